@@ -1,1 +1,25 @@
-//! stub
+//! A node on this machine: tasks are threads, disks are files, messages pass in memory.
+//!
+//! ```text
+//!   Cluster::run --- a thread a task --- TaskBackend: the wall clock
+//!        |                                   |
+//!   inboxes of all nodes                 RealDisks --- IoThreads: several requests in flight
+//!                                            |
+//!                                        sys::arena: aligned memory in huge pages
+//! ```
+//!
+//! A poll may block here: a task that waits sleeps on a condition variable. The only `unsafe` of
+//! the crate is in `sys`.
+
+mod cluster;
+mod disks;
+mod facts;
+mod file;
+mod io_threads;
+mod signal;
+mod sys;
+mod task;
+
+pub use cluster::Cluster;
+pub use disks::RealDisks;
+pub use facts::{Memory, facts_of_memory, open_file_limit};

@@ -1,1 +1,57 @@
-//! stub
+//! What a program may ask of the node it runs on.
+//!
+//! A program is written once, against a [`Node`]; the node is real (threads, files) or simulated
+//! (coroutines, modelled disks, a virtual clock). The idea is Berkeley NOW's: a thin message layer
+//! with credits, below which the machine is free to be anything.
+//!
+//! ```text
+//!   program / stage            async fn that reads like the paper's pseudocode
+//!        |
+//!      Node                    clock, work, messages, disks, random numbers, spawn
+//!        |  Queue Pool Tokens Posted Ticket    written once, over one primitive:
+//!        |        Guarded = state + Signal (an epoch that a change advances)
+//!        |
+//!   dyn Backend                poll-shaped, hidden; node-real and machine implement it
+//! ```
+//!
+//! Three rules keep both kinds of node honest:
+//!
+//! * Every verb on something shared is `async` and first lets the world reach the task's clock
+//!   ([`Node::reach`]); `send` and a submitted disk request take effect at that clock.
+//! * An await waits for one thing, or until a deadline. Nothing joins or selects.
+//! * `Drop` touches memory alone, never a backend: a simulated kill drops futures.
+//!
+//! It refuses to know any backend, any wall clock, and any record.
+
+pub mod backend;
+mod buffer;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod disk;
+mod guarded;
+mod handle;
+mod message;
+mod pool;
+mod posted;
+mod queue;
+mod random;
+mod reorder;
+mod ticket;
+mod time;
+mod token;
+mod work;
+
+pub use buffer::{Buffer, Memory};
+pub use disk::{DiskError, File, FileKind, Metadata, Open, Standard};
+pub use guarded::{Close, Closed, Guarded};
+pub use handle::{Node, Panic};
+pub use message::{BulkPort, INLINE_BYTES, Message, MessagePort};
+pub use pool::Pool;
+pub use posted::Posted;
+pub use queue::Queue;
+pub use random::Random;
+pub use reorder::Reorder;
+pub use ticket::Ticket;
+pub use time::{Address, Port, Rank, Time};
+pub use token::Tokens;
+pub use work::{Costs, Work};

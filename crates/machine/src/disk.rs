@@ -1,0 +1,477 @@
+//! Files in memory, behind a model of a disk.
+//!
+//! A disk serves one request at a time, in the order of arrival: a fixed time, and a time for each
+//! KiB. A file holds bytes, or in a run over counts a length alone. What direct I/O refuses on a
+//! real disk (requests that are not whole blocks) is refused here too.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use node::backend::{Control, Disks, FileHandle, Request};
+use node::{Buffer, FileKind, Metadata, Open, Standard, Time};
+
+use crate::fault::{Fault, FaultPlan};
+use crate::world::{Action, World};
+
+const BLOCK_BYTES: u64 = 4096;
+const KIB: u64 = 1024;
+
+/// What requests cost, in nanoseconds; nothing by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskModel {
+    /// Before the first byte of a request.
+    pub latency_ns: u64,
+    /// For each KiB read.
+    pub read_ns_per_kib: u64,
+    /// For each KiB written.
+    pub write_ns_per_kib: u64,
+}
+
+impl DiskModel {
+    fn service_ns(&self, request: &Request) -> u64 {
+        let (bytes, rate) = match request {
+            Request::Read { bytes, .. } => (*bytes as u64, self.read_ns_per_kib),
+            Request::Write { range, .. } => (range.len() as u64, self.write_ns_per_kib),
+            Request::Sync { .. } => (0, 0),
+        };
+        self.latency_ns + bytes.div_ceil(KIB) * rate
+    }
+}
+
+/// The disks of one simulated node.
+pub struct MemoryDisks {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    world: Arc<World>,
+    model: DiskModel,
+    faults: FaultPlan,
+    state: Mutex<State>,
+}
+
+struct State {
+    files: BTreeMap<PathBuf, Arc<Inode>>,
+    created: u64,
+    capacity: u64,
+    busy_until: Time,
+}
+
+struct Inode {
+    number: u64,
+    kind: FileKind,
+    content: Mutex<Content>,
+}
+
+#[derive(Default)]
+struct Content {
+    /// `None` when the file holds counts alone.
+    bytes: Option<Vec<u8>>,
+    length: u64,
+    mode: u32,
+    locked: bool,
+    /// How far a sequential source has been read.
+    read: u64,
+}
+
+impl Content {
+    fn resize(&mut self, length: u64) {
+        if let Some(bytes) = &mut self.bytes {
+            bytes.resize(length as usize, 0);
+        }
+        self.length = length;
+    }
+}
+
+impl MemoryDisks {
+    pub(crate) fn new(world: &Arc<World>, model: DiskModel) -> MemoryDisks {
+        let state = State {
+            files: BTreeMap::new(),
+            created: 0,
+            capacity: u64::MAX,
+            busy_until: Time(0),
+        };
+        let shared = Shared {
+            world: Arc::clone(world),
+            model,
+            faults: FaultPlan::default(),
+            state: Mutex::new(state),
+        };
+        MemoryDisks {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Puts a regular file there.
+    pub fn put(&self, path: &Path, bytes: Vec<u8>) {
+        self.add(
+            path,
+            FileKind::Regular,
+            Content {
+                length: bytes.len() as u64,
+                bytes: Some(bytes),
+                mode: 0o644,
+                ..Content::default()
+            },
+        );
+    }
+
+    /// Puts a regular file there that holds `length` counted bytes; files that this node creates
+    /// by writing counted buffers hold counts too.
+    pub fn put_counted(&self, path: &Path, length: u64) {
+        self.add(
+            path,
+            FileKind::Regular,
+            Content {
+                length,
+                mode: 0o644,
+                ..Content::default()
+            },
+        );
+    }
+
+    /// Puts a pipe there that gives `bytes` and then ends, or takes what is written to it.
+    pub fn put_pipe(&self, path: &Path, bytes: Vec<u8>) {
+        self.add(
+            path,
+            FileKind::Sequential,
+            Content {
+                length: bytes.len() as u64,
+                bytes: Some(bytes),
+                ..Content::default()
+            },
+        );
+    }
+
+    /// The bytes of a file, if it is there and holds bytes.
+    pub fn get(&self, path: &Path) -> Option<Vec<u8>> {
+        let inode = self.shared.lock().files.get(path).cloned()?;
+        inode.lock().bytes.clone()
+    }
+
+    /// The length of a file, if it is there.
+    pub fn length(&self, path: &Path) -> Option<u64> {
+        let inode = self.shared.lock().files.get(path).cloned()?;
+        let length = inode.lock().length;
+        Some(length)
+    }
+
+    /// All paths.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.shared.lock().files.keys().cloned().collect()
+    }
+
+    /// How many bytes fit in all.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.shared.lock().capacity = bytes;
+    }
+
+    /// Lets the `nth` operation of the run fail (the first is 1).
+    pub fn fail(&self, nth: u64, fault: Fault) {
+        self.shared.faults.fail(nth, fault);
+    }
+
+    /// How many operations there were: opens, changes, reads, writes, syncs.
+    pub fn operations(&self) -> u64 {
+        self.shared.faults.operations()
+    }
+
+    fn add(&self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
+        self.shared.lock().add(path, kind, content)
+    }
+
+    fn find(&self, path: &Path) -> io::Result<Arc<Inode>> {
+        self.shared
+            .lock()
+            .files
+            .get(path)
+            .cloned()
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn handle(&self, inode: Arc<Inode>, direct: bool) -> Arc<dyn FileHandle> {
+        Arc::new(Handle {
+            shared: Arc::clone(&self.shared),
+            inode,
+            direct,
+        })
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self) -> io::Result<()> {
+        self.faults
+            .next()
+            .map_or(Ok(()), |fault| Err(fault.error()))
+    }
+
+    /// When a request that arrives now is done.
+    fn serve(&self, request: &Request) -> Time {
+        let mut state = self.lock();
+        let begin = state.busy_until.max(self.world.now());
+        state.busy_until = begin.after(self.model.service_ns(request));
+        state.busy_until
+    }
+
+    fn check_room(&self, inode: &Inode, length: u64) -> io::Result<()> {
+        let state = self.lock();
+        let others = state
+            .files
+            .values()
+            .filter(|file| file.number != inode.number);
+        let used: u64 = others.map(|file| file.lock().length).sum();
+        if used.saturating_add(length) > state.capacity {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn add(&mut self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
+        self.created += 1;
+        let inode = Arc::new(Inode {
+            number: self.created,
+            kind,
+            content: Mutex::new(content),
+        });
+        self.files.insert(path.to_owned(), Arc::clone(&inode));
+        inode
+    }
+}
+
+impl Inode {
+    fn lock(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn metadata(&self) -> Metadata {
+        let content = self.lock();
+        Metadata {
+            kind: self.kind,
+            device: 1,
+            identity: self.number,
+            mode: content.mode,
+            length: content.length,
+        }
+    }
+}
+
+impl Disks for MemoryDisks {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
+        self.shared.count()?;
+        match how {
+            Open::Read { direct } => Ok(self.handle(self.find(path)?, direct)),
+            Open::Append => Ok(self.handle(self.find(path)?, false)),
+            Open::Create { direct, mode } => {
+                if self.find(path).is_ok() {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                let content = Content {
+                    bytes: Some(Vec::new()),
+                    mode,
+                    ..Content::default()
+                };
+                Ok(self.handle(self.add(path, FileKind::Regular, content), direct))
+            }
+        }
+    }
+
+    fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>> {
+        self.open(Path::new(which.name()), Open::Append)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        Ok(self.find(path)?.metadata())
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.shared.count()?;
+        let mut state = self.shared.lock();
+        let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        state.files.insert(to.to_owned(), inode);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let removed = self.shared.lock().files.remove(path);
+        removed
+            .map(drop)
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let state = self.shared.lock();
+        let inside = state
+            .files
+            .keys()
+            .filter(|path| path.parent() == Some(directory));
+        let names = inside.filter_map(|path| path.file_name());
+        Ok(names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect())
+    }
+
+    fn space(&self, _: &Path) -> io::Result<u64> {
+        let state = self.shared.lock();
+        let used: u64 = state.files.values().map(|file| file.lock().length).sum();
+        Ok(state.capacity.saturating_sub(used))
+    }
+}
+
+struct Handle {
+    shared: Arc<Shared>,
+    inode: Arc<Inode>,
+    direct: bool,
+}
+
+impl FileHandle for Handle {
+    fn metadata(&self) -> io::Result<Metadata> {
+        Ok(self.inode.metadata())
+    }
+
+    fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    fn submit(&self, at: Time, request: Request) {
+        let handle = Handle {
+            shared: Arc::clone(&self.shared),
+            inode: Arc::clone(&self.inode),
+            direct: self.direct,
+        };
+        let arrive = move || {
+            let end = handle.shared.serve(&request);
+            let world = Arc::clone(&handle.shared.world);
+            world.schedule(end, Action::Call(Box::new(move || handle.perform(request))));
+        };
+        self.shared
+            .world
+            .schedule(at, Action::Call(Box::new(arrive)));
+    }
+
+    fn control(&self, control: Control) -> io::Result<u64> {
+        self.shared.count()?;
+        match control {
+            Control::Preallocate(length) => {
+                self.shared.check_room(&self.inode, length)?;
+                self.inode.lock().resize(length);
+            }
+            Control::Truncate(length) => self.inode.lock().resize(length),
+            Control::Release(range) => {
+                if let Some(bytes) = &mut self.inode.lock().bytes {
+                    bytes[range.start as usize..range.end as usize].fill(0);
+                }
+            }
+            Control::Lock => {
+                return Ok(u64::from(!std::mem::replace(
+                    &mut self.inode.lock().locked,
+                    true,
+                )));
+            }
+            Control::Resident(_) => {}
+            Control::Mode(mode) => self.inode.lock().mode = mode,
+        }
+        Ok(0)
+    }
+}
+
+impl Handle {
+    fn perform(&self, request: Request) {
+        let fault = self.shared.faults.next();
+        match request {
+            Request::Read {
+                offset,
+                bytes,
+                mut buffer,
+                done,
+            } => {
+                let result = match fault {
+                    None => self.read(offset, bytes, &mut buffer),
+                    Some(Fault::Short) => self.read(offset, bytes / 2, &mut buffer),
+                    Some(fault) => Err(fault.error()),
+                };
+                done.complete((buffer, result));
+            }
+            Request::Write {
+                offset,
+                range,
+                buffer,
+                done,
+            } => {
+                let result = match fault {
+                    None => self.write(offset, &buffer, range),
+                    Some(fault) => Err(fault.error()),
+                };
+                done.complete((buffer, result));
+            }
+            Request::Sync { done } => {
+                done.complete(fault.map_or(Ok(()), |fault| Err(fault.error())));
+            }
+        }
+    }
+
+    fn read(&self, offset: Option<u64>, bytes: usize, buffer: &mut Buffer) -> io::Result<()> {
+        if let Some(offset) = offset {
+            self.check_blocks(offset, bytes as u64)?;
+        }
+        let mut content = self.inode.lock();
+        let begin = offset.unwrap_or(content.read).min(content.length);
+        let end = (begin + bytes as u64).min(content.length);
+        buffer.set_len((end - begin) as usize);
+        match &content.bytes {
+            Some(from) if !buffer.is_counted() => {
+                let part = &from[begin as usize..end as usize];
+                buffer.bytes_mut()[..part.len()].copy_from_slice(part);
+            }
+            _ => {}
+        }
+        if offset.is_none() {
+            content.read = end;
+        }
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        offset: Option<u64>,
+        buffer: &Buffer,
+        range: std::ops::Range<usize>,
+    ) -> io::Result<()> {
+        if let Some(offset) = offset {
+            self.check_blocks(offset, range.len() as u64)?;
+        }
+        let begin = offset.unwrap_or(self.inode.lock().length);
+        let end = begin + range.len() as u64;
+        let length = end.max(self.inode.lock().length);
+        self.shared.check_room(&self.inode, length)?;
+        let mut content = self.inode.lock();
+        if buffer.is_counted() {
+            content.bytes = None;
+        }
+        content.resize(length);
+        if let Some(bytes) = &mut content.bytes {
+            bytes[begin as usize..end as usize].copy_from_slice(&buffer.bytes()[range]);
+        }
+        Ok(())
+    }
+
+    fn check_blocks(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        if self.direct && (offset % BLOCK_BYTES != 0 || bytes % BLOCK_BYTES != 0) {
+            return Err(io::Error::other(format!(
+                "direct I/O of {bytes} bytes at {offset} is not in whole blocks"
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! The event loop: resumes tasks, one at a time, as the seed has it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
+
+use node::{Costs, Node, Rank, Time};
+
+use crate::disk::{DiskModel, MemoryDisks};
+use crate::task::{Place, TaskBackend};
+use crate::world::{Action, Step, TaskId, World};
+
+/// A run of a program on simulated nodes.
+pub struct Driver {
+    world: Arc<World>,
+    seed: u64,
+    costs: Costs,
+    disks: Vec<Arc<MemoryDisks>>,
+}
+
+/// Every task that is left waits, and nothing is to come.
+#[derive(Debug)]
+pub struct Stuck {
+    /// The tasks, each with what it waits for.
+    pub waiting: Vec<String>,
+    /// The seed that shows it again.
+    pub seed: u64,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "stuck (seed {}): {}",
+            self.seed,
+            self.waiting.join("; ")
+        )
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+type Running = Pin<Box<dyn Future<Output = ()>>>;
+
+impl Driver {
+    /// A driver of `nodes` nodes whose schedule `seed` decides; work and disks cost no time.
+    pub fn new(seed: u64, nodes: u32) -> Driver {
+        Driver::with(seed, nodes, Costs::default(), DiskModel::default())
+    }
+
+    /// As [`Driver::new`], with costs of work and of disks.
+    pub fn with(seed: u64, nodes: u32, costs: Costs, model: DiskModel) -> Driver {
+        let world = Arc::new(World::new(seed));
+        let disks = (0..nodes)
+            .map(|_| Arc::new(MemoryDisks::new(&world, model)))
+            .collect();
+        Driver {
+            world,
+            seed,
+            costs,
+            disks,
+        }
+    }
+
+    /// The disks of a node: to put files there and to look at them, before and after the run.
+    pub fn disks(&self, rank: u32) -> &Arc<MemoryDisks> {
+        &self.disks[rank as usize]
+    }
+
+    /// The virtual time, after a run: how long it took.
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    /// Runs `program` on every node to its end; the answers in the order of ranks.
+    pub fn run<T, P, Task>(&self, program: P) -> Result<Vec<T>, Stuck>
+    where
+        T: Send + 'static,
+        P: Fn(Node) -> Task + Clone + Send + 'static,
+        Task: Future<Output = T> + 'static,
+    {
+        let answers = Arc::new(Mutex::new(BTreeMap::new()));
+        for rank in 0..self.disks.len() as u32 {
+            let (program, answers) = (program.clone(), Arc::clone(&answers));
+            let start = move |node: Node| -> Running {
+                Box::pin(async move {
+                    let answer = program(node).await;
+                    answers
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(rank, answer);
+                })
+            };
+            self.world
+                .add_task(format!("node {rank}"), rank, Box::new(start));
+        }
+        self.turn_until_quiet()?;
+        let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(answers.into_values().collect())
+    }
+
+    fn turn_until_quiet(&self) -> Result<(), Stuck> {
+        let mut running: BTreeMap<TaskId, Running> = BTreeMap::new();
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            match self.world.step() {
+                Step::Start(task, rank, start) => {
+                    running.insert(task, start(self.node(task, rank)));
+                    self.world.make_ready(task);
+                }
+                Step::Resume(task) => {
+                    let future = running.get_mut(&task).expect("a ready task runs");
+                    if future.as_mut().poll(&mut context).is_ready() {
+                        running.remove(&task);
+                        self.world.end_task(task);
+                    }
+                }
+                Step::Act(Action::Wake(wake)) => self.world.wake(wake),
+                Step::Act(Action::Call(call)) => call(),
+                Step::Nothing if running.is_empty() => return Ok(()),
+                Step::Nothing => {
+                    return Err(Stuck {
+                        waiting: self.world.waiting(),
+                        seed: self.seed,
+                    });
+                }
+            }
+        }
+    }
+
+    fn node(&self, task: TaskId, rank: u32) -> Node {
+        let place = Place {
+            rank: Rank(rank),
+            nodes: self.disks.len() as u32,
+            seed: self.seed,
+        };
+        let disks = Arc::clone(&self.disks[rank as usize]);
+        Node::new(
+            Box::new(TaskBackend::new(&self.world, disks, task, &place)),
+            self.costs,
+        )
+    }
+}

@@ -1,0 +1,161 @@
+//! One task's way to the driver: a clock of its own, ahead of the world's or level with it.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::task::Poll;
+
+use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
+use node::{Address, Buffer, Port, Random, Rank, Time};
+
+use crate::world::{Action, DriverSignal, TaskId, Wake, World};
+
+/// The driver's tick is a nanosecond.
+const TICK_PS: u64 = 1000;
+
+pub(crate) struct TaskBackend {
+    world: Arc<World>,
+    disks: Arc<dyn Disks>,
+    task: TaskId,
+    rank: Rank,
+    nodes: u32,
+    clock: Cell<Time>,
+    yielded: Cell<bool>,
+    random: RefCell<Random>,
+}
+
+/// Where a task lives.
+pub(crate) struct Place {
+    pub rank: Rank,
+    pub nodes: u32,
+    pub seed: u64,
+}
+
+impl TaskBackend {
+    pub(crate) fn new(
+        world: &Arc<World>,
+        disks: Arc<dyn Disks>,
+        task: TaskId,
+        place: &Place,
+    ) -> Self {
+        let stream = (u64::from(place.rank.0) << 32) | task as u64;
+        TaskBackend {
+            world: Arc::clone(world),
+            disks,
+            task,
+            rank: place.rank,
+            nodes: place.nodes,
+            clock: Cell::new(world.now()),
+            yielded: Cell::new(false),
+            random: RefCell::new(Random::stream(place.seed, stream)),
+        }
+    }
+
+    fn wake(&self) -> Wake {
+        Wake {
+            task: self.task,
+            turn: self.world.turn(self.task),
+        }
+    }
+
+    fn catch_up(&self) {
+        self.clock.set(self.clock.get().max(self.world.now()));
+    }
+}
+
+impl Backend for TaskBackend {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    fn tick_ps(&self) -> u64 {
+        TICK_PS
+    }
+
+    fn now(&self) -> Time {
+        self.clock.get()
+    }
+
+    fn spend(&self, ticks: u64) {
+        self.clock.set(self.clock.get().after(ticks));
+    }
+
+    fn poll_reach(&self) -> Poll<()> {
+        if self.clock.get() > self.world.now() {
+            self.world.waits_for(self.task, "its own work to end");
+            self.world
+                .schedule(self.clock.get(), Action::Wake(self.wake()));
+            return Poll::Pending;
+        }
+        self.catch_up();
+        if !self.yielded.replace(false) && self.world.flips_to_yield() {
+            self.yielded.set(true);
+            self.world.make_ready(self.task);
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    }
+
+    fn signal(&self, label: &'static str) -> Arc<dyn Signal> {
+        self.world.signal(label)
+    }
+
+    fn poll_past(
+        &self,
+        signal: &Arc<dyn Signal>,
+        epoch: u64,
+        deadline: Option<Time>,
+    ) -> Poll<bool> {
+        self.catch_up();
+        if signal.epoch() > epoch {
+            return Poll::Ready(true);
+        }
+        if deadline.is_some_and(|deadline| deadline <= self.clock.get()) {
+            return Poll::Ready(false);
+        }
+        let any: &dyn Any = &**signal;
+        let ours = any
+            .downcast_ref::<DriverSignal>()
+            .expect("a signal of this driver");
+        self.world.waits_for(self.task, ours.label);
+        ours.subscribe(self.wake());
+        if let Some(deadline) = deadline {
+            self.world.schedule(deadline, Action::Wake(self.wake()));
+        }
+        Poll::Pending
+    }
+
+    fn random(&self) -> u64 {
+        self.random.borrow_mut().next_u64()
+    }
+
+    fn spawn(&self, name: String, start: Start) {
+        self.world.add_task(name, self.rank.0, start);
+    }
+
+    fn inbox(&self, port: Port) -> Arc<PortInbox> {
+        self.world.inbox(Address {
+            rank: self.rank,
+            port,
+        })
+    }
+
+    fn post(&self, to: Address, letter: Letter) {
+        assert!(to.rank.0 < self.nodes, "there is no node {}", to.rank);
+        let inbox = self.world.inbox(to);
+        let deliver = Action::Call(Box::new(move || inbox.deliver(letter)));
+        self.world.schedule(self.clock.get(), deliver);
+    }
+
+    fn buffers(&self, count: usize, bytes: usize) -> std::io::Result<Vec<Buffer>> {
+        Ok((0..count).map(|_| Buffer::heap(bytes)).collect())
+    }
+
+    fn disks(&self) -> Arc<dyn Disks> {
+        Arc::clone(&self.disks)
+    }
+}

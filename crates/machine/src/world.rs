@@ -1,0 +1,269 @@
+//! What all tasks of a run share: the time, who is ready, and what is to come.
+
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use node::backend::{PortInbox, Signal, Start};
+use node::{Address, Random, Time};
+
+pub(crate) type TaskId = usize;
+
+/// A wake-up that counts only if the task has not been resumed since it asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wake {
+    pub task: TaskId,
+    pub turn: u64,
+}
+
+/// What happens at a moment.
+pub(crate) enum Action {
+    Wake(Wake),
+    Call(Box<dyn FnOnce() + Send>),
+}
+
+struct Event {
+    at: Time,
+    sequence: u64,
+    action: Action,
+}
+
+impl Ord for Event {
+    /// Earliest first, ties by sequence number; reversed, for a max-heap.
+    fn cmp(&self, other: &Event) -> std::cmp::Ordering {
+        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+    }
+}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Event) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Event) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Event {}
+
+/// What is known of a task beside its future.
+pub(crate) struct TaskState {
+    pub name: String,
+    pub turn: u64,
+    pub waits_for: &'static str,
+    pub alive: bool,
+}
+
+pub(crate) struct World {
+    state: Mutex<State>,
+    /// Tasks that a signal woke; apart from the state, so that an action may advance a signal.
+    woken: Arc<Mutex<Vec<Wake>>>,
+}
+
+struct State {
+    now: Time,
+    sequence: u64,
+    events: BinaryHeap<Event>,
+    ready: Vec<TaskId>,
+    tasks: Vec<TaskState>,
+    starts: Vec<(TaskId, u32, Start)>,
+    inboxes: BTreeMap<Address, Arc<PortInbox>>,
+    random: Random,
+}
+
+/// What the driver does next.
+pub(crate) enum Step {
+    Start(TaskId, u32, Start),
+    Resume(TaskId),
+    Act(Action),
+    Nothing,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> World {
+        let state = State {
+            now: Time(0),
+            sequence: 0,
+            events: BinaryHeap::new(),
+            ready: Vec::new(),
+            tasks: Vec::new(),
+            starts: Vec::new(),
+            inboxes: BTreeMap::new(),
+            random: Random::new(seed),
+        };
+        World {
+            state: Mutex::new(state),
+            woken: Arc::default(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.lock().now
+    }
+
+    /// True once in four: enough yields for many schedules, few enough to get on.
+    pub(crate) fn flips_to_yield(&self) -> bool {
+        self.lock().random.below(4) == 0
+    }
+
+    pub(crate) fn turn(&self, task: TaskId) -> u64 {
+        self.lock().tasks[task].turn
+    }
+
+    pub(crate) fn schedule(&self, at: Time, action: Action) {
+        let mut state = self.lock();
+        let sequence = state.sequence;
+        state.sequence += 1;
+        let at = at.max(state.now);
+        state.events.push(Event {
+            at,
+            sequence,
+            action,
+        });
+    }
+
+    pub(crate) fn make_ready(&self, task: TaskId) {
+        self.lock().ready.push(task);
+    }
+
+    pub(crate) fn waits_for(&self, task: TaskId, what: &'static str) {
+        self.lock().tasks[task].waits_for = what;
+    }
+
+    pub(crate) fn add_task(&self, name: String, rank: u32, start: Start) {
+        let mut state = self.lock();
+        let id = state.tasks.len();
+        state.tasks.push(TaskState {
+            name,
+            turn: 0,
+            waits_for: "its start",
+            alive: true,
+        });
+        state.starts.push((id, rank, start));
+    }
+
+    pub(crate) fn end_task(&self, task: TaskId) {
+        self.lock().tasks[task].alive = false;
+    }
+
+    pub(crate) fn signal(&self, label: &'static str) -> Arc<dyn Signal> {
+        Arc::new(DriverSignal {
+            label,
+            epoch: Mutex::default(),
+            woken: Arc::clone(&self.woken),
+        })
+    }
+
+    pub(crate) fn inbox(&self, at: Address) -> Arc<PortInbox> {
+        let signal = self.signal("message");
+        let mut state = self.lock();
+        Arc::clone(
+            state
+                .inboxes
+                .entry(at)
+                .or_insert_with(|| Arc::new(PortInbox::new(signal))),
+        )
+    }
+
+    /// Tasks that still wait, with what for.
+    pub(crate) fn waiting(&self) -> Vec<String> {
+        let state = self.lock();
+        let alive = state.tasks.iter().filter(|task| task.alive);
+        alive
+            .map(|task| format!("{} waits for {}", task.name, task.waits_for))
+            .collect()
+    }
+
+    /// Chooses among what is ready at this tick; moves the time when nothing is.
+    pub(crate) fn step(&self) -> Step {
+        let woken = std::mem::take(&mut *lock(&self.woken));
+        let mut state = self.lock();
+        for wake in woken {
+            state.wake(wake);
+        }
+        if let Some((task, rank, start)) = state.starts.pop() {
+            return Step::Start(task, rank, start);
+        }
+        let due = state
+            .events
+            .peek()
+            .is_some_and(|event| event.at <= state.now);
+        let choices = state.ready.len() + usize::from(due);
+        if choices == 0 {
+            return state.advance();
+        }
+        let choice = state.random.below(choices);
+        if choice == state.ready.len() {
+            return state.advance();
+        }
+        let task = state.ready.swap_remove(choice);
+        state.tasks[task].turn += 1;
+        Step::Resume(task)
+    }
+
+    /// Wakes a task whose deadline or clock has come.
+    pub(crate) fn wake(&self, wake: Wake) {
+        self.lock().wake(wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl State {
+    fn wake(&mut self, wake: Wake) {
+        if !self.is_stale(wake) {
+            // The turn moves on, so a second wake-up for the same wait is stale.
+            self.tasks[wake.task].turn += 1;
+            self.ready.push(wake.task);
+        }
+    }
+
+    fn advance(&mut self) -> Step {
+        while let Some(event) = self.events.pop() {
+            if matches!(event.action, Action::Wake(wake) if self.is_stale(wake)) {
+                continue; // A deadline nobody waits for any more must not move the time.
+            }
+            self.now = self.now.max(event.at);
+            return Step::Act(event.action);
+        }
+        Step::Nothing
+    }
+
+    fn is_stale(&self, wake: Wake) -> bool {
+        let task = &self.tasks[wake.task];
+        !task.alive || task.turn != wake.turn
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A signal of the driver: its waiters are resumed one by one, in an order the seed decides.
+pub(crate) struct DriverSignal {
+    pub label: &'static str,
+    epoch: Mutex<(u64, Vec<Wake>)>,
+    woken: Arc<Mutex<Vec<Wake>>>,
+}
+
+impl DriverSignal {
+    pub(crate) fn subscribe(&self, wake: Wake) {
+        lock(&self.epoch).1.push(wake);
+    }
+}
+
+impl Signal for DriverSignal {
+    fn epoch(&self) -> u64 {
+        lock(&self.epoch).0
+    }
+
+    fn advance(&self) {
+        let mut epoch = lock(&self.epoch);
+        epoch.0 += 1;
+        lock(&self.woken).append(&mut epoch.1);
+    }
+}

@@ -1,0 +1,101 @@
+//! What this machine offers: memory, the limit of the control group, open files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Memory of the machine and of the control group this process lives in, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Memory the machine has.
+    pub total_bytes: u64,
+    /// Memory that can be had without swapping.
+    pub available_bytes: u64,
+    /// The control group's limit, where it has one.
+    pub cgroup_limit_bytes: Option<u64>,
+}
+
+/// Reads the kernel's figures; zeros where there are none.
+pub fn facts_of_memory() -> Memory {
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    Memory {
+        total_bytes: meminfo_bytes(&meminfo, "MemTotal:"),
+        available_bytes: meminfo_bytes(&meminfo, "MemAvailable:"),
+        cgroup_limit_bytes: cgroup_limits(&groups).into_iter().min(),
+    }
+}
+
+/// How many files this process may have open.
+pub fn open_file_limit() -> u64 {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile)
+        .current
+        .unwrap_or(u64::MAX)
+}
+
+fn meminfo_bytes(meminfo: &str, name: &str) -> u64 {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name));
+    let kib = line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
+/// Limits of this group and of those around it, under both versions of control groups.
+fn cgroup_limits(groups: &str) -> Vec<u64> {
+    let mut limits = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let (root, file) = if controllers.is_empty() {
+            ("/sys/fs/cgroup", "memory.max")
+        } else if controllers.split(',').any(|name| name == "memory") {
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        } else {
+            continue;
+        };
+        limits.extend(up_from(Path::new(root), group).filter_map(|place| limit(&place.join(file))));
+    }
+    limits
+}
+
+/// The group's directory and all above it, down to the root of the hierarchy.
+fn up_from<'a>(root: &'a Path, group: &str) -> impl Iterator<Item = PathBuf> + use<'a> {
+    let place = root.join(group.trim_start_matches('/'));
+    let places: Vec<PathBuf> = place.ancestors().map(Path::to_owned).collect();
+    places
+        .into_iter()
+        .take_while(move |place| place.starts_with(root))
+}
+
+/// "No limit" is `max` in version 2, and in version 1 a number beyond any machine.
+fn limit(file: &Path) -> Option<u64> {
+    const NO_LIMIT: u64 = 1 << 60;
+    let text = fs::read_to_string(file).ok()?;
+    text.trim().parse().ok().filter(|&bytes| bytes < NO_LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo_is_in_kib() {
+        let text = "MemTotal:       24000 kB\nMemAvailable:   1 kB\n";
+        assert_eq!(meminfo_bytes(text, "MemTotal:"), 24000 << 10);
+        assert_eq!(meminfo_bytes(text, "MemAvailable:"), 1 << 10);
+        assert_eq!(meminfo_bytes(text, "SwapTotal:"), 0);
+    }
+
+    #[test]
+    fn groups_are_looked_up_to_the_root() {
+        let places: Vec<_> = up_from(Path::new("/sys/fs/cgroup"), "/a/b").collect();
+        assert_eq!(places.len(), 3);
+        assert_eq!(places[2], Path::new("/sys/fs/cgroup"));
+    }
+
+    #[test]
+    fn this_machine_has_memory() {
+        let memory = facts_of_memory();
+        assert!(memory.total_bytes >= memory.available_bytes && memory.available_bytes > 0);
+    }
+}

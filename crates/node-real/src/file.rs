@@ -1,0 +1,232 @@
+//! An open file of this machine.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use node::backend::{Control, FileHandle, Request};
+use node::{Buffer, FileKind, Metadata, Time};
+use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::{Errno, ReadWriteFlags};
+
+use crate::io_threads::IoThreads;
+
+const BLOCK_BYTES: usize = 4096;
+
+/// Data requests run on the I/O threads; the rest runs at once.
+pub(crate) struct RealFile {
+    open: Arc<OpenFile>,
+    threads: Arc<IoThreads>,
+}
+
+struct OpenFile {
+    fd: OwnedFd,
+    direct: AtomicBool,
+    front_to_back: bool,
+}
+
+impl RealFile {
+    pub(crate) fn new(fd: OwnedFd, direct: bool, threads: Arc<IoThreads>) -> RealFile {
+        let open = OpenFile {
+            fd,
+            direct: AtomicBool::new(direct),
+            front_to_back: false,
+        };
+        RealFile {
+            open: Arc::new(open),
+            threads,
+        }
+    }
+
+    /// As a stream that somebody else may have read or written before: never at offsets.
+    pub(crate) fn front_to_back(self) -> RealFile {
+        let open = Arc::into_inner(self.open).expect("nobody else has it yet");
+        RealFile {
+            open: Arc::new(OpenFile {
+                front_to_back: true,
+                ..open
+            }),
+            threads: self.threads,
+        }
+    }
+}
+
+/// What `stat` says, in our words.
+pub(crate) fn metadata_of(stat: &Stat) -> Metadata {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::Regular,
+        FileType::Directory => FileKind::Directory,
+        _ => FileKind::Sequential,
+    };
+    Metadata {
+        kind,
+        device: stat.st_dev,
+        identity: stat.st_ino,
+        mode: stat.st_mode & 0o7777,
+        length: stat.st_size as u64,
+    }
+}
+
+impl FileHandle for RealFile {
+    fn metadata(&self) -> io::Result<Metadata> {
+        let mut metadata = metadata_of(&rustix::fs::fstat(&self.open.fd)?);
+        if self.open.front_to_back && metadata.kind == FileKind::Regular {
+            metadata.kind = FileKind::Sequential;
+        }
+        Ok(metadata)
+    }
+
+    fn is_direct(&self) -> bool {
+        self.open.direct.load(Ordering::Relaxed)
+    }
+
+    fn submit(&self, _: Time, request: Request) {
+        let open = Arc::clone(&self.open);
+        self.threads.submit(Box::new(move || open.perform(request)));
+    }
+
+    fn control(&self, control: Control) -> io::Result<u64> {
+        let fd = &self.open.fd;
+        match control {
+            Control::Preallocate(length) => preallocate(fd, length)?,
+            Control::Truncate(length) => rustix::fs::ftruncate(fd, length)?,
+            Control::Release(range) => release(fd, range)?,
+            Control::Lock => return lock(fd),
+            Control::Resident(range) => return Ok(resident(fd, range)),
+            Control::Mode(mode) => rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))?,
+        }
+        Ok(0)
+    }
+}
+
+impl OpenFile {
+    fn perform(&self, request: Request) {
+        match request {
+            Request::Read {
+                offset,
+                bytes,
+                mut buffer,
+                done,
+            } => {
+                let result = self.read(offset, &mut buffer.bytes_mut()[..bytes]);
+                let result = result.map(|read| buffer.set_len(read));
+                done.complete((buffer, result));
+            }
+            Request::Write {
+                offset,
+                range,
+                buffer,
+                done,
+            } => {
+                let result = self.write(offset, &buffer, range);
+                done.complete((buffer, result));
+            }
+            Request::Sync { done } => done.complete(sync(&self.fd)),
+        }
+    }
+
+    /// Fills `out`, less only at the end of the file.
+    fn read(&self, offset: Option<u64>, out: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < out.len() {
+            let rest = &mut out[filled..];
+            let read = match offset {
+                Some(offset) => rustix::io::pread(&self.fd, rest, offset + filled as u64),
+                None => rustix::io::read(&self.fd, rest),
+            };
+            match read {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(Errno::INTR) => continue,
+                Err(Errno::INVAL) if self.falls_back() => continue,
+                Err(error) => return Err(error.into()),
+            }
+            if self.direct.load(Ordering::Relaxed) && !filled.is_multiple_of(BLOCK_BYTES) {
+                break; // Only the file's end is not a whole block.
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Some file systems take the flag and refuse the requests: from then on without it.
+    fn falls_back(&self) -> bool {
+        let Ok(flags) = rustix::fs::fcntl_getfl(&self.fd) else {
+            return false;
+        };
+        self.direct.swap(false, Ordering::Relaxed)
+            && rustix::fs::fcntl_setfl(&self.fd, flags - OFlags::DIRECT).is_ok()
+    }
+
+    fn write(&self, offset: Option<u64>, buffer: &Buffer, range: Range<usize>) -> io::Result<()> {
+        let bytes = &buffer.bytes()[range];
+        let mut written = 0;
+        while written < bytes.len() {
+            let rest = &bytes[written..];
+            let wrote = match offset {
+                Some(offset) => rustix::io::pwrite(&self.fd, rest, offset + written as u64),
+                None => rustix::io::write(&self.fd, rest),
+            };
+            match wrote {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(wrote) => written += wrote,
+                Err(Errno::INTR) => {}
+                Err(Errno::INVAL) if self.falls_back() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reserves space and sets the length: writes inside the length of a file need no lock of the whole
+/// file, so several can be in flight. Where space cannot be reserved, the length alone is set.
+fn preallocate(fd: &OwnedFd, length: u64) -> io::Result<()> {
+    if length == 0 {
+        return Ok(());
+    }
+    match rustix::fs::fallocate(fd, FallocateFlags::empty(), 0, length) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(rustix::fs::ftruncate(fd, length)?),
+        reserved => Ok(reserved?),
+    }
+}
+
+fn release(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    Ok(rustix::fs::fallocate(
+        fd,
+        flags,
+        range.start,
+        range.end - range.start,
+    )?)
+}
+
+fn lock(fd: &OwnedFd) -> io::Result<u64> {
+    match rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(1),
+        Err(Errno::WOULDBLOCK) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Pipes and some devices cannot be synced; what they took is out of our hands.
+fn sync(fd: &OwnedFd) -> io::Result<()> {
+    match rustix::fs::fsync(fd) {
+        Err(Errno::INVAL | Errno::ROFS | Errno::NOTSUP) => Ok(()),
+        synced => Ok(synced?),
+    }
+}
+
+/// Asks page by page for a read that must not touch the disk. What cannot be asked is not cached.
+fn resident(fd: &OwnedFd, range: Range<u64>) -> u64 {
+    let mut page = [0_u8; BLOCK_BYTES];
+    let mut found = 0;
+    for offset in range.step_by(BLOCK_BYTES) {
+        let mut into = [io::IoSliceMut::new(&mut page)];
+        if let Ok(read) = rustix::io::preadv2(fd, &mut into, offset, ReadWriteFlags::NOWAIT) {
+            found += read as u64;
+        }
+    }
+    found
+}

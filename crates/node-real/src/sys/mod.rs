@@ -1,0 +1,3 @@
+//! The crate's only `unsafe`.
+
+pub(crate) mod arena;

@@ -1,0 +1,169 @@
+//! One task's way to this machine: the wall clock, threads, and the run's mailboxes.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
+use node::{Address, Buffer, Costs, Node, Port, Random, Rank, Time};
+
+use crate::disks::RealDisks;
+use crate::signal::ThreadSignal;
+use crate::sys::arena::Arena;
+
+/// The tick of a real node is a nanosecond.
+const TICK_PS: u64 = 1000;
+
+/// Stack of a task's thread: stages keep their state in buffers, not on the stack.
+const STACK_BYTES: usize = 512 << 10;
+
+/// What all tasks of a run share.
+pub(crate) struct Shared {
+    pub began: Instant,
+    pub nodes: u32,
+    pub seed: u64,
+    pub disks: Arc<RealDisks>,
+    pub inboxes: Mutex<BTreeMap<Address, Arc<PortInbox>>>,
+    pub threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Shared {
+    fn inbox(&self, at: Address) -> Arc<PortInbox> {
+        let mut inboxes = self.inboxes.lock().unwrap_or_else(PoisonError::into_inner);
+        let inbox = inboxes
+            .entry(at)
+            .or_insert_with(|| Arc::new(PortInbox::new(Arc::new(ThreadSignal::default()))));
+        Arc::clone(inbox)
+    }
+
+    /// Starts a task on a thread of its own.
+    pub(crate) fn start(self: &Arc<Self>, rank: Rank, name: String, start: Start) {
+        let shared = Arc::clone(self);
+        let body = move || {
+            let backend = TaskBackend::new(&shared, rank, &thread::current());
+            run(start(Node::new(Box::new(backend), Costs::default())));
+        };
+        let thread = thread::Builder::new()
+            .name(name)
+            .stack_size(STACK_BYTES)
+            .spawn(body);
+        let thread = thread.expect("the system starts another thread");
+        self.threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(thread);
+    }
+}
+
+/// Runs a task to its end: every wait of a real node blocks inside the poll.
+fn run(mut task: Pin<Box<dyn Future<Output = ()>>>) {
+    let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(
+        polled.is_ready(),
+        "a task awaited something that is not of its node"
+    );
+}
+
+pub(crate) struct TaskBackend {
+    shared: Arc<Shared>,
+    rank: Rank,
+    random: RefCell<Random>,
+}
+
+impl TaskBackend {
+    fn new(shared: &Arc<Shared>, rank: Rank, thread: &thread::Thread) -> TaskBackend {
+        // A stream for each task: by its name, which is the same in every run.
+        let name = thread.name().unwrap_or_default().bytes();
+        let stream = name.fold(u64::from(rank.0), |hash, byte| {
+            hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(byte)
+        });
+        let random = RefCell::new(Random::stream(shared.seed, stream));
+        TaskBackend {
+            shared: Arc::clone(shared),
+            rank,
+            random,
+        }
+    }
+}
+
+impl Backend for TaskBackend {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn nodes(&self) -> u32 {
+        self.shared.nodes
+    }
+
+    fn tick_ps(&self) -> u64 {
+        TICK_PS
+    }
+
+    fn now(&self) -> Time {
+        Time(self.shared.began.elapsed().as_nanos() as u64)
+    }
+
+    fn spend(&self, _: u64) {
+        // Work takes the time it takes here; a real node's cost table is free.
+    }
+
+    fn poll_reach(&self) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn signal(&self, _: &'static str) -> Arc<dyn Signal> {
+        Arc::new(ThreadSignal::default())
+    }
+
+    fn poll_past(
+        &self,
+        signal: &Arc<dyn Signal>,
+        epoch: u64,
+        deadline: Option<Time>,
+    ) -> Poll<bool> {
+        let any: &dyn Any = &**signal;
+        let ours = any
+            .downcast_ref::<ThreadSignal>()
+            .expect("a signal of this machine");
+        let deadline = deadline.map(|time| self.shared.began + Duration::from_nanos(time.0));
+        Poll::Ready(ours.wait_past(epoch, deadline))
+    }
+
+    fn random(&self) -> u64 {
+        self.random.borrow_mut().next_u64()
+    }
+
+    fn spawn(&self, name: String, start: Start) {
+        self.shared.start(self.rank, name, start);
+    }
+
+    fn inbox(&self, port: Port) -> Arc<PortInbox> {
+        self.shared.inbox(Address {
+            rank: self.rank,
+            port,
+        })
+    }
+
+    fn post(&self, to: Address, letter: Letter) {
+        assert!(
+            to.rank.0 < self.shared.nodes,
+            "there is no node {}",
+            to.rank
+        );
+        self.shared.inbox(to).deliver(letter);
+    }
+
+    fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
+        Arena::carve(count, bytes)
+    }
+
+    fn disks(&self) -> Arc<dyn Disks> {
+        Arc::clone(&self.shared.disks) as Arc<dyn Disks>
+    }
+}

@@ -1,0 +1,41 @@
+//! The suite of every backend, on threads and files.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::Write;
+
+use node::Node;
+use node::conformance::{Harness, Place, source_bytes};
+use node_real::Cluster;
+use rustix::fs::{CWD, FileType, Mode};
+
+struct Threads;
+
+impl Harness for Threads {
+    fn run<P, Task>(&self, nodes: u32, program: P)
+    where
+        P: Fn(Node, Place) -> Task + Clone + Send + 'static,
+        Task: Future<Output = ()> + 'static,
+    {
+        let top = tempfile::tempdir().unwrap();
+        let place = Place {
+            directory: top.path().join("data"),
+            source: top.path().join("pipe"),
+        };
+        std::fs::create_dir(&place.directory).unwrap();
+        let mode = Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(CWD, &place.source, FileType::Fifo, mode, 0).unwrap();
+        // Opening a pipe to write waits for its reader; a test that reads none leaves the thread
+        // behind, which ends with the test's process.
+        let source = place.source.clone();
+        std::thread::spawn(move || {
+            if let Ok(mut pipe) = File::options().write(true).open(source) {
+                pipe.write_all(&source_bytes()).unwrap();
+            }
+        });
+        let ended = Cluster::new(nodes, 1).run(move |node| program(node, place.clone()));
+        assert_eq!(ended.len(), nodes as usize);
+    }
+}
+
+node::conformance_suite!(Threads);

@@ -1,0 +1,155 @@
+//! The trait behind [`crate::Node`]: what a backend provides. Programs never see it.
+//!
+//! It is object-safe and poll-shaped. On a real node a poll may block the thread, and then returns
+//! `Ready`; on a simulated one it returns `Pending` and the event loop polls the task again. No
+//! waker is used.
+
+use std::future::Future;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::{fmt, io};
+
+use crate::disk::{Metadata, Open, Standard};
+use crate::message::Inbox;
+use crate::ticket::Completer;
+use crate::{Address, Buffer, Node, Port, Rank, Time};
+
+/// How a task starts: a constructor that may change threads, of a future that does not.
+pub type Start = Box<dyn FnOnce(Node) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+
+/// One task's way to the machine below it.
+pub trait Backend {
+    /// The node this task runs on.
+    fn rank(&self) -> Rank;
+    /// How many nodes the run has.
+    fn nodes(&self) -> u32;
+    /// Length of a tick in picoseconds.
+    fn tick_ps(&self) -> u64;
+    /// The task's clock.
+    fn now(&self) -> Time;
+    /// Moves the task's clock ahead of the world's.
+    fn spend(&self, ticks: u64);
+    /// Ready when the world has reached the task's clock.
+    fn poll_reach(&self) -> Poll<()>;
+    /// A new signal; `label` names it to people when a task waits for it forever.
+    fn signal(&self, label: &'static str) -> Arc<dyn Signal>;
+    /// Ready with `true` when `signal` is past `epoch`, with `false` at the deadline.
+    fn poll_past(&self, signal: &Arc<dyn Signal>, epoch: u64, deadline: Option<Time>)
+    -> Poll<bool>;
+    /// The next number of this node's random stream.
+    fn random(&self) -> u64;
+    /// Starts a task on this node.
+    fn spawn(&self, name: String, start: Start);
+    /// The mailbox of a port of this node.
+    fn inbox(&self, port: Port) -> Arc<Inbox>;
+    /// Delivers to a mailbox of any node, by an event at the task's clock.
+    fn post(&self, to: Address, letter: crate::message::Letter);
+    /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages.
+    fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
+    /// This node's disks.
+    fn disks(&self) -> Arc<dyn Disks>;
+}
+
+/// An epoch that a change advances and a task waits past: the one primitive of waiting.
+pub trait Signal: std::any::Any + Send + Sync {
+    /// How often it was advanced.
+    fn epoch(&self) -> u64;
+    /// Wakes all who wait past an earlier epoch.
+    fn advance(&self);
+}
+
+/// Paths of a node. Calls happen at the world's time and may block on a real node.
+pub trait Disks: Send + Sync + 'static {
+    /// Opens or creates a file.
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>>;
+    /// Standard input or output.
+    fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>>;
+    /// What is known of a path, links followed.
+    fn metadata(&self, path: &Path) -> io::Result<Metadata>;
+    /// The path with all links followed; its last part need not exist.
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Replaces `to` by `from` in one step, and makes that durable.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Names in a directory.
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
+    /// Free bytes of the file system that holds `path`.
+    fn space(&self, path: &Path) -> io::Result<u64>;
+}
+
+/// An open file of a backend.
+pub trait FileHandle: Send + Sync + 'static {
+    /// What is known of it.
+    fn metadata(&self) -> io::Result<Metadata>;
+    /// Whether requests bypass the page cache and need whole blocks.
+    fn is_direct(&self) -> bool;
+    /// Starts a data request at the task's clock `at`.
+    fn submit(&self, at: Time, request: Request);
+    /// Changes the file, at once.
+    fn control(&self, control: Control) -> io::Result<u64>;
+}
+
+/// What a data request gives back: the buffer always, and how it went.
+pub type Done = (Buffer, io::Result<()>);
+
+/// A data request; its completer gives the buffer back.
+pub enum Request {
+    /// Fill the buffer's first `bytes` from `offset` (`None`: the next ones of a sequential
+    /// source), short only at the end of the file; sets the buffer's length.
+    Read {
+        /// Where in the file.
+        offset: Option<u64>,
+        /// How much.
+        bytes: usize,
+        /// Into what.
+        buffer: Buffer,
+        /// Whom to tell.
+        done: Completer<Done>,
+    },
+    /// Write that range of the buffer, all of it, at `offset` (`None`: behind what was written).
+    Write {
+        /// Where in the file.
+        offset: Option<u64>,
+        /// Which part of the buffer.
+        range: Range<usize>,
+        /// From what.
+        buffer: Buffer,
+        /// Whom to tell.
+        done: Completer<Done>,
+    },
+    /// Make all completed writes durable.
+    Sync {
+        /// Whom to tell.
+        done: Completer<io::Result<()>>,
+    },
+}
+
+/// A change of a file that moves no data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Make the file this long with its space reserved.
+    Preallocate(u64),
+    /// Make the file this long.
+    Truncate(u64),
+    /// Give a range's space back; it reads as zeros.
+    Release(Range<u64>),
+    /// Lock the file for this run; answers 1, or 0 when another run holds it.
+    Lock,
+    /// How many bytes of the range lie in the page cache.
+    Resident(Range<u64>),
+    /// Set the permission bits.
+    Mode(u32),
+}
+
+impl fmt::Debug for dyn Signal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Signal({})", self.epoch())
+    }
+}
+
+pub use crate::message::{Inbox as PortInbox, Letter};
+pub use crate::ticket::Completer as Completion;

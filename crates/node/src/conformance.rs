@@ -1,0 +1,579 @@
+//! One suite for every backend.
+//!
+//! A backend's test file says how to run a program on p nodes ([`Harness`]) and calls
+//! [`conformance_suite!`](crate::conformance_suite); every verb is then tried on it.
+
+use std::future::Future;
+use std::path::PathBuf;
+
+use crate::{
+    Address, Buffer, Close, Closed, FileKind, Node, Open, Pool, Port, Posted, Queue, Rank, Reorder,
+    Tokens,
+};
+
+/// How long [`Place::source`] is.
+pub const SOURCE_BYTES: usize = 10_000;
+
+/// What the sequential source gives.
+pub fn source_bytes() -> Vec<u8> {
+    (0..SOURCE_BYTES)
+        .map(|at| (at * 7 + at / 256) as u8)
+        .collect()
+}
+
+/// Where a program of the suite may make files.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// An empty directory.
+    pub directory: PathBuf,
+    /// A pipe that gives [`source_bytes`] and ends.
+    pub source: PathBuf,
+}
+
+/// A backend under test.
+pub trait Harness {
+    /// Runs `program` on `nodes` nodes to its end.
+    fn run<P, Task>(&self, nodes: u32, program: P)
+    where
+        P: Fn(Node, Place) -> Task + Clone + Send + 'static,
+        Task: Future<Output = ()> + 'static;
+}
+
+/// The suite as tests over a harness: `conformance_suite!(harness)`, an expression that makes one.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($harness:expr) => {
+        $crate::conformance_suite!($harness;
+            queue_keeps_order_and_ends, queue_holds_producers_back, queue_gives_up_at_the_deadline,
+            closing_sends_waiters_home, pool_lends_and_takes_back, tokens_are_taken_by_name,
+            posted_reaches_all, tasks_return_values_and_panics, clocks_move_forward,
+            random_streams_differ, messages_keep_their_senders_order,
+            a_message_wait_ends_at_the_deadline, shipments_wait_for_credit,
+            steps_are_matched, files_read_what_was_written, several_requests_are_in_flight,
+            reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
+            locks_are_exclusive, files_change_length, sources_are_read_front_to_back,
+            missing_files_are_errors, direct_files_take_whole_blocks);
+    };
+    ($harness:expr; $($name:ident),*) => {
+        $(#[test] fn $name() { $crate::conformance::$name(&$harness); })*
+    };
+}
+
+/// Units come out in the order they went in, and the end after the last producer.
+pub fn queue_keeps_order_and_ends(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let queue = Queue::new(&node, "units", 3, 2);
+        for producer in 0..2_u32 {
+            let queue = queue.clone();
+            drop(
+                node.spawn(format!("producer {producer}"), move |node| async move {
+                    for unit in 0..20 {
+                        queue.push(&node, (producer, unit)).await.unwrap();
+                    }
+                    queue.finish(&node).await;
+                }),
+            );
+        }
+        let mut next = [0; 2];
+        while let Some((producer, unit)) = queue.pop(&node).await.unwrap() {
+            assert_eq!(unit, next[producer as usize]);
+            next[producer as usize] += 1;
+        }
+        assert_eq!(next, [20, 20]);
+        assert_eq!(queue.pop(&node).await, Ok(None));
+    });
+}
+
+/// A full queue makes its producer wait.
+pub fn queue_holds_producers_back(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let queue = Queue::new(&node, "units", 2, 1);
+        let pushed = Posted::new(&node, "third push");
+        let (inner, done) = (queue.clone(), pushed.clone());
+        let producer = node.spawn("producer", move |node| async move {
+            for unit in 0..3 {
+                inner.push(&node, unit).await.unwrap();
+            }
+            done.post(&node, node.now()).await;
+        });
+        node.sleep_until(node.now().after(2_000_000)).await;
+        let before = node.now();
+        assert_eq!(queue.pop(&node).await, Ok(Some(0)));
+        assert!(
+            *pushed.read(&node).await.unwrap() >= before,
+            "the third push had to wait"
+        );
+        producer.wait(&node).await.unwrap();
+    });
+}
+
+/// A pop with a deadline comes back without a unit.
+pub fn queue_gives_up_at_the_deadline(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let queue: Queue<u32> = Queue::new(&node, "units", 1, 1);
+        let deadline = node.now().after(1_000_000);
+        assert_eq!(queue.pop_until(&node, deadline).await, None);
+        assert!(node.now() >= deadline);
+        assert_eq!(queue.pop_until(&node, node.now()).await, None);
+        queue.push(&node, 5).await.unwrap();
+        assert_eq!(queue.pop_until(&node, node.now()).await, Some(Ok(Some(5))));
+    });
+}
+
+/// Whoever waits for something that is closed is told so.
+pub fn closing_sends_waiters_home(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let queue: Queue<u32> = Queue::new(&node, "units", 1, 1);
+        let pool = Pool::new(&node, "buffers", Vec::new());
+        let posted: Posted<u32> = Posted::new(&node, "value");
+        let tokens = Tokens::new(&node, "tokens", Vec::new());
+        let (a, b, c, d) = (queue.clone(), pool.clone(), posted.clone(), tokens.clone());
+        let waiters = [
+            node.spawn("a", move |node| async move { a.pop(&node).await.err() }),
+            node.spawn("b", move |node| async move { b.take(&node).await.err() }),
+            node.spawn("c", move |node| async move { c.read(&node).await.err() }),
+            node.spawn("d", move |node| async move {
+                d.take_any(&node, &[1], None).await.err()
+            }),
+        ];
+        node.sleep_until(node.now().after(1_000_000)).await;
+        let all: [&dyn Close; 4] = [&queue, &pool, &posted, &tokens];
+        all.iter().for_each(|one| one.close());
+        for waiter in waiters {
+            assert_eq!(waiter.wait(&node).await, Ok(Some(Closed)));
+        }
+        assert_eq!(queue.push(&node, 1).await, Err(Closed));
+    });
+}
+
+/// A pool has as many buffers as were put in, and a taker waits for one to come back.
+pub fn pool_lends_and_takes_back(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let pool = Pool::new(&node, "buffers", node.buffers(1, 8192).unwrap());
+        let mut buffer = pool.take(&node).await.unwrap();
+        assert_eq!((buffer.capacity(), buffer.len(), pool.idle()), (8192, 0, 0));
+        assert!(pool.take_until(&node, node.now()).await.is_none());
+        buffer.bytes_mut()[0] = 9;
+        buffer.set_len(1);
+        let inner = pool.clone();
+        let taker = node.spawn("taker", move |node| async move {
+            let buffer = inner.take(&node).await.unwrap();
+            assert!(buffer.is_empty());
+            inner.give(&node, buffer).await;
+        });
+        pool.give(&node, buffer).await;
+        taker.wait(&node).await.unwrap();
+        assert_eq!(pool.idle(), 1);
+    });
+}
+
+/// Any one of a set of tokens, now or by a deadline.
+pub fn tokens_are_taken_by_name(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let tokens = Tokens::new(&node, "tokens", vec![1, 2, 1]);
+        assert_eq!(tokens.take_any(&node, &[2, 3], None).await, Ok(Some(2)));
+        assert_eq!(
+            tokens.take_any(&node, &[2, 3], Some(node.now())).await,
+            Ok(None)
+        );
+        let inner = tokens.clone();
+        let waiter = node.spawn("waiter", move |node| async move {
+            inner.take_any(&node, &[3, 2], None).await
+        });
+        tokens.give(&node, 2).await;
+        assert_eq!(waiter.wait(&node).await, Ok(Ok(Some(2))));
+    });
+}
+
+/// A posted value reaches those who wait and those who come later.
+pub fn posted_reaches_all(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let posted = Posted::new(&node, "value");
+        let reader = posted.clone();
+        let early = node.spawn("early", move |node| async move {
+            *reader.read(&node).await.unwrap()
+        });
+        posted.post(&node, 42).await;
+        assert_eq!(early.wait(&node).await, Ok(42));
+        assert_eq!(posted.read(&node).await.as_deref(), Ok(&42));
+    });
+}
+
+/// A spawned task's ticket gives what it returned, or its panic.
+pub fn tasks_return_values_and_panics(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let rank = node.spawn("value", |node| async move { node.rank() });
+        assert_eq!(rank.wait(&node).await, Ok(Rank(0)));
+        let quiet = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let panic = node.spawn("panic", |_| async { panic!("number {}", 7) });
+        let end: Result<(), _> = panic.wait(&node).await;
+        std::panic::set_hook(quiet);
+        assert_eq!(end.unwrap_err().0, "number 7");
+    });
+}
+
+/// Time passes while a task sleeps.
+pub fn clocks_move_forward(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let begin = node.now();
+        node.sleep_until(begin.after(1_000_000)).await;
+        assert!(node.now().since(begin) >= 1_000_000);
+        assert!(node.tick_ps() > 0 && node.seconds(1_000_000) > 0.0);
+    });
+}
+
+/// Each task draws from a stream of its own.
+pub fn random_streams_differ(harness: &impl Harness) {
+    harness.run(2, |node, _| async move {
+        let mine = [node.random(), node.random(), node.random()];
+        let other = node.spawn("other", |node| async move {
+            [node.random(), node.random(), node.random()]
+        });
+        assert_ne!(other.wait(&node).await.unwrap(), mine);
+        assert_ne!(mine[0], mine[1]);
+    });
+}
+
+/// Messages of one sender arrive in the order they left.
+pub fn messages_keep_their_senders_order(harness: &impl Harness) {
+    harness.run(3, |node, _| async move {
+        let to = Address {
+            rank: Rank(0),
+            port: Port(7),
+        };
+        if node.rank() != Rank(0) {
+            (0..10_u8).for_each(|number| node.send(to, &[number]));
+            return;
+        }
+        let port = node.bind(Port(7));
+        let mut next = [0; 3];
+        for _ in 0..20 {
+            let message = port.next(&node, None).await.unwrap().unwrap();
+            let expected = &mut next[message.from.0 as usize];
+            assert_eq!(*message.bytes, [*expected]);
+            *expected += 1;
+        }
+        assert_eq!(next, [0, 10, 10]);
+    });
+}
+
+/// The next message, or none at the deadline.
+pub fn a_message_wait_ends_at_the_deadline(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let port = node.bind(Port(1));
+        assert_eq!(port.next(&node, Some(node.now())).await, Ok(None));
+        let deadline = node.now().after(1_000_000);
+        assert_eq!(port.next(&node, Some(deadline)).await, Ok(None));
+        assert!(node.now() >= deadline);
+        node.send(
+            Address {
+                rank: Rank(0),
+                port: Port(1),
+            },
+            b"to myself",
+        );
+        let message = port.next(&node, None).await.unwrap().unwrap();
+        assert_eq!(&*message.bytes, b"to myself");
+    });
+}
+
+/// A shipment waits until the receiver lends a buffer, then the sender has its own back.
+pub fn shipments_wait_for_credit(harness: &impl Harness) {
+    harness.run(2, |node, _| async move {
+        let port = Port(3);
+        if node.rank() == Rank(1) {
+            let mut tickets = Vec::new();
+            for number in 0..3_u8 {
+                let mut buffer = Buffer::heap(100);
+                buffer.bytes_mut().fill(number);
+                buffer.set_len(50 + number as usize);
+                tickets.push(node.ship(
+                    Address {
+                        rank: Rank(0),
+                        port,
+                    },
+                    buffer,
+                ));
+            }
+            for ticket in tickets {
+                assert_eq!(ticket.wait(&node).await.capacity(), 100);
+            }
+            return;
+        }
+        let bulk = node.bind_bulk(port);
+        let pool = Pool::new(&node, "receive buffers", vec![Buffer::heap(4096)]);
+        for number in 0..3_u8 {
+            let (from, buffer) = bulk.accept(&node, &pool).await.unwrap();
+            assert_eq!(from, Rank(1));
+            assert_eq!(buffer.filled(), vec![number; 50 + number as usize]);
+            assert_eq!(pool.idle(), 0);
+            pool.give(&node, buffer).await;
+        }
+    });
+}
+
+/// Messages of later steps are set aside until their step comes.
+pub fn steps_are_matched(harness: &impl Harness) {
+    harness.run(2, |node, _| async move {
+        let to = Address {
+            rank: Rank(0),
+            port: Port(0),
+        };
+        if node.rank() == Rank(1) {
+            for step in [2, 0, 1, 2, 0] {
+                Reorder::send(&node, to, step, &[step as u8]);
+            }
+            return;
+        }
+        let mut port = Reorder::new(node.bind(Port(0)));
+        for step in [0, 0, 1, 2, 2] {
+            let message = port.next(&node, step, None).await.unwrap().unwrap();
+            assert_eq!(*message.bytes, [step as u8]);
+        }
+        assert_eq!(port.next(&node, 1, Some(node.now())).await, Ok(None));
+    });
+}
+
+fn create(direct: bool) -> Open {
+    Open::Create {
+        direct,
+        mode: 0o600,
+    }
+}
+
+fn patterned(node: &Node, bytes: usize, salt: u8) -> Buffer {
+    let mut buffer = node.buffers(1, bytes).unwrap().pop().unwrap();
+    for (at, byte) in buffer.bytes_mut().iter_mut().enumerate() {
+        *byte = (at / 3) as u8 ^ salt;
+    }
+    buffer.set_len(bytes);
+    buffer
+}
+
+/// What was written is read, and a file has the metadata it was given.
+pub fn files_read_what_was_written(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let file = node.open(&path, create(false)).await.unwrap();
+        let (buffer, result) = file
+            .write(&node, 5, patterned(&node, 3000, 1), 0..3000)
+            .wait(&node)
+            .await;
+        result.unwrap();
+        file.sync(&node).await.unwrap();
+        let metadata = node.metadata(&path).await.unwrap();
+        assert_eq!((metadata.kind, metadata.length), (FileKind::Regular, 3005));
+        assert_eq!(metadata.mode & 0o700, 0o600);
+        let again = node
+            .open(&path, Open::Read { direct: false })
+            .await
+            .unwrap();
+        let into = Buffer::heap(4096);
+        let (read, result) = again.read(&node, 5, 3000, into).wait(&node).await;
+        result.unwrap();
+        assert_eq!(read.filled(), buffer.filled());
+        assert_eq!(again.metadata().identity, file.metadata().identity);
+    });
+}
+
+/// Several requests of one file may be under way.
+pub fn several_requests_are_in_flight(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let file = node
+            .open(&place.directory.join("file"), create(false))
+            .await
+            .unwrap();
+        let write = |number: u8| {
+            file.write(
+                &node,
+                u64::from(number) * 5000,
+                patterned(&node, 5000, number),
+                0..5000,
+            )
+        };
+        let tickets: Vec<_> = (0..9).map(write).collect();
+        for ticket in tickets {
+            ticket.wait(&node).await.1.unwrap();
+        }
+        let read = |number: u64| file.read(&node, number * 5000, 5000, Buffer::heap(5000));
+        let tickets: Vec<_> = (0..9).map(read).collect();
+        for (number, ticket) in tickets.into_iter().enumerate() {
+            let (buffer, result) = ticket.wait(&node).await;
+            result.unwrap();
+            assert_eq!(
+                buffer.filled(),
+                patterned(&node, 5000, number as u8).filled()
+            );
+        }
+    });
+}
+
+/// A read gives all it was asked for, or what is left of the file.
+pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let file = node
+            .open(&place.directory.join("file"), create(false))
+            .await
+            .unwrap();
+        file.write(&node, 0, patterned(&node, 5000, 3), 0..5000)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
+        for (offset, expected) in [(0, 4096), (4096, 904), (5000, 0), (9000, 0)] {
+            let (buffer, result) = file
+                .read(&node, offset, 4096, Buffer::heap(4096))
+                .wait(&node)
+                .await;
+            result.unwrap();
+            assert_eq!(buffer.len(), expected);
+        }
+    });
+}
+
+/// A rename replaces what was there; names come sorted; a removed file is gone.
+pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let (old, new) = (place.directory.join("a"), place.directory.join("b"));
+        for (path, salt) in [(&old, 1), (&new, 2)] {
+            let file = node.open(path, create(false)).await.unwrap();
+            file.write(&node, 0, patterned(&node, 10, salt), 0..10)
+                .wait(&node)
+                .await
+                .1
+                .unwrap();
+        }
+        assert!(
+            node.open(&new, create(false)).await.is_err(),
+            "a new file is new"
+        );
+        assert_eq!(node.list(&place.directory).await.unwrap(), ["a", "b"]);
+        node.rename(&old, &new).await.unwrap();
+        assert_eq!(node.list(&place.directory).await.unwrap(), ["b"]);
+        let file = node.open(&new, Open::Read { direct: false }).await.unwrap();
+        let (buffer, _) = file.read(&node, 0, 10, Buffer::heap(10)).wait(&node).await;
+        assert_eq!(buffer.filled(), patterned(&node, 10, 1).filled());
+        node.remove(&new).await.unwrap();
+        assert!(node.list(&place.directory).await.unwrap().is_empty());
+        assert!(node.space(&place.directory).await.unwrap() > 0);
+        assert_eq!(
+            node.resolve(&new).await.unwrap().file_name(),
+            new.file_name()
+        );
+    });
+}
+
+/// Two openings of a file cannot both lock it.
+pub fn locks_are_exclusive(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let first = node.open(&path, create(false)).await.unwrap();
+        let second = node
+            .open(&path, Open::Read { direct: false })
+            .await
+            .unwrap();
+        assert!(first.lock(&node).await.unwrap());
+        assert!(!second.lock(&node).await.unwrap());
+    });
+}
+
+/// Lengths and modes are what they were set to, and released ranges read as zeros.
+pub fn files_change_length(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let file = node.open(&path, create(false)).await.unwrap();
+        file.preallocate(&node, 20_000).await.unwrap();
+        assert_eq!(node.metadata(&path).await.unwrap().length, 20_000);
+        file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
+        file.truncate(&node, 12_288).await.unwrap();
+        file.release(&node, 4096..8192).await.unwrap();
+        file.set_mode(&node, 0o640).await.unwrap();
+        let metadata = node.metadata(&path).await.unwrap();
+        assert_eq!((metadata.length, metadata.mode), (12_288, 0o640));
+        let (buffer, _) = file
+            .read(&node, 0, 20_000, Buffer::heap(20_000))
+            .wait(&node)
+            .await;
+        assert_eq!(buffer.len(), 12_288);
+        assert!(buffer.filled()[4096..8192].iter().all(|&byte| byte == 0));
+        assert_eq!(
+            buffer.filled()[8192..],
+            patterned(&node, 20_000, 9).filled()[8192..12_288]
+        );
+        assert!(file.resident(&node, 0..4096).await.unwrap() <= 4096);
+    });
+}
+
+/// A pipe is read front to back to its end.
+pub fn sources_are_read_front_to_back(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let source = node
+            .open(&place.source, Open::Read { direct: true })
+            .await
+            .unwrap();
+        assert!(source.is_sequential());
+        let (mut all, mut buffer) = (Vec::new(), Buffer::heap(3000));
+        loop {
+            let result;
+            (buffer, result) = source
+                .read(&node, all.len() as u64, 3000, buffer)
+                .wait(&node)
+                .await;
+            result.unwrap();
+            all.extend_from_slice(buffer.filled());
+            if buffer.len() < 3000 {
+                break;
+            }
+        }
+        assert_eq!(all, source_bytes());
+    });
+}
+
+/// An error says what was tried, where, and why.
+pub fn missing_files_are_errors(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("missing");
+        let error = node
+            .open(&path, Open::Read { direct: false })
+            .await
+            .unwrap_err();
+        assert_eq!((error.verb, &error.path), ("open", &path));
+        assert!(
+            error.to_string().contains("missing") && error.to_string().contains("check the name")
+        );
+        assert!(node.metadata(&path).await.is_err());
+        assert!(node.remove(&path).await.is_err());
+        assert!(
+            node.rename(&path, &place.directory.join("other"))
+                .await
+                .is_err()
+        );
+    });
+}
+
+/// A direct file (where the file system allows it) moves whole blocks, and is cut to its length.
+pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let file = node.open(&path, create(true)).await.unwrap();
+        file.write(&node, 4096, patterned(&node, 12_288, 5), 4096..12_288)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
+        file.truncate(&node, 10_001).await.unwrap();
+        let again = node.open(&path, Open::Read { direct: true }).await.unwrap();
+        let buffer = node.buffers(1, 16_384).unwrap().pop().unwrap();
+        let (buffer, result) = again.read(&node, 4096, 8192, buffer).wait(&node).await;
+        result.unwrap();
+        assert_eq!(
+            buffer.filled(),
+            &patterned(&node, 12_288, 5).filled()[4096..10_001]
+        );
+    });
+}

@@ -1,0 +1,340 @@
+//! Files of a node, and errors that say what to do.
+//!
+//! Data requests take the buffer and return a ticket; several may be in flight. The rest happens at
+//! once, when the world has reached the task's clock.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::backend::{Control, Done, FileHandle, Request};
+use crate::ticket::{Ticket, ticket};
+use crate::{Buffer, Node};
+
+/// How to open a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// An existing file, to read. `direct` asks to bypass the page cache.
+    Read {
+        /// Bypass the page cache where the file system allows it.
+        direct: bool,
+    },
+    /// An existing file or device, to write front to back.
+    Append,
+    /// A new file that nobody else has, to read and write.
+    Create {
+        /// Bypass the page cache where the file system allows it.
+        direct: bool,
+        /// Permission bits, before the process's mask.
+        mode: u32,
+    },
+}
+
+impl Open {
+    /// Whether it makes a new file.
+    pub fn is_create(self) -> bool {
+        matches!(self, Open::Create { .. })
+    }
+}
+
+/// The standard streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standard {
+    /// Standard input.
+    Input,
+    /// Standard output.
+    Output,
+}
+
+impl Standard {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standard::Input => "standard input",
+            Standard::Output => "standard output",
+        }
+    }
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file: has a length, can be read and written anywhere.
+    Regular,
+    /// A directory.
+    Directory,
+    /// A pipe, terminal, socket or device: front to back only.
+    Sequential,
+}
+
+/// What is known of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// What it is.
+    pub kind: FileKind,
+    /// The device it lies on.
+    pub device: u64,
+    /// Its number there: with `device`, the same for every name of the same file.
+    pub identity: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// Length in bytes.
+    pub length: u64,
+}
+
+/// A failed operation on a file: what, where, why, and what to do.
+#[derive(Debug)]
+pub struct DiskError {
+    /// What was tried: `read`, `write`, `open` ...
+    pub verb: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// The byte it began at, where there is one.
+    pub offset: Option<u64>,
+    /// What the system said.
+    pub cause: io::Error,
+}
+
+impl DiskError {
+    /// A failure that has no offset.
+    pub fn new(verb: &'static str, path: &Path, cause: io::Error) -> DiskError {
+        DiskError {
+            verb,
+            path: path.to_owned(),
+            offset: None,
+            cause,
+        }
+    }
+
+    fn advice(&self) -> Option<&'static str> {
+        use io::ErrorKind::{
+            FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied, QuotaExceeded,
+            ReadOnlyFilesystem, StorageFull,
+        };
+        Some(match self.cause.kind() {
+            StorageFull | QuotaExceeded => "free some space there or name another place",
+            FileTooLarge => "raise the file size limit (ulimit -f) or name another place",
+            NotFound if self.verb == "create" => "make the directory first",
+            NotFound => "check the name",
+            NotADirectory => "check the path",
+            IsADirectory => "name a file",
+            PermissionDenied => "change its permissions or name another place",
+            ReadOnlyFilesystem => "name a place that can be written",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for DiskError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "cannot {} {}", self.verb, self.path.display())?;
+        if let Some(offset) = self.offset {
+            write!(out, " at byte {offset}")?;
+        }
+        write!(out, ": {}", self.cause)?;
+        match self.advice() {
+            Some(advice) => write!(out, "; {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for DiskError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+/// An open file; clones share it. Tasks of one node may use it at once.
+#[derive(Clone)]
+pub struct File {
+    handle: Arc<dyn FileHandle>,
+    path: Arc<Path>,
+    metadata: Metadata,
+}
+
+/// A data request in flight.
+#[must_use = "a dropped request loses its buffer"]
+pub struct DiskTicket {
+    ticket: Ticket<Done>,
+    verb: &'static str,
+    path: Arc<Path>,
+    offset: u64,
+}
+
+impl DiskTicket {
+    /// The buffer back, and how the request went.
+    pub async fn wait(self, node: &Node) -> (Buffer, Result<(), DiskError>) {
+        let (buffer, result) = self.ticket.wait(node).await;
+        let failed = |cause| DiskError {
+            verb: self.verb,
+            path: self.path.to_path_buf(),
+            offset: Some(self.offset),
+            cause,
+        };
+        (buffer, result.map_err(failed))
+    }
+
+    /// Whether it has ended.
+    pub fn is_done(&self) -> bool {
+        self.ticket.is_done()
+    }
+}
+
+impl File {
+    pub(crate) fn new(handle: Arc<dyn FileHandle>, path: &Path) -> io::Result<File> {
+        let metadata = handle.metadata()?;
+        Ok(File {
+            handle,
+            path: path.into(),
+            metadata,
+        })
+    }
+
+    /// The name it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was known of it when it was opened.
+    pub fn metadata(&self) -> Metadata {
+        self.metadata
+    }
+
+    /// Whether it is read and written front to back only.
+    pub fn is_sequential(&self) -> bool {
+        self.metadata.kind == FileKind::Sequential
+    }
+
+    /// Whether requests bypass the page cache: offsets, lengths and addresses are whole blocks
+    /// of 4,096 bytes.
+    pub fn is_direct(&self) -> bool {
+        self.handle.is_direct()
+    }
+
+    /// Reads `bytes` from `offset` to the front of `buffer`, fewer only at the end of the file.
+    /// For a sequential file `offset` is where the reader believes to be.
+    pub fn read(&self, node: &Node, offset: u64, bytes: usize, buffer: Buffer) -> DiskTicket {
+        assert!(bytes <= buffer.capacity());
+        let (ticket, done) = ticket(node, "disk read");
+        let at = (!self.is_sequential()).then_some(offset);
+        self.handle.submit(
+            node.now(),
+            Request::Read {
+                offset: at,
+                bytes,
+                buffer,
+                done,
+            },
+        );
+        DiskTicket {
+            ticket,
+            verb: "read",
+            path: Arc::clone(&self.path),
+            offset,
+        }
+    }
+
+    /// Writes that range of `buffer` at `offset`, all of it.
+    /// For a sequential file `offset` is where the writer believes to be.
+    pub fn write(
+        &self,
+        node: &Node,
+        offset: u64,
+        buffer: Buffer,
+        range: Range<usize>,
+    ) -> DiskTicket {
+        assert!(range.end <= buffer.capacity());
+        let (ticket, done) = ticket(node, "disk write");
+        let at = (!self.is_sequential()).then_some(offset);
+        self.handle.submit(
+            node.now(),
+            Request::Write {
+                offset: at,
+                range,
+                buffer,
+                done,
+            },
+        );
+        DiskTicket {
+            ticket,
+            verb: "write",
+            path: Arc::clone(&self.path),
+            offset,
+        }
+    }
+
+    /// Makes all completed writes durable.
+    pub async fn sync(&self, node: &Node) -> Result<(), DiskError> {
+        let (ticket, done) = ticket(node, "disk sync");
+        self.handle.submit(node.now(), Request::Sync { done });
+        ticket
+            .wait(node)
+            .await
+            .map_err(|cause| self.failed("sync", cause))
+    }
+
+    /// Makes the file `length` long with its space reserved.
+    pub async fn preallocate(&self, node: &Node, length: u64) -> Result<(), DiskError> {
+        self.control(node, "reserve space for", Control::Preallocate(length))
+            .await
+            .map(drop)
+    }
+
+    /// Makes the file `length` long.
+    pub async fn truncate(&self, node: &Node, length: u64) -> Result<(), DiskError> {
+        self.control(node, "set the length of", Control::Truncate(length))
+            .await
+            .map(drop)
+    }
+
+    /// Gives a range's space back to the file system; it reads as zeros.
+    pub async fn release(&self, node: &Node, range: Range<u64>) -> Result<(), DiskError> {
+        self.control(node, "release space of", Control::Release(range))
+            .await
+            .map(drop)
+    }
+
+    /// Locks the file for this run; false when another run holds it. The system unlocks it when
+    /// the run ends, however it ends.
+    pub async fn lock(&self, node: &Node) -> Result<bool, DiskError> {
+        Ok(self.control(node, "lock", Control::Lock).await? == 1)
+    }
+
+    /// How many bytes of the range lie in the page cache.
+    pub async fn resident(&self, node: &Node, range: Range<u64>) -> Result<u64, DiskError> {
+        self.control(node, "look at", Control::Resident(range))
+            .await
+    }
+
+    /// Sets the permission bits.
+    pub async fn set_mode(&self, node: &Node, mode: u32) -> Result<(), DiskError> {
+        self.control(node, "set permissions of", Control::Mode(mode))
+            .await
+            .map(drop)
+    }
+
+    async fn control(
+        &self,
+        node: &Node,
+        verb: &'static str,
+        control: Control,
+    ) -> Result<u64, DiskError> {
+        node.reach().await;
+        self.handle
+            .control(control)
+            .map_err(|cause| self.failed(verb, cause))
+    }
+
+    fn failed(&self, verb: &'static str, cause: io::Error) -> DiskError {
+        DiskError::new(verb, &self.path, cause)
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "File({})", self.path.display())
+    }
+}

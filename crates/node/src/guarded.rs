@@ -1,0 +1,94 @@
+//! State that tasks share, and the one way to wait for it.
+//!
+//! Queues, pools, tokens and tickets are each a [`Guarded`] state: a value behind a lock, and a
+//! signal that every change advances. A waiter tries, and if it cannot go on it waits past the
+//! epoch it saw *before* it tried, so no change is missed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::backend::Signal;
+use crate::{Node, Time};
+
+/// Its pipeline has ended early: a stage failed, or the run was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed;
+
+/// Something whose waiters can be sent home with [`Closed`].
+pub trait Close: Send + Sync {
+    /// Closes it; memory and a signal only. Tasks let the world reach their clock first.
+    fn close(&self);
+}
+
+/// A value that tasks of one node share.
+#[derive(Debug)]
+pub struct Guarded<S> {
+    state: Mutex<S>,
+    signal: Arc<dyn Signal>,
+}
+
+impl<S> Guarded<S> {
+    /// Shares `state`; `label` names it to people when a task waits for it forever.
+    pub fn new(node: &Node, label: &'static str, state: S) -> Guarded<S> {
+        Guarded::over(node.backend().signal(label), state)
+    }
+
+    /// Shares `state` over a signal that a backend made.
+    pub fn over(signal: Arc<dyn Signal>, state: S) -> Guarded<S> {
+        Guarded {
+            state: Mutex::new(state),
+            signal,
+        }
+    }
+
+    /// Changes the state and tells all who wait, once the world has reached the task's clock.
+    pub async fn change<R>(&self, node: &Node, change: impl FnOnce(&mut S) -> R) -> R {
+        node.reach().await;
+        self.change_now(change)
+    }
+
+    /// Changes the state without a node: for backends and for closing.
+    pub fn change_now<R>(&self, change: impl FnOnce(&mut S) -> R) -> R {
+        let answer = change(&mut self.lock());
+        self.signal.advance();
+        answer
+    }
+
+    /// Looks at the state without changing it.
+    pub fn look<R>(&self, look: impl FnOnce(&S) -> R) -> R {
+        look(&self.lock())
+    }
+
+    /// Tries until `step` has an answer (`None`: not yet, nothing changed) or the deadline passes.
+    /// A deadline of `node.now()` tries once.
+    pub async fn wait<R>(
+        &self,
+        node: &Node,
+        deadline: Option<Time>,
+        mut step: impl FnMut(&mut S) -> Option<R>,
+    ) -> Option<R> {
+        node.reach().await;
+        loop {
+            let epoch = self.signal.epoch();
+            let answer = step(&mut self.lock());
+            if answer.is_some() {
+                self.signal.advance();
+                return answer;
+            }
+            if !node.past(&self.signal, epoch, deadline).await {
+                return None;
+            }
+        }
+    }
+
+    /// As [`Guarded::wait`] without a deadline.
+    pub async fn wait_for<R>(&self, node: &Node, step: impl FnMut(&mut S) -> Option<R>) -> R {
+        self.wait(node, None, step)
+            .await
+            .expect("a wait without deadline ends with an answer")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, S> {
+        // A panic in a step is recorded by its pipeline; the state itself is changed in one go.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

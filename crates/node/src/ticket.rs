@@ -1,0 +1,52 @@
+//! Tickets: the promise of an answer, for requests that run while the task goes on.
+//!
+//! A dropped ticket forgets the answer; what was handed in stays with the backend until the
+//! operation ends.
+
+use std::sync::Arc;
+
+use crate::Node;
+use crate::guarded::Guarded;
+
+/// The right to one answer.
+#[derive(Debug)]
+#[must_use = "a dropped ticket loses its answer, and the buffer in it"]
+pub struct Ticket<T> {
+    shared: Arc<Guarded<Option<T>>>,
+}
+
+/// The duty to give one answer; a backend holds it.
+#[derive(Debug)]
+pub struct Completer<T> {
+    shared: Arc<Guarded<Option<T>>>,
+}
+
+/// A ticket and its completer.
+pub(crate) fn ticket<T>(node: &Node, label: &'static str) -> (Ticket<T>, Completer<T>) {
+    let shared = Arc::new(Guarded::new(node, label, None));
+    (
+        Ticket {
+            shared: Arc::clone(&shared),
+        },
+        Completer { shared },
+    )
+}
+
+impl<T> Ticket<T> {
+    /// The answer, waiting for it.
+    pub async fn wait(self, node: &Node) -> T {
+        self.shared.wait_for(node, Option::take).await
+    }
+
+    /// Whether the answer is there.
+    pub fn is_done(&self) -> bool {
+        self.shared.look(Option::is_some)
+    }
+}
+
+impl<T> Completer<T> {
+    /// Gives the answer.
+    pub fn complete(self, answer: T) {
+        self.shared.change_now(|slot| *slot = Some(answer));
+    }
+}
