@@ -91,7 +91,7 @@ impl Node {
         let (ticket, completer) = ticket(self, "end of a task");
         let start = move |node: Node| -> Pin<Box<dyn Future<Output = ()>>> {
             Box::pin(async move {
-                completer.complete(caught(start(node)).await);
+                completer.complete(catch(start(node)).await);
             })
         };
         self.backend.spawn(name.into(), Box::new(start));
@@ -190,7 +190,7 @@ impl Node {
 pub struct Panic(pub String);
 
 /// What the task returns, or its panic.
-async fn caught<T>(task: impl Future<Output = T>) -> Result<T, Panic> {
+pub async fn catch<T>(task: impl Future<Output = T>) -> Result<T, Panic> {
     let mut task = std::pin::pin!(task);
     // Unwind safe: a task that panicked is not polled again, and what it shared with others is
     // changed in single steps.

@@ -44,7 +44,7 @@ mod work;
 pub use buffer::{Buffer, Memory};
 pub use disk::{DiskError, File, FileKind, Metadata, Open, Standard};
 pub use guarded::{Close, Closed, Guarded};
-pub use handle::{Node, Panic};
+pub use handle::{Node, Panic, catch};
 pub use message::{BulkPort, INLINE_BYTES, Message, MessagePort};
 pub use pool::Pool;
 pub use posted::Posted;

@@ -1,1 +1,28 @@
-//! stub
+//! Stages, workers and meters: TritonSort's staged pipeline over one node's verbs.
+//!
+//! A stage is some workers that run the same `async fn`; units flow through bounded queues, buffers
+//! come from pools (TritonSort, section 3.1). A worker asks for them through its [`Worker`], which
+//! knows what it waited for:
+//!
+//! ```text
+//!            starved                busy               blocked
+//!   queue ---- pop ---> [ worker: disks and work ] --- push ---> queue
+//!                            take <--- pool (blocked)
+//! ```
+//!
+//! So every run ends with TritonSort's Figure 8: who was busy, who starved, who was blocked, and
+//! the bottleneck by name.
+//!
+//! A failure or panic of one worker is recorded once and closes everything of the pipeline; the
+//! others are sent home with `Closed`, and [`Pipeline::join`] awaits all ends. It refuses to know
+//! what a unit is.
+
+mod control;
+mod failure;
+mod meter;
+mod worker;
+
+pub use control::{Control, Pipeline, Progress};
+pub use failure::Failure;
+pub use meter::{StageReport, bottleneck};
+pub use worker::Worker;

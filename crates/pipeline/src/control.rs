@@ -1,0 +1,173 @@
+//! A pipeline: stages that are started, watched, stopped and awaited together.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use node::{Close, Node, Panic, Ticket, catch};
+
+use crate::failure::Failure;
+use crate::meter::{Meter, StageReport};
+use crate::worker::Worker;
+
+/// A run as others see it: to watch and to stop it from any thread. Clones share it.
+#[derive(Clone, Default)]
+pub struct Control {
+    shared: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    failure: Option<Failure>,
+    ending: bool,
+    closables: Vec<Box<dyn Close>>,
+    phase: &'static str,
+    total_bytes: u64,
+    meters: Vec<Arc<Meter>>,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What it is doing.
+    pub phase: &'static str,
+    /// Bytes it will read in this phase, where that is known.
+    pub total_bytes: u64,
+    /// Stages with the bytes they have handled.
+    pub stages: Vec<(&'static str, u64)>,
+}
+
+impl Progress {
+    /// Bytes that a stage has handled.
+    pub fn bytes_of(&self, stage: &str) -> u64 {
+        self.stages
+            .iter()
+            .find(|(name, _)| *name == stage)
+            .map_or(0, |(_, bytes)| *bytes)
+    }
+}
+
+impl Control {
+    /// Stops the run: everything that waits is sent home.
+    pub fn stop(&self, reason: &str) {
+        self.fail(Failure::Stopped(reason.to_owned()));
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> Progress {
+        let state = self.lock();
+        let bytes = |meter: &Meter| meter.bytes.load(Ordering::Relaxed);
+        let stages = state
+            .meters
+            .iter()
+            .map(|meter| (meter.name, bytes(meter)))
+            .collect();
+        Progress {
+            phase: state.phase,
+            total_bytes: state.total_bytes,
+            stages,
+        }
+    }
+
+    /// Names what the run does now; `total_bytes` is 0 where it is not known.
+    pub fn enter(&self, phase: &'static str, total_bytes: u64) {
+        let mut state = self.lock();
+        (state.phase, state.total_bytes) = (phase, total_bytes);
+        state.meters.clear();
+    }
+
+    /// Records the first failure and closes everything.
+    fn fail(&self, failure: Failure) {
+        let mut state = self.lock();
+        if !state.ending {
+            state.ending = true;
+            state.failure = Some(failure);
+        }
+        state.closables.iter().for_each(|one| one.close());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The stages of one run.
+pub struct Pipeline {
+    control: Control,
+    workers: Vec<Ticket<Result<(), Panic>>>,
+    meters: Vec<Arc<Meter>>,
+}
+
+impl Pipeline {
+    /// A pipeline without stages, that `control` watches.
+    pub fn new(control: &Control) -> Pipeline {
+        Pipeline {
+            control: control.clone(),
+            workers: Vec::new(),
+            meters: Vec::new(),
+        }
+    }
+
+    /// Makes something part of the pipeline: a failure closes it.
+    pub fn owns<C: Close + Clone + 'static>(&self, closable: C) -> C {
+        let mut state = self.control.lock();
+        if state.ending {
+            closable.close();
+        }
+        state.closables.push(Box::new(closable.clone()));
+        closable
+    }
+
+    /// Starts `workers` workers of a stage.
+    pub fn stage<F>(&mut self, node: &Node, name: &'static str, workers: usize, body: F)
+    where
+        F: AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static,
+    {
+        let meter = Arc::new(Meter::new(name, workers));
+        self.meters.push(Arc::clone(&meter));
+        self.control.lock().meters.push(Arc::clone(&meter));
+        for index in 0..workers {
+            let (body, meter, control) = (body.clone(), Arc::clone(&meter), self.control.clone());
+            let run = async move |node: Node| {
+                run_worker(&Worker::new(node, index, meter), body, &control).await;
+            };
+            self.workers
+                .push(node.spawn(format!("{name}-{index}"), run));
+        }
+    }
+
+    /// Waits for all workers to end: what each stage did, or the first failure.
+    pub async fn join(self, node: &Node) -> Result<Vec<StageReport>, Failure> {
+        for worker in self.workers {
+            worker
+                .wait(node)
+                .await
+                .expect("a worker's panic was caught before");
+        }
+        let mut state = self.control.lock();
+        state.closables.clear();
+        match state.failure.take() {
+            Some(failure) => Err(failure),
+            None if state.ending => Err(Failure::Closed),
+            None => Ok(self.meters.iter().map(|meter| meter.report(node)).collect()),
+        }
+    }
+}
+
+/// Runs one worker to its end, however it ends.
+async fn run_worker<F>(worker: &Worker, body: F, control: &Control)
+where
+    F: AsyncFn(&Worker) -> Result<(), Failure>,
+{
+    let begin = worker.node.now();
+    let end = catch(body(worker)).await;
+    worker.node.reach().await;
+    worker.lived_since(begin);
+    match end {
+        Ok(Ok(()) | Err(Failure::Closed)) => {}
+        Ok(Err(failure)) => control.fail(failure),
+        Err(panic) => control.fail(Failure::Panic {
+            stage: worker.stage(),
+            message: panic.0,
+        }),
+    }
+}
