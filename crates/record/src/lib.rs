@@ -1,1 +1,43 @@
-//! stub
+//! What is sorted: fixed-length records, their order, where they come from and how they are checked.
+//!
+//! Every other room of Gristmill moves records without knowing them. This one knows them, and hands
+//! out the little the others need: a length, an order of words, bytes to sort, a judgement.
+//!
+//! ```text
+//! "--format fixed:64 --key 8+8:u64le"
+//!        |  format, key
+//!        v
+//!      Order ---- words, prefixes ----> sort        (order, normalised, field)
+//!        |
+//!        +------- compare ------------> Validator ----> Summary ----> "SUCCESS - all .."
+//!                                          ^          (validate, comparison, summary, checksum)
+//! record number --- Generator ---> records |
+//!                   (gensort, binary, ascii, skew, lcg)
+//! ```
+//!
+//! It is arithmetic over slices: no files, no threads, no clock, and no other crate of the
+//! workspace. What touches the world does so with these values in its hands.
+
+mod ascii;
+mod binary;
+mod checksum;
+mod comparison;
+mod field;
+mod format;
+mod gensort;
+mod key;
+mod lcg;
+mod normalised;
+mod order;
+mod skew;
+mod summary;
+mod validate;
+
+pub use checksum::Checksum;
+pub use comparison::Comparison;
+pub use format::{Format, FormatError};
+pub use gensort::{Generator, KEY_BYTES, RECORD_BYTES, Style};
+pub use key::{Endian, Key, KeyError, KeyProblem, Kind};
+pub use order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
+pub use summary::{SUMMARY_BYTES, Summary, SummaryError};
+pub use validate::Validator;

@@ -1,0 +1,247 @@
+//! One key of a record: where it lies, what it means, which way it sorts.
+//!
+//! ```text
+//! OFFSET+LENGTH[:TYPE][:desc]      0+10   8+4:u32le   100+8:f64be:desc
+//! ```
+//!
+//! `TYPE` is `bytes` (the default, compared as unsigned bytes), or a number: `u` unsigned, `i` two's
+//! complement or `f` IEEE 754, its bits, and `le` or `be`. Numbers of one byte have no byte order.
+//! Floats sort by totalOrder of IEEE 754-2008 5.10: -NaN, -inf .. -0, +0 .. +inf, NaN.
+//!
+//! It refuses a length that is not the type's, and to guess a byte order. Whether a key lies inside
+//! the record is for [`Order`](crate::Order) to say, which knows the record.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// The order of a number's bytes in the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first; also for numbers of one byte.
+    Big,
+}
+
+/// What the bytes of a key mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A string of bytes.
+    Bytes,
+    /// An unsigned integer of 1, 2, 4, 8 or 16 bytes.
+    Unsigned(Endian),
+    /// An integer in two's complement of 1, 2, 4, 8 or 16 bytes.
+    Signed(Endian),
+    /// An IEEE 754 number of 4 or 8 bytes.
+    Float(Endian),
+}
+
+impl Kind {
+    /// Whether a key of this kind can be `bytes` long.
+    pub(crate) fn fits(self, bytes: usize) -> bool {
+        match self {
+            Kind::Bytes => bytes > 0,
+            Kind::Unsigned(_) | Kind::Signed(_) => matches!(bytes, 1 | 2 | 4 | 8 | 16),
+            Kind::Float(_) => matches!(bytes, 4 | 8),
+        }
+    }
+}
+
+/// A key: `bytes` bytes at `offset` of the record, read as `kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Bytes of the record before the key.
+    pub offset: usize,
+    /// Length of the key.
+    pub bytes: usize,
+    /// What the bytes mean.
+    pub kind: Kind,
+    /// Whether the largest key comes first.
+    pub descending: bool,
+}
+
+impl Key {
+    /// The key of plain bytes, ascending, at this place.
+    #[must_use]
+    pub fn plain(offset: usize, bytes: usize) -> Key {
+        Key {
+            offset,
+            bytes,
+            kind: Kind::Bytes,
+            descending: false,
+        }
+    }
+}
+
+/// Why a key was refused, and the character of its text where the reason is.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("key \"{spec}\", character {character}: {problem}")]
+pub struct KeyError {
+    /// The key as it was given.
+    pub spec: String,
+    /// Where in `spec` the problem is, counted from 1.
+    pub character: usize,
+    /// What is wrong and what to do.
+    pub problem: KeyProblem,
+}
+
+/// What is wrong with a key.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs)] // the messages say it
+pub enum KeyProblem {
+    #[error("no \"+\"; write OFFSET+LENGTH, such as 0+10")]
+    NoLength,
+    #[error("\"{0}\" is not a number of bytes; write digits alone, such as 10")]
+    NotANumber(String),
+    #[error("a key of no bytes; give a length of at least 1")]
+    Empty,
+    #[error(
+        "unknown type \"{0}\"; use bytes, u8, i8, or u16 to u128, i16 to i128, f32, f64 \
+         followed by le or be, such as u64le"
+    )]
+    UnknownType(String),
+    #[error("the byte order of {0} is missing; write {0}le or {0}be")]
+    NoEndian(String),
+    #[error("{0} is a single byte and has no byte order; write {0}")]
+    UselessEndian(String),
+    #[error("{name} is {needed} bytes long, not {given}; write {offset}+{needed}:{name}")]
+    WrongLength {
+        name: String,
+        offset: usize,
+        needed: usize,
+        given: usize,
+    },
+    #[error("numbers are 1, 2, 4, 8 or 16 bytes long and floats 4 or 8, not {0}")]
+    NoSuchNumber(usize),
+    #[error("\"{0}\" after the end; a key is OFFSET+LENGTH[:TYPE][:desc]")]
+    Trailing(String),
+    #[error(
+        "the key ends at byte {end}, but a record has {record_bytes}; \
+         shorten the key, or give the format with longer records"
+    )]
+    PastEnd { end: usize, record_bytes: usize },
+}
+
+impl FromStr for Key {
+    type Err = KeyError;
+
+    fn from_str(spec: &str) -> Result<Key, KeyError> {
+        let fail = |at: &str, problem| {
+            Err(KeyError {
+                spec: spec.to_owned(),
+                character: character_of(spec, at),
+                problem,
+            })
+        };
+        let mut parts = spec.split(':');
+        let place = parts.next().unwrap_or_default();
+        let Some((offset, bytes)) = place.split_once('+') else {
+            return fail(place, KeyProblem::NoLength);
+        };
+        let mut key = match (number(offset), number(bytes)) {
+            (None, _) => return fail(offset, KeyProblem::NotANumber(offset.to_owned())),
+            (_, None) => return fail(bytes, KeyProblem::NotANumber(bytes.to_owned())),
+            (_, Some(0)) => return fail(bytes, KeyProblem::Empty),
+            (Some(offset), Some(bytes)) => Key::plain(offset, bytes),
+        };
+        let mut next = parts.next();
+        if let Some(name) = next.filter(|&part| part != "desc") {
+            key.kind = match kind_for(name, &key) {
+                Ok(kind) => kind,
+                Err(problem) => return fail(name, problem),
+            };
+            next = parts.next();
+        }
+        if next == Some("desc") {
+            key.descending = true;
+            next = parts.next();
+        }
+        match next {
+            None => Ok(key),
+            Some(part) => fail(part, KeyProblem::Trailing(part.to_owned())),
+        }
+    }
+}
+
+/// Where `part`, a slice of `spec`, begins, in characters from 1.
+fn character_of(spec: &str, part: &str) -> usize {
+    let bytes_before = part.as_ptr().addr() - spec.as_ptr().addr();
+    spec[..bytes_before].chars().count() + 1
+}
+
+/// Digits alone: the `+5` that the standard library would take is a slip of the pen here. A number
+/// too large for any record is the largest, and refused by what it is for.
+pub(crate) fn number(text: &str) -> Option<usize> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(usize::MAX))
+}
+
+/// The kind that the type `name` says, if the length of `key` is right for it.
+fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
+    if name == "bytes" {
+        return Ok(Kind::Bytes);
+    }
+    let (base, endian) = match (name.strip_suffix("le"), name.strip_suffix("be")) {
+        (Some(base), _) => (base, Some(Endian::Little)),
+        (_, Some(base)) => (base, Some(Endian::Big)),
+        _ => (name, None),
+    };
+    let (needed, kind): (usize, fn(Endian) -> Kind) = match base {
+        "u8" => (1, Kind::Unsigned),
+        "u16" => (2, Kind::Unsigned),
+        "u32" => (4, Kind::Unsigned),
+        "u64" => (8, Kind::Unsigned),
+        "u128" => (16, Kind::Unsigned),
+        "i8" => (1, Kind::Signed),
+        "i16" => (2, Kind::Signed),
+        "i32" => (4, Kind::Signed),
+        "i64" => (8, Kind::Signed),
+        "i128" => (16, Kind::Signed),
+        "f32" => (4, Kind::Float),
+        "f64" => (8, Kind::Float),
+        _ => return Err(KeyProblem::UnknownType(name.to_owned())),
+    };
+    let endian = match (needed, endian) {
+        (1, None) => Endian::Big,
+        (1, Some(_)) => return Err(KeyProblem::UselessEndian(base.to_owned())),
+        (_, None) => return Err(KeyProblem::NoEndian(base.to_owned())),
+        (_, Some(endian)) => endian,
+    };
+    if key.bytes != needed {
+        let (name, offset, given) = (name.to_owned(), key.offset, key.bytes);
+        return Err(KeyProblem::WrongLength {
+            name,
+            offset,
+            needed,
+            given,
+        });
+    }
+    Ok(kind(endian))
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.offset, self.bytes)?;
+        let (letter, endian) = match self.kind {
+            Kind::Bytes => ("", None),
+            Kind::Unsigned(endian) => ("u", Some(endian)),
+            Kind::Signed(endian) => ("i", Some(endian)),
+            Kind::Float(endian) => ("f", Some(endian)),
+        };
+        if let Some(endian) = endian {
+            let order = match endian {
+                _ if self.bytes == 1 => "",
+                Endian::Little => "le",
+                Endian::Big => "be",
+            };
+            write!(f, ":{letter}{}{order}", 8 * self.bytes)?;
+        }
+        if self.descending {
+            f.write_str(":desc")
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The order of records: every format becomes one string of bytes that compares as bytes.
+//!
+//! The normalised key is the keys, each encoded so that its order is that of its bytes (`field`),
+//! and then the whole record, so that the order is total. The rest of Gristmill knows nothing of
+//! types or directions: it asks for the key's 64-bit words, the first of which, the prefix, settles
+//! nearly every comparison in a register.
+//!
+//! ```text
+//! --key 12+4:i32le:desc --key 0+3                records of 20 bytes
+//! | ~(i32 ^ sign), be | 3 bytes | the record: 20 bytes ......... | 0 |
+//! |       word 0                 |   word 1   |   word 2   |  word 3 |
+//! ```
+//!
+//! Where a key of plain bytes starts the record, the record does not repeat it: the normalised key
+//! of gensort is the record itself (`normalised`).
+//!
+//! Ties: [`Ties::Record`] ends the key with the whole record, ascending whatever `:desc` says, so
+//! equal means the same bytes. [`Ties::Position`] ends it with nothing: who sorts must break ties by
+//! the position in the input.
+//!
+//! It refuses keys that do not fit into the record, and more than [`MAX_KEYS`] of them.
+
+use std::cmp::Ordering;
+
+use crate::field::{Field, WORD_BYTES};
+use crate::format::FormatError;
+use crate::gensort;
+use crate::key::{Key, KeyError, KeyProblem};
+use crate::normalised::NormalisedKey;
+
+/// More keys than anybody needs; with records of at most 1 GiB it keeps word numbers below 2^32.
+pub const MAX_KEYS: usize = 16;
+
+/// The longest record of a format: larger ones are better sorted by a reference to them.
+pub const MAX_RECORD_BYTES: usize = 1 << 30;
+
+const _: () = assert!((MAX_KEYS + 1) * (MAX_RECORD_BYTES / WORD_BYTES) < u32::MAX as usize);
+
+/// What decides between records whose keys are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// The whole record, ascending.
+    Record,
+    /// The position in the input, which the order does not see (`--stable`).
+    Position,
+}
+
+/// A total order of records (but for their position in the input) as a string of 64-bit words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    record_bytes: usize,
+    ties: Ties,
+    /// The keys alone, for their equality.
+    keys: Vec<Field>,
+    /// The keys, and the record if it breaks ties.
+    normalised: NormalisedKey,
+}
+
+impl Order {
+    /// The order of records of `record_bytes` by `keys`, the first most significant. Without keys
+    /// the key is the whole record.
+    ///
+    /// # Errors
+    /// If a key does not fit into the record or its type, or for no or too many bytes or keys.
+    pub fn new(record_bytes: usize, keys: &[Key], ties: Ties) -> Result<Order, FormatError> {
+        if !(1..=MAX_RECORD_BYTES).contains(&record_bytes) {
+            return Err(FormatError::Length {
+                given: record_bytes.to_string(),
+            });
+        }
+        if keys.len() > MAX_KEYS {
+            return Err(FormatError::TooManyKeys { given: keys.len() });
+        }
+        for key in keys {
+            check(key, record_bytes)?;
+        }
+        let whole = [Key::plain(0, record_bytes)];
+        let keys = if keys.is_empty() { &whole } else { keys };
+        let keys: Vec<Field> = keys.iter().map(Field::from).collect();
+        let normalised = match ties {
+            Ties::Record => NormalisedKey::of_keys_and_record(&keys, record_bytes),
+            Ties::Position => NormalisedKey::of_keys(&keys),
+        };
+        Ok(Order {
+            record_bytes,
+            ties,
+            keys,
+            normalised,
+        })
+    }
+
+    /// The order of the sort benchmark: records of 100 bytes by their first ten.
+    #[must_use]
+    pub fn gensort(ties: Ties) -> Order {
+        let key = Key::plain(0, gensort::KEY_BYTES);
+        Order::new(gensort::RECORD_BYTES, &[key], ties).expect("ten bytes fit into a hundred")
+    }
+
+    /// The length of every record.
+    #[must_use]
+    pub fn record_bytes(&self) -> usize {
+        self.record_bytes
+    }
+
+    /// What decides between equal keys.
+    #[must_use]
+    pub fn ties(&self) -> Ties {
+        self.ties
+    }
+
+    /// How many words the normalised key has, the last one filled with zeros.
+    #[must_use]
+    pub fn words(&self) -> u32 {
+        self.normalised.words()
+    }
+
+    /// Word `depth` of the record's normalised key; 0 past the last. Word 0 is the prefix.
+    #[inline]
+    #[must_use]
+    pub fn word(&self, record: &[u8], depth: u32) -> u64 {
+        self.normalised.word(record, depth)
+    }
+
+    /// The prefix of each of `records`, which follow each other without a gap, in their order.
+    ///
+    /// # Panics
+    /// If `records` is not as many whole records as `prefixes` has places.
+    pub fn prefixes(&self, records: &[u8], prefixes: &mut [u64]) {
+        let bytes = self.record_bytes;
+        assert_eq!(
+            records.len(),
+            bytes * prefixes.len(),
+            "a place for each whole record"
+        );
+        let records = records.chunks_exact(bytes);
+        self.normalised.prefixes(records, prefixes);
+    }
+
+    /// The order of two records: that of their words, first to last.
+    #[inline]
+    #[must_use]
+    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.normalised.compare(a, b)
+    }
+
+    /// Whether all keys of two records are equal, whatever the rest of the records.
+    #[inline]
+    #[must_use]
+    pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
+        self.keys.iter().all(|key| key.raw(a) == key.raw(b))
+    }
+}
+
+/// Refuses a key that its type or the record does not allow.
+fn check(key: &Key, record_bytes: usize) -> Result<(), KeyError> {
+    let end = key.offset.saturating_add(key.bytes);
+    let problem = if key.bytes == 0 {
+        KeyProblem::Empty
+    } else if !key.kind.fits(key.bytes) {
+        KeyProblem::NoSuchNumber(key.bytes)
+    } else if end > record_bytes {
+        KeyProblem::PastEnd { end, record_bytes }
+    } else {
+        return Ok(());
+    };
+    let spec = key.to_string();
+    let character = spec.find('+').map_or(1, |plus| plus + 2);
+    Err(KeyError {
+        spec,
+        character,
+        problem,
+    })
+}
