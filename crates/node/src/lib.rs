@@ -42,7 +42,7 @@ mod token;
 mod work;
 
 pub use buffer::{Buffer, Memory};
-pub use disk::{DiskError, File, FileKind, Metadata, Open, Standard};
+pub use disk::{DiskError, DiskTicket, File, FileKind, Metadata, Open, Standard};
 pub use guarded::{Close, Closed, Guarded};
 pub use handle::{Node, Panic, catch};
 pub use message::{BulkPort, INLINE_BYTES, Message, MessagePort};

@@ -1,1 +1,43 @@
-//! stub
+//! Sorts from disk to disk, written once against a node.
+//!
+//! ```text
+//! sort, one pass    sampler
+//!                      | splitters
+//!   reader > distributor > collector > sorter > writer       (NOW-Sort 6.1, TritonSort 3.3)
+//!   \__ until the input has been read __/ \__ then __/
+//!
+//! generate          generator > writer
+//! validate          reader > validator
+//! ```
+//!
+//! Bucketing overlaps reading and sorting overlaps writing, so a sort in memory takes little more
+//! than reading the input and then writing the output.
+//!
+//! Stages decide on descriptors (sizes, counts, offsets) and touch records only through
+//! [`Contents`]: real bytes, or counts drawn from a distribution. This crate names no backend, no
+//! wall clock, no thread and no file of the system.
+
+mod block;
+mod contents;
+mod error;
+mod generate;
+mod input;
+mod job;
+mod one_pass;
+mod output;
+mod plan;
+mod report;
+pub mod stages;
+mod validate;
+
+pub use block::{Block, Bucket, Chunk, Mark, Piece};
+pub use contents::{Bytes, Contents, Counts, Workspace};
+pub use error::SortError;
+pub use generate::{Generate, generate};
+pub use input::{Input, Source};
+pub use job::{IoChoice, Job, Resources, Target, Tuning};
+pub use one_pass::one_pass;
+pub use output::sweep;
+pub use plan::{Need, Plan, Shape};
+pub use report::{DirectIo, Report};
+pub use validate::{Validated, validate};

@@ -1,0 +1,84 @@
+//! Units of work: what flows from stage to stage.
+//!
+//! ```text
+//! input    |......Block......|......Block......|        as read, whole records, a position each
+//! memory   bucket 0: Chunk Chunk   bucket 1: Chunk ...  chains of small buffers from one pool
+//! output   |..Piece..|.Piece.|..Piece..|                sorted, whole disk blocks
+//! ```
+//!
+//! Chains of small buffers let any distribution of records fill memory evenly (TritonSort's
+//! LDBuffers, section 3.3).
+
+use node::{Buffer, Pool};
+use std::ops::Range;
+
+/// Records as they were read, in input order.
+#[derive(Debug)]
+pub struct Block {
+    /// Position of the first record in the whole input.
+    pub first: u64,
+    /// How many records.
+    pub records: usize,
+    /// Where they begin in the buffer: direct reads begin at whole disk blocks.
+    pub start: usize,
+    /// The memory they lie in.
+    pub buffer: Buffer,
+}
+
+impl Block {
+    /// Where the records lie in the buffer.
+    pub fn range(&self, record_bytes: usize) -> Range<usize> {
+        self.start..self.start + self.records * record_bytes
+    }
+}
+
+/// From record number `start` of a chunk on, records have the positions `position`, +1, ... in an
+/// order that agrees with the input's: one mark for each run of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Number of the run's first record in its chunk.
+    pub start: u32,
+    /// Rank of that record.
+    pub position: u64,
+}
+
+/// Some records of one bucket.
+#[derive(Debug)]
+pub struct Chunk {
+    /// The bucket.
+    pub bucket: u32,
+    /// How many records, one behind the other from the buffer's start.
+    pub records: u32,
+    /// Input positions, where the order asks for them.
+    pub marks: Vec<Mark>,
+    /// The memory they lie in.
+    pub buffer: Buffer,
+}
+
+/// All records of one bucket, and where they go.
+#[derive(Debug)]
+pub struct Bucket {
+    /// Its number in key order.
+    pub index: u32,
+    /// Records before it in the output.
+    pub first: u64,
+    /// How many records.
+    pub records: u64,
+    /// Their chunks, in no order.
+    pub chunks: Vec<Chunk>,
+    /// Length of the whole output in bytes.
+    pub output_bytes: u64,
+}
+
+/// Sorted records on their way to the disk.
+#[derive(Debug)]
+pub struct Piece {
+    /// Where they go in the output, in bytes.
+    pub offset: u64,
+    /// Which part of the buffer.
+    pub range: Range<usize>,
+    /// The memory they lie in.
+    pub buffer: Buffer,
+    /// Where the buffer goes then.
+    pub home: Pool,
+}

@@ -1,0 +1,152 @@
+//! What the stages do to records: the only place where records are touched.
+//!
+//! Stages see counts and offsets. Behind this trait are real bytes ([`Bytes`]), or counts drawn from
+//! a distribution ([`Counts`]) for runs in virtual time that are too large to hold.
+
+mod bytes;
+mod counts;
+
+pub use bytes::Bytes;
+pub use counts::Counts;
+
+use std::io;
+use std::ops::Range;
+
+use kernel::{Classifier, Entry, Slab};
+use node::{Buffer, Node};
+
+use crate::block::{Block, Bucket};
+use crate::stages::OpenBucket;
+
+/// How the stages touch records.
+pub trait Contents: Send + Sync + 'static {
+    /// Length of a record.
+    fn record_bytes(&self) -> usize;
+
+    /// Whether equal keys keep their input order.
+    fn is_stable(&self) -> bool;
+
+    /// Buffers of the kind it works on.
+    fn buffers(&self, node: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
+
+    /// Adds up to `count` of the block's records to a sample, evenly spread.
+    fn sample(&self, block: &Block, count: usize, sample: &mut Sample);
+
+    /// At most `buckets - 1` splitters that divide the sampled records evenly.
+    fn splitters(&self, sample: Sample, buckets: usize) -> Splitters;
+
+    /// Sum of the CRC-32 of the block's records.
+    fn checksum(&self, block: &Block) -> u64;
+
+    /// Finds the bucket of every record.
+    fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment);
+
+    /// Copies every record to its bucket; there is room.
+    fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]);
+
+    /// Finds the sorted order of a bucket; it stays in the workspace.
+    fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()>;
+
+    /// Copies the records `rows` of the sorted order to `out`, from byte `at` on.
+    fn gather(&self, bucket: &Bucket, workspace: &Workspace, rows: Range<usize>, out: Place<'_>);
+
+    /// Checks records that were gathered: against each other and `edge`, the one before them, which
+    /// becomes the last of them. Their checksum, or the number of the first one out of order.
+    fn check(&self, records: Place<'_>, count: usize, edge: &mut Vec<u8>) -> Result<u64, usize>;
+
+    /// Whether the record `a` may stand before `b`.
+    fn in_order(&self, a: &[u8], b: &[u8]) -> bool;
+}
+
+/// Where in a buffer records begin.
+pub struct Place<'a> {
+    /// The buffer.
+    pub buffer: &'a mut Buffer,
+    /// The byte.
+    pub at: usize,
+}
+
+/// Records drawn from the input, with their positions.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// The records, one behind the other; nothing in a run over counts.
+    pub records: Vec<u8>,
+    /// Their positions in the whole input.
+    pub positions: Vec<u64>,
+}
+
+/// Elements of the total order that divide the buckets.
+#[derive(Debug)]
+pub struct Splitters {
+    /// How many buckets.
+    pub buckets: usize,
+    pub(crate) classifier: Classifier,
+    pub(crate) sample: Sample,
+}
+
+impl Splitters {
+    pub(crate) fn new(buckets: usize, prefixes: &[u64], sample: Sample) -> Splitters {
+        Splitters {
+            buckets,
+            classifier: Classifier::new(prefixes),
+            sample,
+        }
+    }
+
+    /// One bucket for all.
+    pub fn none() -> Splitters {
+        Splitters::new(1, &[], Sample::default())
+    }
+}
+
+/// The buckets of a block's records.
+#[derive(Debug, Default)]
+pub struct Assignment {
+    /// Of each record.
+    pub bins: Vec<u32>,
+    /// Records of each bucket.
+    pub counts: Vec<u32>,
+    /// Their prefixes.
+    pub(crate) prefixes: Vec<u64>,
+}
+
+/// A sorter's memory, kept from bucket to bucket.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    entries: Option<Slab<Entry>>,
+    scratch: Option<Slab<Entry>>,
+    prefixes: Vec<u64>,
+    len: usize,
+}
+
+impl Workspace {
+    /// Room for `len` entries and as much scratch.
+    fn reserve(&mut self, len: usize) -> io::Result<(&mut [Entry], &mut [Entry])> {
+        if self
+            .entries
+            .as_ref()
+            .is_none_or(|entries| entries.len() < len)
+        {
+            // The old memory is given back first, and a little more is asked for: buckets differ.
+            (self.entries, self.scratch) = (None, None);
+            let room = len + len / 8;
+            (self.entries, self.scratch) = (Some(Slab::new(room)?), Some(Slab::new(room)?));
+        }
+        self.len = len;
+        let (entries, scratch) = (self.entries.as_mut(), self.scratch.as_mut());
+        let (entries, scratch) = entries.zip(scratch).expect("reserved above");
+        Ok((&mut entries[..len], &mut scratch[..len]))
+    }
+
+    fn entries(&self) -> &[Entry] {
+        self.entries
+            .as_ref()
+            .map_or(&[], |entries| &entries[..self.len])
+    }
+
+    /// Bytes that sorting `records` records takes.
+    pub(crate) fn bytes(records: u64) -> u64 {
+        const PREFIX_BYTES: u64 = 8;
+        (records + records / 8) * 2 * size_of::<Entry>() as u64 + records * PREFIX_BYTES
+    }
+}

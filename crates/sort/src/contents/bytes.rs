@@ -1,0 +1,256 @@
+//! Real records.
+
+use std::cmp::Ordering;
+use std::io;
+use std::ops::Range;
+
+use kernel::{Bin, RecordCrc, Rows, Words, gather, row, scatter};
+use node::{Buffer, Node};
+use record::{Order, Ties};
+
+use super::{Assignment, Contents, Place, Sample, Splitters, Workspace};
+use crate::block::{Block, Bucket, Chunk};
+use crate::stages::OpenBucket;
+
+/// Records of one format.
+pub struct Bytes {
+    order: Order,
+    crc: RecordCrc,
+}
+
+impl Bytes {
+    /// Records in this order.
+    pub fn new(order: Order) -> Bytes {
+        let crc = RecordCrc::new(order.record_bytes());
+        Bytes { order, crc }
+    }
+
+    fn records<'a>(&self, block: &'a Block) -> &'a [u8] {
+        &block.buffer.bytes()[block.range(self.record_bytes())]
+    }
+
+    /// Compares a record and its input position with a splitter.
+    fn compare(&self, record: (&[u8], u64), splitters: &Splitters, index: usize) -> Ordering {
+        let bytes = self.record_bytes();
+        let splitter = &splitters.sample.records[index * bytes..][..bytes];
+        let order = self.order.compare(record.0, splitter);
+        match self.order.ties() {
+            Ties::Record => order,
+            Ties::Position => order.then(record.1.cmp(&splitters.sample.positions[index])),
+        }
+    }
+
+    /// The bucket of a record whose prefix is that of some splitters.
+    ///
+    /// A record equal to splitters may go to any bucket beside them: its position chooses, so even
+    /// records that are all the same spread evenly.
+    fn among_ties(&self, record: (&[u8], u64), splitters: &Splitters, ties: Range<usize>) -> u32 {
+        let below = partition_point(ties.clone(), |index| {
+            self.compare(record, splitters, index).is_gt()
+        });
+        let equal = partition_point(below..ties.end, |index| {
+            self.compare(record, splitters, index).is_eq()
+        });
+        below as u32 + (record.1 % (equal - below + 1) as u64) as u32
+    }
+}
+
+/// The first index of the range for which `holds` does not hold.
+fn partition_point(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low.midpoint(high);
+        if holds(middle) {
+            low = middle + 1
+        } else {
+            high = middle
+        }
+    }
+    low
+}
+
+impl Contents for Bytes {
+    fn record_bytes(&self) -> usize {
+        self.order.record_bytes()
+    }
+
+    fn is_stable(&self) -> bool {
+        self.order.ties() == Ties::Position
+    }
+
+    fn buffers(&self, node: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
+        node.buffers(count, bytes)
+    }
+
+    fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
+        let (records, bytes) = (self.records(block), self.record_bytes());
+        let count = count.min(block.records);
+        for number in (0..count).map(|number| number * block.records / count) {
+            sample
+                .records
+                .extend_from_slice(&records[number * bytes..][..bytes]);
+            sample.positions.push(block.first + number as u64);
+        }
+    }
+
+    fn splitters(&self, sample: Sample, buckets: usize) -> Splitters {
+        let bytes = self.record_bytes();
+        let record = |index: usize| &sample.records[index * bytes..][..bytes];
+        let mut order: Vec<usize> = (0..sample.positions.len()).collect();
+        order.sort_unstable_by(|&a, &b| {
+            let by_position = sample.positions[a].cmp(&sample.positions[b]);
+            self.order.compare(record(a), record(b)).then(by_position)
+        });
+        let buckets = buckets.min(order.len() + 1);
+        let mut chosen = Sample::default();
+        for rank in (1..buckets).map(|bucket| bucket * order.len() / buckets) {
+            chosen.records.extend_from_slice(record(order[rank]));
+            chosen.positions.push(sample.positions[order[rank]]);
+        }
+        let mut prefixes = vec![0; buckets - 1];
+        self.order.prefixes(&chosen.records, &mut prefixes);
+        Splitters::new(buckets, &prefixes, chosen)
+    }
+
+    fn checksum(&self, block: &Block) -> u64 {
+        self.crc.sum(self.records(block))
+    }
+
+    fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
+        let records = self.records(block);
+        found.prefixes.resize(block.records, 0);
+        found.bins.resize(block.records, 0);
+        self.order.prefixes(records, &mut found.prefixes);
+        let tied = splitters
+            .classifier
+            .classify(&found.prefixes, &mut found.bins);
+        if tied > 0 {
+            let each = records.chunks_exact(self.record_bytes()).zip(block.first..);
+            for ((record, &prefix), bin) in each.zip(&found.prefixes).zip(&mut found.bins) {
+                let first = *bin as usize;
+                let ties = splitters.classifier.ties(*bin, prefix) as usize;
+                if ties > 0 {
+                    *bin = self.among_ties(record, splitters, first..first + ties);
+                }
+            }
+        }
+        found.counts.clear();
+        found.counts.resize(splitters.buckets, 0);
+        for &bin in &found.bins {
+            found.counts[bin as usize] += 1;
+        }
+    }
+
+    fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]) {
+        let bytes = self.record_bytes();
+        let mut bins: Vec<Bin<'_>> = open.iter_mut().map(|bucket| bucket.room(bytes)).collect();
+        scatter(self.records(block), bytes, &found.bins, &mut bins);
+    }
+
+    fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()> {
+        let bytes = self.record_bytes();
+        let mut prefixes = std::mem::take(&mut workspace.prefixes);
+        let (entries, scratch) = workspace.reserve(bucket.records as usize)?;
+        let mut free = &mut *entries;
+        for (number, chunk) in bucket.chunks.iter().enumerate() {
+            let count = chunk.records as usize;
+            prefixes.resize(count, 0);
+            self.order.prefixes(records_of(chunk, bytes), &mut prefixes);
+            let (these, rest) = free.split_at_mut(count);
+            for (at, (entry, &prefix)) in these.iter_mut().zip(&prefixes).enumerate() {
+                entry.prefix = prefix;
+                entry.row = row(number as u32, (at * bytes) as u32);
+            }
+            free = rest;
+        }
+        let slices = slices_of(bucket, bytes);
+        let rows = Rows::new(&slices, bytes);
+        kernel::sort(
+            entries,
+            scratch,
+            &BucketWords {
+                rows,
+                bucket,
+                order: &self.order,
+            },
+        );
+        workspace.prefixes = prefixes;
+        Ok(())
+    }
+
+    fn gather(&self, bucket: &Bucket, workspace: &Workspace, rows: Range<usize>, out: Place<'_>) {
+        let bytes = self.record_bytes();
+        let slices = slices_of(bucket, bytes);
+        let to = out.at + rows.len() * bytes;
+        let out = &mut out.buffer.bytes_mut()[out.at..to];
+        gather(&Rows::new(&slices, bytes), &workspace.entries()[rows], out);
+    }
+
+    fn check(&self, records: Place<'_>, count: usize, edge: &mut Vec<u8>) -> Result<u64, usize> {
+        let bytes = self.record_bytes();
+        let records = &records.buffer.bytes()[records.at..records.at + count * bytes];
+        let mut before: &[u8] = edge;
+        for (number, record) in records.chunks_exact(bytes).enumerate() {
+            if !before.is_empty() && !self.in_order(before, record) {
+                return Err(number);
+            }
+            before = record;
+        }
+        if count > 0 {
+            let last = records[records.len() - bytes..].to_vec();
+            *edge = last;
+        }
+        Ok(self.crc.sum(records))
+    }
+
+    #[inline]
+    fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
+        let (prefix, next) = (self.order.word(a, 0), self.order.word(b, 0));
+        prefix < next || (prefix == next && self.order.compare(a, b).is_le())
+    }
+}
+
+fn records_of(chunk: &Chunk, record_bytes: usize) -> &[u8] {
+    &chunk.buffer.bytes()[..chunk.records as usize * record_bytes]
+}
+
+fn slices_of(bucket: &Bucket, record_bytes: usize) -> Vec<&[u8]> {
+    bucket
+        .chunks
+        .iter()
+        .map(|chunk| records_of(chunk, record_bytes))
+        .collect()
+}
+
+/// The total order of a bucket's rows: the words of the key, and with `--stable` the position.
+struct BucketWords<'a> {
+    rows: Rows<'a>,
+    bucket: &'a Bucket,
+    order: &'a Order,
+}
+
+impl BucketWords<'_> {
+    /// The rank of a row in the input, from the mark of its run.
+    fn position(&self, row: u64) -> u64 {
+        let chunk = &self.bucket.chunks[(row >> 32) as usize];
+        let number = (row as u32 as usize / self.rows.record_bytes()) as u32;
+        let after = chunk.marks.partition_point(|mark| mark.start <= number);
+        let mark = chunk.marks[after - 1];
+        mark.position + u64::from(number - mark.start)
+    }
+}
+
+impl Words for BucketWords<'_> {
+    fn words(&self) -> u32 {
+        self.order.words() + u32::from(self.order.ties() == Ties::Position)
+    }
+
+    #[inline]
+    fn word(&self, row: u64, depth: u32) -> u64 {
+        if depth < self.order.words() {
+            self.order.word(self.rows.get(row), depth)
+        } else {
+            self.position(row)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What a sort refuses, and what it finds wrong: one line each, with what to do.
+
+use std::path::PathBuf;
+
+use pipeline::Failure;
+use thiserror::Error;
+
+/// Why a sort cannot be done, or must not be trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SortError {
+    /// The input does not end at the end of a record.
+    #[error(
+        "{file} ends inside a record: {left} of {record_bytes} bytes at byte {offset}; \
+         check --format, or cut the file there",
+        file = file.display()
+    )]
+    TruncatedRecord {
+        /// The input.
+        file: PathBuf,
+        /// Where the short record begins.
+        offset: u64,
+        /// How much of it is there.
+        left: u64,
+        /// How long a record is.
+        record_bytes: usize,
+    },
+    /// The input became shorter while it was read.
+    #[error(
+        "{file} ended early, at byte {offset}: it was changed while it was read; sort again when \
+         nobody writes to it",
+        file = file.display()
+    )]
+    Shrunk {
+        /// The input.
+        file: PathBuf,
+        /// Where it ended.
+        offset: u64,
+    },
+    /// A directory where a file was asked for.
+    #[error("{file} is a directory; name a file", file = file.display())]
+    Directory {
+        /// The path.
+        file: PathBuf,
+    },
+    /// The data and what goes with them do not fit into the memory limit.
+    #[error(
+        "sorting {bytes} bytes in one pass needs {needed} bytes of memory, and the limit is \
+         {limit}; give at least -S {mib}M",
+        mib = needed.div_ceil(1 << 20)
+    )]
+    TooLittleMemory {
+        /// The input.
+        bytes: u64,
+        /// What a sort needs.
+        needed: u64,
+        /// What it may use.
+        limit: u64,
+    },
+    /// A pipe gave more than fits into the memory limit.
+    #[error(
+        "the input is more than fits into {limit} bytes of memory ({bytes} bytes read so far); \
+         give a larger -S"
+    )]
+    PipeTooLong {
+        /// Bytes read when memory ran out.
+        bytes: u64,
+        /// What may be used.
+        limit: u64,
+    },
+    /// The output would not fit on its disk.
+    #[error(
+        "{file} needs {needed} bytes and only {free} are free there; free some space or name \
+         another place",
+        file = file.display()
+    )]
+    NoRoom {
+        /// The output.
+        file: PathBuf,
+        /// What it needs.
+        needed: u64,
+        /// What there is.
+        free: u64,
+    },
+    /// What came out is not what went in.
+    #[error(
+        "records were lost or changed while sorting: {records_in} in with checksum {sum_in:x}, \
+         {records_out} out with {sum_out:x}; nothing was written over, please report it and test \
+         this machine's memory"
+    )]
+    Lost {
+        /// Records read.
+        records_in: u64,
+        /// Records written.
+        records_out: u64,
+        /// Checksum of what was read.
+        sum_in: u128,
+        /// Checksum of what was to be written.
+        sum_out: u128,
+    },
+    /// The output is not in order.
+    #[error(
+        "record {record} of the output is out of order; nothing was written over, please report \
+         it and test this machine's memory"
+    )]
+    Disorder {
+        /// Which record.
+        record: u64,
+    },
+    /// The system has no memory for us.
+    #[error("cannot have {bytes} bytes of memory: {cause}; give a smaller -S")]
+    NoMemory {
+        /// What was asked for.
+        bytes: u64,
+        /// What the system said.
+        cause: String,
+    },
+}
+
+impl SortError {
+    /// A word for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            SortError::TruncatedRecord { .. } => "truncated_record",
+            SortError::Shrunk { .. } => "input_changed",
+            SortError::Directory { .. } => "is_directory",
+            SortError::TooLittleMemory { .. } | SortError::PipeTooLong { .. } => "memory_limit",
+            SortError::NoRoom { .. } => "no_space",
+            SortError::Lost { .. } => "records_lost",
+            SortError::Disorder { .. } => "disorder",
+            SortError::NoMemory { .. } => "no_memory",
+        }
+    }
+
+    /// The file it is about.
+    pub fn file(&self) -> Option<&PathBuf> {
+        match self {
+            SortError::TruncatedRecord { file, .. }
+            | SortError::Shrunk { file, .. }
+            | SortError::Directory { file }
+            | SortError::NoRoom { file, .. } => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Where in that file.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            SortError::TruncatedRecord { offset, .. } | SortError::Shrunk { offset, .. } => {
+                Some(*offset)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl From<SortError> for Failure {
+    fn from(error: SortError) -> Failure {
+        Failure::Program(Box::new(error))
+    }
+}

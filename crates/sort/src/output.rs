@@ -1,0 +1,223 @@
+//! Outputs: a regular file appears whole or not at all; anything else is written front to back.
+//!
+//! A regular output is made beside its resolved target under a name of its own, locked, and renamed
+//! over the target when it is complete and durable. What a kill leaves behind has a dead lock, and
+//! the next run beside it sweeps it away.
+
+use std::path::{Path, PathBuf};
+
+use node::{DiskError, File, FileKind, Metadata, Node, Open, Standard};
+use pipeline::Failure;
+
+use crate::error::SortError;
+use crate::job::{IoChoice, Target};
+
+const PREFIX: &str = ".gristmill-";
+const SUFFIX: &str = ".tmp";
+
+/// Permission bits of a new output, before the process's mask: as every tool has them.
+const NEW_MODE: u32 = 0o666;
+
+/// An output under way; clones are of the same.
+#[derive(Clone)]
+pub(crate) struct Output {
+    pub file: File,
+    unfinished: Option<Unfinished>,
+}
+
+/// A regular file that does not have its name yet.
+#[derive(Clone)]
+struct Unfinished {
+    path: PathBuf,
+    target: PathBuf,
+    mode: Option<u32>,
+}
+
+impl Output {
+    /// Opens the target, or a file beside it that will become it.
+    pub(crate) async fn open(
+        node: &Node,
+        target: &Target,
+        io: IoChoice,
+    ) -> Result<Output, Failure> {
+        let Target::Path(path) = target else {
+            let file = node.standard(Standard::Output).await?;
+            return Ok(Output {
+                file,
+                unfinished: None,
+            });
+        };
+        let target = node
+            .resolve(path)
+            .await
+            .map_err(|error| missing_directory(error, path))?;
+        let old = existing(node, &target).await?;
+        match old.map(|metadata| metadata.kind) {
+            Some(FileKind::Directory) => Err(SortError::Directory { file: target }.into()),
+            Some(FileKind::Sequential) => {
+                let file = node.open(&target, Open::Append).await?;
+                Ok(Output {
+                    file,
+                    unfinished: None,
+                })
+            }
+            Some(FileKind::Regular) | None => Output::beside(node, target, old, io).await,
+        }
+    }
+
+    async fn beside(
+        node: &Node,
+        target: PathBuf,
+        old: Option<Metadata>,
+        io: IoChoice,
+    ) -> Result<Output, Failure> {
+        let directory = target.parent().unwrap_or(Path::new("/"));
+        sweep(node, directory).await;
+        let mode = old.map(|metadata| metadata.mode);
+        let how = Open::Create {
+            direct: io != IoChoice::Buffered,
+            mode: mode.unwrap_or(NEW_MODE),
+        };
+        loop {
+            let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
+            let file = match node.open(&path, how).await {
+                Err(error) if error.cause.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                opened => opened.map_err(|error| DiskError {
+                    path: target.clone(),
+                    ..error
+                })?,
+            };
+            let output = Output {
+                file,
+                unfinished: Some(Unfinished {
+                    path: path.clone(),
+                    target: target.clone(),
+                    mode,
+                }),
+            };
+            // Between its creation and its lock, another run may have swept the file away.
+            match output.file.lock(node).await {
+                Ok(true) if is_there(node, &path, &output.file).await => return Ok(output),
+                Ok(_) => {}
+                Err(error) => {
+                    let error = output.named(error);
+                    output.discard(node).await;
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+
+    /// Reserves room for `length` bytes, or refuses up front.
+    pub(crate) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
+        let Some(unfinished) = &self.unfinished else {
+            return Ok(());
+        };
+        let free = node.space(&unfinished.path).await?;
+        if length > free {
+            let file = unfinished.target.clone();
+            return Err(SortError::NoRoom {
+                file,
+                needed: length,
+                free,
+            }
+            .into());
+        }
+        Ok(self
+            .file
+            .preallocate(node, length)
+            .await
+            .map_err(|error| self.named(error))?)
+    }
+
+    /// Makes the file `length` long, durable, and gives it its name.
+    pub(crate) async fn commit(&mut self, node: &Node, length: u64) -> Result<(), Failure> {
+        if self.unfinished.is_some() {
+            self.file
+                .truncate(node, length)
+                .await
+                .map_err(|error| self.named(error))?;
+        }
+        self.file
+            .sync(node)
+            .await
+            .map_err(|error| self.named(error))?;
+        if let Some(unfinished) = &self.unfinished {
+            if let Some(mode) = unfinished.mode {
+                self.file
+                    .set_mode(node, mode)
+                    .await
+                    .map_err(|error| self.named(error))?;
+            }
+            node.rename(&unfinished.path, &unfinished.target).await?;
+            self.unfinished = None;
+        }
+        Ok(())
+    }
+
+    /// Removes what was made of an output that failed.
+    pub(crate) async fn discard(self, node: &Node) {
+        if let Some(unfinished) = self.unfinished {
+            // The failure that led here is told; a second one would hide it.
+            let _ = node.remove(&unfinished.path).await;
+        }
+    }
+
+    /// The error with the name that the user gave instead of the passing one.
+    pub(crate) fn named(&self, error: DiskError) -> DiskError {
+        match &self.unfinished {
+            Some(unfinished) if error.path == unfinished.path => DiskError {
+                path: unfinished.target.clone(),
+                ..error
+            },
+            _ => error,
+        }
+    }
+
+    /// Whether it is written front to back only.
+    pub(crate) fn is_sequential(&self) -> bool {
+        self.unfinished.is_none()
+    }
+}
+
+/// Removes what killed runs have left in a directory: files of our name that nobody locks.
+pub async fn sweep(node: &Node, directory: &Path) {
+    // Sweeping is a courtesy: what cannot be looked at or removed is not ours, or not in our way.
+    let Ok(names) = node.list(directory).await else {
+        return;
+    };
+    for name in names
+        .iter()
+        .filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
+    {
+        let path = directory.join(name);
+        let Ok(file) = node.open(&path, Open::Read { direct: false }).await else {
+            continue;
+        };
+        if file.lock(node).await.unwrap_or(false) {
+            let _ = node.remove(&path).await;
+        }
+    }
+}
+
+async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskError> {
+    match node.metadata(target).await {
+        Err(error) if error.cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        metadata => metadata.map(Some),
+    }
+}
+
+async fn is_there(node: &Node, path: &Path, file: &File) -> bool {
+    let mine = file.metadata();
+    let there = node.metadata(path).await;
+    there.is_ok_and(|there| (there.device, there.identity) == (mine.device, mine.identity))
+}
+
+/// A name whose directory is missing is to be created, not found.
+fn missing_directory(error: DiskError, path: &Path) -> DiskError {
+    DiskError {
+        verb: "create",
+        path: path.to_owned(),
+        ..error
+    }
+}

@@ -1,0 +1,23 @@
+//! The stages of the sorts, one file each: what a worker does with a unit, and its bench siblings.
+
+mod collector;
+mod distributor;
+mod reader;
+mod sampler;
+mod seams;
+mod sorter;
+mod tally;
+mod turn;
+mod writer;
+
+pub use distributor::OpenBucket;
+
+pub(crate) use collector::{Collector, collect};
+pub(crate) use distributor::{Distributor, distribute};
+pub(crate) use reader::{Divide, Reader, read};
+pub(crate) use sampler::{Sampler, sample};
+pub(crate) use seams::Seams;
+pub(crate) use sorter::{Sorter, sort};
+pub(crate) use tally::{Edge, Tally};
+pub(crate) use turn::Turn;
+pub(crate) use writer::{Writer, write};

@@ -1,0 +1,298 @@
+//! Reads the input in large units, several in flight.
+//!
+//! Seekable inputs are divided among the readers; each keeps requests in flight while buffers last.
+//! Pipes have one reader, which also draws the sample: from the first blocks, before any is handed
+//! on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use node::{Buffer, DiskTicket, Pool, Posted, Queue};
+use pipeline::{Failure, Worker};
+
+use crate::block::Block;
+use crate::contents::{Contents, Sample, Splitters};
+use crate::error::SortError;
+use crate::input::{BLOCK_BYTES, Input, Inputs, ReadUnit};
+
+/// What readers share.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    pub inputs: Arc<Inputs>,
+    pub record_bytes: usize,
+    pub unit_records: usize,
+    pub depth: usize,
+    pub pool: Pool,
+    pub out: Queue<Block>,
+    /// For pipes, how to divide what comes; nobody needs it of a validator's input.
+    pub divide: Option<Divide>,
+}
+
+/// Draws splitters from the first blocks of a pipe.
+#[derive(Clone)]
+pub(crate) struct Divide {
+    pub contents: Arc<dyn Contents>,
+    pub buckets: usize,
+    pub splitters: Posted<Splitters>,
+    /// Blocks to look at: fewer than the pool has buffers.
+    pub blocks: usize,
+}
+
+/// A reader's work.
+pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
+    if reader.inputs.is_seekable() {
+        let units = reader.inputs.units(reader.unit_records);
+        let mine = units.skip(worker.index).step_by(worker.siblings());
+        read_units(worker, reader, mine).await?;
+    } else if worker.index == 0 {
+        read_front_to_back(worker, reader).await?;
+    }
+    reader.out.finish(&worker.node).await;
+    Ok(())
+}
+
+/// A read under way.
+pub(crate) struct InFlight {
+    unit: ReadUnit,
+    begin: u64,
+    start: usize,
+    ticket: DiskTicket,
+}
+
+impl InFlight {
+    /// Asks for a unit: whole disk blocks around it when the file is read past the page cache.
+    pub(crate) fn submit(
+        worker: &Worker,
+        inputs: &Inputs,
+        unit: ReadUnit,
+        record_bytes: usize,
+        buffer: Buffer,
+    ) -> InFlight {
+        let file = &inputs.files[unit.input].file;
+        let (from, bytes) = (
+            unit.first * record_bytes as u64,
+            unit.records * record_bytes,
+        );
+        let (begin, bytes) = if file.is_direct() {
+            let begin = from - from % BLOCK_BYTES;
+            let end = (from + bytes as u64).next_multiple_of(BLOCK_BYTES);
+            (begin, (end - begin) as usize)
+        } else {
+            (from, bytes)
+        };
+        let ticket = file.read(&worker.node, begin, bytes, buffer);
+        InFlight {
+            unit,
+            begin,
+            start: (from - begin) as usize,
+            ticket,
+        }
+    }
+
+    /// The records, when they have come.
+    pub(crate) async fn wait(
+        self,
+        worker: &Worker,
+        inputs: &Inputs,
+        record_bytes: usize,
+    ) -> Result<Block, Failure> {
+        let (buffer, result) = self.ticket.wait(&worker.node).await;
+        result?;
+        let input = &inputs.files[self.unit.input];
+        if buffer.len() < self.start + self.unit.records * record_bytes {
+            let (file, offset) = (
+                input.file.path().to_owned(),
+                self.begin + buffer.len() as u64,
+            );
+            return Err(SortError::Shrunk { file, offset }.into());
+        }
+        let first = input.first + self.unit.first;
+        Ok(Block {
+            first,
+            records: self.unit.records,
+            start: self.start,
+            buffer,
+        })
+    }
+}
+
+async fn read_units(
+    worker: &Worker,
+    reader: &Reader,
+    units: impl Iterator<Item = ReadUnit>,
+) -> Result<(), Failure> {
+    let mut in_flight = VecDeque::new();
+    for unit in units {
+        let buffer = loop {
+            if in_flight.len() == reader.depth {
+                hand_on_oldest(worker, reader, &mut in_flight).await?;
+            } else if let Some(buffer) = worker.try_take(&reader.pool).await {
+                break buffer?;
+            } else if in_flight.is_empty() {
+                break worker.take(&reader.pool).await?;
+            } else {
+                hand_on_oldest(worker, reader, &mut in_flight).await?;
+            }
+        };
+        let submitted = InFlight::submit(worker, &reader.inputs, unit, reader.record_bytes, buffer);
+        in_flight.push_back(submitted);
+    }
+    while !in_flight.is_empty() {
+        hand_on_oldest(worker, reader, &mut in_flight).await?;
+    }
+    Ok(())
+}
+
+async fn hand_on_oldest(
+    worker: &Worker,
+    reader: &Reader,
+    in_flight: &mut VecDeque<InFlight>,
+) -> Result<(), Failure> {
+    let oldest = in_flight.pop_front().expect("a read is in flight");
+    let block = oldest
+        .wait(worker, &reader.inputs, reader.record_bytes)
+        .await?;
+    worker.did(block.records * reader.record_bytes);
+    Ok(worker.push(&reader.out, block).await?)
+}
+
+/// Reads all inputs in order, pipes and files.
+async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
+    let mut held = Held {
+        blocks: Vec::new(),
+        waiting: reader.divide.is_some(),
+    };
+    let mut first = 0;
+    for (number, input) in reader.inputs.files.iter().enumerate() {
+        if input.file.is_sequential() {
+            first = read_pipe(worker, reader, input, first, &mut held).await?;
+            continue;
+        }
+        for begin in (0..input.records).step_by(reader.unit_records) {
+            let records = reader.unit_records.min((input.records - begin) as usize);
+            let unit = ReadUnit {
+                input: number,
+                first: begin,
+                records,
+            };
+            let buffer = worker.take(&reader.pool).await?;
+            let read = InFlight::submit(worker, &reader.inputs, unit, reader.record_bytes, buffer);
+            let block = read
+                .wait(worker, &reader.inputs, reader.record_bytes)
+                .await?;
+            held.hand_on(worker, reader, Block { first, ..block })
+                .await?;
+            first += records as u64;
+        }
+    }
+    held.release(worker, reader).await
+}
+
+async fn read_pipe(
+    worker: &Worker,
+    reader: &Reader,
+    input: &Input,
+    mut first: u64,
+    held: &mut Held,
+) -> Result<u64, Failure> {
+    let (record_bytes, unit_bytes) = (
+        reader.record_bytes,
+        reader.unit_records * reader.record_bytes,
+    );
+    let mut offset = 0;
+    loop {
+        let buffer = worker.take(&reader.pool).await?;
+        let read = input.file.read(&worker.node, offset, unit_bytes, buffer);
+        let (buffer, result) = read.wait(&worker.node).await;
+        result?;
+        let (bytes, records) = (buffer.len(), buffer.len() / record_bytes);
+        let left = (bytes % record_bytes) as u64;
+        offset += bytes as u64;
+        if left > 0 {
+            let (file, offset) = (input.file.path().to_owned(), offset - left);
+            return Err(SortError::TruncatedRecord {
+                file,
+                offset,
+                left,
+                record_bytes,
+            }
+            .into());
+        }
+        if records == 0 {
+            reader.pool.give(&worker.node, buffer).await;
+        } else {
+            held.hand_on(
+                worker,
+                reader,
+                Block {
+                    first,
+                    records,
+                    start: 0,
+                    buffer,
+                },
+            )
+            .await?;
+        }
+        first += records as u64;
+        if bytes < unit_bytes {
+            return Ok(first);
+        }
+    }
+}
+
+/// Blocks that wait until the splitters are drawn from them.
+struct Held {
+    blocks: Vec<Block>,
+    waiting: bool,
+}
+
+impl Held {
+    async fn hand_on(
+        &mut self,
+        worker: &Worker,
+        reader: &Reader,
+        block: Block,
+    ) -> Result<(), Failure> {
+        if !self.waiting {
+            return push(worker, reader, block).await;
+        }
+        self.blocks.push(block);
+        if self.blocks.len() >= reader.divide.as_ref().map_or(0, |divide| divide.blocks) {
+            self.release(worker, reader).await?;
+        }
+        Ok(())
+    }
+
+    async fn release(&mut self, worker: &Worker, reader: &Reader) -> Result<(), Failure> {
+        if let Some(divide) = reader.divide.as_ref().filter(|_| self.waiting) {
+            self.waiting = false;
+            let splitters = divide.splitters_of(&self.blocks);
+            divide.splitters.post(&worker.node, splitters).await;
+        }
+        for block in self.blocks.drain(..) {
+            push(worker, reader, block).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Records sampled for each bucket of a pipe.
+const OVERSAMPLING: usize = 16;
+
+impl Divide {
+    fn splitters_of(&self, blocks: &[Block]) -> Splitters {
+        let mut sample = Sample::default();
+        let each = (self.buckets * OVERSAMPLING).div_ceil(blocks.len().max(1));
+        for block in blocks {
+            self.contents.sample(block, each, &mut sample);
+        }
+        // A short input needs few buckets: each should be worth its chunks.
+        let buckets = self.buckets.min(sample.positions.len() / OVERSAMPLING + 1);
+        self.contents.splitters(sample, buckets)
+    }
+}
+
+async fn push(worker: &Worker, reader: &Reader, block: Block) -> Result<(), Failure> {
+    worker.did(block.records * reader.record_bytes);
+    Ok(worker.push(&reader.out, block).await?)
+}

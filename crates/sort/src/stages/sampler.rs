@@ -1,0 +1,93 @@
+//! Draws splitters from a sample of seekable inputs.
+//!
+//! The sample is stratified: one disk block at a random place of each of equal parts of the input.
+//! Of random input every record of a block counts; of sorted input the parts still divide evenly.
+//! The sampler runs beside the readers, whose first blocks wait for it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use node::Posted;
+use pipeline::{Failure, Worker};
+
+use crate::contents::{Contents, Sample, Splitters};
+use crate::input::{BLOCK_BYTES, Inputs};
+use crate::stages::reader::InFlight;
+
+/// Small random reads in flight.
+const DEPTH: usize = 8;
+
+/// What the sampler needs.
+#[derive(Clone)]
+pub(crate) struct Sampler {
+    pub inputs: Arc<Inputs>,
+    pub contents: Arc<dyn Contents>,
+    /// Places to look at.
+    pub samples: usize,
+    /// Buckets to divide into.
+    pub buckets: usize,
+    pub splitters: Posted<Splitters>,
+}
+
+/// The sampler's work.
+pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Failure> {
+    let sample = if sampler.buckets > 1 {
+        draw(worker, sampler).await?
+    } else {
+        Sample::default()
+    };
+    let splitters = if sample.positions.is_empty() {
+        Splitters::none()
+    } else {
+        sampler.contents.splitters(sample, sampler.buckets)
+    };
+    sampler.splitters.post(&worker.node, splitters).await;
+    Ok(())
+}
+
+async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
+    let (inputs, bytes) = (&sampler.inputs, sampler.contents.record_bytes());
+    let total = inputs.records.unwrap_or(0);
+    let each = (BLOCK_BYTES as usize / bytes).max(1);
+    let samples = (sampler.samples as u64).min(total);
+    // Room for a run of records wherever it lies in its disk blocks.
+    let room = (each * bytes).next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
+    let mut idle = sampler
+        .contents
+        .buffers(&worker.node, DEPTH, room)
+        .map_err(|cause| crate::one_pass::no_memory(DEPTH * room, &cause))?;
+    let mut in_flight: VecDeque<InFlight> = VecDeque::new();
+    let mut sample = Sample::default();
+    for number in 0..samples {
+        let (from, to) = (number * total / samples, (number + 1) * total / samples);
+        let place = from + worker.node.random() % (to - from);
+        let buffer = match idle.pop() {
+            Some(buffer) => buffer,
+            None => {
+                let oldest = in_flight.pop_front().expect("every buffer is in flight");
+                take(worker, sampler, oldest, &mut sample).await?
+            }
+        };
+        let unit = inputs.unit_at(place, each);
+        in_flight.push_back(InFlight::submit(worker, inputs, unit, bytes, buffer));
+    }
+    for oldest in in_flight {
+        take(worker, sampler, oldest, &mut sample).await?;
+    }
+    Ok(sample)
+}
+
+/// Adds what was read to the sample, and gives the buffer back.
+async fn take(
+    worker: &Worker,
+    sampler: &Sampler,
+    read: InFlight,
+    sample: &mut Sample,
+) -> Result<node::Buffer, Failure> {
+    let block = read
+        .wait(worker, &sampler.inputs, sampler.contents.record_bytes())
+        .await?;
+    sampler.contents.sample(&block, block.records, sample);
+    worker.did(block.buffer.len());
+    Ok(block.buffer)
+}

@@ -1,0 +1,226 @@
+//! Sorts a bucket in memory, and gathers its records into write buffers of whole disk blocks.
+//!
+//! ```text
+//! bucket's records   ..|----+----+----+----+----|..
+//! disk blocks        |     |     |     |     |     |
+//! goes to            seam  |.... a Piece ....| seam
+//! ```
+//!
+//! A record that reaches beyond its write buffer is gathered whole and its rest carried to the next
+//! one, so every record is checked whole, in the bytes that go to the disk.
+
+use std::sync::Arc;
+
+use node::{Buffer, Pool, Queue, Work};
+use pipeline::{Failure, Worker};
+
+use crate::block::{Bucket, Piece};
+use crate::contents::{Contents, Place, Workspace};
+use crate::error::SortError;
+use crate::input::BLOCK_BYTES;
+use crate::stages::seams::{Part, Seams};
+use crate::stages::{Edge, Tally, Turn};
+
+/// What sorters share.
+#[derive(Clone)]
+pub(crate) struct Sorter {
+    pub contents: Arc<dyn Contents>,
+    pub buckets: Queue<Bucket>,
+    /// The memory of the bucket's chunks goes back here.
+    pub chunks: Pool,
+    pub unit_bytes: usize,
+    pub pool: Pool,
+    pub seams: Seams,
+    /// For outputs that are written front to back.
+    pub turn: Option<Turn>,
+    pub out: Queue<Piece>,
+    pub tally: Tally,
+}
+
+/// A sorter's work.
+pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure> {
+    let contents = &*sorter.contents;
+    let mut workspace = Workspace::default();
+    let (mut records, mut sum, mut edges) = (0, 0_u128, Vec::new());
+    while let Some(bucket) = worker.pop(&sorter.buckets).await? {
+        contents
+            .sort(&bucket, &mut workspace)
+            .map_err(|cause| crate::one_pass::no_memory(bucket.records as usize * 32, &cause))?;
+        worker.node.work(Work::Sort {
+            records: bucket.records,
+        });
+        if let Some(turn) = &sorter.turn {
+            worker.hold(turn.wait(&worker.node, bucket.first)).await?;
+        }
+        let mut gathering = Gathering::new(sorter, &bucket, &workspace);
+        gathering.run(worker).await?;
+        records += bucket.records;
+        sum += gathering.sum;
+        edges.push(gathering.edge());
+        if let Some(turn) = &sorter.turn {
+            turn.pass(&worker.node, bucket.first + bucket.records).await;
+        }
+        worker.did(bucket.records as usize * contents.record_bytes());
+        for chunk in bucket.chunks {
+            sorter.chunks.give(&worker.node, chunk.buffer).await;
+        }
+    }
+    sorter.tally.goes_out(records, sum, edges);
+    sorter.out.finish(&worker.node).await;
+    Ok(())
+}
+
+/// One bucket on its way into write buffers.
+struct Gathering<'a> {
+    sorter: &'a Sorter,
+    bucket: &'a Bucket,
+    workspace: &'a Workspace,
+    record_bytes: usize,
+    /// Rows gathered so far.
+    rows: usize,
+    /// The last record gathered; empty before the first.
+    last: Vec<u8>,
+    first: Vec<u8>,
+    /// The end of a record whose beginning is in the previous buffer.
+    carried: Vec<u8>,
+    carried_bytes: usize,
+    sum: u128,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(sorter: &'a Sorter, bucket: &'a Bucket, workspace: &'a Workspace) -> Gathering<'a> {
+        Gathering {
+            sorter,
+            bucket,
+            workspace,
+            record_bytes: sorter.contents.record_bytes(),
+            rows: 0,
+            last: Vec::new(),
+            first: Vec::new(),
+            carried: Vec::new(),
+            carried_bytes: 0,
+            sum: 0,
+        }
+    }
+
+    fn edge(self) -> Edge {
+        Edge {
+            begin: self.bucket.first,
+            first: self.first,
+            last: self.last,
+        }
+    }
+
+    async fn run(&mut self, worker: &Worker) -> Result<(), Failure> {
+        let record_bytes = self.record_bytes as u64;
+        let mut at = self.bucket.first * record_bytes;
+        let end = at + self.bucket.records * record_bytes;
+        while at < end {
+            // A positioned output is written in whole disk blocks, any other byte after byte.
+            let begin = if self.sorter.turn.is_some() {
+                at
+            } else {
+                at - at % BLOCK_BYTES
+            };
+            let limit = (self.sorter.unit_bytes as u64).min(end - begin) as usize;
+            let mut buffer = worker.take(&self.sorter.pool).await?;
+            let start = (at - begin) as usize;
+            self.fill(&mut buffer, start, limit)?;
+            let bytes = (limit - start) as u64;
+            worker.node.work(Work::Copy { bytes });
+            worker.node.work(Work::Checksum { bytes });
+            self.hand_on(worker, begin, start..limit, buffer).await?;
+            at = begin + limit as u64;
+        }
+        Ok(())
+    }
+
+    /// Fills the buffer from `start` to `limit`, with what was carried and whole records; what
+    /// reaches beyond is carried on.
+    fn fill(&mut self, buffer: &mut Buffer, start: usize, limit: usize) -> Result<(), SortError> {
+        let contents = &self.sorter.contents;
+        if !buffer.is_counted() {
+            buffer.bytes_mut()[start..start + self.carried_bytes].copy_from_slice(&self.carried);
+        }
+        let at = start + self.carried_bytes;
+        let count = (limit - at).div_ceil(self.record_bytes);
+        let rows = self.rows..self.rows + count;
+        contents.gather(self.bucket, self.workspace, rows, Place { buffer, at });
+        let checked = contents.check(Place { buffer, at }, count, &mut self.last);
+        let disorder = |number| SortError::Disorder {
+            record: self.bucket.first + (self.rows + number) as u64,
+        };
+        self.sum += u128::from(checked.map_err(disorder)?);
+        let end = at + count * self.record_bytes;
+        self.carried_bytes = end - limit;
+        if !buffer.is_counted() {
+            if self.rows == 0 {
+                self.first = buffer.bytes()[at..at + self.record_bytes].to_vec();
+            }
+            self.carried.clear();
+            self.carried.extend_from_slice(&buffer.bytes()[limit..end]);
+        }
+        self.rows += count;
+        buffer.set_len(limit);
+        Ok(())
+    }
+
+    /// Hands the bytes `range` of a buffer on, which lies at `begin` of the output: whole disk
+    /// blocks to the writers, the ends to the seams.
+    async fn hand_on(
+        &self,
+        worker: &Worker,
+        begin: u64,
+        range: std::ops::Range<usize>,
+        buffer: Buffer,
+    ) -> Result<(), Failure> {
+        let block = BLOCK_BYTES as usize;
+        let mut whole = range.clone();
+        if self.sorter.turn.is_none() {
+            whole.start = range.start.next_multiple_of(block).min(range.end);
+            whole.end = whole.start.max(range.end - range.end % block);
+            for part in [range.start..whole.start, whole.end..range.end] {
+                self.to_seam(worker, begin, part, &buffer).await?;
+            }
+        }
+        let home = self.sorter.pool.clone();
+        if whole.is_empty() {
+            home.give(&worker.node, buffer).await;
+            return Ok(());
+        }
+        let offset = begin + whole.start as u64;
+        let piece = Piece {
+            offset,
+            range: whole,
+            buffer,
+            home,
+        };
+        Ok(worker.push(&self.sorter.out, piece).await?)
+    }
+
+    async fn to_seam(
+        &self,
+        worker: &Worker,
+        begin: u64,
+        from: std::ops::Range<usize>,
+        buffer: &Buffer,
+    ) -> Result<(), Failure> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let part = Part {
+            offset: begin + from.start as u64,
+            buffer,
+            from,
+        };
+        let complete = self
+            .sorter
+            .seams
+            .add(worker, part, self.bucket.output_bytes)
+            .await?;
+        if let Some(piece) = complete {
+            worker.push(&self.sorter.out, piece).await?;
+        }
+        Ok(())
+    }
+}
