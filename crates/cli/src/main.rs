@@ -1,2 +1,61 @@
-//! stub
-fn main() {}
+//! The `gristmill` command: one file a subcommand.
+
+mod completions;
+mod demo;
+mod doctor;
+mod failure;
+mod gensort;
+mod json;
+mod machine;
+mod progress;
+mod size;
+mod sort;
+mod valsort;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::failure::{CliFailure, Exit};
+
+/// Sorts records from disk to disk, inside a memory limit, losing none.
+#[derive(Parser)]
+#[command(name = "gristmill", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Sort(sort::Arguments),
+    Gensort(gensort::Arguments),
+    Valsort(valsort::Arguments),
+    Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
+    Completions(completions::Arguments),
+}
+
+impl Command {
+    fn run(self) -> Result<Exit, CliFailure> {
+        match self {
+            Command::Sort(arguments) => sort::run(&arguments),
+            Command::Gensort(arguments) => gensort::run(&arguments),
+            Command::Valsort(arguments) => valsort::run(&arguments),
+            Command::Demo(arguments) => demo::run(&arguments),
+            Command::Doctor(arguments) => doctor::run(&arguments),
+            Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return failure::usage(&error),
+    };
+    match arguments.command.run() {
+        Ok(exit) => exit.code(),
+        Err(failure) => failure.tell(),
+    }
+}

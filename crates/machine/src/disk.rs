@@ -357,7 +357,7 @@ impl FileHandle for Handle {
         };
         self.shared
             .world
-            .schedule(at, Action::Call(Box::new(arrive)));
+            .schedule_unordered(at, Action::Call(Box::new(arrive)));
     }
 
     fn control(&self, control: Control) -> io::Result<u64> {

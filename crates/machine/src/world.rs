@@ -23,14 +23,17 @@ pub(crate) enum Action {
 
 struct Event {
     at: Time,
+    /// Among events of one moment: 0 for those that keep their order, drawn for those that need not.
+    tie: u64,
     sequence: u64,
     action: Action,
 }
 
 impl Ord for Event {
-    /// Earliest first, ties by sequence number; reversed, for a max-heap.
+    /// Earliest first, ties as they are drawn and then by sequence number; reversed, for a max-heap.
     fn cmp(&self, other: &Event) -> std::cmp::Ordering {
-        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+        let key = |event: &Event| (event.at, event.tie, event.sequence);
+        key(other).cmp(&key(self))
     }
 }
 
@@ -113,15 +116,15 @@ impl World {
     }
 
     pub(crate) fn schedule(&self, at: Time, action: Action) {
+        self.lock().schedule(at, 0, action);
+    }
+
+    /// As [`World::schedule`], but what else is scheduled so for the same moment may come first:
+    /// a disk does not keep requests in order that are in flight together.
+    pub(crate) fn schedule_unordered(&self, at: Time, action: Action) {
         let mut state = self.lock();
-        let sequence = state.sequence;
-        state.sequence += 1;
-        let at = at.max(state.now);
-        state.events.push(Event {
-            at,
-            sequence,
-            action,
-        });
+        let tie = state.random.next_u64();
+        state.schedule(at, tie, action);
     }
 
     pub(crate) fn make_ready(&self, task: TaskId) {
@@ -214,6 +217,18 @@ impl World {
 }
 
 impl State {
+    fn schedule(&mut self, at: Time, tie: u64, action: Action) {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        let at = at.max(self.now);
+        self.events.push(Event {
+            at,
+            tie,
+            sequence,
+            action,
+        });
+    }
+
     fn wake(&mut self, wake: Wake) {
         if !self.is_stale(wake) {
             // The turn moves on, so a second wake-up for the same wait is stale.

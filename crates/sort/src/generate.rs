@@ -29,6 +29,8 @@ pub struct Generate {
     pub checksum: bool,
     /// Cores to use.
     pub cores: usize,
+    /// Whether to bypass the page cache.
+    pub io: IoChoice,
     /// To watch and stop it.
     pub control: Control,
 }
@@ -45,7 +47,7 @@ const DEPTH: usize = 2;
 /// # Errors
 /// Nothing is left of an output that failed, and the target keeps its old content.
 pub async fn generate(node: &Node, job: &Generate) -> Result<Checksum, Failure> {
-    let mut output = Output::open(node, &job.target, IoChoice::Direct).await?;
+    let mut output = Output::open(node, &job.target, job.io).await?;
     let bytes = job.records * RECORD_BYTES as u64;
     let made = make(node, job, &output, bytes).await;
     let committed = match made {

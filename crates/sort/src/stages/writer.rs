@@ -20,9 +20,11 @@ pub(crate) struct Writer {
 /// A writer's work. It never waits for a piece while a write is in flight: the buffers of finished
 /// writes are what everybody upstream waits for.
 pub(crate) async fn write(worker: &Worker, writer: &Writer) -> Result<(), Failure> {
+    // Requests in flight together are not kept in order, and a pipe has no other place for them.
+    let depth = if writer.output.is_sequential() { 1 } else { writer.depth };
     let mut in_flight = VecDeque::new();
     loop {
-        if in_flight.len() == writer.depth {
+        if in_flight.len() == depth {
             give_back_oldest(worker, writer, &mut in_flight).await?;
         }
         let next = match worker.try_pop(&writer.pieces).await {

@@ -1,0 +1,133 @@
+//! `gristmill doctor`: what this machine offers a sort.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use node::{Node, Open};
+use node_real::{facts_of_memory, open_file_limit};
+use pipeline::{Control, Failure};
+use serde_json::json;
+
+use crate::failure::{CliFailure, Exit};
+use crate::size::readable;
+use crate::{machine, progress};
+
+/// Show what this machine offers a sort: cores, memory, limits, direct I/O, free space.
+#[derive(Args)]
+pub struct Arguments {
+    /// Directories to look at
+    #[arg(value_name = "DIR", default_value = ".")]
+    directories: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+struct Directory {
+    path: PathBuf,
+    free_bytes: u64,
+    direct_io: bool,
+}
+
+/// Looks and tells.
+pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let paths = arguments.directories.clone();
+    let control = Control::default();
+    let directories = machine::run(&control, progress::Mode::Never, move |node| {
+        let paths = paths.clone();
+        async move {
+            let mut directories = Vec::new();
+            for path in paths {
+                directories.push(look(&node, path).await?);
+            }
+            Ok(directories)
+        }
+    })
+    .map_err(|failure| failure.as_json(arguments.json))?;
+    tell(&directories, arguments.json);
+    Ok(Exit::Done)
+}
+
+async fn look(node: &Node, path: PathBuf) -> Result<Directory, Failure> {
+    let free_bytes = node.space(&path).await?;
+    let probe = path.join(format!(".gristmill-{:016x}.tmp", node.random()));
+    let file = node
+        .open(
+            &probe,
+            Open::Create {
+                direct: true,
+                mode: 0o600,
+            },
+        )
+        .await?;
+    let direct_io = write_directly(node, &file, &probe).await;
+    node.remove(&probe).await?;
+    Ok(Directory {
+        path,
+        free_bytes,
+        direct_io: direct_io?,
+    })
+}
+
+/// Some file systems take the flag and refuse the writes: only a write tells.
+async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<bool, Failure> {
+    const BLOCK_BYTES: usize = 4096;
+    let buffers = node.buffers(1, BLOCK_BYTES);
+    let mut buffers = buffers.map_err(|cause| node::DiskError::new("try", probe, cause))?;
+    let buffer = buffers.pop().expect("one was asked for");
+    file.write(node, 0, buffer, 0..BLOCK_BYTES)
+        .wait(node)
+        .await
+        .1?;
+    Ok(file.is_direct())
+}
+
+fn tell(directories: &[Directory], as_json: bool) {
+    let memory = facts_of_memory();
+    let limit = machine::memory_limit(None);
+    if as_json {
+        let places: Vec<_> = directories
+            .iter()
+            .map(|place| {
+                json!({
+                    "path": place.path.display().to_string(),
+                    "free_bytes": place.free_bytes,
+                    "direct_io": place.direct_io,
+                })
+            })
+            .collect();
+        let value = json!({
+            "cores": machine::cores(),
+            "memory_bytes": memory.total_bytes,
+            "available_bytes": memory.available_bytes,
+            "cgroup_limit_bytes": memory.cgroup_limit_bytes,
+            "default_memory_limit_bytes": limit,
+            "open_file_limit": open_file_limit(),
+            "directories": places,
+        });
+        println!("{value:#}");
+        return;
+    }
+    let cgroup = memory
+        .cgroup_limit_bytes
+        .map_or("none".to_owned(), readable);
+    println!("cores                 {}", machine::cores());
+    println!("memory                {}", readable(memory.total_bytes));
+    println!("  available now       {}", readable(memory.available_bytes));
+    println!("  control group limit {cgroup}");
+    println!(
+        "  a sort would take   {} at most (-S changes that)",
+        readable(limit)
+    );
+    println!("open files            {}", open_file_limit());
+    for place in directories {
+        let direct = if place.direct_io {
+            "yes"
+        } else {
+            "no: sorts go through the page cache"
+        };
+        println!("{}", place.path.display());
+        println!("  free space          {}", readable(place.free_bytes));
+        println!("  direct I/O          {direct}");
+    }
+}

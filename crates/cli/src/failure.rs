@@ -1,0 +1,123 @@
+//! How the command ends: exit codes, and one line for each failure.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use ::sort::SortError;
+use pipeline::Failure;
+
+use crate::json;
+
+/// How a command that did its work ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// Done, and what was checked is not as it should be.
+    CheckFailed,
+}
+
+impl Exit {
+    /// The process's exit code.
+    pub fn code(self) -> ExitCode {
+        match self {
+            Exit::Done => ExitCode::SUCCESS,
+            Exit::CheckFailed => ExitCode::from(1),
+        }
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub struct CliFailure {
+    /// A word for programs.
+    pub kind: &'static str,
+    /// The file it is about.
+    pub file: Option<PathBuf>,
+    /// Where in that file.
+    pub offset: Option<u64>,
+    /// One line for people.
+    pub message: String,
+    /// The exit code.
+    pub code: u8,
+    /// Whether to tell it as JSON on standard output.
+    pub json: bool,
+}
+
+/// Usage, input and I/O errors.
+const FAILED: u8 = 2;
+
+impl CliFailure {
+    /// A command line that cannot be carried out.
+    pub fn usage(message: impl Into<String>) -> CliFailure {
+        CliFailure::new("usage", message)
+    }
+
+    /// A failure without a file.
+    pub fn new(kind: &'static str, message: impl Into<String>) -> CliFailure {
+        let message = message.into();
+        CliFailure {
+            kind,
+            file: None,
+            offset: None,
+            message,
+            code: FAILED,
+            json: false,
+        }
+    }
+
+    /// The same, told as JSON if asked for.
+    pub fn as_json(self, json: bool) -> CliFailure {
+        CliFailure { json, ..self }
+    }
+
+    /// The same with another exit code.
+    pub fn with_code(self, code: u8) -> CliFailure {
+        CliFailure { code, ..self }
+    }
+
+    /// Tells it, and gives the exit code.
+    pub fn tell(&self) -> ExitCode {
+        eprintln!("gristmill: {}", self.message);
+        if self.json {
+            println!("{}", json::error(self));
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<Failure> for CliFailure {
+    fn from(failure: Failure) -> CliFailure {
+        let message = failure.to_string();
+        match failure {
+            Failure::Disk(error) => CliFailure {
+                file: Some(error.path),
+                offset: error.offset,
+                ..CliFailure::new("io", message)
+            },
+            Failure::Program(error) => match error.downcast::<SortError>() {
+                Ok(error) => CliFailure {
+                    file: error.file().cloned(),
+                    offset: error.offset(),
+                    ..CliFailure::new(error.kind(), message)
+                },
+                Err(_) => CliFailure::new("program", message),
+            },
+            Failure::Stopped(_) => CliFailure::new("stopped", message),
+            Failure::Closed => CliFailure::new("stopped", message),
+            Failure::Panic { .. } => CliFailure::new("bug", message),
+        }
+    }
+}
+
+/// Tells what is wrong with the command line. The reference's gensort and valsort exit 1 then, and
+/// so do ours.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    let command = std::env::args().nth(1);
+    let as_reference = matches!(command.as_deref(), Some("gensort" | "valsort"));
+    ExitCode::from(if as_reference { 1 } else { FAILED })
+}

@@ -1,0 +1,113 @@
+//! `gristmill gensort`: makes the records of the sort benchmark, as the reference gensort 1.5 does.
+
+use ::sort::{Generate, Target, generate};
+use clap::Args;
+use pipeline::Control;
+use record::{Generator, Style};
+
+use crate::failure::{CliFailure, Exit};
+use crate::{machine, progress};
+
+/// Make records for sorting: those of gensort 1.5, byte for byte.
+///
+/// A part made with -b joins the others to the same bytes as one run makes.
+#[derive(Args)]
+pub struct Arguments {
+    /// Make ASCII records
+    #[arg(short = 'a')]
+    ascii: bool,
+    /// Print the sum of the records' CRC-32 on standard error
+    #[arg(short = 'c')]
+    checksum: bool,
+    /// Number of the first record
+    #[arg(short = 'b', value_name = "STARTING_REC_NUM", default_value_t = 0)]
+    begin: u128,
+    /// Make skewed keys
+    #[arg(short = 's')]
+    skewed: bool,
+    /// Threads to use [default: all cores]
+    #[arg(short = 't', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// How many records
+    #[arg(value_name = "NUM_RECS")]
+    records: u64,
+    /// Where they go; the reference's I/O options may follow (,buf ,dir ,trans=SIZE ,count=N)
+    #[arg(value_name = "FILE_NAME[,opts]")]
+    file: String,
+    /// Show progress
+    #[arg(long, value_enum, default_value_t)]
+    progress: progress::Mode,
+}
+
+/// Makes records.
+pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let (path, io) = split_options(&arguments.file);
+    let control = Control::default();
+    let style = if arguments.ascii {
+        Style::Ascii
+    } else {
+        Style::Binary
+    };
+    let job = Generate {
+        generator: Generator {
+            style,
+            skewed: arguments.skewed,
+        },
+        first: arguments.begin,
+        records: arguments.records,
+        target: Target::Path(path.into()),
+        checksum: arguments.checksum,
+        cores: arguments.threads.map_or_else(machine::cores, usize::from),
+        io: io.unwrap_or(::sort::IoChoice::Direct),
+        control: control.clone(),
+    };
+    if job
+        .records
+        .checked_mul(record::RECORD_BYTES as u64)
+        .is_none()
+    {
+        let message = format!("{} records are more than a file holds", job.records);
+        return Err(CliFailure::usage(message).with_code(1));
+    }
+    let checksum = machine::run(&control, arguments.progress, move |node| {
+        let job = job.clone();
+        async move { generate(&node, &job).await }
+    })?;
+    if arguments.checksum {
+        eprintln!("{checksum}");
+    }
+    Ok(Exit::Done)
+}
+
+/// Takes the reference's I/O options off a file name. What they ask of its request sizes, ours has
+/// derived; direct and buffered are obeyed.
+pub fn split_options(file: &str) -> (&str, Option<::sort::IoChoice>) {
+    let (mut name, mut io) = (file, None);
+    while let Some((rest, option)) = name.rsplit_once(',') {
+        match option {
+            "buf" => io = Some(::sort::IoChoice::Buffered),
+            "dir" => io = Some(::sort::IoChoice::Direct),
+            _ if option.starts_with("trans=") || option.starts_with("count=") => {}
+            _ => break,
+        }
+        name = rest;
+    }
+    (name, io)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::sort::IoChoice;
+
+    #[test]
+    fn options_behind_the_name_are_taken_off() {
+        assert_eq!(split_options("data"), ("data", None));
+        assert_eq!(split_options("a,b"), ("a,b", None));
+        assert_eq!(split_options("a,b,buf"), ("a,b", Some(IoChoice::Buffered)));
+        assert_eq!(
+            split_options("a,dir,trans=4m,count=8"),
+            ("a", Some(IoChoice::Direct))
+        );
+    }
+}

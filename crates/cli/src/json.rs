@@ -1,0 +1,57 @@
+//! Reports as JSON: the field names are a contract with scripts.
+
+use ::sort::Report;
+use pipeline::StageReport;
+use serde_json::{Value, json};
+
+use crate::failure::CliFailure;
+
+/// The report of a sort.
+pub fn report(report: &Report, peak_rss_bytes: u64) -> Value {
+    json!({
+        "records": report.records,
+        "bytes": report.bytes,
+        "passes": report.passes,
+        "plan": report.plan,
+        "reason": report.reason,
+        "partitions": report.partitions,
+        "seconds": report.seconds,
+        "read_bytes": report.read_bytes,
+        "written_bytes": report.written_bytes,
+        "temp_peak_bytes": report.temp_peak_bytes,
+        "peak_rss_bytes": peak_rss_bytes,
+        "direct_io": {
+            "read": report.direct_io.read,
+            "write": report.direct_io.write,
+            "reason": report.direct_io.reason,
+        },
+        "checksum": format!("{:x}", report.checksum),
+        "bottleneck": report.bottleneck,
+        "stages": report.stages.iter().map(stage).collect::<Vec<_>>(),
+    })
+}
+
+fn stage(stage: &StageReport) -> Value {
+    json!({
+        "name": stage.name,
+        "workers": stage.workers,
+        "units": stage.units,
+        "bytes": stage.bytes,
+        "busy_s": stage.busy_s,
+        "starved_s": stage.starved_s,
+        "blocked_s": stage.blocked_s,
+        "mb_per_s": stage.mb_per_s(),
+    })
+}
+
+/// A failure.
+pub fn error(failure: &CliFailure) -> Value {
+    json!({
+        "error": {
+            "kind": failure.kind,
+            "file": failure.file.as_ref().map(|file| file.display().to_string()),
+            "offset": failure.offset,
+            "message": failure.message,
+        }
+    })
+}

@@ -1,0 +1,147 @@
+//! `gristmill valsort`: validates sorted records, as the reference valsort 1.5 does.
+
+use std::path::{Path, PathBuf};
+
+use ::sort::{IoChoice, SortError, Source, Validated, validate};
+use clap::Args;
+use pipeline::{Control, Failure};
+use record::{Comparison, SUMMARY_BYTES, Summary};
+
+use crate::failure::{CliFailure, Exit};
+use crate::gensort::split_options;
+use crate::{machine, progress};
+
+/// Check that records are in order: the checks and lines of valsort 1.5.
+///
+/// Parts of a data set may be checked on their own (-o PART.sum), and their summaries, joined in
+/// the order of the parts, as a whole (-s ALL.sum). Exit 0: in order; 1: not.
+#[derive(Args)]
+pub struct Arguments {
+    /// Compare ASCII letters without case
+    #[arg(short = 'i')]
+    ignore_case: bool,
+    /// Print nothing
+    #[arg(short = 'q')]
+    quiet: bool,
+    /// Threads to use [default: all cores]
+    #[arg(short = 't', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Write a summary of this part
+    #[arg(short = 'o', value_name = "SUMMARY_FILE")]
+    summary: Option<PathBuf>,
+    /// The file holds joined summaries
+    #[arg(short = 's')]
+    summaries: bool,
+    /// Sorted records, or with -s summaries; the reference's I/O options may follow
+    #[arg(value_name = "FILE_NAME[,opts]")]
+    file: String,
+    /// Show progress
+    #[arg(long, value_enum, default_value_t)]
+    progress: progress::Mode,
+}
+
+/// Validates.
+pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let comparison = Comparison::valsort(arguments.ignore_case);
+    let summary = if arguments.summaries {
+        joined(Path::new(&arguments.file), &comparison)?
+    } else {
+        match validated(arguments, &comparison)? {
+            Ok(summary) => summary,
+            Err(said) => return Ok(refuse(arguments, &said)),
+        }
+    };
+    if summary.records == 0 {
+        return Ok(refuse(
+            arguments,
+            "there must be at least one record to be validated",
+        ));
+    }
+    if let Some(path) = &arguments.summary {
+        let bytes = summary
+            .to_bytes()
+            .map_err(|error| CliFailure::new("summary", error.to_string()))?;
+        std::fs::write(path, bytes).map_err(|cause| io_failure("write", path, &cause))?;
+    }
+    if !arguments.quiet {
+        eprint!("{summary}");
+    }
+    Ok(if summary.is_ordered() {
+        Exit::Done
+    } else {
+        Exit::CheckFailed
+    })
+}
+
+/// What the reference says of an input it cannot judge.
+fn refuse(arguments: &Arguments, said: &str) -> Exit {
+    if !arguments.quiet {
+        eprintln!("{said}");
+    }
+    Exit::CheckFailed
+}
+
+/// The summary of a file of records, or what the reference says of one that ends in a part.
+fn validated(
+    arguments: &Arguments,
+    comparison: &Comparison,
+) -> Result<Result<Summary, String>, CliFailure> {
+    let (path, io) = split_options(&arguments.file);
+    let control = Control::default();
+    let job = Validated {
+        sources: vec![Source::Path(path.into())],
+        comparison: comparison.clone(),
+        io: io.unwrap_or(IoChoice::Auto),
+        cores: arguments.threads.map_or_else(machine::cores, usize::from),
+        control: control.clone(),
+    };
+    let progress = if arguments.quiet {
+        progress::Mode::Never
+    } else {
+        arguments.progress
+    };
+    machine::run(&control, progress, move |node| {
+        let job = job.clone();
+        async move {
+            match validate(&node, &job).await {
+                Err(failure) if is_truncated(&failure) => {
+                    Ok(Err("partial record found at end".to_owned()))
+                }
+                validated => validated.map(Ok),
+            }
+        }
+    })
+}
+
+fn is_truncated(failure: &Failure) -> bool {
+    let Failure::Program(error) = failure else {
+        return false;
+    };
+    matches!(
+        error.downcast_ref(),
+        Some(SortError::TruncatedRecord { .. })
+    )
+}
+
+/// The summary of joined summaries.
+fn joined(path: &Path, comparison: &Comparison) -> Result<Summary, CliFailure> {
+    let bytes = std::fs::read(path).map_err(|cause| io_failure("read", path, &cause))?;
+    let (parts, rest) = bytes.as_chunks::<SUMMARY_BYTES>();
+    if !rest.is_empty() {
+        let failure = CliFailure::new("summary", "partial partition summary found at end");
+        return Err(failure.with_code(1));
+    }
+    parts.iter().try_fold(Summary::default(), |before, part| {
+        let part = Summary::from_bytes(part)
+            .map_err(|error| CliFailure::new("summary", error.to_string()).with_code(1))?;
+        Ok(before.merge(part, comparison))
+    })
+}
+
+fn io_failure(verb: &str, path: &Path, cause: &std::io::Error) -> CliFailure {
+    let message = format!("cannot {verb} {}: {cause}", path.display());
+    CliFailure {
+        file: Some(path.to_owned()),
+        ..CliFailure::new("io", message)
+    }
+}
