@@ -78,11 +78,7 @@ async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Su
         sources: vec![Source::Path(input)],
         target: Target::Path(output.clone()),
         contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
-        resources: Resources {
-            cores,
-            memory_bytes,
-            io: IoChoice::Direct,
-        },
+        resources: Resources { cores, memory_bytes, io: IoChoice::Direct },
         tuning: Tuning::default(),
         control: control.clone(),
     };
@@ -99,10 +95,7 @@ async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Su
         control: control.clone(),
     };
     let summary = validate(node, &check).await?;
-    println!(
-        "checked   {} records in order, checksum {}",
-        summary.records, summary.checksum
-    );
+    println!("checked   {} records in order, checksum {}", summary.records, summary.checksum);
     Ok((report, summary))
 }
 

@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
             Ok(directories)
         }
     })
-    .map_err(|failure| failure.as_json(arguments.json))?;
+    .map_err(|failure| failure.with_json(arguments.json))?;
     tell(&directories, arguments.json);
     Ok(Exit::Done)
 }
@@ -51,22 +51,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 async fn look(node: &Node, path: PathBuf) -> Result<Directory, Failure> {
     let free_bytes = node.space(&path).await?;
     let probe = path.join(format!(".gristmill-{:016x}.tmp", node.random()));
-    let file = node
-        .open(
-            &probe,
-            Open::Create {
-                direct: true,
-                mode: 0o600,
-            },
-        )
-        .await?;
+    let file = node.open(&probe, Open::Create { direct: true, mode: 0o600 }).await?;
     let direct_io = write_directly(node, &file, &probe).await;
     node.remove(&probe).await?;
-    Ok(Directory {
-        path,
-        free_bytes,
-        direct_io: direct_io?,
-    })
+    Ok(Directory { path, free_bytes, direct_io: direct_io? })
 }
 
 /// Some file systems take the flag and refuse the writes: only a write tells.
@@ -75,17 +63,14 @@ async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<
     let buffers = node.buffers(1, BLOCK_BYTES);
     let mut buffers = buffers.map_err(|cause| node::DiskError::new("try", probe, cause))?;
     let buffer = buffers.pop().expect("one was asked for");
-    file.write(node, 0, buffer, 0..BLOCK_BYTES)
-        .wait(node)
-        .await
-        .1?;
+    file.write(node, 0, buffer, 0..BLOCK_BYTES).wait(node).await.1?;
     Ok(file.is_direct())
 }
 
-fn tell(directories: &[Directory], as_json: bool) {
+fn tell(directories: &[Directory], json: bool) {
     let memory = facts_of_memory();
     let limit = machine::memory_limit(None);
-    if as_json {
+    if json {
         let places: Vec<_> = directories
             .iter()
             .map(|place| {
@@ -108,24 +93,15 @@ fn tell(directories: &[Directory], as_json: bool) {
         println!("{value:#}");
         return;
     }
-    let cgroup = memory
-        .cgroup_limit_bytes
-        .map_or("none".to_owned(), readable);
+    let cgroup = memory.cgroup_limit_bytes.map_or("none".to_owned(), readable);
     println!("cores                 {}", machine::cores());
     println!("memory                {}", readable(memory.total_bytes));
     println!("  available now       {}", readable(memory.available_bytes));
     println!("  control group limit {cgroup}");
-    println!(
-        "  a sort would take   {} at most (-S changes that)",
-        readable(limit)
-    );
+    println!("  a sort would take   {} at most (-S changes that)", readable(limit));
     println!("open files            {}", open_file_limit());
     for place in directories {
-        let direct = if place.direct_io {
-            "yes"
-        } else {
-            "no: sorts go through the page cache"
-        };
+        let direct = if place.direct_io { "yes" } else { "no: sorts go through the page cache" };
         println!("{}", place.path.display());
         println!("  free space          {}", readable(place.free_bytes));
         println!("  direct I/O          {direct}");

@@ -56,18 +56,11 @@ impl CliFailure {
     /// A failure without a file.
     pub fn new(kind: &'static str, message: impl Into<String>) -> CliFailure {
         let message = message.into();
-        CliFailure {
-            kind,
-            file: None,
-            offset: None,
-            message,
-            code: FAILED,
-            json: false,
-        }
+        CliFailure { kind, file: None, offset: None, message, code: FAILED, json: false }
     }
 
     /// The same, told as JSON if asked for.
-    pub fn as_json(self, json: bool) -> CliFailure {
+    pub fn with_json(self, json: bool) -> CliFailure {
         CliFailure { json, ..self }
     }
 

@@ -43,16 +43,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (path, io) = split_options(&arguments.file);
     let control = Control::default();
-    let style = if arguments.ascii {
-        Style::Ascii
-    } else {
-        Style::Binary
-    };
+    let style = if arguments.ascii { Style::Ascii } else { Style::Binary };
     let job = Generate {
-        generator: Generator {
-            style,
-            skewed: arguments.skewed,
-        },
+        generator: Generator { style, skewed: arguments.skewed },
         first: arguments.begin,
         records: arguments.records,
         target: Target::Path(path.into()),
@@ -61,11 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         io: io.unwrap_or(::sort::IoChoice::Direct),
         control: control.clone(),
     };
-    if job
-        .records
-        .checked_mul(record::RECORD_BYTES as u64)
-        .is_none()
-    {
+    if job.records.checked_mul(record::RECORD_BYTES as u64).is_none() {
         let message = format!("{} records are more than a file holds", job.records);
         return Err(CliFailure::usage(message).with_code(1));
     }
@@ -105,9 +94,6 @@ mod tests {
         assert_eq!(split_options("data"), ("data", None));
         assert_eq!(split_options("a,b"), ("a,b", None));
         assert_eq!(split_options("a,b,buf"), ("a,b", Some(IoChoice::Buffered)));
-        assert_eq!(
-            split_options("a,dir,trans=4m,count=8"),
-            ("a", Some(IoChoice::Direct))
-        );
+        assert_eq!(split_options("a,dir,trans=4m,count=8"), ("a", Some(IoChoice::Direct)));
     }
 }

@@ -39,11 +39,7 @@ where
         let stopped = matches!(failure, Failure::Stopped(_));
         let failure = CliFailure::from(failure);
         let code = SIGNAL_CODE + caught.load(Ordering::SeqCst);
-        if stopped {
-            failure.with_code(code as u8)
-        } else {
-            failure
-        }
+        if stopped { failure.with_code(code as u8) } else { failure }
     })
 }
 
@@ -54,7 +50,7 @@ fn watch_signals(control: Control, disks: Arc<RealDisks>) -> Arc<AtomicI32> {
     let seen = Arc::clone(&caught);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).expect("signals can be watched");
     std::thread::spawn(move || {
-        for signal in signals.forever() {
+        if let Some(signal) = signals.forever().next() {
             seen.store(signal, Ordering::SeqCst);
             control.stop(name(signal));
             std::thread::sleep(GRACE);

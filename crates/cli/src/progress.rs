@@ -69,9 +69,7 @@ fn bar(control: &Control, ended: &AtomicBool) {
     let known = "{msg:22} [{bar:30}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
     let unknown = "{msg:22} {spinner} {decimal_bytes} {decimal_bytes_per_sec}";
     let style = |template| {
-        ProgressStyle::with_template(template)
-            .expect("a fixed template")
-            .progress_chars("=> ")
+        ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> ")
     };
     let begin = Instant::now();
     while wait(ended) {
@@ -125,21 +123,15 @@ impl Step {
         let (read, written) = (state.bytes_of("reader"), state.bytes_of("writer"));
         let total = state.total_bytes;
         match state.phase {
-            "sort" if written == 0 => Step {
-                phase: "reading",
-                done_bytes: read,
-                total_bytes: 2 * total,
-            },
+            "sort" if written == 0 => {
+                Step { phase: "reading", done_bytes: read, total_bytes: 2 * total }
+            }
             "sort" => Step {
                 phase: "sorting and writing",
                 done_bytes: read + written.min(read),
                 total_bytes: 2 * read,
             },
-            phase => Step {
-                phase,
-                done_bytes: read + written,
-                total_bytes: total,
-            },
+            phase => Step { phase, done_bytes: read + written, total_bytes: total },
         }
     }
 }

@@ -23,9 +23,8 @@ pub fn memory(text: &str) -> Result<Memory, String> {
 /// Reads a size with its unit.
 pub fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| format!("'{text}' is not a size like 512M or 2GB"))?;
+    let number: f64 =
+        digits.parse().map_err(|_| format!("'{text}' is not a size like 512M or 2GB"))?;
     let unit: u64 = match &text[digits.len()..] {
         "K" => 1 << 10,
         "M" => 1 << 20,
@@ -36,14 +35,10 @@ pub fn size(text: &str) -> Result<u64, String> {
         "GB" => 1_000_000_000,
         "TB" => 1_000_000_000_000,
         "" => {
-            return Err(format!(
-                "'{text}' has no unit: write {text}K, {text}M or {text}G"
-            ));
+            return Err(format!("'{text}' has no unit: write {text}K, {text}M or {text}G"));
         }
         other => {
-            return Err(format!(
-                "'{other}' is no unit: K M G T (1024) or KB MB GB TB (1000)"
-            ));
+            return Err(format!("'{other}' is no unit: K M G T (1024) or KB MB GB TB (1000)"));
         }
     };
     let bytes = number * unit as f64;
@@ -55,12 +50,8 @@ pub fn size(text: &str) -> Result<u64, String> {
 
 /// Bytes as people read them.
 pub fn readable(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 4] = [
-        ("TB", 1_000_000_000_000),
-        ("GB", 1_000_000_000),
-        ("MB", 1_000_000),
-        ("kB", 1_000),
-    ];
+    const UNITS: [(&str, u64); 4] =
+        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
         Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
         None => format!("{bytes} bytes"),

@@ -86,7 +86,7 @@ enum IoName {
 
 /// Sorts.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    sort(arguments).map_err(|failure| failure.as_json(arguments.json))
+    sort(arguments).map_err(|failure| failure.with_json(arguments.json))
 }
 
 fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
@@ -96,11 +96,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         ));
     }
     let (PlanName::Auto | PlanName::OnePass) = arguments.plan;
-    let ties = if arguments.stable {
-        Ties::Position
-    } else {
-        Ties::Record
-    };
+    let ties = if arguments.stable { Ties::Position } else { Ties::Record };
     let format = Format::parse(&arguments.format, &arguments.keys, ties)
         .map_err(|error| CliFailure::usage(error.to_string()))?;
     let job = job(arguments, &format);
@@ -130,10 +126,7 @@ fn job(arguments: &Arguments, format: &Format) -> Job {
     };
     Job {
         sources,
-        target: arguments
-            .output
-            .clone()
-            .map_or(Target::Standard, Target::Path),
+        target: arguments.output.clone().map_or(Target::Standard, Target::Path),
         contents: Arc::new(Bytes::new(format.order.clone())),
         resources: Resources {
             cores: arguments.parallel.map_or_else(machine::cores, usize::from),
@@ -172,21 +165,12 @@ async fn check_output(
     };
     let summary = validate(node, &again).await?;
     if let Some(record) = summary.first_unordered {
-        return Err(SortError::Disorder {
-            record: record as u64,
-        }
-        .into());
+        return Err(SortError::Disorder { record: record as u64 }.into());
     }
     let (records_out, sum_out) = (summary.records as u64, summary.checksum.0);
     if (records_out, sum_out) != (report.records, report.checksum) {
         let (records_in, sum_in) = (report.records, report.checksum);
-        return Err(SortError::Lost {
-            records_in,
-            records_out,
-            sum_in,
-            sum_out,
-        }
-        .into());
+        return Err(SortError::Lost { records_in, records_out, sum_in, sum_out }.into());
     }
     Ok(())
 }
@@ -196,14 +180,9 @@ fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
     if let Some(path) = &arguments.report {
         let text = format!("{value:#}\n");
         std::fs::write(path, text).map_err(|cause| {
-            let message = format!(
-                "cannot write {}: {cause}; the sort itself is done",
-                path.display()
-            );
-            CliFailure {
-                file: Some(path.clone()),
-                ..CliFailure::new("io", message)
-            }
+            let message =
+                format!("cannot write {}: {cause}; the sort itself is done", path.display());
+            CliFailure { file: Some(path.clone()), ..CliFailure::new("io", message) }
         })?;
     }
     if arguments.json {

@@ -52,25 +52,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     };
     if summary.records == 0 {
-        return Ok(refuse(
-            arguments,
-            "there must be at least one record to be validated",
-        ));
+        return Ok(refuse(arguments, "there must be at least one record to be validated"));
     }
     if let Some(path) = &arguments.summary {
-        let bytes = summary
-            .to_bytes()
-            .map_err(|error| CliFailure::new("summary", error.to_string()))?;
+        let bytes =
+            summary.to_bytes().map_err(|error| CliFailure::new("summary", error.to_string()))?;
         std::fs::write(path, bytes).map_err(|cause| io_failure("write", path, &cause))?;
     }
     if !arguments.quiet {
         eprint!("{summary}");
     }
-    Ok(if summary.is_ordered() {
-        Exit::Done
-    } else {
-        Exit::CheckFailed
-    })
+    Ok(if summary.is_ordered() { Exit::Done } else { Exit::CheckFailed })
 }
 
 /// What the reference says of an input it cannot judge.
@@ -95,11 +87,7 @@ fn validated(
         cores: arguments.threads.map_or_else(machine::cores, usize::from),
         control: control.clone(),
     };
-    let progress = if arguments.quiet {
-        progress::Mode::Never
-    } else {
-        arguments.progress
-    };
+    let progress = if arguments.quiet { progress::Mode::Never } else { arguments.progress };
     machine::run(&control, progress, move |node| {
         let job = job.clone();
         async move {
@@ -117,10 +105,7 @@ fn is_truncated(failure: &Failure) -> bool {
     let Failure::Program(error) = failure else {
         return false;
     };
-    matches!(
-        error.downcast_ref(),
-        Some(SortError::TruncatedRecord { .. })
-    )
+    matches!(error.downcast_ref(), Some(SortError::TruncatedRecord { .. }))
 }
 
 /// The summary of joined summaries.
@@ -140,8 +125,5 @@ fn joined(path: &Path, comparison: &Comparison) -> Result<Summary, CliFailure> {
 
 fn io_failure(verb: &str, path: &Path, cause: &std::io::Error) -> CliFailure {
     let message = format!("cannot {verb} {}: {cause}", path.display());
-    CliFailure {
-        file: Some(path.to_owned()),
-        ..CliFailure::new("io", message)
-    }
+    CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
 }

@@ -4,18 +4,20 @@
 //! KiB. A file holds bytes, or in a run over counts a length alone. What direct I/O refuses on a
 //! real disk (requests that are not whole blocks) is refused here too.
 
+mod handle;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use node::backend::{Control, Disks, FileHandle, Request};
-use node::{Buffer, FileKind, Metadata, Open, Standard, Time};
+use node::backend::{Disks, FileHandle, Request};
+use node::{FileKind, Metadata, Open, Standard, Time};
 
 use crate::fault::{Fault, FaultPlan};
-use crate::world::{Action, World};
+use crate::world::World;
+use handle::Handle;
 
-const BLOCK_BYTES: u64 = 4096;
 const KIB: u64 = 1024;
 
 /// What requests cost, in nanoseconds; nothing by default.
@@ -87,21 +89,15 @@ impl Content {
 
 impl MemoryDisks {
     pub(crate) fn new(world: &Arc<World>, model: DiskModel) -> MemoryDisks {
-        let state = State {
-            files: BTreeMap::new(),
-            created: 0,
-            capacity: u64::MAX,
-            busy_until: Time(0),
-        };
+        let state =
+            State { files: BTreeMap::new(), created: 0, capacity: u64::MAX, busy_until: Time(0) };
         let shared = Shared {
             world: Arc::clone(world),
             model,
             faults: FaultPlan::default(),
             state: Mutex::new(state),
         };
-        MemoryDisks {
-            shared: Arc::new(shared),
-        }
+        MemoryDisks { shared: Arc::new(shared) }
     }
 
     /// Puts a regular file there.
@@ -121,15 +117,7 @@ impl MemoryDisks {
     /// Puts a regular file there that holds `length` counted bytes; files that this node creates
     /// by writing counted buffers hold counts too.
     pub fn put_counted(&self, path: &Path, length: u64) {
-        self.add(
-            path,
-            FileKind::Regular,
-            Content {
-                length,
-                mode: 0o644,
-                ..Content::default()
-            },
-        );
+        self.add(path, FileKind::Regular, Content { length, mode: 0o644, ..Content::default() });
     }
 
     /// Puts a pipe there that gives `bytes` and then ends, or takes what is written to it.
@@ -137,11 +125,7 @@ impl MemoryDisks {
         self.add(
             path,
             FileKind::Sequential,
-            Content {
-                length: bytes.len() as u64,
-                bytes: Some(bytes),
-                ..Content::default()
-            },
+            Content { length: bytes.len() as u64, bytes: Some(bytes), ..Content::default() },
         );
     }
 
@@ -183,20 +167,11 @@ impl MemoryDisks {
     }
 
     fn find(&self, path: &Path) -> io::Result<Arc<Inode>> {
-        self.shared
-            .lock()
-            .files
-            .get(path)
-            .cloned()
-            .ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.shared.lock().files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn handle(&self, inode: Arc<Inode>, direct: bool) -> Arc<dyn FileHandle> {
-        Arc::new(Handle {
-            shared: Arc::clone(&self.shared),
-            inode,
-            direct,
-        })
+        Arc::new(Handle { shared: Arc::clone(&self.shared), inode, direct })
     }
 }
 
@@ -206,9 +181,7 @@ impl Shared {
     }
 
     fn count(&self) -> io::Result<()> {
-        self.faults
-            .next()
-            .map_or(Ok(()), |fault| Err(fault.error()))
+        self.faults.next().map_or(Ok(()), |fault| Err(fault.error()))
     }
 
     /// When a request that arrives now is done.
@@ -221,10 +194,7 @@ impl Shared {
 
     fn check_room(&self, inode: &Inode, length: u64) -> io::Result<()> {
         let state = self.lock();
-        let others = state
-            .files
-            .values()
-            .filter(|file| file.number != inode.number);
+        let others = state.files.values().filter(|file| file.number != inode.number);
         let used: u64 = others.map(|file| file.lock().length).sum();
         if used.saturating_add(length) > state.capacity {
             return Err(io::ErrorKind::StorageFull.into());
@@ -236,11 +206,7 @@ impl Shared {
 impl State {
     fn add(&mut self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
         self.created += 1;
-        let inode = Arc::new(Inode {
-            number: self.created,
-            kind,
-            content: Mutex::new(content),
-        });
+        let inode = Arc::new(Inode { number: self.created, kind, content: Mutex::new(content) });
         self.files.insert(path.to_owned(), Arc::clone(&inode));
         inode
     }
@@ -273,11 +239,7 @@ impl Disks for MemoryDisks {
                 if self.find(path).is_ok() {
                     return Err(io::ErrorKind::AlreadyExists.into());
                 }
-                let content = Content {
-                    bytes: Some(Vec::new()),
-                    mode,
-                    ..Content::default()
-                };
+                let content = Content { bytes: Some(Vec::new()), mode, ..Content::default() };
                 Ok(self.handle(self.add(path, FileKind::Regular, content), direct))
             }
         }
@@ -305,173 +267,19 @@ impl Disks for MemoryDisks {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let removed = self.shared.lock().files.remove(path);
-        removed
-            .map(drop)
-            .ok_or_else(|| io::ErrorKind::NotFound.into())
+        removed.map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let state = self.shared.lock();
-        let inside = state
-            .files
-            .keys()
-            .filter(|path| path.parent() == Some(directory));
+        let inside = state.files.keys().filter(|path| path.parent() == Some(directory));
         let names = inside.filter_map(|path| path.file_name());
-        Ok(names
-            .map(|name| name.to_string_lossy().into_owned())
-            .collect())
+        Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
     }
 
     fn space(&self, _: &Path) -> io::Result<u64> {
         let state = self.shared.lock();
         let used: u64 = state.files.values().map(|file| file.lock().length).sum();
         Ok(state.capacity.saturating_sub(used))
-    }
-}
-
-struct Handle {
-    shared: Arc<Shared>,
-    inode: Arc<Inode>,
-    direct: bool,
-}
-
-impl FileHandle for Handle {
-    fn metadata(&self) -> io::Result<Metadata> {
-        Ok(self.inode.metadata())
-    }
-
-    fn is_direct(&self) -> bool {
-        self.direct
-    }
-
-    fn submit(&self, at: Time, request: Request) {
-        let handle = Handle {
-            shared: Arc::clone(&self.shared),
-            inode: Arc::clone(&self.inode),
-            direct: self.direct,
-        };
-        let arrive = move || {
-            let end = handle.shared.serve(&request);
-            let world = Arc::clone(&handle.shared.world);
-            world.schedule(end, Action::Call(Box::new(move || handle.perform(request))));
-        };
-        self.shared
-            .world
-            .schedule_unordered(at, Action::Call(Box::new(arrive)));
-    }
-
-    fn control(&self, control: Control) -> io::Result<u64> {
-        self.shared.count()?;
-        match control {
-            Control::Preallocate(length) => {
-                self.shared.check_room(&self.inode, length)?;
-                self.inode.lock().resize(length);
-            }
-            Control::Truncate(length) => self.inode.lock().resize(length),
-            Control::Release(range) => {
-                if let Some(bytes) = &mut self.inode.lock().bytes {
-                    bytes[range.start as usize..range.end as usize].fill(0);
-                }
-            }
-            Control::Lock => {
-                return Ok(u64::from(!std::mem::replace(
-                    &mut self.inode.lock().locked,
-                    true,
-                )));
-            }
-            Control::Resident(_) => {}
-            Control::Mode(mode) => self.inode.lock().mode = mode,
-        }
-        Ok(0)
-    }
-}
-
-impl Handle {
-    fn perform(&self, request: Request) {
-        let fault = self.shared.faults.next();
-        match request {
-            Request::Read {
-                offset,
-                bytes,
-                mut buffer,
-                done,
-            } => {
-                let result = match fault {
-                    None => self.read(offset, bytes, &mut buffer),
-                    Some(Fault::Short) => self.read(offset, bytes / 2, &mut buffer),
-                    Some(fault) => Err(fault.error()),
-                };
-                done.complete((buffer, result));
-            }
-            Request::Write {
-                offset,
-                range,
-                buffer,
-                done,
-            } => {
-                let result = match fault {
-                    None => self.write(offset, &buffer, range),
-                    Some(fault) => Err(fault.error()),
-                };
-                done.complete((buffer, result));
-            }
-            Request::Sync { done } => {
-                done.complete(fault.map_or(Ok(()), |fault| Err(fault.error())));
-            }
-        }
-    }
-
-    fn read(&self, offset: Option<u64>, bytes: usize, buffer: &mut Buffer) -> io::Result<()> {
-        if let Some(offset) = offset {
-            self.check_blocks(offset, bytes as u64)?;
-        }
-        let mut content = self.inode.lock();
-        let begin = offset.unwrap_or(content.read).min(content.length);
-        let end = (begin + bytes as u64).min(content.length);
-        buffer.set_len((end - begin) as usize);
-        match &content.bytes {
-            Some(from) if !buffer.is_counted() => {
-                let part = &from[begin as usize..end as usize];
-                buffer.bytes_mut()[..part.len()].copy_from_slice(part);
-            }
-            _ => {}
-        }
-        if offset.is_none() {
-            content.read = end;
-        }
-        Ok(())
-    }
-
-    fn write(
-        &self,
-        offset: Option<u64>,
-        buffer: &Buffer,
-        range: std::ops::Range<usize>,
-    ) -> io::Result<()> {
-        if let Some(offset) = offset {
-            self.check_blocks(offset, range.len() as u64)?;
-        }
-        let begin = offset.unwrap_or(self.inode.lock().length);
-        let end = begin + range.len() as u64;
-        let length = end.max(self.inode.lock().length);
-        self.shared.check_room(&self.inode, length)?;
-        let mut content = self.inode.lock();
-        if buffer.is_counted() {
-            content.bytes = None;
-        }
-        content.resize(length);
-        if let Some(bytes) = &mut content.bytes {
-            bytes[begin as usize..end as usize].copy_from_slice(&buffer.bytes()[range]);
-        }
-        Ok(())
-    }
-
-    fn check_blocks(&self, offset: u64, bytes: u64) -> io::Result<()> {
-        if self.direct && (offset % BLOCK_BYTES != 0 || bytes % BLOCK_BYTES != 0) {
-            return Err(io::Error::other(format!(
-                "direct I/O of {bytes} bytes at {offset} is not in whole blocks"
-            )));
-        }
-        Ok(())
     }
 }

@@ -32,12 +32,7 @@ pub struct Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "stuck (seed {}): {}",
-            self.seed,
-            self.waiting.join("; ")
-        )
+        write!(out, "stuck (seed {}): {}", self.seed, self.waiting.join("; "))
     }
 }
 
@@ -54,15 +49,8 @@ impl Driver {
     /// As [`Driver::new`], with costs of work and of disks.
     pub fn with(seed: u64, nodes: u32, costs: Costs, model: DiskModel) -> Driver {
         let world = Arc::new(World::new(seed));
-        let disks = (0..nodes)
-            .map(|_| Arc::new(MemoryDisks::new(&world, model)))
-            .collect();
-        Driver {
-            world,
-            seed,
-            costs,
-            disks,
-        }
+        let disks = (0..nodes).map(|_| Arc::new(MemoryDisks::new(&world, model))).collect();
+        Driver { world, seed, costs, disks }
     }
 
     /// The disks of a node: to put files there and to look at them, before and after the run.
@@ -88,14 +76,10 @@ impl Driver {
             let start = move |node: Node| -> Running {
                 Box::pin(async move {
                     let answer = program(node).await;
-                    answers
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .insert(rank, answer);
+                    answers.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, answer);
                 })
             };
-            self.world
-                .add_task(format!("node {rank}"), rank, Box::new(start));
+            self.world.add_task(format!("node {rank}"), rank, Box::new(start));
         }
         self.turn_until_quiet()?;
         let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));
@@ -122,25 +106,15 @@ impl Driver {
                 Step::Act(Action::Call(call)) => call(),
                 Step::Nothing if running.is_empty() => return Ok(()),
                 Step::Nothing => {
-                    return Err(Stuck {
-                        waiting: self.world.waiting(),
-                        seed: self.seed,
-                    });
+                    return Err(Stuck { waiting: self.world.waiting(), seed: self.seed });
                 }
             }
         }
     }
 
     fn node(&self, task: TaskId, rank: u32) -> Node {
-        let place = Place {
-            rank: Rank(rank),
-            nodes: self.disks.len() as u32,
-            seed: self.seed,
-        };
+        let place = Place { rank: Rank(rank), nodes: self.disks.len() as u32, seed: self.seed };
         let disks = Arc::clone(&self.disks[rank as usize]);
-        Node::new(
-            Box::new(TaskBackend::new(&self.world, disks, task, &place)),
-            self.costs,
-        )
+        Node::new(Box::new(TaskBackend::new(&self.world, disks, task, &place)), self.costs)
     }
 }

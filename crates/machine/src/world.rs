@@ -96,10 +96,7 @@ impl World {
             inboxes: BTreeMap::new(),
             random: Random::new(seed),
         };
-        World {
-            state: Mutex::new(state),
-            woken: Arc::default(),
-        }
+        World { state: Mutex::new(state), woken: Arc::default() }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -138,12 +135,7 @@ impl World {
     pub(crate) fn add_task(&self, name: String, rank: u32, start: Start) {
         let mut state = self.lock();
         let id = state.tasks.len();
-        state.tasks.push(TaskState {
-            name,
-            turn: 0,
-            waits_for: "its start",
-            alive: true,
-        });
+        state.tasks.push(TaskState { name, turn: 0, waits_for: "its start", alive: true });
         state.starts.push((id, rank, start));
     }
 
@@ -152,31 +144,20 @@ impl World {
     }
 
     pub(crate) fn signal(&self, label: &'static str) -> Arc<dyn Signal> {
-        Arc::new(DriverSignal {
-            label,
-            epoch: Mutex::default(),
-            woken: Arc::clone(&self.woken),
-        })
+        Arc::new(DriverSignal { label, epoch: Mutex::default(), woken: Arc::clone(&self.woken) })
     }
 
     pub(crate) fn inbox(&self, at: Address) -> Arc<PortInbox> {
         let signal = self.signal("message");
         let mut state = self.lock();
-        Arc::clone(
-            state
-                .inboxes
-                .entry(at)
-                .or_insert_with(|| Arc::new(PortInbox::new(signal))),
-        )
+        Arc::clone(state.inboxes.entry(at).or_insert_with(|| Arc::new(PortInbox::new(signal))))
     }
 
     /// Tasks that still wait, with what for.
     pub(crate) fn waiting(&self) -> Vec<String> {
         let state = self.lock();
         let alive = state.tasks.iter().filter(|task| task.alive);
-        alive
-            .map(|task| format!("{} waits for {}", task.name, task.waits_for))
-            .collect()
+        alive.map(|task| format!("{} waits for {}", task.name, task.waits_for)).collect()
     }
 
     /// Chooses among what is ready at this tick; moves the time when nothing is.
@@ -189,10 +170,7 @@ impl World {
         if let Some((task, rank, start)) = state.starts.pop() {
             return Step::Start(task, rank, start);
         }
-        let due = state
-            .events
-            .peek()
-            .is_some_and(|event| event.at <= state.now);
+        let due = state.events.peek().is_some_and(|event| event.at <= state.now);
         let choices = state.ready.len() + usize::from(due);
         if choices == 0 {
             return state.advance();
@@ -221,12 +199,7 @@ impl State {
         let sequence = self.sequence;
         self.sequence += 1;
         let at = at.max(self.now);
-        self.events.push(Event {
-            at,
-            tie,
-            sequence,
-            action,
-        });
+        self.events.push(Event { at, tie, sequence, action });
     }
 
     fn wake(&mut self, wake: Wake) {

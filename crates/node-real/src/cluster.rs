@@ -26,9 +26,7 @@ impl Cluster {
             inboxes: Mutex::default(),
             threads: Mutex::default(),
         };
-        Cluster {
-            shared: Arc::new(shared),
-        }
+        Cluster { shared: Arc::new(shared) }
     }
 
     /// The files, with what the run has made and not finished.
@@ -52,14 +50,10 @@ impl Cluster {
             let start = move |node: Node| -> std::pin::Pin<Box<dyn Future<Output = ()>>> {
                 Box::pin(async move {
                     let answer = program(node).await;
-                    answers
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .insert(rank, answer);
+                    answers.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, answer);
                 })
             };
-            self.shared
-                .start(Rank(rank), format!("node-{rank}"), Box::new(start));
+            self.shared.start(Rank(rank), format!("node-{rank}"), Box::new(start));
         }
         self.join();
         let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));
@@ -76,10 +70,6 @@ impl Cluster {
     }
 
     fn last_thread(&self) -> Option<std::thread::JoinHandle<()>> {
-        self.shared
-            .threads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
+        self.shared.threads.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 }

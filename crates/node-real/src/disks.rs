@@ -26,10 +26,7 @@ pub struct RealDisks {
 
 impl RealDisks {
     pub(crate) fn new() -> RealDisks {
-        RealDisks {
-            threads: Arc::new(IoThreads::new()),
-            unfinished: Mutex::default(),
-        }
+        RealDisks { threads: Arc::new(IoThreads::new()), unfinished: Mutex::default() }
     }
 
     /// Removes every file that the run has created and neither renamed nor removed, and makes
@@ -44,9 +41,7 @@ impl RealDisks {
     }
 
     fn unfinished(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
-        self.unfinished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn handle(&self, fd: OwnedFd, direct: bool) -> Arc<dyn FileHandle> {
@@ -65,14 +60,12 @@ impl RealDisks {
 impl Disks for RealDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
         let (fd, direct) = match how {
-            Open::Read { direct } => (
-                rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?,
-                direct,
-            ),
-            Open::Append => (
-                rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?,
-                false,
-            ),
+            Open::Read { direct } => {
+                (rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, direct)
+            }
+            Open::Append => {
+                (rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, false)
+            }
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
         };
         let direct = direct && bypass_page_cache(&fd);
@@ -121,9 +114,7 @@ impl Disks for RealDisks {
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(directory)?;
-        entries
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .collect()
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     }
 
     fn space(&self, path: &Path) -> io::Result<u64> {

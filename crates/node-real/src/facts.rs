@@ -27,9 +27,7 @@ pub fn facts_of_memory() -> Memory {
 
 /// How many files this process may have open.
 pub fn open_file_limit() -> u64 {
-    rustix::process::getrlimit(rustix::process::Resource::Nofile)
-        .current
-        .unwrap_or(u64::MAX)
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
 fn meminfo_bytes(meminfo: &str, name: &str) -> u64 {
@@ -62,9 +60,7 @@ fn cgroup_limits(groups: &str) -> Vec<u64> {
 fn up_from<'a>(root: &'a Path, group: &str) -> impl Iterator<Item = PathBuf> + use<'a> {
     let place = root.join(group.trim_start_matches('/'));
     let places: Vec<PathBuf> = place.ancestors().map(Path::to_owned).collect();
-    places
-        .into_iter()
-        .take_while(move |place| place.starts_with(root))
+    places.into_iter().take_while(move |place| place.starts_with(root))
 }
 
 /// "No limit" is `max` in version 2, and in version 1 a number beyond any machine.

@@ -29,27 +29,14 @@ struct OpenFile {
 
 impl RealFile {
     pub(crate) fn new(fd: OwnedFd, direct: bool, threads: Arc<IoThreads>) -> RealFile {
-        let open = OpenFile {
-            fd,
-            direct: AtomicBool::new(direct),
-            front_to_back: false,
-        };
-        RealFile {
-            open: Arc::new(open),
-            threads,
-        }
+        let open = OpenFile { fd, direct: AtomicBool::new(direct), front_to_back: false };
+        RealFile { open: Arc::new(open), threads }
     }
 
     /// As a stream that somebody else may have read or written before: never at offsets.
     pub(crate) fn front_to_back(self) -> RealFile {
         let open = Arc::into_inner(self.open).expect("nobody else has it yet");
-        RealFile {
-            open: Arc::new(OpenFile {
-                front_to_back: true,
-                ..open
-            }),
-            threads: self.threads,
-        }
+        RealFile { open: Arc::new(OpenFile { front_to_back: true, ..open }), threads: self.threads }
     }
 }
 
@@ -104,22 +91,12 @@ impl FileHandle for RealFile {
 impl OpenFile {
     fn perform(&self, request: Request) {
         match request {
-            Request::Read {
-                offset,
-                bytes,
-                mut buffer,
-                done,
-            } => {
+            Request::Read { offset, bytes, mut buffer, done } => {
                 let result = self.read(offset, &mut buffer.bytes_mut()[..bytes]);
                 let result = result.map(|read| buffer.set_len(read));
                 done.complete((buffer, result));
             }
-            Request::Write {
-                offset,
-                range,
-                buffer,
-                done,
-            } => {
+            Request::Write { offset, range, buffer, done } => {
                 let result = self.write(offset, &buffer, range);
                 done.complete((buffer, result));
             }
@@ -194,12 +171,7 @@ fn preallocate(fd: &OwnedFd, length: u64) -> io::Result<()> {
 
 fn release(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    Ok(rustix::fs::fallocate(
-        fd,
-        flags,
-        range.start,
-        range.end - range.start,
-    )?)
+    Ok(rustix::fs::fallocate(fd, flags, range.start, range.end - range.start)?)
 }
 
 fn lock(fd: &OwnedFd) -> io::Result<u64> {

@@ -37,28 +37,18 @@ struct State {
 
 impl IoThreads {
     pub(crate) fn new() -> IoThreads {
-        IoThreads {
-            shared: Arc::default(),
-        }
+        IoThreads { shared: Arc::default() }
     }
 
     /// Runs `job` on one of the threads; starts another while all are busy.
     pub(crate) fn submit(&self, job: Job) {
-        let mut state = self
-            .shared
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.jobs.push_back(job);
         if state.idle < state.jobs.len() && state.started < THREADS {
             state.started += 1;
             let shared = Arc::clone(&self.shared);
-            let builder = thread::Builder::new()
-                .name("disk".into())
-                .stack_size(STACK_BYTES);
-            builder
-                .spawn(move || serve(&shared))
-                .expect("the system starts another thread");
+            let builder = thread::Builder::new().name("disk".into()).stack_size(STACK_BYTES);
+            builder.spawn(move || serve(&shared)).expect("the system starts another thread");
         }
         self.shared.changed.notify_one();
     }
@@ -66,11 +56,7 @@ impl IoThreads {
 
 impl Drop for IoThreads {
     fn drop(&mut self) {
-        self.shared
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .closed = true;
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.shared.changed.notify_all();
     }
 }
@@ -86,10 +72,7 @@ fn serve(shared: &Shared) {
             return;
         } else {
             state.idle += 1;
-            state = shared
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
     }

@@ -49,25 +49,16 @@ impl Shared {
             let backend = TaskBackend::new(&shared, rank, &thread::current());
             run(start(Node::new(Box::new(backend), Costs::default())));
         };
-        let thread = thread::Builder::new()
-            .name(name)
-            .stack_size(STACK_BYTES)
-            .spawn(body);
+        let thread = thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body);
         let thread = thread.expect("the system starts another thread");
-        self.threads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(thread);
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
     }
 }
 
 /// Runs a task to its end: every wait of a real node blocks inside the poll.
 fn run(mut task: Pin<Box<dyn Future<Output = ()>>>) {
     let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!(
-        polled.is_ready(),
-        "a task awaited something that is not of its node"
-    );
+    assert!(polled.is_ready(), "a task awaited something that is not of its node");
 }
 
 pub(crate) struct TaskBackend {
@@ -84,11 +75,7 @@ impl TaskBackend {
             hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(byte)
         });
         let random = RefCell::new(Random::stream(shared.seed, stream));
-        TaskBackend {
-            shared: Arc::clone(shared),
-            rank,
-            random,
-        }
+        TaskBackend { shared: Arc::clone(shared), rank, random }
     }
 }
 
@@ -128,9 +115,7 @@ impl Backend for TaskBackend {
         deadline: Option<Time>,
     ) -> Poll<bool> {
         let any: &dyn Any = &**signal;
-        let ours = any
-            .downcast_ref::<ThreadSignal>()
-            .expect("a signal of this machine");
+        let ours = any.downcast_ref::<ThreadSignal>().expect("a signal of this machine");
         let deadline = deadline.map(|time| self.shared.began + Duration::from_nanos(time.0));
         Poll::Ready(ours.wait_past(epoch, deadline))
     }
@@ -144,18 +129,11 @@ impl Backend for TaskBackend {
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {
-        self.shared.inbox(Address {
-            rank: self.rank,
-            port,
-        })
+        self.shared.inbox(Address { rank: self.rank, port })
     }
 
     fn post(&self, to: Address, letter: Letter) {
-        assert!(
-            to.rank.0 < self.shared.nodes,
-            "there is no node {}",
-            to.rank
-        );
+        assert!(to.rank.0 < self.shared.nodes, "there is no node {}", to.rank);
         self.shared.inbox(to).deliver(letter);
     }
 

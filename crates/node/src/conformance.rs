@@ -16,9 +16,7 @@ pub const SOURCE_BYTES: usize = 10_000;
 
 /// What the sequential source gives.
 pub fn source_bytes() -> Vec<u8> {
-    (0..SOURCE_BYTES)
-        .map(|at| (at * 7 + at / 256) as u8)
-        .collect()
+    (0..SOURCE_BYTES).map(|at| (at * 7 + at / 256) as u8).collect()
 }
 
 /// Where a program of the suite may make files.
@@ -65,14 +63,12 @@ pub fn queue_keeps_order_and_ends(harness: &impl Harness) {
         let queue = Queue::new(&node, "units", 3, 2);
         for producer in 0..2_u32 {
             let queue = queue.clone();
-            drop(
-                node.spawn(format!("producer {producer}"), move |node| async move {
-                    for unit in 0..20 {
-                        queue.push(&node, (producer, unit)).await.unwrap();
-                    }
-                    queue.finish(&node).await;
-                }),
-            );
+            drop(node.spawn(format!("producer {producer}"), move |node| async move {
+                for unit in 0..20 {
+                    queue.push(&node, (producer, unit)).await.unwrap();
+                }
+                queue.finish(&node).await;
+            }));
         }
         let mut next = [0; 2];
         while let Some((producer, unit)) = queue.pop(&node).await.unwrap() {
@@ -99,10 +95,7 @@ pub fn queue_holds_producers_back(harness: &impl Harness) {
         node.sleep_until(node.now().after(2_000_000)).await;
         let before = node.now();
         assert_eq!(queue.pop(&node).await, Ok(Some(0)));
-        assert!(
-            *pushed.read(&node).await.unwrap() >= before,
-            "the third push had to wait"
-        );
+        assert!(*pushed.read(&node).await.unwrap() >= before, "the third push had to wait");
         producer.wait(&node).await.unwrap();
     });
 }
@@ -132,9 +125,7 @@ pub fn closing_sends_waiters_home(harness: &impl Harness) {
             node.spawn("a", move |node| async move { a.pop(&node).await.err() }),
             node.spawn("b", move |node| async move { b.take(&node).await.err() }),
             node.spawn("c", move |node| async move { c.read(&node).await.err() }),
-            node.spawn("d", move |node| async move {
-                d.take_any(&node, &[1], None).await.err()
-            }),
+            node.spawn("d", move |node| async move { d.take_any(&node, &[1], None).await.err() }),
         ];
         node.sleep_until(node.now().after(1_000_000)).await;
         let all: [&dyn Close; 4] = [&queue, &pool, &posted, &tokens];
@@ -172,14 +163,10 @@ pub fn tokens_are_taken_by_name(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let tokens = Tokens::new(&node, "tokens", vec![1, 2, 1]);
         assert_eq!(tokens.take_any(&node, &[2, 3], None).await, Ok(Some(2)));
-        assert_eq!(
-            tokens.take_any(&node, &[2, 3], Some(node.now())).await,
-            Ok(None)
-        );
+        assert_eq!(tokens.take_any(&node, &[2, 3], Some(node.now())).await, Ok(None));
         let inner = tokens.clone();
-        let waiter = node.spawn("waiter", move |node| async move {
-            inner.take_any(&node, &[3, 2], None).await
-        });
+        let waiter = node
+            .spawn("waiter", move |node| async move { inner.take_any(&node, &[3, 2], None).await });
         tokens.give(&node, 2).await;
         assert_eq!(waiter.wait(&node).await, Ok(Ok(Some(2))));
     });
@@ -190,9 +177,8 @@ pub fn posted_reaches_all(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let posted = Posted::new(&node, "value");
         let reader = posted.clone();
-        let early = node.spawn("early", move |node| async move {
-            *reader.read(&node).await.unwrap()
-        });
+        let early =
+            node.spawn("early", move |node| async move { *reader.read(&node).await.unwrap() });
         posted.post(&node, 42).await;
         assert_eq!(early.wait(&node).await, Ok(42));
         assert_eq!(posted.read(&node).await.as_deref(), Ok(&42));
@@ -227,9 +213,8 @@ pub fn clocks_move_forward(harness: &impl Harness) {
 pub fn random_streams_differ(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let mine = [node.random(), node.random(), node.random()];
-        let other = node.spawn("other", |node| async move {
-            [node.random(), node.random(), node.random()]
-        });
+        let other = node
+            .spawn("other", |node| async move { [node.random(), node.random(), node.random()] });
         assert_ne!(other.wait(&node).await.unwrap(), mine);
         assert_ne!(mine[0], mine[1]);
     });
@@ -238,10 +223,7 @@ pub fn random_streams_differ(harness: &impl Harness) {
 /// Messages of one sender arrive in the order they left.
 pub fn messages_keep_their_senders_order(harness: &impl Harness) {
     harness.run(3, |node, _| async move {
-        let to = Address {
-            rank: Rank(0),
-            port: Port(7),
-        };
+        let to = Address { rank: Rank(0), port: Port(7) };
         if node.rank() != Rank(0) {
             (0..10_u8).for_each(|number| node.send(to, &[number]));
             return;
@@ -266,13 +248,7 @@ pub fn a_message_wait_ends_at_the_deadline(harness: &impl Harness) {
         let deadline = node.now().after(1_000_000);
         assert_eq!(port.next(&node, Some(deadline)).await, Ok(None));
         assert!(node.now() >= deadline);
-        node.send(
-            Address {
-                rank: Rank(0),
-                port: Port(1),
-            },
-            b"to myself",
-        );
+        node.send(Address { rank: Rank(0), port: Port(1) }, b"to myself");
         let message = port.next(&node, None).await.unwrap().unwrap();
         assert_eq!(&*message.bytes, b"to myself");
     });
@@ -288,13 +264,7 @@ pub fn shipments_wait_for_credit(harness: &impl Harness) {
                 let mut buffer = Buffer::heap(100);
                 buffer.bytes_mut().fill(number);
                 buffer.set_len(50 + number as usize);
-                tickets.push(node.ship(
-                    Address {
-                        rank: Rank(0),
-                        port,
-                    },
-                    buffer,
-                ));
+                tickets.push(node.ship(Address { rank: Rank(0), port }, buffer));
             }
             for ticket in tickets {
                 assert_eq!(ticket.wait(&node).await.capacity(), 100);
@@ -316,10 +286,7 @@ pub fn shipments_wait_for_credit(harness: &impl Harness) {
 /// Messages of later steps are set aside until their step comes.
 pub fn steps_are_matched(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
-        let to = Address {
-            rank: Rank(0),
-            port: Port(0),
-        };
+        let to = Address { rank: Rank(0), port: Port(0) };
         if node.rank() == Rank(1) {
             for step in [2, 0, 1, 2, 0] {
                 Reorder::send(&node, to, step, &[step as u8]);
@@ -336,10 +303,7 @@ pub fn steps_are_matched(harness: &impl Harness) {
 }
 
 fn create(direct: bool) -> Open {
-    Open::Create {
-        direct,
-        mode: 0o600,
-    }
+    Open::Create { direct, mode: 0o600 }
 }
 
 fn patterned(node: &Node, bytes: usize, salt: u8) -> Buffer {
@@ -356,19 +320,14 @@ pub fn files_read_what_was_written(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         let file = node.open(&path, create(false)).await.unwrap();
-        let (buffer, result) = file
-            .write(&node, 5, patterned(&node, 3000, 1), 0..3000)
-            .wait(&node)
-            .await;
+        let (buffer, result) =
+            file.write(&node, 5, patterned(&node, 3000, 1), 0..3000).wait(&node).await;
         result.unwrap();
         file.sync(&node).await.unwrap();
         let metadata = node.metadata(&path).await.unwrap();
         assert_eq!((metadata.kind, metadata.length), (FileKind::Regular, 3005));
         assert_eq!(metadata.mode & 0o700, 0o600);
-        let again = node
-            .open(&path, Open::Read { direct: false })
-            .await
-            .unwrap();
+        let again = node.open(&path, Open::Read { direct: false }).await.unwrap();
         let into = Buffer::heap(4096);
         let (read, result) = again.read(&node, 5, 3000, into).wait(&node).await;
         result.unwrap();
@@ -380,17 +339,9 @@ pub fn files_read_what_was_written(harness: &impl Harness) {
 /// Several requests of one file may be under way.
 pub fn several_requests_are_in_flight(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let file = node
-            .open(&place.directory.join("file"), create(false))
-            .await
-            .unwrap();
+        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
         let write = |number: u8| {
-            file.write(
-                &node,
-                u64::from(number) * 5000,
-                patterned(&node, 5000, number),
-                0..5000,
-            )
+            file.write(&node, u64::from(number) * 5000, patterned(&node, 5000, number), 0..5000)
         };
         let tickets: Vec<_> = (0..9).map(write).collect();
         for ticket in tickets {
@@ -401,10 +352,7 @@ pub fn several_requests_are_in_flight(harness: &impl Harness) {
         for (number, ticket) in tickets.into_iter().enumerate() {
             let (buffer, result) = ticket.wait(&node).await;
             result.unwrap();
-            assert_eq!(
-                buffer.filled(),
-                patterned(&node, 5000, number as u8).filled()
-            );
+            assert_eq!(buffer.filled(), patterned(&node, 5000, number as u8).filled());
         }
     });
 }
@@ -412,20 +360,11 @@ pub fn several_requests_are_in_flight(harness: &impl Harness) {
 /// A read gives all it was asked for, or what is left of the file.
 pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let file = node
-            .open(&place.directory.join("file"), create(false))
-            .await
-            .unwrap();
-        file.write(&node, 0, patterned(&node, 5000, 3), 0..5000)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
+        file.write(&node, 0, patterned(&node, 5000, 3), 0..5000).wait(&node).await.1.unwrap();
         for (offset, expected) in [(0, 4096), (4096, 904), (5000, 0), (9000, 0)] {
-            let (buffer, result) = file
-                .read(&node, offset, 4096, Buffer::heap(4096))
-                .wait(&node)
-                .await;
+            let (buffer, result) =
+                file.read(&node, offset, 4096, Buffer::heap(4096)).wait(&node).await;
             result.unwrap();
             assert_eq!(buffer.len(), expected);
         }
@@ -438,16 +377,9 @@ pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
         let (old, new) = (place.directory.join("a"), place.directory.join("b"));
         for (path, salt) in [(&old, 1), (&new, 2)] {
             let file = node.open(path, create(false)).await.unwrap();
-            file.write(&node, 0, patterned(&node, 10, salt), 0..10)
-                .wait(&node)
-                .await
-                .1
-                .unwrap();
+            file.write(&node, 0, patterned(&node, 10, salt), 0..10).wait(&node).await.1.unwrap();
         }
-        assert!(
-            node.open(&new, create(false)).await.is_err(),
-            "a new file is new"
-        );
+        assert!(node.open(&new, create(false)).await.is_err(), "a new file is new");
         assert_eq!(node.list(&place.directory).await.unwrap(), ["a", "b"]);
         node.rename(&old, &new).await.unwrap();
         assert_eq!(node.list(&place.directory).await.unwrap(), ["b"]);
@@ -457,10 +389,7 @@ pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
         node.remove(&new).await.unwrap();
         assert!(node.list(&place.directory).await.unwrap().is_empty());
         assert!(node.space(&place.directory).await.unwrap() > 0);
-        assert_eq!(
-            node.resolve(&new).await.unwrap().file_name(),
-            new.file_name()
-        );
+        assert_eq!(node.resolve(&new).await.unwrap().file_name(), new.file_name());
     });
 }
 
@@ -469,10 +398,7 @@ pub fn locks_are_exclusive(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         let first = node.open(&path, create(false)).await.unwrap();
-        let second = node
-            .open(&path, Open::Read { direct: false })
-            .await
-            .unwrap();
+        let second = node.open(&path, Open::Read { direct: false }).await.unwrap();
         assert!(first.lock(&node).await.unwrap());
         assert!(!second.lock(&node).await.unwrap());
     });
@@ -485,26 +411,16 @@ pub fn files_change_length(harness: &impl Harness) {
         let file = node.open(&path, create(false)).await.unwrap();
         file.preallocate(&node, 20_000).await.unwrap();
         assert_eq!(node.metadata(&path).await.unwrap().length, 20_000);
-        file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000).wait(&node).await.1.unwrap();
         file.truncate(&node, 12_288).await.unwrap();
         file.release(&node, 4096..8192).await.unwrap();
         file.set_mode(&node, 0o640).await.unwrap();
         let metadata = node.metadata(&path).await.unwrap();
         assert_eq!((metadata.length, metadata.mode), (12_288, 0o640));
-        let (buffer, _) = file
-            .read(&node, 0, 20_000, Buffer::heap(20_000))
-            .wait(&node)
-            .await;
+        let (buffer, _) = file.read(&node, 0, 20_000, Buffer::heap(20_000)).wait(&node).await;
         assert_eq!(buffer.len(), 12_288);
         assert!(buffer.filled()[4096..8192].iter().all(|&byte| byte == 0));
-        assert_eq!(
-            buffer.filled()[8192..],
-            patterned(&node, 20_000, 9).filled()[8192..12_288]
-        );
+        assert_eq!(buffer.filled()[8192..], patterned(&node, 20_000, 9).filled()[8192..12_288]);
         assert!(file.resident(&node, 0..4096).await.unwrap() <= 4096);
     });
 }
@@ -512,18 +428,12 @@ pub fn files_change_length(harness: &impl Harness) {
 /// A pipe is read front to back to its end.
 pub fn sources_are_read_front_to_back(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let source = node
-            .open(&place.source, Open::Read { direct: true })
-            .await
-            .unwrap();
+        let source = node.open(&place.source, Open::Read { direct: true }).await.unwrap();
         assert!(source.is_sequential());
         let (mut all, mut buffer) = (Vec::new(), Buffer::heap(3000));
         loop {
             let result;
-            (buffer, result) = source
-                .read(&node, all.len() as u64, 3000, buffer)
-                .wait(&node)
-                .await;
+            (buffer, result) = source.read(&node, all.len() as u64, 3000, buffer).wait(&node).await;
             result.unwrap();
             all.extend_from_slice(buffer.filled());
             if buffer.len() < 3000 {
@@ -538,21 +448,14 @@ pub fn sources_are_read_front_to_back(harness: &impl Harness) {
 pub fn missing_files_are_errors(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("missing");
-        let error = node
-            .open(&path, Open::Read { direct: false })
-            .await
-            .unwrap_err();
+        let error = node.open(&path, Open::Read { direct: false }).await.unwrap_err();
         assert_eq!((error.verb, &error.path), ("open", &path));
         assert!(
             error.to_string().contains("missing") && error.to_string().contains("check the name")
         );
         assert!(node.metadata(&path).await.is_err());
         assert!(node.remove(&path).await.is_err());
-        assert!(
-            node.rename(&path, &place.directory.join("other"))
-                .await
-                .is_err()
-        );
+        assert!(node.rename(&path, &place.directory.join("other")).await.is_err());
     });
 }
 
@@ -571,9 +474,6 @@ pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
         let buffer = node.buffers(1, 16_384).unwrap().pop().unwrap();
         let (buffer, result) = again.read(&node, 4096, 8192, buffer).wait(&node).await;
         result.unwrap();
-        assert_eq!(
-            buffer.filled(),
-            &patterned(&node, 12_288, 5).filled()[4096..10_001]
-        );
+        assert_eq!(buffer.filled(), &patterned(&node, 12_288, 5).filled()[4096..10_001]);
     });
 }

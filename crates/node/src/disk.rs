@@ -100,12 +100,7 @@ pub struct DiskError {
 impl DiskError {
     /// A failure that has no offset.
     pub fn new(verb: &'static str, path: &Path, cause: io::Error) -> DiskError {
-        DiskError {
-            verb,
-            path: path.to_owned(),
-            offset: None,
-            cause,
-        }
+        DiskError { verb, path: path.to_owned(), offset: None, cause }
     }
 
     fn advice(&self) -> Option<&'static str> {
@@ -186,11 +181,7 @@ impl DiskTicket {
 impl File {
     pub(crate) fn new(handle: Arc<dyn FileHandle>, path: &Path) -> io::Result<File> {
         let metadata = handle.metadata()?;
-        Ok(File {
-            handle,
-            path: path.into(),
-            metadata,
-        })
+        Ok(File { handle, path: path.into(), metadata })
     }
 
     /// The name it was opened by.
@@ -220,21 +211,8 @@ impl File {
         assert!(bytes <= buffer.capacity());
         let (ticket, done) = ticket(node, "disk read");
         let at = (!self.is_sequential()).then_some(offset);
-        self.handle.submit(
-            node.now(),
-            Request::Read {
-                offset: at,
-                bytes,
-                buffer,
-                done,
-            },
-        );
-        DiskTicket {
-            ticket,
-            verb: "read",
-            path: Arc::clone(&self.path),
-            offset,
-        }
+        self.handle.submit(node.now(), Request::Read { offset: at, bytes, buffer, done });
+        DiskTicket { ticket, verb: "read", path: Arc::clone(&self.path), offset }
     }
 
     /// Writes that range of `buffer` at `offset`, all of it.
@@ -249,52 +227,30 @@ impl File {
         assert!(range.end <= buffer.capacity());
         let (ticket, done) = ticket(node, "disk write");
         let at = (!self.is_sequential()).then_some(offset);
-        self.handle.submit(
-            node.now(),
-            Request::Write {
-                offset: at,
-                range,
-                buffer,
-                done,
-            },
-        );
-        DiskTicket {
-            ticket,
-            verb: "write",
-            path: Arc::clone(&self.path),
-            offset,
-        }
+        self.handle.submit(node.now(), Request::Write { offset: at, range, buffer, done });
+        DiskTicket { ticket, verb: "write", path: Arc::clone(&self.path), offset }
     }
 
     /// Makes all completed writes durable.
     pub async fn sync(&self, node: &Node) -> Result<(), DiskError> {
         let (ticket, done) = ticket(node, "disk sync");
         self.handle.submit(node.now(), Request::Sync { done });
-        ticket
-            .wait(node)
-            .await
-            .map_err(|cause| self.failed("sync", cause))
+        ticket.wait(node).await.map_err(|cause| self.failed("sync", cause))
     }
 
     /// Makes the file `length` long with its space reserved.
     pub async fn preallocate(&self, node: &Node, length: u64) -> Result<(), DiskError> {
-        self.control(node, "reserve space for", Control::Preallocate(length))
-            .await
-            .map(drop)
+        self.control(node, "reserve space for", Control::Preallocate(length)).await.map(drop)
     }
 
     /// Makes the file `length` long.
     pub async fn truncate(&self, node: &Node, length: u64) -> Result<(), DiskError> {
-        self.control(node, "set the length of", Control::Truncate(length))
-            .await
-            .map(drop)
+        self.control(node, "set the length of", Control::Truncate(length)).await.map(drop)
     }
 
     /// Gives a range's space back to the file system; it reads as zeros.
     pub async fn release(&self, node: &Node, range: Range<u64>) -> Result<(), DiskError> {
-        self.control(node, "release space of", Control::Release(range))
-            .await
-            .map(drop)
+        self.control(node, "release space of", Control::Release(range)).await.map(drop)
     }
 
     /// Locks the file for this run; false when another run holds it. The system unlocks it when
@@ -305,15 +261,12 @@ impl File {
 
     /// How many bytes of the range lie in the page cache.
     pub async fn resident(&self, node: &Node, range: Range<u64>) -> Result<u64, DiskError> {
-        self.control(node, "look at", Control::Resident(range))
-            .await
+        self.control(node, "look at", Control::Resident(range)).await
     }
 
     /// Sets the permission bits.
     pub async fn set_mode(&self, node: &Node, mode: u32) -> Result<(), DiskError> {
-        self.control(node, "set permissions of", Control::Mode(mode))
-            .await
-            .map(drop)
+        self.control(node, "set permissions of", Control::Mode(mode)).await.map(drop)
     }
 
     async fn control(
@@ -323,9 +276,7 @@ impl File {
         control: Control,
     ) -> Result<u64, DiskError> {
         node.reach().await;
-        self.handle
-            .control(control)
-            .map_err(|cause| self.failed(verb, cause))
+        self.handle.control(control).map_err(|cause| self.failed(verb, cause))
     }
 
     fn failed(&self, verb: &'static str, cause: io::Error) -> DiskError {

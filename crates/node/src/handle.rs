@@ -102,10 +102,8 @@ impl Node {
     pub async fn open(&self, path: &Path, how: Open) -> Result<File, DiskError> {
         self.reach().await;
         let verb = if how.is_create() { "create" } else { "open" };
-        let handle = self
-            .disks()
-            .open(path, how)
-            .map_err(|cause| DiskError::new(verb, path, cause))?;
+        let handle =
+            self.disks().open(path, how).map_err(|cause| DiskError::new(verb, path, cause))?;
         File::new(handle, path).map_err(|cause| DiskError::new(verb, path, cause))
     }
 
@@ -120,41 +118,34 @@ impl Node {
 
     /// What is known of a path, links followed.
     pub async fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
-        self.on_path("look at", path, |disks| disks.metadata(path))
-            .await
+        self.on_path("look at", path, |disks| disks.metadata(path)).await
     }
 
     /// The path with all links followed; its last part need not exist.
     pub async fn resolve(&self, path: &Path) -> Result<PathBuf, DiskError> {
-        self.on_path("find", path, |disks| disks.resolve(path))
-            .await
+        self.on_path("find", path, |disks| disks.resolve(path)).await
     }
 
     /// Replaces `to` by `from` in one step; durable when it returns.
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-        self.on_path("rename to", to, |disks| disks.rename(from, to))
-            .await
+        self.on_path("rename to", to, |disks| disks.rename(from, to)).await
     }
 
     /// Removes a file.
     pub async fn remove(&self, path: &Path) -> Result<(), DiskError> {
-        self.on_path("remove", path, |disks| disks.remove(path))
-            .await
+        self.on_path("remove", path, |disks| disks.remove(path)).await
     }
 
     /// Names in a directory, sorted.
     pub async fn list(&self, directory: &Path) -> Result<Vec<String>, DiskError> {
-        let mut names = self
-            .on_path("list", directory, |disks| disks.list(directory))
-            .await?;
+        let mut names = self.on_path("list", directory, |disks| disks.list(directory)).await?;
         names.sort();
         Ok(names)
     }
 
     /// Free bytes of the file system that holds `path`.
     pub async fn space(&self, path: &Path) -> Result<u64, DiskError> {
-        self.on_path("ask the free space of", path, |disks| disks.space(path))
-            .await
+        self.on_path("ask the free space of", path, |disks| disks.space(path)).await
     }
 
     async fn on_path<T>(
@@ -194,13 +185,11 @@ pub async fn catch<T>(task: impl Future<Output = T>) -> Result<T, Panic> {
     let mut task = std::pin::pin!(task);
     // Unwind safe: a task that panicked is not polled again, and what it shared with others is
     // changed in single steps.
-    poll_fn(
-        |context| match catch_unwind(AssertUnwindSafe(|| task.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
-            Err(payload) => Poll::Ready(Err(Panic(said(&*payload)))),
-        },
-    )
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| task.as_mut().poll(context))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+        Err(payload) => Poll::Ready(Err(Panic(said(&*payload)))),
+    })
     .await
 }
 

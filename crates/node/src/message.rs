@@ -55,15 +55,12 @@ struct State {
 impl Inbox {
     /// An empty mailbox.
     pub fn new(signal: Arc<dyn Signal>) -> Inbox {
-        Inbox {
-            shared: Guarded::over(signal, State::default()),
-        }
+        Inbox { shared: Guarded::over(signal, State::default()) }
     }
 
     /// Puts a letter in; the world is at the moment of its arrival.
     pub fn deliver(&self, letter: Letter) {
-        self.shared
-            .change_now(|state| state.letters.push_back(letter));
+        self.shared.change_now(|state| state.letters.push_back(letter));
     }
 
     fn bind(&self, port: Port) {
@@ -102,24 +99,14 @@ impl Node {
             "a message of {} bytes does not fit in {INLINE_BYTES}: ship a buffer",
             bytes.len()
         );
-        let message = Message {
-            from: self.rank(),
-            bytes: bytes.into(),
-        };
+        let message = Message { from: self.rank(), bytes: bytes.into() };
         self.backend().post(to, Letter::Message(message));
     }
 
     /// Ships the filled part of a buffer; the ticket gives the buffer back.
     pub fn ship(&self, to: Address, buffer: Buffer) -> Ticket<Buffer> {
         let (ticket, done) = ticket(self, "room at the receiver");
-        self.backend().post(
-            to,
-            Letter::Shipment {
-                from: self.rank(),
-                buffer,
-                done,
-            },
-        );
+        self.backend().post(to, Letter::Shipment { from: self.rank(), buffer, done });
         ticket
     }
 }
@@ -144,11 +131,7 @@ impl MessagePort {
                 _ => panic!("a shipment came to a port for small messages"),
             },
         };
-        self.inbox
-            .shared
-            .wait(node, deadline, step)
-            .await
-            .transpose()
+        self.inbox.shared.wait(node, deadline, step).await.transpose()
     }
 }
 
@@ -174,9 +157,7 @@ impl BulkPort {
         };
         lent.copy_from(0, &buffer, 0..buffer.len());
         lent.set_len(buffer.len());
-        node.work(Work::Copy {
-            bytes: buffer.len() as u64,
-        });
+        node.work(Work::Copy { bytes: buffer.len() as u64 });
         node.reach().await;
         done.complete(buffer);
         Ok((from, lent))

@@ -22,13 +22,8 @@ struct State {
 impl Pool {
     /// A pool of these buffers.
     pub fn new(node: &Node, label: &'static str, buffers: Vec<Buffer>) -> Pool {
-        let state = State {
-            idle: buffers,
-            closed: false,
-        };
-        Pool {
-            shared: Arc::new(Guarded::new(node, label, state)),
-        }
+        let state = State { idle: buffers, closed: false };
+        Pool { shared: Arc::new(Guarded::new(node, label, state)) }
     }
 
     /// Takes an empty buffer, waiting for one.
@@ -44,9 +39,7 @@ impl Pool {
     /// Gives a buffer back.
     pub async fn give(&self, node: &Node, mut buffer: Buffer) {
         buffer.set_len(0);
-        self.shared
-            .change(node, |state| state.idle.push(buffer))
-            .await;
+        self.shared.change(node, |state| state.idle.push(buffer)).await;
     }
 
     /// How many buffers are idle now.

@@ -21,10 +21,7 @@ pub struct Reorder {
 impl Reorder {
     /// Takes over a port; all its messages were sent by [`Reorder::send`].
     pub fn new(port: MessagePort) -> Reorder {
-        Reorder {
-            port,
-            early: BTreeMap::new(),
-        }
+        Reorder { port, early: BTreeMap::new() }
     }
 
     /// Sends `bytes` as a message of `step`.
@@ -43,9 +40,7 @@ impl Reorder {
         deadline: Option<Time>,
     ) -> Result<Option<Message>, Closed> {
         if let Some(message) = self.early.get_mut(&step).and_then(VecDeque::pop_front) {
-            node.work(Work::Copy {
-                bytes: message.bytes.len() as u64,
-            });
+            node.work(Work::Copy { bytes: message.bytes.len() as u64 });
             return Ok(Some(message));
         }
         while let Some(framed) = self.port.next(node, deadline).await? {
@@ -53,9 +48,7 @@ impl Reorder {
             if of == step {
                 return Ok(Some(message));
             }
-            node.work(Work::Copy {
-                bytes: message.bytes.len() as u64,
-            });
+            node.work(Work::Copy { bytes: message.bytes.len() as u64 });
             self.early.entry(of).or_default().push_back(message);
         }
         Ok(None)
@@ -63,15 +56,7 @@ impl Reorder {
 }
 
 fn unframe(framed: &Message) -> (u32, Message) {
-    let (step, bytes) = framed
-        .bytes
-        .split_first_chunk::<STEP_BYTES>()
-        .expect("every message names its step");
-    (
-        u32::from_le_bytes(*step),
-        Message {
-            from: framed.from,
-            bytes: bytes.into(),
-        },
-    )
+    let (step, bytes) =
+        framed.bytes.split_first_chunk::<STEP_BYTES>().expect("every message names its step");
+    (u32::from_le_bytes(*step), Message { from: framed.from, bytes: bytes.into() })
 }

@@ -24,12 +24,7 @@ pub struct Completer<T> {
 /// A ticket and its completer.
 pub(crate) fn ticket<T>(node: &Node, label: &'static str) -> (Ticket<T>, Completer<T>) {
     let shared = Arc::new(Guarded::new(node, label, None));
-    (
-        Ticket {
-            shared: Arc::clone(&shared),
-        },
-        Completer { shared },
-    )
+    (Ticket { shared: Arc::clone(&shared) }, Completer { shared })
 }
 
 impl<T> Ticket<T> {

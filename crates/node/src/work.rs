@@ -76,13 +76,7 @@ mod tests {
 
     #[test]
     fn sorting_costs_n_log_n_and_the_rest_is_linear() {
-        let costs = Costs {
-            classify: 3,
-            copy: 5,
-            sort: 2,
-            checksum: 1,
-            account: 7,
-        };
+        let costs = Costs { classify: 3, copy: 5, sort: 2, checksum: 1, account: 7 };
         assert_eq!(costs.ticks(Work::Classify { records: 10 }), 30);
         assert_eq!(costs.ticks(Work::Copy { bytes: 65 }), 10);
         assert_eq!(costs.ticks(Work::Sort { records: 8 }), 2 * 8 * 3);

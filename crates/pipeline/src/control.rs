@@ -39,10 +39,7 @@ pub struct Progress {
 impl Progress {
     /// Bytes that a stage has handled.
     pub fn bytes_of(&self, stage: &str) -> u64 {
-        self.stages
-            .iter()
-            .find(|(name, _)| *name == stage)
-            .map_or(0, |(_, bytes)| *bytes)
+        self.stages.iter().find(|(name, _)| *name == stage).map_or(0, |(_, bytes)| *bytes)
     }
 }
 
@@ -56,16 +53,8 @@ impl Control {
     pub fn progress(&self) -> Progress {
         let state = self.lock();
         let bytes = |meter: &Meter| meter.bytes.load(Ordering::Relaxed);
-        let stages = state
-            .meters
-            .iter()
-            .map(|meter| (meter.name, bytes(meter)))
-            .collect();
-        Progress {
-            phase: state.phase,
-            total_bytes: state.total_bytes,
-            stages,
-        }
+        let stages = state.meters.iter().map(|meter| (meter.name, bytes(meter))).collect();
+        Progress { phase: state.phase, total_bytes: state.total_bytes, stages }
     }
 
     /// Names what the run does now; `total_bytes` is 0 where it is not known.
@@ -100,11 +89,7 @@ pub struct Pipeline {
 impl Pipeline {
     /// A pipeline without stages, that `control` watches.
     pub fn new(control: &Control) -> Pipeline {
-        Pipeline {
-            control: control.clone(),
-            workers: Vec::new(),
-            meters: Vec::new(),
-        }
+        Pipeline { control: control.clone(), workers: Vec::new(), meters: Vec::new() }
     }
 
     /// Makes something part of the pipeline: a failure closes it.
@@ -130,18 +115,14 @@ impl Pipeline {
             let run = async move |node: Node| {
                 run_worker(&Worker::new(node, index, meter), body, &control).await;
             };
-            self.workers
-                .push(node.spawn(format!("{name}-{index}"), run));
+            self.workers.push(node.spawn(format!("{name}-{index}"), run));
         }
     }
 
     /// Waits for all workers to end: what each stage did, or the first failure.
     pub async fn join(self, node: &Node) -> Result<Vec<StageReport>, Failure> {
         for worker in self.workers {
-            worker
-                .wait(node)
-                .await
-                .expect("a worker's panic was caught before");
+            worker.wait(node).await.expect("a worker's panic was caught before");
         }
         let mut state = self.control.lock();
         state.closables.clear();
@@ -165,9 +146,6 @@ where
     match end {
         Ok(Ok(()) | Err(Failure::Closed)) => {}
         Ok(Err(failure)) => control.fail(failure),
-        Err(panic) => control.fail(Failure::Panic {
-            stage: worker.stage(),
-            message: panic.0,
-        }),
+        Err(panic) => control.fail(Failure::Panic { stage: worker.stage(), message: panic.0 }),
     }
 }

@@ -45,10 +45,7 @@ impl fmt::Display for Failure {
             Failure::Disk(error) => write!(out, "{error}"),
             Failure::Program(error) => write!(out, "{error}"),
             Failure::Panic { stage, message } => {
-                write!(
-                    out,
-                    "a bug in the {stage} stage: {message}; please report it"
-                )
+                write!(out, "a bug in the {stage} stage: {message}; please report it")
             }
         }
     }

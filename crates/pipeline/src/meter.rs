@@ -74,11 +74,7 @@ impl StageReport {
     /// The rate of all its workers while busy, in MB/s: what the stage could do if never held up.
     pub fn mb_per_s(&self) -> f64 {
         let busy = self.busy_each_s();
-        if busy > 0.0 {
-            self.bytes as f64 / 1e6 / busy
-        } else {
-            0.0
-        }
+        if busy > 0.0 { self.bytes as f64 / 1e6 / busy } else { 0.0 }
     }
 
     /// Busy seconds of its average worker.
@@ -89,8 +85,6 @@ impl StageReport {
 
 /// The stage that held the others up: whose average worker was busy longest.
 pub fn bottleneck(stages: &[StageReport]) -> &'static str {
-    let busiest = stages
-        .iter()
-        .max_by(|a, b| a.busy_each_s().total_cmp(&b.busy_each_s()));
+    let busiest = stages.iter().max_by(|a, b| a.busy_each_s().total_cmp(&b.busy_each_s()));
     busiest.map_or("", |stage| stage.name)
 }

@@ -35,10 +35,7 @@ impl Checksum {
     /// If `records` is not a whole number of records of `record_bytes` long, or that is zero.
     pub fn add_records(&mut self, records: &[u8], record_bytes: usize) {
         let each = records.chunks_exact(record_bytes);
-        assert!(
-            each.remainder().is_empty(),
-            "whole records of {record_bytes} bytes"
-        );
+        assert!(each.remainder().is_empty(), "whole records of {record_bytes} bytes");
         each.for_each(|record| self.add(record));
     }
 

@@ -61,18 +61,12 @@ impl Flips {
 impl From<&Key> for Field {
     fn from(key: &Key) -> Field {
         let code = match key.kind {
-            Kind::Bytes => Code::Bytes {
-                flip: if key.descending { u64::MAX } else { 0 },
-            },
+            Kind::Bytes => Code::Bytes { flip: if key.descending { u64::MAX } else { 0 } },
             Kind::Unsigned(endian) | Kind::Signed(endian) | Kind::Float(endian) => {
                 number_code(key, endian)
             }
         };
-        Field {
-            offset: key.offset,
-            bytes: key.bytes,
-            code,
-        }
+        Field { offset: key.offset, bytes: key.bytes, code }
     }
 }
 
@@ -89,10 +83,7 @@ fn number_code(key: &Key, endian: Endian) -> Code {
     let flip = if key.descending { always ^ all } else { always };
     let top = |bits: u128| (bits >> 64) as u64;
     if key.bytes <= WORD_BYTES {
-        let flips = Flips {
-            always: top(flip),
-            negative: top(negative),
-        };
+        let flips = Flips { always: top(flip), negative: top(negative) };
         Code::Number { endian, flips }
     } else {
         Code::Wide { endian, flip }
@@ -124,9 +115,9 @@ impl Field {
         match self.code {
             Code::Bytes { flip: 0 } => self.raw(a).cmp(self.raw(b)),
             Code::Bytes { .. } => self.raw(b).cmp(self.raw(a)),
-            Code::Number { endian, flips } => self
-                .number(a, endian, flips)
-                .cmp(&self.number(b, endian, flips)),
+            Code::Number { endian, flips } => {
+                self.number(a, endian, flips).cmp(&self.number(b, endian, flips))
+            }
             Code::Wide { endian, flip } => {
                 self.wide(a, endian, flip).cmp(&self.wide(b, endian, flip))
             }
@@ -187,18 +178,10 @@ fn load(record: &[u8], offset: usize, count: usize, endian: Endian) -> u64 {
     let shift = 8 * (WORD_BYTES - count);
     if offset + WORD_BYTES <= record.len() {
         let word = load_eight(record, offset, endian);
-        if endian == Endian::Big {
-            word
-        } else {
-            word << shift
-        }
+        if endian == Endian::Big { word } else { word << shift }
     } else if end >= WORD_BYTES {
         let word = load_eight(record, end - WORD_BYTES, endian);
-        if endian == Endian::Big {
-            word << shift
-        } else {
-            word
-        }
+        if endian == Endian::Big { word << shift } else { word }
     } else {
         load_each(&record[offset..end], endian)
     }

@@ -66,12 +66,7 @@ impl Key {
     /// The key of plain bytes, ascending, at this place.
     #[must_use]
     pub fn plain(offset: usize, bytes: usize) -> Key {
-        Key {
-            offset,
-            bytes,
-            kind: Kind::Bytes,
-            descending: false,
-        }
+        Key { offset, bytes, kind: Kind::Bytes, descending: false }
     }
 }
 
@@ -107,12 +102,7 @@ pub enum KeyProblem {
     #[error("{0} is a single byte and has no byte order; write {0}")]
     UselessEndian(String),
     #[error("{name} is {needed} bytes long, not {given}; write {offset}+{needed}:{name}")]
-    WrongLength {
-        name: String,
-        offset: usize,
-        needed: usize,
-        given: usize,
-    },
+    WrongLength { name: String, offset: usize, needed: usize, given: usize },
     #[error("numbers are 1, 2, 4, 8 or 16 bytes long and floats 4 or 8, not {0}")]
     NoSuchNumber(usize),
     #[error("\"{0}\" after the end; a key is OFFSET+LENGTH[:TYPE][:desc]")]
@@ -129,11 +119,7 @@ impl FromStr for Key {
 
     fn from_str(spec: &str) -> Result<Key, KeyError> {
         let fail = |at: &str, problem| {
-            Err(KeyError {
-                spec: spec.to_owned(),
-                character: character_of(spec, at),
-                problem,
-            })
+            Err(KeyError { spec: spec.to_owned(), character: character_of(spec, at), problem })
         };
         let mut parts = spec.split(':');
         let place = parts.next().unwrap_or_default();
@@ -211,12 +197,7 @@ fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
     };
     if key.bytes != needed {
         let (name, offset, given) = (name.to_owned(), key.offset, key.bytes);
-        return Err(KeyProblem::WrongLength {
-            name,
-            offset,
-            needed,
-            given,
-        });
+        return Err(KeyProblem::WrongLength { name, offset, needed, given });
     }
     Ok(kind(endian))
 }
@@ -238,10 +219,6 @@ impl fmt::Display for Key {
             };
             write!(f, ":{letter}{}{order}", 8 * self.bytes)?;
         }
-        if self.descending {
-            f.write_str(":desc")
-        } else {
-            Ok(())
-        }
+        if self.descending { f.write_str(":desc") } else { Ok(()) }
     }
 }

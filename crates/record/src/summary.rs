@@ -138,10 +138,7 @@ impl Summary {
             lines.push(format!("Duplicate keys: {}", self.duplicates));
             lines.push("SUCCESS - all records are in order".to_owned());
         } else {
-            lines.push(format!(
-                "ERROR - there are {} unordered records",
-                self.unordered
-            ));
+            lines.push(format!("ERROR - there are {} unordered records", self.unordered));
         }
         lines
     }
@@ -150,9 +147,7 @@ impl Summary {
 impl fmt::Display for Summary {
     /// The report, each line with its end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.report_lines()
-            .iter()
-            .try_for_each(|line| writeln!(f, "{line}"))
+        self.report_lines().iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 
@@ -168,13 +163,9 @@ fn check(
     } else if records >= MAX_RECORDS {
         Err(SummaryError::Damaged("more records than a file holds"))
     } else if unordered >= records || duplicates >= records {
-        Err(SummaryError::Damaged(
-            "more pairs of records than neighbours",
-        ))
+        Err(SummaryError::Damaged("more pairs of records than neighbours"))
     } else if first_unordered >= records || (unordered > 0 && first_unordered == 0) {
-        Err(SummaryError::Damaged(
-            "a first unordered record that has no record before it",
-        ))
+        Err(SummaryError::Damaged("a first unordered record that has no record before it"))
     } else {
         Ok(())
     }

@@ -43,10 +43,7 @@ impl Validator {
     /// A validator of a run that has no record yet.
     #[must_use]
     pub fn new(comparison: Comparison) -> Validator {
-        Validator {
-            comparison,
-            summary: Summary::default(),
-        }
+        Validator { comparison, summary: Summary::default() }
     }
 
     /// Takes the next records of the run.
@@ -56,10 +53,7 @@ impl Validator {
     pub fn push(&mut self, records: &[u8]) {
         let record_bytes = self.comparison.record_bytes();
         let mut each = records.chunks_exact(record_bytes);
-        assert!(
-            each.remainder().is_empty(),
-            "whole records of {record_bytes} bytes"
-        );
+        assert!(each.remainder().is_empty(), "whole records of {record_bytes} bytes");
         let Some(first) = each.next() else { return };
         let mut block = Summary::of_one(first);
         let mut previous = first;
@@ -92,10 +86,7 @@ struct Pair {
 impl Pair {
     #[inline]
     fn of(a: &[u8], b: &[u8], comparison: &Comparison) -> Pair {
-        Pair {
-            unordered: comparison.compare(a, b).is_gt(),
-            duplicate: comparison.keys_equal(a, b),
-        }
+        Pair { unordered: comparison.compare(a, b).is_gt(), duplicate: comparison.keys_equal(a, b) }
     }
 }
 

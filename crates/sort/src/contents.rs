@@ -86,11 +86,7 @@ pub struct Splitters {
 
 impl Splitters {
     pub(crate) fn new(buckets: usize, prefixes: &[u64], sample: Sample) -> Splitters {
-        Splitters {
-            buckets,
-            classifier: Classifier::new(prefixes),
-            sample,
-        }
+        Splitters { buckets, classifier: Classifier::new(prefixes), sample }
     }
 
     /// One bucket for all.
@@ -122,11 +118,7 @@ pub struct Workspace {
 impl Workspace {
     /// Room for `len` entries and as much scratch.
     fn reserve(&mut self, len: usize) -> io::Result<(&mut [Entry], &mut [Entry])> {
-        if self
-            .entries
-            .as_ref()
-            .is_none_or(|entries| entries.len() < len)
-        {
+        if self.entries.as_ref().is_none_or(|entries| entries.len() < len) {
             // The old memory is given back first, and a little more is asked for: buckets differ.
             (self.entries, self.scratch) = (None, None);
             let room = len + len / 8;
@@ -139,9 +131,7 @@ impl Workspace {
     }
 
     fn entries(&self) -> &[Entry] {
-        self.entries
-            .as_ref()
-            .map_or(&[], |entries| &entries[..self.len])
+        self.entries.as_ref().map_or(&[], |entries| &entries[..self.len])
     }
 
     /// Bytes that sorting `records` records takes.

@@ -37,7 +37,7 @@ pub struct Generate {
 
 /// Records of a unit: as many as fit 4 MiB of whole disk blocks.
 const UNIT_RECORDS: u64 = 40 * BLOCK_BYTES / 4;
-const _: () = assert!(UNIT_RECORDS * RECORD_BYTES as u64 % BLOCK_BYTES == 0);
+const _: () = assert!((UNIT_RECORDS * RECORD_BYTES as u64).is_multiple_of(BLOCK_BYTES));
 
 const WRITERS: usize = 2;
 const DEPTH: usize = 2;
@@ -73,9 +73,8 @@ async fn make(
     let writers = if output.is_sequential() { 1 } else { WRITERS };
     // A buffer that each generator fills, one that waits, and each writer's in flight.
     let count = 2 * job.cores + writers * DEPTH;
-    let buffers = node
-        .buffers(count, unit_bytes)
-        .map_err(|cause| no_memory(count * unit_bytes, &cause))?;
+    let buffers =
+        node.buffers(count, unit_bytes).map_err(|cause| no_memory(count * unit_bytes, &cause))?;
     let pool = pipeline.owns(Pool::new(node, "write buffers", buffers));
     let pieces = pipeline.owns(Queue::new(node, "pieces", job.cores, job.cores));
     let tally = Tally::default();
@@ -83,22 +82,12 @@ async fn make(
         job: job.clone(),
         pool,
         out: pieces.clone(),
-        turn: output
-            .is_sequential()
-            .then(|| pipeline.owns(Turn::new(node))),
+        turn: output.is_sequential().then(|| pipeline.owns(Turn::new(node))),
         tally: tally.clone(),
     };
-    pipeline.stage(node, "generator", job.cores, async move |worker| {
-        fill(worker, &source).await
-    });
-    let writer = Writer {
-        output: Arc::new(output.clone()),
-        pieces,
-        depth: DEPTH,
-    };
-    pipeline.stage(node, "writer", writers, async move |worker| {
-        write(worker, &writer).await
-    });
+    pipeline.stage(node, "generator", job.cores, async move |worker| fill(worker, &source).await);
+    let writer = Writer { output: Arc::new(output.clone()), pieces, depth: DEPTH };
+    pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
     pipeline.join(node).await?;
     Ok(Checksum(tally.sum_in()))
 }
@@ -122,28 +111,16 @@ async fn fill(worker: &Worker, source: &Source) -> Result<(), Failure> {
         let bytes = count as usize * RECORD_BYTES;
         let mut buffer = worker.take(&source.pool).await?;
         let out = &mut buffer.bytes_mut()[..bytes];
-        source
-            .job
-            .generator
-            .fill(source.job.first.wrapping_add(u128::from(begin)), out);
+        source.job.generator.fill(source.job.first.wrapping_add(u128::from(begin)), out);
         if source.job.checksum {
             sum += u128::from(crc.sum(out));
         }
         records += count;
         // A positioned output is written in whole disk blocks, and cut to its length at the end.
-        let whole = if source.turn.is_some() {
-            bytes
-        } else {
-            whole_blocks(bytes)
-        };
+        let whole = if source.turn.is_some() { bytes } else { whole_blocks(bytes) };
         buffer.set_len(whole);
         let offset = begin * RECORD_BYTES as u64;
-        let piece = Piece {
-            offset,
-            range: 0..whole,
-            buffer,
-            home: source.pool.clone(),
-        };
+        let piece = Piece { offset, range: 0..whole, buffer, home: source.pool.clone() };
         if let Some(turn) = &source.turn {
             worker.hold(turn.wait(&worker.node, begin)).await?;
         }

@@ -67,10 +67,7 @@ impl Inputs {
         record_bytes: usize,
         io: IoChoice,
     ) -> Result<Inputs, Failure> {
-        let mut inputs = Inputs {
-            files: Vec::new(),
-            records: Some(0),
-        };
+        let mut inputs = Inputs { files: Vec::new(), records: Some(0) };
         for source in sources {
             let file = open(node, source, io).await?;
             inputs.add(file, record_bytes)?;
@@ -83,17 +80,11 @@ impl Inputs {
         let first = self.records.unwrap_or(0);
         match metadata.kind {
             FileKind::Directory => {
-                return Err(SortError::Directory {
-                    file: file.path().to_owned(),
-                });
+                return Err(SortError::Directory { file: file.path().to_owned() });
             }
             FileKind::Sequential => {
                 self.records = None;
-                self.files.push(Input {
-                    file,
-                    first,
-                    records: 0,
-                });
+                self.files.push(Input { file, first, records: 0 });
                 return Ok(());
             }
             FileKind::Regular => {}
@@ -101,20 +92,11 @@ impl Inputs {
         let left = metadata.length % record_bytes as u64;
         if left > 0 {
             let (file, offset) = (file.path().to_owned(), metadata.length - left);
-            return Err(SortError::TruncatedRecord {
-                file,
-                offset,
-                left,
-                record_bytes,
-            });
+            return Err(SortError::TruncatedRecord { file, offset, left, record_bytes });
         }
         let records = metadata.length / record_bytes as u64;
         self.records = self.records.map(|before| before + records);
-        self.files.push(Input {
-            file,
-            first,
-            records,
-        });
+        self.files.push(Input { file, first, records });
         Ok(())
     }
 
@@ -130,32 +112,21 @@ impl Inputs {
 
     /// All records as units of at most `records` each, in order.
     pub(crate) fn units(&self, records: usize) -> impl Iterator<Item = ReadUnit> + '_ {
-        self.files
-            .iter()
-            .enumerate()
-            .flat_map(move |(number, input)| {
-                (0..input.records)
-                    .step_by(records)
-                    .map(move |first| ReadUnit {
-                        input: number,
-                        first,
-                        records: records.min((input.records - first) as usize),
-                    })
+        self.files.iter().enumerate().flat_map(move |(number, input)| {
+            (0..input.records).step_by(records).map(move |first| ReadUnit {
+                input: number,
+                first,
+                records: records.min((input.records - first) as usize),
             })
+        })
     }
 
     /// The unit of at most `records` records from position `position` of the whole input on.
     pub(crate) fn unit_at(&self, position: u64, records: usize) -> ReadUnit {
-        let input = self
-            .files
-            .partition_point(|input| input.first + input.records <= position);
+        let input = self.files.partition_point(|input| input.first + input.records <= position);
         let first = position - self.files[input].first;
         let left = self.files[input].records - first;
-        ReadUnit {
-            input,
-            first,
-            records: records.min(left as usize),
-        }
+        ReadUnit { input, first, records: records.min(left as usize) }
     }
 }
 
@@ -163,14 +134,7 @@ async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskEr
     let Source::Path(path) = source else {
         return node.standard(Standard::Input).await;
     };
-    let file = node
-        .open(
-            path,
-            Open::Read {
-                direct: io == IoChoice::Direct,
-            },
-        )
-        .await?;
+    let file = node.open(path, Open::Read { direct: io == IoChoice::Direct }).await?;
     if io != IoChoice::Auto || file.is_sequential() || is_cached(node, &file).await? {
         return Ok(file);
     }

@@ -54,24 +54,14 @@ async fn run(
     output: &Arc<Output>,
 ) -> Result<Report, Failure> {
     let record_bytes = job.contents.record_bytes();
-    let shape = Shape {
-        records: inputs.records,
-        record_bytes,
-        sequential_output: output.is_sequential(),
-    };
+    let shape =
+        Shape { records: inputs.records, record_bytes, sequential_output: output.is_sequential() };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     if let Some(bytes) = plan.input_bytes {
         output.reserve(node, bytes).await?;
     }
     job.control.enter("sort", plan.input_bytes.unwrap_or(0));
-    let run = OnePass {
-        node,
-        job,
-        plan,
-        inputs,
-        output,
-        tally: Tally::default(),
-    };
+    let run = OnePass { node, job, plan, inputs, output, tally: Tally::default() };
     let stages = run.start()?.join(node).await?;
     let (records, checksum) = run.tally.settle(&*job.contents)?;
     Ok(run.report(stages, records, checksum))
@@ -93,11 +83,7 @@ impl OnePass<'_> {
         let mut pipeline = Pipeline::new(&self.job.control);
         let splitters = pipeline.owns(Posted::new(node, "splitters"));
         let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
-        let chunks = self.pool(
-            &pipeline,
-            "memory for records",
-            (plan.chunks, plan.chunk_bytes),
-        )?;
+        let chunks = self.pool(&pipeline, "memory for records", (plan.chunks, plan.chunk_bytes))?;
         self.start_input(&mut pipeline, &splitters, &buckets, &chunks)?;
         self.start_output(&mut pipeline, &buckets, &chunks)?;
         Ok(pipeline)
@@ -114,17 +100,9 @@ impl OnePass<'_> {
         let (node, plan, contents) = (self.node, &self.plan, &self.job.contents);
         let seekable = self.inputs.is_seekable();
         let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), plan.readers));
-        let full = pipeline.owns(Queue::new(
-            node,
-            "chunks",
-            plan.distributors,
-            plan.distributors,
-        ));
-        let pool = self.pool(
-            pipeline,
-            "read buffers",
-            (plan.read_buffers(), plan.read_buffer_bytes()),
-        )?;
+        let full = pipeline.owns(Queue::new(node, "chunks", plan.distributors, plan.distributors));
+        let pool =
+            self.pool(pipeline, "read buffers", (plan.read_buffers(), plan.read_buffer_bytes()))?;
         if seekable {
             let sampler = Sampler {
                 inputs: Arc::clone(self.inputs),
@@ -133,9 +111,7 @@ impl OnePass<'_> {
                 buckets: plan.buckets,
                 splitters: splitters.clone(),
             };
-            pipeline.stage(node, "sampler", 1, async move |worker| {
-                sample(worker, &sampler).await
-            });
+            pipeline.stage(node, "sampler", 1, async move |worker| sample(worker, &sampler).await);
         }
         let divide = (!seekable).then(|| Divide {
             contents: Arc::clone(contents),
@@ -153,9 +129,7 @@ impl OnePass<'_> {
             divide,
         };
         let readers = plan.readers;
-        pipeline.stage(node, "reader", readers, async move |worker| {
-            read(worker, &reader).await
-        });
+        pipeline.stage(node, "reader", readers, async move |worker| read(worker, &reader).await);
         let distributor = Distributor {
             contents: Arc::clone(contents),
             splitters: splitters.clone(),
@@ -167,12 +141,9 @@ impl OnePass<'_> {
             out: full.clone(),
             tally: self.tally.clone(),
         };
-        pipeline.stage(
-            node,
-            "distributor",
-            plan.distributors,
-            async move |worker| distribute(worker, &distributor).await,
-        );
+        pipeline.stage(node, "distributor", plan.distributors, async move |worker| {
+            distribute(worker, &distributor).await
+        });
         let collector = Collector {
             splitters: splitters.clone(),
             chunks: full,
@@ -180,9 +151,7 @@ impl OnePass<'_> {
             record_bytes: plan.record_bytes,
             output: (!seekable).then(|| Arc::clone(self.output)),
         };
-        pipeline.stage(node, "collector", 1, async move |worker| {
-            collect(worker, &collector).await
-        });
+        pipeline.stage(node, "collector", 1, async move |worker| collect(worker, &collector).await);
         Ok(())
     }
 
@@ -209,26 +178,15 @@ impl OnePass<'_> {
             unit_bytes: plan.unit_bytes,
             pool,
             seams,
-            turn: self
-                .output
-                .is_sequential()
-                .then(|| pipeline.owns(Turn::new(node))),
+            turn: self.output.is_sequential().then(|| pipeline.owns(Turn::new(node))),
             out: pieces.clone(),
             tally: self.tally.clone(),
         };
         let sorters = plan.sorters;
-        pipeline.stage(node, "sorter", sorters, async move |worker| {
-            sort(worker, &sorter).await
-        });
-        let writer = Writer {
-            output: Arc::clone(self.output),
-            pieces,
-            depth: plan.depth,
-        };
+        pipeline.stage(node, "sorter", sorters, async move |worker| sort(worker, &sorter).await);
+        let writer = Writer { output: Arc::clone(self.output), pieces, depth: plan.depth };
         let writers = plan.writers;
-        pipeline.stage(node, "writer", writers, async move |worker| {
-            write(worker, &writer).await
-        });
+        pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
         Ok(())
     }
 
@@ -244,11 +202,7 @@ impl OnePass<'_> {
     }
 
     fn report(&self, stages: Vec<StageReport>, records: u64, checksum: u128) -> Report {
-        let stage = |name| {
-            stages
-                .iter()
-                .find(|stage: &&StageReport| stage.name == name)
-        };
+        let stage = |name| stages.iter().find(|stage: &&StageReport| stage.name == name);
         let bytes_of = |name| stage(name).map_or(0, |stage| stage.bytes);
         Report {
             records,
@@ -283,18 +237,11 @@ impl OnePass<'_> {
             (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",
             _ => "as asked for",
         };
-        DirectIo {
-            read,
-            write,
-            reason: reason.to_owned(),
-        }
+        DirectIo { read, write, reason: reason.to_owned() }
     }
 }
 
 /// The system refused memory.
 pub(crate) fn no_memory(bytes: usize, cause: &io::Error) -> SortError {
-    SortError::NoMemory {
-        bytes: bytes as u64,
-        cause: cause.to_string(),
-    }
+    SortError::NoMemory { bytes: bytes as u64, cause: cause.to_string() }
 }

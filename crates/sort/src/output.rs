@@ -42,24 +42,15 @@ impl Output {
     ) -> Result<Output, Failure> {
         let Target::Path(path) = target else {
             let file = node.standard(Standard::Output).await?;
-            return Ok(Output {
-                file,
-                unfinished: None,
-            });
+            return Ok(Output { file, unfinished: None });
         };
-        let target = node
-            .resolve(path)
-            .await
-            .map_err(|error| missing_directory(error, path))?;
+        let target = node.resolve(path).await.map_err(|error| missing_directory(error, path))?;
         let old = existing(node, &target).await?;
         match old.map(|metadata| metadata.kind) {
             Some(FileKind::Directory) => Err(SortError::Directory { file: target }.into()),
             Some(FileKind::Sequential) => {
                 let file = node.open(&target, Open::Append).await?;
-                Ok(Output {
-                    file,
-                    unfinished: None,
-                })
+                Ok(Output { file, unfinished: None })
             }
             Some(FileKind::Regular) | None => Output::beside(node, target, old, io).await,
         }
@@ -74,26 +65,16 @@ impl Output {
         let directory = target.parent().unwrap_or(Path::new("/"));
         sweep(node, directory).await;
         let mode = old.map(|metadata| metadata.mode);
-        let how = Open::Create {
-            direct: io != IoChoice::Buffered,
-            mode: mode.unwrap_or(NEW_MODE),
-        };
+        let how = Open::Create { direct: io != IoChoice::Buffered, mode: mode.unwrap_or(NEW_MODE) };
         loop {
             let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
             let file = match node.open(&path, how).await {
                 Err(error) if error.cause.kind() == std::io::ErrorKind::AlreadyExists => continue,
-                opened => opened.map_err(|error| DiskError {
-                    path: target.clone(),
-                    ..error
-                })?,
+                opened => opened.map_err(|error| DiskError { path: target.clone(), ..error })?,
             };
             let output = Output {
                 file,
-                unfinished: Some(Unfinished {
-                    path: path.clone(),
-                    target: target.clone(),
-                    mode,
-                }),
+                unfinished: Some(Unfinished { path: path.clone(), target: target.clone(), mode }),
             };
             // Between its creation and its lock, another run may have swept the file away.
             match output.file.lock(node).await {
@@ -116,38 +97,20 @@ impl Output {
         let free = node.space(&unfinished.path).await?;
         if length > free {
             let file = unfinished.target.clone();
-            return Err(SortError::NoRoom {
-                file,
-                needed: length,
-                free,
-            }
-            .into());
+            return Err(SortError::NoRoom { file, needed: length, free }.into());
         }
-        Ok(self
-            .file
-            .preallocate(node, length)
-            .await
-            .map_err(|error| self.named(error))?)
+        Ok(self.file.preallocate(node, length).await.map_err(|error| self.named(error))?)
     }
 
     /// Makes the file `length` long, durable, and gives it its name.
     pub(crate) async fn commit(&mut self, node: &Node, length: u64) -> Result<(), Failure> {
         if self.unfinished.is_some() {
-            self.file
-                .truncate(node, length)
-                .await
-                .map_err(|error| self.named(error))?;
+            self.file.truncate(node, length).await.map_err(|error| self.named(error))?;
         }
-        self.file
-            .sync(node)
-            .await
-            .map_err(|error| self.named(error))?;
+        self.file.sync(node).await.map_err(|error| self.named(error))?;
         if let Some(unfinished) = &self.unfinished {
             if let Some(mode) = unfinished.mode {
-                self.file
-                    .set_mode(node, mode)
-                    .await
-                    .map_err(|error| self.named(error))?;
+                self.file.set_mode(node, mode).await.map_err(|error| self.named(error))?;
             }
             node.rename(&unfinished.path, &unfinished.target).await?;
             self.unfinished = None;
@@ -166,10 +129,9 @@ impl Output {
     /// The error with the name that the user gave instead of the passing one.
     pub(crate) fn named(&self, error: DiskError) -> DiskError {
         match &self.unfinished {
-            Some(unfinished) if error.path == unfinished.path => DiskError {
-                path: unfinished.target.clone(),
-                ..error
-            },
+            Some(unfinished) if error.path == unfinished.path => {
+                DiskError { path: unfinished.target.clone(), ..error }
+            }
             _ => error,
         }
     }
@@ -186,10 +148,7 @@ pub async fn sweep(node: &Node, directory: &Path) {
     let Ok(names) = node.list(directory).await else {
         return;
     };
-    for name in names
-        .iter()
-        .filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
-    {
+    for name in names.iter().filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
         let path = directory.join(name);
         let Ok(file) = node.open(&path, Open::Read { direct: false }).await else {
             continue;
@@ -215,9 +174,5 @@ async fn is_there(node: &Node, path: &Path, file: &File) -> bool {
 
 /// A name whose directory is missing is to be created, not found.
 fn missing_directory(error: DiskError, path: &Path) -> DiskError {
-    DiskError {
-        verb: "create",
-        path: path.to_owned(),
-        ..error
-    }
+    DiskError { verb: "create", path: path.to_owned(), ..error }
 }

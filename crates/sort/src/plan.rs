@@ -122,11 +122,7 @@ impl Plan {
         let needed = plan.needed();
         if needed > limit {
             let bytes = plan.input_bytes.unwrap_or(0);
-            return Err(SortError::TooLittleMemory {
-                bytes,
-                needed,
-                limit,
-            });
+            return Err(SortError::TooLittleMemory { bytes, needed, limit });
         }
         Ok(plan)
     }
@@ -134,16 +130,12 @@ impl Plan {
     fn derive(shape: &Shape, cores: usize, tuning: &Tuning) -> Plan {
         let record = shape.record_bytes as u64;
         let input_bytes = shape.records.map(|records| records * record);
-        let unit_records = tuning
-            .unit_records
-            .unwrap_or(unit_records(input_bytes.unwrap_or(u64::MAX), record));
-        let buckets = tuning
-            .buckets
-            .map(|buckets| buckets as u64)
-            .unwrap_or(match input_bytes {
-                Some(bytes) => (bytes / BUCKET_BYTES).clamp(1, MOST_BUCKETS),
-                None => PIPE_BUCKETS,
-            });
+        let unit_records =
+            tuning.unit_records.unwrap_or(unit_records(input_bytes.unwrap_or(u64::MAX), record));
+        let buckets = tuning.buckets.map(|buckets| buckets as u64).unwrap_or(match input_bytes {
+            Some(bytes) => (bytes / BUCKET_BYTES).clamp(1, MOST_BUCKETS),
+            None => PIPE_BUCKETS,
+        });
         let bucket_bytes = input_bytes.map_or(BUCKET_BYTES, |bytes| bytes / buckets);
         let chunk =
             (bucket_bytes / CHUNKS_PER_BUCKET).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
@@ -151,11 +143,7 @@ impl Plan {
         let chunk = chunk.max(record).next_multiple_of(BLOCK_BYTES);
         let distributors = tuning.distributors.unwrap_or(cores);
         let full_chunks = shape.records.unwrap_or(0).div_ceil(chunk / record);
-        let writers = if shape.sequential_output {
-            1
-        } else {
-            tuning.writers.unwrap_or(WRITERS)
-        };
+        let writers = if shape.sequential_output { 1 } else { tuning.writers.unwrap_or(WRITERS) };
         Plan {
             record_bytes: shape.record_bytes,
             input_bytes,
@@ -238,10 +226,7 @@ impl Plan {
         let classify_bytes = 12; // a prefix and a bucket number for each record of a unit
         let distributor = bytes(self.unit_records, classify_bytes) + 8 * self.buckets as u64;
         vec![
-            Need {
-                name: "records",
-                bytes: bytes(self.chunks, self.chunk_bytes),
-            },
+            Need { name: "records", bytes: bytes(self.chunks, self.chunk_bytes) },
             Need {
                 name: "read buffers",
                 bytes: bytes(self.read_buffers(), self.read_buffer_bytes()),
@@ -250,34 +235,13 @@ impl Plan {
                 name: "write buffers",
                 bytes: bytes(self.write_buffers(), self.write_buffer_bytes()),
             },
-            Need {
-                name: "seams",
-                bytes: self.seam_buffers() as u64 * block,
-            },
-            Need {
-                name: "sorting",
-                bytes: self.sorters as u64 * sorter,
-            },
-            Need {
-                name: "distributing",
-                bytes: self.distributors as u64 * distributor,
-            },
-            Need {
-                name: "edges of buckets",
-                bytes: bytes(2 * self.buckets, self.record_bytes),
-            },
-            Need {
-                name: "sample",
-                bytes: 2 * self.samples as u64 * block.max(record),
-            },
-            Need {
-                name: "chunk lists",
-                bytes: bytes(self.chunks, size_of::<crate::Chunk>() + 64),
-            },
-            Need {
-                name: "program",
-                bytes: PROGRAM_BYTES,
-            },
+            Need { name: "seams", bytes: self.seam_buffers() as u64 * block },
+            Need { name: "sorting", bytes: self.sorters as u64 * sorter },
+            Need { name: "distributing", bytes: self.distributors as u64 * distributor },
+            Need { name: "edges of buckets", bytes: bytes(2 * self.buckets, self.record_bytes) },
+            Need { name: "sample", bytes: 2 * self.samples as u64 * block.max(record) },
+            Need { name: "chunk lists", bytes: bytes(self.chunks, size_of::<crate::Chunk>() + 64) },
+            Need { name: "program", bytes: PROGRAM_BYTES },
         ]
     }
 
@@ -292,20 +256,12 @@ fn unit_records(input_bytes: u64, record: u64) -> usize {
     let unit = (input_bytes / UNITS_AT_LEAST).clamp(SMALLEST_UNIT_BYTES, UNIT_BYTES);
     let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record);
     let records = (unit / record).max(1);
-    let records = if records > step {
-        records - records % step
-    } else {
-        records
-    };
+    let records = if records > step { records - records % step } else { records };
     records as usize
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 {
-        a
-    } else {
-        greatest_common_divisor(b, a % b)
-    }
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 fn samples(input_bytes: u64, buckets: u64, record: u64) -> u64 {
@@ -321,11 +277,7 @@ mod tests {
     use super::*;
 
     fn resources(memory_bytes: u64) -> Resources {
-        Resources {
-            cores: 2,
-            memory_bytes,
-            io: crate::IoChoice::Auto,
-        }
+        Resources { cores: 2, memory_bytes, io: crate::IoChoice::Auto }
     }
 
     fn plan(
@@ -333,11 +285,7 @@ mod tests {
         record_bytes: usize,
         memory_bytes: u64,
     ) -> Result<Plan, SortError> {
-        let shape = Shape {
-            records,
-            record_bytes,
-            sequential_output: false,
-        };
+        let shape = Shape { records, record_bytes, sequential_output: false };
         Plan::new(&shape, &resources(memory_bytes), &Tuning::default())
     }
 
@@ -354,9 +302,7 @@ mod tests {
     fn the_least_memory_is_said_and_is_enough() {
         for (records, bytes) in [(0, 1), (1, 1), (1000, 7), (1_000_000, 100), (3, 5_000_000)] {
             let refused = plan(Some(records), bytes, 0).unwrap_err();
-            let SortError::TooLittleMemory { needed, .. } = refused else {
-                panic!("{refused}")
-            };
+            let SortError::TooLittleMemory { needed, .. } = refused else { panic!("{refused}") };
             assert_eq!(plan(Some(records), bytes, needed).unwrap().needed(), needed);
             assert!(plan(Some(records), bytes, needed - 1).is_err());
         }
@@ -366,11 +312,7 @@ mod tests {
     fn a_pipe_fills_the_memory() {
         let limit = 1 << 30;
         let pipe = plan(None, 100, limit).unwrap();
-        assert!(
-            pipe.needed() <= limit && pipe.needed() > limit - limit / 16,
-            "{}",
-            pipe.needed()
-        );
+        assert!(pipe.needed() <= limit && pipe.needed() > limit - limit / 16, "{}", pipe.needed());
         assert!(plan(None, 100, 1 << 20).is_err());
     }
 

@@ -41,16 +41,12 @@ const DEPTH: usize = 2;
 pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
     let record_bytes = job.comparison.record_bytes();
     let inputs = Inputs::open(node, &job.sources, record_bytes, job.io).await?;
-    job.control.enter(
-        "validate",
-        inputs.records.unwrap_or(0) * record_bytes as u64,
-    );
+    job.control.enter("validate", inputs.records.unwrap_or(0) * record_bytes as u64);
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
     let step = BLOCK_BYTES as usize; // records of so many bytes or fewer: units of whole blocks
-    let unit_records = (UNIT_BYTES / record_bytes / step * step)
-        .max(UNIT_BYTES / record_bytes)
-        .max(1);
+    let unit_records =
+        (UNIT_BYTES / record_bytes / step * step).max(UNIT_BYTES / record_bytes).max(1);
     let buffer_bytes = (unit_records * record_bytes).next_multiple_of(step) + 2 * step;
     // Each reader's requests in flight, one that each validator works on, one that waits.
     let count = readers * DEPTH + 2 * job.cores;
@@ -68,19 +64,11 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         out: blocks.clone(),
         divide: None,
     };
-    pipeline.stage(node, "reader", readers, async move |worker| {
-        read(worker, &reader).await
-    });
+    pipeline.stage(node, "reader", readers, async move |worker| read(worker, &reader).await);
     let found = Found::default();
-    let checker = Checker {
-        comparison: job.comparison.clone(),
-        blocks,
-        pool,
-        found: found.clone(),
-    };
-    pipeline.stage(node, "validator", job.cores, async move |worker| {
-        check(worker, &checker).await
-    });
+    let checker =
+        Checker { comparison: job.comparison.clone(), blocks, pool, found: found.clone() };
+    pipeline.stage(node, "validator", job.cores, async move |worker| check(worker, &checker).await);
     pipeline.join(node).await?;
     Ok(found.joined(&job.comparison))
 }
@@ -93,19 +81,14 @@ struct Found {
 
 impl Found {
     fn add(&self, first: u64, summary: Summary) {
-        self.shared
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(first, summary);
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).insert(first, summary);
     }
 
     fn joined(&self, comparison: &Comparison) -> Summary {
         let found =
             std::mem::take(&mut *self.shared.lock().unwrap_or_else(PoisonError::into_inner));
         let all = found.into_values();
-        all.fold(Summary::default(), |before, next| {
-            before.merge(next, comparison)
-        })
+        all.fold(Summary::default(), |before, next| before.merge(next, comparison))
     }
 }
 

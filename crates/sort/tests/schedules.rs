@@ -25,11 +25,7 @@ const FORMATS: [(&str, &[&str]); 7] = [
 
 fn order(random: &mut Random) -> Order {
     let (format, keys) = FORMATS[random.below(FORMATS.len())];
-    let ties = if random.below(2) == 0 {
-        Ties::Record
-    } else {
-        Ties::Position
-    };
+    let ties = if random.below(2) == 0 { Ties::Record } else { Ties::Position };
     Format::parse(format, keys, ties).unwrap().order
 }
 
@@ -55,16 +51,9 @@ fn two_hundred_schedules_give_the_same_bytes() {
         job.tuning = drawn_tuning(&mut random);
         job.resources.io = drawn_io(&mut random);
         let report = run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-        assert!(
-            get(&driver, "/out").unwrap() == sorted(&all, &order),
-            "seed {seed}"
-        );
+        assert!(get(&driver, "/out").unwrap() == sorted(&all, &order), "seed {seed}");
         assert_eq!(report.bytes, all.len() as u64, "seed {seed}");
-        assert_eq!(
-            driver.disks(0).paths().len(),
-            inputs.len() + 1,
-            "seed {seed}: a file is left"
-        );
+        assert_eq!(driver.disks(0).paths().len(), inputs.len() + 1, "seed {seed}: a file is left");
     }
 }
 
@@ -91,10 +80,7 @@ fn pipes_give_the_same_bytes() {
         job.tuning = drawn_tuning(&mut random);
         job.resources.io = drawn_io(&mut random);
         run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-        assert!(
-            get(&driver, output).unwrap() == sorted(&all, &order),
-            "seed {seed} to {output}"
-        );
+        assert!(get(&driver, output).unwrap() == sorted(&all, &order), "seed {seed} to {output}");
     }
 }
 
@@ -125,19 +111,11 @@ fn every_disk_fault_is_survived() {
             put(&driver, "/out", b"old");
             driver.disks(0).fail(nth, fault);
             let mut job = job(&["/in"], "/out", &order);
-            job.tuning = Tuning {
-                unit_records: Some(50),
-                buckets: Some(5),
-                ..Tuning::default()
-            };
+            job.tuning = Tuning { unit_records: Some(50), buckets: Some(5), ..Tuning::default() };
             let end = run(&driver, &job);
             assert!(get(&driver, "/in").unwrap() == records, "{fault:?} {nth}");
             let paths = driver.disks(0).paths();
-            assert_eq!(
-                paths,
-                [PathBuf::from("/in"), PathBuf::from("/out")],
-                "{fault:?} {nth}"
-            );
+            assert_eq!(paths, [PathBuf::from("/in"), PathBuf::from("/out")], "{fault:?} {nth}");
             let output = get(&driver, "/out").unwrap();
             match end {
                 Ok(_) => assert!(output == sorted(&records, &order), "{fault:?} {nth}"),
@@ -156,10 +134,7 @@ fn every_disk_fault_is_survived() {
             }
             nth += 1;
         }
-        assert!(
-            fired > 15,
-            "only {fired} faults of {nth} operations were noticed"
-        );
+        assert!(fired > 15, "only {fired} faults of {nth} operations were noticed");
     }
 }
 
@@ -170,16 +145,9 @@ fn a_disk_that_fills_is_refused_up_front() {
     put(&driver, "/in", &vec![7; 50_000]);
     driver.disks(0).set_capacity(60_000);
     let failure = run(&driver, &job(&["/in"], "/out", &order)).unwrap_err();
-    assert!(
-        failure
-            .to_string()
-            .contains("/out needs 50000 bytes and only 10000"),
-        "{failure}"
-    );
+    assert!(failure.to_string().contains("/out needs 50000 bytes and only 10000"), "{failure}");
     // A pipe's length is not known before: its output is refused when it is.
-    driver
-        .disks(0)
-        .put_pipe(Path::new("/pipe"), vec![7; 20_000]);
+    driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 20_000]);
     let failure = run(&Driver::new(1, 1), &job(&["/in"], "/out", &order)).unwrap_err();
     assert!(failure.to_string().contains("cannot open /in"), "{failure}");
 }
@@ -193,14 +161,9 @@ fn short_records_are_named_with_file_and_offset() {
     driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 1010]);
     for (path, offset) in [("/bad", 200), ("/pipe", 1000)] {
         let failure = run(&driver, &job(&["/good", path], "/out", &order)).unwrap_err();
-        let Failure::Program(error) = &failure else {
-            panic!("{failure}")
-        };
+        let Failure::Program(error) = &failure else { panic!("{failure}") };
         let error = error.downcast_ref::<SortError>().unwrap();
-        assert_eq!(
-            (error.file(), error.offset()),
-            (Some(&PathBuf::from(path)), Some(offset))
-        );
+        assert_eq!((error.file(), error.offset()), (Some(&PathBuf::from(path)), Some(offset)));
         assert_eq!(get(&driver, "/out"), None);
     }
 }
@@ -209,23 +172,12 @@ fn short_records_are_named_with_file_and_offset() {
 fn a_pipe_beyond_the_memory_is_refused() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(1, 1);
-    driver
-        .disks(0)
-        .put_pipe(Path::new("/pipe"), vec![7; 8_000_000]);
+    driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 8_000_000]);
     let mut job = job(&["/pipe"], "/out", &order);
-    job.tuning = Tuning {
-        unit_records: Some(100),
-        buckets: Some(4),
-        ..Tuning::default()
-    };
+    job.tuning = Tuning { unit_records: Some(100), buckets: Some(4), ..Tuning::default() };
     job.resources.memory_bytes = 14 << 20;
     let failure = run(&driver, &job).unwrap_err();
-    assert!(
-        failure
-            .to_string()
-            .contains("more than fits into 14680064 bytes"),
-        "{failure}"
-    );
+    assert!(failure.to_string().contains("more than fits into 14680064 bytes"), "{failure}");
     assert_eq!(get(&driver, "/out"), None);
 }
 
@@ -241,10 +193,7 @@ fn the_same_stages_run_over_counts() {
         job.resources.memory_bytes = 4 << 30;
         let report = run(&driver, &job).unwrap();
         assert_eq!(report.records, records);
-        assert_eq!(
-            driver.disks(0).length(Path::new("/out")),
-            Some(records * 100)
-        );
+        assert_eq!(driver.disks(0).length(Path::new("/out")), Some(records * 100));
         assert_eq!(report.partitions, 1024);
     }
 }
@@ -253,46 +202,13 @@ fn the_same_stages_run_over_counts() {
 #[test]
 fn the_report_names_the_slow_stage() {
     let none = (Costs::default(), DiskModel::default());
-    let read = DiskModel {
-        read_ns_per_kib: 4000,
-        ..none.1
-    };
-    let write = DiskModel {
-        write_ns_per_kib: 4000,
-        ..none.1
-    };
+    let read = DiskModel { read_ns_per_kib: 4000, ..none.1 };
+    let write = DiskModel { write_ns_per_kib: 4000, ..none.1 };
     let slow = [
         ("reader", (none.0, read)),
-        (
-            "distributor",
-            (
-                Costs {
-                    classify: 1000,
-                    ..none.0
-                },
-                none.1,
-            ),
-        ),
-        (
-            "collector",
-            (
-                Costs {
-                    account: 100_000,
-                    ..none.0
-                },
-                none.1,
-            ),
-        ),
-        (
-            "sorter",
-            (
-                Costs {
-                    sort: 100,
-                    ..none.0
-                },
-                none.1,
-            ),
-        ),
+        ("distributor", (Costs { classify: 1000, ..none.0 }, none.1)),
+        ("collector", (Costs { account: 100_000, ..none.0 }, none.1)),
+        ("sorter", (Costs { sort: 100, ..none.0 }, none.1)),
         ("writer", (none.0, write)),
     ];
     for (name, (costs, model)) in slow {

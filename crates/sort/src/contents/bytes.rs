@@ -45,9 +45,8 @@ impl Bytes {
     /// A record equal to splitters may go to any bucket beside them: its position chooses, so even
     /// records that are all the same spread evenly.
     fn among_ties(&self, record: (&[u8], u64), splitters: &Splitters, ties: Range<usize>) -> u32 {
-        let below = partition_point(ties.clone(), |index| {
-            self.compare(record, splitters, index).is_gt()
-        });
+        let below =
+            partition_point(ties.clone(), |index| self.compare(record, splitters, index).is_gt());
         let equal = partition_point(below..ties.end, |index| {
             self.compare(record, splitters, index).is_eq()
         });
@@ -60,11 +59,7 @@ fn partition_point(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize 
     let (mut low, mut high) = (range.start, range.end);
     while low < high {
         let middle = low.midpoint(high);
-        if holds(middle) {
-            low = middle + 1
-        } else {
-            high = middle
-        }
+        if holds(middle) { low = middle + 1 } else { high = middle }
     }
     low
 }
@@ -86,9 +81,7 @@ impl Contents for Bytes {
         let (records, bytes) = (self.records(block), self.record_bytes());
         let count = count.min(block.records);
         for number in (0..count).map(|number| number * block.records / count) {
-            sample
-                .records
-                .extend_from_slice(&records[number * bytes..][..bytes]);
+            sample.records.extend_from_slice(&records[number * bytes..][..bytes]);
             sample.positions.push(block.first + number as u64);
         }
     }
@@ -121,9 +114,7 @@ impl Contents for Bytes {
         found.prefixes.resize(block.records, 0);
         found.bins.resize(block.records, 0);
         self.order.prefixes(records, &mut found.prefixes);
-        let tied = splitters
-            .classifier
-            .classify(&found.prefixes, &mut found.bins);
+        let tied = splitters.classifier.classify(&found.prefixes, &mut found.bins);
         if tied > 0 {
             let each = records.chunks_exact(self.record_bytes()).zip(block.first..);
             for ((record, &prefix), bin) in each.zip(&found.prefixes).zip(&mut found.bins) {
@@ -165,15 +156,7 @@ impl Contents for Bytes {
         }
         let slices = slices_of(bucket, bytes);
         let rows = Rows::new(&slices, bytes);
-        kernel::sort(
-            entries,
-            scratch,
-            &BucketWords {
-                rows,
-                bucket,
-                order: &self.order,
-            },
-        );
+        kernel::sort(entries, scratch, &BucketWords { rows, bucket, order: &self.order });
         workspace.prefixes = prefixes;
         Ok(())
     }
@@ -215,11 +198,7 @@ fn records_of(chunk: &Chunk, record_bytes: usize) -> &[u8] {
 }
 
 fn slices_of(bucket: &Bucket, record_bytes: usize) -> Vec<&[u8]> {
-    bucket
-        .chunks
-        .iter()
-        .map(|chunk| records_of(chunk, record_bytes))
-        .collect()
+    bucket.chunks.iter().map(|chunk| records_of(chunk, record_bytes)).collect()
 }
 
 /// The total order of a bucket's rows: the words of the key, and with `--stable` the position.

@@ -26,20 +26,13 @@ pub(crate) async fn collect(worker: &Worker, collector: &Collector) -> Result<()
     let mut buckets: Vec<Vec<Chunk>> = Vec::new();
     buckets.resize_with(splitters.buckets, Vec::new);
     while let Some(chunks) = worker.pop(&collector.chunks).await? {
-        worker.node.work(Work::Account {
-            units: chunks.len() as u64,
-        });
+        worker.node.work(Work::Account { units: chunks.len() as u64 });
         for chunk in chunks {
             worker.did(chunk.records as usize * collector.record_bytes);
             buckets[chunk.bucket as usize].push(chunk);
         }
     }
-    let size = |chunks: &[Chunk]| {
-        chunks
-            .iter()
-            .map(|chunk| u64::from(chunk.records))
-            .sum::<u64>()
-    };
+    let size = |chunks: &[Chunk]| chunks.iter().map(|chunk| u64::from(chunk.records)).sum::<u64>();
     let total: u64 = buckets.iter().map(|chunks| size(chunks)).sum();
     let output_bytes = total * collector.record_bytes as u64;
     if let Some(output) = &collector.output {
@@ -51,13 +44,7 @@ pub(crate) async fn collect(worker: &Worker, collector: &Collector) -> Result<()
         if records == 0 {
             continue;
         }
-        let bucket = Bucket {
-            index: index as u32,
-            first,
-            records,
-            chunks,
-            output_bytes,
-        };
+        let bucket = Bucket { index: index as u32, first, records, chunks, output_bytes };
         first += records;
         worker.push(&collector.out, bucket).await?;
     }

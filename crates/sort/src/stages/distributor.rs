@@ -45,9 +45,7 @@ impl OpenBucket {
     pub fn room(&mut self, record_bytes: usize) -> Bin<'_> {
         let filled = self.records as usize * record_bytes;
         let mut buffers = self.buffers.iter_mut().map(Buffer::bytes_mut);
-        let tail = buffers
-            .next()
-            .map_or(&mut [][..], |first| &mut first[filled..]);
+        let tail = buffers.next().map_or(&mut [][..], |first| &mut first[filled..]);
         Bin::new(tail, buffers)
     }
 
@@ -70,10 +68,7 @@ impl OpenBucket {
             let fits = left.min(chunk.records - self.records);
             if let Some(position) = position {
                 let position = position + u64::from(count - left);
-                self.marks.push(Mark {
-                    start: self.records,
-                    position,
-                });
+                self.marks.push(Mark { start: self.records, position });
             }
             self.records += fits;
             left -= fits;
@@ -125,17 +120,8 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
         charge(worker, &block, bytes);
         let mut full = Vec::new();
         for (bucket, (open, &count)) in open.iter_mut().zip(&found.counts).enumerate() {
-            let shape = ChunkShape {
-                bucket: bucket as u32,
-                records: chunk_records,
-                record_bytes,
-            };
-            open.advance(
-                count,
-                contents.is_stable().then_some(block.first),
-                &shape,
-                &mut full,
-            );
+            let shape = ChunkShape { bucket: bucket as u32, records: chunk_records, record_bytes };
+            open.advance(count, contents.is_stable().then_some(block.first), &shape, &mut full);
         }
         records += block.records as u64;
         distributor.pool.give(&worker.node, block.buffer).await;
@@ -144,11 +130,7 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
     }
     let mut rest = Vec::new();
     for (bucket, open) in open.iter_mut().enumerate() {
-        let shape = ChunkShape {
-            bucket: bucket as u32,
-            records: chunk_records,
-            record_bytes,
-        };
+        let shape = ChunkShape { bucket: bucket as u32, records: chunk_records, record_bytes };
         rest.extend(open.close(&shape));
     }
     worker.push(&distributor.out, rest).await?;
@@ -172,11 +154,7 @@ async fn make_room(
         while open.room_records(chunk_records) < count {
             let Some(buffer) = worker.try_take(&distributor.chunks).await else {
                 let bytes = first * record_bytes as u64;
-                return Err(SortError::PipeTooLong {
-                    bytes,
-                    limit: distributor.limit,
-                }
-                .into());
+                return Err(SortError::PipeTooLong { bytes, limit: distributor.limit }.into());
             };
             open.buffers.push(buffer?);
         }
@@ -185,13 +163,7 @@ async fn make_room(
 }
 
 fn charge(worker: &Worker, block: &Block, bytes: usize) {
-    worker.node.work(Work::Checksum {
-        bytes: bytes as u64,
-    });
-    worker.node.work(Work::Classify {
-        records: block.records as u64,
-    });
-    worker.node.work(Work::Copy {
-        bytes: bytes as u64,
-    });
+    worker.node.work(Work::Checksum { bytes: bytes as u64 });
+    worker.node.work(Work::Classify { records: block.records as u64 });
+    worker.node.work(Work::Copy { bytes: bytes as u64 });
 }

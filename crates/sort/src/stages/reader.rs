@@ -69,10 +69,7 @@ impl InFlight {
         buffer: Buffer,
     ) -> InFlight {
         let file = &inputs.files[unit.input].file;
-        let (from, bytes) = (
-            unit.first * record_bytes as u64,
-            unit.records * record_bytes,
-        );
+        let (from, bytes) = (unit.first * record_bytes as u64, unit.records * record_bytes);
         let (begin, bytes) = if file.is_direct() {
             let begin = from - from % BLOCK_BYTES;
             let end = (from + bytes as u64).next_multiple_of(BLOCK_BYTES);
@@ -81,12 +78,7 @@ impl InFlight {
             (from, bytes)
         };
         let ticket = file.read(&worker.node, begin, bytes, buffer);
-        InFlight {
-            unit,
-            begin,
-            start: (from - begin) as usize,
-            ticket,
-        }
+        InFlight { unit, begin, start: (from - begin) as usize, ticket }
     }
 
     /// The records, when they have come.
@@ -100,19 +92,11 @@ impl InFlight {
         result?;
         let input = &inputs.files[self.unit.input];
         if buffer.len() < self.start + self.unit.records * record_bytes {
-            let (file, offset) = (
-                input.file.path().to_owned(),
-                self.begin + buffer.len() as u64,
-            );
+            let (file, offset) = (input.file.path().to_owned(), self.begin + buffer.len() as u64);
             return Err(SortError::Shrunk { file, offset }.into());
         }
         let first = input.first + self.unit.first;
-        Ok(Block {
-            first,
-            records: self.unit.records,
-            start: self.start,
-            buffer,
-        })
+        Ok(Block { first, records: self.unit.records, start: self.start, buffer })
     }
 }
 
@@ -149,19 +133,14 @@ async fn hand_on_oldest(
     in_flight: &mut VecDeque<InFlight>,
 ) -> Result<(), Failure> {
     let oldest = in_flight.pop_front().expect("a read is in flight");
-    let block = oldest
-        .wait(worker, &reader.inputs, reader.record_bytes)
-        .await?;
+    let block = oldest.wait(worker, &reader.inputs, reader.record_bytes).await?;
     worker.did(block.records * reader.record_bytes);
     Ok(worker.push(&reader.out, block).await?)
 }
 
 /// Reads all inputs in order, pipes and files.
 async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
-    let mut held = Held {
-        blocks: Vec::new(),
-        waiting: reader.divide.is_some(),
-    };
+    let mut held = Held { blocks: Vec::new(), waiting: reader.divide.is_some() };
     let mut first = 0;
     for (number, input) in reader.inputs.files.iter().enumerate() {
         if input.file.is_sequential() {
@@ -170,18 +149,11 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
         }
         for begin in (0..input.records).step_by(reader.unit_records) {
             let records = reader.unit_records.min((input.records - begin) as usize);
-            let unit = ReadUnit {
-                input: number,
-                first: begin,
-                records,
-            };
+            let unit = ReadUnit { input: number, first: begin, records };
             let buffer = worker.take(&reader.pool).await?;
             let read = InFlight::submit(worker, &reader.inputs, unit, reader.record_bytes, buffer);
-            let block = read
-                .wait(worker, &reader.inputs, reader.record_bytes)
-                .await?;
-            held.hand_on(worker, reader, Block { first, ..block })
-                .await?;
+            let block = read.wait(worker, &reader.inputs, reader.record_bytes).await?;
+            held.hand_on(worker, reader, Block { first, ..block }).await?;
             first += records as u64;
         }
     }
@@ -195,10 +167,8 @@ async fn read_pipe(
     mut first: u64,
     held: &mut Held,
 ) -> Result<u64, Failure> {
-    let (record_bytes, unit_bytes) = (
-        reader.record_bytes,
-        reader.unit_records * reader.record_bytes,
-    );
+    let (record_bytes, unit_bytes) =
+        (reader.record_bytes, reader.unit_records * reader.record_bytes);
     let mut offset = 0;
     loop {
         let buffer = worker.take(&reader.pool).await?;
@@ -210,28 +180,12 @@ async fn read_pipe(
         offset += bytes as u64;
         if left > 0 {
             let (file, offset) = (input.file.path().to_owned(), offset - left);
-            return Err(SortError::TruncatedRecord {
-                file,
-                offset,
-                left,
-                record_bytes,
-            }
-            .into());
+            return Err(SortError::TruncatedRecord { file, offset, left, record_bytes }.into());
         }
         if records == 0 {
             reader.pool.give(&worker.node, buffer).await;
         } else {
-            held.hand_on(
-                worker,
-                reader,
-                Block {
-                    first,
-                    records,
-                    start: 0,
-                    buffer,
-                },
-            )
-            .await?;
+            held.hand_on(worker, reader, Block { first, records, start: 0, buffer }).await?;
         }
         first += records as u64;
         if bytes < unit_bytes {

@@ -31,11 +31,7 @@ pub(crate) struct Sampler {
 
 /// The sampler's work.
 pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Failure> {
-    let sample = if sampler.buckets > 1 {
-        draw(worker, sampler).await?
-    } else {
-        Sample::default()
-    };
+    let sample = if sampler.buckets > 1 { draw(worker, sampler).await? } else { Sample::default() };
     let splitters = if sample.positions.is_empty() {
         Splitters::none()
     } else {
@@ -84,9 +80,7 @@ async fn take(
     read: InFlight,
     sample: &mut Sample,
 ) -> Result<node::Buffer, Failure> {
-    let block = read
-        .wait(worker, &sampler.inputs, sampler.contents.record_bytes())
-        .await?;
+    let block = read.wait(worker, &sampler.inputs, sampler.contents.record_bytes()).await?;
     sampler.contents.sample(&block, block.records, sample);
     worker.did(block.buffer.len());
     Ok(block.buffer)

@@ -39,10 +39,7 @@ pub(crate) struct Part<'a> {
 impl Seams {
     /// No seam yet; `pool` has buffers of one disk block.
     pub(crate) fn new(node: &Node, pool: Pool) -> Seams {
-        Seams {
-            shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())),
-            pool,
-        }
+        Seams { shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())), pool }
     }
 
     /// Adds a part of a disk block of an output of `output_bytes`; the block, if it is complete.
@@ -66,11 +63,7 @@ impl Seams {
                 let at = (part.offset - begin) as usize;
                 seam.buffer.copy_from(at, part.buffer, part.from.clone());
                 seam.filled += part.from.len();
-                if seam.filled == complete {
-                    seams.remove(&number)
-                } else {
-                    None
-                }
+                if seam.filled == complete { seams.remove(&number) } else { None }
             })
             .await;
         if let Some(unused) = fresh {
@@ -86,11 +79,6 @@ impl Seams {
         }
         seam.buffer.set_len(BLOCK_BYTES as usize);
         let range = 0..BLOCK_BYTES as usize;
-        Piece {
-            offset,
-            range,
-            buffer: seam.buffer,
-            home: self.pool.clone(),
-        }
+        Piece { offset, range, buffer: seam.buffer, home: self.pool.clone() }
     }
 }

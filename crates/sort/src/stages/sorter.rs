@@ -46,9 +46,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         contents
             .sort(&bucket, &mut workspace)
             .map_err(|cause| crate::one_pass::no_memory(bucket.records as usize * 32, &cause))?;
-        worker.node.work(Work::Sort {
-            records: bucket.records,
-        });
+        worker.node.work(Work::Sort { records: bucket.records });
         if let Some(turn) = &sorter.turn {
             worker.hold(turn.wait(&worker.node, bucket.first)).await?;
         }
@@ -104,11 +102,7 @@ impl<'a> Gathering<'a> {
     }
 
     fn edge(self) -> Edge {
-        Edge {
-            begin: self.bucket.first,
-            first: self.first,
-            last: self.last,
-        }
+        Edge { begin: self.bucket.first, first: self.first, last: self.last }
     }
 
     async fn run(&mut self, worker: &Worker) -> Result<(), Failure> {
@@ -117,11 +111,7 @@ impl<'a> Gathering<'a> {
         let end = at + self.bucket.records * record_bytes;
         while at < end {
             // A positioned output is written in whole disk blocks, any other byte after byte.
-            let begin = if self.sorter.turn.is_some() {
-                at
-            } else {
-                at - at % BLOCK_BYTES
-            };
+            let begin = if self.sorter.turn.is_some() { at } else { at - at % BLOCK_BYTES };
             let limit = (self.sorter.unit_bytes as u64).min(end - begin) as usize;
             let mut buffer = worker.take(&self.sorter.pool).await?;
             let start = (at - begin) as usize;
@@ -189,12 +179,7 @@ impl<'a> Gathering<'a> {
             return Ok(());
         }
         let offset = begin + whole.start as u64;
-        let piece = Piece {
-            offset,
-            range: whole,
-            buffer,
-            home,
-        };
+        let piece = Piece { offset, range: whole, buffer, home };
         Ok(worker.push(&self.sorter.out, piece).await?)
     }
 
@@ -208,16 +193,8 @@ impl<'a> Gathering<'a> {
         if from.is_empty() {
             return Ok(());
         }
-        let part = Part {
-            offset: begin + from.start as u64,
-            buffer,
-            from,
-        };
-        let complete = self
-            .sorter
-            .seams
-            .add(worker, part, self.bucket.output_bytes)
-            .await?;
+        let part = Part { offset: begin + from.start as u64, buffer, from };
+        let complete = self.sorter.seams.add(worker, part, self.bucket.output_bytes).await?;
         if let Some(piece) = complete {
             worker.push(&self.sorter.out, piece).await?;
         }

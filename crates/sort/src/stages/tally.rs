@@ -59,19 +59,12 @@ impl Tally {
         let (records_in, records_out) = (counts.records_in, counts.records_out);
         let (sum_in, sum_out) = (counts.sum_in, counts.sum_out);
         if (records_in, sum_in) != (records_out, sum_out) {
-            return Err(SortError::Lost {
-                records_in,
-                records_out,
-                sum_in,
-                sum_out,
-            });
+            return Err(SortError::Lost { records_in, records_out, sum_in, sum_out });
         }
         counts.edges.sort_by_key(|edge| edge.begin);
         for pair in counts.edges.windows(2) {
             if !contents.in_order(&pair[0].last, &pair[1].first) {
-                return Err(SortError::Disorder {
-                    record: pair[1].begin,
-                });
+                return Err(SortError::Disorder { record: pair[1].begin });
             }
         }
         Ok((records_out, sum_out))
@@ -89,11 +82,7 @@ mod tests {
     use record::{Order, Ties};
 
     fn edge(begin: u64, first: u8, last: u8) -> Edge {
-        Edge {
-            begin,
-            first: vec![first],
-            last: vec![last],
-        }
+        Edge { begin, first: vec![first], last: vec![last] }
     }
 
     fn order() -> Bytes {
@@ -116,10 +105,7 @@ mod tests {
             let tally = Tally::default();
             tally.came_in(2, 42);
             tally.goes_out(records, sum, Vec::new());
-            assert!(matches!(
-                tally.settle(&order()),
-                Err(SortError::Lost { .. })
-            ));
+            assert!(matches!(tally.settle(&order()), Err(SortError::Lost { .. })));
         }
     }
 
@@ -127,9 +113,6 @@ mod tests {
     fn buckets_out_of_order_are_found() {
         let tally = Tally::default();
         tally.goes_out(0, 0, vec![edge(5, 3, 4), edge(0, 1, 4)]);
-        assert_eq!(
-            tally.settle(&order()),
-            Err(SortError::Disorder { record: 5 })
-        );
+        assert_eq!(tally.settle(&order()), Err(SortError::Disorder { record: 5 }));
     }
 }

@@ -14,17 +14,10 @@ use sort::{Bytes, IoChoice, Job, Report, Resources, Source, Target, Tuning, one_
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
     Job {
-        sources: inputs
-            .iter()
-            .map(|path| Source::Path(PathBuf::from(path)))
-            .collect(),
+        sources: inputs.iter().map(|path| Source::Path(PathBuf::from(path))).collect(),
         target: Target::Path(PathBuf::from(output)),
         contents: Arc::new(Bytes::new(order.clone())),
-        resources: Resources {
-            cores: 2,
-            memory_bytes: 1 << 30,
-            io: IoChoice::Auto,
-        },
+        resources: Resources { cores: 2, memory_bytes: 1 << 30, io: IoChoice::Auto },
         tuning: Tuning::default(),
         control: Control::default(),
     }
@@ -65,9 +58,7 @@ pub fn run(driver: &Driver, job: &Job) -> Result<Report, Failure> {
         let job = job.clone();
         async move { one_pass(&node, &job).await }
     });
-    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
-        .pop()
-        .expect("one node")
+    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node")
 }
 
 /// Puts a file on the driver's only node.

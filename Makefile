@@ -1,0 +1,28 @@
+# The two commands of the README. Both need git, make and Rust (https://rustup.rs), nothing else.
+
+CARGO ?= cargo
+BINARY = target/release/gristmill
+
+.PHONY: demo test lint unit readme build clean
+
+demo: build
+	$(BINARY) demo
+
+build:
+	$(CARGO) build --release --locked --package gristmill
+
+# All that must hold: format, lints, every test, and that the README's commands run.
+test: lint unit readme
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+unit:
+	$(CARGO) test --workspace --locked
+
+readme: build
+	sh tests/readme.sh
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,117 @@
+//! The rules of the house: who imports whom, where `unsafe` lives, what programs must not name.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each room with the rooms it may know (docs/architecture.md).
+const MAY_KNOW: [(&str, &[&str]); 8] = [
+    ("record", &[]),
+    ("kernel", &[]),
+    ("node", &[]),
+    ("node-real", &["node"]),
+    ("machine", &["node"]),
+    ("pipeline", &["node"]),
+    ("sort", &["record", "kernel", "node", "pipeline"]),
+    ("cli", &["record", "kernel", "node", "node-real", "machine", "pipeline", "sort"]),
+];
+
+/// Where `unsafe` may be: one small place a crate.
+const UNSAFE_IN: [&str; 2] = ["kernel/src/", "node-real/src/sys/"];
+
+/// What the sorts must not name: a backend, a wall clock, threads, files, global random numbers.
+const NOT_IN_SORT: [&str; 7] =
+    ["node_real", "machine::", "std::time", "std::thread", "std::fs", "rand::", "RandomState"];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The `[dependencies]` of a crate that are rooms of the house.
+fn known_by(name: &str) -> Vec<String> {
+    let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("");
+    let section = section.split("\n[").next().unwrap_or("");
+    let names = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
+    let rooms = MAY_KNOW.map(|(room, _)| room);
+    names.filter(|name| rooms.contains(name)).map(str::to_owned).collect()
+}
+
+fn sources(directory: &Path, found: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            found.insert(path, text);
+        }
+    }
+}
+
+fn sources_of(room: &str) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    sources(&crates().join(room).join("src"), &mut found);
+    assert!(!found.is_empty(), "{room} has no sources");
+    found
+}
+
+#[test]
+fn every_room_is_known_to_this_test() {
+    let mut rooms: Vec<_> =
+        fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    rooms.sort();
+    let mut expected = MAY_KNOW.map(|(room, _)| std::ffi::OsString::from(room)).to_vec();
+    expected.sort();
+    assert_eq!(rooms, expected);
+}
+
+#[test]
+fn imports_go_one_way() {
+    for (room, allowed) in MAY_KNOW {
+        let known = known_by(room);
+        for other in &known {
+            assert!(allowed.contains(&other.as_str()), "{room} must not know {other}");
+        }
+    }
+    assert!(known_by("sort").len() == 4, "the manifests are read");
+}
+
+#[test]
+fn unsafe_lives_in_its_rooms() {
+    let mut seen = 0;
+    for (room, _) in MAY_KNOW {
+        for (path, text) in sources_of(room) {
+            let name = path.strip_prefix(crates()).unwrap().display().to_string();
+            let code = text.lines().map(|line| line.split("//").next().unwrap_or(""));
+            let found = code
+                .filter(|line| line.contains("unsafe ") || line.contains("unsafe_code"))
+                .count();
+            seen += found;
+            let allowed = UNSAFE_IN.iter().any(|place| name.starts_with(place));
+            assert!(found == 0 || allowed, "{name} has unsafe code");
+        }
+    }
+    assert!(seen > 0, "the sources are read");
+}
+
+#[test]
+fn sorts_name_no_backend_and_no_system() {
+    for (path, text) in sources_of("sort") {
+        for forbidden in NOT_IN_SORT {
+            assert!(!text.contains(forbidden), "{} names {forbidden}", path.display());
+        }
+    }
+}
+
+/// A smell, not a law: what grows beyond this usually hides a concept.
+#[test]
+fn no_file_gets_away() {
+    const MOST_LINES: usize = 500;
+    for (room, _) in MAY_KNOW {
+        for (path, text) in sources_of(room) {
+            let lines = text.lines().count();
+            assert!(lines <= MOST_LINES, "{} has {lines} lines", path.display());
+        }
+    }
+}

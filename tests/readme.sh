@@ -1,0 +1,20 @@
+#!/bin/sh
+# Runs every command of the README's "sh" blocks in an empty directory, with the release binary as
+# `gristmill`. A line that fails fails the test.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT INT TERM HUP
+mkdir "$place/bin"
+ln -s "$top/target/release/gristmill" "$place/bin/gristmill"
+PATH="$place/bin:$PATH"
+export PATH
+# `make` lines are what called this script; the clone is where we are.
+awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$top/README.md" |
+    grep -vE '^(make|git|cd) ' >"$place/commands"
+commands=$(grep -c . "$place/commands")
+[ "$commands" -ge 5 ] || { echo "the README has only $commands commands to try"; exit 1; }
+mkdir "$place/empty"
+cd "$place/empty"
+sh -eux "$place/commands" 2>&1
+echo "readme: $commands commands passed"
