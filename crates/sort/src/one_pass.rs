@@ -67,6 +67,14 @@ async fn run(
     Ok(run.report(stages, records, checksum))
 }
 
+/// The memory of a run.
+struct Pools {
+    /// For records between reading and writing.
+    chunks: Pool,
+    /// For units that are read or written.
+    units: Pool,
+}
+
 /// A run, while its stages are started.
 struct OnePass<'a> {
     node: &'a Node,
@@ -84,8 +92,10 @@ impl OnePass<'_> {
         let splitters = pipeline.owns(Posted::new(node, "splitters"));
         let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
         let chunks = self.pool(&pipeline, "memory for records", (plan.chunks, plan.chunk_bytes))?;
-        self.start_input(&mut pipeline, &splitters, &buckets, &chunks)?;
-        self.start_output(&mut pipeline, &buckets, &chunks)?;
+        let units = self.pool(&pipeline, "unit buffers", (plan.buffers(), plan.buffer_bytes()))?;
+        let memory = Pools { chunks, units };
+        self.start_input(&mut pipeline, &splitters, &buckets, &memory);
+        self.start_output(&mut pipeline, &buckets, &memory)?;
         Ok(pipeline)
     }
 
@@ -95,14 +105,12 @@ impl OnePass<'_> {
         pipeline: &mut Pipeline,
         splitters: &Posted<Splitters>,
         buckets: &Queue<Bucket>,
-        chunks: &Pool,
-    ) -> Result<(), Failure> {
+        memory: &Pools,
+    ) {
         let (node, plan, contents) = (self.node, &self.plan, &self.job.contents);
         let seekable = self.inputs.is_seekable();
         let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), plan.readers));
         let full = pipeline.owns(Queue::new(node, "chunks", plan.distributors, plan.distributors));
-        let pool =
-            self.pool(pipeline, "read buffers", (plan.read_buffers(), plan.read_buffer_bytes()))?;
         if seekable {
             let sampler = Sampler {
                 inputs: Arc::clone(self.inputs),
@@ -117,14 +125,14 @@ impl OnePass<'_> {
             contents: Arc::clone(contents),
             buckets: plan.buckets,
             splitters: splitters.clone(),
-            blocks: plan.read_buffers() - 1,
+            blocks: plan.buffers() - 1,
         });
         let reader = Reader {
             inputs: Arc::clone(self.inputs),
             record_bytes: plan.record_bytes,
             unit_records: plan.unit_records,
             depth: plan.depth,
-            pool: pool.clone(),
+            pool: memory.units.clone(),
             out: blocks.clone(),
             divide,
         };
@@ -134,8 +142,8 @@ impl OnePass<'_> {
             contents: Arc::clone(contents),
             splitters: splitters.clone(),
             blocks,
-            pool,
-            chunks: chunks.clone(),
+            pool: memory.units.clone(),
+            chunks: memory.chunks.clone(),
             chunk_bytes: plan.chunk_bytes,
             limit: self.job.resources.memory_bytes,
             out: full.clone(),
@@ -152,7 +160,6 @@ impl OnePass<'_> {
             output: (!seekable).then(|| Arc::clone(self.output)),
         };
         pipeline.stage(node, "collector", 1, async move |worker| collect(worker, &collector).await);
-        Ok(())
     }
 
     /// sorter > writer
@@ -160,23 +167,18 @@ impl OnePass<'_> {
         &self,
         pipeline: &mut Pipeline,
         buckets: &Queue<Bucket>,
-        chunks: &Pool,
+        memory: &Pools,
     ) -> Result<(), Failure> {
         let (node, plan) = (self.node, &self.plan);
         let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
-        let pool = self.pool(
-            pipeline,
-            "write buffers",
-            (plan.write_buffers(), plan.write_buffer_bytes()),
-        )?;
         let seam = (plan.seam_buffers(), BLOCK_BYTES as usize);
         let seams = Seams::new(node, self.pool(pipeline, "seam buffers", seam)?);
         let sorter = Sorter {
             contents: Arc::clone(&self.job.contents),
             buckets: buckets.clone(),
-            chunks: chunks.clone(),
+            chunks: memory.chunks.clone(),
             unit_bytes: plan.unit_bytes,
-            pool,
+            pool: memory.units.clone(),
             seams,
             turn: self.output.is_sequential().then(|| pipeline.owns(Turn::new(node))),
             out: pieces.clone(),

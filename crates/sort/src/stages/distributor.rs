@@ -106,14 +106,15 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
     let contents = &*distributor.contents;
     let record_bytes = contents.record_bytes();
     let chunk_records = (distributor.chunk_bytes / record_bytes) as u32;
-    let splitters = worker.read(&distributor.splitters).await?;
     let mut open: Vec<OpenBucket> = Vec::new();
-    open.resize_with(splitters.buckets, OpenBucket::default);
     let mut found = Assignment::default();
     let (mut records, mut sum) = (0, 0_u128);
     while let Some(block) = worker.pop(&distributor.blocks).await? {
         let bytes = block.records * record_bytes;
         sum += u128::from(contents.checksum(&block));
+        // The first block is summed up while the sample is still drawn.
+        let splitters = worker.read(&distributor.splitters).await?;
+        open.resize_with(splitters.buckets, OpenBucket::default);
         contents.classify(&block, &splitters, &mut found);
         make_room(worker, distributor, &found, &mut open, block.first).await?;
         contents.scatter(&block, &found, &mut open);
