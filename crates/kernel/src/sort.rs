@@ -1,0 +1,48 @@
+//! Sorting entries: a partial radix sort in cache-sized buckets, then a clean-up.
+//!
+//! NOW-Sort (6.4, 6.5) distributes keys over buckets that fit into the second-level cache and sorts
+//! each by a partial radix sort and a clean-up pass. So does this sort, on 16-byte entries:
+//!
+//! ```text
+//! entries   |                    long range                     |
+//!              | one pass, write-combining, up to 2^11 bins
+//! scratch   |  bucket  | bucket |     bucket     |  ...         |      each fits in cache
+//!              | counting pass with about as many bins as entries
+//! entries   | nearly sorted | ...                               |
+//!              | insertion clean-up, which also notices ties
+//! entries   | sorted by prefix  5 5 5 ...                       |
+//!              | runs of one prefix: load the next word, start again
+//! ```
+//!
+//! Nothing recurses on the machine's stack: what is left to do is a list of [`Task`]s. Every pass
+//! either splits a range by bits that its smallest and largest prefix differ in, or moves a run on
+//! to a word in which its rows differ, so skewed, equal and adversarial inputs end in bounded time.
+//!
+//! Refuses: more than 2^32 - 1 entries a call (64 GiB of them), as positions have 32 bits.
+
+mod count;
+mod digit;
+mod insertion;
+mod parallel;
+mod partition;
+mod ties;
+mod worker;
+
+pub(crate) use insertion::insertion_sort;
+pub use parallel::sort_parallel;
+pub(crate) use ties::{first_difference, load, runs};
+
+use crate::{Entry, Words};
+use worker::{Area, Task, Worker};
+
+/// Sorts `entries` by `words` on the calling thread.
+///
+/// Afterwards every entry has its prefix (word 0) again, and the content of `scratch` is undefined.
+///
+/// # Panics
+/// If `scratch` is shorter than `entries`, or there are 2^32 entries or more.
+pub fn sort(entries: &mut [Entry], scratch: &mut [Entry], words: &impl Words) {
+    let area = Area::new(entries, scratch);
+    let task = Task::whole(area.len());
+    Worker::new(words).sort(area, task);
+}

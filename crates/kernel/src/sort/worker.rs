@@ -1,0 +1,282 @@
+//! One thread's sorting: takes a task, does one pass, and puts down what is left to do.
+
+use super::count::{histogram, histogram_fetching, scatter, starts};
+use super::digit::{Bounds, Digit};
+use super::insertion::{insertion_sort, insertion_sort_into};
+use super::partition::{Buffers, STREAMED, Target};
+use super::ties::{first_difference, load, runs};
+use crate::{Entry, Words};
+
+/// Ranges up to this long are insertion sorted: shorter than a histogram would be worth.
+pub(super) const INSERTION: usize = 24;
+/// Ranges up to this long get half a bin to a bin an entry: 32K entries, their target and their counts
+/// are 1.1 MB, about a second-level cache (1 MB on Zen 4).
+const BUCKET: usize = 32 << 10;
+/// How long the buckets of a longer range are meant to be, at most: half of the above, since bins
+/// of one pass differ.
+const MEANT: usize = 16 << 10;
+/// The most bits of one pass over a longer range: 2^11 write-combining buffers are 512 KB, half of a
+/// second-level cache.
+const MOST_BITS: u32 = 11;
+/// Ranges from this length on have their bounds guessed from a sample.
+const SAMPLED: usize = 2 << 10;
+
+/// The two buffers a range moves between; the same positions of both belong together.
+pub(super) struct Area<'a> {
+    pub(super) entries: &'a mut [Entry],
+    pub(super) scratch: &'a mut [Entry],
+}
+
+/// Which buffer of an area holds a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Entries,
+    Scratch,
+}
+
+/// A range that is not sorted yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) start: usize,
+    pub(super) len: usize,
+    pub(super) side: Side,
+    /// The word that the prefixes hold; if `tied`, the first word that is still to be compared.
+    pub(super) depth: u32,
+    /// All prefixes are the same, as far as word `depth`.
+    pub(super) tied: bool,
+    /// Word 0 of a range with `depth` above 0, to be given back at the end.
+    pub(super) first: u64,
+    pub(super) bounds: Option<Bounds>,
+}
+
+/// What one thread keeps between passes.
+pub(super) struct Worker<'w, W> {
+    words: &'w W,
+    counts: Vec<u32>,
+    buffers: Buffers,
+    tasks: Vec<Task>,
+}
+
+impl<'a> Area<'a> {
+    pub(super) fn new(entries: &'a mut [Entry], scratch: &'a mut [Entry]) -> Self {
+        let len = entries.len();
+        assert!(u32::try_from(len).is_ok(), "2^32 entries or more");
+        assert!(scratch.len() >= len, "scratch is shorter than the entries");
+        Self { entries, scratch: &mut scratch[..len] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Where the range of `task` is, and where a pass moves it to.
+    pub(super) fn sides(&mut self, task: &Task) -> (&mut [Entry], &mut [Entry]) {
+        let range = task.start..task.start + task.len;
+        let entries = &mut self.entries[range.clone()];
+        let scratch = &mut self.scratch[range];
+        match task.side {
+            Side::Entries => (entries, scratch),
+            Side::Scratch => (scratch, entries),
+        }
+    }
+
+    /// Brings a range home whose rows are all interchangeable.
+    pub(super) fn settle(&mut self, task: &Task) {
+        let (source, target) = self.sides(task);
+        if task.side == Side::Scratch {
+            target.copy_from_slice(source);
+        }
+        for entry in &mut self.entries[task.start..task.start + task.len] {
+            entry.prefix = task.first;
+        }
+    }
+}
+
+impl Task {
+    /// All of an area, by word 0.
+    pub(super) fn whole(len: usize) -> Self {
+        Self { start: 0, len, side: Side::Entries, depth: 0, tied: false, first: 0, bounds: None }
+    }
+
+    /// Part of this range, after a pass has moved it.
+    pub(super) fn moved(&self, offset: usize, len: usize, bounds: Option<Bounds>) -> Self {
+        let side = match self.side {
+            Side::Entries => Side::Scratch,
+            Side::Scratch => Side::Entries,
+        };
+        Self { start: self.start + offset, len, side, bounds, ..*self }
+    }
+
+    /// This range, all of whose prefixes are `prefix`.
+    pub(super) fn tied(&self, prefix: u64) -> Self {
+        Self {
+            depth: self.depth + 1,
+            tied: true,
+            first: if self.depth == 0 { prefix } else { self.first },
+            bounds: None,
+            ..*self
+        }
+    }
+
+    /// This range, with word `depth` for prefixes.
+    pub(super) fn loaded(&self, depth: u32) -> Self {
+        Self { depth, tied: false, ..*self }
+    }
+}
+
+/// How many bits a pass over `len` entries looks at.
+pub(super) fn bits_for(len: usize) -> u32 {
+    if len <= BUCKET {
+        len.ilog2()
+    } else {
+        let buckets = len.div_ceil(MEANT).next_power_of_two();
+        buckets.ilog2().clamp(1, MOST_BITS)
+    }
+}
+
+/// What is known about the prefixes of `range`, or a guess if it is long.
+pub(super) fn first_bounds(task: &Task, range: &[Entry]) -> Bounds {
+    match task.bounds {
+        Some(bounds) => bounds,
+        None if range.len() >= SAMPLED => Bounds::sampled(range),
+        None => Bounds::exact(range),
+    }
+}
+
+/// One bin took nearly everything: the bounds were too wide, so exact ones are worth a pass.
+pub(super) fn lopsided(largest: u32, len: usize) -> bool {
+    largest as usize > len - len / 4
+}
+
+impl<'w, W: Words> Worker<'w, W> {
+    pub(super) fn new(words: &'w W) -> Self {
+        Self { words, counts: Vec::new(), buffers: Buffers::default(), tasks: Vec::new() }
+    }
+
+    /// Sorts the range of `task`, and brings it home.
+    pub(super) fn sort(&mut self, mut area: Area<'_>, task: Task) {
+        self.tasks.push(task);
+        while let Some(task) = self.tasks.pop() {
+            self.step(&mut area, task);
+        }
+    }
+
+    fn step(&mut self, area: &mut Area<'_>, task: Task) {
+        if task.tied {
+            self.untie(area, task);
+        } else if task.len <= INSERTION {
+            self.clean_up(area, &task);
+        } else {
+            self.pass(area, &task);
+        }
+    }
+
+    /// Skips the words in which all rows agree, and loads the next.
+    fn untie(&mut self, area: &mut Area<'_>, task: Task) {
+        let (source, _) = area.sides(&task);
+        let depth = first_difference(source, self.words, task.depth);
+        if depth == self.words.words() {
+            area.settle(&task);
+        } else {
+            load(source, self.words, depth);
+            self.tasks.push(task.loaded(depth));
+        }
+    }
+
+    /// One radix pass, from the side the range is on to the other.
+    fn pass(&mut self, area: &mut Area<'_>, task: &Task) {
+        let (source, target) = area.sides(task);
+        let Some((digit, largest)) = self.count(task, source, target) else {
+            self.tasks.push(task.tied(source[0].prefix));
+            return;
+        };
+        let counts = &mut self.counts[..];
+        starts(counts);
+        if task.len >= STREAMED {
+            // SAFETY: the positions are the starts of a histogram of this very `source`, both
+            // buffers are borrowed exclusively, and `target` is as long as `source`.
+            #[allow(unsafe_code)]
+            unsafe {
+                let target = Target::new(target);
+                self.buffers.partition(source, target, digit, counts);
+            }
+        } else {
+            scatter(source, target, digit, counts);
+        }
+        if task.len <= BUCKET && largest <= INSERTION {
+            self.clean_up(area, &task.moved(0, task.len, None));
+        } else {
+            self.divide(area, task, digit);
+        }
+    }
+
+    /// Counts the bins of a pass, by a digit and the longest of them; `None` if all prefixes are one.
+    fn count(&mut self, task: &Task, source: &[Entry], target: &[Entry]) -> Option<(Digit, usize)> {
+        let mut bounds = first_bounds(task, source);
+        for exact in [false, true] {
+            if exact {
+                bounds = Bounds::exact(source);
+            }
+            if bounds.single() {
+                return None;
+            }
+            let digit = Digit::new(bounds, bits_for(source.len()));
+            self.counts.resize(digit.bins(), 0);
+            if source.len() <= BUCKET {
+                histogram_fetching(source, target, digit, &mut self.counts);
+            } else {
+                histogram(source, digit, &mut self.counts);
+            }
+            let largest = self.counts.iter().copied().max().unwrap_or(0);
+            if exact || !lopsided(largest, source.len()) {
+                return Some((digit, largest as usize));
+            }
+        }
+        None
+    }
+
+    /// Puts down long bins as tasks, and cleans up stretches of short ones at once.
+    fn divide(&mut self, area: &mut Area<'_>, task: &Task, digit: Digit) {
+        let mut stretch = 0;
+        let mut start = 0;
+        for bin in 0..digit.bins() {
+            let end = self.counts[bin] as usize;
+            if end - start > INSERTION {
+                self.clean_up(area, &task.moved(stretch, start - stretch, None));
+                let bounds = digit.bounds_of(bin);
+                self.tasks.push(task.moved(start, end - start, bounds));
+                stretch = end;
+            }
+            start = end;
+        }
+        self.clean_up(area, &task.moved(stretch, start - stretch, None));
+    }
+
+    /// Brings a nearly sorted range home in order, and puts down its ties.
+    fn clean_up(&mut self, area: &mut Area<'_>, task: &Task) {
+        let range = task.start..task.start + task.len;
+        let entries = &mut area.entries[range.clone()];
+        let ties = match task.side {
+            Side::Entries => insertion_sort(entries),
+            Side::Scratch => insertion_sort_into(&area.scratch[range], entries),
+        };
+        if ties && task.depth + 1 < self.words.words() {
+            let home = Task { side: Side::Entries, ..*task };
+            runs(entries, |start, len| {
+                if len > 1 {
+                    for entry in entries[start..start + len].iter().take(INSERTION) {
+                        self.words.prefetch(entry.row, task.depth + 1);
+                    }
+                    let prefix = entries[start].prefix;
+                    let run = Task { start: task.start + start, len, ..home.tied(prefix) };
+                    self.tasks.push(run);
+                }
+            });
+        }
+        if task.depth > 0 {
+            for entry in entries {
+                entry.prefix = task.first;
+            }
+        }
+    }
+}
