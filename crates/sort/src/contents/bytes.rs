@@ -232,4 +232,19 @@ impl Words for BucketWords<'_> {
             self.position(row)
         }
     }
+
+    #[inline]
+    fn prefetch(&self, row: u64, depth: u32) {
+        // Where the word lies, give or take the keys in front of the record's own bytes.
+        self.rows.prefetch(row, (depth as usize * 8).min(self.rows.record_bytes() - 1));
+    }
+
+    fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {
+        // Equal records differ in their positions at most; they are compared as memory.
+        if self.rows.get(left) == self.rows.get(right) {
+            return until.min(self.order.words());
+        }
+        let differ = |&depth: &u32| self.word(left, depth) != self.word(right, depth);
+        (from..until).find(differ).unwrap_or(until)
+    }
 }
