@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use node::backend::{Control, FileHandle, Request};
 use node::{Buffer, FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
-use rustix::io::{Errno, ReadWriteFlags};
+use rustix::io::Errno;
 
 use crate::io_threads::IoThreads;
+use crate::sys::residency;
 
 const BLOCK_BYTES: usize = 4096;
 
@@ -81,7 +82,7 @@ impl FileHandle for RealFile {
             Control::Truncate(length) => rustix::fs::ftruncate(fd, length)?,
             Control::Release(range) => release(fd, range)?,
             Control::Lock => return lock(fd),
-            Control::Resident(range) => return Ok(resident(fd, range)),
+            Control::Resident(range) => return Ok(residency::resident_bytes(fd, range)),
             Control::Mode(mode) => rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))?,
         }
         Ok(0)
@@ -188,17 +189,4 @@ fn sync(fd: &OwnedFd) -> io::Result<()> {
         Err(Errno::INVAL | Errno::ROFS | Errno::NOTSUP) => Ok(()),
         synced => Ok(synced?),
     }
-}
-
-/// Asks page by page for a read that must not touch the disk. What cannot be asked is not cached.
-fn resident(fd: &OwnedFd, range: Range<u64>) -> u64 {
-    let mut page = [0_u8; BLOCK_BYTES];
-    let mut found = 0;
-    for offset in range.step_by(BLOCK_BYTES) {
-        let mut into = [io::IoSliceMut::new(&mut page)];
-        if let Ok(read) = rustix::io::preadv2(fd, &mut into, offset, ReadWriteFlags::NOWAIT) {
-            found += read as u64;
-        }
-    }
-    found
 }

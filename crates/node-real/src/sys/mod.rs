@@ -1,3 +1,4 @@
 //! The crate's only `unsafe`.
 
 pub(crate) mod arena;
+pub(crate) mod residency;

@@ -1,0 +1,64 @@
+//! How much of a file lies in the page cache.
+//!
+//! `mincore` looks without touching. A read that must not wait (`RWF_NOWAIT`) would not do: newer
+//! kernels start reading ahead then, so asking twice would find what the first question brought in.
+
+#![allow(unsafe_code)]
+
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::ptr::null_mut;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+const PAGE_BYTES: u64 = 4096;
+
+/// Bytes of the range that lie in the page cache; 0 where the system does not tell.
+pub(crate) fn resident_bytes(fd: &OwnedFd, range: Range<u64>) -> u64 {
+    let begin = range.start - range.start % PAGE_BYTES;
+    let bytes = (range.end.next_multiple_of(PAGE_BYTES) - begin) as usize;
+    if bytes == 0 {
+        return 0;
+    }
+    let mut pages = vec![0_u8; bytes / PAGE_BYTES as usize];
+    // SAFETY: a new mapping at an address the kernel chooses; it is never read or written.
+    let mapped = unsafe { mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, fd, begin) };
+    let Ok(start) = mapped else { return 0 };
+    // SAFETY: the range is that mapping, and `pages` has a byte for each of its pages.
+    let told = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
+    // SAFETY: exactly the mapping made above, of which nothing is kept.
+    let _ = unsafe { munmap(start, bytes) };
+    if told != 0 {
+        return 0;
+    }
+    let resident = pages.iter().filter(|&&page| page & 1 == 1).count() as u64;
+    (resident * PAGE_BYTES).min(range.end - range.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn what_was_just_written_is_resident() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![1; 100_000]).unwrap();
+        let fd = OwnedFd::from(file);
+        assert_eq!(resident_bytes(&fd, 0..100_000), 100_000);
+        assert_eq!(resident_bytes(&fd, 4096..8192), 4096);
+        assert_eq!(resident_bytes(&fd, 0..0), 0);
+    }
+
+    #[test]
+    fn what_was_dropped_is_not() {
+        let mut file = tempfile::tempfile_in(".").unwrap();
+        file.write_all(&vec![1; 400_000]).unwrap();
+        file.sync_all().unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        let fd = OwnedFd::from(file);
+        assert!(resident_bytes(&fd, 0..400_000) < 400_000);
+        // Asking does not bring it in.
+        assert_eq!(resident_bytes(&fd, 0..400_000), resident_bytes(&fd, 0..400_000));
+    }
+}
