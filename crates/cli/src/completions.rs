@@ -4,6 +4,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::failure::{CliFailure, Exit};
+use crate::say;
 
 /// Print a completion script for a shell.
 #[derive(Args)]
@@ -16,7 +17,6 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, mut command: Command) -> Result<Exit, CliFailure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "gristmill", &mut script);
-    std::io::Write::write_all(&mut std::io::stdout(), &script)
-        .map_err(|cause| CliFailure::new("io", format!("cannot write the script: {cause}")))?;
+    say::out(String::from_utf8_lossy(&script).trim_end())?;
     Ok(Exit::Done)
 }

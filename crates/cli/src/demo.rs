@@ -13,7 +13,7 @@ use pipeline::{Control, Failure};
 use record::{Comparison, Generator, Order, Summary, Ties};
 
 use crate::failure::{CliFailure, Exit};
-use crate::{machine, progress};
+use crate::{machine, progress, say};
 
 /// Sort a million records disk to disk, check them, and show the history of that benchmark.
 #[derive(Args)]
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         let (inside, watch) = (inside.clone(), watch.clone());
         async move { act(&node, &inside, &watch).await }
     })?;
-    tell(&report, &summary);
+    tell(&report, &summary)?;
     let sound = summary.is_ordered() && summary.checksum.0 == report.checksum;
     Ok(if sound { Exit::Done } else { Exit::CheckFailed })
 }
@@ -72,7 +72,7 @@ async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Su
         control: control.clone(),
     };
     generate(node, &made).await?;
-    println!("made      {RECORDS} records of 100 bytes");
+    let _ = say::out(format!("made      {RECORDS} records of 100 bytes"));
     let memory_bytes = machine::memory_limit(None);
     let job = Job {
         sources: vec![Source::Path(input)],
@@ -83,10 +83,10 @@ async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Su
         control: control.clone(),
     };
     let report = one_pass(node, &job).await?;
-    println!(
+    let _ = say::out(format!(
         "sorted    disk to disk, durable, every record accounted for: {:.0} ms",
         report.seconds * 1e3
-    );
+    ));
     let check = Validated {
         sources: vec![Source::Path(output)],
         comparison: Comparison::valsort(false),
@@ -95,19 +95,23 @@ async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Su
         control: control.clone(),
     };
     let summary = validate(node, &check).await?;
-    println!("checked   {} records in order, checksum {}", summary.records, summary.checksum);
+    let _ = say::out(format!(
+        "checked   {} records in order, checksum {}",
+        summary.records, summary.checksum
+    ));
     Ok((report, summary))
 }
 
-fn tell(report: &Report, summary: &Summary) {
+fn tell(report: &Report, summary: &Summary) -> Result<(), CliFailure> {
     let here = format!("{:.0} ms", report.seconds * 1e3);
-    println!("\nSorting a million records (the Datamation benchmark)\n");
+    say::out("\nSorting a million records (the Datamation benchmark)\n")?;
     for (who, how, time) in HISTORY {
-        println!("  {who:<28} {how:<14} {time:>8}");
+        say::out(format!("  {who:<28} {how:<14} {time:>8}"))?;
     }
     let who = format!("now   Gristmill, {} cores", machine::cores());
-    println!("  {who:<28} {:<14} {here:>8}", "disk to disk");
+    say::out(format!("  {who:<28} {:<14} {here:>8}", "disk to disk"))?;
     if !summary.is_ordered() {
-        println!("\nThe output is NOT in order: please report this.");
+        say::out("\nThe output is NOT in order: please report this.")?;
     }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::failure::{CliFailure, Exit};
 use crate::size::readable;
-use crate::{machine, progress};
+use crate::{machine, progress, say};
 
 /// Show what this machine offers a sort: cores, memory, limits, direct I/O, free space.
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     })
     .map_err(|failure| failure.with_json(arguments.json))?;
-    tell(&directories, arguments.json);
+    tell(&directories, arguments.json)?;
     Ok(Exit::Done)
 }
 
@@ -67,20 +67,17 @@ async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<
     Ok(file.is_direct())
 }
 
-fn tell(directories: &[Directory], json: bool) {
+fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
     let memory = facts_of_memory();
     let limit = machine::memory_limit(None);
     if json {
-        let places: Vec<_> = directories
-            .iter()
-            .map(|place| {
-                json!({
-                    "path": place.path.display().to_string(),
-                    "free_bytes": place.free_bytes,
-                    "direct_io": place.direct_io,
-                })
+        let places = directories.iter().map(|place| {
+            json!({
+                "path": place.path.display().to_string(),
+                "free_bytes": place.free_bytes,
+                "direct_io": place.direct_io,
             })
-            .collect();
+        });
         let value = json!({
             "cores": machine::cores(),
             "memory_bytes": memory.total_bytes,
@@ -88,22 +85,22 @@ fn tell(directories: &[Directory], json: bool) {
             "cgroup_limit_bytes": memory.cgroup_limit_bytes,
             "default_memory_limit_bytes": limit,
             "open_file_limit": open_file_limit(),
-            "directories": places,
+            "directories": places.collect::<Vec<_>>(),
         });
-        println!("{value:#}");
-        return;
+        return say::out(format!("{value:#}"));
     }
     let cgroup = memory.cgroup_limit_bytes.map_or("none".to_owned(), readable);
-    println!("cores                 {}", machine::cores());
-    println!("memory                {}", readable(memory.total_bytes));
-    println!("  available now       {}", readable(memory.available_bytes));
-    println!("  control group limit {cgroup}");
-    println!("  a sort would take   {} at most (-S changes that)", readable(limit));
-    println!("open files            {}", open_file_limit());
+    say::out(format!("cores                 {}", machine::cores()))?;
+    say::out(format!("memory                {}", readable(memory.total_bytes)))?;
+    say::out(format!("  available now       {}", readable(memory.available_bytes)))?;
+    say::out(format!("  control group limit {cgroup}"))?;
+    say::out(format!("  a sort would take   {} at most (-S changes that)", readable(limit)))?;
+    say::out(format!("open files            {}", open_file_limit()))?;
     for place in directories {
         let direct = if place.direct_io { "yes" } else { "no: sorts go through the page cache" };
-        println!("{}", place.path.display());
-        println!("  free space          {}", readable(place.free_bytes));
-        println!("  direct I/O          {direct}");
+        say::out(place.path.display())?;
+        say::out(format!("  free space          {}", readable(place.free_bytes)))?;
+        say::out(format!("  direct I/O          {direct}"))?;
     }
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use ::sort::SortError;
 use pipeline::Failure;
 
-use crate::json;
+use crate::{json, say};
 
 /// How a command that did its work ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +71,10 @@ impl CliFailure {
 
     /// Tells it, and gives the exit code.
     pub fn tell(&self) -> ExitCode {
-        eprintln!("gristmill: {}", self.message);
+        say::err(format!("gristmill: {}", self.message));
         if self.json {
-            println!("{}", json::error(self));
+            // When that fails too, the line above and the exit code are all that can be told.
+            let _ = say::out(json::error(self));
         }
         ExitCode::from(self.code)
     }
@@ -109,6 +110,11 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
+    }
+    if std::env::args().any(|argument| argument == "--json") {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let _ = say::out(json::error(&CliFailure::usage(message)));
     }
     let command = std::env::args().nth(1);
     let as_reference = matches!(command.as_deref(), Some("gensort" | "valsort"));

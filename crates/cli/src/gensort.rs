@@ -6,7 +6,7 @@ use pipeline::Control;
 use record::{Generator, Style};
 
 use crate::failure::{CliFailure, Exit};
-use crate::{machine, progress};
+use crate::{machine, progress, say};
 
 /// Make records for sorting: those of gensort 1.5, byte for byte.
 ///
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         async move { generate(&node, &job).await }
     })?;
     if arguments.checksum {
-        eprintln!("{checksum}");
+        say::err(checksum);
     }
     Ok(Exit::Done)
 }

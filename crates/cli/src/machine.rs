@@ -9,11 +9,12 @@ use std::time::Duration;
 use node::Node;
 use node_real::{Cluster, RealDisks, facts_of_memory};
 use pipeline::{Control, Failure};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::failure::CliFailure;
 use crate::progress::{Mode, Progress};
+use crate::say;
 use crate::size::Memory;
 
 /// After a signal the run may end by itself for so long; then it is ended.
@@ -43,23 +44,50 @@ where
     })
 }
 
-/// On a signal one thread stops the pipeline; after a second it removes what the run has made and
-/// ends the process, whatever others do.
+/// On a signal one thread stops the pipeline; after a second, or at another signal, what the run has
+/// made is removed and the process ends, whatever others do. A signal that was ignored when the
+/// process began (`nohup`) stays ignored.
 fn watch_signals(control: Control, disks: Arc<RealDisks>) -> Arc<AtomicI32> {
     let caught = Arc::new(AtomicI32::new(0));
     let seen = Arc::clone(&caught);
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).expect("signals can be watched");
+    let mut signals = Signals::new(watched()).expect("signals can be watched");
     std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
+        let mut ending = false;
+        for signal in signals.forever() {
+            if signal == SIGXFSZ {
+                continue; // Taking it is enough: the write that was too long fails and is told.
+            }
+            if ending {
+                end(signal, &disks);
+            }
+            ending = true;
             seen.store(signal, Ordering::SeqCst);
             control.stop(name(signal));
-            std::thread::sleep(GRACE);
-            disks.remove_unfinished();
-            eprintln!("gristmill: stopped by {}", name(signal));
-            std::process::exit(SIGNAL_CODE + signal);
+            let disks = Arc::clone(&disks);
+            std::thread::spawn(move || {
+                std::thread::sleep(GRACE);
+                end(signal, &disks);
+            });
         }
     });
     caught
+}
+
+fn end(signal: i32, disks: &RealDisks) -> ! {
+    disks.remove_unfinished();
+    say::err(format!("gristmill: stopped by {}", name(signal)));
+    std::process::exit(SIGNAL_CODE + signal);
+}
+
+/// The signals to watch: those that end a run unless they were ignored, and the one that a file
+/// size limit sends.
+fn watched() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let is_heard = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
+    let ending = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard);
+    ending.chain([SIGXFSZ]).collect()
 }
 
 fn name(signal: i32) -> &'static str {

@@ -1,5 +1,6 @@
 //! The `gristmill` command: one file a subcommand.
 
+mod bench;
 mod completions;
 mod demo;
 mod doctor;
@@ -8,6 +9,7 @@ mod gensort;
 mod json;
 mod machine;
 mod progress;
+mod say;
 mod size;
 mod sort;
 mod valsort;
@@ -31,6 +33,7 @@ enum Command {
     Sort(sort::Arguments),
     Gensort(gensort::Arguments),
     Valsort(valsort::Arguments),
+    Bench(bench::Arguments),
     Demo(demo::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
@@ -42,6 +45,7 @@ impl Command {
             Command::Sort(arguments) => sort::run(&arguments),
             Command::Gensort(arguments) => gensort::run(&arguments),
             Command::Valsort(arguments) => valsort::run(&arguments),
+            Command::Bench(arguments) => bench::run(&arguments),
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Doctor(arguments) => doctor::run(&arguments),
             Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),

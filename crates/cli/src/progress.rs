@@ -10,6 +10,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::{Control, Progress as State};
 use serde_json::json;
 
+use crate::say;
+
 /// Whether and how to show progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
@@ -106,7 +108,7 @@ fn lines(control: &Control, ended: &AtomicBool) {
             "bytes_per_s": rate,
             "eta_s": eta_s,
         });
-        eprintln!("{line}");
+        say::err(line);
     }
 }
 

@@ -15,7 +15,7 @@ use record::{Comparison, Format, Ties};
 
 use crate::failure::{CliFailure, Exit};
 use crate::size::{Memory, grouped, memory, readable};
-use crate::{json, machine, progress};
+use crate::{json, machine, progress, say};
 
 /// Sort fixed-length records.
 ///
@@ -96,6 +96,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         ));
     }
     let (PlanName::Auto | PlanName::OnePass) = arguments.plan;
+    check_report_path(arguments)?;
     let ties = if arguments.stable { Ties::Position } else { Ties::Record };
     let format = Format::parse(&arguments.format, &arguments.keys, ties)
         .map_err(|error| CliFailure::usage(error.to_string()))?;
@@ -113,6 +114,29 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     })?;
     tell(arguments, &report)?;
     Ok(Exit::Done)
+}
+
+/// A report must not be written over records.
+fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
+    let Some(report) = &arguments.report else { return Ok(()) };
+    let taken = arguments.inputs.iter().chain(&arguments.output).find(|path| is_same(path, report));
+    taken.map_or(Ok(()), |path| {
+        let message = format!("--report would overwrite {}; name another file", path.display());
+        Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) })
+    })
+}
+
+/// Whether two paths lead to one file, now or when it is made.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(directory.join(path.file_name()?))
+    };
+    match (rustix::fs::stat(a), rustix::fs::stat(b)) {
+        (Ok(a), Ok(b)) => (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino),
+        _ => place(a).is_some_and(|a| Some(a) == place(b)),
+    }
 }
 
 fn job(arguments: &Arguments, format: &Format) -> Job {
@@ -186,16 +210,16 @@ fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
         })?;
     }
     if arguments.json {
-        println!("{value:#}");
+        say::out(format!("{value:#}"))?;
     } else if std::io::stderr().is_terminal() && arguments.progress == progress::Mode::Auto {
-        eprintln!(
+        say::err(format!(
             "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
             grouped(report.records),
             readable(report.bytes),
             report.seconds,
             readable((report.bytes as f64 / report.seconds) as u64),
             report.bottleneck,
-        );
+        ));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use record::{Comparison, SUMMARY_BYTES, Summary};
 
 use crate::failure::{CliFailure, Exit};
 use crate::gensort::split_options;
-use crate::{machine, progress};
+use crate::{machine, progress, say};
 
 /// Check that records are in order: the checks and lines of valsort 1.5.
 ///
@@ -44,7 +44,10 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let comparison = Comparison::valsort(arguments.ignore_case);
     let summary = if arguments.summaries {
-        joined(Path::new(&arguments.file), &comparison)?
+        match joined(Path::new(&arguments.file), &comparison)? {
+            Ok(summary) => summary,
+            Err(said) => return Ok(refuse(arguments, &said)),
+        }
     } else {
         match validated(arguments, &comparison)? {
             Ok(summary) => summary,
@@ -60,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         std::fs::write(path, bytes).map_err(|cause| io_failure("write", path, &cause))?;
     }
     if !arguments.quiet {
-        eprint!("{summary}");
+        summary.report_lines().iter().for_each(say::err);
     }
     Ok(if summary.is_ordered() { Exit::Done } else { Exit::CheckFailed })
 }
@@ -68,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 /// What the reference says of an input it cannot judge.
 fn refuse(arguments: &Arguments, said: &str) -> Exit {
     if !arguments.quiet {
-        eprintln!("{said}");
+        say::err(said);
     }
     Exit::CheckFailed
 }
@@ -108,22 +111,24 @@ fn is_truncated(failure: &Failure) -> bool {
     matches!(error.downcast_ref(), Some(SortError::TruncatedRecord { .. }))
 }
 
-/// The summary of joined summaries.
-fn joined(path: &Path, comparison: &Comparison) -> Result<Summary, CliFailure> {
+/// The summary of joined summaries, or what the reference says of a file that ends in a part.
+fn joined(path: &Path, comparison: &Comparison) -> Result<Result<Summary, String>, CliFailure> {
     let bytes = std::fs::read(path).map_err(|cause| io_failure("read", path, &cause))?;
     let (parts, rest) = bytes.as_chunks::<SUMMARY_BYTES>();
     if !rest.is_empty() {
-        let failure = CliFailure::new("summary", "partial partition summary found at end");
-        return Err(failure.with_code(1));
+        return Ok(Err("partial partition summary found at end".to_owned()));
     }
-    parts.iter().try_fold(Summary::default(), |before, part| {
-        let part = Summary::from_bytes(part)
-            .map_err(|error| CliFailure::new("summary", error.to_string()).with_code(1))?;
-        Ok(before.merge(part, comparison))
-    })
+    let mut joined = Summary::default();
+    for part in parts {
+        match Summary::from_bytes(part) {
+            Ok(part) => joined = joined.merge(part, comparison),
+            Err(error) => return Ok(Err(error.to_string())),
+        }
+    }
+    Ok(Ok(joined))
 }
 
 fn io_failure(verb: &str, path: &Path, cause: &std::io::Error) -> CliFailure {
-    let message = format!("cannot {verb} {}: {cause}", path.display());
+    let message = format!("cannot {verb} {}: {cause}; check the name", path.display());
     CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
 }

@@ -36,6 +36,15 @@ pub enum SortError {
         /// Where it ended.
         offset: u64,
     },
+    /// Another file took the input's name while it was waiting to be read.
+    #[error(
+        "{file} was replaced by another file while sorting; sort again when nobody writes there",
+        file = file.display()
+    )]
+    Replaced {
+        /// The input.
+        file: PathBuf,
+    },
     /// A directory where a file was asked for.
     #[error("{file} is a directory; name a file", file = file.display())]
     Directory {
@@ -44,13 +53,14 @@ pub enum SortError {
     },
     /// The data and what goes with them do not fit into the memory limit.
     #[error(
-        "sorting {bytes} bytes in one pass needs {needed} bytes of memory, and the limit is \
+        "sorting {what} in one pass needs {needed} bytes of memory, and the limit is \
          {limit}; give at least -S {mib}M",
+        what = bytes.map_or("a pipe".to_owned(), |bytes| format!("{bytes} bytes")),
         mib = needed.div_ceil(1 << 20)
     )]
     TooLittleMemory {
-        /// The input.
-        bytes: u64,
+        /// The input; `None` for a pipe, for which this is the least to begin with.
+        bytes: Option<u64>,
         /// What a sort needs.
         needed: u64,
         /// What it may use.
@@ -121,7 +131,7 @@ impl SortError {
     pub fn kind(&self) -> &'static str {
         match self {
             SortError::TruncatedRecord { .. } => "truncated_record",
-            SortError::Shrunk { .. } => "input_changed",
+            SortError::Shrunk { .. } | SortError::Replaced { .. } => "input_changed",
             SortError::Directory { .. } => "is_directory",
             SortError::TooLittleMemory { .. } | SortError::PipeTooLong { .. } => "memory_limit",
             SortError::NoRoom { .. } => "no_space",
@@ -136,6 +146,7 @@ impl SortError {
         match self {
             SortError::TruncatedRecord { file, .. }
             | SortError::Shrunk { file, .. }
+            | SortError::Replaced { file }
             | SortError::Directory { file }
             | SortError::NoRoom { file, .. } => Some(file),
             _ => None,

@@ -9,9 +9,10 @@
 //! read               ^ from here to here ^
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use node::{DiskError, File, FileKind, Node, Open, Standard};
+use node::{DiskError, File, FileKind, Metadata, Node, Open, Standard};
 use pipeline::Failure;
 
 use crate::error::SortError;
@@ -19,6 +20,10 @@ use crate::job::IoChoice;
 
 /// The block of direct I/O: a page, which fits every device's block.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
+
+/// Inputs that stay open while they are not read: the rest is opened again when its turn comes, so
+/// that any number of inputs needs few descriptors.
+const KEPT_OPEN: usize = 8;
 
 /// Where records come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,11 +34,15 @@ pub enum Source {
     Standard,
 }
 
-/// An opened input.
+/// An input that was opened and checked.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// The file.
-    pub file: File,
+    /// The file, if it stays open: pipes must, and the first few do.
+    kept: Option<File>,
+    source: Source,
+    seen: Metadata,
+    /// Whether it is read past the page cache.
+    direct: bool,
     /// Position of its first record in the whole input.
     pub first: u64,
     /// Its records; 0 for a pipe, which has as many as come.
@@ -57,6 +66,8 @@ pub(crate) struct ReadUnit {
     pub first: u64,
     /// How many.
     pub records: usize,
+    /// Position of the first record in the whole input.
+    pub position: u64,
 }
 
 impl Inputs {
@@ -70,33 +81,27 @@ impl Inputs {
         let mut inputs = Inputs { files: Vec::new(), records: Some(0) };
         for source in sources {
             let file = open(node, source, io).await?;
-            inputs.add(file, record_bytes)?;
+            inputs.add(source, file, record_bytes)?;
         }
         Ok(inputs)
     }
 
-    fn add(&mut self, file: File, record_bytes: usize) -> Result<(), SortError> {
-        let metadata = file.metadata();
-        let first = self.records.unwrap_or(0);
-        match metadata.kind {
+    fn add(&mut self, source: &Source, file: File, record_bytes: usize) -> Result<(), SortError> {
+        let seen = file.metadata();
+        let records = match seen.kind {
             FileKind::Directory => {
                 return Err(SortError::Directory { file: file.path().to_owned() });
             }
-            FileKind::Sequential => {
-                self.records = None;
-                self.files.push(Input { file, first, records: 0 });
-                return Ok(());
-            }
-            FileKind::Regular => {}
-        }
-        let left = metadata.length % record_bytes as u64;
-        if left > 0 {
-            let (file, offset) = (file.path().to_owned(), metadata.length - left);
-            return Err(SortError::TruncatedRecord { file, offset, left, record_bytes });
-        }
-        let records = metadata.length / record_bytes as u64;
-        self.records = self.records.map(|before| before + records);
-        self.files.push(Input { file, first, records });
+            FileKind::Sequential => 0,
+            FileKind::Regular => whole_records(&file, record_bytes)?,
+        };
+        let first = self.records.unwrap_or(0);
+        let sequential = file.is_sequential();
+        self.records = self.records.filter(|_| !sequential).map(|before| before + records);
+        let direct = file.is_direct();
+        let kept = (sequential || self.files.len() < KEPT_OPEN).then_some(file);
+        let source = source.clone();
+        self.files.push(Input { kept, source, seen, direct, first, records });
         Ok(())
     }
 
@@ -107,18 +112,13 @@ impl Inputs {
 
     /// Whether every input that can be is read past the page cache.
     pub(crate) fn is_direct(&self) -> bool {
-        self.files.iter().all(|input| input.file.is_direct())
+        self.files.iter().all(|input| input.direct)
     }
 
     /// All records as units of at most `records` each, in order.
     pub(crate) fn units(&self, records: usize) -> impl Iterator<Item = ReadUnit> + '_ {
-        self.files.iter().enumerate().flat_map(move |(number, input)| {
-            (0..input.records).step_by(records).map(move |first| ReadUnit {
-                input: number,
-                first,
-                records: records.min((input.records - first) as usize),
-            })
-        })
+        let files = self.files.iter().enumerate();
+        files.flat_map(move |(number, input)| input.units(number, input.first, records))
     }
 
     /// The unit of at most `records` records from position `position` of the whole input on.
@@ -126,8 +126,81 @@ impl Inputs {
         let input = self.files.partition_point(|input| input.first + input.records <= position);
         let first = position - self.files[input].first;
         let left = self.files[input].records - first;
-        ReadUnit { input, first, records: records.min(left as usize) }
+        ReadUnit { input, first, records: records.min(left as usize), position }
     }
+}
+
+impl Input {
+    /// Whether it is read front to back only.
+    pub(crate) fn is_sequential(&self) -> bool {
+        self.seen.kind == FileKind::Sequential
+    }
+
+    /// Its records as units of at most `records` each; it is input `number`, and its first record
+    /// has that position.
+    pub(crate) fn units(
+        &self,
+        number: usize,
+        position: u64,
+        records: usize,
+    ) -> impl Iterator<Item = ReadUnit> + use<> {
+        let all = self.records;
+        (0..all).step_by(records).map(move |first| ReadUnit {
+            input: number,
+            first,
+            records: records.min((all - first) as usize),
+            position: position + first,
+        })
+    }
+
+    /// The file, opened again if it did not stay open.
+    async fn open(&self, node: &Node) -> Result<File, Failure> {
+        let (None, Source::Path(path)) = (&self.kept, &self.source) else {
+            return Ok(self.kept.clone().expect("standard input stays open"));
+        };
+        let file = node.open(path, Open::Read { direct: self.direct }).await?;
+        let now = file.metadata();
+        if (now.device, now.identity) != (self.seen.device, self.seen.identity) {
+            return Err(SortError::Replaced { file: path.clone() }.into());
+        }
+        Ok(file)
+    }
+}
+
+/// One task's way to the files of the inputs: the one it used last stays open.
+pub(crate) struct Files {
+    inputs: Arc<Inputs>,
+    last: Option<(usize, File)>,
+}
+
+impl Files {
+    pub(crate) fn new(inputs: &Arc<Inputs>) -> Files {
+        Files { inputs: Arc::clone(inputs), last: None }
+    }
+
+    /// The file of input `number`.
+    pub(crate) async fn of(&mut self, node: &Node, number: usize) -> Result<File, Failure> {
+        match &self.last {
+            Some((last, file)) if *last == number => Ok(file.clone()),
+            _ => {
+                let file = self.inputs.files[number].open(node).await?;
+                self.last = Some((number, file.clone()));
+                Ok(file)
+            }
+        }
+    }
+}
+
+/// The records of a file, if it ends with one.
+fn whole_records(file: &File, record_bytes: usize) -> Result<u64, SortError> {
+    let length = file.metadata().length;
+    let left = length % record_bytes as u64;
+    if left == 0 {
+        return Ok(length / record_bytes as u64);
+    }
+    let path: &Path = file.path();
+    let (file, offset) = (path.to_owned(), length - left);
+    Err(SortError::TruncatedRecord { file, offset, left, record_bytes })
 }
 
 async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskError> {

@@ -44,15 +44,18 @@ impl Output {
             let file = node.standard(Standard::Output).await?;
             return Ok(Output { file, unfinished: None });
         };
-        let target = node.resolve(path).await.map_err(|error| missing_directory(error, path))?;
-        let old = existing(node, &target).await?;
+        let old = existing(node, path).await?;
         match old.map(|metadata| metadata.kind) {
-            Some(FileKind::Directory) => Err(SortError::Directory { file: target }.into()),
+            Some(FileKind::Directory) => Err(SortError::Directory { file: path.clone() }.into()),
             Some(FileKind::Sequential) => {
-                let file = node.open(&target, Open::Append).await?;
+                let file = node.open(path, Open::Append).await?;
                 Ok(Output { file, unfinished: None })
             }
-            Some(FileKind::Regular) | None => Output::beside(node, target, old, io).await,
+            Some(FileKind::Regular) | None => {
+                let resolved = node.resolve(path).await;
+                let target = resolved.map_err(|error| missing_directory(error, path))?;
+                Output::beside(node, target, old, io).await
+            }
         }
     }
 

@@ -121,7 +121,7 @@ impl Plan {
         }
         let needed = plan.needed();
         if needed > limit {
-            let bytes = plan.input_bytes.unwrap_or(0);
+            let bytes = plan.input_bytes;
             return Err(SortError::TooLittleMemory { bytes, needed, limit });
         }
         Ok(plan)

@@ -1,5 +1,6 @@
 //! The stages of the sorts, one file each: what a worker does with a unit, and its bench siblings.
 
+mod alone;
 mod collector;
 mod distributor;
 mod reader;
@@ -10,6 +11,7 @@ mod tally;
 mod turn;
 mod writer;
 
+pub use alone::{Alone, Stage, alone};
 pub use distributor::OpenBucket;
 
 pub(crate) use collector::{Collector, collect};

@@ -17,25 +17,21 @@
 //!
 //! It refuses to say how stages hinder each other; the report of a sort does.
 
-use std::path::{Path, PathBuf};
+mod input;
+mod output;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{Buffer, Node, Pool, Posted, Queue};
+use node::{Buffer, Node, Pool, Queue};
 use pipeline::{Control, Failure, Pipeline, StageReport, Worker};
 use record::{Generator, Order, RECORD_BYTES, Ties};
 
-use super::{
-    Collector, Distributor, Reader, Sampler, Seams, Sorter, Tally, Writer, collect, distribute,
-    read, sample, sort, write,
-};
-use crate::block::{Block, Bucket, Chunk, Piece};
+use crate::block::{Block, Bucket, Chunk};
 use crate::contents::{Bytes, Contents, Sample, Splitters};
 use crate::error::SortError;
-use crate::generate::{Generate, generate};
-use crate::input::{BLOCK_BYTES, Inputs, Source};
-use crate::job::{IoChoice, Resources, Target, Tuning};
+use crate::job::{Resources, Tuning};
 use crate::one_pass::no_memory;
-use crate::output::Output;
 use crate::plan::{Plan, Shape};
 
 /// A stage of the one-pass sort.
@@ -124,145 +120,95 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// A generated file > sampler or reader > sink.
-    async fn on_input(&self) -> Result<StageReport, Failure> {
-        let path = self.job.directory.join("gristmill-stage-input");
-        self.generate(&path).await?;
-        let sources = [Source::Path(path.clone())];
-        let report =
-            match Inputs::open(self.node, &sources, RECORD_BYTES, self.job.resources.io).await {
-                Ok(inputs) if self.job.stage == Stage::Sampler => self.sampler(inputs).await,
-                Ok(inputs) => self.reader(inputs).await,
-                Err(failure) => Err(failure),
-            };
-        self.node.remove(&path).await?;
-        report
+    fn pipeline(&self) -> Pipeline {
+        self.job.control.enter(self.job.stage.name(), self.plan.input_bytes.unwrap_or(0));
+        Pipeline::new(&self.job.control)
     }
 
-    async fn generate(&self, path: &Path) -> Result<(), Failure> {
-        let made = Generate {
-            generator: Generator::default(),
-            first: 0,
+    async fn report(&self, pipeline: Pipeline) -> Result<StageReport, Failure> {
+        let stages = pipeline.join(self.node).await?;
+        let measured = stages.into_iter().find(|stage| stage.name == self.job.stage.name());
+        Ok(measured.expect("the stage was started"))
+    }
+
+    fn buffers(&self, count: usize, bytes: usize) -> Result<Vec<Buffer>, SortError> {
+        let buffers = self.contents.buffers(self.node, count, bytes);
+        buffers.map_err(|cause| no_memory(count * bytes, &cause))
+    }
+
+    /// Buffers that hold generated records, each its own.
+    fn filled(&self, count: usize, bytes: usize) -> Result<Vec<Buffer>, SortError> {
+        let mut buffers = self.buffers(count, bytes)?;
+        let records = bytes / RECORD_BYTES;
+        for (number, buffer) in buffers.iter_mut().enumerate() {
+            let out = &mut buffer.bytes_mut()[..records * RECORD_BYTES];
+            Generator::default().fill((number * records) as u128, out);
+        }
+        Ok(buffers)
+    }
+
+    /// Splitters of generated records, for as many buckets as the plan has.
+    fn splitters(&self) -> Result<Splitters, SortError> {
+        const EACH: usize = 16; // records sampled for a bucket: they come out about equal
+        let records = self.plan.buckets * EACH;
+        let buffer = self.filled(1, records * RECORD_BYTES)?.pop().expect("one was asked for");
+        let mut sample = Sample::default();
+        let block = Block { first: 0, records, start: 0, buffer };
+        self.contents.sample(&block, records, &mut sample);
+        Ok(self.contents.splitters(sample, self.plan.buckets))
+    }
+
+    fn even(&self) -> Even {
+        Even {
             records: self.job.records,
-            target: Target::Path(path.to_owned()),
-            checksum: false,
-            cores: self.job.resources.cores,
-            // What is written past the page cache is not in it when it is read.
-            io: IoChoice::Direct,
-            control: self.job.control.clone(),
-        };
-        generate(self.node, &made).await.map(drop)
+            buckets: self.plan.buckets as u64,
+            chunk_records: (self.plan.chunk_bytes / RECORD_BYTES) as u64,
+        }
+    }
+}
+
+/// Buckets that are as equal as can be.
+#[derive(Clone, Copy)]
+struct Even {
+    records: u64,
+    buckets: u64,
+    chunk_records: u64,
+}
+
+impl Even {
+    /// Records before a bucket.
+    fn first(self, bucket: u64) -> u64 {
+        bucket * self.records / self.buckets
     }
 
-    async fn sampler(&self, inputs: Inputs) -> Result<StageReport, Failure> {
-        let mut pipeline = self.pipeline();
-        let splitters = pipeline.owns(Posted::new(self.node, "splitters"));
-        let sampler = Sampler {
-            inputs: Arc::new(inputs),
-            contents: Arc::clone(&self.contents),
-            samples: self.plan.samples,
-            buckets: self.plan.buckets,
-            splitters: splitters.clone(),
-        };
-        let work = async move |worker: &Worker| sample(worker, &sampler).await;
-        pipeline.stage(self.node, "sampler", 1, work);
-        let sink = async move |worker: &Worker| Ok(worker.read(&splitters).await.map(drop)?);
-        pipeline.stage(self.node, "sink", 1, sink);
-        self.report(pipeline).await
+    /// The chunks of a bucket, of buffers that hold records already.
+    async fn chunks(
+        self,
+        worker: &Worker,
+        pool: &Pool,
+        bucket: u64,
+    ) -> Result<Vec<Chunk>, Failure> {
+        let records = self.first(bucket + 1) - self.first(bucket);
+        let mut chunks = Vec::new();
+        for first in (0..records).step_by(self.chunk_records as usize) {
+            let mut buffer = worker.take(pool).await?;
+            let records = self.chunk_records.min(records - first) as u32;
+            buffer.set_len(records as usize * RECORD_BYTES);
+            chunks.push(Chunk { bucket: bucket as u32, records, marks: Vec::new(), buffer });
+        }
+        Ok(chunks)
     }
 
-    async fn reader(&self, inputs: Inputs) -> Result<StageReport, Failure> {
-        let (node, plan) = (self.node, &self.plan);
-        let mut pipeline = self.pipeline();
-        let pool = self.buffers(plan.read_buffers(), plan.read_buffer_bytes())?;
-        let pool = pipeline.owns(Pool::new(node, "read buffers", pool));
-        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), plan.readers));
-        let reader = Reader {
-            inputs: Arc::new(inputs),
-            record_bytes: plan.record_bytes,
-            unit_records: plan.unit_records,
-            depth: plan.depth,
-            pool: pool.clone(),
-            out: blocks.clone(),
-            divide: None,
-        };
-        let work = async move |worker: &Worker| read(worker, &reader).await;
-        pipeline.stage(node, "reader", plan.readers, work);
-        let sink = async move |worker: &Worker| {
-            while let Some(block) = worker.pop(&blocks).await? {
-                pool.give(&worker.node, block.buffer).await;
-            }
-            Ok(())
-        };
-        pipeline.stage(node, "sink", 1, sink);
-        self.report(pipeline).await
+    fn bucket(self, number: u64, chunks: Vec<Chunk>) -> Bucket {
+        let first = self.first(number);
+        let records = self.first(number + 1) - first;
+        let output_bytes = self.records * RECORD_BYTES as u64;
+        Bucket { index: number as u32, first, records, chunks, output_bytes }
     }
+}
 
-    /// Blocks > distributor > sink. The chunks are not given back: while the input is read, nobody
-    /// in a sort gives them back either.
-    async fn distributor(&self) -> Result<StageReport, Failure> {
-        let (node, plan) = (self.node, &self.plan);
-        let mut pipeline = self.pipeline();
-        let splitters = pipeline.owns(Posted::new(node, "splitters"));
-        splitters.post(node, self.splitters()?).await;
-        let pool = self.filled(plan.read_buffers(), plan.unit_bytes)?;
-        let pool = pipeline.owns(Pool::new(node, "read buffers", pool));
-        let chunks = self.buffers(plan.chunks, plan.chunk_bytes)?;
-        let chunks = pipeline.owns(Pool::new(node, "memory for records", chunks));
-        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
-        let full =
-            pipeline.owns(Queue::new(node, "chunks", plan.distributors, plan.distributors));
-        let distributor = Distributor {
-            contents: Arc::clone(&self.contents),
-            splitters,
-            blocks: blocks.clone(),
-            pool: pool.clone(),
-            chunks,
-            chunk_bytes: plan.chunk_bytes,
-            limit: self.job.resources.memory_bytes,
-            out: full.clone(),
-            tally: Tally::default(),
-        };
-        let (total, unit) = (self.job.records, plan.unit_records);
-        let source = async move |worker: &Worker| {
-            for first in (0..total).step_by(unit) {
-                let buffer = worker.take(&pool).await?;
-                let records = unit.min((total - first) as usize);
-                worker.push(&blocks, Block { first, records, start: 0, buffer }).await?;
-            }
-            blocks.finish(&worker.node).await;
-            Ok(())
-        };
-        pipeline.stage(node, "source", 1, source);
-        let work = async move |worker: &Worker| distribute(worker, &distributor).await;
-        pipeline.stage(node, "distributor", plan.distributors, work);
-        pipeline.stage(node, "sink", 1, async move |worker: &Worker| drain(worker, &full).await);
-        self.report(pipeline).await
-    }
-
-    /// Lists of chunks > collector > sink.
-    async fn collector(&self) -> Result<StageReport, Failure> {
-        let (node, plan) = (self.node, &self.plan);
-        let mut pipeline = self.pipeline();
-        let splitters = pipeline.owns(Posted::new(node, "splitters"));
-        splitters.post(node, self.splitters()?).await;
-        let lists = pipeline.owns(Queue::new(node, "chunks", plan.distributors, 1));
-        let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
-        let source = self.chunk_source(&mut pipeline, async |worker, lists, chunk| {
-            // One list for each block that a distributor has done.
-            lists.push_to(worker, chunk).await
-        });
-        let _ = source;
-        let collector = Collector {
-            splitters,
-            chunks: lists,
-            out: buckets.clone(),
-            record_bytes: plan.record_bytes,
-            output: None,
-        };
-        let work = async move |worker: &Worker| collect(worker, &collector).await;
-        pipeline.stage(node, "collector", 1, work);
-        pipeline.stage(node, "sink", 1, async move |worker: &Worker| drain(worker, &buckets).await);
-        self.report(pipeline).await
-    }
+/// A sink that only takes.
+async fn drain<T: Send + 'static>(worker: &Worker, queue: &Queue<T>) -> Result<(), Failure> {
+    while worker.pop(queue).await?.is_some() {}
+    Ok(())
 }

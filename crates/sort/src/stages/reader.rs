@@ -7,13 +7,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use node::{Buffer, DiskTicket, Pool, Posted, Queue};
+use node::{Buffer, DiskTicket, File, Pool, Posted, Queue};
 use pipeline::{Failure, Worker};
 
 use crate::block::Block;
 use crate::contents::{Contents, Sample, Splitters};
 use crate::error::SortError;
-use crate::input::{BLOCK_BYTES, Input, Inputs, ReadUnit};
+use crate::input::{BLOCK_BYTES, Files, Inputs, ReadUnit};
 
 /// What readers share.
 #[derive(Clone)]
@@ -53,6 +53,7 @@ pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure
 
 /// A read under way.
 pub(crate) struct InFlight {
+    file: File,
     unit: ReadUnit,
     begin: u64,
     start: usize,
@@ -63,12 +64,11 @@ impl InFlight {
     /// Asks for a unit: whole disk blocks around it when the file is read past the page cache.
     pub(crate) fn submit(
         worker: &Worker,
-        inputs: &Inputs,
+        file: File,
         unit: ReadUnit,
         record_bytes: usize,
         buffer: Buffer,
     ) -> InFlight {
-        let file = &inputs.files[unit.input].file;
         let (from, bytes) = (unit.first * record_bytes as u64, unit.records * record_bytes);
         let (begin, bytes) = if file.is_direct() {
             let begin = from - from % BLOCK_BYTES;
@@ -78,24 +78,18 @@ impl InFlight {
             (from, bytes)
         };
         let ticket = file.read(&worker.node, begin, bytes, buffer);
-        InFlight { unit, begin, start: (from - begin) as usize, ticket }
+        InFlight { file, unit, begin, start: (from - begin) as usize, ticket }
     }
 
     /// The records, when they have come.
-    pub(crate) async fn wait(
-        self,
-        worker: &Worker,
-        inputs: &Inputs,
-        record_bytes: usize,
-    ) -> Result<Block, Failure> {
+    pub(crate) async fn wait(self, worker: &Worker, record_bytes: usize) -> Result<Block, Failure> {
         let (buffer, result) = self.ticket.wait(&worker.node).await;
         result?;
-        let input = &inputs.files[self.unit.input];
         if buffer.len() < self.start + self.unit.records * record_bytes {
-            let (file, offset) = (input.file.path().to_owned(), self.begin + buffer.len() as u64);
+            let (file, offset) = (self.file.path().to_owned(), self.begin + buffer.len() as u64);
             return Err(SortError::Shrunk { file, offset }.into());
         }
-        let first = input.first + self.unit.first;
+        let first = self.unit.position;
         Ok(Block { first, records: self.unit.records, start: self.start, buffer })
     }
 }
@@ -105,6 +99,7 @@ async fn read_units(
     reader: &Reader,
     units: impl Iterator<Item = ReadUnit>,
 ) -> Result<(), Failure> {
+    let mut files = Files::new(&reader.inputs);
     let mut in_flight = VecDeque::new();
     for unit in units {
         let buffer = loop {
@@ -118,8 +113,8 @@ async fn read_units(
                 hand_on_oldest(worker, reader, &mut in_flight).await?;
             }
         };
-        let submitted = InFlight::submit(worker, &reader.inputs, unit, reader.record_bytes, buffer);
-        in_flight.push_back(submitted);
+        let file = files.of(&worker.node, unit.input).await?;
+        in_flight.push_back(InFlight::submit(worker, file, unit, reader.record_bytes, buffer));
     }
     while !in_flight.is_empty() {
         hand_on_oldest(worker, reader, &mut in_flight).await?;
@@ -133,7 +128,7 @@ async fn hand_on_oldest(
     in_flight: &mut VecDeque<InFlight>,
 ) -> Result<(), Failure> {
     let oldest = in_flight.pop_front().expect("a read is in flight");
-    let block = oldest.wait(worker, &reader.inputs, reader.record_bytes).await?;
+    let block = oldest.wait(worker, reader.record_bytes).await?;
     worker.did(block.records * reader.record_bytes);
     Ok(worker.push(&reader.out, block).await?)
 }
@@ -141,21 +136,20 @@ async fn hand_on_oldest(
 /// Reads all inputs in order, pipes and files.
 async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     let mut held = Held { blocks: Vec::new(), waiting: reader.divide.is_some() };
-    let mut first = 0;
+    let mut files = Files::new(&reader.inputs);
+    let mut position = 0;
     for (number, input) in reader.inputs.files.iter().enumerate() {
-        if input.file.is_sequential() {
-            first = read_pipe(worker, reader, input, first, &mut held).await?;
+        let file = files.of(&worker.node, number).await?;
+        if input.is_sequential() {
+            position = read_pipe(worker, reader, &file, position, &mut held).await?;
             continue;
         }
-        for begin in (0..input.records).step_by(reader.unit_records) {
-            let records = reader.unit_records.min((input.records - begin) as usize);
-            let unit = ReadUnit { input: number, first: begin, records };
+        for unit in input.units(number, position, reader.unit_records) {
             let buffer = worker.take(&reader.pool).await?;
-            let read = InFlight::submit(worker, &reader.inputs, unit, reader.record_bytes, buffer);
-            let block = read.wait(worker, &reader.inputs, reader.record_bytes).await?;
-            held.hand_on(worker, reader, Block { first, ..block }).await?;
-            first += records as u64;
+            let read = InFlight::submit(worker, file.clone(), unit, reader.record_bytes, buffer);
+            held.hand_on(worker, reader, read.wait(worker, reader.record_bytes).await?).await?;
         }
+        position += input.records;
     }
     held.release(worker, reader).await
 }
@@ -163,7 +157,7 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
 async fn read_pipe(
     worker: &Worker,
     reader: &Reader,
-    input: &Input,
+    file: &File,
     mut first: u64,
     held: &mut Held,
 ) -> Result<u64, Failure> {
@@ -172,14 +166,14 @@ async fn read_pipe(
     let mut offset = 0;
     loop {
         let buffer = worker.take(&reader.pool).await?;
-        let read = input.file.read(&worker.node, offset, unit_bytes, buffer);
+        let read = file.read(&worker.node, offset, unit_bytes, buffer);
         let (buffer, result) = read.wait(&worker.node).await;
         result?;
         let (bytes, records) = (buffer.len(), buffer.len() / record_bytes);
         let left = (bytes % record_bytes) as u64;
         offset += bytes as u64;
         if left > 0 {
-            let (file, offset) = (input.file.path().to_owned(), offset - left);
+            let (file, offset) = (file.path().to_owned(), offset - left);
             return Err(SortError::TruncatedRecord { file, offset, left, record_bytes }.into());
         }
         if records == 0 {

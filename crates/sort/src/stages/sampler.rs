@@ -11,7 +11,7 @@ use node::Posted;
 use pipeline::{Failure, Worker};
 
 use crate::contents::{Contents, Sample, Splitters};
-use crate::input::{BLOCK_BYTES, Inputs};
+use crate::input::{BLOCK_BYTES, Files, Inputs};
 use crate::stages::reader::InFlight;
 
 /// Small random reads in flight.
@@ -52,6 +52,7 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
         .contents
         .buffers(&worker.node, DEPTH, room)
         .map_err(|cause| crate::one_pass::no_memory(DEPTH * room, &cause))?;
+    let mut files = Files::new(inputs);
     let mut in_flight: VecDeque<InFlight> = VecDeque::new();
     let mut sample = Sample::default();
     for number in 0..samples {
@@ -65,7 +66,8 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
             }
         };
         let unit = inputs.unit_at(place, each);
-        in_flight.push_back(InFlight::submit(worker, inputs, unit, bytes, buffer));
+        let file = files.of(&worker.node, unit.input).await?;
+        in_flight.push_back(InFlight::submit(worker, file, unit, bytes, buffer));
     }
     for oldest in in_flight {
         take(worker, sampler, oldest, &mut sample).await?;
@@ -80,7 +82,7 @@ async fn take(
     read: InFlight,
     sample: &mut Sample,
 ) -> Result<node::Buffer, Failure> {
-    let block = read.wait(worker, &sampler.inputs, sampler.contents.record_bytes()).await?;
+    let block = read.wait(worker, sampler.contents.record_bytes()).await?;
     sampler.contents.sample(&block, block.records, sample);
     worker.did(block.buffer.len());
     Ok(block.buffer)

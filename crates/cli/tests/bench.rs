@@ -1,0 +1,114 @@
+//! Every measurement at its smoke size: the fields of the contract, figures that make sense, and no
+//! file left behind.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn bench(arguments: &[&str]) -> Value {
+    let ended = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .arg("bench")
+        .args(arguments)
+        .args(["--smoke", "--json", "--runs", "2"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{arguments:?}: {said}");
+    serde_json::from_slice(&ended.stdout).unwrap()
+}
+
+/// The rows, each checked against the contract.
+fn rows(report: &Value) -> &[Value] {
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.len() > 1, "{report:#}");
+    for row in rows {
+        assert!(!row["name"].as_str().unwrap().is_empty());
+        assert!(!row["command"].as_str().unwrap().is_empty());
+        let seconds: Vec<f64> =
+            row["seconds"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect();
+        let published = row["published"].as_bool().unwrap();
+        assert_eq!(seconds.len(), if published { 1 } else { 2 }, "{row:#}");
+        let median = row["median"].as_f64().unwrap();
+        let (least, most) = (seconds[0].min(seconds[1 % seconds.len()]), seconds.iter().sum());
+        assert!(median > 0.0 && median >= least && median <= most, "{row:#}");
+        let ratio = &row["ratio_to_floor"];
+        assert!(if published { ratio.is_null() } else { ratio.as_f64().unwrap() > 0.0 }, "{row:#}");
+    }
+    assert_eq!(rows[0]["ratio_to_floor"], 1.0);
+    rows
+}
+
+fn names(rows: &[Value]) -> Vec<&str> {
+    rows.iter().map(|row| row["name"].as_str().unwrap()).collect()
+}
+
+fn assert_empty(place: &Path) {
+    assert_eq!(std::fs::read_dir(place).unwrap().count(), 0, "a file is left");
+}
+
+#[test]
+fn datamation_validates_what_it_measures() {
+    let place = tempfile::tempdir().unwrap();
+    let report = bench(&["datamation", "--directory", place.path().to_str().unwrap()]);
+    assert_eq!(report["bench"], "datamation");
+    assert_eq!(report["records"], 2_000);
+    let rows = rows(&report);
+    assert_eq!(names(rows)[..2], ["cp and sync", "gristmill"]);
+    assert_eq!(rows[0]["command"], "cp input output && sync output");
+    assert_eq!(rows[1]["command"], "gristmill sort --format gensort input -o output");
+    assert_eq!(rows[1]["validated"], true);
+    assert_empty(place.path());
+}
+
+#[test]
+fn memory_stands_beside_the_published_figure() {
+    let report = bench(&["memory"]);
+    let rows = rows(&report);
+    let published = rows.iter().find(|row| row["published"] == true).unwrap();
+    assert!(published["name"].as_str().unwrap().starts_with("IPS4o"));
+    assert_eq!(published["median"], 0.002);
+}
+
+#[test]
+fn kernels_stand_beside_the_papers_choices() {
+    let report = bench(&["kernel"]);
+    let rows = rows(&report);
+    let names = names(rows);
+    for name in ["partial radix, 22 bits", "mergesort", "in-place permutation", "skewed"] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    assert!(rows.iter().all(|row| row["ns_per_item"].as_f64().unwrap() > 0.0));
+}
+
+#[test]
+fn each_stage_runs_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().to_str().unwrap();
+    let report = bench(&["stage", "all", "--directory", directory]);
+    let rows = rows(&report);
+    let stages = ["sampler", "reader", "distributor", "collector", "sorter", "writer"];
+    assert_eq!(names(rows)[1..], stages);
+    for row in &rows[1..] {
+        for field in ["unit_mb", "workers", "busy_ms_per_unit", "mb_per_s_per_worker", "mb_per_s"] {
+            assert!(row[field].as_f64().unwrap() > 0.0, "{row:#}");
+        }
+    }
+    for stage in stages {
+        let one = bench(&["stage", stage, "--directory", directory]);
+        assert_eq!(names(one["rows"].as_array().unwrap()), ["copy", stage]);
+    }
+    assert_empty(place.path());
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_told() {
+    let ended = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args(["bench", "datamation", "--smoke", "--json", "--directory", "/no/such/place"])
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(told["error"]["file"], "/no/such/place");
+    assert!(told["error"]["message"].as_str().unwrap().contains("--directory"));
+}

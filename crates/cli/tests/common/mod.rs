@@ -1,0 +1,168 @@
+//! What the command's tests share: a place to work in, ways to run the command there, and the
+//! naive sort that its results are compared with.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// The command under test.
+pub const GRISTMILL: &str = env!("CARGO_BIN_EXE_gristmill");
+
+/// Length of a gensort record.
+pub const RECORD_BYTES: usize = 100;
+
+/// What a shell adds to the number of the signal that ended a process.
+const SIGNAL_CODE: i32 = 128;
+
+/// A directory on the build's disk, gone with the test; commands run inside it.
+pub struct Place {
+    directory: TempDir,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub out: Vec<u8>,
+    pub err: String,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        Place { directory: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+    }
+
+    /// A place that holds so many gensort records, as `in`.
+    pub fn with_records(records: u64) -> Place {
+        let place = Place::new();
+        place.run(&format!("gensort {records} in")).succeeded();
+        place
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.directory.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The files that a run has not finished, or has left behind.
+    pub fn unfinished(&self) -> Vec<String> {
+        let names = self.names().into_iter();
+        names.filter(|name| name.starts_with(".gristmill-")).collect()
+    }
+
+    /// Waits until a run has begun its output.
+    #[track_caller]
+    pub fn wait_for_output(&self, child: &mut Child) {
+        while self.unfinished().is_empty() {
+            assert_eq!(child.try_wait().unwrap(), None, "it ended before it began its output");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Every regular file here with its content.
+    pub fn snapshot(&self) -> BTreeMap<String, Vec<u8>> {
+        let names = self.names().into_iter();
+        let regular = names.filter(|name| self.path(name).symlink_metadata().unwrap().is_file());
+        regular.map(|name| (name.clone(), self.read(&name))).collect()
+    }
+
+    /// The command with these arguments, parted by blanks, ready to be started here.
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(GRISTMILL);
+        command.args(arguments.split_whitespace());
+        self.prepared(command)
+    }
+
+    /// A shell's script, in which `$GRISTMILL` is the command.
+    pub fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).env("GRISTMILL", GRISTMILL);
+        self.prepared(command)
+    }
+
+    fn prepared(&self, mut command: Command) -> Command {
+        command.current_dir(self.directory.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, arguments: &str) -> Ran {
+        Ran::from(self.command(arguments).output().unwrap())
+    }
+
+    pub fn run_shell(&self, script: &str) -> Ran {
+        Ran::from(self.shell(script).output().unwrap())
+    }
+
+    /// Runs the command with a pipe on standard input that gives these bytes.
+    pub fn feed(&self, arguments: &str, bytes: &[u8]) -> Ran {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        std::thread::scope(|scope| {
+            // A command that refuses its input closes the pipe early.
+            scope.spawn(move || drop(pipe.write_all(bytes)));
+            Ran::from(child.wait_with_output().unwrap())
+        })
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        let status = output.status;
+        let code = status.code().or(status.signal().map(|signal| SIGNAL_CODE + signal));
+        let err = String::from_utf8(output.stderr).unwrap();
+        Ran { code: code.expect("a code or a signal"), out: output.stdout, err }
+    }
+}
+
+impl Ran {
+    #[track_caller]
+    pub fn succeeded(self) -> Ran {
+        assert_eq!(self.code, 0, "{}", self.err);
+        self
+    }
+
+    /// Standard output as one JSON value.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.out)
+            .unwrap_or_else(|error| panic!("{error}: {:?}", String::from_utf8_lossy(&self.out)))
+    }
+
+    /// The one line that a failure tells.
+    #[track_caller]
+    pub fn complaint(&self) -> &str {
+        let line = self.err.strip_suffix('\n').unwrap_or_else(|| panic!("no line: {self:?}"));
+        assert!(line.starts_with("gristmill: ") && !line.contains('\n'), "{}", self.err);
+        line
+    }
+}
+
+/// Records of that length in ascending order of their bytes: the order of gensort's, too.
+pub fn sorted(bytes: &[u8], record_bytes: usize) -> Vec<u8> {
+    let mut records: Vec<&[u8]> = bytes.chunks(record_bytes).collect();
+    records.sort_unstable();
+    records.concat()
+}

@@ -1,0 +1,82 @@
+//! Memory: a sort stays within `-S` and 32 MiB for the program, and what it writes depends on its
+//! inputs and its order alone (guarantees 3 and 6).
+
+mod common;
+
+use common::{Place, RECORD_BYTES, Ran, sorted};
+
+/// What the program itself may take beside the limit.
+const PROGRAM_BYTES: u64 = 32 << 20;
+
+/// The least `-S`, in MiB, that a refusal names.
+fn least_memory_mib(place: &Place, sort: &str) -> u64 {
+    let refused = place.run(&format!("{sort} -S 1M"));
+    assert_eq!(refused.code, 2);
+    let line = refused.complaint();
+    let figure = line.split("-S ").nth(1).and_then(|rest| rest.split('M').next());
+    figure.and_then(|figure| figure.parse().ok()).unwrap_or_else(|| panic!("no figure: {line}"))
+}
+
+fn check_peak(place: &Place, limit_mib: u64) {
+    let sort = format!("sort --format gensort in -o out --json -S {limit_mib}M");
+    check_peak_of(place.run(&sort), limit_mib);
+}
+
+fn check_peak_of(ran: Ran, limit_mib: u64) {
+    let report = ran.succeeded().json();
+    let peak_rss_bytes = report["peak_rss_bytes"].as_u64().unwrap();
+    let most = (limit_mib << 20) + PROGRAM_BYTES;
+    assert!(peak_rss_bytes > 60_000_000, "one pass holds the input: {peak_rss_bytes}");
+    assert!(peak_rss_bytes <= most, "{peak_rss_bytes} bytes resident, {most} allowed");
+}
+
+#[test]
+fn the_least_memory_is_enough_and_is_kept() {
+    let place = Place::with_records(600_000);
+    let least = least_memory_mib(&place, "sort --format gensort in -o out");
+    check_peak(&place, least);
+    assert_eq!(place.run(&format!("sort --format gensort in -o out -S {}M", least - 1)).code, 2);
+}
+
+#[test]
+fn sorted_and_skewed_inputs_keep_the_limit_too() {
+    let place = Place::new();
+    for make in ["gensort -s 600000 in", "sort --format gensort in -o in"] {
+        place.run(make).succeeded();
+        check_peak(&place, least_memory_mib(&place, "sort --format gensort in -o out"));
+    }
+}
+
+/// A pipe's length is not known: its sort may fill what `-S` gives, and no more.
+#[test]
+fn a_pipe_keeps_the_limit() {
+    const LIMIT_MIB: u64 = 180;
+    let place = Place::with_records(600_000);
+    let sort = format!("sort --format gensort -o out --json -S {LIMIT_MIB}M");
+    check_peak_of(place.feed(&sort, &place.read("in")), LIMIT_MIB);
+}
+
+#[test]
+fn the_output_depends_on_nothing_but_input_and_order() {
+    const WAYS: [&str; 6] = [
+        "-S 200M",
+        "-S 2G",
+        "--parallel 1",
+        "--parallel 7 --io direct",
+        "--io buffered",
+        "--plan one-pass --parallel 3 -S 1G",
+    ];
+    // A key of one bit a byte: nearly every record has the key of many others.
+    const ORDERS: [&str; 3] =
+        ["gensort", "gensort --key 2+1:i8:desc", "gensort --key 2+1 --stable"];
+    let place = Place::with_records(200_000);
+    let input = place.read("in");
+    for order in ORDERS {
+        let fed = place.feed(&format!("sort --format {order}"), &input).succeeded().out;
+        for way in WAYS {
+            place.run(&format!("sort --format {order} in -o out {way}")).succeeded();
+            assert!(place.read("out") == fed, "{order} {way}");
+        }
+        assert_eq!(fed == sorted(&input, RECORD_BYTES), order == "gensort");
+    }
+}
