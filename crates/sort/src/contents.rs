@@ -12,10 +12,11 @@ pub use counts::Counts;
 use std::io;
 use std::ops::Range;
 
-use kernel::{Classifier, Entry, Slab};
+use kernel::{Entry, Slab};
 use node::{Buffer, Node};
 
 use crate::block::{Block, Bucket};
+use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
 /// How the stages touch records.
@@ -33,7 +34,7 @@ pub trait Contents: Send + Sync + 'static {
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample);
 
     /// At most `buckets - 1` splitters that divide the sampled records evenly.
-    fn splitters(&self, sample: Sample, buckets: usize) -> Splitters;
+    fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters;
 
     /// Sum of the CRC-32 of the block's records.
     fn checksum(&self, block: &Block) -> u64;
@@ -73,26 +74,6 @@ pub struct Sample {
     pub records: Vec<u8>,
     /// Their positions in the whole input.
     pub positions: Vec<u64>,
-}
-
-/// Elements of the total order that divide the buckets.
-#[derive(Debug)]
-pub struct Splitters {
-    /// How many buckets.
-    pub buckets: usize,
-    pub(crate) classifier: Classifier,
-    pub(crate) sample: Sample,
-}
-
-impl Splitters {
-    pub(crate) fn new(buckets: usize, prefixes: &[u64], sample: Sample) -> Splitters {
-        Splitters { buckets, classifier: Classifier::new(prefixes), sample }
-    }
-
-    /// One bucket for all.
-    pub fn none() -> Splitters {
-        Splitters::new(1, &[], Sample::default())
-    }
 }
 
 /// The buckets of a block's records.

@@ -27,6 +27,7 @@ mod one_pass;
 mod output;
 mod plan;
 mod report;
+mod splitters;
 pub mod stages;
 mod validate;
 
@@ -40,4 +41,5 @@ pub use one_pass::one_pass;
 pub use output::sweep;
 pub use plan::{Need, Plan, Shape};
 pub use report::{DirectIo, Report};
+pub use splitters::Splitters;
 pub use validate::{Validated, validate};

@@ -10,13 +10,13 @@ use node::{Buffer, Node, Pool, Posted, Queue};
 use pipeline::{Failure, Pipeline, StageReport, bottleneck};
 
 use crate::block::Bucket;
-use crate::contents::Splitters;
 use crate::error::SortError;
 use crate::input::{BLOCK_BYTES, Inputs};
 use crate::job::{IoChoice, Job};
 use crate::output::Output;
 use crate::plan::{Plan, Shape};
 use crate::report::{DirectIo, Report};
+use crate::splitters::Splitters;
 use crate::stages::{
     Collector, Distributor, Divide, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer, collect,
     distribute, read, sample, sort, write,

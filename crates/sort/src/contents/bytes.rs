@@ -1,6 +1,5 @@
 //! Real records.
 
-use std::cmp::Ordering;
 use std::io;
 use std::ops::Range;
 
@@ -8,8 +7,9 @@ use kernel::{Bin, RecordCrc, Rows, Words, gather, row, scatter};
 use node::{Buffer, Node};
 use record::{Order, Ties};
 
-use super::{Assignment, Contents, Place, Sample, Splitters, Workspace};
+use super::{Assignment, Contents, Place, Sample, Workspace};
 use crate::block::{Block, Bucket, Chunk};
+use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
 /// Records of one format.
@@ -28,40 +28,6 @@ impl Bytes {
     fn records<'a>(&self, block: &'a Block) -> &'a [u8] {
         &block.buffer.bytes()[block.range(self.record_bytes())]
     }
-
-    /// Compares a record and its input position with a splitter.
-    fn compare(&self, record: (&[u8], u64), splitters: &Splitters, index: usize) -> Ordering {
-        let bytes = self.record_bytes();
-        let splitter = &splitters.sample.records[index * bytes..][..bytes];
-        let order = self.order.compare(record.0, splitter);
-        match self.order.ties() {
-            Ties::Record => order,
-            Ties::Position => order.then(record.1.cmp(&splitters.sample.positions[index])),
-        }
-    }
-
-    /// The bucket of a record whose prefix is that of some splitters.
-    ///
-    /// A record equal to splitters may go to any bucket beside them: its position chooses, so even
-    /// records that are all the same spread evenly.
-    fn among_ties(&self, record: (&[u8], u64), splitters: &Splitters, ties: Range<usize>) -> u32 {
-        let below =
-            partition_point(ties.clone(), |index| self.compare(record, splitters, index).is_gt());
-        let equal = partition_point(below..ties.end, |index| {
-            self.compare(record, splitters, index).is_eq()
-        });
-        below as u32 + (record.1 % (equal - below + 1) as u64) as u32
-    }
-}
-
-/// The first index of the range for which `holds` does not hold.
-fn partition_point(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (range.start, range.end);
-    while low < high {
-        let middle = low.midpoint(high);
-        if holds(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
 }
 
 impl Contents for Bytes {
@@ -86,23 +52,8 @@ impl Contents for Bytes {
         }
     }
 
-    fn splitters(&self, sample: Sample, buckets: usize) -> Splitters {
-        let bytes = self.record_bytes();
-        let record = |index: usize| &sample.records[index * bytes..][..bytes];
-        let mut order: Vec<usize> = (0..sample.positions.len()).collect();
-        order.sort_unstable_by(|&a, &b| {
-            let by_position = sample.positions[a].cmp(&sample.positions[b]);
-            self.order.compare(record(a), record(b)).then(by_position)
-        });
-        let buckets = buckets.min(order.len() + 1);
-        let mut chosen = Sample::default();
-        for rank in (1..buckets).map(|bucket| bucket * order.len() / buckets) {
-            chosen.records.extend_from_slice(record(order[rank]));
-            chosen.positions.push(sample.positions[order[rank]]);
-        }
-        let mut prefixes = vec![0; buckets - 1];
-        self.order.prefixes(&chosen.records, &mut prefixes);
-        Splitters::new(buckets, &prefixes, chosen)
+    fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
+        Splitters::choose(&self.order, sample, buckets)
     }
 
     fn checksum(&self, block: &Block) -> u64 {
@@ -110,26 +61,7 @@ impl Contents for Bytes {
     }
 
     fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
-        let records = self.records(block);
-        found.prefixes.resize(block.records, 0);
-        found.bins.resize(block.records, 0);
-        self.order.prefixes(records, &mut found.prefixes);
-        let tied = splitters.classifier.classify(&found.prefixes, &mut found.bins);
-        if tied > 0 {
-            let each = records.chunks_exact(self.record_bytes()).zip(block.first..);
-            for ((record, &prefix), bin) in each.zip(&found.prefixes).zip(&mut found.bins) {
-                let first = *bin as usize;
-                let ties = splitters.classifier.ties(*bin, prefix) as usize;
-                if ties > 0 {
-                    *bin = self.among_ties(record, splitters, first..first + ties);
-                }
-            }
-        }
-        found.counts.clear();
-        found.counts.resize(splitters.buckets, 0);
-        for &bin in &found.bins {
-            found.counts[bin as usize] += 1;
-        }
+        splitters.assign(&self.order, self.records(block), block.first, found);
     }
 
     fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]) {
@@ -188,8 +120,7 @@ impl Contents for Bytes {
 
     #[inline]
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
-        let (prefix, next) = (self.order.word(a, 0), self.order.word(b, 0));
-        prefix < next || (prefix == next && self.order.compare(a, b).is_le())
+        self.order.compare(a, b).is_le()
     }
 }
 

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use node::{Buffer, Node, Random};
 
-use super::{Assignment, Contents, Place, Sample, Splitters, Workspace};
+use super::{Assignment, Contents, Place, Sample, Workspace};
 use crate::block::{Block, Bucket};
+use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
 /// Counted records; draws depend on the seed and the position of a block, on nothing else.
@@ -49,8 +50,8 @@ impl Contents for Counts {
         sample.positions.extend(block.first..block.first + count);
     }
 
-    fn splitters(&self, sample: Sample, buckets: usize) -> Splitters {
-        Splitters::new(buckets.min(sample.positions.len() + 1), &[], Sample::default())
+    fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
+        Splitters::even(buckets.min(sample.positions.len() + 1))
     }
 
     fn checksum(&self, _: &Block) -> u64 {
@@ -125,7 +126,7 @@ mod tests {
 
     fn classify(skew: f64, buckets: usize, records: usize) -> Vec<u32> {
         let counts = Counts::new(100, skew, 1);
-        let splitters = Splitters::new(buckets, &[], Sample::default());
+        let splitters = Splitters::even(buckets);
         let mut found = Assignment::default();
         counts.classify(&block(7, records), &splitters, &mut found);
         found.counts

@@ -28,11 +28,12 @@ use pipeline::{Control, Failure, Pipeline, StageReport, Worker};
 use record::{Generator, Order, RECORD_BYTES, Ties};
 
 use crate::block::{Block, Bucket, Chunk};
-use crate::contents::{Bytes, Contents, Sample, Splitters};
+use crate::contents::{Bytes, Contents, Sample};
 use crate::error::SortError;
 use crate::job::{Resources, Tuning};
 use crate::one_pass::no_memory;
 use crate::plan::{Plan, Shape};
+use crate::splitters::Splitters;
 
 /// A stage of the one-pass sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ impl Bench<'_> {
         let mut sample = Sample::default();
         let block = Block { first: 0, records, start: 0, buffer };
         self.contents.sample(&block, records, &mut sample);
-        Ok(self.contents.splitters(sample, self.plan.buckets))
+        Ok(self.contents.splitters(&sample, self.plan.buckets))
     }
 
     fn even(&self) -> Even {

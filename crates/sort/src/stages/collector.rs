@@ -6,8 +6,8 @@ use node::{Posted, Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::block::{Bucket, Chunk};
-use crate::contents::Splitters;
 use crate::output::Output;
+use crate::splitters::Splitters;
 
 /// What the collector needs.
 #[derive(Clone)]

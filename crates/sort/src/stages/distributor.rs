@@ -10,8 +10,9 @@ use node::{Buffer, Pool, Posted, Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::block::{Block, Chunk, Mark};
-use crate::contents::{Assignment, Contents, Splitters};
+use crate::contents::{Assignment, Contents};
 use crate::error::SortError;
+use crate::splitters::Splitters;
 use crate::stages::Tally;
 
 /// What distributors share.

@@ -11,9 +11,10 @@ use node::{Buffer, DiskTicket, File, Pool, Posted, Queue};
 use pipeline::{Failure, Worker};
 
 use crate::block::Block;
-use crate::contents::{Contents, Sample, Splitters};
+use crate::contents::{Contents, Sample};
 use crate::error::SortError;
 use crate::input::{BLOCK_BYTES, Files, Inputs, ReadUnit};
+use crate::splitters::Splitters;
 
 /// What readers share.
 #[derive(Clone)]
@@ -236,7 +237,7 @@ impl Divide {
         }
         // A short input needs few buckets: each should be worth its chunks.
         let buckets = self.buckets.min(sample.positions.len() / OVERSAMPLING + 1);
-        self.contents.splitters(sample, buckets)
+        self.contents.splitters(&sample, buckets)
     }
 }
 

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use node::Posted;
 use pipeline::{Failure, Worker};
 
-use crate::contents::{Contents, Sample, Splitters};
+use crate::contents::{Contents, Sample};
 use crate::input::{BLOCK_BYTES, Files, Inputs};
+use crate::splitters::Splitters;
 use crate::stages::reader::InFlight;
 
 /// Small random reads in flight.
@@ -33,9 +34,9 @@ pub(crate) struct Sampler {
 pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Failure> {
     let sample = if sampler.buckets > 1 { draw(worker, sampler).await? } else { Sample::default() };
     let splitters = if sample.positions.is_empty() {
-        Splitters::none()
+        Splitters::even(1)
     } else {
-        sampler.contents.splitters(sample, sampler.buckets)
+        sampler.contents.splitters(&sample, sampler.buckets)
     };
     sampler.splitters.post(&worker.node, splitters).await;
     Ok(())
