@@ -18,7 +18,6 @@ mod datamation;
 mod kernel;
 mod measure;
 mod memory;
-mod scratch;
 mod stage;
 mod table;
 

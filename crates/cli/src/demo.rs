@@ -13,6 +13,7 @@ use pipeline::{Control, Failure};
 use record::{Comparison, Generator, Order, Summary, Ties};
 
 use crate::failure::{CliFailure, Exit};
+use crate::scratch::Scratch;
 use crate::{machine, progress, say};
 
 /// Sort a million records disk to disk, check them, and show the history of that benchmark.
@@ -36,16 +37,7 @@ const HISTORY: [(&str, &str, &str); 4] = [
 
 /// Shows.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let place = tempfile::Builder::new()
-        .prefix("gristmill-demo-")
-        .tempdir_in(&arguments.directory)
-        .map_err(|cause| {
-            let message = format!(
-                "cannot work in {}: {cause}; name a directory with --directory",
-                arguments.directory.display()
-            );
-            CliFailure::new("io", message)
-        })?;
+    let place = Scratch::new(&arguments.directory, "demo")?;
     let control = Control::default();
     let inside = place.path().to_owned();
     let watch = control.clone();

@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 async fn look(node: &Node, path: PathBuf) -> Result<Directory, Failure> {
     let free_bytes = node.space(&path).await?;
-    let probe = path.join(format!(".gristmill-{:016x}.tmp", node.random()));
+    let probe = path.join(format!(".gristmill-{:016x}.probe", node.random()));
     let file = node.open(&probe, Open::Create { direct: true, mode: 0o600 }).await?;
     let direct_io = write_directly(node, &file, &probe).await;
     node.remove(&probe).await?;

@@ -99,6 +99,7 @@ impl From<Failure> for CliFailure {
             },
             Failure::Stopped(_) => CliFailure::new("stopped", message),
             Failure::Closed => CliFailure::new("stopped", message),
+            Failure::NoThread { .. } => CliFailure::new("no_thread", message),
             Failure::Panic { .. } => CliFailure::new("bug", message),
         }
     }
@@ -111,12 +112,12 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
     }
-    if std::env::args().any(|argument| argument == "--json") {
+    if std::env::args_os().any(|argument| argument == "--json") {
         let text = error.render().to_string();
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let _ = say::out(json::error(&CliFailure::usage(message)));
     }
-    let command = std::env::args().nth(1);
-    let as_reference = matches!(command.as_deref(), Some("gensort" | "valsort"));
+    let command = std::env::args_os().nth(1).unwrap_or_default();
+    let as_reference = command == "gensort" || command == "valsort";
     ExitCode::from(if as_reference { 1 } else { FAILED })
 }

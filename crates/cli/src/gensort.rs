@@ -1,6 +1,9 @@
 //! `gristmill gensort`: makes the records of the sort benchmark, as the reference gensort 1.5 does.
 
 use ::sort::{Generate, Target, generate};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
 use clap::Args;
 use pipeline::Control;
 use record::{Generator, Style};
@@ -33,7 +36,7 @@ pub struct Arguments {
     records: u64,
     /// Where they go; the reference's I/O options may follow (,buf ,dir ,trans=SIZE ,count=N)
     #[arg(value_name = "FILE_NAME[,opts]")]
-    file: String,
+    file: OsString,
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     progress: progress::Mode,
@@ -70,18 +73,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 /// Takes the reference's I/O options off a file name. What they ask of its request sizes, ours has
 /// derived; direct and buffered are obeyed.
-pub fn split_options(file: &str) -> (&str, Option<::sort::IoChoice>) {
-    let (mut name, mut io) = (file, None);
-    while let Some((rest, option)) = name.rsplit_once(',') {
-        match option {
-            "buf" => io = Some(::sort::IoChoice::Buffered),
-            "dir" => io = Some(::sort::IoChoice::Direct),
-            _ if option.starts_with("trans=") || option.starts_with("count=") => {}
+pub fn split_options(file: &OsStr) -> (&OsStr, Option<::sort::IoChoice>) {
+    let (mut name, mut io) = (file.as_bytes(), None);
+    while let Some(comma) = name.iter().rposition(|&byte| byte == b',') {
+        match &name[comma + 1..] {
+            b"buf" => io = Some(::sort::IoChoice::Buffered),
+            b"dir" => io = Some(::sort::IoChoice::Direct),
+            option if option.starts_with(b"trans=") || option.starts_with(b"count=") => {}
             _ => break,
         }
-        name = rest;
+        name = &name[..comma];
     }
-    (name, io)
+    (OsStr::from_bytes(name), io)
 }
 
 #[cfg(test)]
@@ -91,9 +94,14 @@ mod tests {
 
     #[test]
     fn options_behind_the_name_are_taken_off() {
-        assert_eq!(split_options("data"), ("data", None));
-        assert_eq!(split_options("a,b"), ("a,b", None));
-        assert_eq!(split_options("a,b,buf"), ("a,b", Some(IoChoice::Buffered)));
-        assert_eq!(split_options("a,dir,trans=4m,count=8"), ("a", Some(IoChoice::Direct)));
+        let cases = [
+            ("data", "data", None),
+            ("a,b", "a,b", None),
+            ("a,b,buf", "a,b", Some(IoChoice::Buffered)),
+            ("a,dir,trans=4m,count=8", "a", Some(IoChoice::Direct)),
+        ];
+        for (given, name, io) in cases {
+            assert_eq!(split_options(OsStr::new(given)), (OsStr::new(name), io));
+        }
     }
 }

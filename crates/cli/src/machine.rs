@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
@@ -9,19 +10,16 @@ use std::time::Duration;
 use node::Node;
 use node_real::{Cluster, RealDisks, facts_of_memory};
 use pipeline::{Control, Failure};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::SIGXFSZ;
 use signal_hook::iterator::Signals;
 
 use crate::failure::CliFailure;
 use crate::progress::{Mode, Progress};
-use crate::say;
 use crate::size::Memory;
+use crate::{say, scratch, signals};
 
 /// After a signal the run may end by itself for so long; then it is ended.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// What a process that a signal ended exits with: this and the signal's number.
-const SIGNAL_CODE: i32 = 128;
 
 /// Runs `program` on one real node, with signals and progress.
 pub fn run<T, P, Task>(control: &Control, progress: Mode, program: P) -> Result<T, CliFailure>
@@ -32,70 +30,54 @@ where
 {
     // Only names of temporary files and the places of samples are drawn.
     let cluster = Cluster::new(1, RandomState::new().hash_one("gristmill"));
-    let caught = watch_signals(control.clone(), cluster.disks());
+    let caught = watch_signals(control.clone(), cluster.disks())?;
     let shown = Progress::start(control.clone(), progress);
-    let mut ends = cluster.run(program);
+    // A panic outside of the stages is a bug; even then nothing is left behind.
+    let ended = catch_unwind(AssertUnwindSafe(|| cluster.run(program)));
     shown.stop();
+    let Ok(mut ends) = ended else {
+        cluster.disks().remove_unfinished();
+        return Err(CliFailure::new("bug", "stopped by the panic above; please report it"));
+    };
     ends.pop().expect("one node").map_err(|failure| {
         let stopped = matches!(failure, Failure::Stopped(_));
         let failure = CliFailure::from(failure);
-        let code = SIGNAL_CODE + caught.load(Ordering::SeqCst);
+        let code = signals::code(caught.load(Ordering::SeqCst));
         if stopped { failure.with_code(code as u8) } else { failure }
     })
 }
 
 /// On a signal one thread stops the pipeline; after a second, or at another signal, what the run has
-/// made is removed and the process ends, whatever others do. A signal that was ignored when the
-/// process began (`nohup`) stays ignored.
-fn watch_signals(control: Control, disks: Arc<RealDisks>) -> Arc<AtomicI32> {
+/// made is removed and the process ends, whatever others do.
+fn watch_signals(control: Control, disks: Arc<RealDisks>) -> Result<Arc<AtomicI32>, CliFailure> {
     let caught = Arc::new(AtomicI32::new(0));
     let seen = Arc::clone(&caught);
-    let mut signals = Signals::new(watched()).expect("signals can be watched");
-    std::thread::spawn(move || {
-        let mut ending = false;
-        for signal in signals.forever() {
-            if signal == SIGXFSZ {
-                continue; // Taking it is enough: the write that was too long fails and is told.
-            }
-            if ending {
+    // A file size limit's signal is heard too: then the write that was too long fails and is told.
+    let mut heard = signals::ending();
+    heard.push(SIGXFSZ);
+    let mut incoming = Signals::new(heard).map_err(signals::unwatched)?;
+    let watch = move || {
+        for signal in incoming.forever().filter(|&signal| signal != SIGXFSZ) {
+            if seen.swap(signal, Ordering::SeqCst) != 0 {
                 end(signal, &disks);
             }
-            ending = true;
-            seen.store(signal, Ordering::SeqCst);
-            control.stop(name(signal));
+            control.stop(signals::name(signal));
             let disks = Arc::clone(&disks);
             std::thread::spawn(move || {
                 std::thread::sleep(GRACE);
                 end(signal, &disks);
             });
         }
-    });
-    caught
+    };
+    std::thread::Builder::new().spawn(watch).map_err(signals::unwatched)?;
+    Ok(caught)
 }
 
 fn end(signal: i32, disks: &RealDisks) -> ! {
     disks.remove_unfinished();
-    say::err(format!("gristmill: stopped by {}", name(signal)));
-    std::process::exit(SIGNAL_CODE + signal);
-}
-
-/// The signals to watch: those that end a run unless they were ignored, and the one that a file
-/// size limit sends.
-fn watched() -> Vec<i32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    let is_heard = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
-    let ending = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard);
-    ending.chain([SIGXFSZ]).collect()
-}
-
-fn name(signal: i32) -> &'static str {
-    match signal {
-        SIGINT => "SIGINT",
-        SIGTERM => "SIGTERM",
-        _ => "SIGHUP",
-    }
+    scratch::remove_all();
+    say::err(format!("gristmill: stopped by {}", signals::name(signal)));
+    std::process::exit(signals::code(signal));
 }
 
 /// What a cgroup's limit keeps for the program and the kernel's own needs.

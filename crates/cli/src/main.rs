@@ -10,6 +10,8 @@ mod json;
 mod machine;
 mod progress;
 mod say;
+mod scratch;
+mod signals;
 mod size;
 mod sort;
 mod valsort;

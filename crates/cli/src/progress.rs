@@ -43,8 +43,8 @@ impl Progress {
         let seen = Arc::clone(&ended);
         let thread = match mode {
             Mode::Never => None,
-            Mode::Auto => Some(std::thread::spawn(move || bar(&control, &seen))),
-            Mode::Json => Some(std::thread::spawn(move || lines(&control, &seen))),
+            Mode::Auto => thread(move || bar(&control, &seen)),
+            Mode::Json => thread(move || lines(&control, &seen)),
         };
         Progress { ended, thread }
     }
@@ -57,6 +57,11 @@ impl Progress {
             let _ = thread.join();
         }
     }
+}
+
+/// Progress is a courtesy: without a thread for it the run goes on unseen.
+fn thread(show: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    std::thread::Builder::new().spawn(show).ok()
 }
 
 fn wait(ended: &AtomicBool) -> bool {

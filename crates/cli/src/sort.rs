@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use node::Node;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Ties};
+use rustix::fs::Stat;
 
 use crate::failure::{CliFailure, Exit};
 use crate::size::{Memory, grouped, memory, readable};
@@ -90,11 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 }
 
 fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    if arguments.json && arguments.output.is_none() {
-        return Err(CliFailure::usage(
-            "--json prints on standard output, where the records would go; name an output with -o",
-        ));
-    }
+    check_standard_output(arguments)?;
     let (PlanName::Auto | PlanName::OnePass) = arguments.plan;
     check_report_path(arguments)?;
     let ties = if arguments.stable { Ties::Position } else { Ties::Record };
@@ -114,6 +111,27 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     })?;
     tell(arguments, &report)?;
     Ok(Exit::Done)
+}
+
+/// Records and a report must not meet on standard output.
+fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
+    let is_stdout = |path: &PathBuf| {
+        let (path, stdout) = (rustix::fs::stat(path), rustix::fs::fstat(std::io::stdout()));
+        let is_same = |(path, stdout): (&Stat, &Stat)| {
+            (path.st_dev, path.st_ino) == (stdout.st_dev, stdout.st_ino)
+        };
+        path.as_ref().ok().zip(stdout.as_ref().ok()).is_some_and(is_same)
+    };
+    let records = arguments.output.as_ref().is_none_or(is_stdout);
+    let report = arguments.json || arguments.report.as_ref().is_some_and(is_stdout);
+    // /dev/null takes both.
+    let nowhere = arguments.output.as_deref() == Some(Path::new("/dev/null"));
+    if records && report && !nowhere {
+        return Err(CliFailure::usage(
+            "the report would go to standard output, where the records go; name an output with -o",
+        ));
+    }
+    Ok(())
 }
 
 /// A report must not be written over records.

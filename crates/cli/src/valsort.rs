@@ -1,5 +1,6 @@
 //! `gristmill valsort`: validates sorted records, as the reference valsort 1.5 does.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ::sort::{IoChoice, SortError, Source, Validated, validate};
@@ -34,7 +35,7 @@ pub struct Arguments {
     summaries: bool,
     /// Sorted records, or with -s summaries; the reference's I/O options may follow
     #[arg(value_name = "FILE_NAME[,opts]")]
-    file: String,
+    file: OsString,
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     progress: progress::Mode,

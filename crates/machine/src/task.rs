@@ -127,8 +127,9 @@ impl Backend for TaskBackend {
         self.random.borrow_mut().next_u64()
     }
 
-    fn spawn(&self, name: String, start: Start) {
+    fn spawn(&self, name: String, start: Start) -> std::io::Result<()> {
         self.world.add_task(name, self.rank.0, start);
+        Ok(())
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {

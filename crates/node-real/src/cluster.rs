@@ -37,7 +37,7 @@ impl Cluster {
     /// Runs `program` on every node to its end; the answers in the order of ranks.
     ///
     /// # Panics
-    /// When a program panics.
+    /// When a program panics, or the system has no thread for a node.
     pub fn run<T, P, Task>(&self, program: P) -> Vec<T>
     where
         T: Send + 'static,
@@ -53,7 +53,8 @@ impl Cluster {
                     answers.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, answer);
                 })
             };
-            self.shared.start(Rank(rank), format!("node-{rank}"), Box::new(start));
+            let started = self.shared.start(Rank(rank), format!("node-{rank}"), Box::new(start));
+            started.expect("the system has a thread for each node");
         }
         self.join();
         let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));

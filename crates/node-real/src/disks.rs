@@ -97,10 +97,11 @@ impl Disks for RealDisks {
         fs::rename(from, to)?;
         unfinished.remove(from);
         drop(unfinished);
-        let directory = fs::File::open(directory_of(to))?;
-        match directory.sync_all() {
-            // Some file systems cannot sync a directory; their renames are durable as they are.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        // The new name is there; where its directory cannot be opened or synced (no right to read
+        // it, a file system that does not), it is as durable as that system makes it.
+        let directory = fs::File::open(directory_of(to));
+        match directory.and_then(|directory| directory.sync_all()) {
+            Err(error) if is_no_matter(&error) => Ok(()),
             synced => synced,
         }
     }
@@ -121,6 +122,10 @@ impl Disks for RealDisks {
         let space = rustix::fs::statvfs(path)?;
         Ok(space.f_bavail * space.f_frsize)
     }
+}
+
+fn is_no_matter(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied)
 }
 
 /// Asks the open file for direct I/O; false where the file system refuses.

@@ -110,6 +110,7 @@ impl OpenFile {
         let mut filled = 0;
         while filled < out.len() {
             let rest = &mut out[filled..];
+            let direct = self.direct.load(Ordering::Relaxed);
             let read = match offset {
                 Some(offset) => rustix::io::pread(&self.fd, rest, offset + filled as u64),
                 None => rustix::io::read(&self.fd, rest),
@@ -118,7 +119,7 @@ impl OpenFile {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(Errno::INTR) => continue,
-                Err(Errno::INVAL) if self.falls_back() => continue,
+                Err(Errno::INVAL) if direct && self.falls_back() => continue,
                 Err(error) => return Err(error.into()),
             }
             if self.direct.load(Ordering::Relaxed) && !filled.is_multiple_of(BLOCK_BYTES) {
@@ -142,6 +143,7 @@ impl OpenFile {
         let mut written = 0;
         while written < bytes.len() {
             let rest = &bytes[written..];
+            let direct = self.direct.load(Ordering::Relaxed);
             let wrote = match offset {
                 Some(offset) => rustix::io::pwrite(&self.fd, rest, offset + written as u64),
                 None => rustix::io::write(&self.fd, rest),
@@ -150,7 +152,7 @@ impl OpenFile {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(wrote) => written += wrote,
                 Err(Errno::INTR) => {}
-                Err(Errno::INVAL) if self.falls_back() => {}
+                Err(Errno::INVAL) if direct && self.falls_back() => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -179,6 +181,7 @@ fn lock(fd: &OwnedFd) -> io::Result<u64> {
     match rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(1),
         Err(Errno::WOULDBLOCK) => Ok(0),
+        Err(Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => Err(io::ErrorKind::Unsupported.into()),
         Err(error) => Err(error.into()),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
+use std::{io, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -44,13 +44,25 @@ impl IoThreads {
     pub(crate) fn submit(&self, job: Job) {
         let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.jobs.push_back(job);
-        if state.idle < state.jobs.len() && state.started < THREADS {
+        if state.idle < state.jobs.len() && state.started < THREADS && self.start().is_ok() {
             state.started += 1;
-            let shared = Arc::clone(&self.shared);
-            let builder = thread::Builder::new().name("disk".into()).stack_size(STACK_BYTES);
-            builder.spawn(move || serve(&shared)).expect("the system starts another thread");
         }
+        if state.started == 0 {
+            // Not one thread is to be had: the caller waits for its request itself.
+            let job = state.jobs.pop_back().expect("pushed above");
+            drop(state);
+            return job();
+        }
+        drop(state);
         self.shared.changed.notify_one();
+    }
+}
+
+impl IoThreads {
+    fn start(&self) -> io::Result<()> {
+        let shared = Arc::clone(&self.shared);
+        let builder = thread::Builder::new().name("disk".into()).stack_size(STACK_BYTES);
+        builder.spawn(move || serve(&shared)).map(drop)
     }
 }
 

@@ -43,15 +43,20 @@ impl Shared {
     }
 
     /// Starts a task on a thread of its own.
-    pub(crate) fn start(self: &Arc<Self>, rank: Rank, name: String, start: Start) {
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        rank: Rank,
+        name: String,
+        start: Start,
+    ) -> io::Result<()> {
         let shared = Arc::clone(self);
         let body = move || {
             let backend = TaskBackend::new(&shared, rank, &thread::current());
             run(start(Node::new(Box::new(backend), Costs::default())));
         };
         let thread = thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body);
-        let thread = thread.expect("the system starts another thread");
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread?);
+        Ok(())
     }
 }
 
@@ -124,8 +129,8 @@ impl Backend for TaskBackend {
         self.random.borrow_mut().next_u64()
     }
 
-    fn spawn(&self, name: String, start: Start) {
-        self.shared.start(self.rank, name, start);
+    fn spawn(&self, name: String, start: Start) -> io::Result<()> {
+        self.shared.start(self.rank, name, start)
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {

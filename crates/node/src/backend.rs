@@ -41,8 +41,8 @@ pub trait Backend {
     -> Poll<bool>;
     /// The next number of this node's random stream.
     fn random(&self) -> u64;
-    /// Starts a task on this node.
-    fn spawn(&self, name: String, start: Start);
+    /// Starts a task on this node; an error when the system has no thread for it.
+    fn spawn(&self, name: String, start: Start) -> io::Result<()>;
     /// The mailbox of a port of this node.
     fn inbox(&self, port: Port) -> Arc<Inbox>;
     /// Delivers to a mailbox of any node, by an event at the task's clock.

@@ -84,6 +84,9 @@ pub struct Metadata {
     pub length: u64,
 }
 
+/// EMFILE, which has no name in the standard library; 24 on every Unix.
+const TOO_MANY_OPEN_FILES: i32 = 24;
+
 /// A failed operation on a file: what, where, why, and what to do.
 #[derive(Debug)]
 pub struct DiskError {
@@ -108,6 +111,9 @@ impl DiskError {
             FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied, QuotaExceeded,
             ReadOnlyFilesystem, StorageFull,
         };
+        if self.cause.raw_os_error() == Some(TOO_MANY_OPEN_FILES) {
+            return Some("raise the limit on open files (ulimit -n)");
+        }
         Some(match self.cause.kind() {
             StorageFull | QuotaExceeded => "free some space there or name another place",
             FileTooLarge => "raise the file size limit (ulimit -f) or name another place",

@@ -1,6 +1,7 @@
 //! The handle that programs are written against.
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -66,7 +67,7 @@ impl Node {
 
     /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages where the
     /// machine has them. Memory is used when it is touched.
-    pub fn buffers(&self, count: usize, bytes: usize) -> std::io::Result<Vec<Buffer>> {
+    pub fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
         self.backend.buffers(count, bytes)
     }
 
@@ -81,8 +82,28 @@ impl Node {
         self.past(&never, never.epoch(), Some(deadline)).await;
     }
 
-    /// Starts a task on this node; the ticket gives what it returns, or its panic.
+    /// As [`Node::try_spawn`], for programs that cannot go on without the task.
+    ///
+    /// # Panics
+    /// When the system has no thread for it.
     pub fn spawn<T, F, Task>(&self, name: impl Into<String>, start: F) -> Ticket<Result<T, Panic>>
+    where
+        T: Send + 'static,
+        F: FnOnce(Node) -> Task + Send + 'static,
+        Task: Future<Output = T> + 'static,
+    {
+        self.try_spawn(name, start).expect("the system has a thread for the task")
+    }
+
+    /// Starts a task on this node; the ticket gives what it returns, or its panic.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn try_spawn<T, F, Task>(
+        &self,
+        name: impl Into<String>,
+        start: F,
+    ) -> io::Result<Ticket<Result<T, Panic>>>
     where
         T: Send + 'static,
         F: FnOnce(Node) -> Task + Send + 'static,
@@ -94,8 +115,8 @@ impl Node {
                 completer.complete(catch(start(node)).await);
             })
         };
-        self.backend.spawn(name.into(), Box::new(start));
-        ticket
+        self.backend.spawn(name.into(), Box::new(start))?;
+        Ok(ticket)
     }
 
     /// Opens or creates a file.
@@ -152,7 +173,7 @@ impl Node {
         &self,
         verb: &'static str,
         path: &Path,
-        call: impl FnOnce(&dyn Disks) -> std::io::Result<T>,
+        call: impl FnOnce(&dyn Disks) -> io::Result<T>,
     ) -> Result<T, DiskError> {
         self.reach().await;
         call(&*self.disks()).map_err(|cause| DiskError::new(verb, path, cause))

@@ -115,7 +115,10 @@ impl Pipeline {
             let run = async move |node: Node| {
                 run_worker(&Worker::new(node, index, meter), body, &control).await;
             };
-            self.workers.push(node.spawn(format!("{name}-{index}"), run));
+            match node.try_spawn(format!("{name}-{index}"), run) {
+                Ok(worker) => self.workers.push(worker),
+                Err(cause) => self.control.fail(Failure::NoThread { stage: name, cause }),
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Why a pipeline ended early.
 
 use std::error::Error;
-use std::fmt;
+use std::{fmt, io};
 
 use node::{Closed, DiskError};
 
@@ -16,6 +16,13 @@ pub enum Failure {
     Disk(DiskError),
     /// What the stages' program found wrong.
     Program(Box<dyn Error + Send + Sync>),
+    /// The system has no thread for a worker.
+    NoThread {
+        /// The worker's stage.
+        stage: &'static str,
+        /// What the system said.
+        cause: io::Error,
+    },
     /// A bug: a worker panicked.
     Panic {
         /// The worker's stage.
@@ -44,6 +51,11 @@ impl fmt::Display for Failure {
             Failure::Stopped(reason) => write!(out, "stopped by {reason}"),
             Failure::Disk(error) => write!(out, "{error}"),
             Failure::Program(error) => write!(out, "{error}"),
+            Failure::NoThread { stage, cause } => write!(
+                out,
+                "cannot start a thread for the {stage} stage: {cause}; give a smaller --parallel, \
+                 or raise the limit on processes (ulimit -u)"
+            ),
             Failure::Panic { stage, message } => {
                 write!(out, "a bug in the {stage} stage: {message}; please report it")
             }

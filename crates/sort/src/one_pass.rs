@@ -54,8 +54,12 @@ async fn run(
     output: &Arc<Output>,
 ) -> Result<Report, Failure> {
     let record_bytes = job.contents.record_bytes();
-    let shape =
-        Shape { records: inputs.records, record_bytes, sequential_output: output.is_sequential() };
+    let shape = Shape {
+        records: inputs.records,
+        record_bytes,
+        sequential_output: output.is_sequential(),
+        stable: job.contents.is_stable(),
+    };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     if let Some(bytes) = plan.input_bytes {
         output.reserve(node, bytes).await?;

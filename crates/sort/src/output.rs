@@ -44,6 +44,9 @@ impl Output {
             let file = node.standard(Standard::Output).await?;
             return Ok(Output { file, unfinished: None });
         };
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(SortError::Directory { file: path.clone() }.into());
+        }
         let old = existing(node, path).await?;
         match old.map(|metadata| metadata.kind) {
             Some(FileKind::Directory) => Err(SortError::Directory { file: path.clone() }.into()),
@@ -83,6 +86,10 @@ impl Output {
             match output.file.lock(node).await {
                 Ok(true) if is_there(node, &path, &output.file).await => return Ok(output),
                 Ok(_) => {}
+                // Some file systems have no locks; there, what a kill leaves is not swept either.
+                Err(error) if error.cause.kind() == std::io::ErrorKind::Unsupported => {
+                    return Ok(output);
+                }
                 Err(error) => {
                     let error = output.named(error);
                     output.discard(node).await;

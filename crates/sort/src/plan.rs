@@ -3,7 +3,10 @@
 //! A plan is a pure function of the input's size and of what the run may use, so it can be shown
 //! without sorting. Memory is a sum of named needs ([`Plan::needs`]).
 
-use crate::contents::Workspace;
+mod needs;
+
+pub use needs::Need;
+
 use crate::error::SortError;
 use crate::input::BLOCK_BYTES;
 use crate::job::{Resources, Tuning};
@@ -31,10 +34,13 @@ const MOST_BUCKETS: u64 = 1024;
 /// A pipe's length is not known: enough buckets for memory-sized inputs, few enough for small ones.
 const PIPE_BUCKETS: u64 = 256;
 
+/// Open chunks may take this part of a pipe's memory.
+const PIPE_OPEN_SHARE: u64 = 8;
+
 /// Chunks a bucket should have: half of the last one is empty on average, for every distributor.
 const CHUNKS_PER_BUCKET: u64 = 16;
 
-const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
+const SMALLEST_CHUNK_BYTES: u64 = 4 * KIB;
 const LARGEST_CHUNK_BYTES: u64 = 128 * KIB;
 
 /// Sample blocks for each bucket: with the records in a block, buckets of random input come out
@@ -49,21 +55,6 @@ const READERS: usize = 2;
 const WRITERS: usize = 2;
 const DEPTH: usize = 2;
 
-/// What the program takes beside its buffers: code, stacks, heap.
-const PROGRAM_BYTES: u64 = 8 * MIB;
-
-/// A chunk's descriptor, its place in its bucket's list and in the pool, and its memory's handle.
-const CHUNK_LIST_BYTES: u64 = 192;
-
-/// One of the things that memory is needed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need {
-    /// What for.
-    pub name: &'static str,
-    /// How much.
-    pub bytes: u64,
-}
-
 /// The derived numbers of a one-pass sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -71,6 +62,10 @@ pub struct Plan {
     pub record_bytes: usize,
     /// Input in bytes; `None` for a pipe.
     pub input_bytes: Option<u64>,
+    /// Whether records have positions.
+    pub stable: bool,
+    /// Read units of the input.
+    pub units: u64,
     /// Records of a read unit.
     pub unit_records: usize,
     /// Bytes of a read or write unit, whole blocks.
@@ -104,49 +99,64 @@ pub struct Shape {
     pub record_bytes: usize,
     /// Whether the output is written front to back only.
     pub sequential_output: bool,
+    /// Whether equal keys keep their input order.
+    pub stable: bool,
 }
 
 impl Plan {
-    /// Plans a sort.
+    /// Plans a sort: with all cores if memory allows, else with fewer, which need less.
     ///
     /// # Errors
-    /// When the memory limit is below what the sort needs, with that figure.
+    /// When the memory limit is below what the sort needs on one core, with that figure.
     pub fn new(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
-        let mut plan = Plan::derive(shape, resources.cores.max(1), tuning);
         let limit = resources.memory_bytes;
-        if shape.records.is_none() {
-            // A pipe may fill all the memory that is left.
-            let left = limit.saturating_sub(plan.needed());
-            plan.chunks += (left / plan.pipe_chunk_bytes()) as usize;
+        let mut given = Resources { cores: resources.cores.max(1), ..*resources };
+        loop {
+            let mut plan = Plan::derive(shape, &given, tuning);
+            let needed = plan.needed();
+            if needed <= limit {
+                if shape.records.is_none() {
+                    // A pipe may fill all the memory that is left.
+                    plan.chunks += ((limit - needed) / plan.pipe_chunk_bytes()) as usize;
+                }
+                return Ok(plan);
+            }
+            if given.cores > 1 {
+                given.cores /= 2;
+            } else if shape.records.is_none() && plan.buckets > 1 {
+                // A pipe's buckets are derived from the memory.
+                given.memory_bytes /= 2;
+            } else {
+                let bytes = plan.input_bytes;
+                return Err(SortError::TooLittleMemory { bytes, needed, limit });
+            }
         }
-        let needed = plan.needed();
-        if needed > limit {
-            let bytes = plan.input_bytes;
-            return Err(SortError::TooLittleMemory { bytes, needed, limit });
-        }
-        Ok(plan)
     }
 
-    fn derive(shape: &Shape, cores: usize, tuning: &Tuning) -> Plan {
-        let record = shape.record_bytes as u64;
+    fn derive(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Plan {
+        let (record, cores) = (shape.record_bytes as u64, resources.cores);
         let input_bytes = shape.records.map(|records| records * record);
-        let unit_records =
-            tuning.unit_records.unwrap_or(unit_records(input_bytes.unwrap_or(u64::MAX), record));
-        let buckets = tuning.buckets.map(|buckets| buckets as u64).unwrap_or(match input_bytes {
-            Some(bytes) => (bytes / BUCKET_BYTES).clamp(1, MOST_BUCKETS),
-            None => PIPE_BUCKETS,
-        });
+        let derived = unit_records(input_bytes.unwrap_or(u64::MAX), record);
+        let unit_records = tuning.unit_records.unwrap_or(derived);
+        let units = shape.records.map_or(u64::MAX, |all| all.div_ceil(unit_records as u64)).max(1);
+        // More workers than units would have nothing to do.
+        let useful = |workers: usize| workers.min(usize::try_from(units).unwrap_or(usize::MAX));
+        let distributors = tuning.distributors.unwrap_or(useful(cores));
+        let buckets = tuning.buckets.map_or_else(
+            || buckets(shape, resources.memory_bytes, distributors),
+            |buckets| buckets as u64,
+        );
         let bucket_bytes = input_bytes.map_or(BUCKET_BYTES, |bytes| bytes / buckets);
-        let chunk =
-            (bucket_bytes / CHUNKS_PER_BUCKET).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
-        let chunk = tuning.chunk_bytes.map_or(chunk, |bytes| bytes as u64);
+        let derived = chunk_bytes(bucket_bytes, distributors);
+        let chunk = tuning.chunk_bytes.map_or(derived, |bytes| bytes as u64);
         let chunk = chunk.max(record).next_multiple_of(BLOCK_BYTES);
-        let distributors = tuning.distributors.unwrap_or(cores);
         let full_chunks = shape.records.unwrap_or(0).div_ceil(chunk / record);
         let writers = if shape.sequential_output { 1 } else { tuning.writers.unwrap_or(WRITERS) };
         Plan {
             record_bytes: shape.record_bytes,
             input_bytes,
+            stable: shape.stable,
+            units,
             unit_records,
             unit_bytes: (unit_records as u64 * record).next_multiple_of(BLOCK_BYTES) as usize,
             buckets: buckets as usize,
@@ -154,95 +164,40 @@ impl Plan {
             // Every distributor may hold a chunk of every bucket open.
             chunks: full_chunks as usize + distributors * buckets as usize,
             samples: samples(input_bytes.unwrap_or(0), buckets, record) as usize,
-            readers: tuning.readers.unwrap_or(READERS),
+            readers: tuning.readers.unwrap_or(useful(READERS)),
             distributors,
-            sorters: tuning.sorters.unwrap_or(cores),
+            sorters: tuning.sorters.unwrap_or(cores.min(buckets as usize)),
             writers,
             depth: tuning.depth.unwrap_or(DEPTH),
         }
     }
+}
 
-    /// Bytes that one more chunk of a pipe costs: itself, its place in the lists, and room to sort
-    /// its records. A pipe's splitters come from its beginning, so one bucket may get all the rest.
-    fn pipe_chunk_bytes(&self) -> u64 {
-        let records = self.chunk_bytes / self.record_bytes;
-        self.chunk_bytes as u64 + CHUNK_LIST_BYTES + Workspace::bytes(records as u64)
-    }
+/// How many buckets: of about a cache's size, each worth its chunks.
+fn buckets(shape: &Shape, memory_bytes: u64, distributors: usize) -> u64 {
+    let record = shape.record_bytes as u64;
+    let (wanted, most) = match shape.records {
+        Some(records) => {
+            // Open chunks take at most half as much as full ones.
+            let full = records.div_ceil((SMALLEST_CHUNK_BYTES / record).max(1));
+            (records * record / BUCKET_BYTES, full / (2 * distributors as u64))
+        }
+        None => {
+            let open = distributors as u64 * LARGEST_CHUNK_BYTES.max(record);
+            (PIPE_BUCKETS, memory_bytes / PIPE_OPEN_SHARE / open)
+        }
+    };
+    wanted.min(MOST_BUCKETS).min(most).max(1)
+}
 
-    /// Bytes of a unit's buffer: a unit, the disk blocks around it when it is read, the record that
-    /// reaches beyond it when it is written.
-    pub fn buffer_bytes(&self) -> usize {
-        self.unit_bytes + 2 * self.record_bytes.next_multiple_of(BLOCK_BYTES as usize)
-    }
-
-    /// Buffers of units: first the input's, then, when all of it has been read, the output's.
-    ///
-    /// Reading takes each reader's requests in flight, one that each distributor works on, and as
-    /// many that wait. No deadlock: readers hold buffers only while their requests run, and
-    /// distributors give theirs back without waiting for anything but the collector, which waits
-    /// for nothing.
-    ///
-    /// Writing takes one that each sorter fills, one that waits, and each writer's in flight. No
-    /// deadlock: a sorter waits for one buffer at a time while it holds none, and a writer waits
-    /// for a new piece only when it has given back every buffer that has been written.
-    pub fn buffers(&self) -> usize {
-        let reading = self.readers * self.depth + 2 * self.distributors;
-        let writing = 2 * self.sorters + self.writers * self.depth;
-        reading.max(writing)
-    }
-
-    /// Buffers for disk blocks in which buckets meet.
-    ///
-    /// No deadlock: buckets are begun in order, so a block that is not complete touches a bucket in
-    /// work (two ends each) or lies before the first one not begun; beside these, each sorter holds
-    /// one more that it may not need, and the rest are with the writers, who give them back.
-    pub fn seam_buffers(&self) -> usize {
-        3 * self.sorters + 1 + self.write_queue() + self.writers * self.depth
-    }
-
-    /// Blocks that wait for a distributor.
-    pub fn read_queue(&self) -> usize {
-        self.distributors
-    }
-
-    /// Pieces that wait for a writer.
-    pub fn write_queue(&self) -> usize {
-        2 * self.sorters
-    }
-
-    /// What memory is needed for.
-    pub fn needs(&self) -> Vec<Need> {
-        let (block, record) = (BLOCK_BYTES, self.record_bytes as u64);
-        let bytes = |count: usize, bytes: usize| (count * bytes) as u64;
-        let bucket_records = match self.input_bytes {
-            Some(input) => input / record / self.buckets.max(1) as u64,
-            None => MIB / record,
-        };
-        // Buckets come out up to four times as large as the average when the input is sorted.
-        let sorter = Workspace::bytes(4 * bucket_records.max(1));
-        let classify_bytes = 12; // a prefix and a bucket number for each record of a unit
-        let distributor = bytes(self.unit_records, classify_bytes) + 8 * self.buckets as u64;
-        vec![
-            Need { name: "records", bytes: bytes(self.chunks, self.chunk_bytes) },
-            Need { name: "units", bytes: bytes(self.buffers(), self.buffer_bytes()) },
-            Need { name: "seams", bytes: self.seam_buffers() as u64 * block },
-            Need { name: "sorting", bytes: self.sorters as u64 * sorter },
-            Need { name: "distributing", bytes: self.distributors as u64 * distributor },
-            Need { name: "edges of buckets", bytes: bytes(2 * self.buckets, self.record_bytes) },
-            Need { name: "sample", bytes: 2 * self.samples as u64 * block.max(record) },
-            Need { name: "chunk lists", bytes: bytes(self.chunks, size_of::<crate::Chunk>() + 64) },
-            Need { name: "program", bytes: PROGRAM_BYTES },
-        ]
-    }
-
-    /// The sum of the needs.
-    pub fn needed(&self) -> u64 {
-        self.needs().iter().map(|need| need.bytes).sum()
-    }
+/// Bytes of a chunk: every distributor leaves half of one empty in every bucket.
+fn chunk_bytes(bucket_bytes: u64, distributors: usize) -> u64 {
+    let share = bucket_bytes / CHUNKS_PER_BUCKET / (distributors as u64).div_ceil(2);
+    share.clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES)
 }
 
 /// Records of a unit: if it can be, so many that units begin at whole blocks.
-fn unit_records(input_bytes: u64, record: u64) -> usize {
+pub(crate) fn unit_records(input_bytes: u64, record: u64) -> usize {
     let unit = (input_bytes / UNITS_AT_LEAST).clamp(SMALLEST_UNIT_BYTES, UNIT_BYTES);
     let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record);
     let records = (unit / record).max(1);
@@ -275,7 +230,7 @@ mod tests {
         record_bytes: usize,
         memory_bytes: u64,
     ) -> Result<Plan, SortError> {
-        let shape = Shape { records, record_bytes, sequential_output: false };
+        let shape = Shape { records, record_bytes, sequential_output: false, stable: true };
         Plan::new(&shape, &resources(memory_bytes), &Tuning::default())
     }
 
@@ -296,6 +251,34 @@ mod tests {
             assert_eq!(plan(Some(records), bytes, needed).unwrap().needed(), needed);
             assert!(plan(Some(records), bytes, needed - 1).is_err());
         }
+    }
+
+    #[test]
+    fn large_records_and_many_cores_need_little_more_than_the_records() {
+        let cases =
+            [(10, 10_000_000), (4, 100_000_000), (1000, 1_000_000), (1_000_000, 100), (1, 9)];
+        for (records, record_bytes) in cases {
+            for cores in [1, 2, 16, 64, 256] {
+                let shape = Shape {
+                    records: Some(records),
+                    record_bytes,
+                    sequential_output: false,
+                    stable: false,
+                };
+                let resources = Resources { cores, ..resources(u64::MAX) };
+                let plan = Plan::new(&shape, &resources, &Tuning::default()).unwrap();
+                let bytes = records * record_bytes as u64;
+                let room = 64 * MIB + cores as u64 * 8 * MIB;
+                assert!(plan.needed() < 8 * bytes + room, "{cores}: {:#?}", plan.needs());
+            }
+        }
+    }
+
+    #[test]
+    fn with_little_memory_fewer_cores_sort() {
+        let all = plan(Some(10_000_000), 100, 1 << 40).unwrap().needed();
+        let fewer = plan(Some(10_000_000), 100, all - 1).unwrap();
+        assert!(fewer.distributors == 1 && fewer.needed() < all);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub use distributor::OpenBucket;
 pub(crate) use collector::{Collector, collect};
 pub(crate) use distributor::{Distributor, distribute};
 pub(crate) use reader::{Divide, Reader, read};
-pub(crate) use sampler::{Sampler, sample};
+pub(crate) use sampler::{SAMPLES_IN_FLIGHT, Sampler, sample};
 pub(crate) use seams::Seams;
 pub(crate) use sorter::{Sorter, sort};
 pub(crate) use tally::{Edge, Tally};

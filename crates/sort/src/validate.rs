@@ -11,6 +11,7 @@ use crate::block::Block;
 use crate::input::{BLOCK_BYTES, Inputs, Source};
 use crate::job::IoChoice;
 use crate::one_pass::no_memory;
+use crate::plan::unit_records;
 use crate::stages::{Reader, read};
 
 /// Records to be validated.
@@ -28,9 +29,6 @@ pub struct Validated {
     pub control: Control,
 }
 
-/// Bytes of a read unit, about: see the plan of a sort.
-const UNIT_BYTES: usize = 4 << 20;
-
 const READERS: usize = 2;
 const DEPTH: usize = 2;
 
@@ -44,10 +42,10 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     job.control.enter("validate", inputs.records.unwrap_or(0) * record_bytes as u64);
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
-    let step = BLOCK_BYTES as usize; // records of so many bytes or fewer: units of whole blocks
-    let unit_records =
-        (UNIT_BYTES / record_bytes / step * step).max(UNIT_BYTES / record_bytes).max(1);
-    let buffer_bytes = (unit_records * record_bytes).next_multiple_of(step) + 2 * step;
+    let bytes = inputs.records.map_or(u64::MAX, |records| records * record_bytes as u64);
+    let unit_records = unit_records(bytes, record_bytes as u64);
+    let block = BLOCK_BYTES as usize;
+    let buffer_bytes = (unit_records * record_bytes).next_multiple_of(block) + 2 * block;
     // Each reader's requests in flight, one that each validator works on, one that waits.
     let count = readers * DEPTH + 2 * job.cores;
     let buffers = node

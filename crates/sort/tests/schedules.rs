@@ -147,9 +147,12 @@ fn a_disk_that_fills_is_refused_up_front() {
     let failure = run(&driver, &job(&["/in"], "/out", &order)).unwrap_err();
     assert!(failure.to_string().contains("/out needs 50000 bytes and only 10000"), "{failure}");
     // A pipe's length is not known before: its output is refused when it is.
+    let driver = Driver::new(2, 1);
     driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 20_000]);
-    let failure = run(&Driver::new(1, 1), &job(&["/in"], "/out", &order)).unwrap_err();
-    assert!(failure.to_string().contains("cannot open /in"), "{failure}");
+    driver.disks(0).set_capacity(30_000);
+    let failure = run(&driver, &job(&["/pipe"], "/out", &order)).unwrap_err();
+    assert!(failure.to_string().contains("/out needs 20000 bytes and only 10000"), "{failure}");
+    assert_eq!(get(&driver, "/out"), None);
 }
 
 #[test]

@@ -22,11 +22,11 @@ use serde_json::{Map, json};
 use crate::bench::cold::Cold;
 use crate::bench::contender::{Contender, Input, Kind};
 use crate::bench::measure::{Subject, measure};
-use crate::bench::scratch::Scratch;
 use crate::bench::table::{Report, Section};
 use crate::bench::{Common, on_node};
 use crate::failure::CliFailure;
 use crate::machine;
+use crate::scratch::Scratch;
 
 /// Sort a million records from disk to disk, beside a copy of them and the peers on PATH.
 ///
@@ -90,7 +90,7 @@ impl Race {
         cold: Cold,
         contenders: &[Contender],
     ) -> Result<Race, CliFailure> {
-        let place = Scratch::new(directory)?;
+        let place = Scratch::new(directory, "bench")?;
         let mut checksums = Vec::new();
         for input in Input::ALL {
             if contenders.iter().any(|contender| contender.input == input) {

@@ -17,11 +17,11 @@ use record::RECORD_BYTES;
 use serde_json::json;
 
 use crate::bench::measure::{Row, Subject, copy, measure, timed, touch};
-use crate::bench::scratch::Scratch;
 use crate::bench::table::{Report, Section};
 use crate::bench::{Common, check_memory, on_node};
 use crate::failure::CliFailure;
 use crate::machine;
+use crate::scratch::Scratch;
 
 /// Run a stage of the sort alone, between a synthetic source and a sink.
 ///
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let records = common.size(arguments.records, RECORDS, SMOKE_RECORDS).max(1);
     check_memory(records.saturating_mul(BYTES_EACH), "--records")?;
-    let place = Scratch::new(&arguments.directory)?;
+    let place = Scratch::new(&arguments.directory, "bench")?;
     let stages = arguments.name.stages();
     let floor = Subject::new("copy", "memory copy of the input, all cores", None);
     let subject = |&stage: &Stage| {

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use kernel::{Bin, RecordCrc, Rows, Words, gather, row, scatter};
+use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
 use node::{Buffer, Node};
 use record::{Order, Ties};
 
@@ -88,7 +88,12 @@ impl Contents for Bytes {
         }
         let slices = slices_of(bucket, bytes);
         let rows = Rows::new(&slices, bytes);
-        kernel::sort(entries, scratch, &BucketWords { rows, bucket, order: &self.order });
+        let words = BucketWords { rows, bucket, order: &self.order };
+        kernel::sort(entries, scratch, &words);
+        if self.is_stable() {
+            let kept = entries.is_sorted_by(|a, b| a.prefix < b.prefix || words.keeps_order(a, b));
+            assert!(kept, "records with equal keys changed places");
+        }
         workspace.prefixes = prefixes;
         Ok(())
     }
@@ -147,6 +152,14 @@ impl BucketWords<'_> {
         let after = chunk.marks.partition_point(|mark| mark.start <= number);
         let mark = chunk.marks[after - 1];
         mark.position + u64::from(number - mark.start)
+    }
+}
+
+impl BucketWords<'_> {
+    /// Whether `a` may stand before `b`, positions included.
+    fn keeps_order(&self, a: &Entry, b: &Entry) -> bool {
+        let order = self.order.compare(self.rows.get(a.row), self.rows.get(b.row));
+        order.then(self.position(a.row).cmp(&self.position(b.row))).is_lt()
     }
 }
 

@@ -98,8 +98,12 @@ pub struct Alone {
 /// # Errors
 /// As a sort: too little memory for the plan, a file that cannot be read or written.
 pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
-    let shape =
-        Shape { records: Some(job.records), record_bytes: RECORD_BYTES, sequential_output: false };
+    let shape = Shape {
+        records: Some(job.records),
+        record_bytes: RECORD_BYTES,
+        sequential_output: false,
+        stable: false,
+    };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     let contents = Arc::new(Bytes::new(Order::gensort(Ties::Record)));
     let bench = Bench { node, job, plan, contents };

@@ -16,7 +16,7 @@ use crate::splitters::Splitters;
 use crate::stages::reader::InFlight;
 
 /// Small random reads in flight.
-const DEPTH: usize = 8;
+pub(crate) const SAMPLES_IN_FLIGHT: usize = 8;
 
 /// What the sampler needs.
 #[derive(Clone)]
@@ -51,8 +51,8 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
     let room = (each * bytes).next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
     let mut idle = sampler
         .contents
-        .buffers(&worker.node, DEPTH, room)
-        .map_err(|cause| crate::one_pass::no_memory(DEPTH * room, &cause))?;
+        .buffers(&worker.node, SAMPLES_IN_FLIGHT, room)
+        .map_err(|cause| crate::one_pass::no_memory(SAMPLES_IN_FLIGHT * room, &cause))?;
     let mut files = Files::new(inputs);
     let mut in_flight: VecDeque<InFlight> = VecDeque::new();
     let mut sample = Sample::default();

@@ -1,0 +1,133 @@
+//! What a plan needs memory for, and why no pool of it deadlocks.
+
+use super::{MIB, Plan};
+use crate::block::Mark;
+use crate::contents::Workspace;
+use crate::input::BLOCK_BYTES;
+use crate::stages::SAMPLES_IN_FLIGHT;
+
+/// What the program takes beside its buffers: code, stacks, heap.
+const PROGRAM_BYTES: u64 = 8 * MIB;
+
+/// What the kernel keeps for one sort: write-combining buffers, counts, and the list of ties.
+const KERNEL_BYTES: u64 = 2 * MIB;
+
+const MARK_BYTES: u64 = size_of::<Mark>() as u64;
+
+/// A chunk's descriptor, its place in its bucket's list and in the pool, and its memory's handle.
+const CHUNK_LIST_BYTES: u64 = 192;
+
+/// One of the things that memory is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// What for.
+    pub name: &'static str,
+    /// How much.
+    pub bytes: u64,
+}
+
+impl Plan {
+    /// Bytes of a unit's buffer: a unit, the disk blocks around it when it is read, the record that
+    /// reaches beyond it when it is written.
+    pub fn buffer_bytes(&self) -> usize {
+        let block = BLOCK_BYTES as usize;
+        self.unit_bytes + self.record_bytes.next_multiple_of(block).max(2 * block)
+    }
+
+    /// Buffers of units: first the input's, then, when all of it has been read, the output's.
+    ///
+    /// Reading takes each reader's requests in flight, one that each distributor works on, and as
+    /// many that wait. No deadlock: readers hold buffers only while their requests run, and
+    /// distributors give theirs back without waiting for anything but the collector, which waits
+    /// for nothing.
+    ///
+    /// Writing takes one that each sorter fills, one that waits, and each writer's in flight. No
+    /// deadlock: a sorter that waits for one holds none; one that holds it waits for nothing but
+    /// seam buffers and the writers, and a writer waits for a new piece only when it has given
+    /// back every buffer that has been written.
+    pub fn buffers(&self) -> usize {
+        let reading = self.readers * self.depth + 2 * self.distributors;
+        let writing = 2 * self.sorters + self.writers * self.depth;
+        // More than the input has units would never be used; one is enough to go on.
+        let useful = usize::try_from(self.units).unwrap_or(usize::MAX).saturating_add(1);
+        let buffers = reading.max(writing).min(useful);
+        assert!(buffers >= 2, "a pipe's first blocks are held while the next one is read");
+        buffers
+    }
+
+    /// Buffers for disk blocks in which buckets meet.
+    ///
+    /// No deadlock: buckets are begun in order, so a block that is not complete touches a bucket in
+    /// work (two ends each) or lies before the first one not begun; beside these, each sorter holds
+    /// one more that it may not need, and the rest are with the writers, who give them back.
+    pub fn seam_buffers(&self) -> usize {
+        let open = 2 * self.sorters + 1;
+        let buffers = open + self.sorters + self.write_queue() + self.writers * self.depth;
+        assert!(buffers > open, "a seam can always be begun");
+        buffers
+    }
+
+    /// Blocks that wait for a distributor.
+    pub fn read_queue(&self) -> usize {
+        self.distributors
+    }
+
+    /// Pieces that wait for a writer.
+    pub fn write_queue(&self) -> usize {
+        2 * self.sorters
+    }
+
+    /// What memory is needed for.
+    pub fn needs(&self) -> Vec<Need> {
+        let (block, record) = (BLOCK_BYTES, self.record_bytes as u64);
+        let bytes = |count: usize, bytes: usize| (count * bytes) as u64;
+        let bucket_records = match self.input_bytes {
+            Some(input) => input / record / self.buckets.max(1) as u64,
+            None => MIB / record,
+        };
+        // Buckets come out up to four times as large as the average when the input is sorted.
+        // Beside its entries a sorter keeps an edge of each end and the record it carries on.
+        let sorter = Workspace::bytes(4 * bucket_records.max(1)) + KERNEL_BYTES + 3 * record;
+        let classify_bytes = 12; // a prefix and a bucket number for each record of a unit
+        let distributor = bytes(self.unit_records, classify_bytes) + 8 * self.buckets as u64;
+        vec![
+            Need { name: "records", bytes: bytes(self.chunks, self.chunk_bytes) },
+            Need { name: "units", bytes: bytes(self.buffers(), self.buffer_bytes()) },
+            Need { name: "seams", bytes: self.seam_buffers() as u64 * block },
+            Need { name: "sorting", bytes: self.sorters as u64 * sorter },
+            Need { name: "distributing", bytes: self.distributors as u64 * distributor },
+            Need { name: "edges of buckets", bytes: bytes(2 * self.buckets, self.record_bytes) },
+            Need { name: "sample", bytes: self.sample_bytes() },
+            Need { name: "chunk lists", bytes: self.chunks as u64 * CHUNK_LIST_BYTES },
+            Need { name: "input positions", bytes: self.mark_bytes() },
+            Need { name: "program", bytes: PROGRAM_BYTES },
+        ]
+    }
+
+    /// The sum of the needs.
+    pub fn needed(&self) -> u64 {
+        self.needs().iter().map(|need| need.bytes).sum()
+    }
+
+    /// Bytes that one more chunk of a pipe costs: itself, its place in the lists, and room to sort
+    /// its records. A pipe's splitters come from its beginning, so one bucket may get all the rest.
+    pub(super) fn pipe_chunk_bytes(&self) -> u64 {
+        let records = (self.chunk_bytes / self.record_bytes) as u64;
+        let marks = if self.stable { records * MARK_BYTES } else { 0 };
+        self.chunk_bytes as u64 + CHUNK_LIST_BYTES + Workspace::bytes(records) + marks
+    }
+
+    /// What is read around each place, while it is in flight and when it is kept.
+    fn sample_bytes(&self) -> u64 {
+        let place = BLOCK_BYTES.max(self.record_bytes as u64);
+        let in_flight = SAMPLES_IN_FLIGHT as u64 * (place + 3 * BLOCK_BYTES);
+        if self.samples == 0 { 0 } else { 2 * self.samples as u64 * place + in_flight }
+    }
+
+    /// With `--stable`, a mark for each bucket of each unit, but never more than one a record.
+    fn mark_bytes(&self) -> u64 {
+        let Some(input) = self.input_bytes.filter(|_| self.stable) else { return 0 };
+        let runs = self.units * self.buckets as u64 + self.chunks as u64;
+        runs.min(input / self.record_bytes as u64) * MARK_BYTES
+    }
+}
