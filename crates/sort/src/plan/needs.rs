@@ -120,7 +120,7 @@ impl Plan {
     /// What is read around each place, while it is in flight and when it is kept.
     fn sample_bytes(&self) -> u64 {
         let place = BLOCK_BYTES.max(self.record_bytes as u64);
-        let in_flight = SAMPLES_IN_FLIGHT as u64 * (place + 3 * BLOCK_BYTES);
+        let in_flight = SAMPLES_IN_FLIGHT.min(self.samples) as u64 * (place + 3 * BLOCK_BYTES);
         if self.samples == 0 { 0 } else { 2 * self.samples as u64 * place + in_flight }
     }
 

@@ -49,10 +49,11 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
     let samples = (sampler.samples as u64).min(total);
     // Room for a run of records wherever it lies in its disk blocks.
     let room = (each * bytes).next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
+    let depth = SAMPLES_IN_FLIGHT.min(samples as usize);
     let mut idle = sampler
         .contents
-        .buffers(&worker.node, SAMPLES_IN_FLIGHT, room)
-        .map_err(|cause| crate::one_pass::no_memory(SAMPLES_IN_FLIGHT * room, &cause))?;
+        .buffers(&worker.node, depth, room)
+        .map_err(|cause| crate::one_pass::no_memory(depth * room, &cause))?;
     let mut files = Files::new(inputs);
     let mut in_flight: VecDeque<InFlight> = VecDeque::new();
     let mut sample = Sample::default();
