@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use node::{Node, Open};
+use node::{DiskError, Node, Open};
 use node_real::{facts_of_memory, open_file_limit};
 use pipeline::{Control, Failure};
 use serde_json::json;
@@ -23,13 +23,19 @@ pub struct Arguments {
     json: bool,
 }
 
+/// What a directory offers, or why it offers nothing.
 struct Directory {
     path: PathBuf,
+    offer: Result<Offer, CliFailure>,
+}
+
+#[derive(Clone, Copy)]
+struct Offer {
     free_bytes: u64,
     direct_io: bool,
 }
 
-/// Looks and tells.
+/// Looks and tells; a directory that cannot be sorted into is told with the others.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let paths = arguments.directories.clone();
     let control = Control::default();
@@ -38,30 +44,42 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         async move {
             let mut directories = Vec::new();
             for path in paths {
-                directories.push(look(&node, path).await?);
+                let offer = look(&node, &path).await.map_err(|failure| refusal(failure, &path));
+                directories.push(Directory { path, offer });
             }
             Ok(directories)
         }
     })
     .map_err(|failure| failure.with_json(arguments.json))?;
     tell(&directories, arguments.json)?;
-    Ok(Exit::Done)
+    let refused = directories.into_iter().find_map(|place| place.offer.err());
+    refused.map_or(Ok(Exit::Done), Err)
 }
 
-async fn look(node: &Node, path: PathBuf) -> Result<Directory, Failure> {
-    let free_bytes = node.space(&path).await?;
+/// The failure with the name the user gave instead of the probe's.
+fn refusal(failure: Failure, path: &Path) -> CliFailure {
+    match failure {
+        Failure::Disk(error) => {
+            Failure::Disk(DiskError { verb: "sort into", path: path.to_owned(), ..error }).into()
+        }
+        other => other.into(),
+    }
+}
+
+async fn look(node: &Node, path: &Path) -> Result<Offer, Failure> {
+    let free_bytes = node.space(path).await?;
     let probe = path.join(format!(".gristmill-{:016x}.probe", node.random()));
     let file = node.open(&probe, Open::Create { direct: true, mode: 0o600 }).await?;
     let direct_io = write_directly(node, &file, &probe).await;
     node.remove(&probe).await?;
-    Ok(Directory { path, free_bytes, direct_io: direct_io? })
+    Ok(Offer { free_bytes, direct_io: direct_io? })
 }
 
 /// Some file systems take the flag and refuse the writes: only a write tells.
 async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<bool, Failure> {
     const BLOCK_BYTES: usize = 4096;
     let buffers = node.buffers(1, BLOCK_BYTES);
-    let mut buffers = buffers.map_err(|cause| node::DiskError::new("try", probe, cause))?;
+    let mut buffers = buffers.map_err(|cause| DiskError::new("try", probe, cause))?;
     let buffer = buffers.pop().expect("one was asked for");
     file.write(node, 0, buffer, 0..BLOCK_BYTES).wait(node).await.1?;
     Ok(file.is_direct())
@@ -74,11 +92,12 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
         let places = directories.iter().map(|place| {
             json!({
                 "path": place.path.display().to_string(),
-                "free_bytes": place.free_bytes,
-                "direct_io": place.direct_io,
+                "free_bytes": place.offer.as_ref().ok().map(|offer| offer.free_bytes),
+                "direct_io": place.offer.as_ref().ok().map(|offer| offer.direct_io),
+                "error": place.offer.as_ref().err().map(|failure| &failure.message),
             })
         });
-        let value = json!({
+        let mut value = json!({
             "cores": machine::cores(),
             "memory_bytes": memory.total_bytes,
             "available_bytes": memory.available_bytes,
@@ -87,6 +106,9 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
             "open_file_limit": open_file_limit(),
             "directories": places.collect::<Vec<_>>(),
         });
+        if let Some(failure) = directories.iter().find_map(|place| place.offer.as_ref().err()) {
+            value["error"] = crate::json::error(failure)["error"].take();
+        }
         return say::out(format!("{value:#}"));
     }
     let cgroup = memory.cgroup_limit_bytes.map_or("none".to_owned(), readable);
@@ -97,9 +119,13 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
     say::out(format!("  a sort would take   {} at most (-S changes that)", readable(limit)))?;
     say::out(format!("open files            {}", open_file_limit()))?;
     for place in directories {
-        let direct = if place.direct_io { "yes" } else { "no: sorts go through the page cache" };
         say::out(place.path.display())?;
-        say::out(format!("  free space          {}", readable(place.free_bytes)))?;
+        let Ok(offer) = &place.offer else {
+            say::out("  not to be used, see below")?;
+            continue;
+        };
+        let direct = if offer.direct_io { "yes" } else { "no: sorts go through the page cache" };
+        say::out(format!("  free space          {}", readable(offer.free_bytes)))?;
         say::out(format!("  direct I/O          {direct}"))?;
     }
     Ok(())

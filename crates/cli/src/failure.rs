@@ -114,7 +114,10 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     }
     if std::env::args_os().any(|argument| argument == "--json") {
         let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        // Its first paragraph says what is wrong, in one line or in several.
+        let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let message = lines.collect::<Vec<_>>().join(" ");
+        let message = message.trim_start_matches("error: ");
         let _ = say::out(json::error(&CliFailure::usage(message)));
     }
     let command = std::env::args_os().nth(1).unwrap_or_default();

@@ -34,7 +34,8 @@ pub struct Arguments {
     /// How many records
     #[arg(value_name = "NUM_RECS")]
     records: u64,
-    /// Where they go; the reference's I/O options may follow (,buf ,dir ,trans=SIZE ,count=N)
+    /// Where they go; the reference's I/O options may follow (,buf ,dir ,trans=SIZE ,count=N); as
+    /// with the reference, - is a file of that name
     #[arg(value_name = "FILE_NAME[,opts]")]
     file: OsString,
     /// Show progress

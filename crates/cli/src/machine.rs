@@ -62,11 +62,14 @@ fn watch_signals(control: Control, disks: Arc<RealDisks>) -> Result<Arc<AtomicI3
                 end(signal, &disks);
             }
             control.stop(signals::name(signal));
-            let disks = Arc::clone(&disks);
-            std::thread::spawn(move || {
+            let last = Arc::clone(&disks);
+            let wait = move || {
                 std::thread::sleep(GRACE);
+                end(signal, &last);
+            };
+            if std::thread::Builder::new().spawn(wait).is_err() {
                 end(signal, &disks);
-            });
+            }
         }
     };
     std::thread::Builder::new().spawn(watch).map_err(signals::unwatched)?;

@@ -73,7 +73,7 @@ fn wait(ended: &AtomicBool) -> bool {
 
 fn bar(control: &Control, ended: &AtomicBool) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    let known = "{msg:22} [{bar:30}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
+    let known = "{msg:22} [{wide_bar}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
     let unknown = "{msg:22} {spinner} {decimal_bytes} {decimal_bytes_per_sec}";
     let style = |template| {
         ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> ")
@@ -98,23 +98,26 @@ fn bar(control: &Control, ended: &AtomicBool) {
 fn lines(control: &Control, ended: &AtomicBool) {
     let begin = Instant::now();
     while wait(ended) {
-        let step = Step::of(&control.progress());
-        if step.phase.is_empty() {
-            continue;
-        }
-        let seconds = begin.elapsed().as_secs_f64();
-        let rate = step.done_bytes as f64 / seconds;
-        let left = step.total_bytes.saturating_sub(step.done_bytes) as f64;
-        let eta_s = (step.total_bytes > 0 && rate > 0.0).then(|| left / rate);
-        let line = json!({
-            "phase": step.phase,
-            "done_bytes": step.done_bytes,
-            "total_bytes": (step.total_bytes > 0).then_some(step.total_bytes),
-            "bytes_per_s": rate,
-            "eta_s": eta_s,
-        });
-        say::err(line);
+        line(control, begin);
     }
+    line(control, begin);
+}
+
+fn line(control: &Control, begin: Instant) {
+    let step = Step::of(&control.progress());
+    if step.phase.is_empty() {
+        return;
+    }
+    let rate = step.done_bytes as f64 / begin.elapsed().as_secs_f64();
+    let left = step.total_bytes.saturating_sub(step.done_bytes) as f64;
+    let eta_s = (step.total_bytes > 0 && rate > 0.0).then(|| left / rate);
+    say::err(json!({
+        "phase": step.phase,
+        "done_bytes": step.done_bytes,
+        "total_bytes": (step.total_bytes > 0).then_some(step.total_bytes),
+        "bytes_per_s": rate,
+        "eta_s": eta_s,
+    }));
 }
 
 /// How far a run is, as one number.

@@ -94,6 +94,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     check_standard_output(arguments)?;
     let (PlanName::Auto | PlanName::OnePass) = arguments.plan;
     check_report_path(arguments)?;
+    check_verify(arguments)?;
     let ties = if arguments.stable { Ties::Position } else { Ties::Record };
     let format = Format::parse(&arguments.format, &arguments.keys, ties)
         .map_err(|error| CliFailure::usage(error.to_string()))?;
@@ -137,11 +138,30 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
 /// A report must not be written over records.
 fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
     let Some(report) = &arguments.report else { return Ok(()) };
+    let directory = report.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if !directory.is_none_or(Path::is_dir) {
+        let message = format!("--report {}: no such directory; make it first", report.display());
+        return Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) });
+    }
     let taken = arguments.inputs.iter().chain(&arguments.output).find(|path| is_same(path, report));
     taken.map_or(Ok(()), |path| {
         let message = format!("--report would overwrite {}; name another file", path.display());
         Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) })
     })
+}
+
+/// Only a regular file can be read again.
+fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
+    // What is not there yet becomes one; a directory is refused elsewhere.
+    let can_be_read = |path: &PathBuf| {
+        std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
+    };
+    if arguments.verify && !arguments.output.as_ref().is_some_and(can_be_read) {
+        return Err(CliFailure::usage(
+            "--verify reads the output again, which must be a regular file; name one with -o",
+        ));
+    }
+    Ok(())
 }
 
 /// Whether two paths lead to one file, now or when it is made.
@@ -194,10 +214,6 @@ async fn check_output(
     let Target::Path(path) = &job.target else {
         return Ok(());
     };
-    let metadata = node.metadata(path).await?;
-    if metadata.kind != node::FileKind::Regular {
-        return Ok(());
-    }
     let again = Validated {
         sources: vec![Source::Path(path.clone())],
         comparison,

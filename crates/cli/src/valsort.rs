@@ -15,7 +15,8 @@ use crate::{machine, progress, say};
 /// Check that records are in order: the checks and lines of valsort 1.5.
 ///
 /// Parts of a data set may be checked on their own (-o PART.sum), and their summaries, joined in
-/// the order of the parts, as a whole (-s ALL.sum). Exit 0: in order; 1: not.
+/// the order of the parts, as a whole (-s ALL.sum). Exit 0: in order; 1: not in
+/// order, empty, or cut short, as the reference has it; 2: not readable.
 #[derive(Args)]
 pub struct Arguments {
     /// Compare ASCII letters without case
@@ -33,7 +34,8 @@ pub struct Arguments {
     /// The file holds joined summaries
     #[arg(short = 's')]
     summaries: bool,
-    /// Sorted records, or with -s summaries; the reference's I/O options may follow
+    /// Sorted records, or with -s summaries; the reference's I/O options may follow; as with the
+    /// reference, - is a file of that name
     #[arg(value_name = "FILE_NAME[,opts]")]
     file: OsString,
     /// Show progress

@@ -261,3 +261,29 @@ fn a_report_that_cannot_be_written_is_told() {
     assert_eq!(ran.code, 2);
     assert!(ran.complaint().contains("missing/report"), "{ran:?}");
 }
+
+#[test]
+fn what_cannot_be_verified_or_told_is_refused_up_front() {
+    let place = Place::with_records(10);
+    let lines = [
+        ("sort --format gensort in --verify", "regular file"),
+        ("sort --format gensort in -o /dev/null --verify", "regular file"),
+        ("sort --format gensort in -o /dev/stdout --json", "standard output"),
+        ("sort --format gensort in --report /dev/stdout", "standard output"),
+        ("sort --format gensort in -o out --report missing/report", "no such directory"),
+        ("sort --format gensort in -o missing/", "is a directory"),
+        ("sort --format gensort in -o newdir/", "is a directory"),
+    ];
+    for (line, part) in lines {
+        let ran = refused(&place, |place| place.run(line));
+        assert!(ran.complaint().contains(part), "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_usage_error_as_json_says_what_is_missing() {
+    let place = Place::with_records(10);
+    let ran = refused(&place, |place| place.run("sort in -o out --json"));
+    let told = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(told.contains("--format"), "{told}");
+}

@@ -110,3 +110,30 @@ fn a_file_size_limit_is_an_error_and_no_death() {
         assert_eq!(place.names(), ["in"], "{run}");
     }
 }
+
+/// A limit on processes counts threads too; root is above it.
+#[test]
+fn too_few_threads_are_an_error() {
+    if rustix::process::geteuid().is_root() {
+        println!("skipped: root may have any number of threads");
+        return;
+    }
+    let place = Place::with_records(1000);
+    let ran = place.run_shell("ulimit -u 1; exec gristmill sort --format gensort in -o out");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("ulimit -u"), "{ran:?}");
+    assert_eq!(place.names(), ["in"]);
+}
+
+/// Records that are large beside the memory: a few of them must not ask for thousands of times
+/// their size.
+#[test]
+fn a_few_large_records_are_sorted() {
+    const LARGE_BYTES: usize = 5_000_000;
+    let place = Place::new();
+    let records: Vec<u8> = [9, 2, 7].iter().flat_map(|&byte| vec![byte; LARGE_BYTES]).collect();
+    place.write("in", &records);
+    let line = format!("sort --format fixed:{LARGE_BYTES} -S 300M in -o out");
+    place.run(&line).succeeded();
+    assert!(place.read("out") == sorted(&records, LARGE_BYTES));
+}

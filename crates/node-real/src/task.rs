@@ -50,13 +50,19 @@ impl Shared {
         start: Start,
     ) -> io::Result<()> {
         let shared = Arc::clone(self);
-        let body = move || {
-            let backend = TaskBackend::new(&shared, rank, &thread::current());
-            run(start(Node::new(Box::new(backend), Costs::default())));
-        };
+        let task_name = name.clone();
+        let body = move || shared.run_here(rank, &task_name, start);
         let thread = thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body);
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread?);
         Ok(())
+    }
+}
+
+impl Shared {
+    /// Runs a task on this thread to its end.
+    pub(crate) fn run_here(self: &Arc<Self>, rank: Rank, name: &str, start: Start) {
+        let backend = TaskBackend::new(self, rank, name);
+        run(start(Node::new(Box::new(backend), Costs::default())));
     }
 }
 
@@ -73,10 +79,9 @@ pub(crate) struct TaskBackend {
 }
 
 impl TaskBackend {
-    fn new(shared: &Arc<Shared>, rank: Rank, thread: &thread::Thread) -> TaskBackend {
+    fn new(shared: &Arc<Shared>, rank: Rank, name: &str) -> TaskBackend {
         // A stream for each task: by its name, which is the same in every run.
-        let name = thread.name().unwrap_or_default().bytes();
-        let stream = name.fold(u64::from(rank.0), |hash, byte| {
+        let stream = name.bytes().fold(u64::from(rank.0), |hash, byte| {
             hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(byte)
         });
         let random = RefCell::new(Random::stream(shared.seed, stream));

@@ -117,7 +117,9 @@ pub enum SortError {
         record: u64,
     },
     /// The system has no memory for us.
-    #[error("cannot have {bytes} bytes of memory: {cause}; give a smaller -S")]
+    #[error(
+        "cannot have {bytes} bytes of memory: {cause}; free some, or raise the limit on it (ulimit -v)"
+    )]
     NoMemory {
         /// What was asked for.
         bytes: u64,

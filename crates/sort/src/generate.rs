@@ -67,7 +67,7 @@ async fn make(
     bytes: u64,
 ) -> Result<Checksum, Failure> {
     output.reserve(node, bytes).await?;
-    job.control.enter("generate", bytes);
+    job.control.enter("generating", bytes);
     let mut pipeline = Pipeline::new(&job.control);
     let unit_bytes = UNIT_RECORDS as usize * RECORD_BYTES;
     let writers = if output.is_sequential() { 1 } else { WRITERS };

@@ -39,7 +39,7 @@ const DEPTH: usize = 2;
 pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
     let record_bytes = job.comparison.record_bytes();
     let inputs = Inputs::open(node, &job.sources, record_bytes, job.io).await?;
-    job.control.enter("validate", inputs.records.unwrap_or(0) * record_bytes as u64);
+    job.control.enter("validating", inputs.records.unwrap_or(0) * record_bytes as u64);
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
     let bytes = inputs.records.map_or(u64::MAX, |records| records * record_bytes as u64);

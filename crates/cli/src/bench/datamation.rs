@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = ".")]
     directory: PathBuf,
     /// How many records [default: 1000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     records: Option<u64>,
     #[command(flatten)]
     pub(super) common: Common,

@@ -23,10 +23,10 @@ use crate::machine;
 #[derive(Args)]
 pub struct Arguments {
     /// How many pairs of a 10-byte key and a row [default: 10000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pairs: Option<u64>,
     /// How many records of 100 bytes [default: as many, 10000000 at most, and what memory allows]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     records: Option<u64>,
     #[command(flatten)]
     pub(super) common: Common,

@@ -18,7 +18,7 @@ use crate::machine;
 #[derive(Args)]
 pub struct Arguments {
     /// How many keys [default: 1000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     keys: Option<u64>,
     #[command(flatten)]
     pub(super) common: Common,

@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(value_enum, value_name = "NAME")]
     name: Name,
     /// How many records of 100 bytes pass [default: 1000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     records: Option<u64>,
     /// Where to read and write
     #[arg(long, value_name = "DIR", default_value = ".")]
