@@ -1,0 +1,180 @@
+//! The suite's part on disks: files, locks, lengths, sources, direct I/O.
+
+use super::{Harness, source_bytes};
+use crate::{Buffer, FileKind, Node, Open};
+
+fn create(direct: bool) -> Open {
+    Open::Create { direct, mode: 0o600 }
+}
+
+fn patterned(node: &Node, bytes: usize, salt: u8) -> Buffer {
+    let mut buffer = node.buffers(1, bytes).unwrap().pop().unwrap();
+    for (at, byte) in buffer.bytes_mut().iter_mut().enumerate() {
+        *byte = (at / 3) as u8 ^ salt;
+    }
+    buffer.set_len(bytes);
+    buffer
+}
+
+/// What was written is read, and a file has the metadata it was given.
+pub fn files_read_what_was_written(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let file = node.open(&path, create(false)).await.unwrap();
+        let (buffer, result) =
+            file.write(&node, 5, patterned(&node, 3000, 1), 0..3000).wait(&node).await;
+        result.unwrap();
+        file.sync(&node).await.unwrap();
+        let metadata = node.metadata(&path).await.unwrap();
+        assert_eq!((metadata.kind, metadata.length), (FileKind::Regular, 3005));
+        assert_eq!(metadata.mode & 0o700, 0o600);
+        let again = node.open(&path, Open::Read { direct: false }).await.unwrap();
+        let into = Buffer::heap(4096);
+        let (read, result) = again.read(&node, 5, 3000, into).wait(&node).await;
+        result.unwrap();
+        assert_eq!(read.filled(), buffer.filled());
+        assert_eq!(again.metadata().identity, file.metadata().identity);
+    });
+}
+
+/// Several requests of one file may be under way.
+pub fn several_requests_are_in_flight(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
+        let write = |number: u8| {
+            file.write(&node, u64::from(number) * 5000, patterned(&node, 5000, number), 0..5000)
+        };
+        let tickets: Vec<_> = (0..9).map(write).collect();
+        for ticket in tickets {
+            ticket.wait(&node).await.1.unwrap();
+        }
+        let read = |number: u64| file.read(&node, number * 5000, 5000, Buffer::heap(5000));
+        let tickets: Vec<_> = (0..9).map(read).collect();
+        for (number, ticket) in tickets.into_iter().enumerate() {
+            let (buffer, result) = ticket.wait(&node).await;
+            result.unwrap();
+            assert_eq!(buffer.filled(), patterned(&node, 5000, number as u8).filled());
+        }
+    });
+}
+
+/// A read gives all it was asked for, or what is left of the file.
+pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
+        file.write(&node, 0, patterned(&node, 5000, 3), 0..5000).wait(&node).await.1.unwrap();
+        for (offset, expected) in [(0, 4096), (4096, 904), (5000, 0), (9000, 0)] {
+            let (buffer, result) =
+                file.read(&node, offset, 4096, Buffer::heap(4096)).wait(&node).await;
+            result.unwrap();
+            assert_eq!(buffer.len(), expected);
+        }
+    });
+}
+
+/// A rename replaces what was there; names come sorted; a removed file is gone.
+pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let (old, new) = (place.directory.join("a"), place.directory.join("b"));
+        for (path, salt) in [(&old, 1), (&new, 2)] {
+            let file = node.open(path, create(false)).await.unwrap();
+            file.write(&node, 0, patterned(&node, 10, salt), 0..10).wait(&node).await.1.unwrap();
+        }
+        assert!(node.open(&new, create(false)).await.is_err(), "a new file is new");
+        assert_eq!(node.list(&place.directory).await.unwrap(), ["a", "b"]);
+        node.rename(&old, &new).await.unwrap();
+        assert_eq!(node.list(&place.directory).await.unwrap(), ["b"]);
+        let file = node.open(&new, Open::Read { direct: false }).await.unwrap();
+        let (buffer, _) = file.read(&node, 0, 10, Buffer::heap(10)).wait(&node).await;
+        assert_eq!(buffer.filled(), patterned(&node, 10, 1).filled());
+        node.remove(&new).await.unwrap();
+        assert!(node.list(&place.directory).await.unwrap().is_empty());
+        assert!(node.space(&place.directory).await.unwrap() > 0);
+        assert_eq!(node.resolve(&new).await.unwrap().file_name(), new.file_name());
+    });
+}
+
+/// Two openings of a file cannot both lock it.
+pub fn locks_are_exclusive(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let first = node.open(&path, create(false)).await.unwrap();
+        let second = node.open(&path, Open::Read { direct: false }).await.unwrap();
+        assert!(first.lock(&node).await.unwrap());
+        assert!(!second.lock(&node).await.unwrap());
+    });
+}
+
+/// Lengths and modes are what they were set to, and released ranges read as zeros.
+pub fn files_change_length(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let file = node.open(&path, create(false)).await.unwrap();
+        file.preallocate(&node, 20_000).await.unwrap();
+        assert_eq!(node.metadata(&path).await.unwrap().length, 20_000);
+        file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000).wait(&node).await.1.unwrap();
+        file.truncate(&node, 12_288).await.unwrap();
+        file.release(&node, 4096..8192).await.unwrap();
+        file.set_mode(&node, 0o640).await.unwrap();
+        let metadata = node.metadata(&path).await.unwrap();
+        assert_eq!((metadata.length, metadata.mode), (12_288, 0o640));
+        let (buffer, _) = file.read(&node, 0, 20_000, Buffer::heap(20_000)).wait(&node).await;
+        assert_eq!(buffer.len(), 12_288);
+        assert!(buffer.filled()[4096..8192].iter().all(|&byte| byte == 0));
+        assert_eq!(buffer.filled()[8192..], patterned(&node, 20_000, 9).filled()[8192..12_288]);
+        assert!(file.resident(&node, 0..4096).await.unwrap() <= 4096);
+    });
+}
+
+/// A pipe is read front to back to its end.
+pub fn sources_are_read_front_to_back(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let source = node.open(&place.source, Open::Read { direct: true }).await.unwrap();
+        assert!(source.is_sequential());
+        let (mut all, mut buffer) = (Vec::new(), Buffer::heap(3000));
+        loop {
+            let result;
+            (buffer, result) = source.read(&node, all.len() as u64, 3000, buffer).wait(&node).await;
+            result.unwrap();
+            all.extend_from_slice(buffer.filled());
+            if buffer.len() < 3000 {
+                break;
+            }
+        }
+        assert_eq!(all, source_bytes());
+    });
+}
+
+/// An error says what was tried, where, and why.
+pub fn missing_files_are_errors(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("missing");
+        let error = node.open(&path, Open::Read { direct: false }).await.unwrap_err();
+        assert_eq!((error.verb, &error.path), ("open", &path));
+        assert!(
+            error.to_string().contains("missing") && error.to_string().contains("check the name")
+        );
+        assert!(node.metadata(&path).await.is_err());
+        assert!(node.remove(&path).await.is_err());
+        assert!(node.rename(&path, &place.directory.join("other")).await.is_err());
+    });
+}
+
+/// A direct file (where the file system allows it) moves whole blocks, and is cut to its length.
+pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let file = node.open(&path, create(true)).await.unwrap();
+        file.write(&node, 4096, patterned(&node, 12_288, 5), 4096..12_288)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
+        file.truncate(&node, 10_001).await.unwrap();
+        let again = node.open(&path, Open::Read { direct: true }).await.unwrap();
+        let buffer = node.buffers(1, 16_384).unwrap().pop().unwrap();
+        let (buffer, result) = again.read(&node, 4096, 8192, buffer).wait(&node).await;
+        result.unwrap();
+        assert_eq!(buffer.filled(), &patterned(&node, 12_288, 5).filled()[4096..10_001]);
+    });
+}
