@@ -110,7 +110,7 @@ impl OpenFile {
         let mut filled = 0;
         while filled < out.len() {
             let rest = &mut out[filled..];
-            let direct = self.direct.load(Ordering::Relaxed);
+            let direct = self.direct.load(Ordering::Acquire);
             let read = match offset {
                 Some(offset) => rustix::io::pread(&self.fd, rest, offset + filled as u64),
                 None => rustix::io::read(&self.fd, rest),
@@ -129,13 +129,18 @@ impl OpenFile {
         Ok(filled)
     }
 
-    /// Some file systems take the flag and refuse the requests: from then on without it.
+    /// Some file systems take the flag and refuse the requests: from then on without it. Several
+    /// requests in flight may find that out at once; all of them try again.
     fn falls_back(&self) -> bool {
         let Ok(flags) = rustix::fs::fcntl_getfl(&self.fd) else {
             return false;
         };
-        self.direct.swap(false, Ordering::Relaxed)
-            && rustix::fs::fcntl_setfl(&self.fd, flags - OFlags::DIRECT).is_ok()
+        let cleared = rustix::fs::fcntl_setfl(&self.fd, flags - OFlags::DIRECT).is_ok();
+        if cleared {
+            // Told after it is so: whoever reads "not direct" must not be refused any more.
+            self.direct.store(false, Ordering::Release);
+        }
+        cleared
     }
 
     fn write(&self, offset: Option<u64>, buffer: &Buffer, range: Range<usize>) -> io::Result<()> {
@@ -143,7 +148,7 @@ impl OpenFile {
         let mut written = 0;
         while written < bytes.len() {
             let rest = &bytes[written..];
-            let direct = self.direct.load(Ordering::Relaxed);
+            let direct = self.direct.load(Ordering::Acquire);
             let wrote = match offset {
                 Some(offset) => rustix::io::pwrite(&self.fd, rest, offset + written as u64),
                 None => rustix::io::write(&self.fd, rest),

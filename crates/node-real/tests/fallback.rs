@@ -1,0 +1,49 @@
+//! A file system may take the flag for direct I/O and refuse the requests: then files go through
+//! the page cache from the first refusal on, whatever was in flight.
+
+use node::{Buffer, Open};
+use node_real::Cluster;
+
+/// Not whole disk blocks, at addresses that are none either: every disk refuses that.
+const ODD_BYTES: usize = 1001;
+
+#[test]
+fn requests_that_direct_io_refuses_are_tried_again_without() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = place.path().join("file");
+    let ends = Cluster::new(1, 1).run(move |node| {
+        let path = path.clone();
+        async move {
+            let how = Open::Create { direct: true, mode: 0o600 };
+            let file = node.open(&path, how).await.unwrap();
+            if !file.is_direct() {
+                return false;
+            }
+            let write = |number: usize| {
+                let mut buffer = Buffer::heap(ODD_BYTES);
+                buffer.bytes_mut().fill(number as u8);
+                file.write(&node, (number * ODD_BYTES) as u64, buffer, 0..ODD_BYTES)
+            };
+            let tickets: Vec<_> = (0..12).map(write).collect();
+            for ticket in tickets {
+                ticket.wait(&node).await.1.unwrap();
+            }
+            assert!(!file.is_direct(), "the requests were refused and tried again");
+
+            let again = node.open(&path, Open::Read { direct: true }).await.unwrap();
+            let read = |number: usize| {
+                again.read(&node, (number * ODD_BYTES) as u64, ODD_BYTES, Buffer::heap(ODD_BYTES))
+            };
+            let tickets: Vec<_> = (0..12).map(read).collect();
+            for (number, ticket) in tickets.into_iter().enumerate() {
+                let (buffer, result) = ticket.wait(&node).await;
+                result.unwrap();
+                assert!(buffer.filled() == [number as u8; ODD_BYTES]);
+            }
+            true
+        }
+    });
+    if ends != [true] {
+        println!("skipped: this file system has no direct I/O");
+    }
+}
