@@ -73,8 +73,8 @@ fn wait(ended: &AtomicBool) -> bool {
 
 fn bar(control: &Control, ended: &AtomicBool) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    let known = "{msg:22} [{wide_bar}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} ETA {eta}";
-    let unknown = "{msg:22} {spinner} {decimal_bytes} {decimal_bytes_per_sec}";
+    let known = "{msg:19} {percent:>3}% [{wide_bar}] {decimal_bytes_per_sec} ETA {eta}";
+    let unknown = "{msg:19} {spinner} {decimal_bytes} {decimal_bytes_per_sec}";
     let style = |template| {
         ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> ")
     };

@@ -6,7 +6,7 @@ mod common;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Place, Ran};
+use common::{Place, Ran, skip};
 
 /// 150 bytes: a record of 100 and a half.
 const CUT: [u8; 150] = [b'x'; 150];
@@ -94,7 +94,7 @@ fn a_missing_input() {
 #[test]
 fn an_unreadable_input() {
     if rustix::process::geteuid().is_root() {
-        println!("skipped: root can read everything");
+        skip("root can read everything");
         return;
     }
     let place = Place::with_records(10);

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, RECORD_BYTES, Ran, sorted};
+use common::{Place, RECORD_BYTES, Ran, skip, sorted};
 
 /// Runs a script with `full` a file system of one mebibyte, in a mount namespace of its own: no
 /// privilege is needed where users may have namespaces, and nothing needs to be unmounted. What is
@@ -26,7 +26,7 @@ fn with_small_disk(place: &Place, script: &str) -> Option<Ran> {
     );
     let mounted = !ran.err.contains("unshare:") && !ran.out.starts_with(UNAVAILABLE.as_bytes());
     if !mounted {
-        println!("skipped: file systems cannot be mounted here: {}", ran.err.trim());
+        skip(&format!("file systems cannot be mounted here: {}", ran.err.trim()));
     }
     mounted.then_some(ran)
 }
@@ -115,7 +115,7 @@ fn a_file_size_limit_is_an_error_and_no_death() {
 #[test]
 fn too_few_threads_are_an_error() {
     if rustix::process::geteuid().is_root() {
-        println!("skipped: root may have any number of threads");
+        skip("root may have any number of threads");
         return;
     }
     let place = Place::with_records(1000);

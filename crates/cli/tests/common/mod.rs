@@ -166,3 +166,8 @@ pub fn sorted(bytes: &[u8], record_bytes: usize) -> Vec<u8> {
     records.sort_unstable();
     records.concat()
 }
+
+/// Says why a test was skipped, past the test runner's capture: a skip is never silent.
+pub fn skip(why: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}

@@ -67,8 +67,12 @@ mod tests {
         file.sync_all().unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
         let fd = OwnedFd::from(file);
-        assert!(resident_bytes(&fd, 0..400_000) < 400_000);
-        // Asking does not bring it in.
-        assert_eq!(resident_bytes(&fd, 0..400_000), resident_bytes(&fd, 0..400_000));
+        let resident = resident_bytes(&fd, 0..400_000);
+        if resident == 400_000 {
+            // Past the test runner's capture: a skip is never silent.
+            let _ = writeln!(std::io::stderr(), "skipped: files live in memory here");
+            return;
+        }
+        assert_eq!(resident_bytes(&fd, 0..400_000), resident, "asking brings nothing in");
     }
 }
