@@ -12,14 +12,7 @@
 set -eu
 records=${1:-100000000}
 runs=${2:-5}
-memory=${MEMORY:-16G}
-gristmill=${GRISTMILL:-$(cd "$(dirname "$0")/.." && pwd)/target/release/gristmill}
-place=$(mktemp -d ./gristmill-bench-XXXXXX)
-trap 'rm -rf "$place"' EXIT INT TERM HUP
-cd "$place"
-
-seconds() { { command time -f %e "$@" >/dev/null; } 2>&1 | tail -n 1; }
-drop() { rm -f out; sync; echo 3 >/proc/sys/vm/drop_caches; }
+. "$(dirname "$0")/place.sh"
 
 "$gristmill" gensort "$records" in
 job="--direct=1 --bs=4M --iodepth=4 --ioengine=libaio --size=$((records * 100)) --minimal"
@@ -31,12 +24,11 @@ floor() {
     drop
     echo "$read $write" | awk '{ printf "%.2f", $1 + $2 }'
 }
-sort_once() { seconds "$gristmill" sort --format gensort -S "$memory" in -o out; }
 
 before=$(floor)
 for run in $(seq "$runs"); do
-    if [ -z "${COLD_MEMORY:-}" ]; then sort_once >/dev/null; drop; fi
-    sorted=$(sort_once)
+    if [ -z "${COLD_MEMORY:-}" ]; then sort_once in >/dev/null; drop; fi
+    sorted=$(sort_once in)
     after=$(floor)
     echo "$run $before $sorted $after" |
         awk '{ printf "run %d: floor %.2f s, sort %.2f s, floor %.2f s, ratio %.2f\n", $1, $2, $3, $4, 2 * $3 / ($2 + $4) }'

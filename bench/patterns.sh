@@ -8,11 +8,7 @@
 set -eu
 records=${1:-20000000}
 rounds=${2:-5}
-memory=${MEMORY:-16G}
-gristmill=${GRISTMILL:-$(cd "$(dirname "$0")/.." && pwd)/target/release/gristmill}
-place=$(mktemp -d ./gristmill-bench-XXXXXX)
-trap 'rm -rf "$place"' EXIT INT TERM HUP
-cd "$place"
+. "$(dirname "$0")/place.sh"
 
 "$gristmill" gensort "$records" uniform
 "$gristmill" gensort -s "$records" skewed
@@ -27,13 +23,10 @@ with open("uniform", "rb") as uniform, open("one_key", "wb") as one_key, open("e
         equal.write(block[:100] * (len(block) // 100))
 PYTHON
 
-sort_once() { { command time -f %e "$gristmill" sort --format gensort -S "$memory" "$1" -o out >/dev/null; } 2>&1 | tail -n 1; }
-
 for round in $(seq "$rounds"); do
     for input in uniform skewed sorted reverse one_key equal; do
         sort_once "$input" >/dev/null # memory that the machine has at hand, see large.sh
-        rm -f out
-        echo 3 >/proc/sys/vm/drop_caches
+        drop
         echo "$input $(sort_once "$input")"
         rm -f out
     done

@@ -116,12 +116,10 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 /// Records and a report must not meet on standard output.
 fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
+    let stdout = rustix::fs::fstat(std::io::stdout()).ok();
     let is_stdout = |path: &PathBuf| {
-        let (path, stdout) = (rustix::fs::stat(path), rustix::fs::fstat(std::io::stdout()));
-        let is_same = |(path, stdout): (&Stat, &Stat)| {
-            (path.st_dev, path.st_ino) == (stdout.st_dev, stdout.st_ino)
-        };
-        path.as_ref().ok().zip(stdout.as_ref().ok()).is_some_and(is_same)
+        let path = rustix::fs::stat(path).ok();
+        path.zip(stdout).is_some_and(|(path, stdout)| is_same_file(&path, &stdout))
     };
     let records = arguments.output.as_ref().is_none_or(is_stdout);
     let report = arguments.json || arguments.report.as_ref().is_some_and(is_stdout);
@@ -138,8 +136,7 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
 /// A report must not be written over records.
 fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
     let Some(report) = &arguments.report else { return Ok(()) };
-    let directory = report.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if !directory.is_none_or(Path::is_dir) {
+    if !directory_of(report).is_dir() {
         let message = format!("--report {}: no such directory; make it first", report.display());
         return Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) });
     }
@@ -166,15 +163,20 @@ fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
 
 /// Whether two paths lead to one file, now or when it is made.
 fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(directory.join(path.file_name()?))
-    };
+    let place = |path: &Path| Some(directory_of(path).canonicalize().ok()?.join(path.file_name()?));
     match (rustix::fs::stat(a), rustix::fs::stat(b)) {
-        (Ok(a), Ok(b)) => (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino),
+        (Ok(a), Ok(b)) => is_same_file(&a, &b),
         _ => place(a).is_some_and(|a| Some(a) == place(b)),
     }
+}
+
+fn is_same_file(a: &Stat, b: &Stat) -> bool {
+    (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+}
+
+fn directory_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 fn job(arguments: &Arguments, format: &Format) -> Job {
@@ -222,19 +224,20 @@ async fn check_output(
         control: job.control.clone(),
     };
     let summary = validate(node, &again).await?;
-    if let Some(record) = summary.first_unordered {
-        return Err(SortError::Disorder { record: record as u64 }.into());
-    }
-    let (records_out, sum_out) = (summary.records as u64, summary.checksum.0);
-    if (records_out, sum_out) != (report.records, report.checksum) {
-        let (records_in, sum_in) = (report.records, report.checksum);
-        return Err(SortError::Lost { records_in, records_out, sum_in, sum_out }.into());
-    }
-    Ok(())
+    let found = (summary.records as u64, summary.checksum.0);
+    let what = match summary.first_unordered {
+        Some(record) => format!("record {record} is out of order"),
+        None if found != (report.records, report.checksum) => {
+            let (records, checksum) = found;
+            format!("{records} records with checksum {checksum:x}, not {}", report.records)
+        }
+        None => return Ok(()),
+    };
+    Err(SortError::ReadBack { file: path.clone(), what }.into())
 }
 
 fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
-    let value = json::report(report, machine::peak_rss_bytes());
+    let value = json::report(report, node_real::peak_rss_bytes());
     if let Some(path) = &arguments.report {
         let text = format!("{value:#}\n");
         std::fs::write(path, text).map_err(|cause| {

@@ -19,10 +19,16 @@ pub fn facts_of_memory() -> Memory {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     Memory {
-        total_bytes: meminfo_bytes(&meminfo, "MemTotal:"),
-        available_bytes: meminfo_bytes(&meminfo, "MemAvailable:"),
+        total_bytes: kernel_bytes(&meminfo, "MemTotal:"),
+        available_bytes: kernel_bytes(&meminfo, "MemAvailable:"),
         cgroup_limit_bytes: cgroup_limits(&groups).into_iter().min(),
     }
+}
+
+/// The most memory this process has had, in bytes.
+pub fn peak_rss_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    kernel_bytes(&status, "VmHWM:")
 }
 
 /// How many files this process may have open.
@@ -30,8 +36,9 @@ pub fn open_file_limit() -> u64 {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-fn meminfo_bytes(meminfo: &str, name: &str) -> u64 {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix(name));
+/// A figure of the kernel's, which it gives in KiB; 0 where it gives none.
+fn kernel_bytes(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
     kib.unwrap_or(0) << 10
 }
@@ -77,9 +84,9 @@ mod tests {
     #[test]
     fn meminfo_is_in_kib() {
         let text = "MemTotal:       24000 kB\nMemAvailable:   1 kB\n";
-        assert_eq!(meminfo_bytes(text, "MemTotal:"), 24000 << 10);
-        assert_eq!(meminfo_bytes(text, "MemAvailable:"), 1 << 10);
-        assert_eq!(meminfo_bytes(text, "SwapTotal:"), 0);
+        assert_eq!(kernel_bytes(text, "MemTotal:"), 24000 << 10);
+        assert_eq!(kernel_bytes(text, "MemAvailable:"), 1 << 10);
+        assert_eq!(kernel_bytes(text, "SwapTotal:"), 0);
     }
 
     #[test]

@@ -56,9 +56,7 @@ impl IoThreads {
         drop(state);
         self.shared.changed.notify_one();
     }
-}
 
-impl IoThreads {
     fn start(&self) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let builder = thread::Builder::new().name("disk".into()).stack_size(STACK_BYTES);

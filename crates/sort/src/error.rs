@@ -116,6 +116,18 @@ pub enum SortError {
         /// Which record.
         record: u64,
     },
+    /// The output was complete in memory, and reads back as something else.
+    #[error(
+        "{file} does not read back as it was written: {what}; sort again elsewhere and test \
+         this disk",
+        file = file.display()
+    )]
+    ReadBack {
+        /// The output.
+        file: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The system has no memory for us.
     #[error(
         "cannot have {bytes} bytes of memory: {cause}; free some, or raise the limit on it (ulimit -v)"
@@ -139,6 +151,7 @@ impl SortError {
             SortError::NoRoom { .. } => "no_space",
             SortError::Lost { .. } => "records_lost",
             SortError::Disorder { .. } => "disorder",
+            SortError::ReadBack { .. } => "read_back",
             SortError::NoMemory { .. } => "no_memory",
         }
     }
@@ -149,6 +162,7 @@ impl SortError {
             SortError::TruncatedRecord { file, .. }
             | SortError::Shrunk { file, .. }
             | SortError::Replaced { file }
+            | SortError::ReadBack { file, .. }
             | SortError::Directory { file }
             | SortError::NoRoom { file, .. } => Some(file),
             _ => None,

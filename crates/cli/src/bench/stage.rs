@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use ::sort::stages::{Alone, Stage, alone};
 use ::sort::{IoChoice, Resources, Tuning};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use kernel::Slab;
 use pipeline::{Control, StageReport};
 use record::RECORD_BYTES;
@@ -29,8 +30,8 @@ use crate::scratch::Scratch;
 #[derive(Args)]
 pub struct Arguments {
     /// Which
-    #[arg(value_enum, value_name = "NAME")]
-    name: Name,
+    #[arg(value_name = "NAME", value_parser = names())]
+    name: Named,
     /// How many records of 100 bytes pass [default: 1000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     records: Option<u64>,
@@ -41,30 +42,17 @@ pub struct Arguments {
     pub(super) common: Common,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Name {
-    Sampler,
-    Reader,
-    Distributor,
-    Collector,
-    Sorter,
-    Writer,
-    /// Each of them
-    All,
-}
+/// The stages that a name stands for.
+#[derive(Clone, Debug)]
+struct Named(Vec<Stage>);
 
-impl Name {
-    fn stages(self) -> Vec<Stage> {
-        match self {
-            Name::Sampler => vec![Stage::Sampler],
-            Name::Reader => vec![Stage::Reader],
-            Name::Distributor => vec![Stage::Distributor],
-            Name::Collector => vec![Stage::Collector],
-            Name::Sorter => vec![Stage::Sorter],
-            Name::Writer => vec![Stage::Writer],
-            Name::All => Stage::ALL.to_vec(),
-        }
-    }
+const ALL: &str = "all";
+
+fn names() -> impl TypedValueParser<Value = Named> {
+    let known = Stage::ALL.map(Stage::name).into_iter().chain([ALL]);
+    let stages =
+        |name: String| Stage::ALL.into_iter().filter(move |s| name == ALL || name == s.name());
+    PossibleValuesParser::new(known).map(move |name| Named(stages(name).collect()))
 }
 
 const RECORDS: u64 = 1_000_000;
@@ -81,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let records = common.size(arguments.records, RECORDS, SMOKE_RECORDS).max(1);
     check_memory(records.saturating_mul(BYTES_EACH), "--records")?;
     let place = Scratch::new(&arguments.directory, "bench")?;
-    let stages = arguments.name.stages();
+    let stages = &arguments.name.0;
     let floor = Subject::new("copy", "memory copy of the input, all cores", None);
     let subject = |&stage: &Stage| {
         let command = format!("gristmill bench stage {} --records {records}", stage.name());

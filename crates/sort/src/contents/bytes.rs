@@ -153,9 +153,7 @@ impl BucketWords<'_> {
         let mark = chunk.marks[after - 1];
         mark.position + u64::from(number - mark.start)
     }
-}
 
-impl BucketWords<'_> {
     /// Whether `a` may stand before `b`, positions included.
     fn keeps_order(&self, a: &Entry, b: &Entry) -> bool {
         let order = self.order.compare(self.rows.get(a.row), self.rows.get(b.row));
