@@ -113,8 +113,13 @@ impl Driver {
     }
 
     fn node(&self, task: TaskId, rank: u32) -> Node {
-        let place = Place { rank: Rank(rank), nodes: self.disks.len() as u32, seed: self.seed };
+        let place = Place {
+            rank: Rank(rank),
+            nodes: self.disks.len() as u32,
+            seed: self.seed,
+            costs: self.costs,
+        };
         let disks = Arc::clone(&self.disks[rank as usize]);
-        Node::new(Box::new(TaskBackend::new(&self.world, disks, task, &place)), self.costs)
+        Node::new(Box::new(TaskBackend::new(&self.world, disks, task, &place)))
     }
 }

@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::task::Poll;
 
-use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
-use node::{Address, Buffer, Port, Random, Rank, Time};
+use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start};
+use node::{Address, Buffer, Costs, Message, Port, Random, Rank, Time, Words, Work};
 
 use crate::world::{Action, DriverSignal, TaskId, Wake, World};
 
@@ -19,6 +19,7 @@ pub(crate) struct TaskBackend {
     task: TaskId,
     rank: Rank,
     nodes: u32,
+    costs: Costs,
     clock: Cell<Time>,
     yielded: Cell<bool>,
     random: RefCell<Random>,
@@ -29,6 +30,7 @@ pub(crate) struct Place {
     pub rank: Rank,
     pub nodes: u32,
     pub seed: u64,
+    pub costs: Costs,
 }
 
 impl TaskBackend {
@@ -45,6 +47,7 @@ impl TaskBackend {
             task,
             rank: place.rank,
             nodes: place.nodes,
+            costs: place.costs,
             clock: Cell::new(world.now()),
             yielded: Cell::new(false),
             random: RefCell::new(Random::stream(place.seed, stream)),
@@ -77,8 +80,8 @@ impl Backend for TaskBackend {
         self.clock.get()
     }
 
-    fn spend(&self, ticks: u64) {
-        self.clock.set(self.clock.get().after(ticks));
+    fn work(&self, work: Work) {
+        self.clock.set(self.clock.get().after(self.costs.ticks(work)));
     }
 
     fn poll_reach(&self) -> Poll<()> {
@@ -130,6 +133,20 @@ impl Backend for TaskBackend {
     fn spawn(&self, name: String, start: Start) -> std::io::Result<()> {
         self.world.add_task(name, self.rank.0, start);
         Ok(())
+    }
+
+    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
+        let message = Message { from: self.rank, words: Words::from(outgoing.words) };
+        self.post(outgoing.to.one(), Letter::Message(message));
+        Poll::Ready(())
+    }
+
+    fn bind(&self, port: Port) {
+        self.inbox(port).bind(port);
+    }
+
+    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
+        self.inbox(port).poll_next(self, deadline)
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {

@@ -44,7 +44,7 @@ fn tasks_that_wait_for_ever_are_named() {
 
 #[test]
 fn work_and_disks_take_their_time() {
-    let costs = Costs { classify: 10, ..Costs::default() };
+    let costs = Costs { classify: 10_000, ..Costs::default() };
     let model = DiskModel { latency_ns: 100, read_ns_per_kib: 7, write_ns_per_kib: 0 };
     let driver = Driver::with(1, 1, costs, model);
     driver.disks(0).put(Path::new("/file"), vec![1; 4096]);

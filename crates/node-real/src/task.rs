@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
-use node::{Address, Buffer, Costs, Node, Port, Random, Rank, Time};
+use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start};
+use node::{Address, Buffer, Message, Node, Port, Random, Rank, Time, Words, Work};
 
 use crate::disks::RealDisks;
 use crate::signal::ThreadSignal;
@@ -62,7 +62,7 @@ impl Shared {
     /// Runs a task on this thread to its end.
     pub(crate) fn run_here(self: &Arc<Self>, rank: Rank, name: &str, start: Start) {
         let backend = TaskBackend::new(self, rank, name);
-        run(start(Node::new(Box::new(backend), Costs::default())));
+        run(start(Node::new(Box::new(backend))));
     }
 }
 
@@ -106,8 +106,8 @@ impl Backend for TaskBackend {
         Time(self.shared.began.elapsed().as_nanos() as u64)
     }
 
-    fn spend(&self, _: u64) {
-        // Work takes the time it takes here; a real node's cost table is free.
+    fn work(&self, _: Work) {
+        // Work takes the time it takes here.
     }
 
     fn poll_reach(&self) -> Poll<()> {
@@ -136,6 +136,20 @@ impl Backend for TaskBackend {
 
     fn spawn(&self, name: String, start: Start) -> io::Result<()> {
         self.shared.start(self.rank, name, start)
+    }
+
+    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
+        let message = Message { from: self.rank, words: Words::from(outgoing.words) };
+        self.post(outgoing.to.one(), Letter::Message(message));
+        Poll::Ready(())
+    }
+
+    fn bind(&self, port: Port) {
+        self.inbox(port).bind(port);
+    }
+
+    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
+        self.inbox(port).poll_next(self, deadline)
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {

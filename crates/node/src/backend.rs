@@ -13,9 +13,9 @@ use std::task::Poll;
 use std::{fmt, io};
 
 use crate::disk::{Metadata, Open, Standard};
-use crate::message::Inbox;
+use crate::message::{Inbox, Message};
 use crate::ticket::Completer;
-use crate::{Address, Buffer, Node, Port, Rank, Time};
+use crate::{Address, Buffer, Group, Node, Port, Rank, Time, Work};
 
 /// How a task starts: a constructor that may change threads, of a future that does not.
 pub type Start = Box<dyn FnOnce(Node) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
@@ -30,8 +30,10 @@ pub trait Backend {
     fn tick_ps(&self) -> u64;
     /// The task's clock.
     fn now(&self) -> Time;
-    /// Moves the task's clock ahead of the world's.
-    fn spend(&self, ticks: u64);
+    /// Moves the task's clock ahead of the world's, by what the work costs.
+    fn work(&self, work: Work);
+    /// Names what the task does from here on.
+    fn stage(&self, _name: &'static str) {}
     /// Ready when the world has reached the task's clock.
     fn poll_reach(&self) -> Poll<()>;
     /// A new signal; `label` names it to people when a task waits for it forever.
@@ -43,14 +45,58 @@ pub trait Backend {
     fn random(&self) -> u64;
     /// Starts a task on this node; an error when the system has no thread for it.
     fn spawn(&self, name: String, start: Start) -> io::Result<()>;
+    /// How many ranks share a NIC.
+    fn ranks_per_nic(&self) -> u32 {
+        1
+    }
+    /// Whether the network carries one message to a group.
+    fn multicasts(&self) -> bool {
+        false
+    }
+    /// Ready when the NIC has taken the message, at the task's clock.
+    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()>;
+    /// Makes a port for small messages one that has an owner.
+    fn bind(&self, port: Port);
+    /// The next small message of a port, `None` at the deadline.
+    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>>;
     /// The mailbox of a port of this node.
     fn inbox(&self, port: Port) -> Arc<Inbox>;
     /// Delivers to a mailbox of any node, by an event at the task's clock.
-    fn post(&self, to: Address, letter: crate::message::Letter);
+    fn post(&self, to: Address, letter: Letter);
     /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages.
     fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
     /// This node's disks.
     fn disks(&self) -> Arc<dyn Disks>;
+}
+
+/// A small message on its way out.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<'a> {
+    /// Where it goes.
+    pub to: Target,
+    /// What it says.
+    pub words: &'a [u64],
+    /// Whether these words are passed on as they were received.
+    pub forwarded: bool,
+}
+
+/// Who hears a message.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// One node.
+    One(Address),
+    /// Every member of a group; only where the network multicasts.
+    Group(Group, Port),
+}
+
+impl Target {
+    /// The node, where the network does not multicast.
+    pub fn one(self) -> Address {
+        match self {
+            Target::One(address) => address,
+            Target::Group(..) => panic!("this network does not multicast"),
+        }
+    }
 }
 
 /// An epoch that a change advances and a task waits past: the one primitive of waiting.

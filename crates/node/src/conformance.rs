@@ -11,7 +11,8 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use crate::{
-    Address, Buffer, Close, Closed, Node, Pool, Port, Posted, Queue, Rank, Reorder, Tokens,
+    Address, Buffer, Close, Closed, Group, Matching, Node, Pool, Port, Posted, Queue, Rank,
+    Reorder, Tokens,
 };
 
 /// How long [`Place::source`] is.
@@ -50,7 +51,7 @@ macro_rules! conformance_suite {
             posted_reaches_all, tasks_return_values_and_panics, clocks_move_forward,
             random_streams_differ, messages_keep_their_senders_order,
             a_message_wait_ends_at_the_deadline, shipments_wait_for_credit,
-            steps_are_matched, files_read_what_was_written, several_requests_are_in_flight,
+            steps_are_matched, groups_hear_a_multicast, tasks_share_a_port, files_read_what_was_written, several_requests_are_in_flight,
             reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
             locks_are_exclusive, files_change_length, sources_are_read_front_to_back,
             missing_files_are_errors, direct_files_take_whole_blocks);
@@ -228,15 +229,17 @@ pub fn messages_keep_their_senders_order(harness: &impl Harness) {
     harness.run(3, |node, _| async move {
         let to = Address { rank: Rank(0), port: Port(7) };
         if node.rank() != Rank(0) {
-            (0..10_u8).for_each(|number| node.send(to, &[number]));
+            for number in 0..10 {
+                node.send(to, &[number]).await;
+            }
             return;
         }
         let port = node.bind(Port(7));
         let mut next = [0; 3];
         for _ in 0..20 {
-            let message = port.next(&node, None).await.unwrap().unwrap();
+            let message = port.next(&node).await;
             let expected = &mut next[message.from.0 as usize];
-            assert_eq!(*message.bytes, [*expected]);
+            assert_eq!(*message.words, [*expected]);
             *expected += 1;
         }
         assert_eq!(next, [0, 10, 10]);
@@ -247,13 +250,12 @@ pub fn messages_keep_their_senders_order(harness: &impl Harness) {
 pub fn a_message_wait_ends_at_the_deadline(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let port = node.bind(Port(1));
-        assert_eq!(port.next(&node, Some(node.now())).await, Ok(None));
+        assert_eq!(port.next_until(&node, node.now()).await, None);
         let deadline = node.now().after(1_000_000);
-        assert_eq!(port.next(&node, Some(deadline)).await, Ok(None));
+        assert_eq!(port.next_until(&node, deadline).await, None);
         assert!(node.now() >= deadline);
-        node.send(Address { rank: Rank(0), port: Port(1) }, b"to myself");
-        let message = port.next(&node, None).await.unwrap().unwrap();
-        assert_eq!(&*message.bytes, b"to myself");
+        node.send(Address { rank: Rank(0), port: Port(1) }, &[1, 2, 3, 4]).await;
+        assert_eq!(*port.next(&node).await.words, [1, 2, 3, 4]);
     });
 }
 
@@ -288,19 +290,69 @@ pub fn shipments_wait_for_credit(harness: &impl Harness) {
 
 /// Messages of later steps are set aside until their step comes.
 pub fn steps_are_matched(harness: &impl Harness) {
-    harness.run(2, |node, _| async move {
-        let to = Address { rank: Rank(0), port: Port(0) };
-        if node.rank() == Rank(1) {
-            for step in [2, 0, 1, 2, 0] {
-                Reorder::send(&node, to, step, &[step as u8]);
+    for matching in [Matching::Software, Matching::Ports] {
+        harness.run(2, move |node, _| async move {
+            let mut steps = Reorder::new(&node, Port(3), matching);
+            if node.rank() == Rank(1) {
+                for step in [2, 0, 1, 2, 0] {
+                    steps.send(&node, Rank(0), step, &[u64::from(step); 5]).await;
+                }
+                return;
+            }
+            for step in [0, 0, 1, 2, 2] {
+                let message = steps.next(&node, step).await;
+                assert_eq!((message.from, &*message.words), (Rank(1), &[u64::from(step); 5][..]));
+            }
+        });
+    }
+}
+
+/// Every member of a group hears a multicast, and nobody else.
+pub fn groups_hear_a_multicast(harness: &impl Harness) {
+    harness.run(6, |node, _| async move {
+        let port = node.bind(Port(2));
+        let group = Group { first: Rank(1), count: 3, stride: 2 };
+        if node.rank() == Rank(0) {
+            node.multicast(group, Port(2), &[7]).await;
+            for rank in 1..6 {
+                node.send(Address { rank: Rank(rank), port: Port(2) }, &[8, 8, 8, 8]).await;
             }
             return;
         }
-        let mut port = Reorder::new(node.bind(Port(0)));
-        for step in [0, 0, 1, 2, 2] {
-            let message = port.next(&node, step, None).await.unwrap().unwrap();
-            assert_eq!(*message.bytes, [step as u8]);
+        let mut heard = 0;
+        if node.rank().0 % 2 == 1 {
+            heard += port.next(&node).await.words.len();
         }
-        assert_eq!(port.next(&node, 1, Some(node.now())).await, Ok(None));
+        heard += port.next(&node).await.words.len();
+        assert_eq!(heard, if node.rank().0 % 2 == 1 { 5 } else { 4 });
+        assert_eq!(port.next_until(&node, node.now()).await, None);
+    });
+}
+
+/// Tasks of a node may share a port: each message goes to one of them.
+pub fn tasks_share_a_port(harness: &impl Harness) {
+    harness.run(2, |node, _| async move {
+        if node.rank() == Rank(1) {
+            for number in 1..=10 {
+                node.send(Address { rank: Rank(0), port: Port(5) }, &[number]).await;
+            }
+            return;
+        }
+        let port = std::sync::Arc::new(node.bind(Port(5)));
+        let takers = [3, 7].map(|count| {
+            let port = std::sync::Arc::clone(&port);
+            node.spawn(format!("taker of {count}"), move |node| async move {
+                let mut sum = 0;
+                for _ in 0..count {
+                    sum += port.next(&node).await.words[0];
+                }
+                sum
+            })
+        });
+        let mut sum = 0;
+        for taker in takers {
+            sum += taker.wait(&node).await.unwrap();
+        }
+        assert_eq!(sum, 55);
     });
 }

@@ -5,8 +5,9 @@
 //! epoch it saw *before* it tried, so no change is missed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, ready};
 
-use crate::backend::Signal;
+use crate::backend::{Backend, Signal};
 use crate::{Node, Time};
 
 /// Its pipeline has ended early: a stage failed, or the run was stopped.
@@ -66,13 +67,41 @@ impl<S> Guarded<S> {
         node.reach().await;
         loop {
             let epoch = self.signal.epoch();
-            let answer = step(&mut self.lock());
+            let answer = self.attempt(&mut step);
             if answer.is_some() {
-                self.signal.advance();
                 return answer;
             }
             if !node.past(&self.signal, epoch, deadline).await {
                 return None;
+            }
+        }
+    }
+
+    /// One attempt; tells all who wait if it changed something.
+    fn attempt<R>(&self, step: &mut impl FnMut(&mut S) -> Option<R>) -> Option<R> {
+        let answer = step(&mut self.lock());
+        if answer.is_some() {
+            self.signal.advance();
+        }
+        answer
+    }
+
+    /// As [`Guarded::wait`], for a backend's own poll.
+    pub(crate) fn poll_wait<R>(
+        &self,
+        backend: &dyn Backend,
+        deadline: Option<Time>,
+        mut step: impl FnMut(&mut S) -> Option<R>,
+    ) -> Poll<Option<R>> {
+        ready!(backend.poll_reach());
+        loop {
+            let epoch = self.signal.epoch();
+            let answer = self.attempt(&mut step);
+            if answer.is_some() {
+                return Poll::Ready(answer);
+            }
+            if !ready!(backend.poll_past(&self.signal, epoch, deadline)) {
+                return Poll::Ready(None);
             }
         }
     }

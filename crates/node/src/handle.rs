@@ -11,20 +11,19 @@ use std::task::Poll;
 use crate::backend::{Backend, Disks, Signal};
 use crate::disk::{DiskError, File, Metadata, Open, Standard};
 use crate::ticket::{Ticket, ticket};
-use crate::{Buffer, Costs, Rank, Time, Work};
+use crate::{Buffer, Rank, Time, Work};
 
 /// One task's handle of the node it runs on: clock, work, messages, disks, random numbers.
 ///
 /// Each task has its own; it never changes thread.
 pub struct Node {
     backend: Box<dyn Backend>,
-    costs: Costs,
 }
 
 impl Node {
     /// The handle of a backend's task. Backends call this, programs do not.
-    pub fn new(backend: Box<dyn Backend>, costs: Costs) -> Node {
-        Node { backend, costs }
+    pub fn new(backend: Box<dyn Backend>) -> Node {
+        Node { backend }
     }
 
     /// This node among the nodes of the run.
@@ -54,10 +53,18 @@ impl Node {
 
     /// Says that this task did some work: moves its clock by what the cost table asks.
     pub fn work(&self, work: Work) {
-        let ticks = self.costs.ticks(work);
-        if ticks > 0 {
-            self.backend.spend(ticks);
-        }
+        self.backend.work(work);
+    }
+
+    /// Says that the program's next stage begins; a machine that measures tells time and idle time
+    /// by stage.
+    pub fn stage(&self, name: &'static str) {
+        self.backend.stage(name);
+    }
+
+    /// How many ranks share this node's NIC: they follow each other, from a multiple on.
+    pub fn ranks_per_nic(&self) -> u32 {
+        self.backend.ranks_per_nic()
     }
 
     /// The next number of this node's random stream, decided by the run's seed.

@@ -1,20 +1,25 @@
 //! Messages between nodes (Berkeley NOW's thin layer, with credits).
 //!
-//! Small messages travel inline and arrive in the order of their arrival. Bulk travels in buffers:
+//! Small messages travel as words and arrive in the order of their arrival. Bulk travels in buffers:
 //! the receiver lends the buffers, so the size of its pool is the senders' credit, and a sender has
 //! its own buffer back when the data have left it.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
-use crate::backend::Signal;
+use crate::backend::{Backend, Outgoing, Signal, Target};
 use crate::guarded::{Close, Closed, Guarded};
 use crate::ticket::{Completer, Ticket, ticket};
-use crate::{Address, Buffer, Node, Pool, Port, Rank, Time, Work};
+use crate::{Address, Buffer, Group, Node, Pool, Port, Rank, Time, Words, Work};
 
-/// The longest message that travels inline: two segments of 1,024 bytes, the nanoPU's limit
-/// (NanoSort, section 5.1).
-pub const INLINE_BYTES: usize = 2048;
+/// The longest small message: two segments of 1,024 bytes, the nanoPU's limit (NanoSort,
+/// section 5.1).
+pub const MESSAGE_BYTES: usize = 2048;
+
+/// The longest small message in words.
+pub const MESSAGE_WORDS: usize = MESSAGE_BYTES / 8;
 
 /// A small message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +27,7 @@ pub struct Message {
     /// Who sent it.
     pub from: Rank,
     /// What it says.
-    pub bytes: Box<[u8]>,
+    pub words: Words,
 }
 
 /// What a backend delivers to a mailbox.
@@ -63,11 +68,27 @@ impl Inbox {
         self.shared.change_now(|state| state.letters.push_back(letter));
     }
 
-    fn bind(&self, port: Port) {
+    /// Marks it as owned.
+    ///
+    /// # Panics
+    /// When it has an owner.
+    pub fn bind(&self, port: Port) {
         self.shared.change_now(|state| {
             assert!(!state.bound, "port {} has an owner already", port.0);
             state.bound = true;
         });
+    }
+
+    /// The next small message, for backends that keep them in mailboxes; `None` at the deadline.
+    pub fn poll_next(
+        &self,
+        backend: &dyn Backend,
+        deadline: Option<Time>,
+    ) -> Poll<Option<Message>> {
+        self.shared.poll_wait(backend, deadline, |state| match state.letters.pop_front()? {
+            Letter::Message(message) => Some(message),
+            Letter::Shipment { .. } => panic!("a shipment came to a port for small messages"),
+        })
     }
 }
 
@@ -80,9 +101,8 @@ impl Close for Inbox {
 impl Node {
     /// Makes this task the owner of a port for small messages.
     pub fn bind(&self, port: Port) -> MessagePort {
-        let inbox = self.backend().inbox(port);
-        inbox.bind(port);
-        MessagePort { inbox }
+        self.backend().bind(port);
+        MessagePort { port }
     }
 
     /// Makes this task the owner of a port for bulk.
@@ -92,15 +112,38 @@ impl Node {
         BulkPort { inbox }
     }
 
-    /// Sends a small message; it leaves at the task's clock.
-    pub fn send(&self, to: Address, bytes: &[u8]) {
+    /// Sends a small message; it leaves at the task's clock. Waits while the node's NIC has no room
+    /// for it.
+    pub async fn send(&self, to: Address, words: &[u64]) {
+        self.go_out(Outgoing { to: Target::One(to), words, forwarded: false }).await;
+    }
+
+    /// Passes a message on. On a nanoPU each word goes from the receiving to the sending register
+    /// by the instruction that reads it.
+    pub async fn forward(&self, to: Address, message: &Message) {
+        let words = &message.words[..];
+        self.go_out(Outgoing { to: Target::One(to), words, forwarded: true }).await;
+    }
+
+    /// Sends a small message to every member of a group: once if the network can multicast, else to
+    /// one member after the other.
+    pub async fn multicast(&self, to: Group, port: Port, words: &[u64]) {
+        if self.backend().multicasts() && to.count > 1 {
+            self.go_out(Outgoing { to: Target::Group(to, port), words, forwarded: false }).await;
+            return;
+        }
+        for rank in to.members() {
+            self.send(Address { rank, port }, words).await;
+        }
+    }
+
+    async fn go_out(&self, outgoing: Outgoing<'_>) {
         assert!(
-            bytes.len() <= INLINE_BYTES,
-            "a message of {} bytes does not fit in {INLINE_BYTES}: ship a buffer",
-            bytes.len()
+            outgoing.words.len() <= MESSAGE_WORDS,
+            "a message of {} words does not fit in {MESSAGE_WORDS}: ship a buffer",
+            outgoing.words.len()
         );
-        let message = Message { from: self.rank(), bytes: bytes.into() };
-        self.backend().post(to, Letter::Message(message));
+        poll_fn(|_| self.backend().poll_send(&outgoing)).await;
     }
 
     /// Ships the filled part of a buffer; the ticket gives the buffer back.
@@ -111,27 +154,23 @@ impl Node {
     }
 }
 
-/// The owner's end of a port for small messages.
+/// The owner's end of a port for small messages. Tasks of one node may share it: then each message
+/// goes to the one that asks first.
+#[derive(Debug)]
 pub struct MessagePort {
-    inbox: Arc<Inbox>,
+    port: Port,
 }
 
 impl MessagePort {
     /// The next message in arrival order; `None` at the deadline.
-    pub async fn next(
-        &self,
-        node: &Node,
-        deadline: Option<Time>,
-    ) -> Result<Option<Message>, Closed> {
-        let step = |state: &mut State| match state.letters.front() {
-            _ if state.closed => Some(Err(Closed)),
-            None => None,
-            Some(_) => match state.letters.pop_front() {
-                Some(Letter::Message(message)) => Some(Ok(message)),
-                _ => panic!("a shipment came to a port for small messages"),
-            },
-        };
-        self.inbox.shared.wait(node, deadline, step).await.transpose()
+    pub async fn next_until(&self, node: &Node, deadline: Time) -> Option<Message> {
+        poll_fn(|_| node.backend().poll_next(self.port, Some(deadline))).await
+    }
+
+    /// The next message in arrival order.
+    pub async fn next(&self, node: &Node) -> Message {
+        let message = poll_fn(|_| node.backend().poll_next(self.port, None)).await;
+        message.expect("a wait without deadline ends with a message")
     }
 }
 
@@ -161,12 +200,6 @@ impl BulkPort {
         node.reach().await;
         done.complete(buffer);
         Ok((from, lent))
-    }
-}
-
-impl Close for MessagePort {
-    fn close(&self) {
-        self.inbox.close();
     }
 }
 

@@ -1,62 +1,106 @@
 //! The reorder buffer: messages matched by the step of the program they belong to.
 //!
 //! Nodes run ahead of each other, so a message of a later step may arrive while a node still works
-//! on an earlier one; it is set aside until its step comes (NanoSort, section 5.2). Setting aside
-//! is a copy, and is charged as one.
+//! on an earlier one; it is set aside until its step comes (NanoSort, section 5.2). The paper names
+//! three places for that:
+//!
+//! * software: a buffer in memory, as the paper built it; setting aside is a copy and is charged
+//! * by port: a port of its own for each step, so a queue of its own in the NIC
+//! * in the NIC: the same to a program; the machine lets the steps share one queue
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::guarded::Closed;
-use crate::{Address, Message, MessagePort, Node, Time, Work};
+use crate::{Address, Group, Message, MessagePort, Node, Port, Rank, Words, Work};
 
-/// Bytes of the step number in front of each message.
-const STEP_BYTES: usize = 4;
+/// Where messages of later steps wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matching {
+    /// In a buffer of the program.
+    #[default]
+    Software,
+    /// In ports, one for each step.
+    Ports,
+}
 
-/// A port whose messages are taken by step.
+/// A port, or a range of ports, whose messages are taken by step.
 pub struct Reorder {
-    port: MessagePort,
-    early: BTreeMap<u32, VecDeque<Message>>,
+    first: Port,
+    by: By,
+}
+
+enum By {
+    Software { port: MessagePort, early: BTreeMap<u32, VecDeque<Message>> },
+    Ports { bound: BTreeMap<u32, MessagePort> },
 }
 
 impl Reorder {
-    /// Takes over a port; all its messages were sent by [`Reorder::send`].
-    pub fn new(port: MessagePort) -> Reorder {
-        Reorder { port, early: BTreeMap::new() }
+    /// Owns `first`, and when steps are matched by ports those that follow.
+    pub fn new(node: &Node, first: Port, matching: Matching) -> Reorder {
+        let by = match matching {
+            Matching::Software => By::Software { port: node.bind(first), early: BTreeMap::new() },
+            Matching::Ports => By::Ports { bound: BTreeMap::new() },
+        };
+        Reorder { first, by }
     }
 
-    /// Sends `bytes` as a message of `step`.
-    pub fn send(node: &Node, to: Address, step: u32, bytes: &[u8]) {
-        let mut framed = Vec::with_capacity(STEP_BYTES + bytes.len());
-        framed.extend_from_slice(&step.to_le_bytes());
-        framed.extend_from_slice(bytes);
-        node.send(to, &framed);
+    /// Sends `words` as a message of `step`; the receiver has the same ports and matching.
+    pub async fn send(&self, node: &Node, to: Rank, step: u32, words: &[u64]) {
+        let (port, framed) = self.frame(step, words);
+        node.send(Address { rank: to, port }, framed.as_deref().unwrap_or(words)).await;
     }
 
-    /// The next message of `step`; `None` at the deadline.
-    pub async fn next(
-        &mut self,
-        node: &Node,
-        step: u32,
-        deadline: Option<Time>,
-    ) -> Result<Option<Message>, Closed> {
-        if let Some(message) = self.early.get_mut(&step).and_then(VecDeque::pop_front) {
-            node.work(Work::Copy { bytes: message.bytes.len() as u64 });
-            return Ok(Some(message));
-        }
-        while let Some(framed) = self.port.next(node, deadline).await? {
-            let (of, message) = unframe(&framed);
-            if of == step {
-                return Ok(Some(message));
+    /// As [`Reorder::send`], to every member of a group.
+    pub async fn multicast(&self, node: &Node, to: Group, step: u32, words: &[u64]) {
+        let (port, framed) = self.frame(step, words);
+        node.multicast(to, port, framed.as_deref().unwrap_or(words)).await;
+    }
+
+    /// The next message of `step`.
+    pub async fn next(&mut self, node: &Node, step: u32) -> Message {
+        match &mut self.by {
+            By::Software { port, early } => {
+                if let Some(message) = early.get_mut(&step).and_then(VecDeque::pop_front) {
+                    node.work(Work::Copy { bytes: message.words.len() as u64 * 8 });
+                    return message;
+                }
+                loop {
+                    let framed = port.next(node).await;
+                    let (of, message) = unframe(&framed);
+                    if of == step {
+                        return message;
+                    }
+                    node.work(Work::Copy { bytes: message.words.len() as u64 * 8 });
+                    early.entry(of).or_default().push_back(message);
+                }
             }
-            node.work(Work::Copy { bytes: message.bytes.len() as u64 });
-            self.early.entry(of).or_default().push_back(message);
+            By::Ports { bound } => {
+                let port = port_of(self.first, step);
+                bound.entry(step).or_insert_with(|| node.bind(port)).next(node).await
+            }
         }
-        Ok(None)
+    }
+
+    /// Where a message of `step` goes, and its words if they differ from what it says.
+    fn frame(&self, step: u32, words: &[u64]) -> (Port, Option<Words>) {
+        match &self.by {
+            By::Software { .. } => {
+                let mut framed = [0; crate::MESSAGE_WORDS + 1];
+                framed[0] = u64::from(step);
+                framed[1..=words.len()].copy_from_slice(words);
+                (self.first, Some(Words::from(&framed[..=words.len()])))
+            }
+            By::Ports { .. } => (port_of(self.first, step), None),
+        }
     }
 }
 
+fn port_of(first: Port, step: u32) -> Port {
+    let port = u32::from(first.0) + step;
+    Port(u16::try_from(port).expect("a program has fewer steps than there are ports"))
+}
+
 fn unframe(framed: &Message) -> (u32, Message) {
-    let (step, bytes) =
-        framed.bytes.split_first_chunk::<STEP_BYTES>().expect("every message names its step");
-    (u32::from_le_bytes(*step), Message { from: framed.from, bytes: bytes.into() })
+    let step = framed.words.first().expect("every message names its step");
+    let step = u32::try_from(*step).expect("steps are numbered in 32 bits");
+    (step, Message { from: framed.from, words: framed.words.skip(1) })
 }

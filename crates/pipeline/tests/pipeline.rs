@@ -155,9 +155,9 @@ fn a_stop_from_another_thread_ends_all() {
 #[test]
 fn the_slow_stage_is_the_bottleneck() {
     let slow = [
-        ("source", Costs { copy: 1000, ..Costs::default() }),
-        ("doubler", Costs { classify: 5000, ..Costs::default() }),
-        ("sink", Costs { account: 2000, ..Costs::default() }),
+        ("source", Costs { copy: 1_000_000, ..Costs::default() }),
+        ("doubler", Costs { classify: 5_000_000, ..Costs::default() }),
+        ("sink", Costs { account: 2_000_000, ..Costs::default() }),
     ];
     for (name, costs) in slow {
         let (_, reports) = on_driver(1, costs, Trouble::None).unwrap();

@@ -209,9 +209,9 @@ fn the_report_names_the_slow_stage() {
     let write = DiskModel { write_ns_per_kib: 4000, ..none.1 };
     let slow = [
         ("reader", (none.0, read)),
-        ("distributor", (Costs { classify: 1000, ..none.0 }, none.1)),
-        ("collector", (Costs { account: 100_000, ..none.0 }, none.1)),
-        ("sorter", (Costs { sort: 100, ..none.0 }, none.1)),
+        ("distributor", (Costs { classify: 1_000_000, ..none.0 }, none.1)),
+        ("collector", (Costs { account: 100_000_000, ..none.0 }, none.1)),
+        ("sorter", (Costs { sort: 100_000, ..none.0 }, none.1)),
         ("writer", (none.0, write)),
     ];
     for (name, (costs, model)) in slow {

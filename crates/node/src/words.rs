@@ -1,0 +1,96 @@
+//! What a message says: words of eight bytes, short ones in place.
+//!
+//! A nanoPU core reads and writes its messages a word at a time from two registers (NanoSort,
+//! section 2.1); a network of any kind carries words as little-endian bytes.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Words that need no memory of their own: a step and a key with its origin.
+pub const INLINE_WORDS: usize = 3;
+
+/// The words of a message. Up to [`INLINE_WORDS`] travel by value, longer ones are shared.
+#[derive(Clone)]
+pub struct Words(Form);
+
+#[derive(Clone)]
+enum Form {
+    Inline(u8, [u64; INLINE_WORDS]),
+    Shared(Arc<[u64]>),
+}
+
+impl Words {
+    /// No words.
+    pub const fn new() -> Words {
+        Words(Form::Inline(0, [0; INLINE_WORDS]))
+    }
+
+    /// The words after the first `count`.
+    pub fn skip(&self, count: usize) -> Words {
+        Words::from(&self[count..])
+    }
+}
+
+impl Default for Words {
+    fn default() -> Words {
+        Words::new()
+    }
+}
+
+impl From<&[u64]> for Words {
+    fn from(words: &[u64]) -> Words {
+        if words.len() > INLINE_WORDS {
+            return Words(Form::Shared(words.into()));
+        }
+        let mut inline = [0; INLINE_WORDS];
+        inline[..words.len()].copy_from_slice(words);
+        Words(Form::Inline(words.len() as u8, inline))
+    }
+}
+
+impl Deref for Words {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        match &self.0 {
+            Form::Inline(count, words) => &words[..usize::from(*count)],
+            Form::Shared(words) => words,
+        }
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, out)
+    }
+}
+
+impl PartialEq for Words {
+    fn eq(&self, other: &Words) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Words {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_long_ones_hold_what_was_put_in() {
+        for count in 0..10 {
+            let words: Vec<u64> = (0..count).collect();
+            let held = Words::from(&words[..]);
+            assert_eq!((&*held, held.clone()), (&words[..], held.clone()));
+            assert_eq!(*held.skip(words.len() / 2), words[words.len() / 2..]);
+        }
+        assert!(Words::new().is_empty());
+    }
+
+    #[test]
+    fn they_fit_in_half_a_cache_line() {
+        assert_eq!(std::mem::size_of::<Words>(), 32);
+    }
+}
