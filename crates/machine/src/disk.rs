@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::backend::{Disks, FileHandle, Request};
 use node::{FileKind, Metadata, Open, Standard, Time};
 
+use crate::driver::world::World;
 use crate::fault::{Fault, FaultPlan};
-use crate::world::World;
 use handle::Handle;
 
 const KIB: u64 = 1024;

@@ -1,7 +1,9 @@
 //! The event loop: resumes tasks, one at a time, as the seed has it.
 
+mod task;
+pub(crate) mod world;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +12,9 @@ use std::task::{Context, Waker};
 use node::{Costs, Node, Rank, Time};
 
 use crate::disk::{DiskModel, MemoryDisks};
-use crate::task::{Place, TaskBackend};
-use crate::world::{Action, Step, TaskId, World};
+use crate::driver::task::{Place, TaskBackend};
+use crate::driver::world::{Action, Step, TaskId, World};
+use crate::report::Stuck;
 
 /// A run of a program on simulated nodes.
 pub struct Driver {
@@ -20,23 +23,6 @@ pub struct Driver {
     costs: Costs,
     disks: Vec<Arc<MemoryDisks>>,
 }
-
-/// Every task that is left waits, and nothing is to come.
-#[derive(Debug)]
-pub struct Stuck {
-    /// The tasks, each with what it waits for.
-    pub waiting: Vec<String>,
-    /// The seed that shows it again.
-    pub seed: u64,
-}
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "stuck (seed {}): {}", self.seed, self.waiting.join("; "))
-    }
-}
-
-impl std::error::Error for Stuck {}
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -106,7 +92,8 @@ impl Driver {
                 Step::Act(Action::Call(call)) => call(),
                 Step::Nothing if running.is_empty() => return Ok(()),
                 Step::Nothing => {
-                    return Err(Stuck { waiting: self.world.waiting(), seed: self.seed });
+                    let waiting = self.world.waiting();
+                    return Err(Stuck { tasks: waiting.len(), waiting, seed: self.seed });
                 }
             }
         }

@@ -16,12 +16,18 @@
 //! A run in which every task waits and nothing is to come is [`Stuck`], not a hang: it says which
 //! task waits for what.
 
+mod cluster;
 mod disk;
 mod driver;
 mod fault;
-mod task;
-mod world;
+mod profile;
+mod report;
+mod setting;
 
+pub use cluster::{Cluster, Outcome, Watch};
 pub use disk::{DiskModel, MemoryDisks};
-pub use driver::{Driver, Stuck};
+pub use driver::Driver;
 pub use fault::Fault;
+pub use profile::{CoreModel, NetworkModel, NicModel, Profile};
+pub use report::{Counts, Report, RunError, Slice, StageTimes, Stuck, Windows};
+pub use setting::{Queues, Setting, SetupError, parts};

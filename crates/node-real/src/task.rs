@@ -18,7 +18,7 @@ use crate::signal::ThreadSignal;
 use crate::sys::arena::Arena;
 
 /// The tick of a real node is a nanosecond.
-const TICK_PS: u64 = 1000;
+const TICK_FS: u64 = 1_000_000;
 
 /// Stack of a task's thread: stages keep their state in buffers, not on the stack.
 const STACK_BYTES: usize = 512 << 10;
@@ -98,8 +98,8 @@ impl Backend for TaskBackend {
         self.shared.nodes
     }
 
-    fn tick_ps(&self) -> u64 {
-        TICK_PS
+    fn tick_fs(&self) -> u64 {
+        TICK_FS
     }
 
     fn now(&self) -> Time {

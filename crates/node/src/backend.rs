@@ -26,8 +26,8 @@ pub trait Backend {
     fn rank(&self) -> Rank;
     /// How many nodes the run has.
     fn nodes(&self) -> u32;
-    /// Length of a tick in picoseconds.
-    fn tick_ps(&self) -> u64;
+    /// Length of a tick in femtoseconds.
+    fn tick_fs(&self) -> u64;
     /// The task's clock.
     fn now(&self) -> Time;
     /// Moves the task's clock ahead of the world's, by what the work costs.

@@ -41,14 +41,14 @@ impl Node {
         self.backend.now()
     }
 
-    /// Length of a tick in picoseconds.
-    pub fn tick_ps(&self) -> u64 {
-        self.backend.tick_ps()
+    /// Length of a tick in femtoseconds.
+    pub fn tick_fs(&self) -> u64 {
+        self.backend.tick_fs()
     }
 
     /// Ticks as seconds.
     pub fn seconds(&self, ticks: u64) -> f64 {
-        ticks as f64 * self.tick_ps() as f64 * 1e-12
+        ticks as f64 * self.tick_fs() as f64 * 1e-15
     }
 
     /// Says that this task did some work: moves its clock by what the cost table asks.

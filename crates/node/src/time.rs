@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A moment on a node's clock, in ticks since the run began. The backend names its tick
-/// ([`crate::Node::tick_ps`]): one nanosecond on a real node, one cycle on a simulated core.
+/// ([`crate::Node::tick_fs`]): one nanosecond on a real node, one cycle on a simulated core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 

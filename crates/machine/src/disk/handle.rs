@@ -8,8 +8,8 @@ use node::backend::{Control, FileHandle, Request};
 use node::{Buffer, Metadata, Time};
 
 use super::{Inode, Shared};
+use crate::driver::world::Action;
 use crate::fault::Fault;
-use crate::world::Action;
 
 const BLOCK_BYTES: u64 = 4096;
 

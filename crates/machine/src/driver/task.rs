@@ -8,10 +8,10 @@ use std::task::Poll;
 use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start};
 use node::{Address, Buffer, Costs, Message, Port, Random, Rank, Time, Words, Work};
 
-use crate::world::{Action, DriverSignal, TaskId, Wake, World};
+use crate::driver::world::{Action, DriverSignal, TaskId, Wake, World};
 
 /// The driver's tick is a nanosecond.
-const TICK_PS: u64 = 1000;
+const TICK_FS: u64 = 1_000_000;
 
 pub(crate) struct TaskBackend {
     world: Arc<World>,
@@ -72,8 +72,8 @@ impl Backend for TaskBackend {
         self.nodes
     }
 
-    fn tick_ps(&self) -> u64 {
-        TICK_PS
+    fn tick_fs(&self) -> u64 {
+        TICK_FS
     }
 
     fn now(&self) -> Time {

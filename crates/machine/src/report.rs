@@ -1,0 +1,127 @@
+//! What a run of the machine tells.
+
+use std::fmt;
+
+/// What the machine counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// When each rank's last task ended, in ticks; by rank.
+    pub ends: Vec<u64>,
+    /// Counts of the whole run.
+    pub counts: Counts,
+    /// Each stage that a program named, in the order rank 0 (or the first rank that did) named them.
+    pub stages: Vec<StageTimes>,
+    /// From first flit in to last flit out, in ticks, for each message that passed the tapped NIC.
+    pub tapped: Vec<u64>,
+    /// Stages of the traced ranks.
+    pub slices: Vec<Slice>,
+    /// How long a window is in ticks, and how many blocks run in it.
+    pub windows: Windows,
+}
+
+/// How the machine was cut into blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Windows {
+    /// Ticks of a window: the least latency between two blocks.
+    pub ticks: u64,
+    /// Blocks that can run in parallel. One when the latency is too short for windows.
+    pub blocks: u32,
+}
+
+/// Sums over the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that programs sent; a multicast counts once.
+    pub messages: u64,
+    /// Messages that programs received.
+    pub received: u64,
+    /// Bytes that left NICs, headers and control packets included; whole flits.
+    pub wire_bytes: u64,
+    /// Packets that left NICs.
+    pub packets: u64,
+    /// Events that the simulation handled.
+    pub events: u64,
+    /// Data packets that a full queue cut down to their headers.
+    pub trimmed: u64,
+    /// Packets that were dropped: no room even for a header, or no receive buffer.
+    pub dropped: u64,
+    /// Packets that were lost on a link.
+    pub lost: u64,
+    /// Packets that were sent again.
+    pub resent: u64,
+    /// The longest wait of a core for room to send, in ticks.
+    pub longest_send_wait: u64,
+    /// Flits that the busiest link to a NIC carried.
+    pub busiest_down_flits: u64,
+}
+
+/// One stage over all ranks that went through it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    /// What the program calls it.
+    pub name: &'static str,
+    /// For each rank that went through it, in the order of ranks: ticks in it, and of them idle,
+    /// waiting for messages or room. A rank that came back to a stage adds up.
+    pub ticks: Vec<(u64, u64)>,
+}
+
+/// A stage of a traced rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// Who.
+    pub rank: u32,
+    /// What.
+    pub name: &'static str,
+    /// From when, in ticks.
+    pub begin: u64,
+    /// Until when.
+    pub end: u64,
+    /// Ticks of it that it waited.
+    pub idle: u64,
+}
+
+/// Every task that is left waits, and nothing is to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The first of the waiting tasks, each with what it waits for.
+    pub waiting: Vec<String>,
+    /// How many wait in all.
+    pub tasks: usize,
+    /// The seed that shows it again.
+    pub seed: u64,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "stuck (seed {}): {}", self.seed, self.waiting.join("; "))?;
+        match self.tasks - self.waiting.len() {
+            0 => Ok(()),
+            more => write!(out, "; and {more} more"),
+        }
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+/// Why a run has no answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// Tasks wait for what never comes.
+    Stuck(Stuck),
+    /// A program panicked: a bug, with the rank and what it said.
+    Panic(String),
+    /// Somebody asked for the run to end.
+    Stopped,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Stuck(stuck) => stuck.fmt(out),
+            RunError::Panic(what) => write!(out, "a program panicked: {what}"),
+            RunError::Stopped => out.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
