@@ -1,26 +1,32 @@
 //! A simulated cluster: programs on nanosecond cores, their NICs, and the network between them.
 
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use node::Node;
 
-use crate::Profile;
-use crate::report::{Report, RunError};
+use crate::block::Block;
+use crate::disk::{DiskModel, MemoryDisks};
+use crate::engine::Engine;
+use crate::medium::Fabric;
+use crate::profile::Profile;
+use crate::report::{Report, RunError, Stuck, Windows};
 use crate::setting::{Setting, SetupError};
+use crate::timeline::{Desk, Timeline};
 
 /// A machine that is ready to run programs.
 pub struct Cluster {
-    profile: Profile,
-    setting: Setting,
+    fabric: Arc<Fabric>,
+    desks: Vec<Arc<Desk>>,
+    disks: Mutex<std::collections::BTreeMap<u32, Arc<MemoryDisks>>>,
     watch: Arc<Watch>,
 }
 
 /// A run as others see it while it goes on.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// How far the slowest block is, in ticks.
+    /// How far the run is, in ticks.
     pub ticks: AtomicU64,
     /// Messages received so far.
     pub received: AtomicU64,
@@ -37,6 +43,13 @@ pub struct Outcome<T> {
     pub report: Report,
 }
 
+/// What a thread gives back of its blocks: answers with their ranks, and the blocks' reports with
+/// their numbers.
+type Ended<T> = (Vec<(u32, T)>, Vec<(u32, Report, Vec<String>)>);
+
+/// How many of the waiting tasks an error names.
+const NAMED_TASKS: usize = 10;
+
 impl Cluster {
     /// A machine of this profile.
     ///
@@ -44,12 +57,25 @@ impl Cluster {
     /// When the topology does not hold so many ranks.
     pub fn new(profile: Profile, setting: Setting) -> Result<Cluster, SetupError> {
         setting.check(&profile)?;
-        Ok(Cluster { profile, setting, watch: Arc::default() })
+        let fabric = Arc::new(Fabric::new(profile, setting));
+        let desk = |_| Arc::new(Desk::new(fabric.profile.tick_fs));
+        let desks = (0..fabric.blocks()).map(desk).collect();
+        Ok(Cluster { fabric, desks, disks: Mutex::default(), watch: Arc::default() })
     }
 
     /// For looking at a run while it goes on.
     pub fn watch(&self) -> Arc<Watch> {
         Arc::clone(&self.watch)
+    }
+
+    /// The disks of a rank: to put files there and to look at them, before and after a run.
+    pub fn disks(&self, rank: u32) -> Arc<MemoryDisks> {
+        let topology = &self.fabric.topology;
+        let block = self.fabric.block_of(topology.leaf_of(topology.nic_of(rank)));
+        let timeline: Arc<dyn Timeline> = Arc::clone(&self.desks[block as usize]) as _;
+        let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(MemoryDisks::new(&timeline, DiskModel::default()));
+        Arc::clone(disks.entry(rank).or_insert_with(new))
     }
 
     /// Runs `program` on every rank to its end.
@@ -62,7 +88,69 @@ impl Cluster {
         P: Fn(Node) -> Task + Clone + Send + Sync + 'static,
         Task: Future<Output = T> + 'static,
     {
-        let _ = (program, &self.profile, &self.setting, &self.watch);
-        todo!("the engine")
+        let engine = Engine::new(&self.fabric, &self.desks, &self.watch);
+        let run = |thread| self.run_thread(&engine, thread, &program);
+        let ended: Vec<Ended<T>> = std::thread::scope(|scope| {
+            let others: Vec<_> =
+                (1..engine.threads()).map(|thread| scope.spawn(move || run(thread))).collect();
+            let mut ended = vec![run(0)];
+            ended.extend(others.into_iter().map(|other| other.join().expect("panics are caught")));
+            ended
+        });
+        if let Some(error) = engine.failure() {
+            return Err(error);
+        }
+        self.gather(ended)
+    }
+
+    fn run_thread<T, P, Task>(&self, engine: &Engine, thread: usize, program: &P) -> Ended<T>
+    where
+        T: Send + 'static,
+        P: Fn(Node) -> Task + Clone + Send + Sync + 'static,
+        Task: Future<Output = T> + 'static,
+    {
+        let answers = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let given = self.disks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let make = |block: &mut Block| {
+            for rank in block.ranks() {
+                if let Some(disks) = given.get(&rank) {
+                    let disks = Arc::clone(disks) as Arc<dyn node::backend::Disks>;
+                    block.shared.inner.borrow_mut().disks.insert(rank, disks);
+                }
+                let (program, answers) = (program.clone(), std::rc::Rc::clone(&answers));
+                block.start(rank, move |node| async move {
+                    let answer = program(node).await;
+                    answers.borrow_mut().push((rank, answer));
+                });
+            }
+        };
+        let reports = engine.run_thread(thread, make, |blocks| {
+            blocks.into_iter().map(|(number, block)| block.report(number)).collect()
+        });
+        let answers = std::mem::take(&mut *answers.borrow_mut());
+        (answers, reports)
+    }
+
+    fn gather<T>(&self, ended: Vec<Ended<T>>) -> Result<Outcome<T>, RunError> {
+        let (mut answers, mut reports) = (Vec::new(), Vec::new());
+        for (some, more) in ended {
+            answers.extend(some);
+            reports.extend(more);
+        }
+        reports.sort_by_key(|(number, ..)| *number);
+        let windows = Windows { ticks: self.fabric.window, blocks: self.fabric.blocks() };
+        let mut report = Report { windows, ..Report::default() };
+        let mut waiting = Vec::new();
+        for (_, more, waits) in reports {
+            report.add(more);
+            waiting.extend(waits);
+        }
+        if !waiting.is_empty() {
+            let tasks = waiting.len();
+            waiting.truncate(NAMED_TASKS);
+            return Err(RunError::Stuck(Stuck { waiting, tasks, seed: self.fabric.setting.seed }));
+        }
+        answers.sort_by_key(|(rank, _)| *rank);
+        Ok(Outcome { answers: answers.into_iter().map(|(_, answer)| answer).collect(), report })
     }
 }

@@ -14,11 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::backend::{Disks, FileHandle, Request};
 use node::{FileKind, Metadata, Open, Standard, Time};
 
-use crate::driver::world::World;
 use crate::fault::{Fault, FaultPlan};
+use crate::timeline::Timeline;
 use handle::Handle;
 
 const KIB: u64 = 1024;
+
+const FS_PER_NS: u64 = 1_000_000;
 
 /// What requests cost, in nanoseconds; nothing by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub struct MemoryDisks {
 }
 
 struct Shared {
-    world: Arc<World>,
+    timeline: Arc<dyn Timeline>,
     model: DiskModel,
     faults: FaultPlan,
     state: Mutex<State>,
@@ -88,11 +90,11 @@ impl Content {
 }
 
 impl MemoryDisks {
-    pub(crate) fn new(world: &Arc<World>, model: DiskModel) -> MemoryDisks {
+    pub(crate) fn new(timeline: &Arc<dyn Timeline>, model: DiskModel) -> MemoryDisks {
         let state =
             State { files: BTreeMap::new(), created: 0, capacity: u64::MAX, busy_until: Time(0) };
         let shared = Shared {
-            world: Arc::clone(world),
+            timeline: Arc::clone(timeline),
             model,
             faults: FaultPlan::default(),
             state: Mutex::new(state),
@@ -187,8 +189,9 @@ impl Shared {
     /// When a request that arrives now is done.
     fn serve(&self, request: &Request) -> Time {
         let mut state = self.lock();
-        let begin = state.busy_until.max(self.world.now());
-        state.busy_until = begin.after(self.model.service_ns(request));
+        let begin = state.busy_until.max(self.timeline.now());
+        let ticks = self.model.service_ns(request) * FS_PER_NS / self.timeline.tick_fs();
+        state.busy_until = begin.after(ticks);
         state.busy_until
     }
 

@@ -15,6 +15,7 @@ use crate::disk::{DiskModel, MemoryDisks};
 use crate::driver::task::{Place, TaskBackend};
 use crate::driver::world::{Action, Step, TaskId, World};
 use crate::report::Stuck;
+use crate::timeline::Timeline;
 
 /// A run of a program on simulated nodes.
 pub struct Driver {
@@ -35,7 +36,8 @@ impl Driver {
     /// As [`Driver::new`], with costs of work and of disks.
     pub fn with(seed: u64, nodes: u32, costs: Costs, model: DiskModel) -> Driver {
         let world = Arc::new(World::new(seed));
-        let disks = (0..nodes).map(|_| Arc::new(MemoryDisks::new(&world, model))).collect();
+        let timeline: Arc<dyn Timeline> = Arc::clone(&world) as Arc<dyn Timeline>;
+        let disks = (0..nodes).map(|_| Arc::new(MemoryDisks::new(&timeline, model))).collect();
         Driver { world, seed, costs, disks }
     }
 

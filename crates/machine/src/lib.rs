@@ -16,18 +16,37 @@
 //! A run in which every task waits and nothing is to come is [`Stuck`], not a hang: it says which
 //! task waits for what.
 
+mod backend;
+mod block;
+mod bulk;
 mod cluster;
 mod disk;
 mod driver;
+mod engine;
+mod exchange;
 mod fault;
+mod inner;
+mod medium;
+mod meter;
+mod nic;
+mod packet;
+mod port;
 mod profile;
+mod rank;
 mod report;
+mod ring;
 mod setting;
+mod switch;
+mod task;
+mod timeline;
+#[cfg(test)]
+mod tiny;
+mod topology;
 
 pub use cluster::{Cluster, Outcome, Watch};
 pub use disk::{DiskModel, MemoryDisks};
 pub use driver::Driver;
 pub use fault::Fault;
-pub use profile::{CoreModel, NetworkModel, NicModel, Profile};
+pub use profile::{CoreModel, NetworkModel, NicModel, Profile, ProfileError};
 pub use report::{Counts, Report, RunError, Slice, StageTimes, Stuck, Windows};
 pub use setting::{Queues, Setting, SetupError, parts};

@@ -2,6 +2,21 @@
 //!
 //! Times of cores and NICs are in ticks of the profile (nanoPU: one cycle of 312.5 ps), times of the
 //! network in nanoseconds in the file and in ticks here. The files give each number's source.
+//!
+//! ```text
+//!   name or path --- BUILT_IN, or a file --- parse (layout, numbers) --- check --- Profile
+//!                                                    with_network: other links and switches
+//! ```
+
+#[cfg(test)]
+mod calibration;
+mod check;
+mod number;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
 
 use node::Costs;
 
@@ -106,9 +121,51 @@ pub struct NetworkModel {
 }
 
 impl Profile {
+    /// The machines that come with the program, each with the text of its file.
+    pub const BUILT_IN: [(&str, &str); 5] = [
+        ("nanopu", include_str!("../../../machines/nanopu.toml")),
+        ("nanopu-3-layer", include_str!("../../../machines/nanopu-3-layer.toml")),
+        ("nebula", include_str!("../../../machines/nebula.toml")),
+        ("erpc", include_str!("../../../machines/erpc.toml")),
+        ("ramcloud", include_str!("../../../machines/ramcloud.toml")),
+    ];
+
+    /// The built-in machine of this name.
+    pub fn named(name: &str) -> Option<Profile> {
+        let (_, text) = Profile::BUILT_IN.into_iter().find(|(known, _)| *known == name)?;
+        Some(Profile::parse(text).expect("a test reads every built-in machine"))
+    }
+
+    /// The same machine with other latencies of links and switches, in nanoseconds; `None` leaves
+    /// what it has. The hash stays that of the file.
+    ///
+    /// # Errors
+    /// When a latency is negative, not a number, or beyond a second.
+    pub fn with_network(
+        mut self,
+        link_ns: Option<f64>,
+        switch_ns: Option<f64>,
+    ) -> Result<Profile, ProfileError> {
+        if let Some(ns) = link_ns {
+            self.network.link = self.latency("link_ns", ns)?;
+        }
+        if let Some(ns) = switch_ns {
+            self.network.switch = self.latency("switch_ns", ns)?;
+        }
+        Ok(self)
+    }
+
+    fn latency(&self, key: &str, ns: f64) -> Result<u64, ProfileError> {
+        const SECOND_NS: f64 = 1e9;
+        if (0.0..=SECOND_NS).contains(&ns) {
+            return Ok(self.ticks(ns));
+        }
+        Err(ProfileError::new(format!("{key} is {ns}: expected a number from 0 to {SECOND_NS}")))
+    }
+
     /// Ticks of so many nanoseconds, to the nearest.
     pub fn ticks(&self, ns: f64) -> u64 {
-        (ns * 1e6 / self.tick_fs as f64).round() as u64
+        ticks_of(ns, self.tick_fs)
     }
 
     /// Microseconds of so many ticks.
@@ -123,3 +180,32 @@ impl Profile {
         nics * u64::from(self.core.ranks_per_nic)
     }
 }
+
+fn ticks_of(ns: f64, tick_fs: u64) -> u64 {
+    (ns * 1e6 / tick_fs as f64).round() as u64
+}
+
+/// A profile that is none: one line for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileError {
+    file: String,
+    what: String,
+}
+
+impl ProfileError {
+    fn new(what: String) -> ProfileError {
+        ProfileError { file: "machine".to_owned(), what }
+    }
+
+    fn in_file(self, file: &str) -> ProfileError {
+        ProfileError { file: file.to_owned(), ..self }
+    }
+}
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.file, self.what)
+    }
+}
+
+impl std::error::Error for ProfileError {}

@@ -19,6 +19,38 @@ pub struct Report {
     pub windows: Windows,
 }
 
+impl Report {
+    /// Adds what another block counted, whose ranks follow.
+    pub(crate) fn add(&mut self, more: Report) {
+        self.ends.extend(more.ends);
+        self.counts.add(&more.counts);
+        self.tapped.extend(more.tapped);
+        self.slices.extend(more.slices);
+        for stage in more.stages {
+            match self.stages.iter_mut().find(|known| known.name == stage.name) {
+                Some(known) => known.ticks.extend(stage.ticks),
+                None => self.stages.push(stage),
+            }
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, more: &Counts) {
+        self.messages += more.messages;
+        self.received += more.received;
+        self.wire_bytes += more.wire_bytes;
+        self.packets += more.packets;
+        self.events += more.events;
+        self.trimmed += more.trimmed;
+        self.dropped += more.dropped;
+        self.lost += more.lost;
+        self.resent += more.resent;
+        self.longest_send_wait = self.longest_send_wait.max(more.longest_send_wait);
+        self.busiest_down_flits = self.busiest_down_flits.max(more.busiest_down_flits);
+    }
+}
+
 /// How the machine was cut into blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Windows {

@@ -1,31 +1,37 @@
-//! The suite of every backend, on the deterministic driver: a hundred schedules each.
+//! The suite of every backend, on the full machine.
 
 use std::future::Future;
 use std::path::PathBuf;
 
-use machine::Driver;
+use machine::{Cluster, Profile, Setting};
 use node::Node;
 use node::conformance::{Harness, Place, source_bytes};
 
-struct Seeds;
+/// A machine, on one thread and on several.
+struct Machine(&'static str);
 
-impl Harness for Seeds {
+impl Harness for Machine {
     fn run<P, Task>(&self, nodes: u32, program: P)
     where
-        P: Fn(Node, Place) -> Task + Clone + Send + 'static,
+        P: Fn(Node, Place) -> Task + Clone + Send + Sync + 'static,
         Task: Future<Output = ()> + 'static,
     {
-        for seed in 0..100 {
-            let driver = Driver::new(seed, nodes);
+        for seed in 0..5 {
+            let setting = Setting { seed, threads: 1 + seed as usize % 2, ..Setting::new(nodes) };
+            let profile = Profile::load(self.0).expect("a built-in profile");
+            let cluster = Cluster::new(profile, setting).expect("it fits");
             let place = Place { directory: PathBuf::from("/data"), source: PathBuf::from("/pipe") };
             for rank in 0..nodes {
-                driver.disks(rank).put_pipe(&place.source, source_bytes());
+                cluster.disks(rank).put_pipe(&place.source, source_bytes());
             }
             let program = program.clone();
-            let ended = driver.run(move |node| program(node, place.clone()));
-            assert_eq!(ended.unwrap_or_else(|stuck| panic!("{stuck}")).len(), nodes as usize);
+            let ended = cluster.run(move |node| program(node, place.clone()));
+            assert_eq!(
+                ended.unwrap_or_else(|error| panic!("{error}")).answers.len(),
+                nodes as usize
+            );
         }
     }
 }
 
-node::conformance_suite!(Seeds);
+node::conformance_suite!(Machine("nanopu"));

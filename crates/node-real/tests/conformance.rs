@@ -14,7 +14,7 @@ struct Threads;
 impl Harness for Threads {
     fn run<P, Task>(&self, nodes: u32, program: P)
     where
-        P: Fn(Node, Place) -> Task + Clone + Send + 'static,
+        P: Fn(Node, Place) -> Task + Clone + Send + Sync + 'static,
         Task: Future<Output = ()> + 'static,
     {
         let top = tempfile::tempdir().unwrap();

@@ -45,12 +45,14 @@ pub trait Backend {
     fn random(&self) -> u64;
     /// Starts a task on this node; an error when the system has no thread for it.
     fn spawn(&self, name: String, start: Start) -> io::Result<()>;
+    /// How urgent this task is among the tasks of its node.
+    fn urgency(&self, _level: u8) {}
     /// How many ranks share a NIC.
     fn ranks_per_nic(&self) -> u32 {
         1
     }
-    /// Whether the network carries one message to a group.
-    fn multicasts(&self) -> bool {
+    /// Whether the network carries one message of so many words to a group.
+    fn multicasts(&self, _words: usize) -> bool {
         false
     }
     /// Ready when the NIC has taken the message, at the task's clock.
@@ -198,4 +200,4 @@ impl fmt::Debug for dyn Signal {
 }
 
 pub use crate::message::{Inbox as PortInbox, Letter};
-pub use crate::ticket::Completer as Completion;
+pub use crate::ticket::{Completer as Completion, ticket};

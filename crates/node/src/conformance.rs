@@ -37,7 +37,7 @@ pub trait Harness {
     /// Runs `program` on `nodes` nodes to its end.
     fn run<P, Task>(&self, nodes: u32, program: P)
     where
-        P: Fn(Node, Place) -> Task + Clone + Send + 'static,
+        P: Fn(Node, Place) -> Task + Clone + Send + Sync + 'static,
         Task: Future<Output = ()> + 'static;
 }
 

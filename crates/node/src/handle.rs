@@ -62,6 +62,12 @@ impl Node {
         self.backend.stage(name);
     }
 
+    /// Says how urgent this task is among those of its node; 0 until it says so, more is more. A
+    /// simulated node's cores take the most urgent of the ready tasks, and the oldest of those.
+    pub fn urgency(&self, level: u8) {
+        self.backend.urgency(level);
+    }
+
     /// How many ranks share this node's NIC: they follow each other, from a multiple on.
     pub fn ranks_per_nic(&self) -> u32 {
         self.backend.ranks_per_nic()

@@ -128,7 +128,7 @@ impl Node {
     /// Sends a small message to every member of a group: once if the network can multicast, else to
     /// one member after the other.
     pub async fn multicast(&self, to: Group, port: Port, words: &[u64]) {
-        if self.backend().multicasts() && to.count > 1 {
+        if self.backend().multicasts(words.len()) && to.count > 1 {
             self.go_out(Outgoing { to: Target::Group(to, port), words, forwarded: false }).await;
             return;
         }

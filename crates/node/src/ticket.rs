@@ -21,8 +21,8 @@ pub struct Completer<T> {
     shared: Arc<Guarded<Option<T>>>,
 }
 
-/// A ticket and its completer.
-pub(crate) fn ticket<T>(node: &Node, label: &'static str) -> (Ticket<T>, Completer<T>) {
+/// A ticket and its completer; `label` names the wait to people.
+pub fn ticket<T>(node: &Node, label: &'static str) -> (Ticket<T>, Completer<T>) {
     let shared = Arc::new(Guarded::new(node, label, None));
     (Ticket { shared: Arc::clone(&shared) }, Completer { shared })
 }

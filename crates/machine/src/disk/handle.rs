@@ -8,7 +8,6 @@ use node::backend::{Control, FileHandle, Request};
 use node::{Buffer, Metadata, Time};
 
 use super::{Inode, Shared};
-use crate::driver::world::Action;
 use crate::fault::Fault;
 
 const BLOCK_BYTES: u64 = 4096;
@@ -36,10 +35,10 @@ impl FileHandle for Handle {
         };
         let arrive = move || {
             let end = handle.shared.serve(&request);
-            let world = Arc::clone(&handle.shared.world);
-            world.schedule(end, Action::Call(Box::new(move || handle.perform(request))));
+            let timeline = Arc::clone(&handle.shared.timeline);
+            timeline.call_at(end, Box::new(move || handle.perform(request)));
         };
-        self.shared.world.schedule_unordered(at, Action::Call(Box::new(arrive)));
+        self.shared.timeline.call_in_any_order(at, Box::new(arrive));
     }
 
     fn control(&self, control: Control) -> io::Result<u64> {

@@ -8,10 +8,7 @@ use std::task::Poll;
 use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start};
 use node::{Address, Buffer, Costs, Message, Port, Random, Rank, Time, Words, Work};
 
-use crate::driver::world::{Action, DriverSignal, TaskId, Wake, World};
-
-/// The driver's tick is a nanosecond.
-const TICK_FS: u64 = 1_000_000;
+use crate::driver::world::{Action, DriverSignal, TICK_FS, TaskId, Wake, World};
 
 pub(crate) struct TaskBackend {
     world: Arc<World>,

@@ -6,6 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::backend::{PortInbox, Signal, Start};
 use node::{Address, Random, Time};
 
+use crate::timeline::{Call, Timeline};
+
+/// The driver's tick is a nanosecond.
+pub(crate) const TICK_FS: u64 = 1_000_000;
+
 pub(crate) type TaskId = usize;
 
 /// A wake-up that counts only if the task has not been resumed since it asked.
@@ -18,7 +23,7 @@ pub(crate) struct Wake {
 /// What happens at a moment.
 pub(crate) enum Action {
     Wake(Wake),
-    Call(Box<dyn FnOnce() + Send>),
+    Call(Call),
 }
 
 struct Event {
@@ -118,7 +123,7 @@ impl World {
 
     /// As [`World::schedule`], but what else is scheduled so for the same moment may come first:
     /// a disk does not keep requests in order that are in flight together.
-    pub(crate) fn schedule_unordered(&self, at: Time, action: Action) {
+    fn schedule_unordered(&self, at: Time, action: Action) {
         let mut state = self.lock();
         let tie = state.random.next_u64();
         state.schedule(at, tie, action);
@@ -191,6 +196,24 @@ impl World {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+}
+
+impl Timeline for World {
+    fn now(&self) -> Time {
+        World::now(self)
+    }
+
+    fn tick_fs(&self) -> u64 {
+        TICK_FS
+    }
+
+    fn call_at(&self, at: Time, call: Call) {
+        self.schedule(at, Action::Call(call));
+    }
+
+    fn call_in_any_order(&self, at: Time, call: Call) {
+        self.schedule_unordered(at, Action::Call(call));
     }
 }
 

@@ -1,0 +1,294 @@
+//! A task's way to its block: every verb of a node, with what it costs on this machine.
+//!
+//! A task's clock runs ahead of the world's while it works. What it sends takes effect at its clock,
+//! by an event; a message that is already there can be taken at once, since nothing that comes
+//! later can change which is the oldest.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+
+use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start, Target};
+use node::{Address, Buffer, MESSAGE_WORDS, Message, Port, Random, Rank, Time, Words, Work};
+
+use crate::bulk::{self, Parcel};
+use crate::inner::{Inner, Shared};
+use crate::packet::{GROUP_WORDS, Kind, Packet};
+use crate::switch::group_words;
+use crate::task::{Task, Waits};
+use crate::timeline::BlockSignal;
+
+pub struct TaskBackend {
+    shared: Rc<Shared>,
+    task: u32,
+    /// Its rank among the block's.
+    local: u32,
+    rank: Rank,
+    random: RefCell<Random>,
+    /// How many tasks it has spawned: each has a random stream of its own.
+    spawned: Cell<u32>,
+}
+
+impl TaskBackend {
+    pub fn new(shared: &Rc<Shared>, task: u32, local: u32, stream: u64) -> TaskBackend {
+        let rank = Rank(shared.inner.borrow().first_rank + local);
+        let random = Random::stream(shared.fabric.setting.seed, u64::from(rank.0) | stream << 32);
+        TaskBackend {
+            shared: Rc::clone(shared),
+            task,
+            local,
+            rank,
+            random: RefCell::new(random),
+            spawned: Cell::new(0),
+        }
+    }
+
+    fn with<R>(&self, change: impl FnOnce(&mut Inner) -> R) -> R {
+        change(&mut self.shared.inner.borrow_mut())
+    }
+
+    /// Waits until the world reaches the task's clock.
+    fn wait_for_clock(&self, inner: &mut Inner) {
+        let task = &mut inner.tasks[self.task as usize];
+        task.waits = Waits::Clock;
+        task.waiter(self.task).resume(task.clock, &mut inner.medium);
+    }
+
+    fn send_parcel(&self, inner: &mut Inner, at: u64, parcel: Parcel) {
+        let bytes = match &parcel {
+            Parcel::Shipment { buffer, .. } => buffer.len(),
+            Parcel::Return { .. } => 0,
+        };
+        let time = at + bulk::ticks(&self.shared.fabric, self.rank, parcel.to(), bytes);
+        inner.bulk.outbox.push((time, parcel));
+        inner.medium.first_out = inner.medium.first_out.min(time);
+    }
+
+    /// Gives a buffer that was lent back to its sender.
+    pub fn give_back(&self, to: Rank, number: u32, buffer: Buffer) {
+        self.with(|inner| {
+            let at = inner.medium.now;
+            self.send_parcel(inner, at, Parcel::Return { to, number, buffer });
+        });
+    }
+}
+
+impl Backend for TaskBackend {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn nodes(&self) -> u32 {
+        self.shared.fabric.setting.ranks
+    }
+
+    fn tick_fs(&self) -> u64 {
+        self.shared.fabric.profile.tick_fs
+    }
+
+    fn now(&self) -> Time {
+        self.with(|inner| Time(inner.tasks[self.task as usize].clock))
+    }
+
+    fn work(&self, work: Work) {
+        let ticks = self.shared.fabric.profile.core.costs.ticks(work);
+        self.with(|inner| inner.tasks[self.task as usize].clock += ticks);
+    }
+
+    fn stage(&self, name: &'static str) {
+        self.with(|inner| {
+            let Inner { meter, tasks, .. } = inner;
+            meter.enter(&mut tasks[self.task as usize], Some(name));
+        });
+    }
+
+    fn urgency(&self, level: u8) {
+        self.with(|inner| inner.tasks[self.task as usize].priority = level);
+    }
+
+    fn poll_reach(&self) -> Poll<()> {
+        self.with(|inner| {
+            if inner.tasks[self.task as usize].clock > inner.medium.now {
+                self.wait_for_clock(inner);
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        })
+    }
+
+    fn signal(&self, label: &'static str) -> Arc<dyn Signal> {
+        self.shared.desk.signal(label)
+    }
+
+    fn poll_past(
+        &self,
+        signal: &Arc<dyn Signal>,
+        epoch: u64,
+        deadline: Option<Time>,
+    ) -> Poll<bool> {
+        if signal.epoch() > epoch {
+            return Poll::Ready(true);
+        }
+        self.with(|inner| {
+            let task = &mut inner.tasks[self.task as usize];
+            if deadline.is_some_and(|deadline| deadline.0 <= task.clock) {
+                return Poll::Ready(false);
+            }
+            let any: &dyn Any = &**signal;
+            let ours = any.downcast_ref::<BlockSignal>().expect("a signal of this machine");
+            task.waits = Waits::Signal(ours.label);
+            let waiter = task.waiter(self.task);
+            ours.subscribe(waiter);
+            if let Some(deadline) = deadline {
+                waiter.resume(deadline.0, &mut inner.medium);
+            }
+            Poll::Pending
+        })
+    }
+
+    fn random(&self) -> u64 {
+        self.random.borrow_mut().next_u64()
+    }
+
+    fn spawn(&self, name: String, start: Start) -> io::Result<()> {
+        self.spawned.set(self.spawned.get() + 1);
+        self.with(|inner| {
+            let clock = inner.tasks[self.task as usize].clock;
+            let task = inner.add_task(Task::new(self.local, Some(name.into()), clock));
+            inner.starts.push((task, start));
+        });
+        Ok(())
+    }
+
+    fn ranks_per_nic(&self) -> u32 {
+        self.shared.fabric.topology.ranks_per_nic
+    }
+
+    fn multicasts(&self, words: usize) -> bool {
+        // One to a group travels in one packet.
+        let segment = self.shared.fabric.profile.nic.segment_bytes as usize / 8;
+        self.shared.fabric.setting.multicast && words <= segment
+    }
+
+    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
+        self.with(|inner| {
+            let model = &self.shared.fabric.profile.core;
+            let (kind, to, port) = match outgoing.to {
+                Target::One(address) => (Kind::Data, address.rank, address.port),
+                Target::Group(group, port) => (Kind::Cast, group.last(), port),
+            };
+            assert!(to.0 < self.shared.fabric.setting.ranks, "there is no node {to}");
+            let words = match outgoing.to {
+                Target::One(_) => Words::from(outgoing.words),
+                Target::Group(group, _) => {
+                    let mut named = [0; MESSAGE_WORDS + GROUP_WORDS];
+                    let until = GROUP_WORDS + outgoing.words.len();
+                    named[..GROUP_WORDS].copy_from_slice(&group_words(group));
+                    named[GROUP_WORDS..until].copy_from_slice(outgoing.words);
+                    Words::from(&named[..until])
+                }
+            };
+            let task = &mut inner.tasks[self.task as usize];
+            let rank = &mut inner.ranks[self.local as usize];
+            let written = words.len() as u32 + 1;
+            if rank.outgoing_words + written > model.transmit_words {
+                task.waits = Waits::Room;
+                rank.wait_to_send(task.waiter(self.task));
+                return Poll::Pending;
+            }
+            task.clock += if outgoing.forwarded {
+                model.forward
+            } else {
+                model.send + model.send_word * outgoing.words.len() as u64
+            };
+            let time = task.clock;
+            let sent = Packet {
+                from: self.rank.0,
+                port: port.0,
+                words,
+                ..Packet::event(kind, time, to.0)
+            };
+            let place = inner.medium.store.put(sent);
+            rank.outgoing.push(&mut inner.medium.store, place);
+            rank.outgoing_words += written;
+            inner.medium.counts.messages += 1;
+            let (nic, _, medium) = inner.nic(inner.nic_number(self.local));
+            nic.offer(time, medium);
+            Poll::Ready(())
+        })
+    }
+
+    fn bind(&self, port: Port) {
+        self.with(|inner| inner.ranks[self.local as usize].bind(port.0));
+    }
+
+    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
+        self.with(|inner| {
+            let model = &self.shared.fabric.profile.core;
+            let task = &mut inner.tasks[self.task as usize];
+            if std::mem::take(&mut task.holding) {
+                task.clock += model.receive_done;
+            }
+            let rank = &mut inner.ranks[self.local as usize];
+            let limit = deadline.map_or(u64::MAX, |deadline| deadline.0.max(task.clock));
+            let arrival = rank.front(port.0, &inner.medium).map(|packet| packet.time);
+            if let Some(arrival) = arrival.filter(|&arrival| arrival <= limit) {
+                if arrival > task.clock {
+                    task.idle += arrival + model.notice - task.clock;
+                    task.clock = arrival + model.notice;
+                }
+                let front = rank.front(port.0, &inner.medium).expect("it is there");
+                let words = front.words.len() as u64;
+                task.clock += model.receive + model.receive_word * words;
+                task.holding = true;
+                let time = task.clock;
+                let packet = rank.take(port.0, time, &mut inner.medium);
+                inner.medium.counts.received += 1;
+                let (nic, _, medium) = inner.nic(inner.nic_number(self.local));
+                nic.made_room(time, medium);
+                return Poll::Ready(Some(Message { from: Rank(packet.from), words: packet.words }));
+            }
+            if limit <= task.clock && task.clock <= inner.medium.now || arrival.is_some() {
+                // It polled in vain.
+                task.go_to(limit);
+                task.clock += model.notice;
+                rank.forget(port.0, self.task);
+                return Poll::Ready(None);
+            }
+            task.waits = Waits::Message(port.0);
+            let waiter = task.waiter(self.task);
+            if deadline.is_some() {
+                waiter.resume(limit, &mut inner.medium);
+            }
+            rank.wait(port.0, waiter);
+            Poll::Pending
+        })
+    }
+
+    fn inbox(&self, port: Port) -> Arc<PortInbox> {
+        self.with(|inner| inner.inbox(&self.shared.desk, self.rank.0, port.0))
+    }
+
+    fn post(&self, to: Address, letter: Letter) {
+        assert!(to.rank.0 < self.nodes(), "there is no node {}", to.rank);
+        let Letter::Shipment { from, buffer, done } = letter else {
+            unreachable!("small messages are sent, not posted")
+        };
+        self.with(|inner| {
+            let number = inner.bulk.begin(done);
+            let at = inner.tasks[self.task as usize].clock;
+            self.send_parcel(inner, at, Parcel::Shipment { to, from, number, buffer });
+        });
+    }
+
+    fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
+        Ok((0..count).map(|_| Buffer::heap(bytes)).collect())
+    }
+
+    fn disks(&self) -> Arc<dyn Disks> {
+        self.with(|inner| inner.disks_of(&self.shared.desk, self.rank.0))
+    }
+}

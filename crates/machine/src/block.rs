@@ -1,0 +1,234 @@
+//! A block: a leaf with its NICs and cores, or a switch above; run in the order of time.
+//!
+//! ```text
+//!   ring -> what happens now -> switch | NIC | a task goes on
+//!              ports are drained once in each link latency
+//! ```
+//!
+//! A block runs a window at a time. Nothing that another block does in a window reaches it before
+//! the window's end, so blocks run in any order or at once, each with its own state in the cache.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use node::Node;
+use node::backend::{Letter, ticket};
+
+use crate::backend::TaskBackend;
+use crate::bulk::Parcel;
+use crate::inner::{Inner, Outside, Shared};
+use crate::medium::Fabric;
+use crate::packet::Packet;
+use crate::report::Report;
+use crate::task::Task;
+use crate::timeline::Desk;
+
+type Running = Pin<Box<dyn Future<Output = ()>>>;
+
+pub struct Block {
+    pub shared: Rc<Shared>,
+    running: Vec<Option<Running>>,
+    due: Vec<u32>,
+    /// Messages received that were told already.
+    told: u64,
+}
+
+impl Block {
+    pub fn new(fabric: &Arc<Fabric>, block: u32, desk: &Arc<Desk>) -> Block {
+        let shared = Shared {
+            fabric: Arc::clone(fabric),
+            desk: Arc::clone(desk),
+            inner: RefCell::new(Inner::new(fabric, block)),
+        };
+        Block { shared: Rc::new(shared), running: Vec::new(), due: Vec::new(), told: 0 }
+    }
+
+    /// Messages received since this was asked last.
+    pub fn received_since(&mut self) -> u64 {
+        let received = self.shared.inner.borrow().medium.counts.received;
+        received - std::mem::replace(&mut self.told, received)
+    }
+
+    /// What the block counted, and which of its tasks still wait.
+    pub fn report(self, number: u32) -> (u32, Report, Vec<String>) {
+        let ranks = self.ranks().len();
+        // Futures hold the state through their nodes.
+        drop(self.running);
+        let shared = Rc::into_inner(self.shared).expect("no task is left");
+        let inner = shared.inner.into_inner();
+        let waiting = inner.waiting();
+        (number, inner.report(ranks), waiting)
+    }
+
+    /// The ranks of this block.
+    pub fn ranks(&self) -> std::ops::Range<u32> {
+        let inner = self.shared.inner.borrow();
+        let until = inner.first_rank + inner.ranks.len() as u32;
+        inner.first_rank..until.min(self.shared.fabric.setting.ranks)
+    }
+
+    /// Gives a rank its program.
+    pub fn start<Task_>(&mut self, rank: u32, program: impl FnOnce(Node) -> Task_)
+    where
+        Task_: Future<Output = ()> + 'static,
+    {
+        let local = rank - self.shared.inner.borrow().first_rank;
+        let task = self.add(Task::new(local, None, 0));
+        let future = program(self.node(task, local, 0));
+        self.running[task as usize] = Some(Box::pin(future));
+        self.wake(task);
+    }
+
+    fn add(&mut self, task: Task) -> u32 {
+        let number = self.shared.inner.borrow_mut().add_task(task);
+        self.running.resize_with(number as usize + 1, || None);
+        number
+    }
+
+    fn node(&self, task: u32, local: u32, stream: u64) -> Node {
+        Node::new(Box::new(TaskBackend::new(&self.shared, task, local, stream)))
+    }
+
+    fn wake(&self, task: u32) {
+        let inner = &mut *self.shared.inner.borrow_mut();
+        let clock = inner.tasks[task as usize].clock;
+        inner.tasks[task as usize].waiter(task).resume(clock, &mut inner.medium);
+    }
+
+    /// Adds what other blocks sent.
+    pub fn take_in(&mut self, packets: &mut Vec<Packet>) {
+        let inner = &mut *self.shared.inner.borrow_mut();
+        packets.drain(..).for_each(|packet| inner.medium.schedule(packet));
+    }
+
+    /// Adds a parcel that another block, or this one, sent.
+    pub fn take_parcel(&mut self, time: u64, parcel: Parcel) {
+        let inner = &mut *self.shared.inner.borrow_mut();
+        let event = inner.bulk.expect(time, parcel);
+        inner.medium.schedule(event);
+    }
+
+    /// Runs all that happens before `until`.
+    pub fn run(&mut self, until: u64) {
+        self.shared.inner.borrow_mut().medium.first_out = u64::MAX;
+        loop {
+            let mut inner = self.shared.inner.borrow_mut();
+            let next = inner.medium.ring.next().unwrap_or(u64::MAX);
+            let drain = inner.medium.drain_at;
+            if next.min(drain) >= until {
+                inner.drain(until);
+                return;
+            }
+            if drain <= next {
+                inner.drain(drain);
+                continue;
+            }
+            inner.medium.now = next;
+            self.shared.desk.set_now(next);
+            let mut due = std::mem::take(&mut self.due);
+            let Inner { medium, .. } = &mut *inner;
+            medium.ring.take(&mut medium.store, next, &mut due);
+            for &place in &due {
+                match inner.happen(place) {
+                    Outside::Nothing => {}
+                    outside => {
+                        drop(inner);
+                        self.go_outside(outside);
+                        inner = self.shared.inner.borrow_mut();
+                    }
+                }
+            }
+            self.due = due;
+        }
+    }
+
+    fn go_outside(&mut self, outside: Outside) {
+        match outside {
+            Outside::Nothing => return,
+            Outside::Resume { task, turn, core } => self.resume(task, turn, core),
+            Outside::Call(call) => call(),
+            Outside::Parcel(parcel) => self.open(parcel),
+        }
+        self.settle();
+    }
+
+    /// Lets a task go on, if it waits in that turn and finds a core.
+    fn resume(&mut self, number: u32, turn: u32, given: Option<usize>) {
+        let core = {
+            let inner = &mut *self.shared.inner.borrow_mut();
+            if inner.tasks[number as usize].turn != turn || self.running[number as usize].is_none()
+            {
+                return;
+            }
+            let now = inner.medium.now;
+            let Some(core) = inner.core_for(number, given, now) else { return };
+            inner.tasks[number as usize].go_on(now);
+            core
+        };
+        let running = self.running[number as usize].as_mut().expect("it runs");
+        let ended = running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+        if ended {
+            self.running[number as usize] = None;
+        }
+        if ended || core.is_some() {
+            let inner = &mut *self.shared.inner.borrow_mut();
+            if ended {
+                inner.end_task(number);
+            }
+            if let Some(core) = core {
+                let (clock, rank) =
+                    (inner.tasks[number as usize].clock, inner.tasks[number as usize].rank);
+                inner.ranks[rank as usize].cores[core] = clock;
+            }
+        }
+    }
+
+    /// Starts what was spawned, and wakes whom signals woke.
+    fn settle(&mut self) {
+        loop {
+            let started = self.shared.inner.borrow_mut().starts.pop();
+            let Some((task, start)) = started else { break };
+            let local = self.shared.inner.borrow().tasks[task as usize].rank;
+            let future = start(self.node(task, local, u64::from(task) + 1));
+            self.running.resize_with(self.running.len().max(task as usize + 1), || None);
+            self.running[task as usize] = Some(future);
+            self.wake(task);
+        }
+        if self.shared.desk.is_filled() {
+            self.shared.inner.borrow_mut().clear_desk(&self.shared.desk);
+        }
+    }
+
+    /// A parcel has arrived.
+    fn open(&mut self, parcel: Parcel) {
+        match parcel {
+            Parcel::Return { number, buffer, .. } => {
+                let done = self.shared.inner.borrow_mut().bulk.end(number);
+                done.complete(buffer);
+            }
+            Parcel::Shipment { to, from, number, buffer } => {
+                let local = to.rank.0 - self.shared.inner.borrow().first_rank;
+                let now = self.shared.inner.borrow().medium.now;
+                // A task without work of its own gives the buffer back when the receiver has copied it.
+                let porter = self.add(Task::new(local, Some("porter".into()), now));
+                let node = self.node(porter, local, u64::from(porter) + 1);
+                let (lent, done) = ticket(&node, "a receiver's buffer");
+                let back = TaskBackend::new(&self.shared, porter, local, 0);
+                self.running[porter as usize] = Some(Box::pin(async move {
+                    let buffer = lent.wait(&node).await;
+                    back.give_back(from, number, buffer);
+                }));
+                self.wake(porter);
+                let inbox = {
+                    let inner = &mut *self.shared.inner.borrow_mut();
+                    inner.inbox(&self.shared.desk, to.rank.0, to.port.0)
+                };
+                inbox.deliver(Letter::Shipment { from, buffer, done });
+            }
+        }
+    }
+}

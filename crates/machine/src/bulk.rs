@@ -1,0 +1,90 @@
+//! Bulk between ranks: whole buffers, at a link's rate and the network's latency.
+//!
+//! A simplification: a shipment is not cut into packets, so it neither waits for messages nor makes
+//! them wait. The tiny tasks of this machine ship nothing; sorts of files do.
+
+use std::collections::BTreeMap;
+
+use node::backend::Completion;
+use node::{Address, Buffer, Rank};
+
+use crate::medium::Fabric;
+use crate::packet::{Kind, Packet};
+
+/// A buffer under way.
+pub enum Parcel {
+    /// To a port, from a sender who wants the buffer back.
+    Shipment { to: Address, from: Rank, number: u32, buffer: Buffer },
+    /// Back to its sender.
+    Return { to: Rank, number: u32, buffer: Buffer },
+}
+
+/// A block's parcels.
+#[derive(Default)]
+pub struct Bulk {
+    next: u32,
+    /// Who waits for a buffer to come back.
+    waiting: BTreeMap<u32, Completion<Buffer>>,
+    arriving: BTreeMap<u32, Parcel>,
+    arrivals: u32,
+    /// For other blocks: when, and what.
+    pub outbox: Vec<(u64, Parcel)>,
+}
+
+impl Parcel {
+    /// The order of those that arrive at one moment.
+    pub fn order(&self) -> (u32, u32, bool) {
+        match self {
+            Parcel::Shipment { from, number, .. } => (from.0, *number, true),
+            Parcel::Return { to, number, .. } => (to.0, *number, false),
+        }
+    }
+
+    /// Whose block it goes to.
+    pub fn to(&self) -> Rank {
+        match self {
+            Parcel::Shipment { to, .. } => to.rank,
+            Parcel::Return { to, .. } => *to,
+        }
+    }
+}
+
+impl Bulk {
+    /// A shipment begins: its number here.
+    pub fn begin(&mut self, done: Completion<Buffer>) -> u32 {
+        self.next += 1;
+        self.waiting.insert(self.next, done);
+        self.next
+    }
+
+    /// Who waits for this buffer.
+    pub fn end(&mut self, number: u32) -> Completion<Buffer> {
+        self.waiting.remove(&number).expect("somebody shipped it")
+    }
+
+    /// A parcel will arrive: its event.
+    pub fn expect(&mut self, time: u64, parcel: Parcel) -> Packet {
+        self.arrivals += 1;
+        let (from, sequence) = match &parcel {
+            Parcel::Shipment { from, number, .. } => (from.0, *number),
+            Parcel::Return { number, .. } => (u32::MAX, *number),
+        };
+        self.arriving.insert(self.arrivals, parcel);
+        let event = Packet::event(Kind::Parcel, time, self.arrivals);
+        Packet { from, sequence, ..event }
+    }
+
+    pub fn arrived(&mut self, event: &Packet) -> Parcel {
+        self.arriving.remove(&event.to).expect("it was expected")
+    }
+}
+
+/// Ticks that so many bytes take between two ranks.
+pub fn ticks(fabric: &Fabric, from: Rank, to: Rank, bytes: usize) -> u64 {
+    let network = &fabric.profile.network;
+    let topology = &fabric.topology;
+    let near = topology.leaf_of(topology.nic_of(from.0)) == topology.leaf_of(topology.nic_of(to.0));
+    let switches = if near { 1 } else { 2 * u64::from(network.layers) - 1 };
+    let path = (switches + 1) * network.link + switches * network.switch;
+    path.max(fabric.window) + bytes.div_ceil(network.flit_bytes as usize) as u64
+}

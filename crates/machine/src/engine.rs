@@ -1,0 +1,128 @@
+//! Windows: all blocks run the same stretch of time, then hand on what they sent, then go on.
+//!
+//! ```text
+//!   thread 0:  blocks 0 2 4 ...  | hand on |        | blocks 0 2 4 ... |
+//!   thread 1:  blocks 1 3 5 ...  | hand on | barrier| blocks 1 3 5 ... |
+//!                window [t, t + latency)             the next window begins at the earliest
+//!                                                    event of any block
+//! ```
+//!
+//! A block stays on its thread: its tasks are not `Send`. The windows, and what is in them, are the
+//! same for any number of threads.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
+
+use crate::block::Block;
+use crate::cluster::Watch;
+use crate::exchange::Exchange;
+use crate::medium::Fabric;
+use crate::report::RunError;
+use crate::timeline::Desk;
+
+/// What the threads of a run share.
+pub struct Engine {
+    pub fabric: Arc<Fabric>,
+    pub desks: Vec<Arc<Desk>>,
+    pub watch: Arc<Watch>,
+    threads: usize,
+    exchange: Exchange,
+    barrier: Barrier,
+    /// The earliest event that each thread knows, for this window and the one before.
+    next: [Vec<AtomicU64>; 2],
+    stop: AtomicBool,
+    failed: Mutex<Option<RunError>>,
+}
+
+impl Engine {
+    pub fn new(fabric: &Arc<Fabric>, desks: &[Arc<Desk>], watch: &Arc<Watch>) -> Engine {
+        let threads = fabric.setting.threads.clamp(1, fabric.blocks() as usize);
+        let next = || (0..threads).map(|_| AtomicU64::new(u64::MAX)).collect();
+        Engine {
+            fabric: Arc::clone(fabric),
+            desks: desks.to_vec(),
+            watch: Arc::clone(watch),
+            threads,
+            exchange: Exchange::new(fabric),
+            barrier: Barrier::new(threads),
+            next: [next(), next()],
+            stop: AtomicBool::new(false),
+            failed: Mutex::new(None),
+        }
+    }
+
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Runs the blocks of one thread, made by `make`, to the end of the run; gives them back to
+    /// `end`.
+    pub fn run_thread<R>(
+        &self,
+        thread: usize,
+        make: impl Fn(&mut Block),
+        end: impl FnOnce(Vec<(u32, Block)>) -> R,
+    ) -> R {
+        let numbers =
+            (0..self.fabric.blocks()).filter(|block| *block as usize % self.threads == thread);
+        let mut blocks: Vec<(u32, Block)> = numbers
+            .map(|number| {
+                let mut block = Block::new(&self.fabric, number, &self.desks[number as usize]);
+                self.guard(|| make(&mut block));
+                (number, block)
+            })
+            .collect();
+        let mut begin = 0;
+        for window in (0..2).cycle() {
+            let until = begin + self.fabric.window;
+            self.guard(|| self.run_window(&mut blocks, window, until));
+            let next = blocks.iter().map(|(_, block)| block.shared.inner.borrow().next(until));
+            self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
+            if thread == 0 {
+                self.watch.ticks.store(until, Ordering::Relaxed);
+                let asked = self.watch.stop.load(Ordering::Relaxed);
+                if asked {
+                    self.fail(RunError::Stopped);
+                }
+            }
+            self.barrier.wait();
+            let next = self.next[window].iter().map(|next| next.load(Ordering::Acquire));
+            begin = next.min().expect("at least one thread");
+            if begin == u64::MAX || self.stop.load(Ordering::Acquire) {
+                break;
+            }
+        }
+        end(blocks)
+    }
+
+    /// Why the run has no answers, if it has none.
+    pub fn failure(&self) -> Option<RunError> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn run_window(&self, blocks: &mut [(u32, Block)], window: usize, until: u64) {
+        let mut received = 0;
+        for (number, block) in blocks.iter_mut() {
+            self.exchange.take(*number, block, 1 - window);
+            block.run(until);
+            self.exchange.hand_on(*number, block, window);
+            received += block.received_since();
+        }
+        self.watch.received.fetch_add(received, Ordering::Relaxed);
+    }
+
+    /// A panic of a program ends the run.
+    fn guard(&self, run: impl FnOnce()) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
+            let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+            self.fail(RunError::Panic(text.unwrap_or_else(|| "without words".to_owned())));
+        }
+    }
+
+    fn fail(&self, error: RunError) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.stop.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,86 @@
+//! What blocks hand each other between windows.
+//!
+//! A bin for each link between blocks, twice: one is filled while the other is read. A block swaps its
+//! full bin for an empty one, so packets cross without being copied again and nothing is allocated
+//! once the bins have grown.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::block::Block;
+use crate::bulk::Parcel;
+use crate::medium::Fabric;
+use crate::packet::Packet;
+use crate::topology::End;
+
+type Bin = Mutex<Vec<Packet>>;
+
+/// Each with the time of its arrival.
+type Parcels = Mutex<Vec<(u64, Parcel)>>;
+
+pub struct Exchange {
+    /// By receiving link, numbered through over all switches.
+    bins: [Vec<Bin>; 2],
+    /// The first link of each switch; those who receive little have few.
+    first: Vec<usize>,
+    parcels: [Vec<Parcels>; 2],
+}
+
+impl Exchange {
+    pub fn new(fabric: &Fabric) -> Exchange {
+        let topology = &fabric.topology;
+        let blocks = fabric.blocks();
+        let mut first = vec![0];
+        if !fabric.one_block {
+            for switch in 0..blocks {
+                let links = topology.downlinks(switch) + topology.uplinks(switch);
+                first.push(first[switch as usize] + links as usize);
+            }
+        }
+        let links = *first.last().expect("at least one");
+        let bins = || (0..links).map(|_| Bin::default()).collect();
+        let parcels = || (0..blocks).map(|_| Mutex::default()).collect();
+        Exchange { bins: [bins(), bins()], first, parcels: [parcels(), parcels()] }
+    }
+
+    /// Hands on what a block sent in this window.
+    pub fn hand_on(&self, number: u32, block: &Block, window: usize) {
+        let fabric = &*block.shared.fabric;
+        let inner = &mut *block.shared.inner.borrow_mut();
+        for (link, bin) in inner.medium.outbox.iter_mut().enumerate() {
+            if bin.is_empty() {
+                continue;
+            }
+            let End::Switch(to) = fabric.topology.end_of(number, link as u32) else {
+                unreachable!("NICs are in their leaf's block")
+            };
+            let back = fabric.topology.back(number, link as u32) as usize;
+            let mut there = lock(&self.bins[window][self.first[to as usize] + back]);
+            debug_assert!(there.is_empty(), "it was read in the window before");
+            std::mem::swap(&mut *there, bin);
+        }
+        for (time, parcel) in inner.bulk.outbox.drain(..) {
+            let nic = fabric.topology.nic_of(parcel.to().0);
+            let to = fabric.block_of(fabric.topology.leaf_of(nic));
+            lock(&self.parcels[window][to as usize]).push((time, parcel));
+        }
+    }
+
+    /// Takes what other blocks sent a block in that window.
+    pub fn take(&self, number: u32, block: &mut Block, window: usize) {
+        if !block.shared.fabric.one_block {
+            let range = self.first[number as usize]..self.first[number as usize + 1];
+            for bin in &self.bins[window][range] {
+                block.take_in(&mut lock(bin));
+            }
+        }
+        let mut parcels = std::mem::take(&mut *lock(&self.parcels[window][number as usize]));
+        parcels.sort_by_key(|(time, parcel)| (*time, parcel.order()));
+        for (time, parcel) in parcels {
+            block.take_parcel(time, parcel);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,204 @@
+//! What everything inside a block works through: its packets, its time, and the links out of it.
+
+use std::sync::Arc;
+
+use crate::packet::{Kind, NONE, Packet, Sizes, Store};
+use crate::report::Counts;
+use crate::ring::Ring;
+use crate::topology::{End, Topology};
+use crate::{Profile, Setting};
+
+/// What does not change during a run; all blocks share it.
+pub struct Fabric {
+    pub profile: Profile,
+    pub setting: Setting,
+    pub topology: Topology,
+    pub sizes: Sizes,
+    /// Flits that a port's queue holds.
+    pub queue_flits: u64,
+    /// The least time between two blocks: how long a window is.
+    pub window: u64,
+    /// The least time from a port to what it leads to.
+    pub step: u64,
+    /// Whether the whole machine is one block.
+    pub one_block: bool,
+}
+
+/// With less between two blocks than this, what windows save is less than what they cost.
+const SHORTEST_WINDOW: u64 = 32;
+
+impl Fabric {
+    pub fn new(profile: Profile, setting: Setting) -> Fabric {
+        let topology = Topology::new(&profile, setting.ranks);
+        let network = &profile.network;
+        let flits = |bytes: u32| u64::from(bytes.div_ceil(network.flit_bytes));
+        let sizes = Sizes {
+            header: flits(profile.nic.header_bytes),
+            word: flits(8),
+            control: flits(profile.nic.control_bytes),
+        };
+        let queue_flits =
+            network.queue_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
+        let window = network.link + network.switch.max(sizes.control);
+        let step = network.link + sizes.control;
+        let one_block = network.link + network.switch < SHORTEST_WINDOW || topology.switches == 1;
+        Fabric { queue_flits, window, step, one_block, topology, sizes, profile, setting }
+    }
+
+    /// Which block a switch is in.
+    pub fn block_of(&self, switch: u32) -> u32 {
+        if self.one_block { 0 } else { switch }
+    }
+
+    pub fn blocks(&self) -> u32 {
+        if self.one_block { 1 } else { self.topology.switches }
+    }
+
+    /// The first switch of a block, and the first after it.
+    pub fn switches_of(&self, block: u32) -> (u32, u32) {
+        if self.one_block { (0, self.topology.switches) } else { (block, block + 1) }
+    }
+
+    /// The first NIC of a block, and the first after it.
+    pub fn nics_of(&self, block: u32) -> (u32, u32) {
+        if self.one_block {
+            (0, self.topology.nics)
+        } else if block < self.topology.leaves {
+            self.topology.below(block)
+        } else {
+            (self.topology.nics, self.topology.nics)
+        }
+    }
+
+    /// A number that the run's seed and a packet decide: the same on any thread, nothing to keep
+    /// (SplitMix64's finaliser).
+    pub fn draw(&self, purpose: Purpose, packet: &Packet, time: u64) -> u32 {
+        let mut value = self.setting.seed ^ (purpose as u64) << 56;
+        value ^= (u64::from(packet.from) << 32) | u64::from(packet.sequence);
+        value = value.wrapping_add(time.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        value = value.wrapping_add(u64::from(packet.to) << 17);
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (value ^ (value >> 31)) as u32
+    }
+}
+
+/// What a number is drawn for.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose {
+    Route = 1,
+    Tail = 2,
+    Loss = 3,
+}
+
+/// Packets for other blocks, by the link they leave on.
+pub type Bins = Vec<Vec<Packet>>;
+
+/// A block's packets and time.
+pub struct Medium {
+    pub fabric: Arc<Fabric>,
+    pub store: Store,
+    pub ring: Ring,
+    pub now: u64,
+    pub counts: Counts,
+    /// For other blocks: a bin for each link of the block's switch.
+    pub outbox: Bins,
+    /// When the first of them arrives.
+    pub first_out: u64,
+    /// Ports where something waits, and when to drain them.
+    pub ports: Vec<PortName>,
+    pub drain_at: u64,
+}
+
+/// A port of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortName {
+    Nic(u32),
+    Switch { switch: u32, link: u32 },
+}
+
+impl Medium {
+    pub fn new(fabric: &Arc<Fabric>, block: u32) -> Medium {
+        let topology = &fabric.topology;
+        let links = topology.downlinks(block) + topology.uplinks(block);
+        let bins = if fabric.one_block { 0 } else { links as usize };
+        let span = 2 * (fabric.profile.network.link + fabric.profile.network.switch) + 256;
+        Medium {
+            fabric: Arc::clone(fabric),
+            store: Store::new(),
+            ring: Ring::new(span.min(1 << 14)),
+            now: 0,
+            counts: Counts::default(),
+            outbox: vec![Vec::new(); bins],
+            first_out: u64::MAX,
+            ports: Vec::new(),
+            drain_at: u64::MAX,
+        }
+    }
+
+    /// Lets something happen at its time.
+    pub fn schedule(&mut self, packet: Packet) {
+        let place = self.store.put(packet);
+        self.ring.add(&mut self.store, place);
+    }
+
+    /// An event of the block's own.
+    pub fn event(&mut self, kind: Kind, time: u64, whom: u32) {
+        self.schedule(Packet::event(kind, time.max(self.now), whom));
+    }
+
+    /// Something waits at a port from now on.
+    pub fn list(&mut self, port: PortName) {
+        self.ports.push(port);
+        self.drain_at = self.drain_at.min(self.now + self.fabric.step);
+    }
+
+    /// A packet begins on a link: it arrives where the link leads, unless it is lost.
+    pub fn launch(&mut self, place: u32, start: u64, link: Link) {
+        if self.is_lost(place, start) {
+            self.counts.lost += 1;
+            self.store.take(place);
+            return;
+        }
+        let fabric = &*self.fabric;
+        let packet = &mut self.store[place];
+        let flits = packet.flits(&fabric.sizes);
+        let arrives = start + fabric.profile.network.link;
+        match link.end {
+            End::Nic(_) => {
+                packet.at = NONE;
+                packet.time = arrives + flits;
+                self.ring.add(&mut self.store, place);
+            }
+            End::Switch(switch) => {
+                packet.at = switch;
+                packet.time = arrives + flits.max(fabric.profile.network.switch) + link.tail;
+                if link.stays {
+                    self.ring.add(&mut self.store, place);
+                } else {
+                    self.first_out = self.first_out.min(packet.time);
+                    let packet = self.store.take(place);
+                    self.outbox[link.number as usize].push(packet);
+                }
+            }
+        }
+    }
+
+    fn is_lost(&self, place: u32, start: u64) -> bool {
+        let parts = self.fabric.setting.loss_parts;
+        parts > 0 && self.fabric.draw(Purpose::Loss, &self.store[place], start) < parts
+    }
+}
+
+/// A link, as its sending end sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// Where it leads.
+    pub end: End,
+    /// Its number at its switch.
+    pub number: u32,
+    /// Whether it stays inside the block.
+    pub stays: bool,
+    /// What a message that is drawn for it takes longer.
+    pub tail: u64,
+}

@@ -1,0 +1,70 @@
+//! Time and idle time of each rank in each stage of its program.
+
+use crate::report::{Slice, StageTimes};
+use crate::task::{Stage, Task};
+
+/// The stages that the tasks of a block went through.
+pub struct Meter {
+    names: Vec<&'static str>,
+    /// For each stage and rank of the block: ticks, and of them idle.
+    times: Vec<Vec<Option<(u64, u64)>>>,
+    ranks: usize,
+    first_rank: u32,
+    /// One rank in so many is traced; 0 for none.
+    every: u32,
+    slices: Vec<Slice>,
+}
+
+/// Slices of one block that are kept: what goes beyond is not traced.
+const MOST_SLICES: usize = 1 << 18;
+
+impl Meter {
+    pub fn new(first_rank: u32, ranks: usize, every: u32) -> Meter {
+        Meter { names: Vec::new(), times: Vec::new(), ranks, first_rank, every, slices: Vec::new() }
+    }
+
+    /// A task comes to a stage, or to its end.
+    pub fn enter(&mut self, task: &mut Task, name: Option<&'static str>) {
+        if let Some(stage) = task.stage.take() {
+            self.leave(task, stage);
+        }
+        task.stage = name.map(|name| {
+            let number = self.number(name);
+            Stage { number, begin: task.clock, idle: task.idle }
+        });
+    }
+
+    fn leave(&mut self, task: &Task, stage: Stage) {
+        let (ticks, idle) = (task.clock - stage.begin, task.idle - stage.idle);
+        let sum = self.times[usize::from(stage.number)][task.rank as usize].get_or_insert((0, 0));
+        sum.0 += ticks;
+        sum.1 += idle;
+        let rank = self.first_rank + task.rank;
+        if self.every > 0 && rank.is_multiple_of(self.every) && self.slices.len() < MOST_SLICES {
+            let name = self.names[usize::from(stage.number)];
+            self.slices.push(Slice { rank, name, begin: stage.begin, end: task.clock, idle });
+        }
+    }
+
+    fn number(&mut self, name: &'static str) -> u16 {
+        let known = self.names.iter().position(|&other| other == name);
+        let number = known.unwrap_or_else(|| {
+            self.names.push(name);
+            self.times.push(vec![None; self.ranks]);
+            self.names.len() - 1
+        });
+        u16::try_from(number).expect("a program has few stages")
+    }
+
+    /// Adds what this block saw to what the blocks before it did.
+    pub fn tell(self, stages: &mut Vec<StageTimes>, slices: &mut Vec<Slice>) {
+        for (name, times) in self.names.into_iter().zip(self.times) {
+            let index = stages.iter().position(|stage| stage.name == name).unwrap_or_else(|| {
+                stages.push(StageTimes { name, ticks: Vec::new() });
+                stages.len() - 1
+            });
+            stages[index].ticks.extend(times.into_iter().flatten());
+        }
+        slices.extend(self.slices);
+    }
+}

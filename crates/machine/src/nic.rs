@@ -1,0 +1,294 @@
+//! A nanoPU NIC: the way out of several cores, and the way in.
+//!
+//! ```text
+//!   cores' words -> arbiter -> transmit buffer -> egress port -> leaf      (this file)
+//!                    (one word a tick)   until every packet is acknowledged
+//!   leaf -> receive buffer -> a core's receive queue -> its registers      (nic/receive.rs)
+//!                    \ ACK+PULL for each packet, NACK+PULL for a trimmed one
+//! ```
+//!
+//! Messages are stored before they go on, in both directions. The window of transmit buffers, freed by
+//! ACKs, is what bounds a core's messages under way; a core whose NIC has none free fills the words
+//! it may have waiting, and then waits itself.
+
+mod receive;
+
+use std::collections::VecDeque;
+
+use node::{MESSAGE_WORDS, Words};
+
+use crate::medium::{Link, Medium, PortName, Purpose};
+use crate::packet::{GROUP_WORDS, Kind, NONE, PART, Packet};
+use crate::port::Port;
+use crate::rank::RankState;
+use crate::topology::End;
+
+use self::receive::{Completed, Partial};
+
+pub struct Nic {
+    number: u32,
+    first_rank: u32,
+    egress: Port,
+    // The arbiter.
+    free_at: u64,
+    served: u32,
+    next_transmit: u64,
+    // Transmit buffers.
+    slots: Vec<Slot>,
+    free_slots: Vec<u8>,
+    large_in_use: u32,
+    next_message: u32,
+    timer: bool,
+    // Receiving.
+    held: u32,
+    entries: u32,
+    blocked: VecDeque<u32>,
+    partial: Vec<Partial>,
+    completed: VecDeque<Completed>,
+    /// First flits of messages in, when this NIC is tapped.
+    tapped_in: VecDeque<u64>,
+    /// From first flit in to last flit out.
+    pub tapped: Vec<u64>,
+}
+
+/// A transmit buffer.
+struct Slot {
+    /// The message's first segment, without words; what was sent is made from it again.
+    head: Packet,
+    words: Words,
+    sent: u64,
+    /// A bit for each segment that is not acknowledged.
+    waiting: u8,
+}
+
+impl Nic {
+    pub fn new(number: u32, first_rank: u32) -> Nic {
+        Nic {
+            number,
+            first_rank,
+            egress: Port::default(),
+            free_at: 0,
+            served: 0,
+            next_transmit: u64::MAX,
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            large_in_use: 0,
+            next_message: 0,
+            timer: false,
+            held: 0,
+            entries: 0,
+            blocked: VecDeque::new(),
+            partial: Vec::new(),
+            completed: VecDeque::new(),
+            tapped_in: VecDeque::new(),
+            tapped: Vec::new(),
+        }
+    }
+
+    /// One of its cores has a message that is ready at `time`.
+    pub fn offer(&mut self, time: u64, medium: &mut Medium) {
+        let at = self.free_at.max(time).max(medium.now);
+        if at < self.next_transmit && self.has_slot(false, medium) {
+            self.next_transmit = at;
+            medium.event(Kind::Transmit, at, self.number);
+        }
+    }
+
+    /// Takes the next message of its cores, lowest core first.
+    pub fn transmit(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+        if medium.now != self.next_transmit {
+            return; // An earlier one was asked for meanwhile.
+        }
+        self.next_transmit = u64::MAX;
+        let ready = |rank: &RankState| {
+            let front = rank.outgoing.front(&medium.store)?;
+            (front.time <= medium.now && self.has_slot_for(front, medium)).then_some(())
+        };
+        if let Some(core) = ranks.iter().position(|rank| ready(rank).is_some()) {
+            self.take(core, &mut ranks[core], medium);
+        }
+        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.store));
+        let fitting = waiting.filter(|front| self.has_slot_for(front, medium));
+        if let Some(time) = fitting.map(|front| front.time).min() {
+            self.offer(time, medium);
+        }
+    }
+
+    fn take(&mut self, core: usize, rank: &mut RankState, medium: &mut Medium) {
+        let place = rank.outgoing.pop(&medium.store).expect("a message waits");
+        let model = &medium.fabric.profile.nic;
+        let mut packet = medium.store.take(place);
+        let words = packet.words.len() as u64 + 1;
+        rank.outgoing_words -= words as u32;
+        let turn = if self.served == core as u32 { 0 } else { model.turn };
+        self.served = core as u32;
+        self.free_at = packet.time.max(self.free_at + words) + turn;
+        let ready = self.free_at + model.transmit;
+        packet.sequence = self.next_message.wrapping_mul(2);
+        self.next_message = self.next_message.wrapping_add(1);
+        let is_large = self.is_large(&packet.words, packet.kind, medium);
+        self.large_in_use += u32::from(is_large);
+        let words = std::mem::take(&mut packet.words);
+        let waiting = if is_large { 0b11 } else { 0b1 };
+        packet.slot = self.free_slots.pop().unwrap_or(self.slots.len() as u8);
+        let slot = Slot { head: packet, words, sent: ready, waiting };
+        let number = usize::from(slot.head.slot);
+        if number == self.slots.len() {
+            self.slots.push(slot);
+        } else {
+            self.slots[number] = slot;
+        }
+        for segment in 0..1 + u32::from(is_large) {
+            self.send_segment(number, segment, ready, medium);
+        }
+        self.start_timer(medium);
+        rank.room_at(medium);
+    }
+
+    /// Whether a message has two segments; one to a group has one.
+    fn is_large(&self, words: &[u64], kind: Kind, medium: &Medium) -> bool {
+        let each = medium.fabric.profile.nic.segment_bytes as usize / 8;
+        words.len() > each && !kind.is_cast()
+    }
+
+    /// Whether there is a transmit buffer for a message of a core.
+    fn has_slot_for(&self, packet: &Packet, medium: &Medium) -> bool {
+        self.has_slot(self.is_large(&packet.words, packet.kind, medium), medium)
+    }
+
+    fn has_slot(&self, large: bool, medium: &Medium) -> bool {
+        let model = &medium.fabric.profile.nic;
+        let used = self.slots.len() - self.free_slots.len();
+        (used as u32) < model.transmit_buffers
+            && (!large || self.large_in_use < model.large_transmit_buffers)
+    }
+
+    fn send_segment(&mut self, slot: usize, segment: u32, ready: u64, medium: &mut Medium) {
+        let held = &self.slots[slot];
+        let each = (medium.fabric.profile.nic.segment_bytes / 8) as usize;
+        let is_part = self.is_large(&held.words, held.head.kind, medium);
+        let words = if is_part {
+            let from = segment as usize * each;
+            Words::from(&held.words[from..held.words.len().min(from + each)])
+        } else {
+            held.words.clone()
+        };
+        let sequence = held.head.sequence + segment;
+        let slot = held.head.slot | if is_part { PART } else { 0 };
+        let packet = Packet { sequence, words, slot, time: ready, next: NONE, ..held.head };
+        self.emit(packet, medium);
+    }
+
+    /// Puts a packet at the egress port.
+    fn emit(&mut self, packet: Packet, medium: &mut Medium) {
+        let sizes = medium.fabric.sizes;
+        let place = medium.store.put(packet);
+        self.egress.push(&mut medium.store, place, &sizes);
+        if !std::mem::replace(&mut self.egress.listed, true) {
+            medium.list(PortName::Nic(self.number));
+        }
+    }
+
+    /// Lets begin what can begin before `until`; whether something still waits.
+    pub fn drain(&mut self, until: u64, medium: &mut Medium) -> bool {
+        let sizes = medium.fabric.sizes;
+        while let Some((place, start)) = self.egress.next(&medium.store, until, &sizes) {
+            let packet = &medium.store[place];
+            let flits = packet.flits(&sizes);
+            medium.counts.packets += 1;
+            medium.counts.wire_bytes += flits * u64::from(medium.fabric.profile.network.flit_bytes);
+            if !packet.kind.is_control()
+                && let Some(first_in) = self.tapped_in.pop_front()
+            {
+                self.tapped.push(start + flits - first_in);
+            }
+            let leaf = medium.fabric.topology.leaf_of(self.number);
+            let tail = self.tail(place, medium);
+            let link = Link { end: End::Switch(leaf), number: 0, stays: true, tail };
+            medium.launch(place, start, link);
+        }
+        self.egress.listed = !self.egress.is_empty();
+        self.egress.listed
+    }
+
+    /// What a message that is drawn for it takes longer on its way.
+    fn tail(&self, place: u32, medium: &Medium) -> u64 {
+        let setting = &medium.fabric.setting;
+        let packet = &medium.store[place];
+        if setting.tail == 0 || packet.kind.is_control() {
+            return 0;
+        }
+        let drawn = medium.fabric.draw(Purpose::Tail, packet, 0);
+        if drawn < setting.tail_parts { setting.tail } else { 0 }
+    }
+
+    /// A segment was acknowledged: its buffer is free when all of its message are.
+    fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], medium: &mut Medium) {
+        let Some(slot) = self.slot_of(ack) else { return };
+        slot.waiting &= !(1 << (ack.sequence & 1));
+        if slot.waiting > 0 {
+            return;
+        }
+        let words = std::mem::take(&mut slot.words);
+        let (kind, number) = (slot.head.kind, slot.head.slot);
+        self.large_in_use -= u32::from(self.is_large(&words, kind, medium));
+        self.free_slots.push(number);
+        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.store));
+        if let Some(time) = waiting.map(|front| front.time).min() {
+            self.offer(time, medium);
+        }
+    }
+
+    /// Its header alone arrived, and the receiver asks for it again.
+    fn asked_again(&mut self, nack: &Packet, medium: &mut Medium) {
+        let ready = medium.now + medium.fabric.profile.nic.transmit;
+        let Some(slot) = self.slot_of(nack) else { return };
+        slot.sent = ready;
+        slot.head.kind = slot.head.kind.again();
+        let number = usize::from(slot.head.slot);
+        medium.counts.resent += 1;
+        self.send_segment(number, nack.sequence & 1, ready, medium);
+    }
+
+    fn slot_of(&mut self, answer: &Packet) -> Option<&mut Slot> {
+        let slot = self.slots.get_mut(usize::from(answer.slot & !PART))?;
+        // An answer to what was sent twice may find its buffer with another message.
+        let same = slot.head.sequence >> 1 == answer.sequence >> 1 && slot.waiting > 0;
+        same.then_some(slot)
+    }
+
+    fn start_timer(&mut self, medium: &mut Medium) {
+        if self.timer {
+            return;
+        }
+        let sent = self.slots.iter().filter(|slot| slot.waiting > 0).map(|slot| slot.sent).min();
+        if let Some(sent) = sent {
+            self.timer = true;
+            let time = sent + medium.fabric.profile.nic.timeout;
+            medium.event(Kind::Timer, time, self.number);
+        }
+    }
+
+    /// Sends again what nobody acknowledged for so long.
+    pub fn look_for_late(&mut self, medium: &mut Medium) {
+        self.timer = false;
+        let timeout = medium.fabric.profile.nic.timeout;
+        for number in 0..self.slots.len() {
+            let slot = &mut self.slots[number];
+            if slot.waiting == 0 || slot.sent + timeout > medium.now {
+                continue;
+            }
+            slot.sent = medium.now;
+            slot.head.kind = slot.head.kind.again();
+            let waiting = slot.waiting;
+            for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {
+                medium.counts.resent += 1;
+                self.send_segment(number, segment, medium.now, medium);
+            }
+        }
+        self.start_timer(medium);
+    }
+}
+
+/// Words of the longest message, its header word with it: a core must have room for so many.
+pub const LONGEST_WORDS: u32 = MESSAGE_WORDS as u32 + 1 + GROUP_WORDS as u32;

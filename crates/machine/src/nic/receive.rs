@@ -1,0 +1,210 @@
+//! The way in: reassembly, acknowledgement, and the cores' receive queues.
+
+use node::Words;
+
+use super::Nic;
+use crate::medium::Medium;
+use crate::packet::{Kind, NONE, Packet};
+use crate::rank::RankState;
+
+/// A message of which some segments are there.
+pub struct Partial {
+    from: u32,
+    message: u32,
+    segments: [Option<Words>; 2],
+}
+
+/// A message that was received whole: one that is sent again is not delivered again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Completed {
+    time: u64,
+    from: u32,
+    message: u32,
+    to: u32,
+}
+
+/// Timeouts after which a sender has certainly stopped sending a message again.
+const FORGOTTEN: u64 = 64;
+
+impl Nic {
+    /// A packet is in with its last flit.
+    pub fn arrive(&mut self, place: u32, ranks: &mut [RankState], medium: &mut Medium) {
+        match medium.store[place].kind {
+            Kind::Data | Kind::DataAgain | Kind::Copy | Kind::CopyAgain => {
+                self.arrive_data(place, ranks, medium);
+            }
+            Kind::Trimmed | Kind::CopyTrimmed => {
+                let packet = medium.store.take(place);
+                self.answer(&packet, false, medium);
+            }
+            Kind::Ack => {
+                let ack = medium.store.take(place);
+                self.acknowledged(&ack, ranks, medium);
+            }
+            Kind::Nack => {
+                let nack = medium.store.take(place);
+                self.asked_again(&nack, medium);
+            }
+            other => unreachable!("{other:?} does not come to a NIC"),
+        }
+    }
+
+    fn arrive_data(&mut self, place: u32, ranks: &mut [RankState], medium: &mut Medium) {
+        if medium.fabric.setting.tap.is_some_and(|tap| tap.0 / ranks.len() as u32 == self.number) {
+            let packet = &medium.store[place];
+            let first_flit = medium.now - packet.flits(&medium.fabric.sizes);
+            self.tapped_in.push_back(first_flit);
+        }
+        let kind = medium.store[place].kind;
+        let again = matches!(kind, Kind::DataAgain | Kind::CopyAgain);
+        if again && self.was_completed(&medium.store[place]) {
+            let packet = medium.store.take(place);
+            self.answer(&packet, true, medium);
+            return;
+        }
+        let is_part = medium.store[place].is_part();
+        let known = is_part && self.partial_of(&medium.store[place]).is_some();
+        if !known && self.held >= medium.fabric.profile.nic.receive_buffers {
+            medium.counts.dropped += 1;
+            medium.store.take(place);
+            return;
+        }
+        self.held += u32::from(!known);
+        let header = medium.store[place].header();
+        self.answer(&header, true, medium);
+        if is_part {
+            let packet = &mut medium.store[place];
+            let Some(whole) = self.assemble(packet) else {
+                medium.store.take(place);
+                return;
+            };
+            packet.words = whole;
+        }
+        self.complete(&header, medium.now, medium.fabric.profile.nic.timeout);
+        self.hand_on(place, ranks, medium);
+    }
+
+    /// Acknowledges a packet, or asks for it again.
+    fn answer(&mut self, packet: &Packet, whole: bool, medium: &mut Medium) {
+        let ready = medium.now + medium.fabric.profile.nic.receive;
+        let is_copy = matches!(packet.kind, Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed);
+        let answer = match (is_copy, whole) {
+            (false, true) => packet.answer(Kind::Ack, self.first_rank, ready),
+            (false, false) => packet.answer(Kind::Nack, self.first_rank, ready),
+            // To the leaf, which knows the multicast by its sender.
+            (true, whole) => {
+                let kind = if whole { Kind::CopyAck } else { Kind::CopyNack };
+                Packet { kind, time: ready, words: Words::new(), next: NONE, ..*packet }
+            }
+        };
+        self.emit(answer, medium);
+    }
+
+    fn partial_of(&self, packet: &Packet) -> Option<usize> {
+        let message = packet.sequence >> 1;
+        self.partial.iter().position(|part| (part.from, part.message) == (packet.from, message))
+    }
+
+    /// Adds a segment: the whole message when it was the last.
+    fn assemble(&mut self, packet: &mut Packet) -> Option<Words> {
+        let index = self.partial_of(packet).unwrap_or_else(|| {
+            let (from, message) = (packet.from, packet.sequence >> 1);
+            self.partial.push(Partial { from, message, segments: [None, None] });
+            self.partial.len() - 1
+        });
+        let segments = &mut self.partial[index].segments;
+        segments[(packet.sequence & 1) as usize] = Some(std::mem::take(&mut packet.words));
+        let [Some(first), Some(second)] = segments else { return None };
+        let whole = Words::from(&[&first[..], &second[..]].concat()[..]);
+        self.partial.swap_remove(index);
+        Some(whole)
+    }
+
+    fn was_completed(&self, packet: &Packet) -> bool {
+        let (from, message, to) = (packet.from, packet.sequence >> 1, packet.to);
+        self.completed
+            .iter()
+            .rev()
+            .any(|one| (one.from, one.message, one.to) == (from, message, to))
+    }
+
+    fn complete(&mut self, packet: &Packet, now: u64, timeout: u64) {
+        while self.completed.front().is_some_and(|one| one.time + FORGOTTEN * timeout < now) {
+            self.completed.pop_front();
+        }
+        let (from, message, to) = (packet.from, packet.sequence >> 1, packet.to);
+        self.completed.push_back(Completed { time: now, from, message, to });
+    }
+
+    /// Hands a message on to its core's queue, or keeps it back, and all that come after it.
+    fn hand_on(&mut self, place: u32, ranks: &mut [RankState], medium: &mut Medium) {
+        self.release(ranks, medium.now);
+        if self.blocked.is_empty() && self.has_room(place, ranks, medium) {
+            self.deliver(place, medium.fabric.profile.nic.receive, ranks, medium);
+            return;
+        }
+        self.blocked.push_back(place);
+        self.wait_for_room(ranks, medium);
+    }
+
+    /// Tries again what was kept back.
+    pub fn unblock(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+        self.release(ranks, medium.now);
+        while let Some(&place) = self.blocked.front() {
+            if !self.has_room(place, ranks, medium) {
+                break;
+            }
+            self.blocked.pop_front();
+            // It has come through the pipeline long ago; one tick hands it on.
+            self.deliver(place, 1, ranks, medium);
+        }
+        self.wait_for_room(ranks, medium);
+    }
+
+    /// A core takes a message from its queue at `time`: what is kept back may go on then.
+    pub fn made_room(&mut self, time: u64, medium: &mut Medium) {
+        if !self.blocked.is_empty() {
+            medium.event(Kind::Unblock, time, self.number);
+        }
+    }
+
+    fn wait_for_room(&self, ranks: &[RankState], medium: &mut Medium) {
+        if self.blocked.is_empty() {
+            return;
+        }
+        let next = ranks.iter().filter_map(RankState::next_release).min();
+        if let Some(time) = next {
+            medium.event(Kind::Unblock, time, self.number);
+        }
+    }
+
+    fn deliver(&mut self, place: u32, after: u64, ranks: &mut [RankState], medium: &mut Medium) {
+        let entries = self.entries_of(place, medium);
+        self.held -= 1;
+        self.entries += entries;
+        let packet = &mut medium.store[place];
+        packet.time = medium.now + after;
+        let rank = &mut ranks[(packet.to - self.first_rank) as usize];
+        rank.deliver(place, entries, medium);
+    }
+
+    fn has_room(&self, place: u32, ranks: &[RankState], medium: &Medium) -> bool {
+        let model = &medium.fabric.profile.nic;
+        let packet = &medium.store[place];
+        let entries = self.entries_of(place, medium);
+        let rank = &ranks[(packet.to - self.first_rank) as usize];
+        self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, medium)
+    }
+
+    fn entries_of(&self, place: u32, medium: &Medium) -> u32 {
+        let bytes = medium.store[place].words.len() as u32 * 8;
+        bytes.div_ceil(medium.fabric.profile.nic.entry_bytes).max(1)
+    }
+
+    /// Entries that were taken until now are free.
+    fn release(&mut self, ranks: &mut [RankState], now: u64) {
+        for rank in ranks {
+            self.entries -= rank.release(now);
+        }
+    }
+}

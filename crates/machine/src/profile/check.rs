@@ -1,0 +1,134 @@
+//! What a profile's numbers must be to one another for the machine to work at all.
+//!
+//! Each rule names the key, what it is and what is expected. A machine that breaks one would stand
+//! still (a queue that can never take a message), or could not be told apart from a bug.
+
+use super::{NetworkModel, NicModel, Profile, ProfileError};
+
+/// Longest message that programs send.
+const MESSAGE_BYTES: u64 = node::MESSAGE_BYTES as u64;
+
+const WORD_BYTES: u32 = 8;
+
+/// Such a message as it waits to leave.
+const WAITING_WORDS: u32 = crate::nic::LONGEST_WORDS;
+
+/// The engine names the transmit buffers of a NIC, and the two segments of a message, in one byte.
+const MOST_TRANSMIT_BUFFERS: u32 = 128;
+
+/// More links than any switch has; keeps the count of switches in 32 bits.
+const MOST_LINKS: u32 = 4096;
+
+type Checked = Result<(), ProfileError>;
+
+impl Profile {
+    pub(super) fn check(&self) -> Checked {
+        for (key, text) in [("name", &self.name), ("description", &self.description)] {
+            let is_line = !text.trim().is_empty() && !text.contains(char::is_control);
+            rule(is_line, &format!("{key} is {text:?}"), "one line of text")?;
+        }
+        rule(self.tick_fs > 0, "tick_ps is 0", "the length of a cycle")?;
+        let words = self.core.transmit_words;
+        rule(
+            words >= WAITING_WORDS,
+            &format!("core.transmit_words is {words}"),
+            &format!("at least {WAITING_WORDS}, the longest message with its headers"),
+        )?;
+        sizes(&self.nic)?;
+        buffers(&self.nic)?;
+        shape(&self.network)?;
+        self.room()?;
+        self.ranks()
+    }
+
+    /// A switch must be able to hold one whole packet.
+    fn room(&self) -> Checked {
+        let packet = u64::from(self.nic.header_bytes + self.nic.segment_bytes);
+        let room = self.network.queue_bytes.unwrap_or(packet);
+        rule(
+            room >= packet,
+            &format!("network.queue_bytes is {room}"),
+            &format!("room for a packet of {packet} bytes"),
+        )
+    }
+
+    /// Ranks are numbered in 32 bits.
+    fn ranks(&self) -> Checked {
+        let NetworkModel { layers, down, top, .. } = self.network;
+        let leaves = u128::from(down).pow(layers - 2) * u128::from(top);
+        let ranks = leaves * u128::from(down) * u128::from(self.core.ranks_per_nic);
+        rule(
+            ranks <= u128::from(u32::MAX),
+            &format!("the topology holds {ranks} ranks"),
+            &format!("at most {}", u32::MAX),
+        )
+    }
+}
+
+fn sizes(nic: &NicModel) -> Checked {
+    let NicModel { header_bytes, control_bytes, segment_bytes, .. } = *nic;
+    let longest = MESSAGE_BYTES as u32;
+    rule(
+        (longest / 2..=longest).contains(&segment_bytes)
+            && segment_bytes.is_multiple_of(WORD_BYTES),
+        &format!("nic.segment_bytes is {segment_bytes}"),
+        &format!("words of {WORD_BYTES} bytes, {} to {longest} bytes in all", longest / 2),
+    )?;
+    rule(
+        header_bytes <= control_bytes,
+        &format!("nic.header_bytes is {header_bytes}"),
+        &format!("at most nic.control_bytes, {control_bytes}"),
+    )?;
+    rule(
+        control_bytes <= segment_bytes,
+        &format!("nic.control_bytes is {control_bytes}"),
+        &format!("at most nic.segment_bytes, {segment_bytes}"),
+    )?;
+    rule(nic.timeout > 0, "nic.timeout_cycles is 0", "some round trips")
+}
+
+fn buffers(nic: &NicModel) -> Checked {
+    let (all, large) = (nic.transmit_buffers, nic.large_transmit_buffers);
+    rule(
+        all <= MOST_TRANSMIT_BUFFERS,
+        &format!("nic.transmit_buffers is {all}"),
+        &format!("at most {MOST_TRANSMIT_BUFFERS}"),
+    )?;
+    rule(
+        large <= all,
+        &format!("nic.large_transmit_buffers is {large}"),
+        &format!("at most nic.transmit_buffers, {all}"),
+    )?;
+    let held = u64::from(nic.queue_entries) * u64::from(nic.entry_bytes);
+    rule(
+        held >= MESSAGE_BYTES,
+        &format!("nic.queue_entries is {}, {held} bytes", nic.queue_entries),
+        &format!("room for a message of {MESSAGE_BYTES} bytes"),
+    )?;
+    rule(
+        nic.all_entries >= nic.queue_entries,
+        &format!("nic.all_entries is {}", nic.all_entries),
+        &format!("at least nic.queue_entries, {}", nic.queue_entries),
+    )
+}
+
+fn shape(network: &NetworkModel) -> Checked {
+    let NetworkModel { layers, down, up, top, flit_bytes, .. } = *network;
+    rule(matches!(layers, 2 | 3), &format!("network.layers is {layers}"), "2 or 3")?;
+    for (key, links) in [("down_links", down), ("up_links", up), ("top_links", top)] {
+        rule(
+            links <= MOST_LINKS,
+            &format!("network.{key} is {links}"),
+            &format!("at most {MOST_LINKS}"),
+        )?;
+    }
+    rule(
+        WORD_BYTES.is_multiple_of(flit_bytes),
+        &format!("network.flit_bytes is {flit_bytes}"),
+        "1, 2, 4 or 8: whole flits in a word",
+    )
+}
+
+fn rule(holds: bool, found: &str, expected: &str) -> Checked {
+    if holds { Ok(()) } else { Err(ProfileError::new(format!("{found}: expected {expected}"))) }
+}

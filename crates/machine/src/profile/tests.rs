@@ -1,0 +1,263 @@
+//! Reading profiles: the built-in ones, and every way to get one wrong.
+
+use super::{NetworkModel, Profile};
+
+/// The text of the nanoPU with one line replaced.
+fn with(line: &str, instead: &str) -> String {
+    let text = Profile::BUILT_IN[0].1;
+    let lines = text.lines().map(|found| if found.starts_with(line) { instead } else { found });
+    let changed = lines.collect::<Vec<_>>().join("\n");
+    assert_ne!(changed, text.trim_end(), "no line begins with {line}");
+    changed
+}
+
+/// What is said of the nanoPU with the line of a key replaced.
+fn refused(line: &str, instead: &str) -> String {
+    let error = Profile::parse(&with(line, instead)).unwrap_err().to_string();
+    assert!(!error.contains('\n'), "{error:?} is one line");
+    error
+}
+
+#[test]
+fn every_built_in_machine_is_read_under_its_name() {
+    let mut hashes = Vec::new();
+    for (name, text) in Profile::BUILT_IN {
+        let profile = Profile::named(name).unwrap();
+        assert_eq!(profile.name, name);
+        assert!(!profile.description.is_empty());
+        assert_eq!(Profile::parse(text), Ok(profile.clone()));
+        assert_eq!(Profile::load(name), Ok(profile.clone()));
+        hashes.push(profile.hash);
+    }
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), Profile::BUILT_IN.len());
+    assert_eq!(Profile::named("abacus"), None);
+}
+
+#[test]
+fn every_number_of_a_built_in_machine_gives_its_source() {
+    for (name, text) in Profile::BUILT_IN {
+        for section in text.split("\n[").filter(|section| !section.starts_with("work]  ")) {
+            let numbers = section.lines().filter(|line| {
+                let value = line.split(" = ").nth(1).unwrap_or("");
+                line.starts_with(|first: char| first.is_ascii_lowercase())
+                    && value.starts_with(|first: char| first.is_ascii_digit())
+            });
+            for line in numbers {
+                assert!(line.contains(" # "), "{name}: no source: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_nanopu_is_the_one_of_the_paper() {
+    let nanopu = Profile::named("nanopu").unwrap();
+    assert_eq!(nanopu.tick_fs, 312_500);
+    assert_eq!((nanopu.core.per_rank, nanopu.core.ranks_per_nic), (1, 4));
+    let network = NetworkModel {
+        layers: 2,
+        down: 64,
+        up: 64,
+        top: 256,
+        flit_bytes: 8,
+        link: 140,
+        switch: 842,
+        queue_bytes: Some(85 * 1088),
+    };
+    assert_eq!(nanopu.network, network);
+    assert_eq!((nanopu.most_ranks(), nanopu.nic.mac_ps), (65_536, 52_000));
+    assert_eq!(nanopu.core.costs.load, 24_200);
+    let larger = Profile::named("nanopu-3-layer").unwrap();
+    assert_eq!((larger.most_ranks(), larger.network.layers), (1_048_576, 3));
+}
+
+#[test]
+fn the_hash_is_fnv_1a_of_the_text() {
+    let text = with("queue_bytes", "queue_bytes = 92480");
+    let profile = Profile::parse(&text).unwrap();
+    let slow = text.bytes().fold(14_695_981_039_346_656_037_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
+    });
+    assert_eq!(profile.hash, slow);
+    assert_ne!(profile.hash, Profile::named("nanopu").unwrap().hash);
+}
+
+#[test]
+fn queues_without_an_end_have_no_key() {
+    let endless = Profile::parse(&with("queue_bytes", "")).unwrap();
+    assert_eq!(endless.network.queue_bytes, None);
+}
+
+#[test]
+fn an_unknown_machine_is_told_the_known_ones() {
+    let error = Profile::load("/no/such/abacus.toml").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "/no/such/abacus.toml: no such file, and no built-in machine: \
+         those are nanopu, nanopu-3-layer, nebula, erpc, ramcloud"
+    );
+    let directory = Profile::load(env!("CARGO_MANIFEST_DIR")).unwrap_err().to_string();
+    assert!(directory.contains(": cannot be read: "), "{directory}");
+}
+
+#[test]
+fn a_file_is_read_by_its_path_and_named_in_its_errors() {
+    let directory = std::env::temp_dir().join(format!("profile-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("mine.toml");
+    std::fs::write(&path, with("name", "name = \"mine\"")).unwrap();
+    let name = path.to_str().unwrap();
+    let loaded = Profile::load(name).map(|profile| profile.name);
+    std::fs::write(&path, with("layers", "layers = 4")).unwrap();
+    let refused = Profile::load(name).unwrap_err().to_string();
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(loaded.as_deref(), Ok("mine"));
+    assert_eq!(refused, format!("{name}: network.layers is 4: expected 2 or 3"));
+}
+
+#[test]
+fn a_wrong_key_is_refused_at_its_line() {
+    let error = refused("forward_cycles", "foreward_cycles = 3");
+    assert!(error.starts_with("machine: line 2"), "{error}");
+    assert!(error.contains(" (foreward_cycles): unknown key `foreward_cycles`, exp"), "{error}");
+    assert!(error.contains("`forward_cycles`"), "{error}");
+    let missing = refused("forward_cycles", "");
+    assert!(missing.ends_with("([core]): missing key `forward_cycles`"), "{missing}");
+    let top = refused("tick_ps", "");
+    assert_eq!(top, "machine: missing key `tick_ps`");
+    let twice = refused("forward_cycles", "notice_cycles = 3");
+    assert!(twice.contains("(notice_cycles): duplicate key"), "{twice}");
+    let broken = refused("forward_cycles", "forward_cycles = ");
+    assert!(broken.contains("(forward_cycles): "), "{broken}");
+}
+
+#[test]
+fn a_wrong_number_is_refused_with_what_is_expected() {
+    let cycles = "expected a whole number from 0 to 1000000000000";
+    let count = "expected a whole number from 1 to 4294967295";
+    let decimal = "expected a number from 0 to 1000000000, with at most three decimals";
+    let cases = [
+        ("forward_cycles", "-3", cycles),
+        ("forward_cycles", "3.5", cycles),
+        ("forward_cycles", "\"three\"", cycles),
+        ("forward_cycles", "1_000_000_000_001", cycles),
+        ("down_links", "0", count),
+        ("down_links", "-64", count),
+        ("down_links", "5_000_000_000", count),
+        ("link_ns", "-43.75", decimal),
+        ("link_ns", "-43", decimal),
+        ("link_ns", "nan", decimal),
+        ("link_ns", "inf", decimal),
+        ("link_ns", "43.7501", decimal),
+        ("link_ns", "2e9", decimal),
+        ("link_ns", "2_000_000_000", decimal),
+        ("link_ns", "true", decimal),
+        ("load_line_cycles", "24.2222", decimal),
+    ];
+    for (key, value, expected) in cases {
+        let error = refused(key, &format!("{key} = {value}"));
+        assert!(error.contains(&format!(" ({key}): invalid ")), "{error}");
+        assert!(error.ends_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn numbers_that_do_not_fit_together_are_refused() {
+    let cases = [
+        ("name =", "name = ' '", "name is \" \": expected one line of text"),
+        (
+            "description",
+            r#"description = "\n""#,
+            r#"description is "\n": expected one line of text"#,
+        ),
+        ("tick_ps", "tick_ps = 0", "tick_ps is 0: expected the length of a cycle"),
+        (
+            "transmit_words",
+            "transmit_words = 258",
+            "core.transmit_words is 258: expected at least 259, the longest message with its headers",
+        ),
+        (
+            "segment_bytes",
+            "segment_bytes = 512",
+            "nic.segment_bytes is 512: expected words of 8 bytes, 1024 to 2048 bytes in all",
+        ),
+        (
+            "segment_bytes",
+            "segment_bytes = 1030",
+            "nic.segment_bytes is 1030: expected words of 8 bytes, 1024 to 2048 bytes in all",
+        ),
+        (
+            "header_bytes",
+            "header_bytes = 80",
+            "nic.header_bytes is 80: expected at most nic.control_bytes, 72",
+        ),
+        (
+            "control_bytes",
+            "control_bytes = 2000",
+            "nic.control_bytes is 2000: expected at most nic.segment_bytes, 1024",
+        ),
+        (
+            "timeout_cycles",
+            "timeout_cycles = 0",
+            "nic.timeout_cycles is 0: expected some round trips",
+        ),
+        (
+            "transmit_buffers",
+            "transmit_buffers = 257",
+            "nic.transmit_buffers is 257: expected at most 128",
+        ),
+        (
+            "large_transmit_buffers",
+            "large_transmit_buffers = 129",
+            "nic.large_transmit_buffers is 129: expected at most nic.transmit_buffers, 128",
+        ),
+        (
+            "queue_entries",
+            "queue_entries = 31",
+            "nic.queue_entries is 31, 1984 bytes: expected room for a message of 2048 bytes",
+        ),
+        (
+            "all_entries",
+            "all_entries = 62",
+            "nic.all_entries is 62: expected at least nic.queue_entries, 63",
+        ),
+        ("layers", "layers = 1", "network.layers is 1: expected 2 or 3"),
+        ("up_links", "up_links = 4097", "network.up_links is 4097: expected at most 4096"),
+        (
+            "flit_bytes",
+            "flit_bytes = 16",
+            "network.flit_bytes is 16: expected 1, 2, 4 or 8: whole flits in a word",
+        ),
+        (
+            "queue_bytes",
+            "queue_bytes = 1087",
+            "network.queue_bytes is 1087: expected room for a packet of 1088 bytes",
+        ),
+        (
+            "ranks_per_nic",
+            "ranks_per_nic = 262145",
+            "the topology holds 4294983680 ranks: expected at most 4294967295",
+        ),
+    ];
+    for (line, instead, expected) in cases {
+        assert_eq!(refused(line, instead), format!("machine: {expected}"));
+    }
+}
+
+#[test]
+fn links_and_switches_may_be_others_for_a_run() {
+    let nanopu = Profile::named("nanopu").unwrap();
+    let same = nanopu.clone().with_network(None, None).unwrap();
+    assert_eq!(same, nanopu);
+    let other = nanopu.clone().with_network(Some(0.0), Some(100.1)).unwrap();
+    assert_eq!((other.network.link, other.network.switch), (0, 320));
+    assert_eq!(other.hash, nanopu.hash);
+    let link = nanopu.clone().with_network(Some(-1.0), None).unwrap_err();
+    assert_eq!(link.to_string(), "machine: link_ns is -1: expected a number from 0 to 1000000000");
+    for wrong in [f64::NAN, f64::INFINITY, 2e9] {
+        let switch = nanopu.clone().with_network(None, Some(wrong)).unwrap_err().to_string();
+        assert!(switch.starts_with("machine: switch_ns is "), "{switch}");
+    }
+}

@@ -1,0 +1,197 @@
+//! What belongs to a rank: its words on the way out, its receive queues, its cores.
+
+use std::collections::VecDeque;
+
+use crate::medium::Medium;
+use crate::packet::{Kind, List, Packet};
+use crate::setting::Queues;
+
+/// A rank's side of its NIC, and its cores.
+#[derive(Default)]
+pub struct RankState {
+    /// Messages that the NIC has not taken, each with the time its last word was written.
+    pub outgoing: List,
+    pub outgoing_words: u32,
+    /// Tasks that wait for room to send.
+    senders: VecDeque<Waiter>,
+    queues: Vec<ReceiveQueue>,
+    /// Receive entries in use.
+    entries: u32,
+    /// Entries that a core took ahead of the world's time, with when.
+    releases: VecDeque<(u64, u32, u16)>,
+    /// Which tasks are ready and find no core, oldest first.
+    pub ready: Vec<Ready>,
+    /// When each core is free; empty while the rank has one task.
+    pub cores: Vec<u64>,
+    pub tasks: u32,
+    /// When its last task ended.
+    pub end: u64,
+}
+
+/// A task that waits, in one of its turns.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiter {
+    pub task: u32,
+    pub turn: u32,
+    /// Its own clock: it goes on no earlier.
+    pub clock: u64,
+}
+
+/// A task that is ready and has no core.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    pub priority: u8,
+    pub since: u64,
+    pub task: u32,
+}
+
+/// A port's messages.
+struct ReceiveQueue {
+    port: u16,
+    owned: bool,
+    messages: List,
+    entries: u32,
+    waiters: VecDeque<Waiter>,
+}
+
+impl RankState {
+    /// A message is there at its time.
+    pub fn deliver(&mut self, place: u32, entries: u32, medium: &mut Medium) {
+        let (time, port) = (medium.store[place].time, medium.store[place].port);
+        self.entries += entries;
+        let queue = self.queue(port);
+        queue.entries += entries;
+        queue.messages.push(&mut medium.store, place);
+        if let Some(waiter) = queue.waiters.pop_front() {
+            // A core that is busy sees it when it is done; one that polls, a little after.
+            let seen = if waiter.clock >= time {
+                waiter.clock
+            } else {
+                time + medium.fabric.profile.core.notice
+            };
+            waiter.resume(seen, medium);
+        }
+    }
+
+    /// Whether a queue has room for so many entries.
+    pub fn has_room(&self, port: u16, entries: u32, medium: &Medium) -> bool {
+        let model = &medium.fabric.profile.nic;
+        match medium.fabric.setting.queues {
+            Queues::ByCore => self.entries + entries <= model.queue_entries,
+            Queues::ByPort => {
+                let used = self.queues.iter().find(|queue| queue.port == port);
+                used.map_or(0, |queue| queue.entries) + entries <= model.queue_entries
+            }
+            Queues::Shared => true,
+        }
+    }
+
+    /// The oldest message of a port.
+    pub fn front<'a>(&mut self, port: u16, medium: &'a Medium) -> Option<&'a Packet> {
+        self.queue(port).messages.front(&medium.store)
+    }
+
+    /// Takes the oldest message of a port; its entries are free at `time`.
+    pub fn take(&mut self, port: u16, time: u64, medium: &mut Medium) -> Packet {
+        let place = self.queue(port).messages.pop(&medium.store).expect("a message is there");
+        let packet = medium.store.take(place);
+        let bytes = packet.words.len() as u32 * 8;
+        let entries = bytes.div_ceil(medium.fabric.profile.nic.entry_bytes).max(1);
+        self.releases.push_back((time, entries, port));
+        packet
+    }
+
+    /// A task waits for the next message of a port.
+    pub fn wait(&mut self, port: u16, waiter: Waiter) {
+        let waiters = &mut self.queue(port).waiters;
+        waiters.retain(|other| other.task != waiter.task);
+        waiters.push_back(waiter);
+    }
+
+    /// A task waits no longer.
+    pub fn forget(&mut self, port: u16, task: u32) {
+        self.queue(port).waiters.retain(|waiter| waiter.task != task);
+    }
+
+    /// Frees what was taken until `now`: how many entries.
+    pub fn release(&mut self, now: u64) -> u32 {
+        let mut freed = 0;
+        while let Some(&(time, entries, port)) = self.releases.front() {
+            if time > now {
+                break;
+            }
+            self.releases.pop_front();
+            self.queue(port).entries -= entries;
+            freed += entries;
+        }
+        self.entries -= freed;
+        freed
+    }
+
+    /// When entries are free next.
+    pub fn next_release(&self) -> Option<u64> {
+        self.releases.front().map(|(time, ..)| *time)
+    }
+
+    /// Marks a port as owned.
+    pub fn bind(&mut self, port: u16) {
+        let queue = self.queue(port);
+        assert!(!queue.owned, "port {port} has an owner already");
+        queue.owned = true;
+    }
+
+    /// A task waits for room to send.
+    pub fn wait_to_send(&mut self, waiter: Waiter) {
+        self.senders.push_back(waiter);
+    }
+
+    /// The NIC has taken a message: those who wait to send try again.
+    pub fn room_at(&mut self, medium: &mut Medium) {
+        while let Some(waiter) = self.senders.pop_front() {
+            medium.counts.longest_send_wait =
+                medium.counts.longest_send_wait.max(medium.now.saturating_sub(waiter.clock));
+            waiter.resume(waiter.clock, medium);
+        }
+    }
+
+    /// A core that is free.
+    pub fn free_core(&self, now: u64) -> Option<usize> {
+        self.cores.iter().position(|&free| free <= now)
+    }
+
+    /// When the next core is free.
+    pub fn next_free_core(&self) -> u64 {
+        *self.cores.iter().min().expect("a rank has a core")
+    }
+
+    /// The task that is to go on first: the most urgent, the oldest of those.
+    pub fn most_urgent(&mut self) -> Option<Ready> {
+        let key = |ready: &Ready| (std::cmp::Reverse(ready.priority), ready.since, ready.task);
+        let first = (0..self.ready.len()).min_by_key(|&index| key(&self.ready[index]))?;
+        Some(self.ready.remove(first))
+    }
+
+    fn queue(&mut self, port: u16) -> &mut ReceiveQueue {
+        // Programs use few ports: one looks through them faster than any table.
+        if let Some(index) = self.queues.iter().position(|queue| queue.port == port) {
+            return &mut self.queues[index];
+        }
+        self.queues.push(ReceiveQueue {
+            port,
+            owned: false,
+            messages: List::default(),
+            entries: 0,
+            waiters: VecDeque::new(),
+        });
+        self.queues.last_mut().expect("just added")
+    }
+}
+
+impl Waiter {
+    /// Lets the task go on at `time`.
+    pub fn resume(self, time: u64, medium: &mut Medium) {
+        let mut event = Packet::event(Kind::Resume, time.max(medium.now), self.task);
+        event.sequence = self.turn;
+        medium.schedule(event);
+    }
+}

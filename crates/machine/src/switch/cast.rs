@@ -1,0 +1,306 @@
+//! Reliable multicast in the switches (NanoSort, section 5.3).
+//!
+//! A switch that receives a multicast keeps it, copies it to each of its branches, and keeps a bitmap
+//! of those that have not acknowledged. It sends again on a NACK or after a timeout, and
+//! acknowledges to where the packet came from when all its branches have: one ACK for any number
+//! of members, so the sender sees no implosion.
+//!
+//! ```text
+//!   NIC -> first leaf -> a spine -> each other leaf with members -> a copy for each member
+//!       <-  at once      <- when all leaves have    <- when all members have
+//! ```
+//!
+//! The first switch acknowledges at once, and so frees the sender's buffer: from there on the
+//! network has the packet (ours; the paper leaves it open). A member behind a NIC of several gets
+//! a copy of its own: the NIC knows no groups.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use node::{Group, Rank, Words};
+
+use super::Switch;
+use crate::medium::{Medium, Purpose};
+use crate::packet::{GROUP_WORDS, Kind, NONE, Packet};
+use crate::topology::Layer;
+
+/// The two words that name a group.
+pub fn group_words(group: Group) -> [u64; GROUP_WORDS] {
+    let first = u64::from(group.first.0) | u64::from(group.count) << 32;
+    [first, u64::from(group.stride)]
+}
+
+fn group_of(words: &[u64]) -> Group {
+    Group { first: Rank(words[0] as u32), count: (words[0] >> 32) as u32, stride: words[1] as u32 }
+}
+
+/// Who sent a multicast, and its number there.
+type Key = (u32, u32);
+
+/// The multicasts that a switch keeps.
+#[derive(Default)]
+pub struct Casts {
+    kept: BTreeMap<Key, Kept>,
+    /// Those that are done, with when: one that is sent again is acknowledged again.
+    done: VecDeque<(u64, Key)>,
+    timer: bool,
+}
+
+struct Kept {
+    packet: Packet,
+    /// The link it came by; none at the first switch.
+    upstream: Option<u32>,
+    links: Bits,
+    /// Members by their place among the ranks below.
+    members: Bits,
+    sent: u64,
+}
+
+/// Timeouts after which a sender has certainly given up asking.
+const FORGOTTEN: u64 = 64;
+
+impl Switch {
+    pub(super) fn arrive_cast(&mut self, place: u32, medium: &mut Medium) {
+        let packet = medium.store.take(place);
+        let key = (packet.from, packet.sequence);
+        match packet.kind {
+            Kind::Cast => self.keep(packet, medium),
+            Kind::CastAgain if self.casts.kept.contains_key(&key) => {
+                if self.upstream(&packet, medium).is_none() {
+                    self.acknowledge(&packet, medium);
+                }
+            }
+            Kind::CastAgain if self.casts.done.iter().any(|(_, done)| *done == key) => {
+                self.acknowledge(&packet, medium);
+            }
+            Kind::CastAgain => self.keep(packet, medium),
+            Kind::CastTrimmed => self.answer(Kind::CastNack, &packet, medium),
+            Kind::CopyAck | Kind::CastAck => self.acknowledged(&packet, medium),
+            Kind::CopyNack | Kind::CastNack => self.asked_again(&packet, medium),
+            Kind::CastTimer => self.look_for_late(medium),
+            other => unreachable!("{other:?} does not come to a switch"),
+        }
+    }
+
+    /// Keeps a multicast and copies it to its branches.
+    fn keep(&mut self, packet: Packet, medium: &mut Medium) {
+        let upstream = self.upstream(&packet, medium);
+        if upstream.is_none() {
+            self.acknowledge(&packet, medium);
+        }
+        let mut kept = Kept {
+            upstream,
+            links: Bits::default(),
+            members: Bits::default(),
+            sent: medium.now,
+            packet,
+        };
+        self.find_branches(&mut kept, medium);
+        self.copy_out(&kept, false, medium);
+        let key = (kept.packet.from, kept.packet.sequence);
+        if kept.links.is_empty() && kept.members.is_empty() {
+            self.finish(key, &kept, medium);
+            return;
+        }
+        self.casts.kept.insert(key, kept);
+        self.start_timer(medium);
+    }
+
+    /// The link towards the sender; none at the first switch.
+    fn upstream(&self, packet: &Packet, medium: &Medium) -> Option<u32> {
+        let topology = &medium.fabric.topology;
+        let source = topology.nic_of(packet.from);
+        let (first, until) = topology.below(self.number);
+        if !(first..until).contains(&source) {
+            return Some(topology.downlinks(self.number) + u32::from(packet.slot));
+        }
+        let is_leaf = topology.layer(self.number) == Layer::Leaf;
+        (!is_leaf).then(|| topology.down_to(self.number, source))
+    }
+
+    fn find_branches(&self, kept: &mut Kept, medium: &Medium) {
+        let topology = &medium.fabric.topology;
+        let group = group_of(&kept.packet.words);
+        let each = topology.ranks_per_nic;
+        let (first, until) = topology.below(self.number);
+        let source = topology.nic_of(kept.packet.from);
+        let from_below = (first..until).contains(&source);
+        let below = group.within(first * each, until * each);
+        if topology.layer(self.number) == Layer::Leaf {
+            below.members().for_each(|rank| kept.members.set(rank.0 - first * each));
+        } else {
+            let links = 0..topology.downlinks(self.number);
+            for link in links.filter(|&link| kept.upstream != Some(link)) {
+                let (first, until) = topology.behind(self.number, link);
+                if group.within(first * each, until * each).count > 0 {
+                    kept.links.set(link);
+                }
+            }
+        }
+        if from_below && below.count < group.count {
+            let drawn = medium.fabric.draw(Purpose::Route, &kept.packet, medium.now);
+            kept.links.set(self.up(drawn, medium));
+        }
+    }
+
+    /// Sends to every branch that has not acknowledged.
+    fn copy_out(&mut self, kept: &Kept, again: bool, medium: &mut Medium) {
+        for link in kept.links.iter() {
+            self.send_branch(&kept.packet, link, again, medium);
+        }
+        for member in kept.members.iter() {
+            self.send_copy(&kept.packet, member, again, medium);
+        }
+    }
+
+    fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, medium: &mut Medium) {
+        let topology = &medium.fabric.topology;
+        // What the switch below calls the link back, among its uplinks.
+        let slot = if link < topology.downlinks(self.number) {
+            let crate::topology::End::Switch(below) = topology.end_of(self.number, link) else {
+                unreachable!("a branch leads to a switch")
+            };
+            (topology.back(self.number, link) - topology.downlinks(below)) as u8
+        } else {
+            0
+        };
+        let kind = if again { Kind::CastAgain } else { Kind::Cast };
+        let place = medium.store.put(Packet { kind, slot, ..packet.clone() });
+        self.output(link, place, medium);
+    }
+
+    fn send_copy(&mut self, packet: &Packet, member: u32, again: bool, medium: &mut Medium) {
+        let topology = &medium.fabric.topology;
+        let to = topology.below(self.number).0 * topology.ranks_per_nic + member;
+        let link = topology.down_to(self.number, topology.nic_of(to));
+        let kind = if again { Kind::CopyAgain } else { Kind::Copy };
+        let words = packet.words.skip(GROUP_WORDS);
+        let copy = Packet { to, kind, words, next: NONE, ..*packet };
+        let place = medium.store.put(copy);
+        self.output(link, place, medium);
+    }
+
+    /// A branch has it.
+    fn acknowledged(&mut self, ack: &Packet, medium: &mut Medium) {
+        let key = (ack.from, ack.sequence);
+        let first = self.first_rank(medium);
+        let Some(kept) = self.casts.kept.get_mut(&key) else { return };
+        match ack.kind {
+            Kind::CopyAck => kept.members.clear(ack.to - first),
+            _ => kept.links.clear(u32::from(ack.port)),
+        }
+        if kept.links.is_empty() && kept.members.is_empty() {
+            let kept = self.casts.kept.remove(&key).expect("it was there");
+            self.finish(key, &kept, medium);
+        }
+    }
+
+    /// A branch got the header alone.
+    fn asked_again(&mut self, nack: &Packet, medium: &mut Medium) {
+        let key = (nack.from, nack.sequence);
+        let Some(kept) = self.casts.kept.remove(&key) else { return };
+        medium.counts.resent += 1;
+        if nack.kind == Kind::CopyNack {
+            let member = nack.to - self.first_rank(medium);
+            self.send_copy(&kept.packet, member, true, medium);
+        } else {
+            self.send_branch(&kept.packet, u32::from(nack.port), true, medium);
+        }
+        self.casts.kept.insert(key, kept);
+    }
+
+    fn first_rank(&self, medium: &Medium) -> u32 {
+        medium.fabric.topology.below(self.number).0 * medium.fabric.topology.ranks_per_nic
+    }
+
+    fn finish(&mut self, key: Key, kept: &Kept, medium: &mut Medium) {
+        if kept.upstream.is_some() {
+            self.acknowledge(&kept.packet, medium);
+        }
+        let horizon = FORGOTTEN * medium.fabric.profile.nic.timeout;
+        while self.casts.done.front().is_some_and(|(time, _)| time + horizon < medium.now) {
+            self.casts.done.pop_front();
+        }
+        self.casts.done.push_back((medium.now, key));
+    }
+
+    /// Tells where a multicast came from that it need not be sent again.
+    fn acknowledge(&mut self, packet: &Packet, medium: &mut Medium) {
+        self.answer(Kind::CastAck, packet, medium);
+    }
+
+    fn answer(&mut self, kind: Kind, packet: &Packet, medium: &mut Medium) {
+        let topology = &medium.fabric.topology;
+        let (link, answer) = match self.upstream(packet, medium) {
+            Some(link) => {
+                let port = topology.back(self.number, link) as u16;
+                (link, Packet { kind, port, words: Words::new(), next: NONE, ..*packet })
+            }
+            // The sender's NIC knows ACK and NACK alone.
+            None => {
+                let kind = if kind == Kind::CastAck { Kind::Ack } else { Kind::Nack };
+                let link = topology.down_to(self.number, topology.nic_of(packet.from));
+                (link, packet.answer(kind, packet.from, medium.now))
+            }
+        };
+        let place = medium.store.put(answer);
+        self.output(link, place, medium);
+    }
+
+    fn start_timer(&mut self, medium: &mut Medium) {
+        if !self.casts.kept.is_empty() && !std::mem::replace(&mut self.casts.timer, true) {
+            let time = medium.now + medium.fabric.profile.nic.timeout;
+            let mut event = Packet::event(Kind::CastTimer, time, self.number);
+            event.at = self.number;
+            medium.schedule(event);
+        }
+    }
+
+    /// Sends again what nobody acknowledged for so long.
+    fn look_for_late(&mut self, medium: &mut Medium) {
+        self.casts.timer = false;
+        let timeout = medium.fabric.profile.nic.timeout;
+        let late = |kept: &Kept| kept.sent + timeout <= medium.now;
+        let keys: Vec<Key> =
+            self.casts.kept.iter().filter(|(_, kept)| late(kept)).map(|(key, _)| *key).collect();
+        for key in keys {
+            let mut kept = self.casts.kept.remove(&key).expect("it was there");
+            kept.sent = medium.now;
+            medium.counts.resent += 1;
+            self.copy_out(&kept, true, medium);
+            self.casts.kept.insert(key, kept);
+        }
+        self.start_timer(medium);
+    }
+}
+
+/// A bitmap that grows.
+#[derive(Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn set(&mut self, bit: u32) {
+        let word = bit as usize / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (bit % 64);
+    }
+
+    fn clear(&mut self, bit: u32) {
+        if let Some(word) = self.0.get_mut(bit as usize / 64) {
+            *word &= !(1 << (bit % 64));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        let bits = |word: u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
+        self.0
+            .iter()
+            .enumerate()
+            .flat_map(move |(at, &word)| bits(word).map(move |bit| at as u32 * 64 + bit))
+    }
+}

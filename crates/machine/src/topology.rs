@@ -1,0 +1,236 @@
+//! Where everything is, by arithmetic: ranks, NICs, switches, and the links between them.
+//!
+//! A folded Clos network. Each NIC hangs on a leaf. A leaf reaches any other leaf through each of its
+//! uplinks: over a spine in two layers, over an aggregation switch, a core switch and another
+//! aggregation switch in three.
+//!
+//! ```text
+//!   2 layers   spine s:  port l -> leaf l            leaf l:  up s  -> spine s
+//!   3 layers   core (a, u): port p -> switch (p, a)  (p, a):  up u  -> core (a, u)
+//!              (p, a):  down i -> leaf p * down + i   leaf:   up a  -> (its pod, a)
+//! ```
+//!
+//! Switches are numbered layer by layer, leaves first.
+
+use crate::Profile;
+
+/// The shape of a machine with so many ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Topology {
+    pub ranks: u32,
+    pub ranks_per_nic: u32,
+    pub nics: u32,
+    pub leaves: u32,
+    down: u32,
+    up: u32,
+    top: u32,
+    /// Pods of a three-layer network, 0 in two layers.
+    pods: u32,
+    pub switches: u32,
+}
+
+/// Where a link leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Nic(u32),
+    Switch(u32),
+}
+
+/// Which layer a switch is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    Leaf,
+    Aggregation,
+    Top,
+}
+
+impl Topology {
+    pub fn new(profile: &Profile, ranks: u32) -> Topology {
+        let network = &profile.network;
+        let ranks_per_nic = profile.core.ranks_per_nic;
+        let nics = ranks.div_ceil(ranks_per_nic);
+        let leaves = nics.div_ceil(network.down);
+        let pods = if network.layers == 3 { leaves.div_ceil(network.down) } else { 0 };
+        let (down, up, top) = (network.down, network.up, network.top);
+        // A single leaf needs nothing above it, a single pod no core switches.
+        let switches = match (leaves, pods) {
+            (1, _) => 1,
+            (_, 0) => leaves + up,
+            (_, 1) => leaves + up,
+            _ => leaves + pods * up + up * up,
+        };
+        Topology { ranks, ranks_per_nic, nics, leaves, down, up, top, pods, switches }
+    }
+
+    pub fn nic_of(&self, rank: u32) -> u32 {
+        rank / self.ranks_per_nic
+    }
+
+    pub fn leaf_of(&self, nic: u32) -> u32 {
+        nic / self.down
+    }
+
+    pub fn layer(&self, switch: u32) -> Layer {
+        if switch < self.leaves {
+            Layer::Leaf
+        } else if switch < self.leaves + self.pods * self.up {
+            Layer::Aggregation
+        } else {
+            Layer::Top
+        }
+    }
+
+    /// Links of a switch downward; its uplinks are numbered after them.
+    pub fn downlinks(&self, switch: u32) -> u32 {
+        if self.layer(switch) == Layer::Top { self.top } else { self.down }
+    }
+
+    /// Links of a switch upward.
+    pub fn uplinks(&self, switch: u32) -> u32 {
+        if self.layer(switch) == Layer::Top { 0 } else { self.up }
+    }
+
+    /// The NICs below a switch.
+    pub fn below(&self, switch: u32) -> (u32, u32) {
+        let (first, count) = match self.layer(switch) {
+            Layer::Leaf => (switch * self.down, self.down),
+            Layer::Aggregation => {
+                let pod = (switch - self.leaves) / self.up;
+                (pod * self.down * self.down, self.down * self.down)
+            }
+            Layer::Top => (0, self.nics),
+        };
+        (first.min(self.nics), first.saturating_add(count).min(self.nics))
+    }
+
+    /// The downlink of a switch that leads to a NIC below it.
+    pub fn down_to(&self, switch: u32, nic: u32) -> u32 {
+        match self.layer(switch) {
+            Layer::Leaf => nic % self.down,
+            Layer::Aggregation => nic / self.down % self.down,
+            Layer::Top if self.pods == 0 => nic / self.down,
+            Layer::Top => nic / (self.down * self.down),
+        }
+    }
+
+    /// The NICs that a downlink leads to.
+    pub fn behind(&self, switch: u32, link: u32) -> (u32, u32) {
+        let (first, until) = self.below(switch);
+        let each = match self.layer(switch) {
+            Layer::Leaf => 1,
+            Layer::Top if self.pods > 0 => self.down * self.down,
+            _ => self.down,
+        };
+        let from = (first + link * each).min(until);
+        (from, (from + each).min(until))
+    }
+
+    /// Where a link of a switch leads.
+    pub fn end_of(&self, switch: u32, link: u32) -> End {
+        let spines = self.leaves + self.pods * self.up;
+        match self.layer(switch) {
+            Layer::Leaf if link < self.down => End::Nic(switch * self.down + link),
+            Layer::Leaf if self.pods == 0 => End::Switch(spines + link - self.down),
+            Layer::Leaf => {
+                End::Switch(self.leaves + switch / self.down * self.up + link - self.down)
+            }
+            Layer::Aggregation => {
+                let (pod, index) =
+                    ((switch - self.leaves) / self.up, (switch - self.leaves) % self.up);
+                if link < self.down {
+                    End::Switch(pod * self.down + link)
+                } else {
+                    End::Switch(spines + index * self.up + link - self.down)
+                }
+            }
+            Layer::Top if self.pods == 0 => End::Switch(link),
+            Layer::Top => {
+                let index = (switch - spines) / self.up;
+                End::Switch(self.leaves + link * self.up + index)
+            }
+        }
+    }
+}
+
+impl Topology {
+    /// The link at the other end of a link between switches.
+    pub fn back(&self, switch: u32, link: u32) -> u32 {
+        let End::Switch(other) = self.end_of(switch, link) else {
+            panic!("a NIC has one link");
+        };
+        if link >= self.downlinks(switch) {
+            return self.down_to(other, self.below(switch).0);
+        }
+        let within = match self.layer(switch) {
+            Layer::Leaf => unreachable!("a leaf's downlinks lead to NICs"),
+            Layer::Aggregation => (switch - self.leaves) % self.up,
+            Layer::Top => (switch - self.leaves - self.pods * self.up) % self.up,
+        };
+        self.downlinks(other) + within
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet that goes up at random and then down must end at its NIC.
+    fn arrives(topology: &Topology, from: u32, to: u32, up: u32) -> u32 {
+        let mut switch = topology.leaf_of(from);
+        for hops in 1.. {
+            let (first, until) = topology.below(switch);
+            let link = if (first..until).contains(&to) {
+                topology.down_to(switch, to)
+            } else {
+                topology.downlinks(switch) + up % topology.uplinks(switch)
+            };
+            match topology.end_of(switch, link) {
+                End::Nic(nic) => {
+                    assert_eq!(nic, to);
+                    return hops;
+                }
+                End::Switch(next) => switch = next,
+            }
+            assert!(switch < topology.switches && hops < 6);
+        }
+        unreachable!()
+    }
+
+    #[test]
+    fn every_nic_is_reached_over_every_uplink() {
+        let mut profile = Profile::tiny();
+        for (layers, ranks) in [(2, 3), (2, 100), (2, 128), (3, 9), (3, 100), (3, 256)] {
+            profile.network.layers = layers;
+            let topology = Topology::new(&profile, ranks);
+            for from in 0..topology.nics {
+                for to in 0..topology.nics {
+                    for up in 0..profile.network.up {
+                        let hops = arrives(&topology, from, to, up);
+                        assert!(hops <= 2 * layers - 1);
+                        let near = topology.leaf_of(from) == topology.leaf_of(to);
+                        assert_eq!(near, hops == 1);
+                    }
+                }
+            }
+            for switch in 0..topology.switches {
+                let (first, until) = topology.below(switch);
+                let links = 0..topology.downlinks(switch);
+                let behind: u32 =
+                    links.map(|link| topology.behind(switch, link)).map(|(a, b)| b - a).sum();
+                assert_eq!(behind, until - first);
+                for link in 0..topology.downlinks(switch) + topology.uplinks(switch) {
+                    let used = link >= topology.downlinks(switch)
+                        || topology.behind(switch, link).0 < topology.behind(switch, link).1;
+                    if let End::Switch(other) = topology.end_of(switch, link)
+                        && used
+                        && topology.switches > 1
+                        && other < topology.switches
+                    {
+                        let back = topology.back(switch, link);
+                        assert_eq!(topology.end_of(other, back), End::Switch(switch));
+                    }
+                }
+            }
+        }
+    }
+}
