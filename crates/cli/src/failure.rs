@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ::lab::LabError;
 use ::sort::SortError;
 use pipeline::Failure;
 
@@ -102,6 +103,18 @@ impl From<Failure> for CliFailure {
             Failure::NoThread { .. } => CliFailure::new("no_thread", message),
             Failure::Panic { .. } => CliFailure::new("bug", message),
         }
+    }
+}
+
+impl From<LabError> for CliFailure {
+    fn from(error: LabError) -> CliFailure {
+        let file = match &error {
+            LabError::File { path: file, .. } | LabError::Profile { machine: file, .. } => {
+                Some(file.clone())
+            }
+            _ => None,
+        };
+        CliFailure { file, ..CliFailure::new(error.kind(), error.to_string()) }
     }
 }
 

@@ -7,11 +7,13 @@ mod doctor;
 mod failure;
 mod gensort;
 mod json;
+mod lab;
 mod machine;
 mod progress;
 mod say;
 mod scratch;
 mod signals;
+mod sim;
 mod size;
 mod sort;
 mod valsort;
@@ -35,6 +37,8 @@ enum Command {
     Sort(sort::Arguments),
     Gensort(gensort::Arguments),
     Valsort(valsort::Arguments),
+    Sim(Box<sim::Arguments>),
+    Lab(lab::Arguments),
     Bench(bench::Arguments),
     Demo(demo::Arguments),
     Doctor(doctor::Arguments),
@@ -47,6 +51,8 @@ impl Command {
             Command::Sort(arguments) => sort::run(&arguments),
             Command::Gensort(arguments) => gensort::run(&arguments),
             Command::Valsort(arguments) => valsort::run(&arguments),
+            Command::Sim(arguments) => sim::run(&arguments),
+            Command::Lab(arguments) => lab::run(&arguments),
             Command::Bench(arguments) => bench::run(&arguments),
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Doctor(arguments) => doctor::run(&arguments),

@@ -28,7 +28,7 @@ pub enum Mode {
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shorter runs show no bar.
-const DELAY: Duration = Duration::from_millis(300);
+pub const DELAY: Duration = Duration::from_millis(300);
 
 /// A thread that shows progress until it is stopped.
 pub struct Progress {
@@ -39,13 +39,19 @@ pub struct Progress {
 impl Progress {
     /// Starts to show.
     pub fn start(control: Control, mode: Mode) -> Progress {
+        Progress::with(move |ended| match mode {
+            Mode::Never => {}
+            Mode::Auto => bar(&control, ended),
+            Mode::Json => lines(&control, ended),
+        })
+    }
+
+    /// Shows by a thread of its own, until [`wait`] says that it is over.
+    pub fn with(show: impl FnOnce(&AtomicBool) + Send + 'static) -> Progress {
         let ended = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&ended);
-        let thread = match mode {
-            Mode::Never => None,
-            Mode::Auto => thread(move || bar(&control, &seen)),
-            Mode::Json => thread(move || lines(&control, &seen)),
-        };
+        // Progress is a courtesy: without a thread for it the run goes on unseen.
+        let thread = std::thread::Builder::new().spawn(move || show(&seen)).ok();
         Progress { ended, thread }
     }
 
@@ -59,12 +65,8 @@ impl Progress {
     }
 }
 
-/// Progress is a courtesy: without a thread for it the run goes on unseen.
-fn thread(show: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    std::thread::Builder::new().spawn(show).ok()
-}
-
-fn wait(ended: &AtomicBool) -> bool {
+/// Waits for the next moment to show something; `false` when there is none.
+pub fn wait(ended: &AtomicBool) -> bool {
     if !ended.load(Ordering::SeqCst) {
         std::thread::park_timeout(INTERVAL);
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms it may know (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 8] = [
+const MAY_KNOW: [(&str, &[&str]); 10] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
@@ -13,14 +13,22 @@ const MAY_KNOW: [(&str, &[&str]); 8] = [
     ("machine", &["node"]),
     ("pipeline", &["node"]),
     ("sort", &["record", "kernel", "node", "pipeline"]),
-    ("cli", &["record", "kernel", "node", "node-real", "machine", "pipeline", "sort"]),
+    ("grain", &["kernel", "node"]),
+    ("lab", &["record", "kernel", "node", "node-real", "machine", "pipeline", "sort", "grain"]),
+    (
+        "cli",
+        &["record", "kernel", "node", "node-real", "machine", "pipeline", "sort", "grain", "lab"],
+    ),
 ];
 
 /// Where `unsafe` may be: one small place a crate.
 const UNSAFE_IN: [&str; 2] = ["kernel/src/", "node-real/src/sys/"];
 
-/// What the sorts must not name: a backend, a wall clock, threads, files, global random numbers.
-const NOT_IN_SORT: [&str; 7] =
+/// The rooms of programs, which run on whatever node they are given.
+const PROGRAMS: [&str; 2] = ["sort", "grain"];
+
+/// What programs must not name: a backend, a wall clock, threads, files, global random numbers.
+const NOT_IN_PROGRAMS: [&str; 7] =
     ["node_real", "machine::", "std::time", "std::thread", "std::fs", "rand::", "RandomState"];
 
 fn crates() -> PathBuf {
@@ -96,9 +104,9 @@ fn unsafe_lives_in_its_rooms() {
 }
 
 #[test]
-fn sorts_name_no_backend_and_no_system() {
-    for (path, text) in sources_of("sort") {
-        for forbidden in NOT_IN_SORT {
+fn programs_name_no_backend_and_no_system() {
+    for (path, text) in PROGRAMS.into_iter().flat_map(sources_of) {
+        for forbidden in NOT_IN_PROGRAMS {
             assert!(!text.contains(forbidden), "{} names {forbidden}", path.display());
         }
     }

@@ -14,7 +14,8 @@ use common::{Place, Ran};
 /// How long a sort may wait before it tells its progress.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const SUBCOMMANDS: [&str; 6] = ["sort", "gensort", "valsort", "demo", "doctor", "completions"];
+const SUBCOMMANDS: [&str; 8] =
+    ["sort", "gensort", "valsort", "sim", "lab", "demo", "doctor", "completions"];
 
 /// The fields that scripts rely on, in their order.
 const REPORT: [&str; 15] = [

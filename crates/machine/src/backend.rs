@@ -211,8 +211,8 @@ impl Backend for TaskBackend {
                 words,
                 ..Packet::event(kind, time, to.0)
             };
-            let place = inner.medium.store.put(sent);
-            rank.outgoing.push(&mut inner.medium.store, place);
+            let place = inner.medium.slab.put(sent);
+            rank.outgoing.push(&mut inner.medium.slab, place);
             rank.outgoing_words += written;
             inner.medium.counts.messages += 1;
             let (nic, _, medium) = inner.nic(inner.nic_number(self.local));
@@ -236,10 +236,13 @@ impl Backend for TaskBackend {
             let limit = deadline.map_or(u64::MAX, |deadline| deadline.0.max(task.clock));
             let arrival = rank.front(port.0, &inner.medium).map(|packet| packet.time);
             if let Some(arrival) = arrival.filter(|&arrival| arrival <= limit) {
-                if arrival > task.clock {
-                    task.idle += arrival + model.notice - task.clock;
-                    task.clock = arrival + model.notice;
+                let polled = task.waits == Waits::Message(port.0) && task.clock == arrival;
+                if arrival > task.clock || polled {
+                    // It polls, and sees the message a little after it came.
+                    task.go_to(arrival);
+                    task.clock += model.notice;
                 }
+                task.waits = Waits::Nothing;
                 let front = rank.front(port.0, &inner.medium).expect("it is there");
                 let words = front.words.len() as u64;
                 task.clock += model.receive + model.receive_word * words;

@@ -24,6 +24,7 @@ use crate::inner::{Inner, Outside, Shared};
 use crate::medium::Fabric;
 use crate::packet::Packet;
 use crate::report::Report;
+use crate::ring::Due;
 use crate::task::Task;
 use crate::timeline::Desk;
 
@@ -32,7 +33,7 @@ type Running = Pin<Box<dyn Future<Output = ()>>>;
 pub struct Block {
     pub shared: Rc<Shared>,
     running: Vec<Option<Running>>,
-    due: Vec<u32>,
+    due: Vec<Due>,
     /// Messages received that were told already.
     told: u64,
 }
@@ -100,9 +101,9 @@ impl Block {
     }
 
     /// Adds what other blocks sent.
-    pub fn take_in(&mut self, packets: &mut Vec<Packet>) {
+    pub fn take_in(&mut self, packets: Vec<Packet>) {
         let inner = &mut *self.shared.inner.borrow_mut();
-        packets.drain(..).for_each(|packet| inner.medium.schedule(packet));
+        packets.into_iter().for_each(|packet| inner.medium.schedule(packet));
     }
 
     /// Adds a parcel that another block, or this one, sent.
@@ -117,22 +118,22 @@ impl Block {
         self.shared.inner.borrow_mut().medium.first_out = u64::MAX;
         loop {
             let mut inner = self.shared.inner.borrow_mut();
-            let next = inner.medium.ring.next().unwrap_or(u64::MAX);
+            let next = inner.medium.ring.next();
             let drain = inner.medium.drain_at;
             if next.min(drain) >= until {
-                inner.drain(until);
+                inner.drain_all(until);
                 return;
             }
             if drain <= next {
-                inner.drain(drain);
+                inner.drain_near(drain);
                 continue;
             }
             inner.medium.now = next;
             self.shared.desk.set_now(next);
             let mut due = std::mem::take(&mut self.due);
             let Inner { medium, .. } = &mut *inner;
-            medium.ring.take(&mut medium.store, next, &mut due);
-            for &place in &due {
+            medium.ring.take(&mut medium.slab, next, &mut due);
+            for &(_, place) in &due {
                 match inner.happen(place) {
                     Outside::Nothing => {}
                     outside => {

@@ -1,8 +1,7 @@
 //! What blocks hand each other between windows.
 //!
-//! A bin for each link between blocks, twice: one is filled while the other is read. A block swaps its
-//! full bin for an empty one, so packets cross without being copied again and nothing is allocated
-//! once the bins have grown.
+//! A bin for each link between blocks, twice: one is filled while the other is read. A bin changes
+//! hands whole, so its packets are not copied, and memory holds what is under way and no more.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,16 +46,17 @@ impl Exchange {
         let fabric = &*block.shared.fabric;
         let inner = &mut *block.shared.inner.borrow_mut();
         for (link, bin) in inner.medium.outbox.iter_mut().enumerate() {
-            if bin.is_empty() {
+            if bin.packets.is_empty() {
                 continue;
             }
+            bin.expected = bin.packets.len() + bin.packets.len() / 4;
             let End::Switch(to) = fabric.topology.end_of(number, link as u32) else {
                 unreachable!("NICs are in their leaf's block")
             };
             let back = fabric.topology.back(number, link as u32) as usize;
             let mut there = lock(&self.bins[window][self.first[to as usize] + back]);
             debug_assert!(there.is_empty(), "it was read in the window before");
-            std::mem::swap(&mut *there, bin);
+            *there = std::mem::take(&mut bin.packets);
         }
         for (time, parcel) in inner.bulk.outbox.drain(..) {
             let nic = fabric.topology.nic_of(parcel.to().0);
@@ -70,7 +70,8 @@ impl Exchange {
         if !block.shared.fabric.one_block {
             let range = self.first[number as usize]..self.first[number as usize + 1];
             for bin in &self.bins[window][range] {
-                block.take_in(&mut lock(bin));
+                let packets = std::mem::take(&mut *lock(bin));
+                block.take_in(packets);
             }
         }
         let mut parcels = std::mem::take(&mut *lock(&self.parcels[window][number as usize]));

@@ -12,9 +12,10 @@ use crate::disk::{DiskModel, MemoryDisks};
 use crate::medium::{Fabric, Medium, PortName};
 use crate::meter::Meter;
 use crate::nic::Nic;
-use crate::packet::Kind;
+use crate::packet::{Kind, NO_SWITCH};
 use crate::rank::{RankState, Ready};
 use crate::report::{Counts, Report};
+use crate::slab::Place;
 use crate::switch::Switch;
 use crate::task::{Task, Waits};
 use crate::timeline::{Call, Desk, Timeline};
@@ -69,14 +70,13 @@ impl Inner {
         let first_rank = (first_nic * each).min(topology.ranks);
         // Every NIC has all its cores; those beyond the last rank run nothing.
         let cores = ((until_nic - first_nic) * each) as usize;
-        let links = |switch| topology.downlinks(switch) + topology.uplinks(switch);
         let setting = &fabric.setting;
         let every = if setting.traced > 0 { setting.ranks.div_ceil(setting.traced) } else { 0 };
         Inner {
             medium: Medium::new(fabric, block),
             first_switch,
             switches: (first_switch..until_switch)
-                .map(|switch| Switch::new(switch, links(switch)))
+                .map(|switch| Switch::new(switch, fabric))
                 .collect(),
             first_nic,
             nics: (first_nic..until_nic).map(|nic| Nic::new(nic, nic * each)).collect(),
@@ -94,38 +94,39 @@ impl Inner {
     }
 
     /// Deals with what happens at a moment.
-    pub fn happen(&mut self, place: u32) -> Outside {
-        let packet = &self.medium.store[place];
+    pub fn happen(&mut self, place: Place) -> Outside {
+        let packet = &self.medium.slab[place];
         self.medium.counts.events += 1;
-        if packet.at != crate::packet::NONE {
-            let switch = &mut self.switches[(packet.at - self.first_switch) as usize];
+        if packet.at != NO_SWITCH {
+            let switch = &mut self.switches[(u32::from(packet.at) - self.first_switch) as usize];
             switch.arrive(place, &mut self.medium);
             return Outside::Nothing;
         }
         let (kind, to) = (packet.kind, packet.to);
         match kind {
             Kind::Resume => {
-                let event = self.medium.store.take(place);
+                let event = self.medium.slab.take(place);
                 return Outside::Resume { task: to, turn: event.sequence, core: None };
             }
             Kind::CoreFree => {
-                self.medium.store.take(place);
+                self.medium.slab.take(place);
                 return self.give_core(to);
             }
             Kind::Call => {
-                self.medium.store.take(place);
+                self.medium.slab.take(place);
                 return self.calls.remove(&to).map_or(Outside::Nothing, Outside::Call);
             }
             Kind::Parcel => {
-                let event = self.medium.store.take(place);
+                let event = self.medium.slab.take(place);
                 return Outside::Parcel(self.bulk.arrived(&event));
             }
-            Kind::Transmit | Kind::Timer | Kind::Unblock => {
-                self.medium.store.take(place);
+            Kind::Transmit | Kind::Timer | Kind::PullTimer | Kind::Unblock => {
+                self.medium.slab.take(place);
                 let (nic, ranks, medium) = self.nic(to);
                 match kind {
                     Kind::Transmit => nic.transmit(ranks, medium),
                     Kind::Timer => nic.look_for_late(medium),
+                    Kind::PullTimer => nic.pull_if_idle(medium),
                     _ => nic.unblock(ranks, medium),
                 }
             }
@@ -151,27 +152,39 @@ impl Inner {
         self.medium.fabric.topology.nic_of(self.first_rank + local_rank)
     }
 
-    /// Lets all ports begin with what can begin before `until`.
-    pub fn drain(&mut self, until: u64) {
-        let mut ports = std::mem::take(&mut self.medium.ports);
-        ports.retain(|&port| match port {
+    /// Lets the ports that lead to NICs begin with what can begin before `until`.
+    pub fn drain_near(&mut self, until: u64) {
+        let mut ports = std::mem::take(&mut self.medium.near);
+        ports.retain(|&port| self.drain(port, until));
+        let step = self.medium.fabric.step;
+        self.medium.drain_at = if ports.is_empty() { u64::MAX } else { until + step };
+        self.medium.near = ports;
+    }
+
+    /// Lets all ports begin with what can begin before `until`, a window's end.
+    pub fn drain_all(&mut self, until: u64) {
+        self.drain_near(until);
+        let mut ports = std::mem::take(&mut self.medium.far);
+        ports.retain(|&port| self.drain(port, until));
+        self.medium.far = ports;
+    }
+
+    fn drain(&mut self, port: PortName, until: u64) -> bool {
+        match port {
             PortName::Nic(nic) => {
                 self.nics[(nic - self.first_nic) as usize].drain(until, &mut self.medium)
             }
             PortName::Switch { switch, link } => self.switches
                 [(switch - self.first_switch) as usize]
                 .drain(link, until, &mut self.medium),
-        });
-        debug_assert!(self.medium.ports.is_empty(), "draining lists no port");
-        self.medium.ports = ports;
-        let step = self.medium.fabric.step;
-        self.medium.drain_at = if self.medium.ports.is_empty() { u64::MAX } else { until + step };
+        }
     }
 
     /// When something happens next; `until` when something waits at a port.
     pub fn next(&self, until: u64) -> u64 {
-        let waiting = if self.medium.ports.is_empty() { u64::MAX } else { until };
-        let event = self.medium.ring.next().unwrap_or(u64::MAX);
+        let is_quiet = self.medium.near.is_empty() && self.medium.far.is_empty();
+        let waiting = if is_quiet { u64::MAX } else { until };
+        let event = self.medium.ring.next();
         event.min(waiting).min(self.medium.first_out)
     }
 
@@ -273,7 +286,7 @@ impl Inner {
 
     /// What the block counted, for its first so many ranks.
     pub fn report(self, ranks: usize) -> Report {
-        let busiest = self.switches.iter().map(|switch| switch.busiest_down_flits(&self.medium));
+        let busiest = self.switches.iter().map(Switch::busiest_down_flits);
         let busiest_down_flits = busiest.max().unwrap_or(0);
         let mut report = Report {
             ends: self.ranks[..ranks].iter().map(|rank| rank.end).collect(),

@@ -36,6 +36,7 @@ mod rank;
 mod report;
 mod ring;
 mod setting;
+mod slab;
 mod switch;
 mod task;
 mod timeline;

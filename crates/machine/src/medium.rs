@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::packet::{Kind, NONE, Packet, Sizes, Store};
+use crate::packet::{Kind, NO_SWITCH, Packet, Sizes};
 use crate::report::Counts;
 use crate::ring::Ring;
+use crate::slab::{Place, Slab};
 use crate::topology::{End, Topology};
 use crate::{Profile, Setting};
 
@@ -31,7 +32,7 @@ impl Fabric {
     pub fn new(profile: Profile, setting: Setting) -> Fabric {
         let topology = Topology::new(&profile, setting.ranks);
         let network = &profile.network;
-        let flits = |bytes: u32| u64::from(bytes.div_ceil(network.flit_bytes));
+        let flits = |bytes: u32| bytes.div_ceil(network.flit_bytes) as u16;
         let sizes = Sizes {
             header: flits(profile.nic.header_bytes),
             word: flits(8),
@@ -39,8 +40,8 @@ impl Fabric {
         };
         let queue_flits =
             network.queue_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
-        let window = network.link + network.switch.max(sizes.control);
-        let step = network.link + sizes.control;
+        let window = network.link + network.switch.max(u64::from(sizes.control));
+        let step = network.link + u64::from(sizes.control);
         let one_block = network.link + network.switch < SHORTEST_WINDOW || topology.switches == 1;
         Fabric { queue_flits, window, step, one_block, topology, sizes, profile, setting }
     }
@@ -91,23 +92,30 @@ pub enum Purpose {
     Loss = 3,
 }
 
-/// Packets for other blocks, by the link they leave on.
-pub type Bins = Vec<Vec<Packet>>;
+/// Packets for another block, over one link.
+#[derive(Default)]
+pub struct Bin {
+    pub packets: Vec<Packet>,
+    /// How many there may be in a window.
+    pub expected: usize,
+}
 
 /// A block's packets and time.
 pub struct Medium {
     pub fabric: Arc<Fabric>,
-    pub store: Store,
+    pub slab: Slab,
     pub ring: Ring,
     pub now: u64,
     pub counts: Counts,
     /// For other blocks: a bin for each link of the block's switch.
-    pub outbox: Bins,
+    pub outbox: Vec<Bin>,
     /// When the first of them arrives.
     pub first_out: u64,
-    /// Ports where something waits, and when to drain them.
-    pub ports: Vec<PortName>,
+    /// Ports where something waits: those that lead to NICs, and when to drain them.
+    pub near: Vec<PortName>,
     pub drain_at: u64,
+    /// The others; what leaves them arrives a window later.
+    pub far: Vec<PortName>,
 }
 
 /// A port of a block.
@@ -122,24 +130,24 @@ impl Medium {
         let topology = &fabric.topology;
         let links = topology.downlinks(block) + topology.uplinks(block);
         let bins = if fabric.one_block { 0 } else { links as usize };
-        let span = 2 * (fabric.profile.network.link + fabric.profile.network.switch) + 256;
         Medium {
             fabric: Arc::clone(fabric),
-            store: Store::new(),
-            ring: Ring::new(span.min(1 << 14)),
+            slab: Slab::default(),
+            ring: Ring::new(),
             now: 0,
             counts: Counts::default(),
-            outbox: vec![Vec::new(); bins],
+            outbox: (0..bins).map(|_| Bin::default()).collect(),
             first_out: u64::MAX,
-            ports: Vec::new(),
+            near: Vec::new(),
             drain_at: u64::MAX,
+            far: Vec::new(),
         }
     }
 
     /// Lets something happen at its time.
     pub fn schedule(&mut self, packet: Packet) {
-        let place = self.store.put(packet);
-        self.ring.add(&mut self.store, place);
+        let place = self.slab.put(packet);
+        self.ring.add(&mut self.slab, place);
     }
 
     /// An event of the block's own.
@@ -147,46 +155,50 @@ impl Medium {
         self.schedule(Packet::event(kind, time.max(self.now), whom));
     }
 
-    /// Something waits at a port from now on.
-    pub fn list(&mut self, port: PortName) {
-        self.ports.push(port);
+    /// Something waits from now on at a port that leads to a NIC.
+    pub fn list_near(&mut self, port: PortName) {
+        self.near.push(port);
         self.drain_at = self.drain_at.min(self.now + self.fabric.step);
     }
 
     /// A packet begins on a link: it arrives where the link leads, unless it is lost.
-    pub fn launch(&mut self, place: u32, start: u64, link: Link) {
+    pub fn launch(&mut self, place: Place, start: u64, link: &Link) {
         if self.is_lost(place, start) {
             self.counts.lost += 1;
-            self.store.take(place);
+            self.slab.take(place);
             return;
         }
         let fabric = &*self.fabric;
-        let packet = &mut self.store[place];
-        let flits = packet.flits(&fabric.sizes);
+        let packet = &mut self.slab[place];
+        let flits = u64::from(packet.flits);
         let arrives = start + fabric.profile.network.link;
         match link.end {
             End::Nic(_) => {
-                packet.at = NONE;
+                packet.at = NO_SWITCH;
                 packet.time = arrives + flits;
-                self.ring.add(&mut self.store, place);
+                self.ring.add(&mut self.slab, place);
             }
             End::Switch(switch) => {
-                packet.at = switch;
+                packet.at = switch as u16;
                 packet.time = arrives + flits.max(fabric.profile.network.switch) + link.tail;
                 if link.stays {
-                    self.ring.add(&mut self.store, place);
+                    self.ring.add(&mut self.slab, place);
                 } else {
                     self.first_out = self.first_out.min(packet.time);
-                    let packet = self.store.take(place);
-                    self.outbox[link.number as usize].push(packet);
+                    let packet = self.slab.take(place);
+                    let bin = &mut self.outbox[link.number as usize];
+                    if bin.packets.capacity() == 0 {
+                        bin.packets.reserve_exact(bin.expected);
+                    }
+                    bin.packets.push(packet);
                 }
             }
         }
     }
 
-    fn is_lost(&self, place: u32, start: u64) -> bool {
+    fn is_lost(&self, place: Place, start: u64) -> bool {
         let parts = self.fabric.setting.loss_parts;
-        parts > 0 && self.fabric.draw(Purpose::Loss, &self.store[place], start) < parts
+        parts > 0 && self.fabric.draw(Purpose::Loss, &self.slab[place], start) < parts
     }
 }
 

@@ -11,6 +11,7 @@
 //! ACKs, is what bounds a core's messages under way; a core whose NIC has none free fills the words
 //! it may have waiting, and then waits itself.
 
+mod pull;
 mod receive;
 
 use std::collections::VecDeque;
@@ -18,11 +19,13 @@ use std::collections::VecDeque;
 use node::{MESSAGE_WORDS, Words};
 
 use crate::medium::{Link, Medium, PortName, Purpose};
-use crate::packet::{GROUP_WORDS, Kind, NONE, PART, Packet};
+use crate::packet::{GROUP_WORDS, Kind, PART, Packet};
 use crate::port::Port;
 use crate::rank::RankState;
+use crate::slab::Place;
 use crate::topology::End;
 
+use self::pull::Pulls;
 use self::receive::{Completed, Partial};
 
 pub struct Nic {
@@ -42,9 +45,10 @@ pub struct Nic {
     // Receiving.
     held: u32,
     entries: u32,
-    blocked: VecDeque<u32>,
+    blocked: VecDeque<Place>,
     partial: Vec<Partial>,
-    completed: VecDeque<Completed>,
+    completed: Completed,
+    pulls: Pulls,
     /// First flits of messages in, when this NIC is tapped.
     tapped_in: VecDeque<u64>,
     /// From first flit in to last flit out.
@@ -53,10 +57,12 @@ pub struct Nic {
 
 /// A transmit buffer.
 struct Slot {
-    /// The message's first segment, without words; what was sent is made from it again.
+    /// The whole message, as its first segment; what was sent is made from it again.
     head: Packet,
-    words: Words,
-    sent: u64,
+    /// When it is late: not acknowledged, and not asked for.
+    late_at: u64,
+    /// How often it was late.
+    tries: u8,
     /// A bit for each segment that is not acknowledged.
     waiting: u8,
 }
@@ -79,7 +85,8 @@ impl Nic {
             entries: 0,
             blocked: VecDeque::new(),
             partial: Vec::new(),
-            completed: VecDeque::new(),
+            completed: Completed::default(),
+            pulls: Pulls::default(),
             tapped_in: VecDeque::new(),
             tapped: Vec::new(),
         }
@@ -101,13 +108,13 @@ impl Nic {
         }
         self.next_transmit = u64::MAX;
         let ready = |rank: &RankState| {
-            let front = rank.outgoing.front(&medium.store)?;
+            let front = rank.outgoing.front(&medium.slab)?;
             (front.time <= medium.now && self.has_slot_for(front, medium)).then_some(())
         };
         if let Some(core) = ranks.iter().position(|rank| ready(rank).is_some()) {
             self.take(core, &mut ranks[core], medium);
         }
-        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.store));
+        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.slab));
         let fitting = waiting.filter(|front| self.has_slot_for(front, medium));
         if let Some(time) = fitting.map(|front| front.time).min() {
             self.offer(time, medium);
@@ -115,23 +122,23 @@ impl Nic {
     }
 
     fn take(&mut self, core: usize, rank: &mut RankState, medium: &mut Medium) {
-        let place = rank.outgoing.pop(&medium.store).expect("a message waits");
+        let place = rank.outgoing.pop(&medium.slab).expect("a message waits");
         let model = &medium.fabric.profile.nic;
-        let mut packet = medium.store.take(place);
+        let mut packet = medium.slab.take(place);
         let words = packet.words.len() as u64 + 1;
         rank.outgoing_words -= words as u32;
         let turn = if self.served == core as u32 { 0 } else { model.turn };
         self.served = core as u32;
-        self.free_at = packet.time.max(self.free_at + words) + turn;
+        self.free_at = packet.time.max(self.free_at + words).max(medium.now) + turn;
         let ready = self.free_at + model.transmit;
         packet.sequence = self.next_message.wrapping_mul(2);
         self.next_message = self.next_message.wrapping_add(1);
         let is_large = self.is_large(&packet.words, packet.kind, medium);
         self.large_in_use += u32::from(is_large);
-        let words = std::mem::take(&mut packet.words);
         let waiting = if is_large { 0b11 } else { 0b1 };
         packet.slot = self.free_slots.pop().unwrap_or(self.slots.len() as u8);
-        let slot = Slot { head: packet, words, sent: ready, waiting };
+        let late_at = ready + model.timeout;
+        let slot = Slot { head: packet, late_at, tries: 0, waiting };
         let number = usize::from(slot.head.slot);
         if number == self.slots.len() {
             self.slots.push(slot);
@@ -166,35 +173,35 @@ impl Nic {
     fn send_segment(&mut self, slot: usize, segment: u32, ready: u64, medium: &mut Medium) {
         let held = &self.slots[slot];
         let each = (medium.fabric.profile.nic.segment_bytes / 8) as usize;
-        let is_part = self.is_large(&held.words, held.head.kind, medium);
+        let whole = &held.head.words;
+        let is_part = self.is_large(whole, held.head.kind, medium);
         let words = if is_part {
             let from = segment as usize * each;
-            Words::from(&held.words[from..held.words.len().min(from + each)])
+            Words::from(&whole[from..whole.len().min(from + each)])
         } else {
-            held.words.clone()
+            whole.clone()
         };
         let sequence = held.head.sequence + segment;
         let slot = held.head.slot | if is_part { PART } else { 0 };
-        let packet = Packet { sequence, words, slot, time: ready, next: NONE, ..held.head };
+        let packet = Packet { sequence, words, slot, time: ready, ..held.head };
         self.emit(packet, medium);
     }
 
     /// Puts a packet at the egress port.
-    fn emit(&mut self, packet: Packet, medium: &mut Medium) {
-        let sizes = medium.fabric.sizes;
-        let place = medium.store.put(packet);
-        self.egress.push(&mut medium.store, place, &sizes);
+    fn emit(&mut self, mut packet: Packet, medium: &mut Medium) {
+        packet.measure(&medium.fabric.sizes);
+        let place = medium.slab.put(packet);
+        self.egress.push(&mut medium.slab, place);
         if !std::mem::replace(&mut self.egress.listed, true) {
-            medium.list(PortName::Nic(self.number));
+            medium.far.push(PortName::Nic(self.number));
         }
     }
 
     /// Lets begin what can begin before `until`; whether something still waits.
     pub fn drain(&mut self, until: u64, medium: &mut Medium) -> bool {
-        let sizes = medium.fabric.sizes;
-        while let Some((place, start)) = self.egress.next(&medium.store, until, &sizes) {
-            let packet = &medium.store[place];
-            let flits = packet.flits(&sizes);
+        while let Some((place, start)) = self.egress.next(&medium.slab, until) {
+            let packet = &medium.slab[place];
+            let flits = u64::from(packet.flits);
             medium.counts.packets += 1;
             medium.counts.wire_bytes += flits * u64::from(medium.fabric.profile.network.flit_bytes);
             if !packet.kind.is_control()
@@ -205,16 +212,16 @@ impl Nic {
             let leaf = medium.fabric.topology.leaf_of(self.number);
             let tail = self.tail(place, medium);
             let link = Link { end: End::Switch(leaf), number: 0, stays: true, tail };
-            medium.launch(place, start, link);
+            medium.launch(place, start, &link);
         }
         self.egress.listed = !self.egress.is_empty();
         self.egress.listed
     }
 
     /// What a message that is drawn for it takes longer on its way.
-    fn tail(&self, place: u32, medium: &Medium) -> u64 {
+    fn tail(&self, place: Place, medium: &Medium) -> u64 {
         let setting = &medium.fabric.setting;
-        let packet = &medium.store[place];
+        let packet = &medium.slab[place];
         if setting.tail == 0 || packet.kind.is_control() {
             return 0;
         }
@@ -229,25 +236,34 @@ impl Nic {
         if slot.waiting > 0 {
             return;
         }
-        let words = std::mem::take(&mut slot.words);
+        let words = std::mem::take(&mut slot.head.words);
         let (kind, number) = (slot.head.kind, slot.head.slot);
         self.large_in_use -= u32::from(self.is_large(&words, kind, medium));
         self.free_slots.push(number);
-        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.store));
+        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.slab));
         if let Some(time) = waiting.map(|front| front.time).min() {
             self.offer(time, medium);
         }
     }
 
-    /// Its header alone arrived, and the receiver asks for it again.
-    fn asked_again(&mut self, nack: &Packet, medium: &mut Medium) {
-        let ready = medium.now + medium.fabric.profile.nic.transmit;
+    /// Its header alone arrived: the receiver will ask for it.
+    fn refused(&mut self, nack: &Packet, medium: &Medium) {
+        let patience = PATIENCE * medium.fabric.profile.nic.timeout;
         let Some(slot) = self.slot_of(nack) else { return };
-        slot.sent = ready;
+        slot.late_at = medium.now + patience;
+    }
+
+    /// The receiver asks for a segment.
+    fn asked_again(&mut self, pull: &Packet, medium: &mut Medium) {
+        let model = &medium.fabric.profile.nic;
+        let ready = medium.now + model.transmit;
+        let timeout = model.timeout;
+        let Some(slot) = self.slot_of(pull) else { return };
+        slot.late_at = ready + timeout;
         slot.head.kind = slot.head.kind.again();
         let number = usize::from(slot.head.slot);
         medium.counts.resent += 1;
-        self.send_segment(number, nack.sequence & 1, ready, medium);
+        self.send_segment(number, pull.sequence & 1, ready, medium);
     }
 
     fn slot_of(&mut self, answer: &Packet) -> Option<&mut Slot> {
@@ -261,24 +277,26 @@ impl Nic {
         if self.timer {
             return;
         }
-        let sent = self.slots.iter().filter(|slot| slot.waiting > 0).map(|slot| slot.sent).min();
-        if let Some(sent) = sent {
+        let waiting = self.slots.iter().filter(|slot| slot.waiting > 0);
+        if let Some(time) = waiting.map(|slot| slot.late_at).min() {
             self.timer = true;
-            let time = sent + medium.fabric.profile.nic.timeout;
+            // Many are late a little after each other: one look finds them together.
+            let time = time + medium.fabric.profile.nic.timeout / 16;
             medium.event(Kind::Timer, time, self.number);
         }
     }
 
-    /// Sends again what nobody acknowledged for so long.
+    /// Sends again what nobody acknowledged for so long; each time it waits twice as long.
     pub fn look_for_late(&mut self, medium: &mut Medium) {
         self.timer = false;
         let timeout = medium.fabric.profile.nic.timeout;
         for number in 0..self.slots.len() {
             let slot = &mut self.slots[number];
-            if slot.waiting == 0 || slot.sent + timeout > medium.now {
+            if slot.waiting == 0 || slot.late_at > medium.now {
                 continue;
             }
-            slot.sent = medium.now;
+            slot.tries = (slot.tries + 1).min(MOST_DOUBLINGS);
+            slot.late_at = medium.now + (timeout << slot.tries);
             slot.head.kind = slot.head.kind.again();
             let waiting = slot.waiting;
             for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {
@@ -289,6 +307,12 @@ impl Nic {
         self.start_timer(medium);
     }
 }
+
+/// Timeouts that a sender waits for the PULL of what it knows to be cut.
+const PATIENCE: u64 = 16;
+
+/// How often the timeout of a message doubles.
+const MOST_DOUBLINGS: u8 = 6;
 
 /// Words of the longest message, its header word with it: a core must have room for so many.
 pub const LONGEST_WORDS: u32 = MESSAGE_WORDS as u32 + 1 + GROUP_WORDS as u32;

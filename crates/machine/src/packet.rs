@@ -1,12 +1,14 @@
 //! What moves and what happens: one small value for both, in lists through one store.
 //!
 //! A packet is 64 bytes, a cache line, with up to three words of its message inside. While it stays
-//! in a block it does not move: lists and buckets link it by its place in the [`Store`].
+//! in a block it does not move: lists and buckets link it by its place in the slab.
 
 use node::Words;
 
-/// No packet: the end of a list.
-pub const NONE: u32 = u32::MAX;
+use crate::slab::{NOWHERE, Place, Slab};
+
+/// Comes to a NIC, or is an event of a block's own.
+pub const NO_SWITCH: u16 = u16::MAX;
 
 /// A packet under way, or an event of a block's own.
 #[derive(Clone, Debug)]
@@ -14,7 +16,7 @@ pub struct Packet {
     /// When it is where it goes next.
     pub time: u64,
     /// The next of its list.
-    pub next: u32,
+    pub next: Place,
     /// Which rank sent it; of a control packet, the first rank of its NIC.
     pub from: u32,
     /// Which rank it is for; of an event, whom it is about.
@@ -22,8 +24,10 @@ pub struct Packet {
     /// Twice the number of the message among its NIC's, plus the segment. A control packet carries
     /// that of the packet it is about.
     pub sequence: u32,
-    /// Which switch it comes to, or [`NONE`]: a NIC.
-    pub at: u32,
+    /// Which switch it comes to, or [`NO_SWITCH`].
+    pub at: u16,
+    /// Flits on the wire.
+    pub flits: u16,
     /// The port of its receiver; between switches, the branch of a multicast it is about.
     pub port: u16,
     /// What it is.
@@ -42,22 +46,24 @@ pub enum Kind {
     Data,
     /// The same, sent again because nobody acknowledged it.
     DataAgain,
-    /// A segment cut down to its header.
-    Trimmed,
-    /// The segment arrived: free its buffer, and send more (ACK and PULL).
-    Ack,
-    /// Its header arrived: send it again (NACK and PULL).
-    Nack,
     /// A message to a group.
     Cast,
     /// The same, sent again.
     CastAgain,
-    /// A message to a group, cut down to its header.
-    CastTrimmed,
     /// The copy of a multicast for one member.
     Copy,
     /// The same, sent again.
     CopyAgain,
+    /// A segment cut down to its header; from here on what goes before data.
+    Trimmed,
+    /// The segment arrived: free its buffer, and send more (ACK and PULL).
+    Ack,
+    /// Its header arrived: wait until it is asked for (NACK).
+    Nack,
+    /// Send it again (PULL).
+    Pull,
+    /// A message to a group, cut down to its header.
+    CastTrimmed,
     /// A copy cut down to its header.
     CopyTrimmed,
     /// A member has its copy.
@@ -74,6 +80,8 @@ pub enum Kind {
     Transmit,
     /// Event: a NIC looks which packets nobody acknowledged.
     Timer,
+    /// Event: a NIC asks for what was cut, if no data came for a while.
+    PullTimer,
     /// Event: a NIC tries again to hand on what its queues had no room for.
     Unblock,
     /// Event: a task goes on; the sequence is its turn.
@@ -89,8 +97,7 @@ pub enum Kind {
 impl Kind {
     /// Whether it goes before data.
     pub fn is_control(self) -> bool {
-        !matches!(self, Kind::Data | Kind::DataAgain | Kind::Copy | Kind::CopyAgain)
-            && !self.is_cast()
+        self >= Kind::Trimmed
     }
 
     /// Whether it is a message to a group, whole.
@@ -124,11 +131,12 @@ impl Packet {
         let words = Words::new();
         Packet {
             time,
-            next: NONE,
+            next: NOWHERE,
             from: 0,
             to,
             sequence: 0,
-            at: NONE,
+            at: NO_SWITCH,
+            flits: 0,
             port: 0,
             kind,
             slot: 0,
@@ -138,8 +146,12 @@ impl Packet {
 
     /// A control packet about this one, from `from` back to its sender.
     pub fn answer(&self, kind: Kind, from: u32, time: u64) -> Packet {
-        let words = Words::new();
-        Packet { time, next: NONE, from, to: self.from, kind, words, at: NONE, ..*self }
+        Packet { time, from, to: self.from, ..self.control(kind) }
+    }
+
+    /// A control packet about this one that names the same sender and receiver.
+    pub fn control(&self, kind: Kind) -> Packet {
+        Packet { kind, words: Words::new(), at: NO_SWITCH, ..*self }
     }
 
     /// The same without words.
@@ -152,18 +164,24 @@ impl Packet {
         self.slot & PART != 0
     }
 
-    /// Flits on the wire.
-    pub fn flits(&self, sizes: &Sizes) -> u64 {
-        if self.kind.is_control() {
-            return sizes.control;
-        }
-        let named = if self.kind.is_cast() { GROUP_WORDS } else { 0 };
-        sizes.header + (self.words.len() - named) as u64 * sizes.word
+    /// Says how long it is on the wire.
+    pub fn measure(&mut self, sizes: &Sizes) {
+        self.flits = if self.kind.is_control() {
+            sizes.control
+        } else {
+            let named = if self.kind.is_cast() { GROUP_WORDS } else { 0 };
+            sizes.header + (self.words.len() - named) as u16 * sizes.word
+        };
     }
 
-    /// The order of what happens at one moment: by receiver, sender and sequence.
-    pub fn order(&self) -> (u32, Kind, u32, u32, u32, u32) {
-        (self.at, self.kind, self.to, self.from, self.sequence, u32::from(self.port))
+    /// The receiver, as what happens at one moment is ordered by it.
+    pub fn receiver(&self) -> u64 {
+        u64::from(self.at) << 40 | (self.kind as u64) << 32 | u64::from(self.to)
+    }
+
+    /// The sender and sequence, by which what comes to one receiver is ordered.
+    pub fn sender(&self) -> u64 {
+        u64::from(self.from) << 32 | u64::from(self.sequence)
     }
 }
 
@@ -177,105 +195,47 @@ pub const GROUP_WORDS: usize = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Of the headers of a packet.
-    pub header: u64,
+    pub header: u16,
     /// Of a word.
-    pub word: u64,
+    pub word: u16,
     /// Of a control packet.
-    pub control: u64,
+    pub control: u16,
 }
 
-/// Packets of a block, each at a place of its own until it is taken out.
-#[derive(Default)]
-pub struct Store {
-    packets: Vec<Packet>,
-    free: u32,
-    held: usize,
-}
-
-impl Store {
-    pub fn new() -> Store {
-        Store { packets: Vec::new(), free: NONE, held: 0 }
-    }
-
-    /// Keeps a packet: where.
-    pub fn put(&mut self, packet: Packet) -> u32 {
-        self.held += 1;
-        if self.free == NONE {
-            let place = u32::try_from(self.packets.len()).expect("fewer packets than addresses");
-            self.packets.push(packet);
-            return place;
-        }
-        let place = self.free;
-        let slot = &mut self.packets[place as usize];
-        self.free = slot.next;
-        *slot = packet;
-        place
-    }
-
-    /// Takes a packet out.
-    pub fn take(&mut self, place: u32) -> Packet {
-        self.held -= 1;
-        let slot = &mut self.packets[place as usize];
-        let words = std::mem::take(&mut slot.words);
-        let packet = Packet { words, ..*slot };
-        slot.next = self.free;
-        self.free = place;
-        packet
-    }
-}
-
-impl std::ops::Index<u32> for Store {
-    type Output = Packet;
-
-    fn index(&self, place: u32) -> &Packet {
-        &self.packets[place as usize]
-    }
-}
-
-impl std::ops::IndexMut<u32> for Store {
-    fn index_mut(&mut self, place: u32) -> &mut Packet {
-        &mut self.packets[place as usize]
-    }
-}
-
-/// A queue of packets, linked through their store.
+/// A queue of packets, linked through their slab.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
-    head: u32,
-    tail: u32,
+    head: Place,
+    tail: Place,
 }
 
 impl Default for List {
     fn default() -> List {
-        List { head: NONE, tail: NONE }
+        List { head: NOWHERE, tail: NOWHERE }
     }
 }
 
 impl List {
-    pub fn is_empty(&self) -> bool {
-        self.head == NONE
+    pub fn front<'a>(&self, slab: &'a Slab) -> Option<&'a Packet> {
+        (self.head != NOWHERE).then(|| &slab[self.head])
     }
 
-    pub fn front<'a>(&self, store: &'a Store) -> Option<&'a Packet> {
-        (self.head != NONE).then(|| &store[self.head])
-    }
-
-    pub fn push(&mut self, store: &mut Store, place: u32) {
-        store[place].next = NONE;
-        if self.head == NONE {
+    pub fn push(&mut self, slab: &mut Slab, place: Place) {
+        slab[place].next = NOWHERE;
+        if self.head == NOWHERE {
             self.head = place;
         } else {
-            store[self.tail].next = place;
+            slab[self.tail].next = place;
         }
         self.tail = place;
     }
 
-    pub fn pop(&mut self, store: &Store) -> Option<u32> {
+    pub fn pop(&mut self, slab: &Slab) -> Option<Place> {
         let place = self.head;
-        if place == NONE {
+        if place == NOWHERE {
             return None;
         }
-        self.head = store[place].next;
+        self.head = slab[place].next;
         Some(place)
     }
 }
@@ -291,21 +251,21 @@ mod tests {
 
     #[test]
     fn lists_keep_their_order_and_places_are_used_again() {
-        let mut store = Store::new();
+        let mut slab = Slab::default();
         let (mut even, mut odd) = (List::default(), List::default());
         for round in 0..3 {
             for number in 0..10 {
-                let place = store.put(Packet::event(Kind::Timer, 0, number));
-                if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut store, place);
+                let place = slab.put(Packet::event(Kind::Timer, 0, number));
+                if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut slab, place);
             }
             for number in 0..10 {
                 let list = if number % 2 == 0 { &mut even } else { &mut odd };
-                assert_eq!(list.front(&store).map(|packet| packet.to), Some(number));
-                let place = list.pop(&store).unwrap();
-                assert_eq!(store.take(place).to, number, "round {round}");
+                assert_eq!(list.front(&slab).map(|packet| packet.to), Some(number));
+                let place = list.pop(&slab).unwrap();
+                assert_eq!(slab.take(place).to, number, "round {round}");
             }
-            assert!(even.is_empty() && odd.is_empty());
+            assert!(even.front(&slab).is_none() && odd.front(&slab).is_none());
         }
-        assert_eq!((store.packets.len(), store.held), (10, 0));
+        assert_eq!(slab.sizes(), (10, 10));
     }
 }

@@ -5,36 +5,56 @@
 //! packets begin one after the other, at once when the link is free, a waiting control packet before
 //! a waiting data packet, and nothing interrupts a packet that has begun.
 
-use crate::packet::{List, Packet, Sizes, Store};
+use crate::packet::List;
+use crate::slab::{Place, Slab};
 
-/// The sending end of a link.
-#[derive(Clone, Debug, Default)]
+/// The sending end of a link. Of its two queues, that of control packets comes first.
+#[derive(Clone, Debug)]
 pub struct Port {
     /// When the link has sent what began.
     busy: u64,
-    control: List,
-    data: List,
-    /// Flits that wait in each of them.
-    waiting: [u64; 2],
+    /// When the first of each queue is there.
+    ready: [u64; 2],
+    queues: [List; 2],
+    /// Flits that wait in each.
+    waiting: [u32; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
     /// Whether it is among the ports to drain.
     pub listed: bool,
 }
 
+impl Default for Port {
+    fn default() -> Port {
+        Port {
+            busy: 0,
+            ready: [u64::MAX; 2],
+            queues: [List::default(); 2],
+            waiting: [0; 2],
+            sent_flits: 0,
+            listed: false,
+        }
+    }
+}
+
 impl Port {
     pub fn is_empty(&self) -> bool {
-        self.control.is_empty() && self.data.is_empty()
+        self.next_start() == u64::MAX
+    }
+
+    /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
+    pub fn next_start(&self) -> u64 {
+        self.busy.max(self.ready[0].min(self.ready[1]))
     }
 
     /// Flits that wait in the queue of such a packet.
     pub fn waiting(&self, control: bool) -> u64 {
-        self.waiting[usize::from(!control)]
+        u64::from(self.waiting[usize::from(!control)])
     }
 
     /// Begins with a packet that is there now, if nothing waits and the link is free.
     pub fn begin_now(&mut self, now: u64, flits: u64) -> bool {
-        if !self.is_empty() || self.busy > now {
+        if self.busy > now || !self.is_empty() {
             return false;
         }
         self.begin(now, flits);
@@ -42,26 +62,26 @@ impl Port {
     }
 
     /// Adds a packet that is there from its time on; those of one queue come in that order.
-    pub fn push(&mut self, store: &mut Store, place: u32, sizes: &Sizes) {
-        let control = store[place].kind.is_control();
-        self.waiting[usize::from(!control)] += store[place].flits(sizes);
-        if control { &mut self.control } else { &mut self.data }.push(store, place);
+    pub fn push(&mut self, slab: &mut Slab, place: Place) {
+        let packet = &slab[place];
+        let queue = usize::from(!packet.kind.is_control());
+        self.waiting[queue] += u32::from(packet.flits);
+        self.ready[queue] = self.ready[queue].min(packet.time);
+        self.queues[queue].push(slab, place);
     }
 
     /// The next packet that begins before `until`: its place, and when it begins.
-    pub fn next(&mut self, store: &Store, until: u64, sizes: &Sizes) -> Option<(u32, u64)> {
-        let ready = |packet: Option<&Packet>| packet.map_or(u64::MAX, |packet| packet.time);
-        let (control, data) = (ready(self.control.front(store)), ready(self.data.front(store)));
-        let start = self.busy.max(control.min(data));
+    pub fn next(&mut self, slab: &Slab, until: u64) -> Option<(Place, u64)> {
+        let start = self.next_start();
         if start >= until {
             return None;
         }
-        let is_control = control <= start;
-        let list = if is_control { &mut self.control } else { &mut self.data };
-        let place = list.pop(store)?;
-        let flits = store[place].flits(sizes);
-        self.waiting[usize::from(!is_control)] -= flits;
-        self.begin(start, flits);
+        let queue = usize::from(self.ready[0] > start);
+        let place = self.queues[queue].pop(slab)?;
+        self.ready[queue] = self.queues[queue].front(slab).map_or(u64::MAX, |next| next.time);
+        let flits = slab[place].flits;
+        self.waiting[queue] -= u32::from(flits);
+        self.begin(start, u64::from(flits));
         Some((place, start))
     }
 
@@ -76,26 +96,31 @@ mod tests {
     use node::Words;
 
     use super::*;
-    use crate::packet::Kind;
+    use crate::packet::{Kind, Packet, Sizes};
 
     const SIZES: Sizes = Sizes { header: 8, word: 1, control: 9 };
 
     /// What leaves, and when, if it is drained in steps.
     fn sent(packets: &[(Kind, u64)], step: u64) -> Vec<(Kind, u64)> {
-        let (mut store, mut port) = (Store::new(), Port::default());
+        let (mut slab, mut port) = (Slab::default(), Port::default());
         for &(kind, time) in packets {
-            let words = Words::from(&[1, 2][..]);
-            let place = store.put(Packet { words, ..Packet::event(kind, time, 0) });
-            port.push(&mut store, place, &SIZES);
+            let place = slab.put(packet(kind, time));
+            port.push(&mut slab, place);
         }
         let mut sent = Vec::new();
         for until in (0..200).step_by(step as usize) {
-            while let Some((place, start)) = port.next(&store, until, &SIZES) {
-                sent.push((store.take(place).kind, start));
+            while let Some((place, start)) = port.next(&slab, until) {
+                sent.push((slab.take(place).kind, start));
             }
         }
         assert_eq!(port.sent_flits, sent.len() as u64 * 10 - control(&sent));
         sent
+    }
+
+    fn packet(kind: Kind, time: u64) -> Packet {
+        let mut packet = Packet { words: Words::from(&[1, 2][..]), ..Packet::event(kind, time, 0) };
+        packet.measure(&SIZES);
+        packet
     }
 
     fn control(sent: &[(Kind, u64)]) -> u64 {
@@ -115,15 +140,15 @@ mod tests {
 
     #[test]
     fn a_free_link_takes_a_packet_at_once() {
-        let (mut store, mut port) = (Store::new(), Port::default());
+        let (mut slab, mut port) = (Slab::default(), Port::default());
         assert!(port.begin_now(5, 10));
         assert!(!port.begin_now(14, 10));
-        let place = store.put(Packet::event(Kind::Ack, 14, 0));
-        port.push(&mut store, place, &SIZES);
+        let place = slab.put(packet(Kind::Ack, 14));
+        port.push(&mut slab, place);
         assert_eq!(port.waiting(true), 9);
         assert!(!port.begin_now(15, 10), "something waits");
-        assert_eq!(port.next(&store, 15, &SIZES), None);
-        assert_eq!(port.next(&store, 16, &SIZES).map(|(_, start)| start), Some(15));
+        assert_eq!(port.next(&slab, 15), None);
+        assert_eq!(port.next(&slab, 16).map(|(_, start)| start), Some(15));
         assert_eq!(port.waiting(true), 0);
     }
 }

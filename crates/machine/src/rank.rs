@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::medium::Medium;
 use crate::packet::{Kind, List, Packet};
 use crate::setting::Queues;
+use crate::slab::Place;
 
 /// A rank's side of its NIC, and its cores.
 #[derive(Default)]
@@ -56,20 +57,15 @@ struct ReceiveQueue {
 
 impl RankState {
     /// A message is there at its time.
-    pub fn deliver(&mut self, place: u32, entries: u32, medium: &mut Medium) {
-        let (time, port) = (medium.store[place].time, medium.store[place].port);
+    pub fn deliver(&mut self, place: Place, entries: u32, medium: &mut Medium) {
+        let (time, port) = (medium.slab[place].time, medium.slab[place].port);
         self.entries += entries;
         let queue = self.queue(port);
         queue.entries += entries;
-        queue.messages.push(&mut medium.store, place);
+        queue.messages.push(&mut medium.slab, place);
         if let Some(waiter) = queue.waiters.pop_front() {
-            // A core that is busy sees it when it is done; one that polls, a little after.
-            let seen = if waiter.clock >= time {
-                waiter.clock
-            } else {
-                time + medium.fabric.profile.core.notice
-            };
-            waiter.resume(seen, medium);
+            // A core that is busy sees it when it is done.
+            waiter.resume(waiter.clock.max(time), medium);
         }
     }
 
@@ -88,13 +84,13 @@ impl RankState {
 
     /// The oldest message of a port.
     pub fn front<'a>(&mut self, port: u16, medium: &'a Medium) -> Option<&'a Packet> {
-        self.queue(port).messages.front(&medium.store)
+        self.queue(port).messages.front(&medium.slab)
     }
 
     /// Takes the oldest message of a port; its entries are free at `time`.
     pub fn take(&mut self, port: u16, time: u64, medium: &mut Medium) -> Packet {
-        let place = self.queue(port).messages.pop(&medium.store).expect("a message is there");
-        let packet = medium.store.take(place);
+        let place = self.queue(port).messages.pop(&medium.slab).expect("a message is there");
+        let packet = medium.slab.take(place);
         let bytes = packet.words.len() as u32 * 8;
         let entries = bytes.div_ceil(medium.fabric.profile.nic.entry_bytes).max(1);
         self.releases.push_back((time, entries, port));

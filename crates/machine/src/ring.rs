@@ -6,105 +6,138 @@
 //! order of insertion: so neither threads nor blocks show in a result.
 //!
 //! ```text
-//!   base                           base + size
+//!   base                           base + TICKS
 //!    | t | t+1 | t+2 | ...            |      heap: later
 //!      |    |
-//!    list  list     through the packets of the store
+//!    list  list     through the packets of the slab
 //! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::packet::{NONE, Store};
+use crate::slab::{NOWHERE, Place, Slab};
 
+/// Ticks that the ring covers, a power of two: two hops of the nanoPU's network with room to spare.
+const TICKS: usize = 4096;
 const BITS: usize = 64;
+const WORDS: usize = TICKS / BITS;
+
+/// Something that happens now: to whom, and its place in the slab.
+pub type Due = (u64, Place);
 
 pub struct Ring {
-    heads: Vec<u32>,
-    /// A bit for each bucket that is not empty.
-    filled: Vec<u64>,
+    heads: Box<[Place; TICKS]>,
+    /// A bit for each bucket that is not empty, and one for each word of them that is not zero.
+    filled: [u64; WORDS],
+    words: u64,
     /// No event lies before it.
     base: u64,
-    later: BinaryHeap<Reverse<(u64, u32)>>,
+    later: BinaryHeap<Reverse<(u64, Place)>>,
 }
 
 impl Ring {
-    /// A ring that covers at least `span` ticks.
-    pub fn new(span: u64) -> Ring {
-        let size = (span.max(BITS as u64)).next_power_of_two() as usize;
-        let (heads, filled) = (vec![NONE; size], vec![0; size / BITS]);
-        Ring { heads, filled, base: 0, later: BinaryHeap::new() }
+    pub fn new() -> Ring {
+        Ring {
+            heads: Box::new([NOWHERE; TICKS]),
+            filled: [0; WORDS],
+            words: 0,
+            base: 0,
+            later: BinaryHeap::new(),
+        }
     }
 
-    /// Adds what the store holds at `place`, at its time.
-    pub fn add(&mut self, store: &mut Store, place: u32) {
-        let time = store[place].time;
+    /// Adds what the slab holds at `place`, at its time.
+    pub fn add(&mut self, slab: &mut Slab, place: Place) {
+        let packet = &mut slab[place];
+        let time = packet.time;
         debug_assert!(time >= self.base, "{time} lies before {}", self.base);
-        if time - self.base >= self.heads.len() as u64 {
+        if time - self.base >= TICKS as u64 {
             self.later.push(Reverse((time, place)));
             return;
         }
-        let bucket = self.bucket(time);
-        store[place].next = self.heads[bucket];
-        self.heads[bucket] = place;
+        let bucket = time as usize % TICKS;
+        packet.next = std::mem::replace(&mut self.heads[bucket], place);
         self.filled[bucket / BITS] |= 1 << (bucket % BITS);
+        self.words |= 1 << (bucket / BITS);
     }
 
-    /// When the next event is.
-    pub fn next(&self) -> Option<u64> {
-        let later = self.later.peek().map(|Reverse((time, _))| *time);
-        let near = self.near();
-        near.map_or(later, |near| Some(later.map_or(near, |later| near.min(later))))
+    /// When the next event is; `u64::MAX` when there is none.
+    pub fn next(&self) -> u64 {
+        let later = self.later.peek().map_or(u64::MAX, |Reverse((time, _))| *time);
+        self.near().min(later)
     }
 
-    /// Moves to `time`, at which or before which nothing is left, and gives what happens then, in
-    /// order.
-    pub fn take(&mut self, store: &mut Store, time: u64, due: &mut Vec<u32>) {
+    /// Moves to `time`, before which nothing is left, and gives what happens then, in order.
+    pub fn take(&mut self, slab: &mut Slab, time: u64, due: &mut Vec<Due>) {
         due.clear();
         self.base = time;
         while let Some(&Reverse((time, place))) = self.later.peek() {
-            if time - self.base >= self.heads.len() as u64 {
+            if time - self.base >= TICKS as u64 {
                 break;
             }
             self.later.pop();
-            self.add(store, place);
+            self.add(slab, place);
         }
-        let bucket = self.bucket(time);
-        let mut place = std::mem::replace(&mut self.heads[bucket], NONE);
-        self.filled[bucket / BITS] &= !(1 << (bucket % BITS));
-        while place != NONE {
-            due.push(place);
-            place = store[place].next;
+        let bucket = time as usize % TICKS;
+        let mut place = std::mem::replace(&mut self.heads[bucket], NOWHERE);
+        let word = &mut self.filled[bucket / BITS];
+        *word &= !(1 << (bucket % BITS));
+        if *word == 0 {
+            self.words &= !(1 << (bucket / BITS));
         }
-        if due.len() > 1 {
-            due.sort_by_key(|&place| store[place].order());
+        while place != NOWHERE {
+            let packet = &slab[place];
+            due.push((packet.receiver(), place));
+            place = packet.next;
         }
-    }
-
-    fn bucket(&self, time: u64) -> usize {
-        time as usize & (self.heads.len() - 1)
+        // What comes next is on its way into the cache meanwhile.
+        for ahead in 1..=AHEAD {
+            slab.fetch(self.heads[(bucket + ahead) % TICKS]);
+        }
+        in_order(slab, due);
     }
 
     /// The next event in the ring itself.
-    fn near(&self) -> Option<u64> {
-        let first = self.bucket(self.base);
-        let words = self.filled.len();
-        // The first word is looked at twice: from the first bucket on, and at last up to it.
-        for step in 0..=words {
-            let index = (first / BITS + step) % words;
-            let mut bits = self.filled[index];
-            if step == 0 {
-                bits &= u64::MAX << (first % BITS);
-            } else if step == words {
-                bits &= !(u64::MAX << (first % BITS));
-            }
-            if bits != 0 {
-                let bucket = index * BITS + bits.trailing_zeros() as usize;
-                let ahead = bucket.wrapping_sub(first) & (self.heads.len() - 1);
-                return Some(self.base + ahead as u64);
-            }
+    fn near(&self) -> u64 {
+        let first = self.base as usize % TICKS;
+        let (word, bit) = (first / BITS, first % BITS);
+        let ahead = self.filled[word] & (u64::MAX << bit);
+        if ahead != 0 {
+            return self.base + (ahead.trailing_zeros() as usize - bit) as u64;
         }
-        None
+        // The words after this one, around the ring, and this one's front at last.
+        let others = self.words.rotate_right(word as u32) & !1;
+        let steps = if others != 0 { others.trailing_zeros() as usize } else { WORDS };
+        let bits = self.filled[(word + steps) % WORDS];
+        if bits == 0 {
+            return u64::MAX;
+        }
+        self.base + (steps * BITS + bits.trailing_zeros() as usize - bit) as u64
+    }
+}
+
+/// Ticks ahead whose first packet is fetched.
+const AHEAD: usize = 4;
+
+/// Puts what happens at one moment in order. Two that come to one receiver are rare: only they are
+/// looked at again for their sender.
+fn in_order(slab: &Slab, due: &mut [Due]) {
+    const FEW: usize = 20;
+    if due.len() > FEW {
+        due.sort_unstable();
+    } else {
+        for next in 1..due.len() {
+            let one = due[next];
+            let mut hole = next;
+            while hole > 0 && due[hole - 1].0 > one.0 {
+                due[hole] = due[hole - 1];
+                hole -= 1;
+            }
+            due[hole] = one;
+        }
+    }
+    if due.windows(2).any(|two| two[0].0 == two[1].0) {
+        due.sort_by_key(|&(receiver, place)| (receiver, slab[place].sender()));
     }
 }
 
@@ -117,35 +150,41 @@ mod tests {
 
     #[test]
     fn events_come_in_the_order_of_time_receiver_sender() {
-        for seed in 0..20 {
+        for seed in 0..40 {
             let mut random = Random::new(seed);
-            let (mut store, mut ring, mut due) = (Store::new(), Ring::new(128), Vec::new());
+            let (mut slab, mut ring, mut due) = (Slab::default(), Ring::new(), Vec::new());
             let mut expected = Vec::new();
             let mut seen = Vec::new();
-            let mut add = |store: &mut Store, ring: &mut Ring, now: u64, random: &mut Random| {
-                let reach = [3, 100, 5000][random.below(3)];
+            let mut add = |slab: &mut Slab, ring: &mut Ring, now: u64, random: &mut Random| {
+                let reach = [3, 100, 5000, 50_000][random.below(4)];
                 let time = now + random.below(reach) as u64;
                 let event = Packet::event(Kind::Timer, time, random.below(4) as u32);
                 expected.push((time, event.to));
-                let place = store.put(event);
-                ring.add(store, place);
+                let place = slab.put(event);
+                ring.add(slab, place);
             };
-            (0..50).for_each(|_| add(&mut store, &mut ring, 0, &mut random));
-            let mut more = 500;
-            while let Some(now) = ring.next() {
-                ring.take(&mut store, now, &mut due);
-                for &place in &due {
-                    let event = store.take(place);
+            (0..50).for_each(|_| add(&mut slab, &mut ring, 0, &mut random));
+            let mut more = 1500;
+            loop {
+                let now = ring.next();
+                if now == u64::MAX {
+                    break;
+                }
+                ring.take(&mut slab, now, &mut due);
+                assert!(!due.is_empty());
+                for &(_, place) in &due {
+                    let event = slab.take(place);
                     assert_eq!(event.time, now);
                     seen.push((event.time, event.to));
                 }
                 if more > 0 {
                     more -= 1;
-                    add(&mut store, &mut ring, now + 1, &mut random);
+                    (0..random.below(3))
+                        .for_each(|_| add(&mut slab, &mut ring, now + 1, &mut random));
                 }
             }
             expected.sort_unstable();
-            assert_eq!(seen, expected);
+            assert_eq!(seen, expected, "seed {seed}");
         }
     }
 }

@@ -7,9 +7,10 @@
 
 mod cast;
 
-use crate::medium::{Link, Medium, PortName, Purpose};
-use crate::packet::Kind;
+use crate::medium::{Fabric, Link, Medium, PortName, Purpose};
+use crate::packet::{Kind, Packet};
 use crate::port::Port;
+use crate::slab::Place;
 use crate::topology::End;
 
 use self::cast::Casts;
@@ -17,19 +18,35 @@ pub use self::cast::group_words;
 
 pub struct Switch {
     number: u32,
+    /// The NICs below it.
+    below: std::ops::Range<u32>,
     ports: Vec<Port>,
+    links: Vec<Link>,
     casts: Casts,
 }
 
 impl Switch {
-    pub fn new(number: u32, links: u32) -> Switch {
-        Switch { number, ports: vec![Port::default(); links as usize], casts: Casts::default() }
+    pub fn new(number: u32, fabric: &Fabric) -> Switch {
+        let topology = &fabric.topology;
+        let (first, until) = topology.below(number);
+        let count = topology.downlinks(number) + topology.uplinks(number);
+        let link = |link| {
+            let end = topology.end_of(number, link);
+            Link { end, number: link, stays: fabric.one_block, tail: 0 }
+        };
+        Switch {
+            number,
+            below: first..until,
+            ports: vec![Port::default(); count as usize],
+            links: (0..count).map(link).collect(),
+            casts: Casts::default(),
+        }
     }
 
     /// A packet has arrived, the switch's latency ago.
-    pub fn arrive(&mut self, place: u32, medium: &mut Medium) {
-        match medium.store[place].kind {
-            Kind::Data | Kind::DataAgain | Kind::Trimmed | Kind::Ack | Kind::Nack => {
+    pub fn arrive(&mut self, place: Place, medium: &mut Medium) {
+        match medium.slab[place].kind {
+            Kind::Data | Kind::DataAgain | Kind::Trimmed | Kind::Ack | Kind::Nack | Kind::Pull => {
                 let link = self.way(place, medium);
                 self.output(link, place, medium);
             }
@@ -40,31 +57,26 @@ impl Switch {
     /// Lets begin what can begin before `until`; whether something still waits.
     pub fn drain(&mut self, link: u32, until: u64, medium: &mut Medium) -> bool {
         let port = &mut self.ports[link as usize];
-        let sizes = medium.fabric.sizes;
-        while let Some((place, start)) = port.next(&medium.store, until, &sizes) {
-            let link = name(self.number, link, medium);
-            medium.launch(place, start, link);
+        while let Some((place, start)) = port.next(&medium.slab, until) {
+            medium.launch(place, start, &self.links[link as usize]);
         }
         port.listed = !port.is_empty();
         port.listed
     }
 
     /// The most flits that a link to a NIC carried.
-    pub fn busiest_down_flits(&self, medium: &Medium) -> u64 {
-        let to_nic = |link: &usize| {
-            matches!(medium.fabric.topology.end_of(self.number, *link as u32), End::Nic(_))
-        };
-        let links = (0..self.ports.len()).filter(to_nic);
-        links.map(|link| self.ports[link].sent_flits).max().unwrap_or(0)
+    pub fn busiest_down_flits(&self) -> u64 {
+        let ports = self.links.iter().zip(&self.ports);
+        let to_nics = ports.filter(|(link, _)| matches!(link.end, End::Nic(_)));
+        to_nics.map(|(_, port)| port.sent_flits).max().unwrap_or(0)
     }
 
     /// The link towards a packet's receiver.
-    fn way(&self, place: u32, medium: &Medium) -> u32 {
+    fn way(&self, place: Place, medium: &Medium) -> u32 {
         let topology = &medium.fabric.topology;
-        let packet = &medium.store[place];
+        let packet = &medium.slab[place];
         let nic = topology.nic_of(packet.to);
-        let (first, until) = topology.below(self.number);
-        if (first..until).contains(&nic) {
+        if self.below.contains(&nic) {
             return topology.down_to(self.number, nic);
         }
         self.up(medium.fabric.draw(Purpose::Route, packet, medium.now), medium)
@@ -79,41 +91,52 @@ impl Switch {
     }
 
     /// Puts a packet on a link, or behind what waits there.
-    fn output(&mut self, link: u32, place: u32, medium: &mut Medium) {
-        let (now, sizes) = (medium.now, medium.fabric.sizes);
-        if self.ports[link as usize].listed {
+    fn output(&mut self, link: u32, place: Place, medium: &mut Medium) {
+        let now = medium.now;
+        if self.ports[link as usize].next_start() < now {
             // What began before now makes room.
             self.drain_listed(link, now, medium);
         }
         let port = &mut self.ports[link as usize];
-        medium.store[place].time = now;
-        let packet = &medium.store[place];
-        let flits = packet.flits(&sizes);
+        medium.slab[place].time = now;
+        let packet = &medium.slab[place];
+        let flits = u64::from(packet.flits);
         if port.begin_now(now, flits) {
-            let link = name(self.number, link, medium);
-            medium.launch(place, now, link);
+            medium.launch(place, now, &self.links[link as usize]);
             return;
         }
         let most = medium.fabric.queue_flits;
         let mut fits = port.waiting(packet.kind.is_control()) + flits <= most;
         if !fits && !packet.kind.is_control() {
-            fits = port.waiting(true) + sizes.control <= most;
+            fits = port.waiting(true) + u64::from(medium.fabric.sizes.control) <= most;
             if fits {
-                let packet = &mut medium.store[place];
+                let packet = &mut medium.slab[place];
                 packet.kind = packet.kind.trimmed();
                 packet.words = node::Words::new();
+                packet.measure(&medium.fabric.sizes);
                 medium.counts.trimmed += 1;
             }
         }
         if !fits {
             medium.counts.dropped += 1;
-            medium.store.take(place);
+            medium.slab.take(place);
             return;
         }
-        port.push(&mut medium.store, place, &sizes);
+        port.push(&mut medium.slab, place);
         if !std::mem::replace(&mut port.listed, true) {
-            medium.list(PortName::Switch { switch: self.number, link });
+            let name = PortName::Switch { switch: self.number, link };
+            match self.links[link as usize].end {
+                End::Nic(_) => medium.list_near(name),
+                End::Switch(_) => medium.far.push(name),
+            }
         }
+    }
+
+    /// Puts a packet of the switch's own on a link.
+    fn emit(&mut self, link: u32, mut packet: Packet, medium: &mut Medium) {
+        packet.measure(&medium.fabric.sizes);
+        let place = medium.slab.put(packet);
+        self.output(link, place, medium);
     }
 
     /// As [`Switch::drain`], for a port that stays listed.
@@ -121,10 +144,4 @@ impl Switch {
         self.drain(link, until, medium);
         self.ports[link as usize].listed = true;
     }
-}
-
-/// A switch's link, for what goes out on it.
-fn name(switch: u32, number: u32, medium: &Medium) -> Link {
-    let end = medium.fabric.topology.end_of(switch, number);
-    Link { end, number, stays: medium.fabric.one_block, tail: 0 }
 }

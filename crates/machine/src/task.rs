@@ -34,6 +34,8 @@ pub struct Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     Start,
+    /// It runs.
+    Nothing,
     Message(u16),
     Room,
     Clock,
@@ -80,6 +82,7 @@ impl std::fmt::Display for Waits {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Waits::Start => out.write_str("its start"),
+            Waits::Nothing => out.write_str("its turn"),
             Waits::Message(port) => write!(out, "a message on port {port}"),
             Waits::Room => out.write_str("room to send"),
             Waits::Clock => out.write_str("its own work to end"),

@@ -206,7 +206,7 @@ mod tests {
                 for to in 0..topology.nics {
                     for up in 0..profile.network.up {
                         let hops = arrives(&topology, from, to, up);
-                        assert!(hops <= 2 * layers - 1);
+                        assert!(hops < 2 * layers);
                         let near = topology.leaf_of(from) == topology.leaf_of(to);
                         assert_eq!(near, hops == 1);
                     }

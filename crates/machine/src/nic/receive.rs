@@ -4,8 +4,9 @@ use node::Words;
 
 use super::Nic;
 use crate::medium::Medium;
-use crate::packet::{Kind, NONE, Packet};
+use crate::packet::{Kind, Packet};
 use crate::rank::RankState;
+use crate::slab::Place;
 
 /// A message of which some segments are there.
 pub struct Partial {
@@ -14,73 +15,103 @@ pub struct Partial {
     segments: [Option<Words>; 2],
 }
 
-/// A message that was received whole: one that is sent again is not delivered again.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Messages that were received whole: one that is sent again is not delivered again. Each is its
+/// sender, receiver and number in one word; after a while the older half is forgotten.
+#[derive(Default)]
 pub struct Completed {
-    time: u64,
-    from: u32,
-    message: u32,
-    to: u32,
+    new: Vec<u64>,
+    old: Vec<u64>,
+    turned: u64,
 }
 
 /// Timeouts after which a sender has certainly stopped sending a message again.
 const FORGOTTEN: u64 = 64;
 
+impl Completed {
+    fn add(&mut self, packet: &Packet, now: u64, timeout: u64) {
+        if now - self.turned > FORGOTTEN * timeout {
+            self.old = std::mem::take(&mut self.new);
+            self.turned = now;
+        }
+        self.new.push(Completed::key(packet));
+    }
+
+    fn has(&self, packet: &Packet) -> bool {
+        let key = Completed::key(packet);
+        self.new.iter().rev().chain(self.old.iter().rev()).any(|&other| other == key)
+    }
+
+    /// Unique: fewer than 2^28 ranks, 16 or fewer of them behind a NIC, 2^31 messages of a NIC.
+    fn key(packet: &Packet) -> u64 {
+        let message = u64::from(packet.sequence >> 1);
+        message << 32 | u64::from(packet.from) << 4 | u64::from(packet.to % 16)
+    }
+}
+
 impl Nic {
     /// A packet is in with its last flit.
-    pub fn arrive(&mut self, place: u32, ranks: &mut [RankState], medium: &mut Medium) {
-        match medium.store[place].kind {
+    pub fn arrive(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
+        match medium.slab[place].kind {
             Kind::Data | Kind::DataAgain | Kind::Copy | Kind::CopyAgain => {
                 self.arrive_data(place, ranks, medium);
             }
             Kind::Trimmed | Kind::CopyTrimmed => {
-                let packet = medium.store.take(place);
-                self.answer(&packet, false, medium);
+                let header = medium.slab.take(place);
+                self.answer(&header, false, medium);
+                if header.kind == Kind::Trimmed {
+                    self.owe_pull(header, medium);
+                }
             }
             Kind::Ack => {
-                let ack = medium.store.take(place);
+                let ack = medium.slab.take(place);
                 self.acknowledged(&ack, ranks, medium);
             }
             Kind::Nack => {
-                let nack = medium.store.take(place);
-                self.asked_again(&nack, medium);
+                let nack = medium.slab.take(place);
+                self.refused(&nack, medium);
+            }
+            Kind::Pull => {
+                let pull = medium.slab.take(place);
+                self.asked_again(&pull, medium);
             }
             other => unreachable!("{other:?} does not come to a NIC"),
         }
     }
 
-    fn arrive_data(&mut self, place: u32, ranks: &mut [RankState], medium: &mut Medium) {
+    fn arrive_data(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
         if medium.fabric.setting.tap.is_some_and(|tap| tap.0 / ranks.len() as u32 == self.number) {
-            let packet = &medium.store[place];
-            let first_flit = medium.now - packet.flits(&medium.fabric.sizes);
+            let packet = &medium.slab[place];
+            let first_flit = medium.now - u64::from(packet.flits);
             self.tapped_in.push_back(first_flit);
         }
-        let kind = medium.store[place].kind;
+        let kind = medium.slab[place].kind;
         let again = matches!(kind, Kind::DataAgain | Kind::CopyAgain);
-        if again && self.was_completed(&medium.store[place]) {
-            let packet = medium.store.take(place);
+        if again && self.completed.has(&medium.slab[place]) {
+            let packet = medium.slab.take(place);
             self.answer(&packet, true, medium);
+            self.pull_for_data(medium);
             return;
         }
-        let is_part = medium.store[place].is_part();
-        let known = is_part && self.partial_of(&medium.store[place]).is_some();
+        let is_part = medium.slab[place].is_part();
+        let known = is_part && self.partial_of(&medium.slab[place]).is_some();
         if !known && self.held >= medium.fabric.profile.nic.receive_buffers {
             medium.counts.dropped += 1;
-            medium.store.take(place);
+            medium.slab.take(place);
             return;
         }
         self.held += u32::from(!known);
-        let header = medium.store[place].header();
+        let header = medium.slab[place].header();
         self.answer(&header, true, medium);
+        self.pull_for_data(medium);
         if is_part {
-            let packet = &mut medium.store[place];
+            let packet = &mut medium.slab[place];
             let Some(whole) = self.assemble(packet) else {
-                medium.store.take(place);
+                medium.slab.take(place);
                 return;
             };
             packet.words = whole;
         }
-        self.complete(&header, medium.now, medium.fabric.profile.nic.timeout);
+        self.completed.add(&header, medium.now, medium.fabric.profile.nic.timeout);
         self.hand_on(place, ranks, medium);
     }
 
@@ -94,7 +125,7 @@ impl Nic {
             // To the leaf, which knows the multicast by its sender.
             (true, whole) => {
                 let kind = if whole { Kind::CopyAck } else { Kind::CopyNack };
-                Packet { kind, time: ready, words: Words::new(), next: NONE, ..*packet }
+                Packet { time: ready, ..packet.control(kind) }
             }
         };
         self.emit(answer, medium);
@@ -120,25 +151,11 @@ impl Nic {
         Some(whole)
     }
 
-    fn was_completed(&self, packet: &Packet) -> bool {
-        let (from, message, to) = (packet.from, packet.sequence >> 1, packet.to);
-        self.completed
-            .iter()
-            .rev()
-            .any(|one| (one.from, one.message, one.to) == (from, message, to))
-    }
-
-    fn complete(&mut self, packet: &Packet, now: u64, timeout: u64) {
-        while self.completed.front().is_some_and(|one| one.time + FORGOTTEN * timeout < now) {
-            self.completed.pop_front();
-        }
-        let (from, message, to) = (packet.from, packet.sequence >> 1, packet.to);
-        self.completed.push_back(Completed { time: now, from, message, to });
-    }
-
     /// Hands a message on to its core's queue, or keeps it back, and all that come after it.
-    fn hand_on(&mut self, place: u32, ranks: &mut [RankState], medium: &mut Medium) {
-        self.release(ranks, medium.now);
+    fn hand_on(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
+        if !self.blocked.is_empty() || !self.has_room(place, ranks, medium) {
+            self.release(ranks, medium.now);
+        }
         if self.blocked.is_empty() && self.has_room(place, ranks, medium) {
             self.deliver(place, medium.fabric.profile.nic.receive, ranks, medium);
             return;
@@ -178,26 +195,26 @@ impl Nic {
         }
     }
 
-    fn deliver(&mut self, place: u32, after: u64, ranks: &mut [RankState], medium: &mut Medium) {
+    fn deliver(&mut self, place: Place, after: u64, ranks: &mut [RankState], medium: &mut Medium) {
         let entries = self.entries_of(place, medium);
         self.held -= 1;
         self.entries += entries;
-        let packet = &mut medium.store[place];
+        let packet = &mut medium.slab[place];
         packet.time = medium.now + after;
         let rank = &mut ranks[(packet.to - self.first_rank) as usize];
         rank.deliver(place, entries, medium);
     }
 
-    fn has_room(&self, place: u32, ranks: &[RankState], medium: &Medium) -> bool {
+    fn has_room(&self, place: Place, ranks: &[RankState], medium: &Medium) -> bool {
         let model = &medium.fabric.profile.nic;
-        let packet = &medium.store[place];
+        let packet = &medium.slab[place];
         let entries = self.entries_of(place, medium);
         let rank = &ranks[(packet.to - self.first_rank) as usize];
         self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, medium)
     }
 
-    fn entries_of(&self, place: u32, medium: &Medium) -> u32 {
-        let bytes = medium.store[place].words.len() as u32 * 8;
+    fn entries_of(&self, place: Place, medium: &Medium) -> u32 {
+        let bytes = medium.slab[place].words.len() as u32 * 8;
         bytes.div_ceil(medium.fabric.profile.nic.entry_bytes).max(1)
     }
 

@@ -16,11 +16,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use node::{Group, Rank, Words};
+use node::{Group, Rank};
 
 use super::Switch;
 use crate::medium::{Medium, Purpose};
-use crate::packet::{GROUP_WORDS, Kind, NONE, Packet};
+use crate::packet::{GROUP_WORDS, Kind, Packet};
+use crate::slab::Place;
 use crate::topology::Layer;
 
 /// The two words that name a group.
@@ -59,8 +60,8 @@ struct Kept {
 const FORGOTTEN: u64 = 64;
 
 impl Switch {
-    pub(super) fn arrive_cast(&mut self, place: u32, medium: &mut Medium) {
-        let packet = medium.store.take(place);
+    pub(super) fn arrive_cast(&mut self, place: Place, medium: &mut Medium) {
+        let packet = medium.slab.take(place);
         let key = (packet.from, packet.sequence);
         match packet.kind {
             Kind::Cast => self.keep(packet, medium),
@@ -164,8 +165,7 @@ impl Switch {
             0
         };
         let kind = if again { Kind::CastAgain } else { Kind::Cast };
-        let place = medium.store.put(Packet { kind, slot, ..packet.clone() });
-        self.output(link, place, medium);
+        self.emit(link, Packet { kind, slot, ..packet.clone() }, medium);
     }
 
     fn send_copy(&mut self, packet: &Packet, member: u32, again: bool, medium: &mut Medium) {
@@ -174,9 +174,7 @@ impl Switch {
         let link = topology.down_to(self.number, topology.nic_of(to));
         let kind = if again { Kind::CopyAgain } else { Kind::Copy };
         let words = packet.words.skip(GROUP_WORDS);
-        let copy = Packet { to, kind, words, next: NONE, ..*packet };
-        let place = medium.store.put(copy);
-        self.output(link, place, medium);
+        self.emit(link, Packet { to, kind, words, ..*packet }, medium);
     }
 
     /// A branch has it.
@@ -233,7 +231,7 @@ impl Switch {
         let (link, answer) = match self.upstream(packet, medium) {
             Some(link) => {
                 let port = topology.back(self.number, link) as u16;
-                (link, Packet { kind, port, words: Words::new(), next: NONE, ..*packet })
+                (link, Packet { port, ..packet.control(kind) })
             }
             // The sender's NIC knows ACK and NACK alone.
             None => {
@@ -242,15 +240,14 @@ impl Switch {
                 (link, packet.answer(kind, packet.from, medium.now))
             }
         };
-        let place = medium.store.put(answer);
-        self.output(link, place, medium);
+        self.emit(link, answer, medium);
     }
 
     fn start_timer(&mut self, medium: &mut Medium) {
         if !self.casts.kept.is_empty() && !std::mem::replace(&mut self.casts.timer, true) {
             let time = medium.now + medium.fabric.profile.nic.timeout;
             let mut event = Packet::event(Kind::CastTimer, time, self.number);
-            event.at = self.number;
+            event.at = self.number as u16;
             medium.schedule(event);
         }
     }

@@ -1,0 +1,100 @@
+//! `gristmill lab`: figures of papers, run again.
+
+use ::lab::experiment::{Claim, Experiment};
+use ::lab::{Changes, Observer, Place};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::failure::{CliFailure, Exit};
+use crate::{progress, say, sim};
+
+/// Run figures of papers again and show them beside what the papers claim.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the experiments
+    List,
+    /// Run an experiment
+    Run(Run),
+}
+
+#[derive(Args)]
+struct Run {
+    /// Its name, or the file of one
+    name: String,
+    /// Show progress
+    #[arg(long, value_enum, default_value_t)]
+    progress: progress::Mode,
+    /// Print the claims as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does it.
+pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    match &arguments.command {
+        Command::List => list(),
+        Command::Run(run) => act(run).map_err(|failure| failure.with_json(run.json)),
+    }
+}
+
+fn list() -> Result<Exit, CliFailure> {
+    for name in Experiment::names() {
+        let experiment = Experiment::load(name)?;
+        say::out(format!("{name:<24} {} ({})", experiment.title, experiment.source))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn act(run: &Run) -> Result<Exit, CliFailure> {
+    let experiment = Experiment::load(&run.name)?;
+    let place = Place::named(&experiment.machine, &Changes::default())?;
+    let observer = Observer::default();
+    let claims = sim::watched(&observer, &place, run.progress, || experiment.run(&observer))?;
+    if run.json {
+        let claims: Vec<_> = claims.iter().map(Claim::to_json).collect();
+        let value = json!({
+            "title": experiment.title,
+            "source": experiment.source,
+            "machine": experiment.machine,
+            "note": experiment.note,
+            "claims": claims,
+        });
+        say::out(format!("{value:#}"))?;
+    } else {
+        tell(&experiment, &claims)?;
+    }
+    for claim in &claims {
+        if let Some(fault) = &claim.fault {
+            say::err(format!("gristmill: the check of '{}' failed: {fault}", claim.id));
+        }
+    }
+    let is_right = claims.iter().all(|claim| claim.fault.is_none());
+    Ok(if is_right { Exit::Done } else { Exit::CheckFailed })
+}
+
+fn tell(experiment: &Experiment, claims: &[Claim]) -> Result<(), CliFailure> {
+    let Experiment { title, source, note, machine, seed, .. } = experiment;
+    say::out(format!("seed {seed}"))?;
+    say::out(format!("{title}\n({source}, on {machine})"))?;
+    if let Some(note) = note {
+        say::out(note)?;
+    }
+    say::out(format!("\n  {:<40} {:>6} {:>6} {:>10}", "", "paper", "ours", "deviation"))?;
+    for claim in claims {
+        let [paper, ours] = [claim.paper, claim.ours].map(figure);
+        let deviation = claim.deviation() * 100.0;
+        let Claim { claim, unit, .. } = claim;
+        say::out(format!("  {claim:<40} {paper:>6} {ours:>6} {deviation:>+8.1} %  {unit}"))?;
+    }
+    Ok(())
+}
+
+fn figure(value: f64) -> String {
+    if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") }
+}

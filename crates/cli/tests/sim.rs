@@ -1,0 +1,265 @@
+//! `gristmill sim` and `gristmill lab`: help, programs on threads, the JSON report, bad input.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
+use common::{Place, Ran};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// Each program, small enough for threads.
+const SMALL: [&str; 10] = [
+    "loopback --cores 2 --messages 4 --bytes 64",
+    "receive --cores 4 --messages 7",
+    "send --cores 4 --messages 7",
+    "local-min --keys-per-core 100",
+    "local-sort --cores 2 --keys-per-core 20",
+    "merge-min --cores 9 --keys 90 --incast 3",
+    "flood --cores 5 --messages 8",
+    "kv --cores 4 --messages 5 --keys 16 --servers 1",
+    "set-algebra --cores 4 --queries 2",
+    "map-reduce --cores 4 --rounds 3 --reorder port",
+];
+
+/// The fields that scripts rely on, in their order; others may follow.
+const REPORT: [&str; 5] = ["program", "machine", "machine_hash", "cores", "parameters"];
+const LAST: [&str; 6] = ["runs", "time_us", "wall_s", "events", "peak_rss_bytes", "threads"];
+const RUN: [&str; 8] =
+    ["seed", "time_us", "messages", "wire_bytes", "max_keys", "skew", "sorted", "stages"];
+
+fn fields(value: &Value) -> Vec<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+fn words(ran: &Ran) -> String {
+    String::from_utf8(ran.out.clone()).unwrap()
+}
+
+#[test]
+fn help_lists_programs_with_their_options() {
+    let help = words(&Place::new().run("sim --help").succeeded());
+    for line in SMALL {
+        let mut parts = line.split_whitespace();
+        assert!(help.contains(&format!("\n  {} ", parts.next().unwrap())), "{help}");
+        for option in parts.filter(|part| part.starts_with("--")) {
+            assert!(help.contains(option), "{option} is not in\n{help}");
+        }
+    }
+    for option in ["--machine", "--loss", "--tail-ns", "--trace", "--seed S", "--runs"] {
+        assert!(help.contains(option.split(' ').next().unwrap()), "{help}");
+    }
+}
+
+#[test]
+fn programs_on_threads_are_checked() {
+    let place = Place::new();
+    for line in SMALL {
+        let ran = place.run(&format!("sim {line} --machine threads")).succeeded();
+        let told = words(&ran);
+        assert!(told.starts_with("seed 1\n"), "{told}");
+        assert!(told.contains("\nresult    ") && told.contains("\ntime      "), "{told}");
+        assert!(told.lines().all(|line| line.len() <= 100), "{told}");
+        assert_eq!(ran.err, "");
+    }
+    assert!(place.names().is_empty(), "{:?}", place.names());
+}
+
+#[test]
+fn the_report_of_several_runs() {
+    let place = Place::new();
+    let line = "sim merge-min --machine threads --cores 4 --seed 7 --runs 3 --json";
+    let ran = place.run(line).succeeded();
+    assert_eq!(ran.err, "");
+    let report = ran.json();
+    assert_eq!(fields(&report)[..5], REPORT);
+    assert_eq!(fields(&report)[5..11], LAST);
+    assert_eq!((&report["program"], &report["machine"]), (&"merge-min".into(), &"threads".into()));
+    assert_eq!((&report["cores"], &report["machine_hash"]), (&4.into(), &Value::Null));
+    assert_eq!(report["parameters"]["keys_per_core"], 128);
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3);
+    for (run, seed) in runs.iter().zip(7..) {
+        assert_eq!(fields(run)[..8], RUN);
+        assert_eq!(run["seed"], seed);
+        assert_eq!((&run["max_keys"], &run["skew"]), (&128.into(), &1.0.into()));
+        assert_eq!(run["check"]["passed"], true);
+        assert!(run["result"].as_str().unwrap().contains("of 512 values"), "{run}");
+    }
+    let time = &report["time_us"];
+    let [mean, sd, min, max] =
+        ["mean", "sd", "min", "max"].map(|name| time[name].as_f64().expect(name));
+    assert!(min <= mean && mean <= max && min > 0.0 && sd >= 0.0, "{time}");
+    let times: Vec<f64> = runs.iter().map(|run| run["time_us"].as_f64().unwrap()).collect();
+    let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
+    assert!((sd - (squares / 2.0).sqrt()).abs() <= sd * 1e-9, "{time}");
+}
+
+#[test]
+fn a_seed_decides_what_comes_out() {
+    let place = Place::new();
+    let result = |seed: u64| {
+        let line = format!("sim local-min --machine threads --json --seed {seed}");
+        place.run(&line).succeeded().json()["runs"][0]["result"].clone()
+    };
+    assert_eq!(result(3), result(3));
+    assert_ne!(result(3), result(4));
+}
+
+/// Runs that command line with and without `--json`: one line that holds all of `parts`.
+#[track_caller]
+fn refuses(line: &str, parts: &[&str], kind: &str) {
+    let place = Place::new();
+    let plain = place.run(line);
+    assert_eq!(plain.code, 2, "{line}: {plain:?}");
+    for part in parts {
+        assert!(plain.complaint().contains(part), "{line}: no {part:?} in {}", plain.complaint());
+    }
+    assert!(plain.out.is_empty(), "{plain:?}");
+    let told = place.run(&format!("{line} --json"));
+    assert_eq!(told.code, 2, "{line}: {told:?}");
+    assert_eq!(told.json()["error"]["kind"], kind, "{line}");
+    let message = told.complaint().trim_start_matches("gristmill: ");
+    assert_eq!(told.json()["error"]["message"], message);
+    assert!(place.names().is_empty(), "{line}: {:?}", place.names());
+}
+
+#[test]
+fn what_a_program_cannot_be_told() {
+    refuses("sim sleep", &["'sleep'", "loopback", "merge-min", "map-reduce"], "usage");
+    refuses("sim local-min --incast 4", &["--incast", "knows", "--keys-per-core"], "usage");
+    refuses("sim receive --bytes 12", &["--bytes 12", "8 bytes"], "usage");
+    refuses("sim receive --bytes 2056", &["--bytes 2056", "2,048"], "usage");
+    refuses("sim receive --bytes 0", &["--bytes 0"], "usage");
+    refuses("sim merge-min --incast 0", &["--incast 0"], "usage");
+    refuses("sim merge-min --keys 100 --cores 64", &["--keys 100", "64 cores"], "usage");
+    refuses("sim merge-min --keys 64 --keys-per-core 1", &["--keys-per-core"], "usage");
+    refuses("sim flood --cores 4 --to 4", &["--to 4", "0 to 3"], "usage");
+    refuses("sim receive --cores 1", &["receive", "two or more"], "usage");
+    refuses("sim merge-min --runs 0", &["--runs 0"], "usage");
+    refuses("sim merge-min --cores 0", &["--cores 0"], "usage");
+}
+
+#[test]
+fn what_a_machine_cannot_be() {
+    refuses("sim flood --cores 65537", &["65537", "nanopu", "65536"], "usage");
+    refuses("sim flood --cores 5000 --machine threads", &["5000", "threads", "4096"], "usage");
+    refuses("sim merge-min --loss 1.5", &["--loss", "0 to 1"], "usage");
+    refuses("sim merge-min --loss nan", &["--loss", "0 to 1"], "usage");
+    refuses("sim merge-min --loss 1", &["--loss 1"], "usage");
+    refuses("sim merge-min --tail-ns 5 --tail-fraction=-0.1", &["--tail-fraction"], "usage");
+    refuses("sim merge-min --switch-ns=-1", &["--switch-ns"], "usage");
+    refuses("sim merge-min --link-ns inf", &["--link-ns"], "usage");
+    refuses("sim merge-min --machine threads --loss 0.1", &["--loss", "threads"], "usage");
+    refuses("sim merge-min --machine no-such", &["no-such", "nanopu"], "profile");
+    refuses("sim merge-min --trace no/such/file", &["no/such/file"], "io");
+    refuses("sim merge-min --machine threads --trace file", &["--trace", "threads"], "usage");
+}
+
+#[test]
+fn options_without_a_feature_are_unknown() {
+    let place = Place::new();
+    for option in ["--core rocket", "--variant x", "--buckets 4", "--critical-path"] {
+        let ran = place.run(&format!("sim merge-min {option}"));
+        assert_eq!(ran.code, 2, "{option}");
+        assert!(ran.err.contains("unexpected argument"), "{}", ran.err);
+    }
+    assert_eq!(place.run("sim merge-min --tail-ns 5").code, 2);
+    assert_eq!(place.run("sim").code, 2);
+}
+
+#[test]
+fn a_profile_with_a_mistake() {
+    let place = Place::new();
+    let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/nanopu.toml");
+    let text = std::fs::read_to_string(machines).unwrap();
+    place.write("odd.toml", text.replace("[nic]", "[nic]\nwheels = 4"));
+    let ran = place.run("sim merge-min --machine odd.toml");
+    assert_eq!(ran.code, 2);
+    for part in ["odd.toml", "wheels", "line "] {
+        assert!(ran.complaint().contains(part), "{ran:?}");
+    }
+    let told = place.run("sim merge-min --machine odd.toml --json").json();
+    assert_eq!(told["error"]["file"], "odd.toml");
+}
+
+#[test]
+fn a_refused_trace_changes_no_file() {
+    let place = Place::new();
+    place.write("trace", "old");
+    place.run("sim merge-min --machine threads --trace trace");
+    assert_eq!(place.read("trace"), b"old");
+}
+
+#[test]
+fn a_signal_ends_a_run_on_threads() {
+    let place = Place::new();
+    let mut command = place.command("sim kv --machine threads --cores 2 --messages 4000000000");
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "seed 1\n");
+    // Signals are heard from the moment after the head was told.
+    std::thread::sleep(Duration::from_millis(500));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, 130, "{ran:?}");
+    assert_eq!(ran.complaint(), "gristmill: stopped by SIGINT");
+}
+
+#[test]
+fn experiments_are_listed_and_refused() {
+    let place = Place::new();
+    let list = words(&place.run("lab list").succeeded());
+    assert!(list.contains("nanosort/figure-1") && list.contains("Figure 1"), "{list}");
+    refuses("lab run no-such", &["no-such", "nanosort/figure-1"], "file");
+    place.write("odd.toml", "title = 4\n");
+    let ran = place.run("lab run odd.toml");
+    assert_eq!(ran.code, 2);
+    assert!(ran.complaint().contains("odd.toml: line 1"), "{ran:?}");
+}
+
+/// An experiment of arithmetic alone: no machine is asked.
+const LIGHT: &str = r#"
+    title = "light"
+    source = "physics"
+    machine = "threads"
+    [[line]]
+    id = "light"
+    claim = "travel 300 m at the speed of light"
+    paper = 300
+    unit = "m in 1 us"
+    per_second = 299_792_458
+    tolerance = 0.01
+    [[line]]
+    id = "merge"
+    claim = "find a minimum on threads"
+    paper = 1e9
+    unit = "us"
+    program = "merge-min"
+    with = { cores = 4, reorder = "nic" }
+"#;
+
+#[test]
+fn an_experiment_of_a_file() {
+    let place = Place::new();
+    place.write("light.toml", LIGHT);
+    let told = place.run("lab run light.toml --json").succeeded().json();
+    let claims = told["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), 2);
+    for claim in claims {
+        for name in ["paper", "ours", "deviation"] {
+            assert!(claim[name].is_number(), "{claim}");
+        }
+        assert_eq!(claim["check"]["passed"], true);
+    }
+    assert_eq!((&claims[0]["id"], &claims[0]["ours"]), (&"light".into(), &299.792_458.into()));
+    let told = words(&place.run("lab run light.toml").succeeded());
+    assert!(told.contains("speed of light") && told.contains("-0.1 %"), "{told}");
+    place.write("far.toml", LIGHT.replace("paper = 300", "paper = 200"));
+    let ran = place.run("lab run far.toml");
+    assert_eq!(ran.code, 1);
+    assert!(ran.complaint().contains("'light'") && ran.complaint().contains("1 %"), "{ran:?}");
+}

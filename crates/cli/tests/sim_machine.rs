@@ -1,0 +1,197 @@
+//! `gristmill sim` and `gristmill lab` on simulated machines: reports, traces, signals.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+
+use common::{Place, Ran};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// Each program, small.
+const SMALL: [&str; 10] = [
+    "loopback --messages 4 --bytes 64",
+    "receive --cores 8 --messages 7",
+    "send --cores 8 --messages 7",
+    "local-min --cores 3 --keys-per-core 100",
+    "local-sort --cores 2 --keys-per-core 20",
+    "merge-min --cores 70 --keys-per-core 9 --incast 3",
+    "flood --cores 300 --messages 8",
+    "kv --cores 8 --messages 5 --keys 16 --servers 2",
+    "set-algebra --cores 20 --queries 2",
+    "map-reduce --cores 20 --rounds 3",
+];
+
+const RUN: [&str; 8] =
+    ["seed", "time_us", "messages", "wire_bytes", "max_keys", "skew", "sorted", "stages"];
+
+const STAGE: [&str; 8] =
+    ["name", "min_us", "p25_us", "p50_us", "p75_us", "p99_us", "max_us", "idle_us"];
+
+fn fields(value: &Value) -> Vec<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+fn json(place: &Place, line: &str) -> Value {
+    place.run(&format!("sim {line} --json")).succeeded().json()
+}
+
+/// The report without what depends on this computer.
+fn reproducible(mut report: Value) -> String {
+    let all = report.as_object_mut().unwrap();
+    for name in ["wall_s", "peak_rss_bytes", "threads"] {
+        all.shift_remove(name).expect(name);
+    }
+    report.to_string()
+}
+
+#[test]
+fn programs_on_the_machine_are_checked() {
+    let place = Place::new();
+    for line in SMALL {
+        let report = json(&place, line);
+        assert_eq!(report["machine"], "nanopu");
+        assert_eq!(report["machine_hash"].as_str().map(str::len), Some(16), "{line}");
+        assert!(report["events"].as_u64() > Some(0), "{line}");
+        let run = &report["runs"][0];
+        assert_eq!(fields(run)[..8], RUN);
+        assert_eq!(run["check"]["passed"], true, "{line}");
+        assert!(run["time_us"].as_f64() > Some(0.0), "{line}: {run}");
+        assert!(run["messages"].is_u64() && run["wire_bytes"].is_u64(), "{line}");
+        let stages = run["stages"].as_array().unwrap();
+        assert!(!stages.is_empty(), "{line}");
+        for stage in stages {
+            assert_eq!(fields(stage)[..8], STAGE);
+            let us = STAGE[1..7].iter().map(|name| stage[name].as_f64().expect(name));
+            assert!(us.collect::<Vec<_>>().is_sorted(), "{line}: {stage}");
+        }
+    }
+}
+
+#[test]
+fn threads_leave_no_trace_in_a_report() {
+    let place = Place::new();
+    let more = [
+        "merge-min --cores 1024 --loss 0.001 --runs 2",
+        "merge-min --cores 1024 --link-ns 0 --switch-ns 0",
+    ];
+    for line in SMALL.into_iter().chain(more) {
+        let one = reproducible(json(&place, line));
+        for threads in [2, 3] {
+            let more = reproducible(json(&place, &format!("{line} --threads {threads}")));
+            assert_eq!(more, one, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_loopback_is_timed_at_the_nic() {
+    let report = json(&Place::new(), "loopback --bytes 16");
+    let run = &report["runs"][0];
+    assert_eq!(run["mac_ns"], 52.0);
+    // 55 cycles of 312.5 ps, measured on the hardware description.
+    let cycles = run["time_us"].as_f64().unwrap() / 312.5e-6;
+    assert!((cycles / 55.0 - 1.0).abs() < 0.05, "{cycles} cycles");
+}
+
+#[test]
+fn reordering_changes_times_and_no_result() {
+    let place = Place::new();
+    let runs = ["software", "port", "nic"].map(|by| {
+        let report = json(&place, &format!("map-reduce --reorder {by}"));
+        assert_eq!(report["parameters"]["reorder"], by);
+        report["runs"][0]["result"].clone()
+    });
+    assert!(runs.iter().all(|result| *result == runs[0]), "{runs:?}");
+}
+
+#[test]
+fn what_is_changed_of_the_machine_is_felt() {
+    let place = Place::new();
+    let time =
+        |changes: &str| json(&place, &format!("merge-min {changes}"))["time_us"]["mean"].as_f64();
+    let plain = time("");
+    assert!(time("--switch-ns 100") < plain);
+    assert!(time("--link-ns 500") > plain);
+    assert!(time("--tail-ns 50000 --tail-fraction 1") > plain);
+    let lossy = json(&place, "merge-min --cores 1024 --loss 0.01");
+    assert!(lossy["runs"][0]["lost"].as_u64() > Some(0), "{lossy}");
+    assert!(lossy["runs"][0]["resent"].as_u64() > Some(0), "{lossy}");
+}
+
+#[test]
+fn a_machine_without_latency_says_that_it_is_one_block() {
+    let line = "sim merge-min --cores 1024 --switch-ns 0 --link-ns 0 --threads 2";
+    let told = Place::new().run(line).succeeded();
+    let told = String::from_utf8(told.out).unwrap();
+    assert!(told.contains("one block"), "{told}");
+}
+
+#[test]
+fn a_table_for_people() {
+    let place = Place::new();
+    for line in SMALL {
+        let ran = place.run(&format!("sim {line}")).succeeded();
+        let told = String::from_utf8(ran.out).unwrap();
+        assert!(told.starts_with("seed 1\n"), "{told}");
+        for word in ["\nresult ", "\ntime ", "\nmessages ", "\nstages in us", "\nspeed "] {
+            assert!(told.contains(word), "{word} is not in\n{told}");
+        }
+        assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    }
+}
+
+#[test]
+fn a_trace_shows_at_most_512_cores() {
+    let place = Place::new();
+    place.run("sim merge-min --cores 2048 --keys-per-core 8 --trace trace").succeeded();
+    let trace: Value = serde_json::from_slice(&place.read("trace")).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let threads = events.iter().filter(|event| event["name"] == "thread_name").count();
+    assert!((256..=512).contains(&threads), "{threads}");
+    let slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+    assert!(slices.len() >= threads);
+    for slice in slices {
+        assert!(slice["ts"].is_number() && slice["dur"].as_f64() >= Some(0.0), "{slice}");
+        assert!(slice["args"]["idle_us"].as_f64() <= slice["dur"].as_f64().map(|us| us + 0.001));
+    }
+}
+
+#[test]
+fn a_failed_check_is_exit_1() {
+    // Two cores of one NIC: nothing was measured that is worth telling.
+    let ran = Place::new().run("sim loopback --cores 2 --json");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.complaint().contains("NIC"), "{ran:?}");
+    assert_eq!(ran.json()["runs"][0]["check"]["passed"], false);
+}
+
+#[test]
+fn a_signal_ends_a_simulation() {
+    let place = Place::new();
+    let line = "sim flood --cores 16384 --messages 100000 --progress json --json";
+    let mut child = place.command(line).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    told.read_line(&mut first).unwrap();
+    let step: Value = serde_json::from_str(&first).unwrap();
+    assert!(step["virtual_us"].is_number() && step["messages"].is_u64(), "{step}");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let last = told.lines().map(Result::unwrap).last().unwrap();
+    assert_eq!(last, "gristmill: stopped by SIGINT");
+    assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 130);
+}
+
+#[test]
+fn figure_1_line_by_line() {
+    let told = Place::new().run("lab run figure-1").succeeded().out;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    let told = Place::new().run("lab run nanosort/figure-1 --json").succeeded().json();
+    let claims = told["claims"].as_array().unwrap();
+    let ids: Vec<_> = claims.iter().map(|claim| claim["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["scan", "sort", "light", "link", "loopback", "mica", "sets"]);
+    for claim in claims {
+        assert!(claim["ours"].as_f64() > Some(0.0), "{claim}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Programs of tiny tasks: what thousands of nanosecond cores can do together.
+//!
+//! Each is written once, as what one rank does, and runs on threads or on a simulated cluster of
+//! nanoPU cores. One program is one file; each checks what its ranks answer against naive code.
+//!
+//! ```text
+//!   one core      local_min  local_sort                     NanoSort, Figures 2 and 8
+//!   two NICs      loopback                                  NanoSort, Table 1
+//!   messages      receive  send  flood                      NanoSort, Figures 6 and 7
+//!   a tree        merge_min                                 NanoSort, section 3.1, Figures 3 and 4
+//!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
+//! ```
+//!
+//! What they share: [`Tree`], the shape of a merge tree, [`Permutation`], who sends to whom
+//! without a table, and [`Program`]. They follow the paper's rules (section 3.2): fire and forget,
+//! no coordinator, and the end of each step known by counting.
+//!
+//! The crate names no machine, no clock and no random source but its node's and its seed.
+
+mod collective;
+mod flood;
+mod kv;
+mod local_min;
+mod local_sort;
+mod loopback;
+mod map_reduce;
+mod merge_min;
+mod message;
+mod permutation;
+mod program;
+mod receive;
+mod send;
+mod set_algebra;
+mod table;
+mod tree;
+
+pub use flood::{Flood, Flooded};
+pub use kv::{Kv, Shard};
+pub use local_min::{Least, LocalMin};
+pub use local_sort::{LocalSort, Sorted};
+pub use loopback::{Loopback, Looped};
+pub use map_reduce::{Counted, MapReduce};
+pub use merge_min::MergeMin;
+pub use message::{Handed, Taken};
+pub use permutation::Permutation;
+pub use program::{Program, Span, Timing, Verdict};
+pub use receive::ReceiveLoop;
+pub use send::SendLoop;
+pub use set_algebra::{Found, Hits, SetAlgebra};
+pub use table::Table;
+pub use tree::Tree;

@@ -1,0 +1,76 @@
+//! The minimum of some values on each core, no messages (NanoSort, Figures 1 and 2).
+//!
+//! A core looks at its values one after the other; beyond the nearest cache it waits for memory.
+
+use node::{Node, Random, Rank, Work};
+
+use crate::program::{Program, Span, Verdict, grouped};
+
+/// Every rank finds the minimum of its own values. Stage: `scan`.
+#[derive(Clone, Debug)]
+pub struct LocalMin {
+    /// Values of each rank.
+    pub keys: u32,
+    /// Decides the values.
+    pub seed: u64,
+}
+
+impl Default for LocalMin {
+    fn default() -> LocalMin {
+        LocalMin { keys: 1024, seed: 1 }
+    }
+}
+
+/// The least value that a rank knows of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// The value; the largest number when there is none.
+    pub least: u64,
+    /// How long it took.
+    pub span: Span,
+}
+
+impl Program for LocalMin {
+    type Answer = Least;
+
+    async fn run(self, node: Node) -> Least {
+        let values = values(self.seed, node.rank(), self.keys);
+        let begin = node.now();
+        node.stage("scan");
+        let least = scan(&node, &values);
+        Least { least, span: Span::since(begin, &node) }
+    }
+
+    fn check(&self, answers: &[Least]) -> Verdict {
+        let naive = |rank| values(self.seed, Rank(rank as u32), self.keys).into_iter().min();
+        let wrong = |(rank, answer): (usize, &Least)| {
+            let expected = naive(rank).unwrap_or(u64::MAX);
+            let found = answer.least;
+            (found != expected)
+                .then(|| format!("rank {rank} says {found}, and the minimum is {expected}"))
+        };
+        let fault = answers.iter().enumerate().find_map(wrong);
+        let result = match answers.first() {
+            Some(first) if self.keys > 0 => {
+                format!("minimum {} of {} values on rank 0", first.least, grouped(self.keys.into()))
+            }
+            _ => "no values".to_owned(),
+        };
+        Verdict::new(result, fault)
+            .with_keys(answers.iter().map(|_| self.keys.into()))
+            .with_spans(answers.iter().map(|answer| answer.span))
+    }
+}
+
+/// The values of a rank.
+pub(crate) fn values(seed: u64, rank: Rank, count: u32) -> Vec<u64> {
+    let mut random = Random::stream(seed, rank.0.into());
+    (0..count).map(|_| random.next_u64()).collect()
+}
+
+/// The least of some values, one after the other.
+pub(crate) fn scan(node: &Node, values: &[u64]) -> u64 {
+    let least = values.iter().fold(u64::MAX, |least, value| least.min(*value));
+    node.work(Work::Scan { words: values.len() as u64 });
+    least
+}

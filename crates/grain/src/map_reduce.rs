@@ -1,0 +1,155 @@
+//! MapReduce over a stream: counts of words, round after round (NanoSort, section 3.2).
+//!
+//! ```text
+//!   map      each rank, alone: its slice of the round's text > counts of a few buckets
+//!   reduce   level by level up a tree: add what the children counted; the root has the round's sum
+//! ```
+//!
+//! Rounds follow each other without a barrier: a rank maps its next slice while the last one's
+//! counts are still on their way, and the root has its sums in order. Nobody waits for the root, but
+//! a child that is [two windows](WINDOW) ahead waits for its parent, which must keep what it sends.
+
+use node::{Matching, Node, Random, Rank, Work};
+
+use crate::collective::Collective;
+use crate::program::{Program, Span, Verdict, grouped};
+use crate::tree::Tree;
+
+/// Words of a language are numbered; the lower the number, the more frequent.
+const LANGUAGE: usize = 1 << 16;
+
+/// Rounds of a window. A parent that has merged a window allows the next but one: so its NIC has to
+/// keep four rounds of its children's counts at most, which at incast 8 are 14 times 4 messages.
+const WINDOW: u32 = 2;
+
+/// All ranks count the words of a text. Stages: `map`, `reduce`.
+#[derive(Clone, Debug)]
+pub struct MapReduce {
+    /// Words of the text that each rank maps in a round.
+    pub words: u32,
+    /// Counts that are kept: 1 to 255, as one message carries them.
+    pub buckets: u32,
+    /// Rounds of input.
+    pub rounds: u32,
+    /// Counts merged at each level of the tree, the merging rank's own among them; 1 is a chain.
+    pub incast: u32,
+    /// Where messages of later rounds and levels wait.
+    pub matching: Matching,
+    /// Decides the text.
+    pub seed: u64,
+}
+
+impl Default for MapReduce {
+    fn default() -> MapReduce {
+        let (incast, matching) = (8, Matching::default());
+        MapReduce { words: 64, buckets: 8, rounds: 4, incast, matching, seed: 1 }
+    }
+}
+
+/// What one rank gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// The counts of each round, one after the other; on rank 0 alone.
+    pub counts: Vec<u64>,
+    /// How long it took.
+    pub span: Span,
+}
+
+impl Program for MapReduce {
+    type Answer = Counted;
+
+    async fn run(self, node: Node) -> Counted {
+        if self.objection(node.nodes()).is_some() {
+            return Counted::default();
+        }
+        let begin = node.now();
+        let mut collective = Collective::new(&node, self.incast, self.matching);
+        let mut counts = vec![0; self.buckets as usize];
+        let mut all = Vec::new();
+        for round in 0..self.rounds {
+            if round % WINDOW == 0 && round >= 2 * WINDOW {
+                collective.wait_for_leave(&node, round).await;
+            }
+            node.stage("map");
+            self.map(round, node.rank(), &mut counts);
+            node.work(Work::Scan { words: self.words.into() });
+            node.stage("reduce");
+            collective.merge(&node, round, &mut counts, add).await;
+            let next = round + 1;
+            if next % WINDOW == 0 && self.rounds - next > WINDOW {
+                collective.allow(&node, next + WINDOW).await;
+            }
+            if node.rank() == Rank(0) {
+                all.extend_from_slice(&counts);
+            }
+        }
+        Counted { counts: all, span: Span::since(begin, &node) }
+    }
+
+    fn check(&self, answers: &[Counted]) -> Verdict {
+        if let Some(objection) = self.objection(answers.len() as u32) {
+            return Verdict::refused(objection);
+        }
+        let Some(root) = answers.first() else {
+            return Verdict::refused("there are no ranks".to_owned());
+        };
+        let naive = self.naive(answers.len() as u32);
+        let at = naive.iter().zip(&root.counts).position(|(expected, count)| expected != count);
+        let fault = match at {
+            _ if naive.len() != root.counts.len() => {
+                Some(format!("{} counts came of {}", root.counts.len(), naive.len()))
+            }
+            Some(at) => {
+                let (round, bucket) = (at / self.buckets as usize, at % self.buckets as usize);
+                let (count, expected) = (root.counts[at], naive[at]);
+                Some(format!("round {round} has {count} in bucket {bucket}, and it is {expected}"))
+            }
+            None => None,
+        };
+        let words = grouped(root.counts.iter().sum());
+        let result = format!("{words} words counted in {} rounds", self.rounds);
+        Verdict::new(result, fault).with_spans(answers.iter().map(|answer| answer.span))
+    }
+
+    fn objection(&self, ranks: u32) -> Option<String> {
+        let most = node::MESSAGE_WORDS as u32 - 1;
+        if !(1..=most).contains(&self.buckets) {
+            return Some(format!("a message carries 1 to {most} counts, not {}", self.buckets));
+        }
+        Collective::objection(Tree::new(ranks, self.incast), self.matching, self.rounds)
+    }
+}
+
+impl MapReduce {
+    /// The words of a rank's slice of a round: of two draws the lower, so low numbers are frequent.
+    fn text(&self, round: u32, rank: Rank) -> impl Iterator<Item = u64> + use<> {
+        let slice = (u64::from(round) << 32) | u64::from(rank.0);
+        let mut random = Random::stream(self.seed, slice);
+        (0..self.words).map(move |_| random.below(LANGUAGE).min(random.below(LANGUAGE)) as u64)
+    }
+
+    /// Counts the slice's words by bucket.
+    fn map(&self, round: u32, rank: Rank, counts: &mut [u64]) {
+        counts.fill(0);
+        for word in self.text(round, rank) {
+            counts[(word % u64::from(self.buckets)) as usize] += 1;
+        }
+    }
+
+    /// Counts bucket after bucket in the whole text of each round.
+    fn naive(&self, ranks: u32) -> Vec<u64> {
+        let mut counts = Vec::new();
+        for round in 0..self.rounds {
+            let text = (0..ranks).flat_map(|rank| self.text(round, Rank(rank)));
+            let text: Vec<u64> = text.map(|word| word % u64::from(self.buckets)).collect();
+            for bucket in 0..u64::from(self.buckets) {
+                counts.push(text.iter().filter(|word| **word == bucket).count() as u64);
+            }
+        }
+        counts
+    }
+}
+
+fn add(counts: &mut [u64], others: &[u64]) {
+    counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+}

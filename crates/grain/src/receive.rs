@@ -1,0 +1,84 @@
+//! Receiving: how long a core takes for each message that waits for it (NanoSort, section 6.1,
+//! Figure 6).
+//!
+//! All other ranks send to rank 0 as fast as they can; each one's share is arithmetic.
+
+use node::{Address, Node, Port, Rank};
+
+use crate::message::{Handed, Taken, alone, fill, share, too_long, words_of};
+use crate::program::{Program, Span, Timing, Verdict, grouped};
+
+const PORT: Port = Port(1);
+
+/// Rank 0 receives messages from all others. Stages: `receive` on rank 0, `send` on the others.
+#[derive(Clone, Debug)]
+pub struct ReceiveLoop {
+    /// Messages in all.
+    pub messages: u32,
+    /// Bytes of a message, rounded up to words of eight.
+    pub bytes: u32,
+    /// Decides what the messages say.
+    pub seed: u64,
+}
+
+impl Default for ReceiveLoop {
+    fn default() -> ReceiveLoop {
+        ReceiveLoop { messages: 64, bytes: 16, seed: 1 }
+    }
+}
+
+impl Program for ReceiveLoop {
+    type Answer = Handed;
+
+    async fn run(self, node: Node) -> Handed {
+        if self.objection(node.nodes()).is_some() {
+            return Handed::default();
+        }
+        let begin = node.now();
+        let mut taken = Taken::default();
+        match node.rank().0.checked_sub(1) {
+            None => {
+                node.stage("receive");
+                let port = node.bind(PORT);
+                for _ in 0..self.messages {
+                    taken.take(&port.next(&node).await.words);
+                }
+            }
+            Some(index) => {
+                node.stage("send");
+                let mut words = vec![0; words_of(self.bytes)];
+                for number in 0..share(self.messages, node.nodes() - 1, index) {
+                    fill(&mut words, self.seed, node.rank(), number);
+                    node.send(Address { rank: Rank(0), port: PORT }, &words).await;
+                }
+            }
+        }
+        Handed { taken, span: Span::since(begin, &node) }
+    }
+
+    fn check(&self, answers: &[Handed]) -> Verdict {
+        if let Some(objection) = self.objection(answers.len() as u32) {
+            return Verdict::refused(objection);
+        }
+        let others = answers.len() as u32 - 1;
+        let mut expected = Taken::default();
+        let mut words = vec![0; words_of(self.bytes)];
+        // Dealt like cards, one round after the other.
+        for message in 0..self.messages {
+            fill(&mut words, self.seed, Rank(1 + message % others), message / others);
+            expected.take(&words);
+        }
+        let messages = grouped(self.messages.into());
+        let result = format!("{messages} messages of {} bytes received", self.bytes);
+        Verdict::new(result, answers[0].taken.fault(&expected, 0))
+            .with_spans(std::iter::once(answers[0].span))
+    }
+
+    fn timing(&self) -> Timing {
+        Timing::Busy { rank: Rank(0), stage: "receive" }
+    }
+
+    fn objection(&self, ranks: u32) -> Option<String> {
+        too_long(self.bytes).or_else(|| alone(ranks, self.messages))
+    }
+}

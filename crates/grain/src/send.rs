@@ -1,0 +1,84 @@
+//! Sending: how long a core takes for each message it sends (NanoSort, section 6.1, Figure 7).
+//!
+//! Rank 0 sends to all others in turn; how many come to each is arithmetic.
+
+use node::{Address, Node, Port, Rank};
+
+use crate::message::{Handed, Taken, alone, fill, share, too_long, words_of};
+use crate::program::{Program, Span, Timing, Verdict, grouped};
+
+const PORT: Port = Port(1);
+
+/// Rank 0 sends messages to all others. Stages: `send` on rank 0, `receive` on the others.
+#[derive(Clone, Debug)]
+pub struct SendLoop {
+    /// Messages in all.
+    pub messages: u32,
+    /// Bytes of a message, rounded up to words of eight.
+    pub bytes: u32,
+    /// Decides what the messages say.
+    pub seed: u64,
+}
+
+impl Default for SendLoop {
+    fn default() -> SendLoop {
+        SendLoop { messages: 64, bytes: 16, seed: 1 }
+    }
+}
+
+impl Program for SendLoop {
+    type Answer = Handed;
+
+    async fn run(self, node: Node) -> Handed {
+        if self.objection(node.nodes()).is_some() {
+            return Handed::default();
+        }
+        let begin = node.now();
+        let others = node.nodes().saturating_sub(1);
+        let mut taken = Taken::default();
+        match node.rank().0.checked_sub(1) {
+            None => {
+                node.stage("send");
+                let mut words = vec![0; words_of(self.bytes)];
+                for number in 0..self.messages {
+                    fill(&mut words, self.seed, Rank(0), number);
+                    let rank = Rank(1 + number % others);
+                    node.send(Address { rank, port: PORT }, &words).await;
+                }
+            }
+            Some(index) => {
+                node.stage("receive");
+                let port = node.bind(PORT);
+                for _ in 0..share(self.messages, others, index) {
+                    taken.take(&port.next(&node).await.words);
+                }
+            }
+        }
+        Handed { taken, span: Span::since(begin, &node) }
+    }
+
+    fn check(&self, answers: &[Handed]) -> Verdict {
+        if let Some(objection) = self.objection(answers.len() as u32) {
+            return Verdict::refused(objection);
+        }
+        let mut expected = vec![Taken::default(); answers.len()];
+        let mut words = vec![0; words_of(self.bytes)];
+        for (number, rank) in (0..self.messages).zip((1..answers.len()).cycle()) {
+            fill(&mut words, self.seed, Rank(0), number);
+            expected[rank].take(&words);
+        }
+        let wrong = |(rank, answer): (usize, &Handed)| answer.taken.fault(&expected[rank], rank);
+        let messages = grouped(self.messages.into());
+        let result = format!("{messages} messages of {} bytes sent", self.bytes);
+        Verdict::new(result, answers.iter().enumerate().find_map(wrong))
+            .with_spans(answers.iter().take(1).map(|answer| answer.span))
+    }
+
+    fn timing(&self) -> Timing {
+        Timing::Busy { rank: Rank(0), stage: "send" }
+    }
+
+    fn objection(&self, ranks: u32) -> Option<String> {
+        too_long(self.bytes).or_else(|| alone(ranks, self.messages))
+    }
+}

@@ -1,0 +1,148 @@
+//! A hash table of one core: keys and values in two flat arrays, no pointers.
+//!
+//! Open addressing with linear probing: a key lies at the place its hash names, or at the next free
+//! one. At most three quarters of the places are taken, so a look-up tries a few neighbours.
+//!
+//! ```text
+//!   keys     | 7 |   | 3 | 19 |   | ...     hash(3) = hash(19) = place 2
+//!   values   |...|   |...|....|   | ...     as many words each
+//! ```
+//!
+//! Nothing is ever removed.
+
+/// Marks a free place; not a key.
+const FREE: u64 = u64::MAX;
+
+/// 2^64 divided by the golden ratio: Fibonacci hashing takes the high bits of the product (Knuth,
+/// volume 3, section 6.4).
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Places of the smallest table.
+const LEAST_PLACES: usize = 8;
+
+/// A hash table from keys to values of a fixed number of words.
+#[derive(Clone, Debug)]
+pub struct Table {
+    value_words: usize,
+    count: usize,
+    keys: Vec<u64>,
+    values: Vec<u64>,
+}
+
+impl Table {
+    /// An empty table; it takes no memory yet.
+    pub fn new(value_words: usize) -> Table {
+        Table { value_words, count: 0, keys: Vec::new(), values: Vec::new() }
+    }
+
+    /// How many keys it holds.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: u64) -> Option<&[u64]> {
+        let place = self.place(key)?;
+        (self.keys[place] == key).then(|| self.value(place))
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Panics
+    /// When the key is the largest number, or the value has another length.
+    pub fn put(&mut self, key: u64, value: &[u64]) {
+        assert!(key != FREE, "the largest number is no key");
+        if (self.count + 1) * 4 > self.keys.len() * 3 {
+            self.grow();
+        }
+        let place = self.place(key).expect("a table that has grown has places");
+        self.count += usize::from(self.keys[place] == FREE);
+        self.keys[place] = key;
+        let begin = place * self.value_words;
+        self.values[begin..begin + self.value_words].copy_from_slice(value);
+    }
+
+    /// All keys with their values, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &[u64])> {
+        let taken = self.keys.iter().enumerate().filter(|(_, key)| **key != FREE);
+        taken.map(|(place, key)| (*key, self.value(place)))
+    }
+
+    /// Where a key is, or would be.
+    fn place(&self, key: u64) -> Option<usize> {
+        let mask = self.keys.len().checked_sub(1)?;
+        let mut place = (key.wrapping_mul(FACTOR) >> 32) as usize & mask;
+        while self.keys[place] != key && self.keys[place] != FREE {
+            place = (place + 1) & mask;
+        }
+        Some(place)
+    }
+
+    fn value(&self, place: usize) -> &[u64] {
+        &self.values[place * self.value_words..][..self.value_words]
+    }
+
+    fn grow(&mut self) {
+        let places = (self.keys.len() * 2).max(LEAST_PLACES);
+        let mut larger = Table {
+            keys: vec![FREE; places],
+            values: vec![0; places * self.value_words],
+            ..Table::new(self.value_words)
+        };
+        self.iter().for_each(|(key, value)| larger.put(key, value));
+        *self = larger;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use node::Random;
+
+    use super::*;
+
+    #[test]
+    fn it_holds_what_a_map_holds() {
+        for (seed, space) in [(1, 5), (2, 100), (3, 5000)] {
+            let (mut table, mut map) = (Table::new(2), BTreeMap::new());
+            let mut random = Random::new(seed);
+            for step in 0..3000 {
+                let key = random.below(space) as u64;
+                if random.below(2) == 0 {
+                    table.put(key, &[key, step]);
+                    map.insert(key, [key, step]);
+                }
+                assert_eq!(table.get(key), map.get(&key).map(|value| &value[..]));
+            }
+            assert_eq!((table.len(), table.is_empty()), (map.len(), map.is_empty()));
+            let held: BTreeMap<_, _> = table.iter().collect();
+            let expected: BTreeMap<_, _> =
+                map.iter().map(|(key, value)| (*key, &value[..])).collect();
+            assert_eq!(held, expected);
+        }
+    }
+
+    #[test]
+    fn keys_of_one_place_do_not_mix() {
+        // Keys that differ in high bits alone hash alike.
+        let keys = [3, 3 | 1 << 63, 3 | 1 << 62, 3 | 3 << 62];
+        let mut table = Table::new(1);
+        keys.iter().for_each(|&key| table.put(key, &[key]));
+        assert!(keys.iter().all(|&key| table.get(key) == Some(&[key])));
+        assert_eq!(table.get(4), None);
+    }
+
+    #[test]
+    fn values_may_be_empty() {
+        let mut table = Table::new(0);
+        assert_eq!(table.get(1), None);
+        table.put(1, &[]);
+        assert_eq!((table.get(1), table.get(2)), (Some(&[][..]), None));
+    }
+}

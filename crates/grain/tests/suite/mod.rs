@@ -1,0 +1,244 @@
+//! Every program on any machine: a machine's test file says how to run one ([`Harness`]) and calls
+//! `program_suite!(harness)`.
+
+use grain::{
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, Program, ReceiveLoop, SendLoop,
+    SetAlgebra, Verdict,
+};
+use node::{Matching, Rank};
+
+/// Ranks that every program is tried on.
+const RANKS: [u32; 7] = [1, 2, 3, 5, 8, 16, 33];
+
+/// The chain, deep and shallow trees, and more than there are ranks.
+const INCASTS: [u32; 6] = [1, 2, 3, 8, 33, 1000];
+
+const MATCHINGS: [Matching; 2] = [Matching::Software, Matching::Ports];
+
+/// A machine under test.
+pub trait Harness {
+    /// Runs a program to its end: the answers of all ranks, of each of some runs.
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Vec<Vec<P::Answer>>;
+
+    /// How many ranks share a NIC.
+    fn ranks_per_nic(&self) -> u32 {
+        1
+    }
+}
+
+/// The suite as tests over a harness.
+#[macro_export]
+macro_rules! program_suite {
+    ($harness:expr) => {
+        $crate::program_suite!($harness;
+            local_min, local_sort, merge_min, loopback, receive, send, flood, flood_at_one_nic, kv,
+            kv_with_servers, set_algebra, map_reduce, nothing_to_do, what_cannot_be_done);
+    };
+    ($harness:expr; $($name:ident),*) => {
+        $(#[test] fn $name() { suite::$name(&$harness); })*
+    };
+}
+
+fn verdicts<P: Program>(harness: &impl Harness, ranks: u32, program: &P) -> Vec<Verdict> {
+    let runs = harness.run(ranks, program);
+    assert!(!runs.is_empty() && runs.iter().all(|answers| answers.len() == ranks as usize));
+    let verdicts = runs.iter().map(|answers| program.check(answers));
+    verdicts.inspect(|verdict| assert!(!verdict.result.is_empty())).collect()
+}
+
+fn is_right<P: Program + std::fmt::Debug>(harness: &impl Harness, ranks: u32, program: &P) {
+    assert_eq!(program.objection(ranks), None);
+    for verdict in verdicts(harness, ranks, program) {
+        assert_eq!(verdict.fault, None, "{ranks} ranks, {program:?}");
+        let (begin, end) = verdict.elapsed.expect("every program says when it ran");
+        assert!(begin <= end);
+    }
+}
+
+fn is_faulty<P: Program + std::fmt::Debug>(harness: &impl Harness, ranks: u32, program: &P) {
+    for verdict in verdicts(harness, ranks, program) {
+        assert!(verdict.fault.is_some(), "{ranks} ranks, {program:?}");
+    }
+}
+
+pub fn local_min(harness: &impl Harness) {
+    for ranks in RANKS {
+        is_right(harness, ranks, &LocalMin { keys: 100, seed: ranks.into() });
+    }
+}
+
+pub fn local_sort(harness: &impl Harness) {
+    for ranks in RANKS {
+        let program = LocalSort { keys: 40 + ranks, seed: 3 };
+        is_right(harness, ranks, &program);
+        for verdict in verdicts(harness, ranks, &program) {
+            assert_eq!((verdict.sorted, verdict.skew), (Some(true), 1.0));
+            assert_eq!(verdict.max_keys, u64::from(40 + ranks));
+        }
+    }
+}
+
+pub fn merge_min(harness: &impl Harness) {
+    for ranks in RANKS {
+        for incast in INCASTS {
+            for matching in MATCHINGS {
+                let seed = u64::from(ranks * incast);
+                is_right(harness, ranks, &MergeMin { keys: 9, incast, matching, seed });
+            }
+        }
+    }
+}
+
+pub fn loopback(harness: &impl Harness) {
+    for ranks in RANKS.into_iter().filter(|ranks| *ranks > 1) {
+        for bytes in [0, 8, 60, 2048] {
+            let program = Loopback { messages: 7, bytes, seed: 5 };
+            if ranks > harness.ranks_per_nic() {
+                is_right(harness, ranks, &program);
+            } else {
+                is_faulty(harness, ranks, &program);
+            }
+        }
+    }
+}
+
+pub fn receive(harness: &impl Harness) {
+    for ranks in RANKS.into_iter().filter(|ranks| *ranks > 1) {
+        for (messages, bytes) in [(1, 8), (64, 16), (50, 0), (33, 100), (20, 2048)] {
+            is_right(harness, ranks, &ReceiveLoop { messages, bytes, seed: 6 });
+        }
+    }
+}
+
+pub fn send(harness: &impl Harness) {
+    for ranks in RANKS.into_iter().filter(|ranks| *ranks > 1) {
+        for (messages, bytes) in [(1, 8), (64, 16), (50, 0), (33, 100), (20, 2048)] {
+            is_right(harness, ranks, &SendLoop { messages, bytes, seed: 7 });
+        }
+    }
+}
+
+pub fn flood(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (messages, bytes) in [(1, 8), (16, 16), (37, 24), (5, 2048)] {
+            is_right(harness, ranks, &Flood { messages, bytes, to: None, seed: 8 });
+        }
+    }
+}
+
+pub fn flood_at_one_nic(harness: &impl Harness) {
+    for ranks in RANKS {
+        for to in [0, ranks / 2, ranks - 1] {
+            let to = Some(Rank(to));
+            is_right(harness, ranks, &Flood { messages: 7, bytes: 16, to, seed: 9 });
+        }
+    }
+}
+
+pub fn kv(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (put_percent, keys, bytes) in [(20, 64, 8), (50, 7, 0), (100, 1000, 100), (0, 5, 8)] {
+            let seed = u64::from(ranks + keys);
+            let program = Kv { messages: 12, put_percent, keys, bytes, servers: 0, seed };
+            is_right(harness, ranks, &program);
+        }
+    }
+}
+
+pub fn kv_with_servers(harness: &impl Harness) {
+    for ranks in RANKS {
+        for servers in [1, 3, ranks, 100] {
+            let program = Kv { servers, keys: 50, ..Kv::default() };
+            is_right(harness, ranks, &program);
+            let asking = if servers >= ranks { ranks } else { ranks - servers };
+            for answers in harness.run(ranks, &program) {
+                let served: u32 = answers.iter().map(|shard| shard.served).sum();
+                assert_eq!(served, 16 * asking);
+                let clients = answers.iter().skip(servers as usize);
+                assert!(clients.into_iter().all(|shard| shard.served == 0 && shard.keys == 0));
+            }
+        }
+    }
+}
+
+pub fn set_algebra(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (incast, query_terms) in [(1, 1), (2, 2), (8, 3), (1000, 4)] {
+            for matching in MATCHINGS {
+                let (documents, terms, queries) = (20 + ranks, 9, 5);
+                let seed = u64::from(ranks);
+                let program =
+                    SetAlgebra { documents, terms, queries, query_terms, incast, matching, seed };
+                is_right(harness, ranks, &program);
+                for answers in harness.run(ranks, &program) {
+                    let pairs = u64::from(queries * (query_terms - 1));
+                    assert!(answers.iter().all(|found| found.intersections == pairs));
+                }
+            }
+        }
+    }
+}
+
+pub fn map_reduce(harness: &impl Harness) {
+    for ranks in RANKS {
+        for incast in INCASTS {
+            for matching in MATCHINGS {
+                let (words, buckets, rounds) = (30, 1 + incast % 9, 6);
+                let seed = u64::from(incast);
+                let program = MapReduce { words, buckets, rounds, incast, matching, seed };
+                is_right(harness, ranks, &program);
+            }
+        }
+    }
+    is_right(harness, 9, &MapReduce { buckets: 255, ..MapReduce::default() });
+    for matching in MATCHINGS {
+        for rounds in [1, 2, 3, 4, 5, 7, 100] {
+            is_right(harness, 33, &MapReduce { rounds, matching, ..MapReduce::default() });
+        }
+    }
+}
+
+/// No keys, messages, queries, rounds: all ends, and nothing is wrong.
+pub fn nothing_to_do(harness: &impl Harness) {
+    for ranks in [1, 2, 9] {
+        is_right(harness, ranks, &LocalMin { keys: 0, seed: 1 });
+        is_right(harness, ranks, &LocalSort { keys: 0, seed: 1 });
+        is_right(harness, ranks, &MergeMin { keys: 0, incast: 0, ..MergeMin::default() });
+        is_right(harness, ranks, &Loopback { messages: 0, ..Loopback::default() });
+        is_right(harness, ranks, &ReceiveLoop { messages: 0, ..ReceiveLoop::default() });
+        is_right(harness, ranks, &SendLoop { messages: 0, ..SendLoop::default() });
+        is_right(harness, ranks, &Flood { messages: 0, ..Flood::default() });
+        is_right(harness, ranks, &Kv { messages: 0, keys: 0, ..Kv::default() });
+        is_right(harness, ranks, &SetAlgebra { queries: 0, ..SetAlgebra::default() });
+        is_right(harness, ranks, &SetAlgebra { documents: 0, ..SetAlgebra::default() });
+        is_right(harness, ranks, &MapReduce { rounds: 0, ..MapReduce::default() });
+        is_right(harness, ranks, &MapReduce { words: 0, incast: 0, ..MapReduce::default() });
+    }
+}
+
+/// What cannot be done is said, before and after, and nobody hangs.
+pub fn what_cannot_be_done(harness: &impl Harness) {
+    fn refused<P: Program + std::fmt::Debug>(harness: &impl Harness, ranks: u32, program: &P) {
+        assert!(program.objection(ranks).is_some(), "{ranks} ranks, {program:?}");
+        is_faulty(harness, ranks, program);
+    }
+    refused(harness, 1, &Loopback::default());
+    refused(harness, 1, &ReceiveLoop::default());
+    refused(harness, 1, &SendLoop::default());
+    refused(harness, 3, &Loopback { bytes: 2049, ..Loopback::default() });
+    refused(harness, 3, &ReceiveLoop { bytes: u32::MAX, ..ReceiveLoop::default() });
+    refused(harness, 3, &SendLoop { bytes: 2049, ..SendLoop::default() });
+    refused(harness, 3, &Flood { bytes: 2049, ..Flood::default() });
+    refused(harness, 3, &Flood { bytes: 7, ..Flood::default() });
+    refused(harness, 3, &Flood { to: Some(Rank(3)), ..Flood::default() });
+    refused(harness, 3, &Kv { bytes: 2040, ..Kv::default() });
+    refused(harness, 3, &Kv { keys: 0, ..Kv::default() });
+    refused(harness, 3, &SetAlgebra { query_terms: 0, ..SetAlgebra::default() });
+    refused(harness, 3, &SetAlgebra { query_terms: 256, ..SetAlgebra::default() });
+    refused(harness, 3, &SetAlgebra { terms: 0, ..SetAlgebra::default() });
+    refused(harness, 3, &MapReduce { buckets: 0, ..MapReduce::default() });
+    refused(harness, 3, &MapReduce { buckets: 256, ..MapReduce::default() });
+    let matching = Matching::Ports;
+    refused(harness, 3, &MapReduce { rounds: 70_000, matching, ..MapReduce::default() });
+    refused(harness, 3, &SetAlgebra { queries: 70_000, matching, ..SetAlgebra::default() });
+}

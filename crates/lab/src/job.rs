@@ -1,0 +1,148 @@
+//! An experiment in one piece: a program, what it is told, where it runs, and from which seeds.
+
+use machine::Profile;
+
+use crate::error::LabError;
+use crate::observer::Observer;
+use crate::parameters::Parameters;
+use crate::place::Place;
+use crate::programs::{self, Listing};
+use crate::report::{RunReport, SimReport};
+use crate::run::Ground;
+use crate::spread::Spread;
+use crate::trace::MOST_TRACED;
+
+/// A program, what it is told, where it runs, and from which seeds.
+#[derive(Clone, Debug)]
+pub struct Job {
+    program: &'static Listing,
+    parameters: Parameters,
+    place: Place,
+    seeds: Seeds,
+    traced: bool,
+}
+
+/// The seeds of the runs: they follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// Of the first run.
+    pub first: u64,
+    /// How many runs.
+    pub runs: u64,
+}
+
+impl Default for Seeds {
+    fn default() -> Seeds {
+        Seeds { first: 1, runs: 1 }
+    }
+}
+
+impl Job {
+    /// A job that can begin.
+    ///
+    /// # Errors
+    /// When there is no such program, it cannot be told that, or the place does not hold it.
+    pub fn new(
+        program: &str,
+        asked: &Parameters,
+        place: Place,
+        seeds: Seeds,
+    ) -> Result<Job, LabError> {
+        let program = programs::named(program)?;
+        let parameters = asked.resolved(program)?;
+        if seeds.runs == 0 {
+            return Err(LabError::usage("--runs 0: there is nothing to run"));
+        }
+        place.check_cores(parameters.cores())?;
+        let runnable = (program.build)(&parameters, seeds.first);
+        match runnable.objection(parameters.cores()) {
+            Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
+            None => Ok(Job { program, parameters, place, seeds, traced: false }),
+        }
+    }
+
+    /// The same with the first run traced.
+    ///
+    /// # Errors
+    /// When the place cannot trace.
+    pub fn traced(self) -> Result<Job, LabError> {
+        match self.place {
+            Place::Machine(..) => Ok(Job { traced: true, ..self }),
+            Place::Threads => {
+                Err(LabError::usage("--trace shows a simulated machine; threads are not traced"))
+            }
+        }
+    }
+
+    /// Which program.
+    pub fn program(&self) -> &'static Listing {
+        self.program
+    }
+
+    /// All that it is told.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Where it runs.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// From which seeds.
+    pub fn seeds(&self) -> Seeds {
+        self.seeds
+    }
+
+    /// Runs it, from each seed once.
+    ///
+    /// # Errors
+    /// When a run does not end: stuck, stopped, or a bug.
+    pub fn run(&self, observer: &Observer) -> Result<SimReport, LabError> {
+        let runs = (0..self.seeds.runs).map(|run| self.run_once(run, observer));
+        let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        let times: Vec<f64> = runs.iter().map(|run| run.time_us).collect();
+        let cores = self.parameters.cores();
+        Ok(SimReport {
+            program: self.program.name,
+            machine: self.place.name().to_owned(),
+            machine_hash: self.place.hash(),
+            cores,
+            parameters: self.parameters.clone(),
+            time_us: Spread::of(&times),
+            wall_s: runs.iter().map(|run| run.wall_s).sum(),
+            events: runs.iter().map(RunReport::events).sum(),
+            peak_rss_bytes: node_real::peak_rss_bytes(),
+            threads: self.place.threads(cores),
+            note: self.note(&runs),
+            runs,
+        })
+    }
+
+    fn run_once(&self, run: u64, observer: &Observer) -> Result<RunReport, LabError> {
+        let seed = self.seeds.first.wrapping_add(run);
+        let ground = Ground {
+            place: &self.place,
+            cores: self.parameters.cores(),
+            reorder: self.parameters.reorder(),
+            traced: if self.traced && run == 0 { MOST_TRACED } else { 0 },
+            run,
+            seed,
+            observer,
+        };
+        (self.program.build)(&self.parameters, seed).run(&ground)
+    }
+
+    /// That threads could not help is told; the words do not depend on how many there were.
+    fn note(&self, runs: &[RunReport]) -> Option<String> {
+        let Place::Machine(profile, _) = &self.place else { return None };
+        let simulated = runs.first()?.simulated.as_ref()?;
+        (simulated.windows.blocks <= 1 && has_no_latency(profile)).then(|| {
+            "without latency between blocks the machine ran as one block, on one thread".to_owned()
+        })
+    }
+}
+
+fn has_no_latency(profile: &Profile) -> bool {
+    profile.network.link + profile.network.switch == 0
+}

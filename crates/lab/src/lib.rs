@@ -1,0 +1,39 @@
+//! Experiments: a program, on a machine, with parameters and seeds, and what came of it.
+//!
+//! ```text
+//!   name, Parameters --> Listing --> a grain::Program, type forgotten ---.
+//!   machine, Changes --> Place: a simulated machine, or threads ---------+--> Job --> SimReport
+//!   first seed, runs --> Seeds ------------------------------------------'             |  |
+//!                                                                              JSON ---'  trace
+//!   experiments/<paper>/<figure>.toml: lines, each a Job and the paper's claim --> claims
+//! ```
+//!
+//! The program's time is what its paper's figure shows: the end of the last core, what one core was
+//! busy in a stage, or the time between two points of a NIC. Everything is a sum or a quantile of
+//! whole ticks until it becomes microseconds for people, so that the threads of this computer leave
+//! no trace in a report.
+//!
+//! It refuses to know the command line, and to compare runs of different machines under one name: a
+//! report holds the hash of the machine's file.
+
+mod error;
+pub mod experiment;
+mod job;
+mod json;
+mod observer;
+mod parameters;
+mod place;
+mod programs;
+mod report;
+mod run;
+mod spread;
+pub mod trace;
+
+pub use error::LabError;
+pub use job::{Job, Seeds};
+pub use observer::{Observer, Seen};
+pub use parameters::{Knob, Parameters, ReorderBy};
+pub use place::{Changes, Place, THREADS};
+pub use programs::{Listing, programs};
+pub use report::{QUANTILES, RunReport, SimReport, Simulated, StageReport};
+pub use spread::{Spread, quantile};

@@ -1,0 +1,212 @@
+//! The programs that can be run by name: what each is, what it can be told, and its defaults.
+//!
+//! A row of the table builds a `grain::Program` from [`Parameters`]; from there on its type is
+//! forgotten. The default cores are those of the paper's figure where there is one.
+
+use grain::{
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, ReceiveLoop, SendLoop,
+    SetAlgebra,
+};
+use node::Rank;
+
+use crate::error::LabError;
+use crate::parameters::Knob::{
+    self, Bytes, Cores, Incast, Keys, KeysPerCore, Messages, Queries, Reorder, Rounds, Servers, To,
+};
+use crate::parameters::Parameters;
+use crate::run::Runnable;
+
+/// A program and what it can be told.
+#[derive(Debug)]
+pub struct Listing {
+    /// Its name.
+    pub name: &'static str,
+    /// One line for people.
+    pub help: &'static str,
+    /// What it can be told, with the default of each; one without a default may be left out.
+    pub knobs: &'static [(Knob, Option<u64>)],
+    pub(crate) build: fn(&Parameters, u64) -> Box<dyn Runnable>,
+}
+
+impl Listing {
+    /// Whether it can be told this.
+    pub fn knows(&self, knob: Knob) -> bool {
+        self.knobs.iter().any(|(known, _)| *known == knob)
+    }
+}
+
+/// All programs.
+pub fn programs() -> &'static [Listing] {
+    &PROGRAMS
+}
+
+/// The program of that name.
+///
+/// # Errors
+/// When there is none.
+pub fn named(name: &str) -> Result<&'static Listing, LabError> {
+    PROGRAMS.iter().find(|program| program.name == name).ok_or_else(|| {
+        let names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+        LabError::usage(format!("there is no program '{name}'; there are {}", names.join(", ")))
+    })
+}
+
+static PROGRAMS: [Listing; 10] = [
+    Listing {
+        name: "loopback",
+        help: "Send messages to a core that sends each back; timed at its NIC (Table 1)",
+        // Two NICs of four cores: the sender is behind another one.
+        knobs: &[(Cores, Some(8)), (Messages, Some(16)), (Bytes, Some(8))],
+        build: |told, seed| {
+            let (messages, bytes) = (told.number(Messages), told.number(Bytes));
+            Box::new(Loopback { messages, bytes, seed })
+        },
+    },
+    Listing {
+        name: "receive",
+        help: "Receive messages that wait for one core (Figure 6)",
+        knobs: &[(Cores, Some(64)), (Messages, Some(64)), (Bytes, Some(16))],
+        build: |told, seed| {
+            let (messages, bytes) = (told.number(Messages), told.number(Bytes));
+            Box::new(ReceiveLoop { messages, bytes, seed })
+        },
+    },
+    Listing {
+        name: "send",
+        help: "Send messages from one core (Figure 7)",
+        knobs: &[(Cores, Some(64)), (Messages, Some(64)), (Bytes, Some(16))],
+        build: |told, seed| {
+            let (messages, bytes) = (told.number(Messages), told.number(Bytes));
+            Box::new(SendLoop { messages, bytes, seed })
+        },
+    },
+    Listing {
+        name: "local-min",
+        help: "Find the minimum of values on each core by itself (Figure 2)",
+        knobs: &[(Cores, Some(1)), (KeysPerCore, Some(1024)), (Keys, None)],
+        build: |told, seed| Box::new(LocalMin { keys: told.number(KeysPerCore), seed }),
+    },
+    Listing {
+        name: "local-sort",
+        help: "Sort keys on each core by itself (Figure 8)",
+        knobs: &[(Cores, Some(1)), (KeysPerCore, Some(40)), (Keys, None)],
+        build: |told, seed| Box::new(LocalSort { keys: told.number(KeysPerCore), seed }),
+    },
+    Listing {
+        name: "merge-min",
+        help: "Find the minimum of values on all cores, merged in a tree (Figures 3 and 4)",
+        knobs: &[
+            (Cores, Some(64)),
+            (KeysPerCore, Some(128)),
+            (Keys, None),
+            (Incast, Some(8)),
+            (Reorder, None),
+        ],
+        build: |told, seed| {
+            Box::new(MergeMin {
+                keys: told.number(KeysPerCore),
+                incast: told.number(Incast),
+                matching: told.reorder().matching(),
+                seed,
+            })
+        },
+    },
+    Listing {
+        name: "flood",
+        help: "Send messages from all cores to random ones: the simulator's own benchmark",
+        knobs: &[(Cores, Some(1024)), (Messages, Some(64)), (Bytes, Some(16)), (To, None)],
+        build: |told, seed| {
+            let (messages, bytes) = (told.number(Messages), told.number(Bytes));
+            let to = told.find(To).map(|rank| Rank(rank as u32));
+            Box::new(Flood { messages, bytes, to, seed })
+        },
+    },
+    Listing {
+        name: "kv",
+        help: "Read and write keys of a hash table over all cores, or over some servers",
+        knobs: &[
+            (Cores, Some(64)),
+            (Keys, Some(1024)),
+            (Messages, Some(16)),
+            (Bytes, Some(8)),
+            (Servers, None),
+        ],
+        build: |told, seed| {
+            Box::new(Kv {
+                keys: told.number(Keys),
+                messages: told.number(Messages),
+                bytes: told.number(Bytes),
+                // None says what 0 says: all own keys and all ask.
+                servers: told.find(Servers).unwrap_or(0) as u32,
+                seed,
+                ..Kv::default()
+            })
+        },
+    },
+    Listing {
+        name: "set-algebra",
+        help: "Intersect posting lists: a small search over documents on all cores",
+        knobs: &[
+            (Cores, Some(64)),
+            (KeysPerCore, Some(64)),
+            (Keys, None),
+            (Queries, Some(4)),
+            (Incast, Some(8)),
+            (Reorder, None),
+        ],
+        build: |told, seed| {
+            Box::new(SetAlgebra {
+                documents: told.number(KeysPerCore),
+                queries: told.number(Queries),
+                incast: told.number(Incast),
+                matching: told.reorder().matching(),
+                seed,
+                ..SetAlgebra::default()
+            })
+        },
+    },
+    Listing {
+        name: "map-reduce",
+        help: "Count words on all cores, reduce the counts in a tree, round after round",
+        knobs: &[
+            (Cores, Some(64)),
+            (KeysPerCore, Some(64)),
+            (Keys, None),
+            (Rounds, Some(4)),
+            (Incast, Some(8)),
+            (Reorder, None),
+        ],
+        build: |told, seed| {
+            Box::new(MapReduce {
+                words: told.number(KeysPerCore),
+                rounds: told.number(Rounds),
+                incast: told.number(Incast),
+                matching: told.reorder().matching(),
+                seed,
+                ..MapReduce::default()
+            })
+        },
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_make_a_program_that_runs() {
+        for program in programs() {
+            let told = Parameters::default().resolved(program).unwrap();
+            let built = (program.build)(&told, 1);
+            assert_eq!(built.objection(told.cores()), None, "{}", program.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_program_is_told_the_known_ones() {
+        let told = named("sleep").unwrap_err().to_string();
+        for program in programs() {
+            assert!(told.contains(program.name), "{told}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What an experiment tells, in the units of people: microseconds.
+//!
+//! The machine counts ticks. They become microseconds here, at the end, so that every sum and every
+//! quantile before is one of whole numbers.
+
+use grain::Verdict;
+use machine::{Counts, Report, Slice, StageTimes, Windows};
+
+use crate::parameters::Parameters;
+use crate::spread::{Spread, quantile};
+
+/// Several runs of one program.
+#[derive(Clone, Debug)]
+pub struct SimReport {
+    /// Which program.
+    pub program: &'static str,
+    /// Name of the machine, or `threads`.
+    pub machine: String,
+    /// Hash of the machine's file; none on threads.
+    pub machine_hash: Option<u64>,
+    /// How many cores.
+    pub cores: u32,
+    /// All that the program was told.
+    pub parameters: Parameters,
+    /// The runs, in the order of their seeds.
+    pub runs: Vec<RunReport>,
+    /// The program's time over the runs.
+    pub time_us: Spread,
+    /// What the runs took of this computer's time.
+    pub wall_s: f64,
+    /// Events that the simulations handled.
+    pub events: u64,
+    /// The most memory that this process held.
+    pub peak_rss_bytes: u64,
+    /// Threads of this computer that ran them.
+    pub threads: usize,
+    /// Something that people should know of how it ran.
+    pub note: Option<String>,
+}
+
+impl SimReport {
+    /// Whether what every run gave was right.
+    pub fn is_right(&self) -> bool {
+        self.runs.iter().all(|run| run.verdict.fault.is_none())
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// What decided all that was drawn.
+    pub seed: u64,
+    /// The program's time.
+    pub time_us: f64,
+    /// Each stage over the ranks that went through it.
+    pub stages: Vec<StageReport>,
+    /// What became of the answers.
+    pub verdict: Verdict,
+    /// What the machine counted; real nodes count nothing.
+    pub simulated: Option<Simulated>,
+    /// Of this computer's time.
+    pub wall_s: f64,
+}
+
+impl RunReport {
+    /// Events that the simulation handled.
+    pub fn events(&self) -> u64 {
+        self.simulated.as_ref().map_or(0, |simulated| simulated.counts.events)
+    }
+}
+
+/// What only a simulated machine tells.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// Sums over the machine.
+    pub counts: Counts,
+    /// How it was cut into blocks.
+    pub windows: Windows,
+    /// Of MAC and serial I/O, beside `time_us`; for programs that are timed at the NIC.
+    pub mac_ns: Option<f64>,
+    /// Stages of the traced ranks.
+    pub slices: Vec<Slice>,
+}
+
+/// A stage over the ranks that went through it, in microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageReport {
+    /// What the program calls it.
+    pub name: &'static str,
+    /// How many ranks went through it.
+    pub ranks: usize,
+    /// Least, quartiles, 99th percentile and most of the ranks' times in it.
+    pub quantiles_us: [f64; 6],
+    /// What a rank waited in it, on average.
+    pub idle_us: f64,
+    /// What a rank did not wait in it, on average.
+    pub busy_us: f64,
+}
+
+/// The quantiles that a stage is told by, in per cent, with their names.
+pub const QUANTILES: [(u64, &str); 6] = [
+    (0, "min_us"),
+    (25, "p25_us"),
+    (50, "p50_us"),
+    (75, "p75_us"),
+    (99, "p99_us"),
+    (100, "max_us"),
+];
+
+const FS_PER_US: f64 = 1e9;
+
+/// Microseconds of so many ticks: one division, so that the figure is the closest one.
+pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
+    (u128::from(ticks) * u128::from(tick_fs)) as f64 / FS_PER_US
+}
+
+impl StageReport {
+    /// What `times` say, in ticks of that length.
+    pub(crate) fn new(times: &StageTimes, tick_fs: u64) -> StageReport {
+        let mut ticks: Vec<u64> = times.ticks.iter().map(|(ticks, _)| *ticks).collect();
+        ticks.sort_unstable();
+        let idle: u64 = times.ticks.iter().map(|(_, idle)| *idle).sum();
+        let ranks = ticks.len();
+        let mean = |sum| microseconds(sum, tick_fs) / ranks as f64;
+        StageReport {
+            name: times.name,
+            ranks,
+            quantiles_us: QUANTILES
+                .map(|(percent, _)| microseconds(quantile(&ticks, percent), tick_fs)),
+            idle_us: mean(idle),
+            busy_us: mean(ticks.iter().sum::<u64>().saturating_sub(idle)),
+        }
+    }
+
+    /// All stages that somebody went through.
+    pub(crate) fn all(report: &Report, tick_fs: u64) -> Vec<StageReport> {
+        let entered = report.stages.iter().filter(|times| !times.ticks.is_empty());
+        entered.map(|times| StageReport::new(times, tick_fs)).collect()
+    }
+}

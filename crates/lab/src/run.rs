@@ -1,0 +1,237 @@
+//! One run of one program, on whatever place: the one function that is generic over programs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use grain::{Program, Timing};
+use machine::{Cluster, Outcome, Profile, Report, RunError, Setting};
+use node::Rank;
+
+use crate::error::LabError;
+use crate::observer::Observer;
+use crate::parameters::ReorderBy;
+use crate::place::Place;
+use crate::report::{RunReport, Simulated, StageReport, microseconds};
+
+/// What a run is given beside its program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground<'a> {
+    /// Where.
+    pub place: &'a Place,
+    /// On how many cores.
+    pub cores: u32,
+    /// Where messages of later steps wait.
+    pub reorder: ReorderBy,
+    /// How many cores' stages to write down.
+    pub traced: u32,
+    /// Which run it is, from zero.
+    pub run: u64,
+    /// Decides all that is drawn.
+    pub seed: u64,
+    /// Who looks.
+    pub observer: &'a Observer,
+}
+
+/// A program whose type is forgotten.
+pub(crate) trait Runnable {
+    /// Why it cannot run on so many cores.
+    fn objection(&self, cores: u32) -> Option<String>;
+    /// Runs it once.
+    fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
+}
+
+impl<P: Program> Runnable for P {
+    fn objection(&self, cores: u32) -> Option<String> {
+        Program::objection(self, cores)
+    }
+
+    fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError> {
+        match ground.place {
+            Place::Machine(profile, setting) => simulate(self, profile, setting, ground),
+            Place::Threads => on_threads(self, ground),
+        }
+    }
+}
+
+fn simulate<P: Program>(
+    program: &P,
+    profile: &Profile,
+    setting: &Setting,
+    ground: &Ground<'_>,
+) -> Result<RunReport, LabError> {
+    let timing = program.timing();
+    let tap = match timing {
+        Timing::Tap(rank) => Some(rank),
+        _ => None,
+    };
+    let setting = Setting {
+        ranks: ground.cores,
+        seed: ground.seed,
+        queues: ground.reorder.queues(),
+        traced: ground.traced,
+        tap,
+        ..setting.clone()
+    };
+    let begin = Instant::now();
+    let cluster = Cluster::new(profile.clone(), setting)?;
+    ground.observer.begin(ground.run, profile.tick_fs, cluster.watch());
+    let task = program.clone();
+    let Outcome { answers, mut report } = cluster.run(move |node| task.clone().run(node))?;
+    let wall_s = begin.elapsed().as_secs_f64();
+    let slices = std::mem::take(&mut report.slices);
+    Ok(RunReport {
+        seed: ground.seed,
+        time_us: microseconds(ticks_of(timing, &report), profile.tick_fs),
+        stages: StageReport::all(&report, profile.tick_fs),
+        verdict: program.check(&answers),
+        simulated: Some(Simulated {
+            counts: report.counts,
+            windows: report.windows,
+            mac_ns: tap.map(|_| profile.nic.mac_ps as f64 / 1e3),
+            slices,
+        }),
+        wall_s,
+    })
+}
+
+/// The program's time.
+fn ticks_of(timing: Timing, report: &Report) -> u64 {
+    match timing {
+        Timing::LastEnd => report.ends.iter().copied().max().unwrap_or(0),
+        Timing::Busy { rank, stage } => busy(report, rank, stage),
+        Timing::Tap(_) => {
+            let mut tapped = report.tapped.clone();
+            tapped.sort_unstable();
+            if tapped.is_empty() { 0 } else { crate::spread::quantile(&tapped, 50) }
+        }
+    }
+}
+
+/// Ticks of a stage on a rank, less those it was idle.
+fn busy(report: &Report, rank: Rank, stage: &str) -> u64 {
+    let Some(times) = report.stages.iter().find(|times| times.name == stage) else { return 0 };
+    // Ranks that did not go through the stage are left out: the place of a rank is known when all
+    // did, and when it is the first that did.
+    let all = times.ticks.len() == report.ends.len();
+    let place = if all { rank.0 as usize } else { 0 };
+    times.ticks.get(place).map_or(0, |(ticks, idle)| ticks.saturating_sub(*idle))
+}
+
+fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport, LabError> {
+    let cluster = node_real::Cluster::new(ground.cores, ground.seed);
+    let task = program.clone();
+    let begin = Instant::now();
+    // Unwind safe: nothing of a cluster whose program panicked is used again.
+    let ended = catch_unwind(AssertUnwindSafe(|| cluster.run(move |node| task.clone().run(node))));
+    let wall_s = begin.elapsed().as_secs_f64();
+    let answers = ended.map_err(|panic| RunError::Panic(said(&*panic)))?;
+    let verdict = program.check(&answers);
+    // A real node's tick is a nanosecond.
+    let elapsed_us = verdict.elapsed.map(|(begin, end)| end.since(begin) as f64 / 1e3);
+    Ok(RunReport {
+        seed: ground.seed,
+        time_us: elapsed_us.unwrap_or(wall_s * 1e6),
+        stages: Vec::new(),
+        verdict,
+        simulated: None,
+        wall_s,
+    })
+}
+
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use grain::Verdict;
+    use machine::{Counts, StageTimes};
+    use node::{Node, Port};
+
+    use super::*;
+
+    /// All but rank 0 wait for a message that nobody sends.
+    #[derive(Clone)]
+    struct Waiting;
+
+    impl Program for Waiting {
+        type Answer = ();
+
+        async fn run(self, node: Node) {
+            if node.rank() != Rank(0) {
+                node.bind(Port(7)).next(&node).await;
+            }
+        }
+
+        fn check(&self, _: &[()]) -> Verdict {
+            Verdict::default()
+        }
+    }
+
+    /// Panics on one rank.
+    #[derive(Clone)]
+    struct Broken;
+
+    impl Program for Broken {
+        type Answer = ();
+
+        async fn run(self, node: Node) {
+            assert!(node.rank() != Rank(1), "rank 1 is broken");
+        }
+
+        fn check(&self, _: &[()]) -> Verdict {
+            Verdict::default()
+        }
+    }
+
+    fn run<P: Program>(program: &P, place: &Place, cores: u32) -> Result<RunReport, LabError> {
+        let observer = &Observer::default();
+        let reorder = ReorderBy::default();
+        Runnable::run(
+            program,
+            &Ground { place, cores, reorder, traced: 0, run: 0, seed: 1, observer },
+        )
+    }
+
+    fn nanopu() -> Place {
+        Place::named("nanopu", &crate::Changes::default()).unwrap()
+    }
+
+    #[test]
+    fn who_waits_for_what_never_comes_is_told() {
+        let error = run(&Waiting, &nanopu(), 40).unwrap_err();
+        assert_eq!(error.kind(), "stuck");
+        let told = error.to_string();
+        assert!(!told.contains('\n') && told.contains("29 more"), "{told}");
+        let LabError::Run(RunError::Stuck(stuck)) = error else { panic!("{told}") };
+        assert_eq!((stuck.waiting.len(), stuck.tasks), (10, 39));
+    }
+
+    #[test]
+    fn a_panic_is_a_bug_with_what_it_said() {
+        for place in [nanopu(), Place::Threads] {
+            let error = run(&Broken, &place, 2).unwrap_err();
+            assert_eq!(error.kind(), "bug");
+            assert!(error.to_string().contains("rank 1 is broken"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_program_is_what_it_says() {
+        let stage = |name, ticks: &[(u64, u64)]| StageTimes { name, ticks: ticks.to_vec() };
+        let report = Report {
+            ends: vec![5, 9, 7],
+            stages: vec![stage("one", &[(8, 3)]), stage("all", &[(1, 0), (6, 2), (3, 3)])],
+            tapped: vec![30, 10, 20, 40],
+            counts: Counts::default(),
+            ..Report::default()
+        };
+        let busy = |stage, rank| Timing::Busy { rank: Rank(rank), stage };
+        assert_eq!(ticks_of(Timing::LastEnd, &report), 9);
+        assert_eq!(ticks_of(Timing::Tap(Rank(0)), &report), 20);
+        assert_eq!(ticks_of(busy("one", 0), &report), 5);
+        assert_eq!(ticks_of(busy("all", 1), &report), 4);
+        assert_eq!(ticks_of(busy("none", 1), &report), 0);
+    }
+}

@@ -1,0 +1,155 @@
+//! A run as a picture: trace events that Perfetto and chrome://tracing open.
+//!
+//! ```text
+//!   process   a leaf's cores, or a NIC's when all cores are below one leaf
+//!     thread  a core
+//!       slice a stage of its program, with how much of it the core waited
+//! ```
+//!
+//! Format: Trace Event Format, JSON object form: "M" events name processes and threads, "X" events
+//! are slices, times in microseconds. Of a large machine at most [`MOST_TRACED`] cores are drawn,
+//! evenly spaced: more tracks than that nobody looks at. The events are written one by one and
+//! never held together. A machine tells how long a core waited within a stage, not when, so waiting
+//! is an argument of the slice and not a slice of its own.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use machine::{Profile, Slice};
+
+/// The most cores that a trace shows.
+pub const MOST_TRACED: u32 = 512;
+
+const FS_PER_NS: u128 = 1_000_000;
+
+/// Writes the stages of the traced cores of a machine with `cores` cores.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write(
+    out: &mut impl Write,
+    profile: &Profile,
+    cores: u32,
+    slices: &[Slice],
+) -> io::Result<()> {
+    let tracks = Tracks::new(profile, cores);
+    write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    let mut comma = "\n";
+    for (kind, process, core) in tracks.names(slices) {
+        let (what, name) = match kind {
+            Named::Process => ("process", format!("{} {process}", tracks.what)),
+            Named::Thread => ("thread", format!("core {core}")),
+        };
+        write!(
+            out,
+            "{comma}{{\"ph\":\"M\",\"name\":\"{what}_name\",\"pid\":{process},\"tid\":{core},\
+             \"args\":{{\"name\":\"{name}\"}}}}"
+        )?;
+        comma = ",\n";
+    }
+    for slice in slices {
+        // Both ends are cut to the nanosecond, so that slices that meet do not overlap.
+        let [begin, end] = [slice.begin, slice.end].map(|ticks| nanoseconds(profile, ticks));
+        write!(
+            out,
+            "{comma}{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\
+             \"args\":{{\"idle_us\":{}}}}}",
+            serde_json::Value::from(slice.name),
+            tracks.process(slice.rank),
+            slice.rank,
+            microseconds(begin),
+            microseconds(end - begin),
+            microseconds(nanoseconds(profile, slice.idle)),
+        )?;
+        comma = ",\n";
+    }
+    writeln!(out, "\n]}}")
+}
+
+fn nanoseconds(profile: &Profile, ticks: u64) -> u64 {
+    (u128::from(ticks) * u128::from(profile.tick_fs) / FS_PER_NS) as u64
+}
+
+/// Nanoseconds written as microseconds, without rounding.
+fn microseconds(ns: u64) -> String {
+    format!("{}.{:03}", ns / 1000, ns % 1000)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    Process,
+    Thread,
+}
+
+/// Which cores are drawn together.
+struct Tracks {
+    what: &'static str,
+    cores: u32,
+}
+
+impl Tracks {
+    fn new(profile: &Profile, cores: u32) -> Tracks {
+        let nic = profile.core.ranks_per_nic.max(1);
+        let leaf = nic.saturating_mul(profile.network.down.max(1));
+        match cores > leaf {
+            true => Tracks { what: "leaf", cores: leaf },
+            false => Tracks { what: "NIC", cores: nic },
+        }
+    }
+
+    fn process(&self, rank: u32) -> u32 {
+        rank / self.cores
+    }
+
+    /// Who is to be named, processes first, each once.
+    fn names(&self, slices: &[Slice]) -> BTreeSet<(Named, u32, u32)> {
+        let ranks: BTreeSet<u32> = slices.iter().map(|slice| slice.rank).collect();
+        let process = |&rank| (Named::Process, self.process(rank), self.process(rank) * self.cores);
+        let thread = |&rank| (Named::Thread, self.process(rank), rank);
+        ranks.iter().map(process).chain(ranks.iter().map(thread)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(cores: u32, slices: &[Slice]) -> Vec<serde_json::Value> {
+        let profile = Profile::named("nanopu").expect("a built-in machine");
+        let mut out = Vec::new();
+        write(&mut out, &profile, cores, slices).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        value["traceEvents"].as_array().unwrap().clone()
+    }
+
+    fn slice(rank: u32, begin: u64, end: u64) -> Slice {
+        Slice { rank, name: "scan", begin, end, idle: 16 }
+    }
+
+    #[test]
+    fn cores_are_threads_of_their_nic_or_leaf() {
+        let events = drawn(8, &[slice(1, 0, 5), slice(6, 0, 5)]);
+        let names: Vec<_> =
+            events.iter().filter_map(|event| event["args"]["name"].as_str()).collect();
+        assert_eq!(names, ["NIC 0", "NIC 1", "core 1", "core 6"]);
+        assert_eq!((&events[5]["pid"], &events[5]["tid"]), (&1.into(), &6.into()));
+        let events = drawn(65_536, &[slice(255, 0, 5), slice(256, 0, 5)]);
+        let names = events.iter().filter_map(|event| event["args"]["name"].as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["leaf 0", "leaf 1", "core 255", "core 256"]);
+    }
+
+    #[test]
+    fn slices_that_meet_do_not_overlap() {
+        // Ticks are 312.5 ps: neither end is a whole nanosecond.
+        let events = drawn(1, &[slice(0, 0, 5), slice(0, 5, 3207)]);
+        let slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+        assert_eq!((&slices[0]["ts"], &slices[0]["dur"]), (&0.0.into(), &0.001.into()));
+        assert_eq!((&slices[1]["ts"], &slices[1]["dur"]), (&0.001.into(), &1.001.into()));
+        assert_eq!(slices[1]["args"]["idle_us"], 0.005);
+    }
+
+    #[test]
+    fn nothing_traced_is_still_a_trace() {
+        assert!(drawn(1, &[]).is_empty());
+    }
+}

@@ -1,0 +1,64 @@
+//! PULLs: a receiver asks for what was cut down to its header.
+//!
+//! A header goes before data, so whoever asks for a cut packet at once gets a header again while the
+//! queue is full, and headers alone fill the link. NDP therefore paces its PULLs. Here a PULL
+//! leaves for each packet that comes whole, which keeps as many under way as the queue holds; and
+//! at the pace of whole segments when no data have come for a while. (Ours: the public NIC
+//! switches its pacer off.)
+
+use std::collections::VecDeque;
+
+use super::Nic;
+use crate::medium::Medium;
+use crate::packet::{Kind, Packet};
+
+/// What a NIC has to ask for.
+#[derive(Default)]
+pub struct Pulls {
+    waiting: VecDeque<Packet>,
+    last_data: u64,
+    timer: bool,
+}
+
+/// Windows without data after which a NIC asks by itself.
+const IDLE_WINDOWS: u64 = 2;
+
+impl Nic {
+    /// A header came: its packet will be asked for.
+    pub(super) fn owe_pull(&mut self, header: Packet, medium: &mut Medium) {
+        self.pulls.waiting.push_back(header);
+        if !std::mem::replace(&mut self.pulls.timer, true) {
+            let time = medium.now + IDLE_WINDOWS * medium.fabric.window;
+            medium.event(Kind::PullTimer, time, self.number);
+        }
+    }
+
+    /// Data came whole: one more may.
+    pub(super) fn pull_for_data(&mut self, medium: &mut Medium) {
+        self.pulls.last_data = medium.now;
+        self.pull(medium);
+    }
+
+    /// Asks by itself when no data have come for a while.
+    pub fn pull_if_idle(&mut self, medium: &mut Medium) {
+        let idle = IDLE_WINDOWS * medium.fabric.window;
+        let mut next = self.pulls.last_data + idle;
+        if next <= medium.now {
+            self.pull(medium);
+            let segment =
+                medium.fabric.profile.nic.segment_bytes / medium.fabric.profile.network.flit_bytes;
+            next = medium.now + u64::from(segment);
+        }
+        self.pulls.timer = !self.pulls.waiting.is_empty();
+        if self.pulls.timer {
+            medium.event(Kind::PullTimer, next, self.number);
+        }
+    }
+
+    fn pull(&mut self, medium: &mut Medium) {
+        if let Some(header) = self.pulls.waiting.pop_front() {
+            let ready = medium.now + medium.fabric.profile.nic.receive;
+            self.emit(header.answer(Kind::Pull, self.first_rank, ready), medium);
+        }
+    }
+}
