@@ -1,8 +1,9 @@
 //! A block: a leaf with its NICs and cores, or a switch above; run in the order of time.
 //!
 //! ```text
-//!   ring -> what happens now -> switch | NIC | a task goes on
-//!              ports are drained once in each link latency
+//!   each window:  the switch works through what arrives   (switch.rs)
+//!                 ring -> what happens now -> a NIC | a task goes on
+//!                 what waits at the NICs leaves            (port.rs)
 //! ```
 //!
 //! A block runs a window at a time. Nothing that another block does in a window reaches it before
@@ -103,7 +104,7 @@ impl Block {
     /// Adds what other blocks sent.
     pub fn take_in(&mut self, packets: Vec<Packet>) {
         let inner = &mut *self.shared.inner.borrow_mut();
-        packets.into_iter().for_each(|packet| inner.medium.schedule(packet));
+        inner.switches[0].expect(packets);
     }
 
     /// Adds a parcel that another block, or this one, sent.
@@ -113,20 +114,19 @@ impl Block {
         inner.medium.schedule(event);
     }
 
-    /// Runs all that happens before `until`.
-    pub fn run(&mut self, until: u64) {
-        self.shared.inner.borrow_mut().medium.first_out = u64::MAX;
+    /// Runs all that happens from `begin` on before `until`.
+    pub fn run(&mut self, begin: u64, until: u64) {
+        {
+            let inner = &mut *self.shared.inner.borrow_mut();
+            inner.medium.first_out = u64::MAX;
+            inner.run_switches(begin, until);
+        }
         loop {
             let mut inner = self.shared.inner.borrow_mut();
             let next = inner.medium.ring.next();
-            let drain = inner.medium.drain_at;
-            if next.min(drain) >= until {
-                inner.drain_all(until);
+            if next >= until {
+                inner.drain_nics(until);
                 return;
-            }
-            if drain <= next {
-                inner.drain_near(drain);
-                continue;
             }
             inner.medium.now = next;
             self.shared.desk.set_now(next);

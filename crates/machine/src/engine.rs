@@ -10,6 +10,7 @@
 //! A block stays on its thread: its tasks are not `Send`. The windows, and what is in them, are the
 //! same for any number of threads.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
@@ -76,7 +77,7 @@ impl Engine {
         let mut begin = 0;
         for window in (0..2).cycle() {
             let until = begin + self.fabric.window;
-            self.guard(|| self.run_window(&mut blocks, window, until));
+            self.guard(|| self.run_window(&mut blocks, window, begin..until));
             let next = blocks.iter().map(|(_, block)| block.shared.inner.borrow().next(until));
             self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
             if thread == 0 {
@@ -101,11 +102,11 @@ impl Engine {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn run_window(&self, blocks: &mut [(u32, Block)], window: usize, until: u64) {
+    fn run_window(&self, blocks: &mut [(u32, Block)], window: usize, ticks: Range<u64>) {
         let mut received = 0;
         for (number, block) in blocks.iter_mut() {
             self.exchange.take(*number, block, 1 - window);
-            block.run(until);
+            block.run(ticks.start, ticks.end);
             self.exchange.hand_on(*number, block, window);
             received += block.received_since();
         }

@@ -46,17 +46,16 @@ impl Exchange {
         let fabric = &*block.shared.fabric;
         let inner = &mut *block.shared.inner.borrow_mut();
         for (link, bin) in inner.medium.outbox.iter_mut().enumerate() {
-            if bin.packets.is_empty() {
+            if bin.is_empty() {
                 continue;
             }
-            bin.expected = bin.packets.len() + bin.packets.len() / 4;
             let End::Switch(to) = fabric.topology.end_of(number, link as u32) else {
                 unreachable!("NICs are in their leaf's block")
             };
             let back = fabric.topology.back(number, link as u32) as usize;
             let mut there = lock(&self.bins[window][self.first[to as usize] + back]);
             debug_assert!(there.is_empty(), "it was read in the window before");
-            *there = std::mem::take(&mut bin.packets);
+            *there = std::mem::take(bin);
         }
         for (time, parcel) in inner.bulk.outbox.drain(..) {
             let nic = fabric.topology.nic_of(parcel.to().0);

@@ -9,10 +9,10 @@ use node::backend::{Disks, PortInbox, Start};
 
 use crate::bulk::{Bulk, Parcel};
 use crate::disk::{DiskModel, MemoryDisks};
-use crate::medium::{Fabric, Medium, PortName};
+use crate::medium::{Fabric, Medium};
 use crate::meter::Meter;
 use crate::nic::Nic;
-use crate::packet::{Kind, NO_SWITCH};
+use crate::packet::Kind;
 use crate::rank::{RankState, Ready};
 use crate::report::{Counts, Report};
 use crate::slab::Place;
@@ -97,11 +97,6 @@ impl Inner {
     pub fn happen(&mut self, place: Place) -> Outside {
         let packet = &self.medium.slab[place];
         self.medium.counts.events += 1;
-        if packet.at != NO_SWITCH {
-            let switch = &mut self.switches[(u32::from(packet.at) - self.first_switch) as usize];
-            switch.arrive(place, &mut self.medium);
-            return Outside::Nothing;
-        }
         let (kind, to) = (packet.kind, packet.to);
         match kind {
             Kind::Resume => {
@@ -152,40 +147,40 @@ impl Inner {
         self.medium.fabric.topology.nic_of(self.first_rank + local_rank)
     }
 
-    /// Lets the ports that lead to NICs begin with what can begin before `until`.
-    pub fn drain_near(&mut self, until: u64) {
-        let mut ports = std::mem::take(&mut self.medium.near);
-        ports.retain(|&port| self.drain(port, until));
-        let step = self.medium.fabric.step;
-        self.medium.drain_at = if ports.is_empty() { u64::MAX } else { until + step };
-        self.medium.near = ports;
-    }
-
-    /// Lets all ports begin with what can begin before `until`, a window's end.
-    pub fn drain_all(&mut self, until: u64) {
-        self.drain_near(until);
-        let mut ports = std::mem::take(&mut self.medium.far);
-        ports.retain(|&port| self.drain(port, until));
-        self.medium.far = ports;
-    }
-
-    fn drain(&mut self, port: PortName, until: u64) -> bool {
-        match port {
-            PortName::Nic(nic) => {
-                self.nics[(nic - self.first_nic) as usize].drain(until, &mut self.medium)
+    /// Lets the switches work through what arrives in a window.
+    pub fn run_switches(&mut self, begin: u64, until: u64) {
+        let inward = std::mem::take(&mut self.medium.inward);
+        match &mut self.switches[..] {
+            [switch] => switch.expect(inward),
+            switches => {
+                let mut inward = inward;
+                inward.sort_by_key(|packet| packet.at);
+                for packets in inward.chunk_by(|one, other| one.at == other.at) {
+                    let local = u32::from(packets[0].at) - self.first_switch;
+                    switches[local as usize].expect(packets.to_vec());
+                }
             }
-            PortName::Switch { switch, link } => self.switches
-                [(switch - self.first_switch) as usize]
-                .drain(link, until, &mut self.medium),
+        }
+        for switch in &mut self.switches {
+            switch.run(begin, until, &mut self.medium);
         }
     }
 
-    /// When something happens next; `until` when something waits at a port.
+    /// Lets begin at the NICs' egress ports what can begin before `until`.
+    pub fn drain_nics(&mut self, until: u64) {
+        let mut leaving = std::mem::take(&mut self.medium.leaving);
+        leaving.retain(|&nic| {
+            self.nics[(nic - self.first_nic) as usize].drain(until, &mut self.medium)
+        });
+        self.medium.leaving = leaving;
+    }
+
+    /// When something happens next, if the last window ended at `until`.
     pub fn next(&self, until: u64) -> u64 {
-        let is_quiet = self.medium.near.is_empty() && self.medium.far.is_empty();
-        let waiting = if is_quiet { u64::MAX } else { until };
-        let event = self.medium.ring.next();
-        event.min(waiting).min(self.medium.first_out)
+        let leaving = if self.medium.leaving.is_empty() { u64::MAX } else { until };
+        let switches = self.switches.iter().map(|switch| switch.next(until));
+        let switches = switches.min().unwrap_or(u64::MAX);
+        self.medium.ring.next().min(leaving).min(switches).min(self.medium.first_out)
     }
 
     /// Adds what lies on the desk to the ring.

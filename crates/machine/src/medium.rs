@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::packet::{Kind, NO_SWITCH, Packet, Sizes};
 use crate::report::Counts;
 use crate::ring::Ring;
-use crate::slab::{Place, Slab};
+use crate::slab::Slab;
 use crate::topology::{End, Topology};
 use crate::{Profile, Setting};
 
@@ -19,11 +19,12 @@ pub struct Fabric {
     pub queue_flits: u64,
     /// The least time between two blocks: how long a window is.
     pub window: u64,
-    /// The least time from a port to what it leads to.
-    pub step: u64,
     /// Whether the whole machine is one block.
     pub one_block: bool,
 }
+
+/// Moments of a window have 14 bits in a switch's order.
+const LONGEST_WINDOW: u64 = (1 << 14) - 1;
 
 /// With less between two blocks than this, what windows save is less than what they cost.
 const SHORTEST_WINDOW: u64 = 32;
@@ -41,9 +42,9 @@ impl Fabric {
         let queue_flits =
             network.queue_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
         let window = network.link + network.switch.max(u64::from(sizes.control));
-        let step = network.link + u64::from(sizes.control);
+        let window = window.min(LONGEST_WINDOW);
         let one_block = network.link + network.switch < SHORTEST_WINDOW || topology.switches == 1;
-        Fabric { queue_flits, window, step, one_block, topology, sizes, profile, setting }
+        Fabric { queue_flits, window, one_block, topology, sizes, profile, setting }
     }
 
     /// Which block a switch is in.
@@ -92,14 +93,6 @@ pub enum Purpose {
     Loss = 3,
 }
 
-/// Packets for another block, over one link.
-#[derive(Default)]
-pub struct Bin {
-    pub packets: Vec<Packet>,
-    /// How many there may be in a window.
-    pub expected: usize,
-}
-
 /// A block's packets and time.
 pub struct Medium {
     pub fabric: Arc<Fabric>,
@@ -108,21 +101,19 @@ pub struct Medium {
     pub now: u64,
     pub counts: Counts,
     /// For other blocks: a bin for each link of the block's switch.
-    pub outbox: Vec<Bin>,
-    /// When the first of them arrives.
+    pub outbox: Vec<Vec<Packet>>,
+    /// Bins that were emptied, to be filled again.
+    pub spare: Vec<Vec<Packet>>,
+    /// For the block's own switches, in a window to come.
+    pub inward: Vec<Packet>,
+    /// When the first of what was launched to a switch arrives.
     pub first_out: u64,
-    /// Ports where something waits: those that lead to NICs, and when to drain them.
-    pub near: Vec<PortName>,
-    pub drain_at: u64,
-    /// The others; what leaves them arrives a window later.
-    pub far: Vec<PortName>,
-}
-
-/// A port of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PortName {
-    Nic(u32),
-    Switch { switch: u32, link: u32 },
+    /// NICs whose egress port has something waiting.
+    pub leaving: Vec<u32>,
+    // What every launch needs, near at hand.
+    link: u64,
+    switch: u64,
+    loss_parts: u32,
 }
 
 impl Medium {
@@ -136,11 +127,14 @@ impl Medium {
             ring: Ring::new(),
             now: 0,
             counts: Counts::default(),
-            outbox: (0..bins).map(|_| Bin::default()).collect(),
+            outbox: vec![Vec::new(); bins],
+            spare: Vec::new(),
+            link: fabric.profile.network.link,
+            switch: fabric.profile.network.switch,
+            loss_parts: fabric.setting.loss_parts,
+            inward: Vec::new(),
             first_out: u64::MAX,
-            near: Vec::new(),
-            drain_at: u64::MAX,
-            far: Vec::new(),
+            leaving: Vec::new(),
         }
     }
 
@@ -155,50 +149,34 @@ impl Medium {
         self.schedule(Packet::event(kind, time.max(self.now), whom));
     }
 
-    /// Something waits from now on at a port that leads to a NIC.
-    pub fn list_near(&mut self, port: PortName) {
-        self.near.push(port);
-        self.drain_at = self.drain_at.min(self.now + self.fabric.step);
-    }
-
     /// A packet begins on a link: it arrives where the link leads, unless it is lost.
-    pub fn launch(&mut self, place: Place, start: u64, link: &Link) {
-        if self.is_lost(place, start) {
+    pub fn launch(&mut self, packet: &mut Packet, start: u64, link: &Link) {
+        if self.loss_parts > 0 && self.fabric.draw(Purpose::Loss, packet, start) < self.loss_parts {
             self.counts.lost += 1;
-            self.slab.take(place);
             return;
         }
-        let fabric = &*self.fabric;
-        let packet = &mut self.slab[place];
         let flits = u64::from(packet.flits);
-        let arrives = start + fabric.profile.network.link;
         match link.end {
             End::Nic(_) => {
+                packet.time = start + self.link + flits;
                 packet.at = NO_SWITCH;
-                packet.time = arrives + flits;
-                self.ring.add(&mut self.slab, place);
+                self.schedule(packet.take());
             }
             End::Switch(switch) => {
+                packet.time = start + self.link + flits.max(self.switch) + link.tail;
                 packet.at = switch as u16;
-                packet.time = arrives + flits.max(fabric.profile.network.switch) + link.tail;
+                self.first_out = self.first_out.min(packet.time);
                 if link.stays {
-                    self.ring.add(&mut self.slab, place);
+                    self.inward.push(packet.take());
                 } else {
-                    self.first_out = self.first_out.min(packet.time);
-                    let packet = self.slab.take(place);
                     let bin = &mut self.outbox[link.number as usize];
-                    if bin.packets.capacity() == 0 {
-                        bin.packets.reserve_exact(bin.expected);
+                    if bin.capacity() == 0 {
+                        *bin = self.spare.pop().unwrap_or_default();
                     }
-                    bin.packets.push(packet);
+                    bin.push(packet.take());
                 }
             }
         }
-    }
-
-    fn is_lost(&self, place: Place, start: u64) -> bool {
-        let parts = self.fabric.setting.loss_parts;
-        parts > 0 && self.fabric.draw(Purpose::Loss, &self.slab[place], start) < parts
     }
 }
 
@@ -209,7 +187,7 @@ pub struct Link {
     pub end: End,
     /// Its number at its switch.
     pub number: u32,
-    /// Whether it stays inside the block.
+    /// Whether it leads to a switch of the same block.
     pub stays: bool,
     /// What a message that is drawn for it takes longer.
     pub tail: u64,

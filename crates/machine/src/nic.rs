@@ -18,9 +18,10 @@ use std::collections::VecDeque;
 
 use node::{MESSAGE_WORDS, Words};
 
-use crate::medium::{Link, Medium, PortName, Purpose};
+use crate::medium::{Link, Medium, Purpose};
 use crate::packet::{GROUP_WORDS, Kind, PART, Packet};
 use crate::port::Port;
+use crate::profile::NicModel;
 use crate::rank::RankState;
 use crate::slab::Place;
 use crate::topology::End;
@@ -32,6 +33,8 @@ pub struct Nic {
     number: u32,
     first_rank: u32,
     egress: Port,
+    /// Whether it is among those with something to leave.
+    listed: bool,
     // The arbiter.
     free_at: u64,
     served: u32,
@@ -57,8 +60,8 @@ pub struct Nic {
 
 /// A transmit buffer.
 struct Slot {
-    /// The whole message, as its first segment; what was sent is made from it again.
-    head: Packet,
+    /// The whole message, as its first segment: what is sent is made from it, again if need be.
+    head: Place,
     /// When it is late: not acknowledged, and not asked for.
     late_at: u64,
     /// How often it was late.
@@ -73,6 +76,7 @@ impl Nic {
             number,
             first_rank,
             egress: Port::default(),
+            listed: false,
             free_at: 0,
             served: 0,
             next_transmit: u64::MAX,
@@ -123,8 +127,8 @@ impl Nic {
 
     fn take(&mut self, core: usize, rank: &mut RankState, medium: &mut Medium) {
         let place = rank.outgoing.pop(&medium.slab).expect("a message waits");
-        let model = &medium.fabric.profile.nic;
-        let mut packet = medium.slab.take(place);
+        let model = medium.fabric.profile.nic;
+        let packet = &mut medium.slab[place];
         let words = packet.words.len() as u64 + 1;
         rank.outgoing_words -= words as u32;
         let turn = if self.served == core as u32 { 0 } else { model.turn };
@@ -133,13 +137,12 @@ impl Nic {
         let ready = self.free_at + model.transmit;
         packet.sequence = self.next_message.wrapping_mul(2);
         self.next_message = self.next_message.wrapping_add(1);
-        let is_large = self.is_large(&packet.words, packet.kind, medium);
+        let is_large = is_large(packet, &model);
         self.large_in_use += u32::from(is_large);
         let waiting = if is_large { 0b11 } else { 0b1 };
         packet.slot = self.free_slots.pop().unwrap_or(self.slots.len() as u8);
-        let late_at = ready + model.timeout;
-        let slot = Slot { head: packet, late_at, tries: 0, waiting };
-        let number = usize::from(slot.head.slot);
+        let number = usize::from(packet.slot);
+        let slot = Slot { head: place, late_at: ready + model.timeout, tries: 0, waiting };
         if number == self.slots.len() {
             self.slots.push(slot);
         } else {
@@ -152,15 +155,9 @@ impl Nic {
         rank.room_at(medium);
     }
 
-    /// Whether a message has two segments; one to a group has one.
-    fn is_large(&self, words: &[u64], kind: Kind, medium: &Medium) -> bool {
-        let each = medium.fabric.profile.nic.segment_bytes as usize / 8;
-        words.len() > each && !kind.is_cast()
-    }
-
     /// Whether there is a transmit buffer for a message of a core.
     fn has_slot_for(&self, packet: &Packet, medium: &Medium) -> bool {
-        self.has_slot(self.is_large(&packet.words, packet.kind, medium), medium)
+        self.has_slot(is_large(packet, &medium.fabric.profile.nic), medium)
     }
 
     fn has_slot(&self, large: bool, medium: &Medium) -> bool {
@@ -171,19 +168,19 @@ impl Nic {
     }
 
     fn send_segment(&mut self, slot: usize, segment: u32, ready: u64, medium: &mut Medium) {
-        let held = &self.slots[slot];
-        let each = (medium.fabric.profile.nic.segment_bytes / 8) as usize;
-        let whole = &held.head.words;
-        let is_part = self.is_large(whole, held.head.kind, medium);
+        let model = &medium.fabric.profile.nic;
+        let head = &medium.slab[self.slots[slot].head];
+        let is_part = is_large(head, model);
         let words = if is_part {
+            let each = (model.segment_bytes / 8) as usize;
             let from = segment as usize * each;
-            Words::from(&whole[from..whole.len().min(from + each)])
+            Words::from(&head.words[from..head.words.len().min(from + each)])
         } else {
-            whole.clone()
+            head.words.clone()
         };
-        let sequence = held.head.sequence + segment;
-        let slot = held.head.slot | if is_part { PART } else { 0 };
-        let packet = Packet { sequence, words, slot, time: ready, ..held.head };
+        let sequence = head.sequence + segment;
+        let slot = head.slot | if is_part { PART } else { 0 };
+        let packet = Packet { sequence, words, slot, time: ready, ..*head };
         self.emit(packet, medium);
     }
 
@@ -192,15 +189,15 @@ impl Nic {
         packet.measure(&medium.fabric.sizes);
         let place = medium.slab.put(packet);
         self.egress.push(&mut medium.slab, place);
-        if !std::mem::replace(&mut self.egress.listed, true) {
-            medium.far.push(PortName::Nic(self.number));
+        if !std::mem::replace(&mut self.listed, true) {
+            medium.leaving.push(self.number);
         }
     }
 
     /// Lets begin what can begin before `until`; whether something still waits.
     pub fn drain(&mut self, until: u64, medium: &mut Medium) -> bool {
         while let Some((place, start)) = self.egress.next(&medium.slab, until) {
-            let packet = &medium.slab[place];
+            let mut packet = medium.slab.take(place);
             let flits = u64::from(packet.flits);
             medium.counts.packets += 1;
             medium.counts.wire_bytes += flits * u64::from(medium.fabric.profile.network.flit_bytes);
@@ -210,18 +207,17 @@ impl Nic {
                 self.tapped.push(start + flits - first_in);
             }
             let leaf = medium.fabric.topology.leaf_of(self.number);
-            let tail = self.tail(place, medium);
+            let tail = self.tail(&packet, medium);
             let link = Link { end: End::Switch(leaf), number: 0, stays: true, tail };
-            medium.launch(place, start, &link);
+            medium.launch(&mut packet, start, &link);
         }
-        self.egress.listed = !self.egress.is_empty();
-        self.egress.listed
+        self.listed = !self.egress.is_empty();
+        self.listed
     }
 
     /// What a message that is drawn for it takes longer on its way.
-    fn tail(&self, place: Place, medium: &Medium) -> u64 {
+    fn tail(&self, packet: &Packet, medium: &Medium) -> u64 {
         let setting = &medium.fabric.setting;
-        let packet = &medium.slab[place];
         if setting.tail == 0 || packet.kind.is_control() {
             return 0;
         }
@@ -231,15 +227,14 @@ impl Nic {
 
     /// A segment was acknowledged: its buffer is free when all of its message are.
     fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], medium: &mut Medium) {
-        let Some(slot) = self.slot_of(ack) else { return };
+        let Some(slot) = self.slot_of(ack, medium) else { return };
         slot.waiting &= !(1 << (ack.sequence & 1));
         if slot.waiting > 0 {
             return;
         }
-        let words = std::mem::take(&mut slot.head.words);
-        let (kind, number) = (slot.head.kind, slot.head.slot);
-        self.large_in_use -= u32::from(self.is_large(&words, kind, medium));
-        self.free_slots.push(number);
+        let head = medium.slab.take(slot.head);
+        self.large_in_use -= u32::from(is_large(&head, &medium.fabric.profile.nic));
+        self.free_slots.push(head.slot);
         let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.slab));
         if let Some(time) = waiting.map(|front| front.time).min() {
             self.offer(time, medium);
@@ -249,7 +244,7 @@ impl Nic {
     /// Its header alone arrived: the receiver will ask for it.
     fn refused(&mut self, nack: &Packet, medium: &Medium) {
         let patience = PATIENCE * medium.fabric.profile.nic.timeout;
-        let Some(slot) = self.slot_of(nack) else { return };
+        let Some(slot) = self.slot_of(nack, medium) else { return };
         slot.late_at = medium.now + patience;
     }
 
@@ -258,18 +253,19 @@ impl Nic {
         let model = &medium.fabric.profile.nic;
         let ready = medium.now + model.transmit;
         let timeout = model.timeout;
-        let Some(slot) = self.slot_of(pull) else { return };
+        let Some(slot) = self.slot_of(pull, medium) else { return };
         slot.late_at = ready + timeout;
-        slot.head.kind = slot.head.kind.again();
-        let number = usize::from(slot.head.slot);
+        let head = &mut medium.slab[slot.head];
+        head.kind = head.kind.again();
+        let number = usize::from(head.slot);
         medium.counts.resent += 1;
         self.send_segment(number, pull.sequence & 1, ready, medium);
     }
 
-    fn slot_of(&mut self, answer: &Packet) -> Option<&mut Slot> {
+    fn slot_of(&mut self, answer: &Packet, medium: &Medium) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(usize::from(answer.slot & !PART))?;
         // An answer to what was sent twice may find its buffer with another message.
-        let same = slot.head.sequence >> 1 == answer.sequence >> 1 && slot.waiting > 0;
+        let same = slot.waiting > 0 && medium.slab[slot.head].sequence >> 1 == answer.sequence >> 1;
         same.then_some(slot)
     }
 
@@ -297,7 +293,8 @@ impl Nic {
             }
             slot.tries = (slot.tries + 1).min(MOST_DOUBLINGS);
             slot.late_at = medium.now + (timeout << slot.tries);
-            slot.head.kind = slot.head.kind.again();
+            let head = &mut medium.slab[slot.head];
+            head.kind = head.kind.again();
             let waiting = slot.waiting;
             for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {
                 medium.counts.resent += 1;
@@ -306,6 +303,11 @@ impl Nic {
         }
         self.start_timer(medium);
     }
+}
+
+/// Whether a message has two segments; one to a group has one.
+fn is_large(packet: &Packet, model: &NicModel) -> bool {
+    packet.words.len() > model.segment_bytes as usize / 8 && !packet.kind.is_cast()
 }
 
 /// Timeouts that a sender waits for the PULL of what it knows to be cut.

@@ -74,8 +74,6 @@ pub enum Kind {
     CastAck,
     /// A branch of a multicast got its header alone.
     CastNack,
-    /// Event: a switch looks which branches have not acknowledged.
-    CastTimer,
     /// Event: a NIC takes the next message of its cores.
     Transmit,
     /// Event: a NIC looks which packets nobody acknowledged.
@@ -152,6 +150,11 @@ impl Packet {
     /// A control packet about this one that names the same sender and receiver.
     pub fn control(&self, kind: Kind) -> Packet {
         Packet { kind, words: Words::new(), at: NO_SWITCH, ..*self }
+    }
+
+    /// The packet, leaving its header here.
+    pub fn take(&mut self) -> Packet {
+        Packet { words: std::mem::take(&mut self.words), ..*self }
     }
 
     /// The same without words.

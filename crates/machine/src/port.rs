@@ -1,9 +1,8 @@
 //! The sending end of a link: two queues, control packets before data (nanoPU's switches).
 //!
-//! A port makes no events. What leaves it arrives a link's latency later at least, so it is enough to
-//! work out what left whenever something comes, and once in each such time (`Medium::drain`):
-//! packets begin one after the other, at once when the link is free, a waiting control packet before
-//! a waiting data packet, and nothing interrupts a packet that has begun.
+//! A port makes no events. It is enough to work out what left whenever something comes, and at the
+//! end of a window: packets begin one after the other, at once when the link is free, a waiting
+//! control packet before a waiting data packet, and nothing interrupts a packet that has begun.
 
 use crate::packet::List;
 use crate::slab::{Place, Slab};
@@ -20,8 +19,6 @@ pub struct Port {
     waiting: [u32; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
-    /// Whether it is among the ports to drain.
-    pub listed: bool,
 }
 
 impl Default for Port {
@@ -32,7 +29,6 @@ impl Default for Port {
             queues: [List::default(); 2],
             waiting: [0; 2],
             sent_flits: 0,
-            listed: false,
         }
     }
 }

@@ -6,14 +6,17 @@
 
 #![allow(unsafe_code)]
 
+use std::mem::MaybeUninit;
+
 use crate::packet::Packet;
 
 /// Packets of a block, each at a place of its own until it is taken out.
 ///
-/// Only the slab makes places, and it never shrinks, so a place it gave out is always inside.
+/// Only the slab makes places, and it never shrinks, so a place it gave out is always inside; and
+/// whoever takes a packet out gives its place up, so what a place holds is a packet.
 #[derive(Default)]
 pub struct Slab {
-    packets: Vec<Packet>,
+    packets: Vec<MaybeUninit<Packet>>,
     /// Places that are free, apart from them: a free place is not in the cache.
     free: Vec<Place>,
 }
@@ -27,23 +30,33 @@ pub const NOWHERE: Place = Place(u32::MAX);
 
 impl Slab {
     /// Keeps a packet: where.
+    #[inline]
     pub fn put(&mut self, packet: Packet) -> Place {
         let Some(place) = self.free.pop() else {
-            assert!(self.packets.len() < u32::MAX as usize, "fewer packets than places");
-            self.packets.push(packet);
-            return Place(self.packets.len() as u32 - 1);
+            return self.grow(packet);
         };
-        // What was there has no words, so nothing is lost by writing over it.
-        *self.at_mut(place) = packet;
+        debug_assert!((place.0 as usize) < self.packets.len());
+        // SAFETY: a free place was given out by this slab; what was there is moved out.
+        unsafe { self.packets.get_unchecked_mut(place.0 as usize) }.write(packet);
         place
     }
 
-    /// Takes a packet out.
+    #[cold]
+    fn grow(&mut self, packet: Packet) -> Place {
+        assert!(self.packets.len() < u32::MAX as usize, "fewer packets than places");
+        self.packets.push(MaybeUninit::new(packet));
+        Place(self.packets.len() as u32 - 1)
+    }
+
+    /// Takes a packet out, and its place back.
+    #[inline]
     pub fn take(&mut self, place: Place) -> Packet {
+        debug_assert!(!self.free.contains(&place), "a place is given back once");
         self.free.push(place);
-        let slot = self.at_mut(place);
-        let words = std::mem::take(&mut slot.words);
-        Packet { words, ..*slot }
+        debug_assert!((place.0 as usize) < self.packets.len());
+        // SAFETY: the place was given out by this slab and not given back since, so it holds a
+        // packet; nobody reads it again, since its place is free.
+        unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_read() }
     }
 
     /// Brings a packet into the cache that will be needed soon.
@@ -59,23 +72,37 @@ impl Slab {
         let _ = place;
     }
 
+    #[inline]
     fn at(&self, place: Place) -> &Packet {
         debug_assert!((place.0 as usize) < self.packets.len());
         // SAFETY: places come from `put` of this slab alone (one slab a block, and places do not
-        // leave their block), and packets are never removed. `NOWHERE` is compared against
-        // before every use.
-        unsafe { self.packets.get_unchecked(place.0 as usize) }
+        // leave their block), so it is inside; and it holds a packet until it is given back.
+        // `NOWHERE` is compared against before every use.
+        unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_ref() }
     }
 
+    #[inline]
     fn at_mut(&mut self, place: Place) -> &mut Packet {
         debug_assert!((place.0 as usize) < self.packets.len());
         // SAFETY: as in `at`.
-        unsafe { self.packets.get_unchecked_mut(place.0 as usize) }
+        unsafe { self.packets.get_unchecked_mut(place.0 as usize).assume_init_mut() }
     }
 
     #[cfg(test)]
     pub fn sizes(&self) -> (usize, usize) {
         (self.packets.len(), self.free.len())
+    }
+}
+
+impl Drop for Slab {
+    /// Packets that are still there have words to give back.
+    fn drop(&mut self) {
+        let mut held = vec![true; self.packets.len()];
+        self.free.iter().for_each(|place| held[place.0 as usize] = false);
+        for (packet, _) in self.packets.iter_mut().zip(held).filter(|(_, held)| *held) {
+            // SAFETY: its place is not free, so it holds a packet.
+            unsafe { packet.assume_init_drop() };
+        }
     }
 }
 

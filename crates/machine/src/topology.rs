@@ -27,6 +27,24 @@ pub struct Topology {
     /// Pods of a three-layer network, 0 in two layers.
     pods: u32,
     pub switches: u32,
+    by_ranks_per_nic: Divisor,
+}
+
+/// A number to divide by again and again, as a multiplication: exact below 2^23 for divisors up to
+/// 2^17.
+#[derive(Clone, Copy, Debug)]
+pub struct Divisor {
+    factor: u64,
+}
+
+impl Divisor {
+    pub fn new(divisor: u32) -> Divisor {
+        Divisor { factor: (1 << 40) / u64::from(divisor) + 1 }
+    }
+
+    pub fn quotient(self, number: u32) -> u32 {
+        ((u64::from(number) * self.factor) >> 40) as u32
+    }
 }
 
 /// Where a link leads.
@@ -59,11 +77,23 @@ impl Topology {
             (_, 1) => leaves + up,
             _ => leaves + pods * up + up * up,
         };
-        Topology { ranks, ranks_per_nic, nics, leaves, down, up, top, pods, switches }
+        let by_ranks_per_nic = Divisor::new(ranks_per_nic);
+        Topology {
+            ranks,
+            ranks_per_nic,
+            nics,
+            leaves,
+            down,
+            up,
+            top,
+            pods,
+            switches,
+            by_ranks_per_nic,
+        }
     }
 
     pub fn nic_of(&self, rank: u32) -> u32 {
-        rank / self.ranks_per_nic
+        self.by_ranks_per_nic.quotient(rank)
     }
 
     pub fn leaf_of(&self, nic: u32) -> u32 {
@@ -105,22 +135,22 @@ impl Topology {
 
     /// The downlink of a switch that leads to a NIC below it.
     pub fn down_to(&self, switch: u32, nic: u32) -> u32 {
+        (nic - self.below(switch).0) / self.each_behind(switch)
+    }
+
+    /// How many NICs lie behind each downlink of a switch.
+    pub fn each_behind(&self, switch: u32) -> u32 {
         match self.layer(switch) {
-            Layer::Leaf => nic % self.down,
-            Layer::Aggregation => nic / self.down % self.down,
-            Layer::Top if self.pods == 0 => nic / self.down,
-            Layer::Top => nic / (self.down * self.down),
+            Layer::Leaf => 1,
+            Layer::Top if self.pods > 0 => self.down * self.down,
+            _ => self.down,
         }
     }
 
     /// The NICs that a downlink leads to.
     pub fn behind(&self, switch: u32, link: u32) -> (u32, u32) {
         let (first, until) = self.below(switch);
-        let each = match self.layer(switch) {
-            Layer::Leaf => 1,
-            Layer::Top if self.pods > 0 => self.down * self.down,
-            _ => self.down,
-        };
+        let each = self.each_behind(switch);
         let from = (first + link * each).min(until);
         (from, (from + each).min(until))
     }
@@ -194,6 +224,19 @@ mod tests {
             assert!(switch < topology.switches && hops < 6);
         }
         unreachable!()
+    }
+
+    #[test]
+    fn a_divisor_divides() {
+        for divisor in [1, 2, 3, 4, 7, 64, 100, 4095, 4096, 1 << 17] {
+            let by = Divisor::new(divisor);
+            let edges = (0..1 << 23)
+                .step_by(divisor as usize)
+                .flat_map(|at| [at, at + 1, at + divisor - 1]);
+            for number in edges.filter(|&number| number < 1 << 23) {
+                assert_eq!(by.quotient(number), number / divisor, "{number} / {divisor}");
+            }
+        }
     }
 
     #[test]

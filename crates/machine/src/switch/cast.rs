@@ -21,7 +21,6 @@ use node::{Group, Rank};
 use super::Switch;
 use crate::medium::{Medium, Purpose};
 use crate::packet::{GROUP_WORDS, Kind, Packet};
-use crate::slab::Place;
 use crate::topology::Layer;
 
 /// The two words that name a group.
@@ -43,7 +42,14 @@ pub struct Casts {
     kept: BTreeMap<Key, Kept>,
     /// Those that are done, with when: one that is sent again is acknowledged again.
     done: VecDeque<(u64, Key)>,
-    timer: bool,
+    /// When to look which branches have not acknowledged; none while nothing is kept.
+    look_at: Option<u64>,
+}
+
+impl Casts {
+    pub fn next_look(&self) -> u64 {
+        self.look_at.unwrap_or(u64::MAX)
+    }
 }
 
 struct Kept {
@@ -60,8 +66,7 @@ struct Kept {
 const FORGOTTEN: u64 = 64;
 
 impl Switch {
-    pub(super) fn arrive_cast(&mut self, place: Place, medium: &mut Medium) {
-        let packet = medium.slab.take(place);
+    pub(super) fn arrive_cast(&mut self, packet: Packet, medium: &mut Medium) {
         let key = (packet.from, packet.sequence);
         match packet.kind {
             Kind::Cast => self.keep(packet, medium),
@@ -77,7 +82,6 @@ impl Switch {
             Kind::CastTrimmed => self.answer(Kind::CastNack, &packet, medium),
             Kind::CopyAck | Kind::CastAck => self.acknowledged(&packet, medium),
             Kind::CopyNack | Kind::CastNack => self.asked_again(&packet, medium),
-            Kind::CastTimer => self.look_for_late(medium),
             other => unreachable!("{other:?} does not come to a switch"),
         }
     }
@@ -139,7 +143,7 @@ impl Switch {
         }
         if from_below && below.count < group.count {
             let drawn = medium.fabric.draw(Purpose::Route, &kept.packet, medium.now);
-            kept.links.set(self.up(drawn, medium));
+            kept.links.set(self.up(drawn));
         }
     }
 
@@ -243,18 +247,23 @@ impl Switch {
         self.emit(link, answer, medium);
     }
 
-    fn start_timer(&mut self, medium: &mut Medium) {
-        if !self.casts.kept.is_empty() && !std::mem::replace(&mut self.casts.timer, true) {
-            let time = medium.now + medium.fabric.profile.nic.timeout;
-            let mut event = Packet::event(Kind::CastTimer, time, self.number);
-            event.at = self.number as u16;
-            medium.schedule(event);
+    fn start_timer(&mut self, medium: &Medium) {
+        if !self.casts.kept.is_empty() && self.casts.look_at.is_none() {
+            self.casts.look_at = Some(medium.now + medium.fabric.profile.nic.timeout);
+        }
+    }
+
+    /// Looks at what is due until `time`.
+    pub(super) fn look_until(&mut self, time: u64, medium: &mut Medium) {
+        while let Some(at) = self.casts.look_at.filter(|&at| at <= time) {
+            medium.now = at;
+            self.look_for_late(medium);
         }
     }
 
     /// Sends again what nobody acknowledged for so long.
     fn look_for_late(&mut self, medium: &mut Medium) {
-        self.casts.timer = false;
+        self.casts.look_at = None;
         let timeout = medium.fabric.profile.nic.timeout;
         let late = |kept: &Kept| kept.sent + timeout <= medium.now;
         let keys: Vec<Key> =
