@@ -74,6 +74,10 @@ impl Bulk {
         Packet { from, sequence, ..event }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.arriving.is_empty() && self.outbox.is_empty()
+    }
+
     pub fn arrived(&mut self, event: &Packet) -> Parcel {
         self.arriving.remove(&event.to).expect("it was expected")
     }

@@ -32,8 +32,22 @@ pub struct Engine {
     barrier: Barrier,
     /// The earliest event that each thread knows, for this window and the one before.
     next: [Vec<AtomicU64>; 2],
+    /// When the last task of each thread went on; the end of time while one is to go on.
+    still: [Vec<AtomicU64>; 2],
+    /// Ticks in which messages are sent again and again and no task goes on: then none will.
+    patience: u64,
     stop: AtomicBool,
     failed: Mutex<Option<RunError>>,
+}
+
+/// A message that is sent again waits twice as long each time; after so many timeouts all have been
+/// sent often enough.
+const STILL_TIMEOUTS: u64 = 256;
+
+/// When the last task of these blocks went on; the end of time while one is to go on.
+fn still_since(blocks: &[(u32, Block)]) -> u64 {
+    let since = |block: &Block| block.shared.inner.borrow().still_since().unwrap_or(u64::MAX);
+    blocks.iter().map(|(_, block)| since(block)).max().unwrap_or(0)
 }
 
 impl Engine {
@@ -48,6 +62,8 @@ impl Engine {
             exchange: Exchange::new(fabric),
             barrier: Barrier::new(threads),
             next: [next(), next()],
+            still: [next(), next()],
+            patience: STILL_TIMEOUTS * fabric.profile.nic.timeout,
             stop: AtomicBool::new(false),
             failed: Mutex::new(None),
         }
@@ -80,6 +96,7 @@ impl Engine {
             self.guard(|| self.run_window(&mut blocks, window, begin..until));
             let next = blocks.iter().map(|(_, block)| block.shared.inner.borrow().next(until));
             self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
+            self.still[window][thread].store(still_since(&blocks), Ordering::Release);
             if thread == 0 {
                 self.watch.ticks.store(until, Ordering::Relaxed);
                 let asked = self.watch.stop.load(Ordering::Relaxed);
@@ -90,7 +107,9 @@ impl Engine {
             self.barrier.wait();
             let next = self.next[window].iter().map(|next| next.load(Ordering::Acquire));
             begin = next.min().expect("at least one thread");
-            if begin == u64::MAX || self.stop.load(Ordering::Acquire) {
+            let still = self.still[window].iter().map(|still| still.load(Ordering::Acquire));
+            let is_stuck = begin.saturating_sub(still.max().expect("at least one thread")) > self.patience;
+            if begin == u64::MAX || is_stuck || self.stop.load(Ordering::Acquire) {
                 break;
             }
         }

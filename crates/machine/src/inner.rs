@@ -101,10 +101,13 @@ impl Inner {
         match kind {
             Kind::Resume => {
                 let event = self.medium.slab.take(place);
+                self.medium.resuming -= 1;
+                self.medium.last_resumed = self.medium.now;
                 return Outside::Resume { task: to, turn: event.sequence, core: None };
             }
             Kind::CoreFree => {
                 self.medium.slab.take(place);
+                self.medium.resuming -= 1;
                 return self.give_core(to);
             }
             Kind::Call => {
@@ -183,6 +186,13 @@ impl Inner {
         self.medium.ring.next().min(leaving).min(switches).min(self.medium.first_out)
     }
 
+    /// Since when no task went on; none while one is to go on, or something else than messages is
+    /// to come.
+    pub fn still_since(&self) -> Option<u64> {
+        let is_still = self.medium.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
+        is_still.then_some(self.medium.last_resumed)
+    }
+
     /// Adds what lies on the desk to the ring.
     pub fn clear_desk(&mut self, desk: &Desk) {
         let (woken, calls) = desk.empty();
@@ -211,8 +221,13 @@ impl Inner {
         }
         state.ready.push(Ready { priority, since: now, task });
         let free = state.next_free_core();
-        self.medium.event(Kind::CoreFree, free, rank);
+        self.ask_for_core(rank, free);
         None
+    }
+
+    fn ask_for_core(&mut self, rank: u32, free: u64) {
+        self.medium.resuming += 1;
+        self.medium.event(Kind::CoreFree, free, rank);
     }
 
     /// A core of a rank may be free: the most urgent of its ready tasks goes on.
@@ -224,7 +239,7 @@ impl Inner {
         if !state.ready.is_empty() {
             // What the chosen one does with its core is known when it has run.
             let free = state.next_free_core().max(now + 1);
-            self.medium.event(Kind::CoreFree, free, rank);
+            self.ask_for_core(rank, free);
         }
         chosen.map_or(Outside::Nothing, |ready| {
             let turn = self.tasks[ready.task as usize].turn;

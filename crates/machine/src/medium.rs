@@ -110,6 +110,10 @@ pub struct Medium {
     pub first_out: u64,
     /// NICs whose egress port has something waiting.
     pub leaving: Vec<u32>,
+    /// Tasks that will go on at a time that is known.
+    pub resuming: usize,
+    /// When a task went on last.
+    pub last_resumed: u64,
     // What every launch needs, near at hand.
     link: u64,
     switch: u64,
@@ -135,6 +139,8 @@ impl Medium {
             inward: Vec::new(),
             first_out: u64::MAX,
             leaving: Vec::new(),
+            resuming: 0,
+            last_resumed: 0,
         }
     }
 

@@ -188,6 +188,7 @@ impl Waiter {
     pub fn resume(self, time: u64, medium: &mut Medium) {
         let mut event = Packet::event(Kind::Resume, time.max(medium.now), self.task);
         event.sequence = self.turn;
+        medium.resuming += 1;
         medium.schedule(event);
     }
 }
