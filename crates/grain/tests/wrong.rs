@@ -106,6 +106,7 @@ fn wrong_stores() {
         },
     ];
     caught(&Kv::default(), &changes);
+    caught(&Kv { workers: 2, ..Kv::default() }, &changes);
     // A client that puts all keys finds them: fewer hits are a fault too.
     let busy = Kv { messages: 200, keys: 4, ..Kv::default() };
     caught(&busy, &[|ranks| ranks[3].hits = 10, |ranks| ranks[3].hits = 0]);

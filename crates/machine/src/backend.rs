@@ -232,6 +232,13 @@ impl Backend for TaskBackend {
             if std::mem::take(&mut task.holding) {
                 task.clock += model.receive_done;
             }
+            // Others of this rank may ask for the same message at an earlier time.
+            let is_alone = inner.ranks[self.local as usize].cores.is_empty();
+            if task.clock > inner.medium.now && !is_alone {
+                self.wait_for_clock(inner);
+                return Poll::Pending;
+            }
+            let task = &mut inner.tasks[self.task as usize];
             let rank = &mut inner.ranks[self.local as usize];
             let limit = deadline.map_or(u64::MAX, |deadline| deadline.0.max(task.clock));
             let arrival = rank.front(port.0, &inner.medium).map(|packet| packet.time);
@@ -258,7 +265,7 @@ impl Backend for TaskBackend {
                 // It polled in vain.
                 task.go_to(limit);
                 task.clock += model.notice;
-                rank.forget(port.0, self.task);
+                rank.forget(port.0, self.task, &mut inner.medium);
                 return Poll::Ready(None);
             }
             task.waits = Waits::Message(port.0);

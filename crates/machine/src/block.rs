@@ -23,9 +23,9 @@ use crate::backend::TaskBackend;
 use crate::bulk::Parcel;
 use crate::inner::{Inner, Outside, Shared};
 use crate::medium::Fabric;
-use crate::packet::Packet;
 use crate::report::Report;
 use crate::ring::Due;
+use crate::switch::Batch;
 use crate::task::Task;
 use crate::timeline::Desk;
 
@@ -102,7 +102,7 @@ impl Block {
     }
 
     /// Adds what other blocks sent.
-    pub fn take_in(&mut self, packets: Vec<Packet>) {
+    pub fn take_in(&mut self, packets: Batch) {
         let inner = &mut *self.shared.inner.borrow_mut();
         inner.switches[0].expect(packets);
     }
@@ -175,17 +175,11 @@ impl Block {
         if ended {
             self.running[number as usize] = None;
         }
-        if ended || core.is_some() {
-            let inner = &mut *self.shared.inner.borrow_mut();
-            if ended {
-                inner.end_task(number);
-            }
-            if let Some(core) = core {
-                let (clock, rank) =
-                    (inner.tasks[number as usize].clock, inner.tasks[number as usize].rank);
-                inner.ranks[rank as usize].cores[core] = clock;
-            }
+        let inner = &mut *self.shared.inner.borrow_mut();
+        if ended {
+            inner.end_task(number);
         }
+        inner.leave_core(number, core);
     }
 
     /// Starts what was spawned, and wakes whom signals woke.

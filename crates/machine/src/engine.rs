@@ -36,13 +36,14 @@ pub struct Engine {
     still: [Vec<AtomicU64>; 2],
     /// Ticks in which messages are sent again and again and no task goes on: then none will.
     patience: u64,
-    stop: AtomicBool,
+    /// Whether something in this window, or in the one before, ends the run.
+    stop: [AtomicBool; 2],
     failed: Mutex<Option<RunError>>,
 }
 
-/// A message that is sent again waits twice as long each time; after so many timeouts all have been
-/// sent often enough.
-const STILL_TIMEOUTS: u64 = 256;
+/// A message is sent again after 64 timeouts at most; when 64 tries of all that is under way have let
+/// no task go on, none will.
+const STILL_TIMEOUTS: u64 = 64 * 64;
 
 /// When the last task of these blocks went on; the end of time while one is to go on.
 fn still_since(blocks: &[(u32, Block)]) -> u64 {
@@ -64,7 +65,7 @@ impl Engine {
             next: [next(), next()],
             still: [next(), next()],
             patience: STILL_TIMEOUTS * fabric.profile.nic.timeout,
-            stop: AtomicBool::new(false),
+            stop: [AtomicBool::new(false), AtomicBool::new(false)],
             failed: Mutex::new(None),
         }
     }
@@ -86,14 +87,14 @@ impl Engine {
         let mut blocks: Vec<(u32, Block)> = numbers
             .map(|number| {
                 let mut block = Block::new(&self.fabric, number, &self.desks[number as usize]);
-                self.guard(|| make(&mut block));
+                self.guard(0, || make(&mut block));
                 (number, block)
             })
             .collect();
         let mut begin = 0;
         for window in (0..2).cycle() {
             let until = begin + self.fabric.window;
-            self.guard(|| self.run_window(&mut blocks, window, begin..until));
+            self.guard(window, || self.run_window(&mut blocks, window, begin..until));
             let next = blocks.iter().map(|(_, block)| block.shared.inner.borrow().next(until));
             self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
             self.still[window][thread].store(still_since(&blocks), Ordering::Release);
@@ -101,15 +102,16 @@ impl Engine {
                 self.watch.ticks.store(until, Ordering::Relaxed);
                 let asked = self.watch.stop.load(Ordering::Relaxed);
                 if asked {
-                    self.fail(RunError::Stopped);
+                    self.fail(window, RunError::Stopped);
                 }
             }
             self.barrier.wait();
             let next = self.next[window].iter().map(|next| next.load(Ordering::Acquire));
             begin = next.min().expect("at least one thread");
             let still = self.still[window].iter().map(|still| still.load(Ordering::Acquire));
-            let is_stuck = begin.saturating_sub(still.max().expect("at least one thread")) > self.patience;
-            if begin == u64::MAX || is_stuck || self.stop.load(Ordering::Acquire) {
+            let is_stuck =
+                begin.saturating_sub(still.max().expect("at least one thread")) > self.patience;
+            if begin == u64::MAX || is_stuck || self.stop[window].load(Ordering::Acquire) {
                 break;
             }
         }
@@ -133,16 +135,17 @@ impl Engine {
     }
 
     /// A panic of a program ends the run.
-    fn guard(&self, run: impl FnOnce()) {
+    fn guard(&self, window: usize, run: impl FnOnce()) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
             let text = payload.downcast_ref::<&str>().map(ToString::to_string);
             let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            self.fail(RunError::Panic(text.unwrap_or_else(|| "without words".to_owned())));
+            self.fail(window, RunError::Panic(text.unwrap_or_else(|| "without words".to_owned())));
         }
     }
 
-    fn fail(&self, error: RunError) {
+    /// Ends the run with this window: all threads see it behind the same barrier.
+    fn fail(&self, window: usize, error: RunError) {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        self.stop.store(true, Ordering::Release);
+        self.stop[window].store(true, Ordering::Release);
     }
 }

@@ -8,10 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::block::Block;
 use crate::bulk::Parcel;
 use crate::medium::Fabric;
-use crate::packet::Packet;
+use crate::switch::Batch;
 use crate::topology::End;
 
-type Bin = Mutex<Vec<Packet>>;
+type Bin = Mutex<Batch>;
 
 /// Each with the time of its arrival.
 type Parcels = Mutex<Vec<(u64, Parcel)>>;

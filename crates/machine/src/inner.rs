@@ -12,7 +12,7 @@ use crate::disk::{DiskModel, MemoryDisks};
 use crate::medium::{Fabric, Medium};
 use crate::meter::Meter;
 use crate::nic::Nic;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
 use crate::rank::{RankState, Ready};
 use crate::report::{Counts, Report};
 use crate::slab::Place;
@@ -157,9 +157,10 @@ impl Inner {
             [switch] => switch.expect(inward),
             switches => {
                 let mut inward = inward;
-                inward.sort_by_key(|packet| packet.at);
-                for packets in inward.chunk_by(|one, other| one.at == other.at) {
-                    let local = u32::from(packets[0].at) - self.first_switch;
+                let at = |packet: &Option<Packet>| packet.as_ref().map_or(0, |packet| packet.at);
+                inward.sort_by_key(at);
+                for packets in inward.chunk_by(|one, other| at(one) == at(other)) {
+                    let local = u32::from(at(&packets[0])) - self.first_switch;
                     switches[local as usize].expect(packets.to_vec());
                 }
             }
@@ -223,6 +224,16 @@ impl Inner {
         let free = state.next_free_core();
         self.ask_for_core(rank, free);
         None
+    }
+
+    /// A task has run up to its clock; until then its core is busy.
+    pub fn leave_core(&mut self, task: u32, core: Option<usize>) {
+        let task = &self.tasks[task as usize];
+        let cores = &mut self.ranks[task.rank as usize].cores;
+        // A rank's first task ran without a number for its core, and may have spawned another.
+        if let Some(free) = cores.get_mut(core.unwrap_or(0)) {
+            *free = task.clock;
+        }
     }
 
     fn ask_for_core(&mut self, rank: u32, free: u64) {

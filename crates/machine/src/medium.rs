@@ -6,6 +6,7 @@ use crate::packet::{Kind, NO_SWITCH, Packet, Sizes};
 use crate::report::Counts;
 use crate::ring::Ring;
 use crate::slab::Slab;
+use crate::switch::Batch;
 use crate::topology::{End, Topology};
 use crate::{Profile, Setting};
 
@@ -91,6 +92,7 @@ pub enum Purpose {
     Route = 1,
     Tail = 2,
     Loss = 3,
+    Wait = 4,
 }
 
 /// A block's packets and time.
@@ -101,11 +103,11 @@ pub struct Medium {
     pub now: u64,
     pub counts: Counts,
     /// For other blocks: a bin for each link of the block's switch.
-    pub outbox: Vec<Vec<Packet>>,
+    pub outbox: Vec<Batch>,
     /// Bins that were emptied, to be filled again.
-    pub spare: Vec<Vec<Packet>>,
+    pub spare: Vec<Batch>,
     /// For the block's own switches, in a window to come.
-    pub inward: Vec<Packet>,
+    pub inward: Batch,
     /// When the first of what was launched to a switch arrives.
     pub first_out: u64,
     /// NICs whose egress port has something waiting.
@@ -131,7 +133,7 @@ impl Medium {
             ring: Ring::new(),
             now: 0,
             counts: Counts::default(),
-            outbox: vec![Vec::new(); bins],
+            outbox: vec![Batch::new(); bins],
             spare: Vec::new(),
             link: fabric.profile.network.link,
             switch: fabric.profile.network.switch,
@@ -156,8 +158,10 @@ impl Medium {
     }
 
     /// A packet begins on a link: it arrives where the link leads, unless it is lost.
-    pub fn launch(&mut self, packet: &mut Packet, start: u64, link: &Link) {
-        if self.loss_parts > 0 && self.fabric.draw(Purpose::Loss, packet, start) < self.loss_parts {
+    #[inline]
+    pub fn launch(&mut self, mut packet: Packet, start: u64, link: &Link) {
+        if self.loss_parts > 0 && self.fabric.draw(Purpose::Loss, &packet, start) < self.loss_parts
+        {
             self.counts.lost += 1;
             return;
         }
@@ -166,20 +170,20 @@ impl Medium {
             End::Nic(_) => {
                 packet.time = start + self.link + flits;
                 packet.at = NO_SWITCH;
-                self.schedule(packet.take());
+                self.schedule(packet);
             }
             End::Switch(switch) => {
                 packet.time = start + self.link + flits.max(self.switch) + link.tail;
                 packet.at = switch as u16;
                 self.first_out = self.first_out.min(packet.time);
                 if link.stays {
-                    self.inward.push(packet.take());
+                    self.inward.push(Some(packet));
                 } else {
                     let bin = &mut self.outbox[link.number as usize];
                     if bin.capacity() == 0 {
                         *bin = self.spare.pop().unwrap_or_default();
                     }
-                    bin.push(packet.take());
+                    bin.push(Some(packet));
                 }
             }
         }

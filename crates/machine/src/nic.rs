@@ -44,7 +44,8 @@ pub struct Nic {
     free_slots: Vec<u8>,
     large_in_use: u32,
     next_message: u32,
-    timer: bool,
+    /// When it looks which messages are late.
+    look_at: u64,
     // Receiving.
     held: u32,
     entries: u32,
@@ -84,7 +85,7 @@ impl Nic {
             free_slots: Vec::new(),
             large_in_use: 0,
             next_message: 0,
-            timer: false,
+            look_at: u64::MAX,
             held: 0,
             entries: 0,
             blocked: VecDeque::new(),
@@ -151,7 +152,7 @@ impl Nic {
         for segment in 0..1 + u32::from(is_large) {
             self.send_segment(number, segment, ready, medium);
         }
-        self.start_timer(medium);
+        self.look_after(ready + model.timeout, medium);
         rank.room_at(medium);
     }
 
@@ -197,19 +198,19 @@ impl Nic {
     /// Lets begin what can begin before `until`; whether something still waits.
     pub fn drain(&mut self, until: u64, medium: &mut Medium) -> bool {
         while let Some((place, start)) = self.egress.next(&medium.slab, until) {
-            let mut packet = medium.slab.take(place);
+            let packet = medium.slab.take(place);
             let flits = u64::from(packet.flits);
             medium.counts.packets += 1;
             medium.counts.wire_bytes += flits * u64::from(medium.fabric.profile.network.flit_bytes);
             if !packet.kind.is_control()
-                && let Some(first_in) = self.tapped_in.pop_front()
+                && let Some(first_in) = self.tapped_in.pop_front_if(|first_in| *first_in < start)
             {
                 self.tapped.push(start + flits - first_in);
             }
             let leaf = medium.fabric.topology.leaf_of(self.number);
             let tail = self.tail(&packet, medium);
             let link = Link { end: End::Switch(leaf), number: 0, stays: true, tail };
-            medium.launch(&mut packet, start, &link);
+            medium.launch(packet, start, &link);
         }
         self.listed = !self.egress.is_empty();
         self.listed
@@ -248,6 +249,17 @@ impl Nic {
         slot.late_at = medium.now + patience;
     }
 
+    /// There was no room even for its header: it is sent again after a while, each at a moment of
+    /// its own, lest they all come together again.
+    fn given_back(&mut self, returned: &Packet, medium: &mut Medium) {
+        let timeout = medium.fabric.profile.nic.timeout;
+        let drawn = u64::from(medium.fabric.draw(Purpose::Wait, returned, medium.now));
+        let Some(slot) = self.slot_of(returned, medium) else { return };
+        let late_at = medium.now + timeout / 8 + ((drawn * (timeout / 8)) >> 32);
+        (slot.late_at, slot.tries) = (late_at, 0);
+        self.look_after(late_at, medium);
+    }
+
     /// The receiver asks for a segment.
     fn asked_again(&mut self, pull: &Packet, medium: &mut Medium) {
         let model = &medium.fabric.profile.nic;
@@ -269,22 +281,22 @@ impl Nic {
         same.then_some(slot)
     }
 
-    fn start_timer(&mut self, medium: &mut Medium) {
-        if self.timer {
-            return;
-        }
-        let waiting = self.slots.iter().filter(|slot| slot.waiting > 0);
-        if let Some(time) = waiting.map(|slot| slot.late_at).min() {
-            self.timer = true;
-            // Many are late a little after each other: one look finds them together.
-            let time = time + medium.fabric.profile.nic.timeout / 16;
+    /// Looks for what is late once something may be: a little later, since many are late soon after
+    /// each other, and one look finds them together.
+    fn look_after(&mut self, late_at: u64, medium: &mut Medium) {
+        let time = late_at + medium.fabric.profile.nic.timeout / 16;
+        if time < self.look_at {
+            self.look_at = time;
             medium.event(Kind::Timer, time, self.number);
         }
     }
 
     /// Sends again what nobody acknowledged for so long; each time it waits twice as long.
     pub fn look_for_late(&mut self, medium: &mut Medium) {
-        self.timer = false;
+        if medium.now != self.look_at {
+            return; // An earlier look was asked for meanwhile.
+        }
+        self.look_at = u64::MAX;
         let timeout = medium.fabric.profile.nic.timeout;
         for number in 0..self.slots.len() {
             let slot = &mut self.slots[number];
@@ -301,7 +313,10 @@ impl Nic {
                 self.send_segment(number, segment, medium.now, medium);
             }
         }
-        self.start_timer(medium);
+        let waiting = self.slots.iter().filter(|slot| slot.waiting > 0);
+        if let Some(late_at) = waiting.map(|slot| slot.late_at).min() {
+            self.look_after(late_at, medium);
+        }
     }
 }
 

@@ -62,6 +62,8 @@ pub enum Kind {
     Nack,
     /// Send it again (PULL).
     Pull,
+    /// A switch had no room even for its header: try again after a while.
+    Returned,
     /// A message to a group, cut down to its header.
     CastTrimmed,
     /// A copy cut down to its header.
@@ -101,6 +103,16 @@ impl Kind {
     /// Whether it is a message to a group, whole.
     pub fn is_cast(self) -> bool {
         matches!(self, Kind::Cast | Kind::CastAgain)
+    }
+
+    /// Whether it is a header, its data cut off.
+    pub fn is_trimmed(self) -> bool {
+        matches!(self, Kind::Trimmed | Kind::CopyTrimmed | Kind::CastTrimmed)
+    }
+
+    /// Whether it is sent again.
+    pub fn is_again(self) -> bool {
+        matches!(self, Kind::DataAgain | Kind::CopyAgain | Kind::CastAgain)
     }
 
     /// The same, as it is sent again.
@@ -150,11 +162,6 @@ impl Packet {
     /// A control packet about this one that names the same sender and receiver.
     pub fn control(&self, kind: Kind) -> Packet {
         Packet { kind, words: Words::new(), at: NO_SWITCH, ..*self }
-    }
-
-    /// The packet, leaving its header here.
-    pub fn take(&mut self) -> Packet {
-        Packet { words: std::mem::take(&mut self.words), ..*self }
     }
 
     /// The same without words.

@@ -2,10 +2,20 @@
 //!
 //! A port makes no events. It is enough to work out what left whenever something comes, and at the
 //! end of a window: packets begin one after the other, at once when the link is free, a waiting
-//! control packet before a waiting data packet, and nothing interrupts a packet that has begun.
+//! control packet before a waiting data packet, and nothing interrupts a packet that has begun. Only
+//! headers of cut packets take turns with data: else, where very many senders meet, the headers of
+//! what they send again would fill the link for ever (NDP weighs the two for the same reason).
 
 use crate::packet::List;
 use crate::slab::{Place, Slab};
+
+/// Data packets that go between two headers of cut packets while data wait. For each header its
+/// receiver sends a NACK and a PULL, for each data packet an ACK: of small messages these fill the
+/// way back when more than one header comes with ten data packets.
+const DATA_TURNS: u32 = 16;
+
+/// Headers that may wait at a port: few enough that none is late when it comes.
+const MOST_HEADERS: u32 = 64;
 
 /// The sending end of a link. Of its two queues, that of control packets comes first.
 #[derive(Clone, Debug)]
@@ -19,6 +29,10 @@ pub struct Port {
     waiting: [u32; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
+    /// Headers of cut packets that wait.
+    headers: u32,
+    /// Data packets that go before the next header.
+    data_turns: u32,
 }
 
 impl Default for Port {
@@ -29,6 +43,8 @@ impl Default for Port {
             queues: [List::default(); 2],
             waiting: [0; 2],
             sent_flits: 0,
+            headers: 0,
+            data_turns: 0,
         }
     }
 }
@@ -61,6 +77,7 @@ impl Port {
     pub fn push(&mut self, slab: &mut Slab, place: Place) {
         let packet = &slab[place];
         let queue = usize::from(!packet.kind.is_control());
+        self.headers += u32::from(packet.kind.is_trimmed());
         self.waiting[queue] += u32::from(packet.flits);
         self.ready[queue] = self.ready[queue].min(packet.time);
         self.queues[queue].push(slab, place);
@@ -72,13 +89,32 @@ impl Port {
         if start >= until {
             return None;
         }
-        let queue = usize::from(self.ready[0] > start);
+        let queue = usize::from(self.ready[0] > start || self.is_datas_turn(slab, start));
         let place = self.queues[queue].pop(slab)?;
         self.ready[queue] = self.queues[queue].front(slab).map_or(u64::MAX, |next| next.time);
-        let flits = slab[place].flits;
+        let packet = &slab[place];
+        let flits = packet.flits;
+        if packet.kind.is_trimmed() {
+            self.headers -= 1;
+            self.data_turns = DATA_TURNS;
+        } else if queue == 1 {
+            self.data_turns = self.data_turns.saturating_sub(1);
+        }
         self.waiting[queue] -= u32::from(flits);
         self.begin(start, u64::from(flits));
         Some((place, start))
+    }
+
+    /// Whether a cut packet's header would be next while data wait that have not had their turns.
+    fn is_datas_turn(&self, slab: &Slab, start: u64) -> bool {
+        let next_is_header =
+            || self.queues[0].front(slab).is_some_and(|next| next.kind.is_trimmed());
+        self.data_turns > 0 && self.ready[1] <= start && next_is_header()
+    }
+
+    /// Whether one more header may wait.
+    pub fn takes_header(&self) -> bool {
+        self.headers < MOST_HEADERS
     }
 
     fn begin(&mut self, start: u64, flits: u64) {

@@ -122,8 +122,9 @@ pub struct NetworkModel {
 
 impl Profile {
     /// The machines that come with the program, each with the text of its file.
-    pub const BUILT_IN: [(&str, &str); 5] = [
+    pub const BUILT_IN: [(&str, &str); 6] = [
         ("nanopu", include_str!("../../../machines/nanopu.toml")),
+        ("nanopu-nodes", include_str!("../../../machines/nanopu-nodes.toml")),
         ("nanopu-3-layer", include_str!("../../../machines/nanopu-3-layer.toml")),
         ("nebula", include_str!("../../../machines/nebula.toml")),
         ("erpc", include_str!("../../../machines/erpc.toml")),

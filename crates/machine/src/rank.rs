@@ -104,9 +104,16 @@ impl RankState {
         waiters.push_back(waiter);
     }
 
-    /// A task waits no longer.
-    pub fn forget(&mut self, port: u16, task: u32) {
-        self.queue(port).waiters.retain(|waiter| waiter.task != task);
+    /// A task waits no longer. Was it woken for a message, the next may have it.
+    pub fn forget(&mut self, port: u16, task: u32, medium: &mut Medium) {
+        let queue = self.queue(port);
+        queue.waiters.retain(|waiter| waiter.task != task);
+        let Some(time) = queue.messages.front(&medium.slab).map(|packet| packet.time) else {
+            return;
+        };
+        if let Some(waiter) = queue.waiters.pop_front() {
+            waiter.resume(waiter.clock.max(time), medium);
+        }
     }
 
     /// Frees what was taken until `now`: how many entries.

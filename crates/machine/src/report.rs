@@ -43,6 +43,7 @@ impl Counts {
         self.packets += more.packets;
         self.events += more.events;
         self.trimmed += more.trimmed;
+        self.returned += more.returned;
         self.dropped += more.dropped;
         self.lost += more.lost;
         self.resent += more.resent;
@@ -75,7 +76,9 @@ pub struct Counts {
     pub events: u64,
     /// Data packets that a full queue cut down to their headers.
     pub trimmed: u64,
-    /// Packets that were dropped: no room even for a header, or no receive buffer.
+    /// Data packets that went back to their senders as a header: no room for a header at the port.
+    pub returned: u64,
+    /// Packets that were dropped: no room for control, or no receive buffer.
     pub dropped: u64,
     /// Packets that were lost on a link.
     pub lost: u64,

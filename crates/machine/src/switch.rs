@@ -2,7 +2,8 @@
 //!
 //! Down to what lies below it, up over a random link otherwise (packet spraying). Where a queue is
 //! full, data are cut down to their header, which travels as control and makes the receiver ask for
-//! them again (trimming, as NDP does); what has no room at all is dropped. Multicasts are in
+//! them again (trimming, as NDP does); where there is no room even for that, the sender is told to try
+//! again later. Multicasts are in
 //! [`cast`](self::cast).
 //!
 //! A switch has no events. Whatever reaches it in a window left its last hop before the window
@@ -24,6 +25,7 @@ use crate::port::Port;
 use crate::topology::{Divisor, End};
 
 use self::agenda::Agenda;
+pub use self::agenda::Batch;
 use self::cast::Casts;
 pub use self::cast::group_words;
 
@@ -37,12 +39,11 @@ pub struct Switch {
     below: std::ops::Range<u32>,
     each: Divisor,
     downlinks: u32,
-    ports: Vec<Port>,
-    links: Vec<Link>,
+    exits: Vec<Exit>,
     casts: Casts,
     /// What will arrive, as it was handed over.
-    incoming: Vec<Vec<Packet>>,
-    spare: Vec<Vec<Packet>>,
+    incoming: Vec<Batch>,
+    spare: Vec<Batch>,
     agenda: Agenda,
     /// Ports where something waits, at most so many.
     waiting: usize,
@@ -53,17 +54,17 @@ impl Switch {
         let topology = &fabric.topology;
         let (first, until) = topology.below(number);
         let count = topology.downlinks(number) + topology.uplinks(number);
-        let link = |link| {
+        let exit = |link| {
             let end = topology.end_of(number, link);
-            Link { end, number: link, stays: fabric.one_block, tail: 0 }
+            let link = Link { end, number: link, stays: fabric.one_block, tail: 0 };
+            Exit { port: Port::default(), link }
         };
         Switch {
             number,
             below: first..until,
             each: Divisor::new(topology.each_behind(number)),
             downlinks: topology.downlinks(number),
-            ports: vec![Port::default(); count as usize],
-            links: (0..count).map(link).collect(),
+            exits: (0..count).map(exit).collect(),
             casts: Casts::default(),
             incoming: Vec::new(),
             spare: Vec::new(),
@@ -73,7 +74,7 @@ impl Switch {
     }
 
     /// These will arrive at their times.
-    pub fn expect(&mut self, packets: Vec<Packet>) {
+    pub fn expect(&mut self, packets: Batch) {
         if !packets.is_empty() {
             self.incoming.push(packets);
         }
@@ -81,7 +82,7 @@ impl Switch {
 
     /// When something happens here next, if the last window ended at `until`.
     pub fn next(&self, until: u64) -> u64 {
-        let times = self.incoming.iter().flatten().map(|packet| packet.time);
+        let times = self.incoming.iter().flatten().flatten().map(|packet| packet.time);
         let arrival = times.min().unwrap_or(u64::MAX);
         let waiting = if self.waiting > 0 { until } else { u64::MAX };
         arrival.min(waiting).min(self.casts.next_look())
@@ -95,10 +96,11 @@ impl Switch {
         }
         let mut incoming = std::mem::replace(&mut self.incoming, std::mem::take(&mut self.spare));
         let mut agenda = std::mem::take(&mut self.agenda);
-        let later = agenda.fill(&incoming, begin..until);
+        let later = agenda.fill(&incoming, &(begin..until));
         medium.counts.events += agenda.due.len() as u64;
         for due in &agenda.due {
-            let packet = &mut incoming[due.bin as usize][due.index as usize];
+            let slot = incoming[due.batch as usize][due.index as usize].take();
+            let packet = slot.expect("each arrives once");
             if self.casts.next_look() <= packet.time {
                 self.look_until(packet.time, medium);
             }
@@ -108,50 +110,48 @@ impl Switch {
         self.look_until(until - 1, medium);
         for mut packets in incoming.drain(..) {
             if later {
-                packets.retain(|packet| packet.time >= until);
+                packets.retain(Option::is_some);
             } else {
                 packets.clear();
             }
             if !packets.is_empty() {
                 self.incoming.push(packets);
-            } else if packets.capacity() <= SMALL && medium.spare.len() < self.ports.len() {
+            } else if packets.capacity() <= SMALL && medium.spare.len() < self.exits.len() {
                 medium.spare.push(packets);
             }
         }
         (self.spare, self.agenda) = (incoming, agenda);
         self.waiting = 0;
-        for link in 0..self.ports.len() {
-            if self.ports[link].next_start() < until {
-                self.drain(link, until, medium);
+        for exit in &mut self.exits {
+            if exit.port.next_start() < until {
+                exit.drain(until, medium);
             }
-            self.waiting += usize::from(!self.ports[link].is_empty());
+            self.waiting += usize::from(!exit.port.is_empty());
         }
     }
 
-    fn arrive(&mut self, packet: &mut Packet, medium: &mut Medium) {
+    fn arrive(&mut self, packet: Packet, medium: &mut Medium) {
         match packet.kind {
-            Kind::Data | Kind::DataAgain | Kind::Trimmed | Kind::Ack | Kind::Nack | Kind::Pull => {
-                let link = self.way(packet, medium);
-                self.output(link, packet, medium);
+            Kind::Data | Kind::DataAgain => {
+                let link = self.way(&packet, medium);
+                let header = packet.header();
+                if !self.exits[link as usize].output(packet, medium) {
+                    medium.counts.returned += 1;
+                    self.give_back(&header, medium);
+                }
             }
-            _ => self.arrive_cast(packet.take(), medium),
-        }
-    }
-
-    /// Lets begin what can begin before `until`.
-    fn drain(&mut self, link: usize, until: u64, medium: &mut Medium) {
-        let port = &mut self.ports[link];
-        while let Some((place, start)) = port.next(&medium.slab, until) {
-            let mut packet = medium.slab.take(place);
-            medium.launch(&mut packet, start, &self.links[link]);
+            Kind::Trimmed | Kind::Ack | Kind::Nack | Kind::Pull | Kind::Returned => {
+                let link = self.way(&packet, medium);
+                self.put_out(link, packet, medium);
+            }
+            _ => self.arrive_cast(packet, medium),
         }
     }
 
     /// The most flits that a link to a NIC carried.
     pub fn busiest_down_flits(&self) -> u64 {
-        let ports = self.links.iter().zip(&self.ports);
-        let to_nics = ports.filter(|(link, _)| matches!(link.end, End::Nic(_)));
-        to_nics.map(|(_, port)| port.sent_flits).max().unwrap_or(0)
+        let to_nics = self.exits.iter().filter(|exit| matches!(exit.link.end, End::Nic(_)));
+        to_nics.map(|exit| exit.port.sent_flits).max().unwrap_or(0)
     }
 
     /// The link towards a packet's receiver.
@@ -165,46 +165,82 @@ impl Switch {
 
     /// An uplink, as a number draws it.
     fn up(&self, drawn: u32) -> u32 {
-        let uplinks = self.ports.len() as u64 - u64::from(self.downlinks);
+        let uplinks = self.exits.len() as u64 - u64::from(self.downlinks);
         self.downlinks + ((u64::from(drawn) * uplinks) >> 32) as u32
     }
 
-    /// Puts a packet on a link, or behind what waits there.
-    fn output(&mut self, link: u32, packet: &mut Packet, medium: &mut Medium) {
-        let (now, link) = (medium.now, link as usize);
-        if self.ports[link].next_start() < now {
-            // What began before now makes room.
-            self.drain(link, now, medium);
-        }
-        let port = &mut self.ports[link];
-        packet.time = now;
-        if port.begin_now(now, u64::from(packet.flits)) {
-            medium.launch(packet, now, &self.links[link]);
-            return;
-        }
-        let most = medium.fabric.queue_flits;
-        let is_control = packet.kind.is_control();
-        let mut fits = port.waiting(is_control) + u64::from(packet.flits) <= most;
-        if !fits && !is_control {
-            fits = port.waiting(true) + u64::from(medium.fabric.sizes.control) <= most;
-            if fits {
-                packet.kind = packet.kind.trimmed();
-                packet.words = node::Words::new();
-                packet.measure(&medium.fabric.sizes);
-                medium.counts.trimmed += 1;
-            }
-        }
-        if !fits {
-            medium.counts.dropped += 1;
-            return;
-        }
-        let place = medium.slab.put(packet.take());
-        port.push(&mut medium.slab, place);
+    /// Tells the sender of a segment that there was no room even for its header (NDP's return to
+    /// sender).
+    fn give_back(&mut self, header: &Packet, medium: &mut Medium) {
+        let returned = header.answer(Kind::Returned, header.to, medium.now);
+        let link = self.way(&returned, medium);
+        self.emit(link, returned, medium);
     }
 
     /// Puts a packet of the switch's own on a link.
     fn emit(&mut self, link: u32, mut packet: Packet, medium: &mut Medium) {
         packet.measure(&medium.fabric.sizes);
-        self.output(link, &mut packet, medium);
+        self.put_out(link, packet, medium);
+    }
+
+    /// Puts on a link what is dropped when there is no room.
+    fn put_out(&mut self, link: u32, packet: Packet, medium: &mut Medium) {
+        let fits = self.exits[link as usize].output(packet, medium);
+        medium.counts.dropped += u64::from(!fits);
+    }
+}
+
+/// A link and what waits for it.
+struct Exit {
+    port: Port,
+    link: Link,
+}
+
+impl Exit {
+    /// Puts a packet on the link, or behind what waits there; whether there was room.
+    fn output(&mut self, mut packet: Packet, medium: &mut Medium) -> bool {
+        let now = medium.now;
+        if self.port.next_start() < now {
+            // What began before now makes room.
+            self.drain(now, medium);
+        }
+        packet.time = now;
+        if self.port.begin_now(now, u64::from(packet.flits)) {
+            medium.launch(packet, now, &self.link);
+            return true;
+        }
+        let fits = self.makes_room(&mut packet, medium);
+        if fits {
+            let place = medium.slab.put(packet);
+            self.port.push(&mut medium.slab, place);
+        }
+        fits
+    }
+
+    /// Whether there is room for a packet, or at least for its header.
+    fn makes_room(&self, packet: &mut Packet, medium: &mut Medium) -> bool {
+        let most = medium.fabric.queue_flits;
+        let is_control = packet.kind.is_control();
+        if self.port.waiting(is_control) + u64::from(packet.flits) <= most {
+            return true;
+        }
+        let sizes = medium.fabric.sizes;
+        let has_room = self.port.waiting(true) + u64::from(sizes.control) <= most;
+        if is_control || !has_room || !self.port.takes_header() {
+            return false;
+        }
+        packet.kind = packet.kind.trimmed();
+        packet.words = node::Words::new();
+        packet.measure(&sizes);
+        medium.counts.trimmed += 1;
+        true
+    }
+
+    /// Lets begin what can begin before `until`.
+    fn drain(&mut self, until: u64, medium: &mut Medium) {
+        while let Some((place, start)) = self.port.next(&medium.slab, until) {
+            let packet = medium.slab.take(place);
+            medium.launch(packet, start, &self.link);
+        }
     }
 }

@@ -139,16 +139,20 @@ pub fn kv(harness: &impl Harness) {
     for ranks in RANKS {
         for (put_percent, keys, bytes) in [(20, 64, 8), (50, 7, 0), (100, 1000, 100), (0, 5, 8)] {
             let seed = u64::from(ranks + keys);
-            let program = Kv { messages: 12, put_percent, keys, bytes, servers: 0, seed };
-            is_right(harness, ranks, &program);
+            let asked = Kv { messages: 12, put_percent, keys, bytes, seed, ..Kv::default() };
+            is_right(harness, ranks, &asked);
+            is_right(harness, ranks, &Kv { workers: 3, ..asked });
         }
     }
 }
 
 pub fn kv_with_servers(harness: &impl Harness) {
     for ranks in RANKS {
-        for servers in [1, 3, ranks, 100] {
-            let program = Kv { servers, keys: 50, ..Kv::default() };
+        for (servers, workers) in [(1, 1), (1, 4), (3, 1), (3, 2), (ranks, 1)] {
+            if servers > ranks {
+                continue;
+            }
+            let program = Kv { servers, workers, keys: 50, ..Kv::default() };
             is_right(harness, ranks, &program);
             let asking = if servers >= ranks { ranks } else { ranks - servers };
             for answers in harness.run(ranks, &program) {
@@ -233,6 +237,9 @@ pub fn what_cannot_be_done(harness: &impl Harness) {
     refused(harness, 3, &Flood { to: Some(Rank(3)), ..Flood::default() });
     refused(harness, 3, &Kv { bytes: 2040, ..Kv::default() });
     refused(harness, 3, &Kv { keys: 0, ..Kv::default() });
+    refused(harness, 3, &Kv { servers: 4, ..Kv::default() });
+    refused(harness, 3, &Kv { workers: 0, ..Kv::default() });
+    refused(harness, 3, &Kv { workers: 65, ..Kv::default() });
     refused(harness, 3, &SetAlgebra { query_terms: 0, ..SetAlgebra::default() });
     refused(harness, 3, &SetAlgebra { query_terms: 256, ..SetAlgebra::default() });
     refused(harness, 3, &SetAlgebra { terms: 0, ..SetAlgebra::default() });

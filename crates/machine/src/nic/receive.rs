@@ -22,23 +22,39 @@ pub struct Completed {
     new: Vec<u64>,
     old: Vec<u64>,
     turned: u64,
+    /// Those that were whole by what was sent again: what was sent first may still come.
+    by_second_try: Vec<u64>,
 }
 
-/// Timeouts after which a sender has certainly stopped sending a message again.
-const FORGOTTEN: u64 = 64;
+/// Timeouts after which a message does not come again. Its sender tries once in 64 timeouts at
+/// least, so 32 tries in a row would have to be lost.
+const FORGOTTEN: u64 = 64 * 32;
+
+/// So many are remembered whatever their age.
+const REMEMBERED: usize = 1 << 16;
 
 impl Completed {
     fn add(&mut self, packet: &Packet, now: u64, timeout: u64) {
-        if now - self.turned > FORGOTTEN * timeout {
+        if now - self.turned > FORGOTTEN * timeout && self.new.len() > REMEMBERED {
             self.old = std::mem::take(&mut self.new);
+            self.by_second_try.clear();
             self.turned = now;
         }
-        self.new.push(Completed::key(packet));
+        let key = Completed::key(packet);
+        self.new.push(key);
+        if packet.kind.is_again() {
+            self.by_second_try.push(key);
+        }
     }
 
+    /// Whether a packet is of a message that was whole before.
     fn has(&self, packet: &Packet) -> bool {
         let key = Completed::key(packet);
-        self.new.iter().rev().chain(self.old.iter().rev()).any(|&other| other == key)
+        if packet.kind.is_again() {
+            self.new.iter().rev().chain(self.old.iter().rev()).any(|&other| other == key)
+        } else {
+            self.by_second_try.contains(&key)
+        }
     }
 
     /// Unique: fewer than 2^28 ranks, 16 or fewer of them behind a NIC, 2^31 messages of a NIC.
@@ -70,6 +86,10 @@ impl Nic {
                 let nack = medium.slab.take(place);
                 self.refused(&nack, medium);
             }
+            Kind::Returned => {
+                let returned = medium.slab.take(place);
+                self.given_back(&returned, medium);
+            }
             Kind::Pull => {
                 let pull = medium.slab.take(place);
                 self.asked_again(&pull, medium);
@@ -84,9 +104,7 @@ impl Nic {
             let first_flit = medium.now - u64::from(packet.flits);
             self.tapped_in.push_back(first_flit);
         }
-        let kind = medium.slab[place].kind;
-        let again = matches!(kind, Kind::DataAgain | Kind::CopyAgain);
-        if again && self.completed.has(&medium.slab[place]) {
+        if self.completed.has(&medium.slab[place]) {
             let packet = medium.slab.take(place);
             self.answer(&packet, true, medium);
             self.pull_for_data(medium);

@@ -15,7 +15,9 @@
 //! A unit ends each key that has one. Cycles are ticks of the profile; nanoseconds are rounded to the
 //! nearest tick. What the numbers must be to one another is `check`'s.
 
+use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 
 use node::Costs;
 use serde::Deserialize;
@@ -129,7 +131,7 @@ impl Profile {
             return Ok(profile);
         }
         let text = std::fs::read_to_string(name_or_path)
-            .map_err(|error| unreadable(&error).in_file(name_or_path))?;
+            .map_err(|error| unreadable(name_or_path, &error).in_file(name_or_path))?;
         Profile::parse(&text).map_err(|error| error.in_file(name_or_path))
     }
 }
@@ -207,9 +209,16 @@ impl Network {
     }
 }
 
-fn unreadable(error: &io::Error) -> ProfileError {
+fn unreadable(path: &str, error: &io::Error) -> ProfileError {
     if error.kind() != io::ErrorKind::NotFound {
         return ProfileError::new(format!("cannot be read: {error}"));
+    }
+    let file = Path::new(path);
+    let stem = file.extension().filter(|ending| *ending == "toml").and(file.file_stem());
+    let names_one = |stem: &&str| Profile::BUILT_IN.iter().any(|(name, _)| name == stem);
+    if let Some(name) = stem.and_then(OsStr::to_str).filter(names_one) {
+        let hint = format!("no such file; the built-in machine is {name}, without .toml");
+        return ProfileError::new(hint);
     }
     let names = Profile::BUILT_IN.map(|(name, _)| name).join(", ");
     ProfileError::new(format!("no such file, and no built-in machine: those are {names}"))

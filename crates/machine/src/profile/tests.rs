@@ -1,6 +1,6 @@
 //! Reading profiles: the built-in ones, and every way to get one wrong.
 
-use super::{NetworkModel, Profile};
+use super::{CoreModel, NetworkModel, Profile};
 
 /// The text of the nanoPU with one line replaced.
 fn with(line: &str, instead: &str) -> String {
@@ -51,6 +51,17 @@ fn every_number_of_a_built_in_machine_gives_its_source() {
     }
 }
 
+/// The same cores, NICs and network, with other ranks.
+#[test]
+fn a_node_is_four_cores_of_the_nanopu() {
+    let nanopu = Profile::named("nanopu").unwrap();
+    let nodes = Profile::named("nanopu-nodes").unwrap();
+    assert_eq!((nodes.core.per_rank, nodes.core.ranks_per_nic), (4, 1));
+    let core = CoreModel { per_rank: 1, ranks_per_nic: 4, ..nodes.core };
+    assert_eq!((core, nodes.nic, nodes.network), (nanopu.core, nanopu.nic, nanopu.network));
+    assert_eq!(nodes.most_ranks() * 4, nanopu.most_ranks());
+}
+
 #[test]
 fn the_nanopu_is_the_one_of_the_paper() {
     let nanopu = Profile::named("nanopu").unwrap();
@@ -96,8 +107,13 @@ fn an_unknown_machine_is_told_the_known_ones() {
     assert_eq!(
         error,
         "/no/such/abacus.toml: no such file, and no built-in machine: \
-         those are nanopu, nanopu-3-layer, nebula, erpc, ramcloud"
+         those are nanopu, nanopu-nodes, nanopu-3-layer, nebula, erpc, ramcloud"
     );
+    for path in ["nanopu-nodes.toml", "machines/nebula.toml"] {
+        let name = path.trim_start_matches("machines/").trim_end_matches(".toml");
+        let told = format!("{path}: no such file; the built-in machine is {name}, without .toml");
+        assert_eq!(Profile::load(path).unwrap_err().to_string(), told);
+    }
     let directory = Profile::load(env!("CARGO_MANIFEST_DIR")).unwrap_err().to_string();
     assert!(directory.contains(": cannot be read: "), "{directory}");
 }

@@ -1,0 +1,102 @@
+//! Every program on the simulated cluster: with each way to match steps, with and without multicast,
+//! on one thread and on two, with losses and late messages.
+
+mod suite;
+
+use grain::{MergeMin, Program};
+use machine::{Cluster, Profile, Queues, Setting, parts};
+use node::Matching;
+use suite::Harness;
+
+/// The nanoPU cluster, in some settings but for its ranks.
+struct Machine(Vec<Setting>);
+
+impl Harness for Machine {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Vec<Vec<P::Answer>> {
+        let runs = self.0.iter().map(|setting| on(Setting { ranks, ..setting.clone() }, program));
+        runs.collect()
+    }
+
+    fn ranks_per_nic(&self) -> u32 {
+        4
+    }
+}
+
+fn on<P: Program>(setting: Setting, program: &P) -> Vec<P::Answer> {
+    let cluster = Cluster::new(Profile::named("nanopu").unwrap(), setting).unwrap();
+    let program = program.clone();
+    let ended = cluster.run(move |node| program.clone().run(node));
+    ended.unwrap_or_else(|error| panic!("{error}")).answers
+}
+
+/// Each way to divide the queues, multicast on and off: on one thread and on two.
+fn plain() -> Machine {
+    let setting = |(seed, queues)| Setting {
+        seed,
+        queues,
+        threads: 1 + seed as usize % 2,
+        multicast: seed % 4 < 2,
+        ..Setting::new(1)
+    };
+    let queues = [Queues::ByCore, Queues::ByPort, Queues::Shared, Queues::ByCore];
+    Machine((0..).zip(queues).map(setting).collect())
+}
+
+/// Losses, late messages, both. Queues by port: where a lost message is overtaken by those of many later
+/// steps, they fill the one queue of a core that asks for it by its port, and all stand still.
+fn faulty() -> Machine {
+    let setting = |(seed, loss, tail)| Setting {
+        seed,
+        threads: 2,
+        queues: Queues::ByPort,
+        loss_parts: parts(loss),
+        tail: 3200,
+        tail_parts: parts(tail),
+        ..Setting::new(1)
+    };
+    Machine([(1, 0.01, 0.0), (2, 0.0, 0.05), (3, 0.01, 0.05)].map(setting).into())
+}
+
+mod plainly {
+    use super::{plain, suite};
+    crate::program_suite!(plain());
+}
+
+mod with_faults {
+    use super::{faulty, suite};
+    crate::program_suite!(faulty());
+}
+
+/// Programs that match steps by ports need a queue for each port, or one for all: more ranks than a
+/// queue has entries.
+#[test]
+fn matchings_with_their_queues() {
+    let pairs = [
+        (Matching::Software, Queues::ByCore),
+        (Matching::Ports, Queues::ByPort),
+        (Matching::Ports, Queues::Shared),
+    ];
+    for (matching, queues) in pairs {
+        for incast in [1, 2, 8, 300] {
+            let program = MergeMin { keys: 16, incast, matching, seed: 4 };
+            let setting = Setting { queues, threads: 2, ..Setting::new(300) };
+            let answers = on(setting, &program);
+            assert_eq!(program.check(&answers).fault, None, "{matching:?} {incast}");
+        }
+    }
+}
+
+/// A program is written once: real threads and the machine give the same minima at every rank.
+#[test]
+fn threads_and_machine_agree() {
+    for (ranks, incast) in [(2, 2), (33, 8), (64, 4)] {
+        let program = MergeMin { incast, ..MergeMin::default() };
+        let task = program.clone();
+        let real = node_real::Cluster::new(ranks, 1).run(move |node| task.clone().run(node));
+        let simulated = on(Setting::new(ranks), &program);
+        let minima = |answers: Vec<grain::Least>| -> Vec<u64> {
+            answers.into_iter().map(|answer| answer.least).collect()
+        };
+        assert_eq!(minima(real), minima(simulated), "{ranks} ranks");
+    }
+}
