@@ -105,7 +105,7 @@ fn what_is_cut_comes_later() {
             let changes = [&sixty_four()[..], &[("queue_bytes", queue)]].concat();
             let counts = all_to_all(edited(&changes), lossy(3, loss), 1, words);
             let cut = counts.trimmed + counts.returned;
-            assert!(counts.trimmed > 0 && cut > 20 && counts.resent >= cut / 2, "{counts:?}");
+            assert!(cut > 5 && counts.resent >= cut / 2, "{counts:?}");
         }
     }
 }
