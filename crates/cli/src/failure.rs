@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use ::lab::LabError;
 use ::sort::SortError;
+use clap::error::{ContextKind, ContextValue};
 use pipeline::Failure;
 
 use crate::{json, say};
@@ -72,6 +73,9 @@ impl CliFailure {
 
     /// Tells it, and gives the exit code.
     pub fn tell(&self) -> ExitCode {
+        if self.kind == say::READER_GONE {
+            return ExitCode::from(self.code);
+        }
         say::err(format!("gristmill: {}", self.message));
         if self.json {
             // When that fails too, the line above and the exit code are all that can be told.
@@ -120,7 +124,8 @@ impl From<LabError> for CliFailure {
 
 /// Tells what is wrong with the command line. The reference's gensort and valsort exit 1 then, and
 /// so do ours.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(mut error: clap::Error) -> ExitCode {
+    without_far_guess(&mut error);
     let _ = error.print();
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
@@ -136,4 +141,18 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     let command = std::env::args_os().nth(1).unwrap_or_default();
     let as_reference = command == "gensort" || command == "valsort";
     ExitCode::from(if as_reference { 1 } else { FAILED })
+}
+
+/// Takes a guess at another option away that begins with another letter: `--incast` for `--list` helps
+/// nobody.
+fn without_far_guess(error: &mut clap::Error) {
+    let first_letter = |kind| match error.get(kind) {
+        Some(ContextValue::String(option)) => option.trim_start_matches('-').chars().next(),
+        _ => None,
+    };
+    let given = first_letter(ContextKind::InvalidArg);
+    let guessed = first_letter(ContextKind::SuggestedArg);
+    if guessed.is_some() && guessed != given {
+        error.remove(ContextKind::SuggestedArg);
+    }
 }

@@ -85,16 +85,49 @@ fn tell(experiment: &Experiment, claims: &[Claim]) -> Result<(), CliFailure> {
     if let Some(note) = note {
         say::out(note)?;
     }
-    say::out(format!("\n  {:<40} {:>6} {:>6} {:>10}", "", "paper", "ours", "deviation"))?;
-    for claim in claims {
-        let [paper, ours] = [claim.paper, claim.ours].map(figure);
-        let deviation = claim.deviation() * 100.0;
-        let Claim { claim, unit, .. } = claim;
-        say::out(format!("  {claim:<40} {paper:>6} {ours:>6} {deviation:>+8.1} %  {unit}"))?;
+    say::out(format!("\n {:<40} {:>13} {:>6} {:>6}", "", "paper", "ours", "ratio"))?;
+    claims.iter().try_for_each(line)
+}
+
+/// A claim in one line. Of one that says at least so much, ours is so many times that; of another the
+/// deviation counts.
+fn line(shown: &Claim) -> Result<(), CliFailure> {
+    let [paper, ours] = [shown.paper, shown.ours].map(figure);
+    let (paper, held) = match shown.at_least {
+        true => (format!("at least {paper}"), times(shown.ratio())),
+        false => (paper, format!("{:+.1} %", shown.deviation() * 100.0)),
+    };
+    let Claim { claim, unit, .. } = shown;
+    say::out(format!(" {claim:<40} {paper:>13} {ours:>6} {held:>6} {unit}"))?;
+    match &shown.note {
+        Some(note) => wrapped(note).into_iter().try_for_each(|line| say::out(format!("   {line}"))),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.2} x") } else { format!("{ratio:.1} x") }
+}
+
+/// Columns of a note.
+const NOTE_COLUMNS: usize = 76;
+
+/// The words in lines of so many columns.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("one at least");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > NOTE_COLUMNS {
+            lines.push(word.to_owned());
+        } else {
+            *last += if last.is_empty() { "" } else { " " };
+            *last += word;
+        }
+    }
+    lines
 }
 
 fn figure(value: f64) -> String {
-    if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") }
+    let is_whole = value.fract() == 0.0;
+    if value < 100.0 && !is_whole { format!("{value:.2}") } else { format!("{value:.0}") }
 }

@@ -64,7 +64,7 @@ impl Command {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::usage(&error),
+        Err(error) => return failure::usage(error),
     };
     match arguments.command.run() {
         Ok(exit) => exit.code(),

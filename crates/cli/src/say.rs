@@ -1,16 +1,21 @@
 //! Words to people and programs. Standard output that cannot be written is a failure; standard error
-//! that cannot be written is nobody to tell.
+//! that cannot be written is nobody to tell. A reader that has gone (`| head`) has what it wanted:
+//! there the command ends with the code of a failure and says nothing.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use crate::failure::CliFailure;
+
+/// The kind of failure that is not told: who reads standard output has gone.
+pub const READER_GONE: &str = "reader_gone";
 
 /// Prints a line on standard output.
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(|cause| {
+        let is_gone = cause.kind() == ErrorKind::BrokenPipe;
         CliFailure::new(
-            "io",
+            if is_gone { READER_GONE } else { "io" },
             format!("cannot write to standard output: {cause}; look where it goes"),
         )
     })

@@ -22,10 +22,45 @@ pub fn memory(text: &str) -> Result<Memory, String> {
 
 /// Reads a size with its unit.
 pub fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let (digits, unit) = parted(text);
     let number: f64 =
         digits.parse().map_err(|_| format!("'{text}' is not a size like 512M or 2GB"))?;
-    let unit: u64 = match &text[digits.len()..] {
+    if unit.is_empty() {
+        return Err(format!("'{text}' has no unit: write {text}K, {text}M or {text}G"));
+    }
+    let bytes = number * units(unit)? as f64;
+    if !(0.0..=u64::MAX as f64 / 2.0).contains(&bytes) {
+        return Err(format!("'{text}' is no sensible size"));
+    }
+    Ok(bytes as u64)
+}
+
+/// Reads a count, with or without a unit: `64`, `4K`, `1MB`.
+pub fn count(text: &str) -> Result<u64, String> {
+    let (digits, unit) = parted(text);
+    let unit = if unit.is_empty() { 1 } else { units(unit)? };
+    if let Ok(number) = digits.parse::<u64>() {
+        return number.checked_mul(unit).ok_or_else(|| format!("'{text}' is too much"));
+    }
+    let number: f64 = digits.parse().unwrap_or(f64::NAN);
+    if number < 0.0 {
+        return Err("a count is not negative".to_owned());
+    }
+    let count = number * unit as f64;
+    // Beyond 2^53 not every whole number has its own floating-point number.
+    if count.fract() != 0.0 || !(0.0..=(1_u64 << 53) as f64).contains(&count) {
+        return Err(format!("'{text}' is not a count like 64, 4K or 1MB"));
+    }
+    Ok(count as u64)
+}
+
+/// A number and its unit.
+fn parted(text: &str) -> (&str, &str) {
+    text.split_at(text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).len())
+}
+
+fn units(name: &str) -> Result<u64, String> {
+    Ok(match name {
         "K" => 1 << 10,
         "M" => 1 << 20,
         "G" => 1 << 30,
@@ -34,18 +69,8 @@ pub fn size(text: &str) -> Result<u64, String> {
         "MB" => 1_000_000,
         "GB" => 1_000_000_000,
         "TB" => 1_000_000_000_000,
-        "" => {
-            return Err(format!("'{text}' has no unit: write {text}K, {text}M or {text}G"));
-        }
-        other => {
-            return Err(format!("'{other}' is no unit: K M G T (1024) or KB MB GB TB (1000)"));
-        }
-    };
-    let bytes = number * unit as f64;
-    if !(0.0..=u64::MAX as f64 / 2.0).contains(&bytes) {
-        return Err(format!("'{text}' is no sensible size"));
-    }
-    Ok(bytes as u64)
+        other => return Err(format!("'{other}' is no unit: K M G T (1024) or KB MB GB TB (1000)")),
+    })
 }
 
 /// Bytes as people read them.
@@ -86,6 +111,21 @@ mod tests {
             assert!(size(wrong).is_err(), "{wrong}");
         }
         assert!(memory("0%").is_err() && memory("101%").is_err() && memory("%").is_err());
+    }
+
+    #[test]
+    fn counts_may_have_units() {
+        assert_eq!(count("64"), Ok(64));
+        assert_eq!(count("4K"), Ok(4096));
+        assert_eq!(count("1.5K"), Ok(1536));
+        assert_eq!(count("1MB"), Ok(1_000_000));
+        assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
+        assert!(count("-4").unwrap_err().contains("negative"));
+        for wrong in
+            ["", "K", "1.5", "12X", "1e30T", "nanK", "infK", "12 M", "18446744073709551615K"]
+        {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

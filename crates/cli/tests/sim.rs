@@ -47,6 +47,9 @@ fn help_lists_programs_with_their_options() {
             assert!(help.contains(option), "{option} is not in\n{help}");
         }
     }
+    for word in ["--keys none", "--to none", "--servers none", "--reorder software", "documents"] {
+        assert!(help.contains(word), "{word} is not in\n{help}");
+    }
     for option in ["--machine", "--loss", "--tail-ns", "--trace", "--seed S", "--runs"] {
         assert!(help.contains(option.split(' ').next().unwrap()), "{help}");
     }
@@ -138,6 +141,14 @@ fn what_a_program_cannot_be_told() {
     refuses("sim flood --cores 4 --to 4", &["--to 4", "0 to 3"], "usage");
     refuses("sim receive --cores 1", &["receive", "two or more"], "usage");
     refuses("sim merge-min --runs 0", &["--runs 0"], "usage");
+    let last = u64::MAX;
+    refuses(&format!("sim merge-min --seed {last} --runs 2"), &["--runs 2", "seeds end"], "usage");
+    assert_eq!(Place::new().run(&format!("sim local-min --seed {last} --runs 1")).code, 0);
+    refuses("sim kv --servers 100", &["100 servers", "64"], "usage");
+    refuses("sim kv --workers 65", &["1 to 64 workers"], "usage");
+    refuses("sim kv --bytes 2040", &["at most 2,032 bytes", "2,040"], "usage");
+    refuses("sim loopback --cores 4", &["second NIC", "4 cores", "5 or more"], "usage");
+    refuses("sim loopback --cores 1 --machine nanopu-nodes", &["loopback"], "usage");
     refuses("sim merge-min --cores 0", &["--cores 0"], "usage");
 }
 
@@ -148,6 +159,13 @@ fn what_a_machine_cannot_be() {
     refuses("sim merge-min --loss 1.5", &["--loss", "0 to 1"], "usage");
     refuses("sim merge-min --loss nan", &["--loss", "0 to 1"], "usage");
     refuses("sim merge-min --loss 1", &["--loss 1"], "usage");
+    refuses("sim merge-min --loss 0.5", &["--loss 0.5", "hardly end"], "usage");
+    refuses("sim merge-min --switch-ns -4", &["--switch-ns -4", "0 to 1,000"], "usage");
+    refuses("sim merge-min --link-ns -0.5", &["--link-ns -0.5", "0 to 1,000"], "usage");
+    refuses("sim merge-min --loss -1", &["--loss -1", "0 to 1"], "usage");
+    refuses("sim merge-min --tail-ns -5 --tail-fraction 0", &["--tail-ns -5"], "usage");
+    let hint = ["nebula.toml: no such file", "built-in machine is nebula"];
+    refuses("sim merge-min --machine nebula.toml", &hint, "profile");
     refuses("sim merge-min --tail-ns 5 --tail-fraction=-0.1", &["--tail-fraction"], "usage");
     refuses("sim merge-min --switch-ns=-1", &["--switch-ns"], "usage");
     refuses("sim merge-min --link-ns inf", &["--link-ns"], "usage");
@@ -166,7 +184,41 @@ fn options_without_a_feature_are_unknown() {
         assert!(ran.err.contains("unexpected argument"), "{}", ran.err);
     }
     assert_eq!(place.run("sim merge-min --tail-ns 5").code, 2);
-    assert_eq!(place.run("sim").code, 2);
+}
+
+#[test]
+fn without_a_program_there_is_a_choice() {
+    let place = Place::new();
+    for line in ["sim", "sim --list", "sim --json", "sim merge-min --list"] {
+        let ran = place.run(line);
+        assert_eq!(ran.code, 2, "{line}");
+        assert!(ran.err.contains("\nPrograms: loopback receive send local-min "), "{}", ran.err);
+        assert!(!ran.err.contains("--incast"), "{}", ran.err);
+    }
+    // A slip of the finger is still understood.
+    assert!(place.run("sim merge-min --swich-ns 4").err.contains("--switch-ns"));
+}
+
+#[test]
+fn counts_are_told_apart_from_what_is_none() {
+    let place = Place::new();
+    for count in ["-4", "4Q", "1.5", "20000000T"] {
+        let ran = place.run(&format!("sim merge-min --cores {count}"));
+        assert_eq!(ran.code, 2, "{count}");
+        assert!(ran.err.starts_with(&format!("error: invalid value '{count}'")), "{}", ran.err);
+        assert!(!ran.err.contains("-- -"), "{}", ran.err);
+    }
+}
+
+/// Who reads has gone: the command ends with the code of a failure, and without a word.
+#[test]
+fn a_reader_that_is_gone_is_no_news() {
+    let place = Place::new();
+    for line in ["sim local-min", "sim local-min --json", "lab list"] {
+        // The reader has gone before the command begins.
+        let script = format!("{{ sleep 0.2; \"$GRISTMILL\" {line}; echo code $? >&2; }} | true");
+        assert_eq!(place.run_shell(&script).err, "code 2\n", "{line}");
+    }
 }
 
 #[test]

@@ -12,20 +12,32 @@
 //! Nobody knows how many requests will come, so a count goes up a tree. A rank goes on serving until
 //! the end is told; by then every answer has arrived, so no request is left behind. Each client has
 //! one request on its way, which bounds what can wait at an owner.
+//!
+//! On a node of several cores the shard may have several tasks, [workers](Kv::workers): they share a
+//! port of their own for requests, and the rank's first task does the rest.
 
-use node::{Address, Group, MessagePort, Node, Port, Random, Rank, Work};
+use node::{Address, Group, MessagePort, Node, Port, Random, Rank};
 
 use crate::message::digest;
-use crate::program::{Program, Span, Verdict};
-use crate::table::Table;
+use crate::program::{Program, Span, Verdict, grouped};
 use crate::tree::Tree;
 
 mod check;
 mod client;
+mod stock;
+mod workers;
 
 use client::Client;
+use stock::Stock;
+use workers::Workers;
 
 const PORT: Port = Port(1);
+
+/// Where requests go to when a shard has several tasks.
+const REQUESTS: Port = Port(2);
+
+/// Tasks of one shard: more than any node has cores, and few enough to be threads.
+const MOST_WORKERS: u32 = 64;
 
 /// Children of a rank in the counting tree, and itself: NanoSort's sweet spot (Figure 4).
 const INCAST: u32 = 8;
@@ -43,8 +55,8 @@ const STORED: u64 = 4;
 const DONE: u64 = 5;
 const END: u64 = 6;
 
-/// Ranks get and put values of each other's keys. Stage: `serve`, and `ask` on ranks that own
-/// nothing.
+/// Ranks get and put values of each other's keys. Stages: `serve`, `ask` on ranks that own nothing,
+/// and `work`, the sum over the workers of a rank.
 #[derive(Clone, Debug)]
 pub struct Kv {
     /// Requests of each client, one after the other.
@@ -57,13 +69,16 @@ pub struct Kv {
     pub bytes: u32,
     /// So many ranks own keys and the others ask; 0 (or as many as there are): all do both.
     pub servers: u32,
+    /// Tasks that serve a shard, each on a core of its rank as far as there are any. With 1 the task
+    /// that asks and counts serves too.
+    pub workers: u32,
     /// Decides who asks for what.
     pub seed: u64,
 }
 
 impl Default for Kv {
     fn default() -> Kv {
-        Kv { messages: 16, put_percent: 20, keys: 1024, bytes: 8, servers: 0, seed: 1 }
+        Kv { messages: 16, put_percent: 20, keys: 1024, bytes: 8, servers: 0, workers: 1, seed: 1 }
     }
 }
 
@@ -94,7 +109,7 @@ impl Program for Kv {
             return Shard::default();
         }
         let begin = node.now();
-        node.stage(if node.rank().0 < self.owners(node.nodes()) { "serve" } else { "ask" });
+        node.stage(if self.owns(&node) { "serve" } else { "ask" });
         let shard = self.serve_and_ask(&node).await;
         Shard { span: Span::since(begin, &node), ..shard }
     }
@@ -109,7 +124,14 @@ impl Program for Kv {
     fn objection(&self, ranks: u32) -> Option<String> {
         let most = node::MESSAGE_WORDS - HEAD_WORDS;
         if self.value_words() > most {
-            return Some(format!("a value holds at most {} bytes, not {}", most * 8, self.bytes));
+            let [most, bytes] = [most as u64 * 8, self.bytes.into()].map(grouped);
+            return Some(format!("a value holds at most {most} bytes, not {bytes}"));
+        }
+        if self.servers > ranks {
+            return Some(format!("{} servers are more than the {ranks} ranks", self.servers));
+        }
+        if !(1..=MOST_WORKERS).contains(&self.workers) {
+            return Some(format!("a shard has 1 to {MOST_WORKERS} workers, not {}", self.workers));
         }
         if self.keys == 0 && self.messages > 0 {
             return Some("there are no keys to ask for".to_owned());
@@ -122,15 +144,15 @@ impl Kv {
     async fn serve_and_ask(&self, node: &Node) -> Shard {
         let port = node.bind(PORT);
         let mut client = Client::new(self, node);
-        let mut table = Table::new(self.value_words());
-        let mut served = 0;
+        let mut stock = Stock::new(self.value_words());
+        let workers = Workers::begin(self, node);
         let mut words = Vec::with_capacity(HEAD_WORDS + self.value_words());
         let mut children = Tree::new(node.nodes(), INCAST).all_children(node.rank());
         let mut told = false;
         // Whoever asks, serves or counts does one step at a time, and then waits for any message.
         loop {
             if let Some(owner) = client.ask(self, &mut words) {
-                node.send(Address { rank: owner, port: PORT }, &words).await;
+                node.send(Address { rank: owner, port: self.requests_at() }, &words).await;
             }
             if client.is_done() && children == 0 && !told {
                 told = true;
@@ -138,11 +160,10 @@ impl Kv {
                     break;
                 }
             }
-            let (from, kind) = self.take(node, &port, &mut words).await;
+            let (from, kind) = take(node, &port, &mut words).await;
             match kind {
                 GET | PUT => {
-                    served += 1;
-                    self.serve(node, &mut table, &mut words);
+                    stock.serve(node, &mut words);
                     node.send(Address { rank: from, port: PORT }, &words).await;
                 }
                 DONE => children -= 1,
@@ -150,37 +171,10 @@ impl Kv {
                 _ => client.hear(self, &words),
             }
         }
-        let digests = table.iter().map(|(key, value)| digest_of(key, value.iter().copied()));
-        let sum = digests.fold(0, u64::wrapping_add);
-        Shard { served, keys: table.len() as u64, sum, ..client.account() }
-    }
-
-    /// The next message: its words replace those of the last one.
-    async fn take(&self, node: &Node, port: &MessagePort, words: &mut Vec<u64>) -> (Rank, u64) {
-        let message = port.next(node).await;
-        words.clear();
-        words.extend_from_slice(&message.words);
-        (message.from, words[0])
-    }
-
-    /// Looks the request in `words` up, and leaves the answer there.
-    fn serve(&self, node: &Node, table: &mut Table, words: &mut Vec<u64>) {
-        let key = words[1];
-        node.work(Work::Hash { keys: 1 });
-        node.work(Work::Copy { bytes: self.value_words() as u64 * 8 });
-        if words[0] == PUT {
-            table.put(key, &words[HEAD_WORDS..]);
-            words[0] = STORED;
-            words.truncate(HEAD_WORDS);
-            return;
+        if let Some(workers) = workers {
+            stock = workers.end(node).await;
         }
-        match table.get(key) {
-            Some(value) => {
-                words[0] = FOUND;
-                words.extend_from_slice(value);
-            }
-            None => words[0] = ABSENT,
-        }
+        stock.into_shard(client.account())
     }
 
     /// Tells the parent that nobody below asks any more. The root tells everybody the end: then it
@@ -205,9 +199,18 @@ impl Kv {
         self.bytes.div_ceil(8) as usize
     }
 
+    /// The port for requests. With one task they come to the port of everything else.
+    fn requests_at(&self) -> Port {
+        if self.workers == 1 { PORT } else { REQUESTS }
+    }
+
+    fn owns(&self, node: &Node) -> bool {
+        node.rank().0 < self.owners(node.nodes())
+    }
+
     /// The ranks below this own keys.
     fn owners(&self, ranks: u32) -> u32 {
-        if self.servers == 0 { ranks } else { self.servers.min(ranks) }
+        if self.servers == 0 { ranks } else { self.servers }
     }
 
     /// How many requests a rank has.
@@ -231,6 +234,14 @@ impl Kv {
         let mut random = Random::stream(!self.seed, key);
         (0..self.value_words()).map(move |_| random.next_u64())
     }
+}
+
+/// The next message, whom it is from and what it is: its words replace those of the last one.
+async fn take(node: &Node, port: &MessagePort, words: &mut Vec<u64>) -> (Rank, u64) {
+    let message = port.next(node).await;
+    words.clear();
+    words.extend_from_slice(&message.words);
+    (message.from, words[0])
 }
 
 fn digest_of(key: u64, value: impl Iterator<Item = u64>) -> u64 {

@@ -6,6 +6,8 @@
 //!   [[line]]
 //!   id, claim         what the paper says, in its words
 //!   paper, unit       its figure
+//!   at_least          the paper says at least so much: more is no failure
+//!   note              what to know when the two figures are compared
 //!   program, with     what is run, and what it is told     |  per_second   a rate that needs no run
 //!   does              how many units a run does: ours is `does` by its time in microseconds;
 //!                     without it ours is that time
@@ -21,11 +23,12 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::changes::Changes;
 use crate::error::LabError;
 use crate::job::{Job, Seeds};
 use crate::observer::Observer;
 use crate::parameters::{Knob, Parameters, ReorderBy};
-use crate::place::{Changes, Place};
+use crate::place::Place;
 use crate::report::SimReport;
 
 /// The experiments that come with the program, each with the text of its file.
@@ -68,6 +71,11 @@ pub struct Line {
     pub paper: f64,
     /// Of both figures.
     pub unit: String,
+    /// Whether the paper says "at least".
+    #[serde(default)]
+    pub at_least: bool,
+    /// What to know when the two figures are compared.
+    pub note: Option<String>,
     /// How far ours may be off, as a share of the paper's.
     pub tolerance: Option<f64>,
     /// What is run.
@@ -104,6 +112,10 @@ pub struct Claim {
     pub unit: String,
     /// The paper's figure.
     pub paper: f64,
+    /// Whether the paper says "at least".
+    pub at_least: bool,
+    /// What to know when the two figures are compared.
+    pub note: Option<String>,
     /// Ours.
     pub ours: f64,
     /// What is wrong with it.
@@ -166,11 +178,13 @@ impl Experiment {
             claim: line.claim.clone(),
             unit: line.unit.clone(),
             paper: line.paper,
+            at_least: line.at_least,
+            note: line.note.clone(),
             ours,
             fault,
         };
         if let Some(tolerance) = line.tolerance
-            && claim.deviation().abs() > tolerance
+            && claim.misses() > tolerance
         {
             let off = format!("more than {} % off", tolerance * 100.0);
             claim.fault.get_or_insert(off);
@@ -230,6 +244,16 @@ impl Claim {
         self.ours / self.paper - 1.0
     }
 
+    /// Ours by the paper's.
+    pub fn ratio(&self) -> f64 {
+        self.ours / self.paper
+    }
+
+    /// How far ours is from what is claimed, as a share.
+    fn misses(&self) -> f64 {
+        if self.at_least { -self.deviation() } else { self.deviation().abs() }
+    }
+
     /// As JSON.
     pub fn to_json(&self) -> Value {
         json!({
@@ -237,8 +261,10 @@ impl Claim {
             "claim": self.claim,
             "unit": self.unit,
             "paper": self.paper,
+            "at_least": self.at_least,
             "ours": self.ours,
             "deviation": self.deviation(),
+            "note": self.note,
             "check": { "passed": self.fault.is_none(), "fault": self.fault },
         })
     }
@@ -273,6 +299,19 @@ mod tests {
         let far = ARITHMETIC.replace("paper = 300", "paper = 200\ntolerance = 0.05");
         let claims = Experiment::parse("light", &far).unwrap().run(&Observer::default()).unwrap();
         assert_eq!(claims[0].fault.as_deref(), Some("more than 5 % off"));
+        assert!((claims[0].ratio() - 1.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn more_than_at_least_is_no_fault() {
+        let fault = |paper: &str| {
+            let limits = format!("paper = {paper}\ntolerance = 0.05\nat_least = true");
+            let text = ARITHMETIC.replace("paper = 300", &limits);
+            let claims = Experiment::parse("light", &text).unwrap().run(&Observer::default());
+            claims.unwrap()[0].fault.clone()
+        };
+        assert_eq!((fault("30"), fault("300")), (None, None));
+        assert!(fault("400").is_some());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! An experiment in one piece: a program, what it is told, where it runs, and from which seeds.
 
+use grain::Timing;
 use machine::Profile;
 
 use crate::error::LabError;
@@ -8,7 +9,7 @@ use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::programs::{self, Listing};
 use crate::report::{RunReport, SimReport};
-use crate::run::Ground;
+use crate::run::{Ground, Runnable};
 use crate::spread::Spread;
 use crate::trace::MOST_TRACED;
 
@@ -37,6 +38,27 @@ impl Default for Seeds {
     }
 }
 
+impl Seeds {
+    /// The seed of the last run.
+    pub fn last(self) -> u64 {
+        self.first.saturating_add(self.runs.saturating_sub(1))
+    }
+
+    fn check(self) -> Result<(), LabError> {
+        let Seeds { first, runs } = self;
+        if runs == 0 {
+            return Err(LabError::usage("--runs 0: there is nothing to run"));
+        }
+        match first.checked_add(runs - 1) {
+            Some(_) => Ok(()),
+            None => Err(LabError::usage(format!(
+                "--seed {first} --runs {runs}: seeds end at {}",
+                u64::MAX
+            ))),
+        }
+    }
+}
+
 impl Job {
     /// A job that can begin.
     ///
@@ -50,12 +72,12 @@ impl Job {
     ) -> Result<Job, LabError> {
         let program = programs::named(program)?;
         let parameters = asked.resolved(program)?;
-        if seeds.runs == 0 {
-            return Err(LabError::usage("--runs 0: there is nothing to run"));
-        }
+        seeds.check()?;
         place.check_cores(parameters.cores())?;
         let runnable = (program.build)(&parameters, seeds.first);
-        match runnable.objection(parameters.cores()) {
+        let cores = parameters.cores();
+        let objection = runnable.objection(cores).or_else(|| one_nic(&*runnable, cores, &place));
+        match objection {
             Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
             None => Ok(Job { program, parameters, place, seeds, traced: false }),
         }
@@ -109,6 +131,8 @@ impl Job {
             machine_hash: self.place.hash(),
             cores,
             parameters: self.parameters.clone(),
+            changes: self.place.changes(),
+            timing: (self.program.build)(&self.parameters, self.seeds.first).timing(),
             time_us: Spread::of(&times),
             wall_s: runs.iter().map(|run| run.wall_s).sum(),
             events: runs.iter().map(RunReport::events).sum(),
@@ -120,7 +144,7 @@ impl Job {
     }
 
     fn run_once(&self, run: u64, observer: &Observer) -> Result<RunReport, LabError> {
-        let seed = self.seeds.first.wrapping_add(run);
+        let seed = self.seeds.first + run;
         let ground = Ground {
             place: &self.place,
             cores: self.parameters.cores(),
@@ -135,12 +159,22 @@ impl Job {
 
     /// That threads could not help is told; the words do not depend on how many there were.
     fn note(&self, runs: &[RunReport]) -> Option<String> {
-        let Place::Machine(profile, _) = &self.place else { return None };
+        let Place::Machine(profile, ..) = &self.place else { return None };
         let simulated = runs.first()?.simulated.as_ref()?;
         (simulated.windows.blocks <= 1 && has_no_latency(profile)).then(|| {
             "without latency between blocks the machine ran as one block, on one thread".to_owned()
         })
     }
+}
+
+/// What is timed at a NIC needs another one that sends to it.
+fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> {
+    let each = place.cores_per_nic();
+    let is_alone = matches!(program.timing(), Timing::Tap(_)) && cores <= each;
+    is_alone.then(|| {
+        let name = place.name();
+        format!("it needs a second NIC; on {name} {each} cores share one, so {} or more", each + 1)
+    })
 }
 
 fn has_no_latency(profile: &Profile) -> bool {

@@ -16,7 +16,7 @@ impl SimReport {
             "machine": self.machine,
             "machine_hash": self.machine_hash.map(|hash| format!("{hash:016x}")),
             "cores": self.cores,
-            "parameters": self.parameters.to_json(),
+            "parameters": self.told_to_json(),
             "runs": self.runs.iter().map(RunReport::to_json).collect::<Vec<_>>(),
             "time_us": self.time_us.to_json(),
             "wall_s": self.wall_s,
@@ -25,6 +25,13 @@ impl SimReport {
             "threads": self.threads,
             "note": self.note,
         })
+    }
+
+    /// All that decided a run but its machine and seed, under the options' names.
+    fn told_to_json(&self) -> Value {
+        let changes = self.changes.named();
+        let told = self.parameters.named().chain(changes);
+        told.map(|(name, value)| (name.replace('-', "_"), value)).collect()
     }
 }
 
@@ -68,9 +75,12 @@ impl Simulated {
         }
         put("packets", counts.packets.into());
         put("trimmed", counts.trimmed.into());
+        put("returned", counts.returned.into());
         put("dropped", counts.dropped.into());
         put("lost", counts.lost.into());
         put("resent", counts.resent.into());
+        put("busiest_down_flits", counts.busiest_down_flits.into());
+        put("longest_send_wait_us", self.longest_send_wait_us.into());
         put("events", counts.events.into());
         let windows = self.windows;
         put("windows", json!({ "ticks": windows.ticks, "blocks": windows.blocks }));

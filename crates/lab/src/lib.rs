@@ -16,6 +16,7 @@
 //! It refuses to know the command line, and to compare runs of different machines under one name: a
 //! report holds the hash of the machine's file.
 
+mod changes;
 mod error;
 pub mod experiment;
 mod job;
@@ -29,11 +30,12 @@ mod run;
 mod spread;
 pub mod trace;
 
+pub use changes::Changes;
 pub use error::LabError;
 pub use job::{Job, Seeds};
 pub use observer::{Observer, Seen};
 pub use parameters::{Knob, Parameters, ReorderBy};
-pub use place::{Changes, Place, THREADS};
+pub use place::{Place, THREADS};
 pub use programs::{Listing, programs};
 pub use report::{QUANTILES, RunReport, SimReport, Simulated, StageReport};
 pub use spread::{Spread, quantile};

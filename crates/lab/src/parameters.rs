@@ -36,12 +36,14 @@ pub enum Knob {
     Queries,
     /// How many cores own keys, while the others ask.
     Servers,
+    /// How many tasks of a core that owns keys serve them.
+    Workers,
     /// Where messages of later steps wait.
     Reorder,
 }
 
 /// Every knob with its name, which is the option's and the key's in a file.
-const NAMES: [(Knob, &str); 11] = [
+const NAMES: [(Knob, &str); 12] = [
     (Knob::Cores, "cores"),
     (Knob::KeysPerCore, "keys-per-core"),
     (Knob::Keys, "keys"),
@@ -52,6 +54,7 @@ const NAMES: [(Knob, &str); 11] = [
     (Knob::Rounds, "rounds"),
     (Knob::Queries, "queries"),
     (Knob::Servers, "servers"),
+    (Knob::Workers, "workers"),
     (Knob::Reorder, "reorder"),
 ];
 
@@ -173,12 +176,11 @@ impl Parameters {
         numbers.chain(reorder)
     }
 
-    /// All that are set, as JSON.
-    pub fn to_json(&self) -> Value {
-        let numbers = self.values.iter().map(|(knob, value)| (*knob, Value::from(*value)));
-        let reorder = self.reorder.map(|by| (Knob::Reorder, Value::from(by.name())));
-        let named = |(knob, value): (Knob, _)| (knob.name().replace('-', "_"), value);
-        numbers.chain(reorder).map(named).collect()
+    /// The same with values for JSON.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let numbers = self.values.iter().map(|(knob, value)| (knob.name(), Value::from(*value)));
+        let reorder = self.reorder.map(|by| (Knob::Reorder.name(), Value::from(by.name())));
+        numbers.chain(reorder)
     }
 
     /// These, with the program's defaults for what was not asked for.

@@ -12,6 +12,7 @@ use node::Rank;
 use crate::error::LabError;
 use crate::parameters::Knob::{
     self, Bytes, Cores, Incast, Keys, KeysPerCore, Messages, Queries, Reorder, Rounds, Servers, To,
+    Workers,
 };
 use crate::parameters::Parameters;
 use crate::run::Runnable;
@@ -130,6 +131,7 @@ static PROGRAMS: [Listing; 10] = [
             (Messages, Some(16)),
             (Bytes, Some(8)),
             (Servers, None),
+            (Workers, Some(1)),
         ],
         build: |told, seed| {
             Box::new(Kv {
@@ -138,6 +140,7 @@ static PROGRAMS: [Listing; 10] = [
                 bytes: told.number(Bytes),
                 // None says what 0 says: all own keys and all ask.
                 servers: told.find(Servers).unwrap_or(0) as u32,
+                workers: told.number(Workers),
                 seed,
                 ..Kv::default()
             })

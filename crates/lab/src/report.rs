@@ -3,9 +3,10 @@
 //! The machine counts ticks. They become microseconds here, at the end, so that every sum and every
 //! quantile before is one of whole numbers.
 
-use grain::Verdict;
+use grain::{Timing, Verdict};
 use machine::{Counts, Report, Slice, StageTimes, Windows};
 
+use crate::changes::Changes;
 use crate::parameters::Parameters;
 use crate::spread::{Spread, quantile};
 
@@ -22,6 +23,10 @@ pub struct SimReport {
     pub cores: u32,
     /// All that the program was told.
     pub parameters: Parameters,
+    /// What was changed of the machine.
+    pub changes: Changes,
+    /// Which time of a run is the program's.
+    pub timing: Timing,
     /// The runs, in the order of their seeds.
     pub runs: Vec<RunReport>,
     /// The program's time over the runs.
@@ -39,6 +44,16 @@ pub struct SimReport {
 }
 
 impl SimReport {
+    /// What the time of a program is that is timed by one stage of one core.
+    pub fn timed(&self) -> Option<String> {
+        match self.timing {
+            Timing::Busy { rank, stage } => {
+                Some(format!("time is what core {} was busy in its loop, '{stage}'", rank.0))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether what every run gave was right.
     pub fn is_right(&self) -> bool {
         self.runs.iter().all(|run| run.verdict.fault.is_none())
@@ -74,6 +89,10 @@ impl RunReport {
 pub struct Simulated {
     /// Sums over the machine.
     pub counts: Counts,
+    /// The longest wait of a core for room to send.
+    pub longest_send_wait_us: f64,
+    /// How long the busiest link to a NIC carried something.
+    pub busiest_down_us: f64,
     /// How it was cut into blocks.
     pub windows: Windows,
     /// Of MAC and serial I/O, beside `time_us`; for programs that are timed at the NIC.

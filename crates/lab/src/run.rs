@@ -36,6 +36,8 @@ pub(crate) struct Ground<'a> {
 pub(crate) trait Runnable {
     /// Why it cannot run on so many cores.
     fn objection(&self, cores: u32) -> Option<String>;
+    /// Which time of a run is its time.
+    fn timing(&self) -> Timing;
     /// Runs it once.
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
 }
@@ -45,9 +47,13 @@ impl<P: Program> Runnable for P {
         Program::objection(self, cores)
     }
 
+    fn timing(&self) -> Timing {
+        Program::timing(self)
+    }
+
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError> {
         match ground.place {
-            Place::Machine(profile, setting) => simulate(self, profile, setting, ground),
+            Place::Machine(profile, setting, _) => simulate(self, profile, setting, ground),
             Place::Threads => on_threads(self, ground),
         }
     }
@@ -59,7 +65,7 @@ fn simulate<P: Program>(
     setting: &Setting,
     ground: &Ground<'_>,
 ) -> Result<RunReport, LabError> {
-    let timing = program.timing();
+    let timing = Program::timing(program);
     let tap = match timing {
         Timing::Tap(rank) => Some(rank),
         _ => None,
@@ -86,6 +92,9 @@ fn simulate<P: Program>(
         verdict: program.check(&answers),
         simulated: Some(Simulated {
             counts: report.counts,
+            longest_send_wait_us: microseconds(report.counts.longest_send_wait, profile.tick_fs),
+            // A link carries a flit in each tick.
+            busiest_down_us: microseconds(report.counts.busiest_down_flits, profile.tick_fs),
             windows: report.windows,
             mac_ns: tap.map(|_| profile.nic.mac_ps as f64 / 1e3),
             slices,

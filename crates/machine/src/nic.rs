@@ -202,9 +202,11 @@ impl Nic {
             let flits = u64::from(packet.flits);
             medium.counts.packets += 1;
             medium.counts.wire_bytes += flits * u64::from(medium.fabric.profile.network.flit_bytes);
+            let came = self.tapped_in.front().filter(|first_in| **first_in < start).copied();
             if !packet.kind.is_control()
-                && let Some(first_in) = self.tapped_in.pop_front_if(|first_in| *first_in < start)
+                && let Some(first_in) = came
             {
+                self.tapped_in.pop_front();
                 self.tapped.push(start + flits - first_in);
             }
             let leaf = medium.fabric.topology.leaf_of(self.number);

@@ -1,6 +1,6 @@
 //! A report for people, in 80 columns.
 
-use lab::{Job, RunReport, SimReport, Simulated, StageReport};
+use lab::{Job, Knob, RunReport, SimReport, Simulated, StageReport};
 
 use crate::failure::CliFailure;
 use crate::say;
@@ -11,15 +11,33 @@ pub fn head(job: &Job) -> Result<(), CliFailure> {
     let seeds = job.seeds();
     match seeds.runs {
         1 => say::out(format!("seed {}", seeds.first))?,
-        runs => {
-            let last = seeds.first.wrapping_add(runs - 1);
-            say::out(format!("seeds {} to {last}", seeds.first))?;
-        }
+        _ => say::out(format!("seeds {} to {}", seeds.first, seeds.last()))?,
     }
     let told = job.parameters().iter().map(|(name, value)| format!("{name} {value}"));
     let told = told.collect::<Vec<_>>().join(", ");
     say::out(format!("{} on {}", job.program().name, job.place().name()))?;
-    say::out(format!("told      {told}"))
+    say::out(format!("told      {told}"))?;
+    let changed = job.place().changes().told();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    wrapped("changed   ", &changed)
+}
+
+/// Parts of a list in lines of 80 columns, below each other.
+fn wrapped(head: &str, parts: &[String]) -> Result<(), CliFailure> {
+    const COLUMNS: usize = 80;
+    let mut line = head.to_owned();
+    for (number, part) in parts.iter().enumerate() {
+        let comma = if number + 1 < parts.len() { ", " } else { "" };
+        if line.len() > head.len() && (line.len() + part.len() + 1) > COLUMNS {
+            say::out(line.trim_end())?;
+            line = " ".repeat(head.len());
+        }
+        line += part;
+        line += comma;
+    }
+    say::out(line)
 }
 
 /// What came of it.
@@ -30,18 +48,21 @@ pub fn report(report: &SimReport) -> Result<(), CliFailure> {
     times(report, first)?;
     if let Some(simulated) = &first.simulated {
         traffic(simulated)?;
+        if report.parameters.find(Knob::To).is_some() {
+            last_link(simulated, first.time_us)?;
+        }
     }
     if first.verdict.max_keys > 0 {
         let (most, skew) = (grouped(first.verdict.max_keys), first.verdict.skew);
         say::out(format!("keys      at most {most} on a core, skew {skew:.3}"))?;
     }
     stages(report, first)?;
-    say::out("")?;
-    speed(report)?;
-    if let Some(note) = &report.note {
-        say::out(format!("note      {note}"))?;
+    let note = report.note.as_ref().map(|note| format!("note      {note}"));
+    let last: Vec<_> = speed(report).into_iter().chain(note).collect();
+    if last.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    say::out(format!("\n{}", last.join("\n")))
 }
 
 fn times(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
@@ -79,6 +100,13 @@ fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
     say::out(format!("packets   {}", told.join(", ")))
 }
 
+/// The one link that all messages end on: it bounds what all cores can send to one NIC.
+fn last_link(simulated: &Simulated, time_us: f64) -> Result<(), CliFailure> {
+    let flits = grouped(simulated.counts.busiest_down_flits);
+    let share = simulated.busiest_down_us / time_us * 100.0;
+    say::out(format!("last link: {flits} flits, {share:.1} % of the time"))
+}
+
 fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
     if first.stages.is_empty() {
         return Ok(());
@@ -92,7 +120,11 @@ fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
         "  {:<14} {:>6} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
         "", "cores", "min", "p25", "p50", "p75", "p99", "max", "idle"
     ))?;
-    first.stages.iter().try_for_each(stage)
+    first.stages.iter().try_for_each(stage)?;
+    match report.timed() {
+        Some(timed) => say::out(format!("  {timed}")),
+        None => Ok(()),
+    }
 }
 
 fn stage(stage: &StageReport) -> Result<(), CliFailure> {
@@ -103,23 +135,25 @@ fn stage(stage: &StageReport) -> Result<(), CliFailure> {
     say::out(line)
 }
 
+/// What takes less says nothing of how fast this computer is.
+const LEAST_WALL_S: f64 = 0.01;
+
 /// How fast this computer was, for whom simulates much.
-fn speed(report: &SimReport) -> Result<(), CliFailure> {
+fn speed(report: &SimReport) -> Option<String> {
     let wall_s = report.wall_s;
     let simulated = report.runs.iter().filter_map(|run| run.simulated.as_ref());
     let messages: u64 = simulated.map(|simulated| simulated.counts.messages).sum();
-    if messages == 0 || wall_s <= 0.0 {
-        return say::out(format!("speed     {} of this computer's time", duration(wall_s)));
+    if messages == 0 || wall_s < LEAST_WALL_S {
+        return None;
     }
     let millions = messages as f64 / wall_s / 1e6;
     let threads = match report.threads {
         1 => "one thread".to_owned(),
         threads => format!("{threads} threads"),
     };
-    say::out(format!(
-        "speed     {millions:.2} million messages/s: {} on {threads}, {} events",
-        duration(wall_s),
-        grouped(report.events)
+    let (taken, events) = (duration(wall_s), grouped(report.events));
+    Some(format!(
+        "speed     {millions:.2} million messages/s: {taken} on {threads}, {events} events"
     ))
 }
 

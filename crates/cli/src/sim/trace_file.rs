@@ -32,7 +32,7 @@ impl TraceFile {
 
     fn try_write(&self, job: &Job, report: &SimReport) -> io::Result<()> {
         let first = report.runs.first().and_then(|run| run.simulated.as_ref());
-        let (Place::Machine(profile, _), Some(first)) = (job.place(), first) else {
+        let (Place::Machine(profile, ..), Some(first)) = (job.place(), first) else {
             return Ok(());
         };
         if self.file.metadata()?.is_file() {

@@ -1,0 +1,140 @@
+//! What an experiment changes of a machine: each with the name of its option.
+
+use machine::{Profile, Setting, parts};
+use serde_json::Value;
+
+use crate::error::LabError;
+
+/// What an experiment changes of a machine. On threads there is nothing to change.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Whether switches carry one message to a group.
+    pub multicast: Option<bool>,
+    /// From a packet's first flit in to its first flit out of a switch.
+    pub switch_ns: Option<f64>,
+    /// From end to end of a link.
+    pub link_ns: Option<f64>,
+    /// Latency that is added to some messages, and to which share of them.
+    pub tail: Option<(f64, f64)>,
+    /// The share of packets that is lost on each link.
+    pub loss: Option<f64>,
+    /// Threads of this computer to run on.
+    pub threads: Option<usize>,
+}
+
+/// A second: whatever is slower is no network of a cluster.
+const MOST_NS: f64 = 1e9;
+
+/// A packet and its acknowledgement cross four links or more. With half of all packets lost on each,
+/// one try in 16 succeeds below one leaf, one in 256 over the spine, and each wait is twice the last.
+const MOST_LOSS: f64 = 0.5;
+
+impl Changes {
+    /// The first of these that would change a simulated machine.
+    pub(crate) fn name_of_one(&self) -> Option<&'static str> {
+        let named = self.named().next().map(|(name, _)| name);
+        named.or_else(|| self.threads.map(|_| "threads"))
+    }
+
+    /// What is changed of the machine, by the names of the options. Threads of this computer are not
+    /// part of it.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let multicast = self.multicast.map(|is_on| if is_on { "on" } else { "off" });
+        [
+            ("multicast", multicast.map(Value::from)),
+            ("switch-ns", self.switch_ns.map(number)),
+            ("link-ns", self.link_ns.map(number)),
+            ("tail-ns", self.tail.map(|(ns, _)| number(ns))),
+            ("tail-fraction", self.tail.map(|(_, share)| number(share))),
+            ("loss", self.loss.map(number)),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|value| (name, value)))
+    }
+
+    /// The same for people.
+    pub fn told(&self) -> Vec<String> {
+        let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        self.named().map(|(name, value)| format!("{name} {}", word(&value))).collect()
+    }
+
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        let tail_ns = self.tail.map(|(ns, _)| ns);
+        let times =
+            [(self.switch_ns, "switch-ns"), (self.link_ns, "link-ns"), (tail_ns, "tail-ns")];
+        let share = self.tail.map(|(_, share)| share);
+        let shares = [(share, "tail-fraction"), (self.loss, "loss")];
+        for (time, name) in times {
+            within(time, name, MOST_NS, "a latency is 0 to 1,000,000,000 nanoseconds")?;
+        }
+        for (share, name) in shares {
+            within(share, name, 1.0, "a share is 0 to 1")?;
+        }
+        match self.loss {
+            Some(loss) if loss >= MOST_LOSS => Err(LabError::usage(format!(
+                "--loss {loss}: it is below {MOST_LOSS}; a packet and its acknowledgement cross 4 to 8 \
+                 links, so with more a run would hardly end"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn setting(&self, profile: &Profile) -> Setting {
+        let plain = Setting::new(1);
+        let (tail_ns, share) = self.tail.unwrap_or_default();
+        Setting {
+            multicast: self.multicast.unwrap_or(plain.multicast),
+            threads: self.threads.unwrap_or(plain.threads),
+            tail: profile.ticks(tail_ns),
+            tail_parts: parts(share),
+            loss_parts: parts(self.loss.unwrap_or(0.0)),
+            ..plain
+        }
+    }
+}
+
+fn within(value: Option<f64>, name: &str, most: f64, expected: &str) -> Result<(), LabError> {
+    match value {
+        Some(value) if !(0.0..=most).contains(&value) => {
+            Err(LabError::usage(format!("--{name} {value}: {expected}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A whole number stays one: 100 and not 100.0.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 { Value::from(value as u64) } else { Value::from(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_the_names_of_their_options() {
+        assert!(Changes::default().told().is_empty());
+        let changes = Changes {
+            multicast: Some(false),
+            switch_ns: Some(100.0),
+            link_ns: Some(0.5),
+            tail: Some((3000.0, 0.01)),
+            loss: Some(1e-3),
+            threads: Some(4),
+        };
+        let told = "multicast off, switch-ns 100, link-ns 0.5, tail-ns 3000, tail-fraction 0.01, \
+                    loss 0.001";
+        assert_eq!(changes.told().join(", "), told);
+    }
+
+    #[test]
+    fn half_of_all_packets_is_too_much() {
+        let with = |loss| Changes { loss: Some(loss), ..Changes::default() }.check();
+        assert_eq!(with(0.49), Ok(()));
+        for loss in [0.5, 0.75, 1.0] {
+            let told = with(loss).unwrap_err().to_string();
+            assert!(told.starts_with(&format!("--loss {loss}: ")), "{told}");
+            assert!(told.contains("hardly end"), "{told}");
+        }
+    }
+}
