@@ -1,20 +1,29 @@
-//! A simulated machine; in this first form the deterministic driver of tests.
+//! A simulated machine, in two forms.
 //!
-//! One thread, virtual time in nanoseconds, zero latency unless asked for. One seed decides a run:
-//! it permutes the tasks and events that are ready at the same tick, and lets a task yield before
-//! it touches something shared, so a thousand seeds are a thousand schedules (the method of
-//! FoundationDB's and TigerBeetle's simulators).
+//! [`Cluster`] is the machine that NanoSort's programs ran on (sections 2, 5.1): cores, four behind a NIC,
+//! leaf and spine switches, under one virtual clock in the profile's ticks.
 //!
 //! ```text
-//!   Driver::run --- tasks (futures) --- TaskBackend: the clock of one task
-//!        |                                   |
-//!      World: now, ready tasks, timed events, random stream
-//!        |
-//!   MemoryDisks: files in memory, a disk model, faults by number
+//!   program (async fn) --- Node --- TaskBackend   backend.rs: each verb, with its cost
+//!                                      |
+//!          tasks, cores, queues     rank.rs task.rs meter.rs
+//!                                      |
+//!          transmit window, ACKs    nic.rs nic/          events in a ring of ticks: ring.rs
+//!                                      |
+//!          ports, trimming, casts   switch.rs port.rs switch/     no events: once a window
+//!                                      |
+//!   block.rs (a leaf, or a switch above) in windows: engine.rs, exchange.rs between them
 //! ```
 //!
-//! A run in which every task waits and nothing is to come is [`Stuck`], not a hang: it says which
-//! task waits for what.
+//! What it refuses: results that depend on threads, memory for each pair of cores, and programs that
+//! wait for ever ([`Stuck`] says which core waits for what).
+//!
+//! [`Driver`] is the deterministic driver of tests: one thread, zero latency unless asked for. One
+//! seed decides a run: it permutes the tasks and events that are ready at the same tick, and lets a
+//! task yield before it touches something shared, so a thousand seeds are a thousand schedules (the
+//! method of FoundationDB's and TigerBeetle's simulators).
+//!
+//! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number.
 
 mod backend;
 mod block;

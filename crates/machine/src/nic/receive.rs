@@ -57,10 +57,10 @@ impl Completed {
         }
     }
 
-    /// Unique: fewer than 2^28 ranks, 16 or fewer of them behind a NIC, 2^31 messages of a NIC.
+    /// Unique: fewer than 2^24 ranks, 256 or fewer of them behind a NIC, 2^31 messages of a NIC.
     fn key(packet: &Packet) -> u64 {
         let message = u64::from(packet.sequence >> 1);
-        message << 32 | u64::from(packet.from) << 4 | u64::from(packet.to % 16)
+        message << 32 | u64::from(packet.from) << 8 | u64::from(packet.to % 256)
     }
 }
 

@@ -16,6 +16,12 @@ const WAITING_WORDS: u32 = crate::nic::LONGEST_WORDS;
 /// The engine names the transmit buffers of a NIC, and the two segments of a message, in one byte.
 const MOST_TRANSMIT_BUFFERS: u32 = 128;
 
+/// A NIC tells its ranks apart by a byte where it remembers what it received.
+const MOST_RANKS_PER_NIC: u32 = 256;
+
+/// A multicast names the uplink it came by in seven bits.
+const MOST_UPLINKS: u32 = 128;
+
 /// More links than any switch has; keeps the count of switches in 32 bits.
 const MOST_LINKS: u32 = 4096;
 
@@ -61,6 +67,16 @@ impl Profile {
             ranks <= u128::from(u32::MAX),
             &format!("the topology holds {ranks} ranks"),
             &format!("at most {}", u32::MAX),
+        )?;
+        rule(
+            self.core.ranks_per_nic <= MOST_RANKS_PER_NIC,
+            &format!("core.ranks_per_nic is {}", self.core.ranks_per_nic),
+            &format!("at most {MOST_RANKS_PER_NIC}"),
+        )?;
+        rule(
+            self.network.up <= MOST_UPLINKS,
+            &format!("network.up_links is {}", self.network.up),
+            &format!("at most {MOST_UPLINKS}"),
         )
     }
 }
