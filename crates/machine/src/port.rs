@@ -9,10 +9,10 @@
 use crate::packet::List;
 use crate::slab::{Place, Slab};
 
-/// Data packets that go between two headers of cut packets while data wait. For each header its
-/// receiver sends a NACK and a PULL, for each data packet an ACK: of small messages these fill the
-/// way back when more than one header comes with ten data packets.
-const DATA_TURNS: u32 = 16;
+/// Flits of data that go between two headers of cut packets while data wait: sixteen small packets.
+/// For each header its receiver sends a NACK and a PULL, for each data packet an ACK: of small
+/// messages these fill the way back when more than one header comes with ten data packets.
+const DATA_FLITS: u32 = 160;
 
 /// Headers that may wait at a port: few enough that none is late when it comes.
 const MOST_HEADERS: u32 = 64;
@@ -31,8 +31,8 @@ pub struct Port {
     pub sent_flits: u64,
     /// Headers of cut packets that wait.
     headers: u32,
-    /// Data packets that go before the next header.
-    data_turns: u32,
+    /// Flits of data that go before the next header.
+    data_turn: u32,
 }
 
 impl Default for Port {
@@ -44,7 +44,7 @@ impl Default for Port {
             waiting: [0; 2],
             sent_flits: 0,
             headers: 0,
-            data_turns: 0,
+            data_turn: 0,
         }
     }
 }
@@ -96,9 +96,9 @@ impl Port {
         let flits = packet.flits;
         if packet.kind.is_trimmed() {
             self.headers -= 1;
-            self.data_turns = DATA_TURNS;
+            self.data_turn = DATA_FLITS;
         } else if queue == 1 {
-            self.data_turns = self.data_turns.saturating_sub(1);
+            self.data_turn = self.data_turn.saturating_sub(u32::from(flits));
         }
         self.waiting[queue] -= u32::from(flits);
         self.begin(start, u64::from(flits));
@@ -109,7 +109,7 @@ impl Port {
     fn is_datas_turn(&self, slab: &Slab, start: u64) -> bool {
         let next_is_header =
             || self.queues[0].front(slab).is_some_and(|next| next.kind.is_trimmed());
-        self.data_turns > 0 && self.ready[1] <= start && next_is_header()
+        self.data_turn > 0 && self.ready[1] <= start && next_is_header()
     }
 
     /// Whether one more header may wait.
