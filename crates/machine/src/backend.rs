@@ -63,6 +63,7 @@ impl TaskBackend {
             Parcel::Return { .. } => 0,
         };
         let time = at + bulk::ticks(&self.shared.fabric, self.rank, parcel.to(), bytes);
+        inner.medium.last_resumed = inner.medium.last_resumed.max(time);
         inner.bulk.outbox.push((time, parcel));
         inner.medium.first_out = inner.medium.first_out.min(time);
     }

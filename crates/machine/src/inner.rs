@@ -220,7 +220,9 @@ impl Inner {
         {
             return Some(Some(core));
         }
-        state.ready.push(Ready { priority, since: now, task });
+        if state.ready.iter().all(|ready| ready.task != task) {
+            state.ready.push(Ready { priority, since: now, task });
+        }
         let free = state.next_free_core();
         self.ask_for_core(rank, free);
         None
@@ -229,6 +231,8 @@ impl Inner {
     /// A task has run up to its clock; until then its core is busy.
     pub fn leave_core(&mut self, task: u32, core: Option<usize>) {
         let task = &self.tasks[task as usize];
+        // What it sent leaves at its clock: until then nothing stands still.
+        self.medium.last_resumed = self.medium.last_resumed.max(task.clock);
         let cores = &mut self.ranks[task.rank as usize].cores;
         // A rank's first task ran without a number for its core, and may have spawned another.
         if let Some(free) = cores.get_mut(core.unwrap_or(0)) {

@@ -42,8 +42,8 @@ impl Fabric {
         };
         let queue_flits =
             network.queue_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
-        let window = network.link + network.switch.max(u64::from(sizes.control));
-        let window = window.min(LONGEST_WINDOW);
+        let window = network.link + network.switch.max(u64::from(sizes.header.min(sizes.control)));
+        let window = window.clamp(1, LONGEST_WINDOW);
         let one_block = network.link + network.switch < SHORTEST_WINDOW || topology.switches == 1;
         Fabric { queue_flits, window, one_block, topology, sizes, profile, setting }
     }
