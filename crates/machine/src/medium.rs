@@ -146,6 +146,12 @@ impl Medium {
         }
     }
 
+    /// Entries of a receive queue that a message takes.
+    pub fn entries_of(&self, packet: &Packet) -> u32 {
+        let bytes = packet.words.len() as u32 * 8;
+        bytes.div_ceil(self.fabric.profile.nic.entry_bytes).max(1)
+    }
+
     /// Lets something happen at its time.
     pub fn schedule(&mut self, packet: Packet) {
         let place = self.slab.put(packet);

@@ -274,6 +274,7 @@ impl Nic {
         let number = usize::from(head.slot);
         medium.counts.resent += 1;
         self.send_segment(number, pull.sequence & 1, ready, medium);
+        self.look_after(ready + timeout, medium);
     }
 
     fn slot_of(&mut self, answer: &Packet, medium: &Medium) -> Option<&mut Slot> {

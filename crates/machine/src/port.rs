@@ -79,7 +79,9 @@ impl Port {
         let queue = usize::from(!packet.kind.is_control());
         self.headers += u32::from(packet.kind.is_trimmed());
         self.waiting[queue] += u32::from(packet.flits);
-        self.ready[queue] = self.ready[queue].min(packet.time);
+        if self.ready[queue] == u64::MAX {
+            self.ready[queue] = packet.time;
+        }
         self.queues[queue].push(slab, place);
     }
 

@@ -91,8 +91,7 @@ impl RankState {
     pub fn take(&mut self, port: u16, time: u64, medium: &mut Medium) -> Packet {
         let place = self.queue(port).messages.pop(&medium.slab).expect("a message is there");
         let packet = medium.slab.take(place);
-        let bytes = packet.words.len() as u32 * 8;
-        let entries = bytes.div_ceil(medium.fabric.profile.nic.entry_bytes).max(1);
+        let entries = medium.entries_of(&packet);
         self.releases.push_back((time, entries, port));
         packet
     }

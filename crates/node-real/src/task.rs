@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start};
-use node::{Address, Buffer, Message, Node, Port, Random, Rank, Time, Words, Work};
+use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
+use node::{Address, Buffer, Node, Port, Random, Rank, Time, Work};
 
 use crate::disks::RealDisks;
 use crate::signal::ThreadSignal;
@@ -136,20 +136,6 @@ impl Backend for TaskBackend {
 
     fn spawn(&self, name: String, start: Start) -> io::Result<()> {
         self.shared.start(self.rank, name, start)
-    }
-
-    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
-        let message = Message { from: self.rank, words: Words::from(outgoing.words) };
-        self.post(outgoing.to.one(), Letter::Message(message));
-        Poll::Ready(())
-    }
-
-    fn bind(&self, port: Port) {
-        self.inbox(port).bind(port);
-    }
-
-    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
-        self.inbox(port).poll_next(self, deadline)
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {

@@ -15,7 +15,7 @@ use std::{fmt, io};
 use crate::disk::{Metadata, Open, Standard};
 use crate::message::{Inbox, Message};
 use crate::ticket::Completer;
-use crate::{Address, Buffer, Group, Node, Port, Rank, Time, Work};
+use crate::{Address, Buffer, Group, Node, Port, Rank, Time, Words, Work};
 
 /// How a task starts: a constructor that may change threads, of a future that does not.
 pub type Start = Box<dyn FnOnce(Node) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
@@ -55,12 +55,21 @@ pub trait Backend {
     fn multicasts(&self, _words: usize) -> bool {
         false
     }
-    /// Ready when the NIC has taken the message, at the task's clock.
-    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()>;
+    /// Ready when the NIC has taken the message, at the task's clock. Without a NIC to wait for, a
+    /// letter to the receiver's mailbox.
+    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
+        let message = Message { from: self.rank(), words: Words::from(outgoing.words) };
+        self.post(outgoing.to.one(), Letter::Message(message));
+        Poll::Ready(())
+    }
     /// Makes a port for small messages one that has an owner.
-    fn bind(&self, port: Port);
+    fn bind(&self, port: Port) {
+        self.inbox(port).bind(port);
+    }
     /// The next small message of a port, `None` at the deadline.
-    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>>;
+    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
+        self.inbox(port).poll_next(self, deadline)
+    }
     /// The mailbox of a port of this node.
     fn inbox(&self, port: Port) -> Arc<Inbox>;
     /// Delivers to a mailbox of any node, by an event at the task's clock.

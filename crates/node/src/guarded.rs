@@ -87,9 +87,9 @@ impl<S> Guarded<S> {
     }
 
     /// As [`Guarded::wait`], for a backend's own poll.
-    pub(crate) fn poll_wait<R>(
+    pub(crate) fn poll_wait<R, B: Backend + ?Sized>(
         &self,
-        backend: &dyn Backend,
+        backend: &B,
         deadline: Option<Time>,
         mut step: impl FnMut(&mut S) -> Option<R>,
     ) -> Poll<Option<R>> {

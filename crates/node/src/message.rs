@@ -80,9 +80,9 @@ impl Inbox {
     }
 
     /// The next small message, for backends that keep them in mailboxes; `None` at the deadline.
-    pub fn poll_next(
+    pub fn poll_next<B: Backend + ?Sized>(
         &self,
-        backend: &dyn Backend,
+        backend: &B,
         deadline: Option<Time>,
     ) -> Poll<Option<Message>> {
         self.shared.poll_wait(backend, deadline, |state| match state.letters.pop_front()? {

@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::task::Poll;
 
-use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start};
-use node::{Address, Buffer, Costs, Message, Port, Random, Rank, Time, Words, Work};
+use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
+use node::{Address, Buffer, Costs, Port, Random, Rank, Time, Work};
 
 use crate::driver::world::{Action, DriverSignal, TICK_FS, TaskId, Wake, World};
 
@@ -130,20 +130,6 @@ impl Backend for TaskBackend {
     fn spawn(&self, name: String, start: Start) -> std::io::Result<()> {
         self.world.add_task(name, self.rank.0, start);
         Ok(())
-    }
-
-    fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
-        let message = Message { from: self.rank, words: Words::from(outgoing.words) };
-        self.post(outgoing.to.one(), Letter::Message(message));
-        Poll::Ready(())
-    }
-
-    fn bind(&self, port: Port) {
-        self.inbox(port).bind(port);
-    }
-
-    fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
-        self.inbox(port).poll_next(self, deadline)
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {

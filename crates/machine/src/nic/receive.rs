@@ -13,6 +13,8 @@ pub struct Partial {
     from: u32,
     message: u32,
     segments: [Option<Words>; 2],
+    /// Whether one of them was sent again: what was sent first may still come.
+    again: bool,
 }
 
 /// Messages that were received whole: one that is sent again is not delivered again. Each is its
@@ -129,6 +131,7 @@ impl Nic {
             };
             packet.words = whole;
         }
+        let header = medium.slab[place].header();
         self.completed.add(&header, medium.now, medium.fabric.profile.nic.timeout);
         self.hand_on(place, ranks, medium);
     }
@@ -158,10 +161,15 @@ impl Nic {
     fn assemble(&mut self, packet: &mut Packet) -> Option<Words> {
         let index = self.partial_of(packet).unwrap_or_else(|| {
             let (from, message) = (packet.from, packet.sequence >> 1);
-            self.partial.push(Partial { from, message, segments: [None, None] });
+            self.partial.push(Partial { from, message, segments: [None, None], again: false });
             self.partial.len() - 1
         });
-        let segments = &mut self.partial[index].segments;
+        let partial = &mut self.partial[index];
+        partial.again |= packet.kind.is_again();
+        if partial.again {
+            packet.kind = packet.kind.again();
+        }
+        let segments = &mut partial.segments;
         segments[(packet.sequence & 1) as usize] = Some(std::mem::take(&mut packet.words));
         let [Some(first), Some(second)] = segments else { return None };
         let whole = Words::from(&[&first[..], &second[..]].concat()[..]);
@@ -214,7 +222,7 @@ impl Nic {
     }
 
     fn deliver(&mut self, place: Place, after: u64, ranks: &mut [RankState], medium: &mut Medium) {
-        let entries = self.entries_of(place, medium);
+        let entries = medium.entries_of(&medium.slab[place]);
         self.held -= 1;
         self.entries += entries;
         let packet = &mut medium.slab[place];
@@ -226,14 +234,9 @@ impl Nic {
     fn has_room(&self, place: Place, ranks: &[RankState], medium: &Medium) -> bool {
         let model = &medium.fabric.profile.nic;
         let packet = &medium.slab[place];
-        let entries = self.entries_of(place, medium);
+        let entries = medium.entries_of(&medium.slab[place]);
         let rank = &ranks[(packet.to - self.first_rank) as usize];
         self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, medium)
-    }
-
-    fn entries_of(&self, place: Place, medium: &Medium) -> u32 {
-        let bytes = medium.slab[place].words.len() as u32 * 8;
-        bytes.div_ceil(medium.fabric.profile.nic.entry_bytes).max(1)
     }
 
     /// Entries that were taken until now are free.

@@ -62,8 +62,9 @@ struct Kept {
     sent: u64,
 }
 
-/// Timeouts after which a sender has certainly given up asking.
-const FORGOTTEN: u64 = 64;
+/// Timeouts after which a multicast does not come again: its sender tries once in 64 at least, so 32
+/// tries in a row would have to be lost.
+const FORGOTTEN: u64 = 64 * 32;
 
 impl Switch {
     pub(super) fn arrive_cast(&mut self, packet: Packet, medium: &mut Medium) {
@@ -100,7 +101,8 @@ impl Switch {
             packet,
         };
         self.find_branches(&mut kept, medium);
-        self.copy_out(&kept, false, medium);
+        // What the sender tried before may have been kept, and forgotten.
+        self.copy_out(&kept, kept.packet.kind.is_again(), medium);
         let key = (kept.packet.from, kept.packet.sequence);
         if kept.links.is_empty() && kept.members.is_empty() {
             self.finish(key, &kept, medium);
