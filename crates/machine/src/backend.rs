@@ -206,17 +206,12 @@ impl Backend for TaskBackend {
                 model.send + model.send_word * outgoing.words.len() as u64
             };
             let time = task.clock;
-            let sent = Packet {
-                from: self.rank.0,
-                port: port.0,
-                words,
-                ..Packet::event(kind, time, to.0)
-            };
-            let place = inner.medium.slab.put(sent);
-            rank.outgoing.push(&mut inner.medium.slab, place);
+            let sent = Packet { port: port.0, words, ..Packet::new(kind, time, self.rank.0, to.0) };
+            let place = inner.medium.bench.slab.put(sent);
+            rank.outgoing.push(&mut inner.medium.bench.slab, place);
             rank.outgoing_words += written;
             inner.medium.counts.messages += 1;
-            let (nic, _, medium) = inner.nic(inner.nic_number(self.local));
+            let (nic, medium) = inner.nic(self.local);
             nic.offer(time, medium);
             Poll::Ready(())
         })
@@ -258,8 +253,7 @@ impl Backend for TaskBackend {
                 let time = task.clock;
                 let packet = rank.take(port.0, time, &mut inner.medium);
                 inner.medium.counts.received += 1;
-                let (nic, _, medium) = inner.nic(inner.nic_number(self.local));
-                nic.made_room(time, medium);
+                inner.nic(self.local).0.made_room(time);
                 return Poll::Ready(Some(Message { from: Rank(packet.from), words: packet.words }));
             }
             if limit <= task.clock && task.clock <= inner.medium.now || arrival.is_some() {

@@ -1,16 +1,21 @@
 //! A block: a leaf with its NICs and cores, or a switch above; run in the order of time.
 //!
 //! ```text
-//!   each window:  the switch works through what arrives   (switch.rs)
-//!                 ring -> what happens now -> a NIC | a task goes on
-//!                 what waits at the NICs leaves            (port.rs)
+//!   each window:  the switch works through what arrives        (switch.rs)
+//!                 each NIC with its cores runs the window through:
+//!                   packets arrive | the NIC sends | a task goes on
+//!                   what waits at its port leaves               (port.rs)
 //! ```
+//!
+//! NICs meet in switches alone, a link and a switch's latency later. So one NIC after the other goes
+//! through the whole window with its cores, and stays in the first cache as long.
 //!
 //! A block runs a window at a time. Nothing that another block does in a window reaches it before
 //! the window's end, so blocks run in any order or at once, each with its own state in the cache.
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,10 +27,8 @@ use node::backend::{Letter, ticket};
 use crate::backend::TaskBackend;
 use crate::bulk::Parcel;
 use crate::inner::{Inner, Outside, Shared};
-use crate::medium::Fabric;
+use crate::medium::{Bench, Bin, Fabric};
 use crate::report::Report;
-use crate::ring::Due;
-use crate::switch::Batch;
 use crate::task::Task;
 use crate::timeline::Desk;
 
@@ -34,7 +37,6 @@ type Running = Pin<Box<dyn Future<Output = ()>>>;
 pub struct Block {
     pub shared: Rc<Shared>,
     running: Vec<Option<Running>>,
-    due: Vec<Due>,
     /// Messages received that were told already.
     told: u64,
 }
@@ -46,7 +48,7 @@ impl Block {
             desk: Arc::clone(desk),
             inner: RefCell::new(Inner::new(fabric, block)),
         };
-        Block { shared: Rc::new(shared), running: Vec::new(), due: Vec::new(), told: 0 }
+        Block { shared: Rc::new(shared), running: Vec::new(), told: 0 }
     }
 
     /// Messages received since this was asked last.
@@ -82,6 +84,7 @@ impl Block {
         let task = self.add(Task::new(local, None, 0));
         let future = program(self.node(task, local, 0));
         self.running[task as usize] = Some(Box::pin(future));
+        self.shared.inner.borrow_mut().go_to(local);
         self.wake(task);
     }
 
@@ -101,55 +104,54 @@ impl Block {
         inner.tasks[task as usize].waiter(task).resume(clock, &mut inner.medium);
     }
 
-    /// Adds what other blocks sent.
-    pub fn take_in(&mut self, packets: Batch) {
-        let inner = &mut *self.shared.inner.borrow_mut();
-        inner.switches[0].expect(packets);
+    /// Takes the bench, or gives it back.
+    pub fn swap_bench(&mut self, bench: &mut Bench) {
+        std::mem::swap(&mut self.shared.inner.borrow_mut().medium.bench, bench);
+    }
+
+    /// Adds what another block sent.
+    pub fn take_in(&mut self, packets: Bin) {
+        self.shared.inner.borrow_mut().medium.incoming.push(packets);
     }
 
     /// Adds a parcel that another block, or this one, sent.
     pub fn take_parcel(&mut self, time: u64, parcel: Parcel) {
-        let inner = &mut *self.shared.inner.borrow_mut();
-        let event = inner.bulk.expect(time, parcel);
-        inner.medium.schedule(event);
+        self.shared.inner.borrow_mut().expect(time, parcel);
     }
 
-    /// Runs all that happens from `begin` on before `until`.
-    pub fn run(&mut self, begin: u64, until: u64) {
-        {
+    /// Runs all that happens in a window.
+    pub fn run(&mut self, window: Range<u64>) {
+        let nics = {
             let inner = &mut *self.shared.inner.borrow_mut();
-            inner.medium.first_out = u64::MAX;
-            inner.run_switches(begin, until);
-        }
-        loop {
-            let mut inner = self.shared.inner.borrow_mut();
-            let next = inner.medium.ring.next();
-            if next >= until {
-                inner.drain_nics(until);
-                return;
+            inner.run_switches(window.clone());
+            inner.medium.wake.len()
+        };
+        for nic in 0..nics {
+            if self.shared.inner.borrow().medium.wake[nic] < window.end {
+                self.run_nic(nic, window.end);
             }
-            inner.medium.now = next;
-            self.shared.desk.set_now(next);
-            let mut due = std::mem::take(&mut self.due);
-            let Inner { medium, .. } = &mut *inner;
-            medium.ring.take(&mut medium.slab, next, &mut due);
-            for &(_, place) in &due {
-                match inner.happen(place) {
-                    Outside::Nothing => {}
-                    outside => {
-                        drop(inner);
-                        self.go_outside(outside);
-                        inner = self.shared.inner.borrow_mut();
-                    }
+        }
+    }
+
+    fn run_nic(&mut self, nic: usize, until: u64) {
+        let mut inner = self.shared.inner.borrow_mut();
+        loop {
+            match inner.step(nic, until) {
+                Outside::Nothing => {}
+                Outside::Over => return,
+                outside => {
+                    self.shared.desk.set_now(inner.medium.now);
+                    drop(inner);
+                    self.go_outside(outside);
+                    inner = self.shared.inner.borrow_mut();
                 }
             }
-            self.due = due;
         }
     }
 
     fn go_outside(&mut self, outside: Outside) {
         match outside {
-            Outside::Nothing => return,
+            Outside::Nothing | Outside::Over => return,
             Outside::Resume { task, turn, core } => self.resume(task, turn, core),
             Outside::Call(call) => call(),
             Outside::Parcel(parcel) => self.open(parcel),

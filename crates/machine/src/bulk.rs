@@ -9,7 +9,6 @@ use node::backend::Completion;
 use node::{Address, Buffer, Rank};
 
 use crate::medium::Fabric;
-use crate::packet::{Kind, Packet};
 
 /// A buffer under way.
 pub enum Parcel {
@@ -62,24 +61,19 @@ impl Bulk {
         self.waiting.remove(&number).expect("somebody shipped it")
     }
 
-    /// A parcel will arrive: its event.
-    pub fn expect(&mut self, time: u64, parcel: Parcel) -> Packet {
+    /// A parcel will arrive: its number among those.
+    pub fn expect(&mut self, parcel: Parcel) -> u32 {
         self.arrivals += 1;
-        let (from, sequence) = match &parcel {
-            Parcel::Shipment { from, number, .. } => (from.0, *number),
-            Parcel::Return { number, .. } => (u32::MAX, *number),
-        };
         self.arriving.insert(self.arrivals, parcel);
-        let event = Packet::event(Kind::Parcel, time, self.arrivals);
-        Packet { from, sequence, ..event }
+        self.arrivals
     }
 
     pub fn is_empty(&self) -> bool {
         self.arriving.is_empty() && self.outbox.is_empty()
     }
 
-    pub fn arrived(&mut self, event: &Packet) -> Parcel {
-        self.arriving.remove(&event.to).expect("it was expected")
+    pub fn arrived(&mut self, number: u32) -> Parcel {
+        self.arriving.remove(&number).expect("it was expected")
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use crate::block::Block;
 use crate::cluster::Watch;
 use crate::exchange::Exchange;
-use crate::medium::Fabric;
+use crate::medium::{Bench, Fabric};
 use crate::report::RunError;
 use crate::timeline::Desk;
 
@@ -92,10 +92,11 @@ impl Engine {
             })
             .collect();
         let mut begin = 0;
+        let mut bench = Bench::default();
         for window in (0..2).cycle() {
             let until = begin + self.fabric.window;
-            self.guard(window, || self.run_window(&mut blocks, window, begin..until));
-            let next = blocks.iter().map(|(_, block)| block.shared.inner.borrow().next(until));
+            self.guard(window, || self.run_window(&mut blocks, &mut bench, window, begin..until));
+            let next = blocks.iter().map(|(_, block)| block.shared.inner.borrow().next());
             self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
             self.still[window][thread].store(still_since(&blocks), Ordering::Release);
             if thread == 0 {
@@ -123,12 +124,21 @@ impl Engine {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn run_window(&self, blocks: &mut [(u32, Block)], window: usize, ticks: Range<u64>) {
+    /// Runs the blocks through a window.
+    fn run_window(
+        &self,
+        blocks: &mut [(u32, Block)],
+        bench: &mut Bench,
+        window: usize,
+        ticks: Range<u64>,
+    ) {
         let mut received = 0;
         for (number, block) in blocks.iter_mut() {
+            block.swap_bench(bench);
             self.exchange.take(*number, block, 1 - window);
-            block.run(ticks.start, ticks.end);
+            block.run(ticks.clone());
             self.exchange.hand_on(*number, block, window);
+            block.swap_bench(bench);
             received += block.received_since();
         }
         self.watch.received.fetch_add(received, Ordering::Relaxed);

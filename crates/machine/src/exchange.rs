@@ -7,18 +7,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::block::Block;
 use crate::bulk::Parcel;
-use crate::medium::Fabric;
-use crate::switch::Batch;
+use crate::medium::{Bin, Fabric};
 use crate::topology::End;
-
-type Bin = Mutex<Batch>;
 
 /// Each with the time of its arrival.
 type Parcels = Mutex<Vec<(u64, Parcel)>>;
 
 pub struct Exchange {
     /// By receiving link, numbered through over all switches.
-    bins: [Vec<Bin>; 2],
+    bins: [Vec<Mutex<Bin>>; 2],
     /// The first link of each switch; those who receive little have few.
     first: Vec<usize>,
     parcels: [Vec<Parcels>; 2],
@@ -36,7 +33,7 @@ impl Exchange {
             }
         }
         let links = *first.last().expect("at least one");
-        let bins = || (0..links).map(|_| Bin::default()).collect();
+        let bins = || (0..links).map(|_| Mutex::default()).collect();
         let parcels = || (0..blocks).map(|_| Mutex::default()).collect();
         Exchange { bins: [bins(), bins()], first, parcels: [parcels(), parcels()] }
     }
@@ -64,13 +61,15 @@ impl Exchange {
         }
     }
 
-    /// Takes what other blocks sent a block in that window.
+    /// Gives a block what others sent it in that window.
     pub fn take(&self, number: u32, block: &mut Block, window: usize) {
         if !block.shared.fabric.one_block {
             let range = self.first[number as usize]..self.first[number as usize + 1];
             for bin in &self.bins[window][range] {
                 let packets = std::mem::take(&mut *lock(bin));
-                block.take_in(packets);
+                if !packets.is_empty() {
+                    block.take_in(packets);
+                }
             }
         }
         let mut parcels = std::mem::take(&mut *lock(&self.parcels[window][number as usize]));

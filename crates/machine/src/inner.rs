@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use node::Rank;
@@ -9,13 +10,12 @@ use node::backend::{Disks, PortInbox, Start};
 
 use crate::bulk::{Bulk, Parcel};
 use crate::disk::{DiskModel, MemoryDisks};
+use crate::events::{Event, What};
 use crate::medium::{Fabric, Medium};
 use crate::meter::Meter;
 use crate::nic::Nic;
-use crate::packet::{Kind, Packet};
 use crate::rank::{RankState, Ready};
 use crate::report::{Counts, Report};
-use crate::slab::Place;
 use crate::switch::Switch;
 use crate::task::{Task, Waits};
 use crate::timeline::{Call, Desk, Timeline};
@@ -30,10 +30,8 @@ pub struct Shared {
 /// The state of a block.
 pub struct Inner {
     pub medium: Medium,
-    first_switch: u32,
-    pub switches: Vec<Switch>,
-    first_nic: u32,
-    pub nics: Vec<Nic>,
+    switches: Vec<Switch>,
+    nics: Vec<Nic>,
     pub first_rank: u32,
     pub ranks: Vec<RankState>,
     pub tasks: Vec<Task>,
@@ -48,9 +46,11 @@ pub struct Inner {
     next_call: u32,
 }
 
-/// An event that the state alone does not deal with.
+/// What happened at a NIC, if the state alone does not deal with it.
 pub enum Outside {
     Nothing,
+    /// Nothing happens there any more in this window.
+    Over,
     /// A task goes on, on a core that it was given or on one that is free.
     Resume {
         task: u32,
@@ -72,14 +72,13 @@ impl Inner {
         let cores = ((until_nic - first_nic) * each) as usize;
         let setting = &fabric.setting;
         let every = if setting.traced > 0 { setting.ranks.div_ceil(setting.traced) } else { 0 };
+        let medium = Medium::new(fabric, block);
+        let switch = |number| Switch::new(number, (number - first_switch) as usize, &medium);
+        let nic = |number| Nic::new(number, &medium);
         Inner {
-            medium: Medium::new(fabric, block),
-            first_switch,
-            switches: (first_switch..until_switch)
-                .map(|switch| Switch::new(switch, fabric))
-                .collect(),
-            first_nic,
-            nics: (first_nic..until_nic).map(|nic| Nic::new(nic, nic * each)).collect(),
+            switches: (first_switch..until_switch).map(switch).collect(),
+            nics: (first_nic..until_nic).map(nic).collect(),
+            medium,
             first_rank,
             ranks: (0..cores).map(|_| RankState::default()).collect(),
             tasks: Vec::new(),
@@ -93,98 +92,89 @@ impl Inner {
         }
     }
 
-    /// Deals with what happens at a moment.
-    pub fn happen(&mut self, place: Place) -> Outside {
-        let packet = &self.medium.slab[place];
-        self.medium.counts.events += 1;
-        let (kind, to) = (packet.kind, packet.to);
-        match kind {
-            Kind::Resume => {
-                let event = self.medium.slab.take(place);
+    /// Deals with what happens next at a NIC before `until`. At one moment packets arrive first, then
+    /// the NIC does what it has to, then its tasks go on.
+    pub fn step(&mut self, local: usize, until: u64) -> Outside {
+        self.medium.here = local;
+        let each = self.medium.fabric.topology.ranks_per_nic as usize;
+        let (nic, medium) = (&mut self.nics[local], &mut self.medium);
+        let arrival =
+            medium.arrivals[local].front(&medium.bench.slab).map_or(u64::MAX, |next| next.time);
+        let (own, event) = (nic.next(), medium.events[local].next());
+        let next = arrival.min(own).min(event);
+        if next >= until {
+            medium.wake[local] = next.min(nic.drain(until, medium));
+            return Outside::Over;
+        }
+        medium.now = next;
+        medium.counts.events += 1;
+        let ranks = &mut self.ranks[local * each..(local + 1) * each];
+        if arrival == next
+            && let Some(place) = medium.arrivals[local].pop(&medium.bench.slab)
+        {
+            nic.arrive(place, ranks, medium);
+            return Outside::Nothing;
+        }
+        if own == next {
+            nic.act(ranks, medium);
+            return Outside::Nothing;
+        }
+        medium.events[local].pop().map_or(Outside::Nothing, |event| self.happen(event))
+    }
+
+    fn happen(&mut self, event: Event) -> Outside {
+        match event.what {
+            What::Resume => {
                 self.medium.resuming -= 1;
                 self.medium.last_resumed = self.medium.now;
-                return Outside::Resume { task: to, turn: event.sequence, core: None };
+                Outside::Resume { task: event.whom, turn: event.turn, core: None }
             }
-            Kind::CoreFree => {
-                self.medium.slab.take(place);
+            What::CoreFree => {
                 self.medium.resuming -= 1;
-                return self.give_core(to);
+                self.give_core(event.whom)
             }
-            Kind::Call => {
-                self.medium.slab.take(place);
-                return self.calls.remove(&to).map_or(Outside::Nothing, Outside::Call);
-            }
-            Kind::Parcel => {
-                let event = self.medium.slab.take(place);
-                return Outside::Parcel(self.bulk.arrived(&event));
-            }
-            Kind::Transmit | Kind::Timer | Kind::PullTimer | Kind::Unblock => {
-                self.medium.slab.take(place);
-                let (nic, ranks, medium) = self.nic(to);
-                match kind {
-                    Kind::Transmit => nic.transmit(ranks, medium),
-                    Kind::Timer => nic.look_for_late(medium),
-                    Kind::PullTimer => nic.pull_if_idle(medium),
-                    _ => nic.unblock(ranks, medium),
-                }
-            }
-            _ => {
-                let number = self.medium.fabric.topology.nic_of(to);
-                let (nic, ranks, medium) = self.nic(number);
-                nic.arrive(place, ranks, medium);
-            }
+            What::Call => self.calls.remove(&event.whom).map_or(Outside::Nothing, Outside::Call),
+            What::Parcel => Outside::Parcel(self.bulk.arrived(event.whom)),
         }
-        Outside::Nothing
     }
 
-    /// A NIC, its ranks, and what they work through.
-    pub fn nic(&mut self, number: u32) -> (&mut Nic, &mut [RankState], &mut Medium) {
-        let local = (number - self.first_nic) as usize;
-        let each = self.medium.fabric.topology.ranks_per_nic as usize;
-        let ranks = &mut self.ranks[local * each..(local + 1) * each];
-        (&mut self.nics[local], ranks, &mut self.medium)
+    /// What is added to the time of the block from here on is about this rank's NIC.
+    pub fn go_to(&mut self, local_rank: u32) {
+        self.medium.here = self.medium.fabric.topology.nic_of(local_rank) as usize;
     }
 
-    /// The NIC of a rank of this block.
-    pub fn nic_number(&self, local_rank: u32) -> u32 {
-        self.medium.fabric.topology.nic_of(self.first_rank + local_rank)
+    /// A parcel will arrive at its time.
+    pub fn expect(&mut self, time: u64, parcel: Parcel) {
+        self.go_to(parcel.to().0 - self.first_rank);
+        let whom = self.bulk.expect(parcel);
+        self.medium.event(Event { time, what: What::Parcel, whom, turn: 0 });
+    }
+
+    /// The NIC of a rank of this block, and what it works through.
+    pub fn nic(&mut self, local_rank: u32) -> (&mut Nic, &mut Medium) {
+        let local = self.medium.fabric.topology.nic_of(local_rank) as usize;
+        (&mut self.nics[local], &mut self.medium)
     }
 
     /// Lets the switches work through what arrives in a window.
-    pub fn run_switches(&mut self, begin: u64, until: u64) {
-        let inward = std::mem::take(&mut self.medium.inward);
-        match &mut self.switches[..] {
-            [switch] => switch.expect(inward),
-            switches => {
-                let mut inward = inward;
-                let at = |packet: &Option<Packet>| packet.as_ref().map_or(0, |packet| packet.at);
-                inward.sort_by_key(at);
-                for packets in inward.chunk_by(|one, other| at(one) == at(other)) {
-                    let local = u32::from(at(&packets[0])) - self.first_switch;
-                    switches[local as usize].expect(packets.to_vec());
-                }
+    pub fn run_switches(&mut self, window: Range<u64>) {
+        self.medium.first_out = u64::MAX;
+        let mut bins = std::mem::take(&mut self.medium.incoming);
+        for (local, switch) in self.switches.iter_mut().enumerate() {
+            let inward = std::mem::take(&mut self.medium.inward[local]);
+            if !inward.packets.is_empty() {
+                bins.push(inward.packets);
             }
+            switch.run(&window, &mut bins, &mut self.medium);
+            self.medium.bench.spare.append(&mut bins);
         }
-        for switch in &mut self.switches {
-            switch.run(begin, until, &mut self.medium);
-        }
+        self.medium.incoming = bins;
     }
 
-    /// Lets begin at the NICs' egress ports what can begin before `until`.
-    pub fn drain_nics(&mut self, until: u64) {
-        let mut leaving = std::mem::take(&mut self.medium.leaving);
-        leaving.retain(|&nic| {
-            self.nics[(nic - self.first_nic) as usize].drain(until, &mut self.medium)
-        });
-        self.medium.leaving = leaving;
-    }
-
-    /// When something happens next, if the last window ended at `until`.
-    pub fn next(&self, until: u64) -> u64 {
-        let leaving = if self.medium.leaving.is_empty() { u64::MAX } else { until };
-        let switches = self.switches.iter().map(|switch| switch.next(until));
-        let switches = switches.min().unwrap_or(u64::MAX);
-        self.medium.ring.next().min(leaving).min(switches).min(self.medium.first_out)
+    /// When something happens next.
+    pub fn next(&self) -> u64 {
+        let switches = self.switches.iter().map(Switch::next);
+        switches.min().unwrap_or(u64::MAX).min(self.medium.next())
     }
 
     /// Since when no task went on; none while one is to go on, or something else than messages is
@@ -197,13 +187,16 @@ impl Inner {
     /// Adds what lies on the desk to the ring.
     pub fn clear_desk(&mut self, desk: &Desk) {
         let (woken, calls) = desk.empty();
-        for waiter in woken {
-            waiter.resume(waiter.clock, &mut self.medium);
-        }
         for (at, call) in calls {
             self.next_call = self.next_call.wrapping_add(1);
-            self.calls.insert(self.next_call, call);
-            self.medium.event(Kind::Call, at, self.next_call);
+            let whom = self.next_call;
+            self.calls.insert(whom, call);
+            let time = at.max(self.medium.now);
+            self.medium.event(Event { time, what: What::Call, whom, turn: 0 });
+        }
+        for waiter in woken {
+            self.go_to(self.tasks[waiter.task as usize].rank);
+            waiter.resume(waiter.clock, &mut self.medium);
         }
     }
 
@@ -241,8 +234,9 @@ impl Inner {
     }
 
     fn ask_for_core(&mut self, rank: u32, free: u64) {
+        let time = free.max(self.medium.now);
         self.medium.resuming += 1;
-        self.medium.event(Kind::CoreFree, free, rank);
+        self.medium.event(Event { time, what: What::CoreFree, whom: rank, turn: 0 });
     }
 
     /// A core of a rank may be free: the most urgent of its ready tasks goes on.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::packet::{Kind, NO_SWITCH, Packet, Sizes};
+use crate::events::{Event, Events};
+use crate::packet::{List, Packet, Sizes};
 use crate::report::Counts;
-use crate::ring::Ring;
 use crate::slab::Slab;
-use crate::switch::Batch;
+use crate::switch::{Agenda, LONGEST_WINDOW};
 use crate::topology::{End, Topology};
 use crate::{Profile, Setting};
 
@@ -23,9 +23,6 @@ pub struct Fabric {
     /// Whether the whole machine is one block.
     pub one_block: bool,
 }
-
-/// Moments of a window have 14 bits in a switch's order.
-const LONGEST_WINDOW: u64 = (1 << 14) - 1;
 
 /// With less between two blocks than this, what windows save is less than what they cost.
 const SHORTEST_WINDOW: u64 = 32;
@@ -95,27 +92,51 @@ pub enum Purpose {
     Wait = 4,
 }
 
+/// Packets on their way between two blocks.
+pub type Bin = Vec<Packet>;
+
+/// What the blocks of a thread share, each while it runs: memory that the one before has just used is
+/// still in the cache.
+#[derive(Default)]
+pub struct Bench {
+    /// Packets in NICs and at ports.
+    pub slab: Slab,
+    /// Bins that were emptied, to be filled again.
+    pub spare: Vec<Bin>,
+    /// Where a switch puts in order what arrives.
+    pub agenda: Agenda,
+}
+
 /// A block's packets and time.
 pub struct Medium {
     pub fabric: Arc<Fabric>,
-    pub slab: Slab,
-    pub ring: Ring,
+    pub bench: Bench,
     pub now: u64,
     pub counts: Counts,
+    /// What comes to each of the block's switches from inside.
+    pub inward: Vec<Inward>,
+    /// What came to the block's switch from other blocks.
+    pub incoming: Vec<Bin>,
+    /// What comes to each of its NICs, in order of time.
+    pub arrivals: Vec<List>,
+    /// What the tasks behind each NIC will do.
+    pub events: Vec<Events>,
+    /// When something happens next at each NIC.
+    pub wake: Vec<u64>,
+    /// The NIC that is being run.
+    pub here: usize,
+    /// Headers that a switch gives back.
+    pub returned: Vec<Packet>,
     /// For other blocks: a bin for each link of the block's switch.
-    pub outbox: Vec<Batch>,
-    /// Bins that were emptied, to be filled again.
-    pub spare: Vec<Batch>,
-    /// For the block's own switches, in a window to come.
-    pub inward: Batch,
-    /// When the first of what was launched to a switch arrives.
+    pub outbox: Vec<Bin>,
+    /// When the first of what is in them arrives.
     pub first_out: u64,
-    /// NICs whose egress port has something waiting.
-    pub leaving: Vec<u32>,
     /// Tasks that will go on at a time that is known.
     pub resuming: usize,
     /// When a task went on last.
     pub last_resumed: u64,
+    first_switch: u32,
+    first_nic: u32,
     // What every launch needs, near at hand.
     link: u64,
     switch: u64,
@@ -127,22 +148,30 @@ impl Medium {
         let topology = &fabric.topology;
         let links = topology.downlinks(block) + topology.uplinks(block);
         let bins = if fabric.one_block { 0 } else { links as usize };
+        let (first_switch, until_switch) = fabric.switches_of(block);
+        let (first_nic, until_nic) = fabric.nics_of(block);
+        let nics = (until_nic - first_nic) as usize;
         Medium {
             fabric: Arc::clone(fabric),
-            slab: Slab::default(),
-            ring: Ring::new(),
+            bench: Bench::default(),
             now: 0,
             counts: Counts::default(),
-            outbox: vec![Batch::new(); bins],
-            spare: Vec::new(),
+            inward: (first_switch..until_switch).map(|_| Inward::default()).collect(),
+            incoming: Vec::new(),
+            arrivals: vec![List::default(); nics],
+            events: vec![Events::default(); nics],
+            wake: vec![u64::MAX; nics],
+            here: 0,
+            returned: Vec::new(),
+            outbox: vec![Bin::new(); bins],
+            first_out: u64::MAX,
+            resuming: 0,
+            last_resumed: 0,
+            first_switch,
+            first_nic,
             link: fabric.profile.network.link,
             switch: fabric.profile.network.switch,
             loss_parts: fabric.setting.loss_parts,
-            inward: Vec::new(),
-            first_out: u64::MAX,
-            leaving: Vec::new(),
-            resuming: 0,
-            last_resumed: 0,
         }
     }
 
@@ -152,59 +181,108 @@ impl Medium {
         bytes.div_ceil(self.fabric.profile.nic.entry_bytes).max(1)
     }
 
-    /// Lets something happen at its time.
-    pub fn schedule(&mut self, packet: Packet) {
-        let place = self.slab.put(packet);
-        self.ring.add(&mut self.slab, place);
+    /// Something happens at its time behind the NIC that is being run.
+    pub fn event(&mut self, event: Event) {
+        let wake = &mut self.wake[self.here];
+        *wake = event.time.min(*wake);
+        self.events[self.here].add(event);
     }
 
-    /// An event of the block's own.
-    pub fn event(&mut self, kind: Kind, time: u64, whom: u32) {
-        self.schedule(Packet::event(kind, time.max(self.now), whom));
+    /// A link as what is launched needs it: where it leads from a switch of this block.
+    pub fn link_to(&self, end: End, number: u32) -> Link {
+        match end {
+            End::Nic(nic) => Link::Nic(nic - self.first_nic),
+            End::Switch(switch) if self.fabric.one_block => {
+                Link::Switch(switch - self.first_switch)
+            }
+            End::Switch(_) => Link::Block(number),
+        }
     }
 
-    /// A packet begins on a link: it arrives where the link leads, unless it is lost.
+    /// The link from a NIC to its leaf.
+    pub fn link_up(&self, nic: u32) -> Link {
+        Link::Switch(self.fabric.topology.leaf_of(nic) - self.first_switch)
+    }
+
+    /// A packet begins on a link: it arrives where the link leads, unless it is lost. A tail is what
+    /// it takes longer to a switch.
     #[inline]
-    pub fn launch(&mut self, mut packet: Packet, start: u64, link: &Link) {
-        if self.loss_parts > 0 && self.fabric.draw(Purpose::Loss, &packet, start) < self.loss_parts
-        {
-            self.counts.lost += 1;
+    pub fn launch(&mut self, packet: &mut Packet, start: u64, link: Link, tail: u64) {
+        if self.loss_parts > 0 && self.is_lost(packet, start) {
             return;
         }
         let flits = u64::from(packet.flits);
-        match link.end {
-            End::Nic(_) => {
+        match link {
+            Link::Nic(nic) => {
+                let nic = nic as usize;
                 packet.time = start + self.link + flits;
-                packet.at = NO_SWITCH;
-                self.schedule(packet);
+                self.wake[nic] = packet.time.min(self.wake[nic]);
+                let place = self.bench.slab.put(packet.take());
+                self.arrivals[nic].push(&mut self.bench.slab, place);
             }
-            End::Switch(switch) => {
-                packet.time = start + self.link + flits.max(self.switch) + link.tail;
-                packet.at = switch as u16;
+            Link::Block(number) => {
+                packet.time = start + self.link + flits.max(self.switch) + tail;
                 self.first_out = self.first_out.min(packet.time);
-                if link.stays {
-                    self.inward.push(Some(packet));
-                } else {
-                    let bin = &mut self.outbox[link.number as usize];
-                    if bin.capacity() == 0 {
-                        *bin = self.spare.pop().unwrap_or_default();
-                    }
-                    bin.push(Some(packet));
-                }
+                fill(&mut self.outbox[number as usize], &mut self.bench.spare, packet);
+            }
+            Link::Switch(switch) => {
+                packet.time = start + self.link + flits.max(self.switch) + tail;
+                let inward = &mut self.inward[switch as usize];
+                inward.first = inward.first.min(packet.time);
+                fill(&mut inward.packets, &mut self.bench.spare, packet);
             }
         }
     }
+
+    #[cold]
+    fn is_lost(&mut self, packet: &Packet, start: u64) -> bool {
+        let is_lost = self.fabric.draw(Purpose::Loss, packet, start) < self.loss_parts;
+        self.counts.lost += u64::from(is_lost);
+        is_lost
+    }
+
+    /// When something happens next: at a switch, at a NIC, in another block.
+    pub fn next(&self) -> u64 {
+        let inward = self.inward.iter().map(|inward| inward.first);
+        let wake = self.wake.iter().copied();
+        inward.chain(wake).min().unwrap_or(u64::MAX).min(self.first_out)
+    }
 }
 
-/// A link, as its sending end sees it.
+/// Adds a packet to a bin; a new one is taken from the spare ones.
+#[inline]
+fn fill(bin: &mut Bin, spare: &mut Vec<Bin>, packet: &mut Packet) {
+    if bin.capacity() == 0 {
+        *bin = spare.pop().unwrap_or_default();
+    }
+    bin.push(packet.take());
+}
+
+/// Packets for a switch of this block.
+pub struct Inward {
+    pub packets: Bin,
+    /// When the first arrives.
+    pub first: u64,
+}
+
+impl Default for Inward {
+    fn default() -> Inward {
+        Inward { packets: Bin::new(), first: u64::MAX }
+    }
+}
+
+impl Inward {
+    pub fn push(&mut self, packet: Packet) {
+        self.first = self.first.min(packet.time);
+        self.packets.push(packet);
+    }
+}
+
+/// A link, as its sending end sees it: to a NIC or a switch of its block, or to another block by the
+/// bin of that number.
 #[derive(Clone, Copy, Debug)]
-pub struct Link {
-    /// Where it leads.
-    pub end: End,
-    /// Its number at its switch.
-    pub number: u32,
-    /// Whether it leads to a switch of the same block.
-    pub stays: bool,
-    /// What a message that is drawn for it takes longer.
-    pub tail: u64,
+pub enum Link {
+    Nic(u32),
+    Switch(u32),
+    Block(u32),
 }

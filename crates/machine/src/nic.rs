@@ -18,27 +18,24 @@ use std::collections::VecDeque;
 
 use node::{MESSAGE_WORDS, Words};
 
+use self::pull::Pulls;
+use self::receive::{Completed, Partial};
 use crate::medium::{Link, Medium, Purpose};
-use crate::packet::{GROUP_WORDS, Kind, PART, Packet};
+use crate::packet::{GROUP_WORDS, PART, Packet};
 use crate::port::Port;
 use crate::profile::NicModel;
 use crate::rank::RankState;
 use crate::slab::Place;
-use crate::topology::End;
-
-use self::pull::Pulls;
-use self::receive::{Completed, Partial};
 
 pub struct Nic {
     number: u32,
     first_rank: u32,
-    egress: Port,
-    /// Whether it is among those with something to leave.
-    listed: bool,
+    egress: Port<Place>,
+    leaf: Link,
     // The arbiter.
     free_at: u64,
     served: u32,
-    next_transmit: u64,
+    transmit_at: u64,
     // Transmit buffers.
     slots: Vec<Slot>,
     free_slots: Vec<u8>,
@@ -50,6 +47,7 @@ pub struct Nic {
     held: u32,
     entries: u32,
     blocked: VecDeque<Place>,
+    unblock_at: u64,
     partial: Vec<Partial>,
     completed: Completed,
     pulls: Pulls,
@@ -72,15 +70,15 @@ struct Slot {
 }
 
 impl Nic {
-    pub fn new(number: u32, first_rank: u32) -> Nic {
+    pub fn new(number: u32, medium: &Medium) -> Nic {
         Nic {
             number,
-            first_rank,
+            first_rank: number * medium.fabric.topology.ranks_per_nic,
             egress: Port::default(),
-            listed: false,
+            leaf: medium.link_up(number),
             free_at: 0,
             served: 0,
-            next_transmit: u64::MAX,
+            transmit_at: u64::MAX,
             slots: Vec::new(),
             free_slots: Vec::new(),
             large_in_use: 0,
@@ -89,6 +87,7 @@ impl Nic {
             held: 0,
             entries: 0,
             blocked: VecDeque::new(),
+            unblock_at: u64::MAX,
             partial: Vec::new(),
             completed: Completed::default(),
             pulls: Pulls::default(),
@@ -97,29 +96,44 @@ impl Nic {
         }
     }
 
+    /// When it does something by itself next.
+    pub fn next(&self) -> u64 {
+        self.transmit_at.min(self.look_at).min(self.pulls.ask_at).min(self.unblock_at)
+    }
+
+    /// Does what is due now.
+    pub fn act(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+        if self.transmit_at == medium.now {
+            self.transmit(ranks, medium);
+        } else if self.look_at == medium.now {
+            self.look_for_late(medium);
+        } else if self.pulls.ask_at == medium.now {
+            self.pull_if_idle(medium);
+        } else {
+            self.unblock(ranks, medium);
+        }
+    }
+
     /// One of its cores has a message that is ready at `time`.
-    pub fn offer(&mut self, time: u64, medium: &mut Medium) {
-        let at = self.free_at.max(time).max(medium.now);
-        if at < self.next_transmit && self.has_slot(false, medium) {
-            self.next_transmit = at;
-            medium.event(Kind::Transmit, at, self.number);
+    pub fn offer(&mut self, time: u64, medium: &Medium) {
+        if self.has_slot(false, medium) {
+            let at = self.free_at.max(time).max(medium.now);
+            self.transmit_at = self.transmit_at.min(at);
         }
     }
 
     /// Takes the next message of its cores, lowest core first.
-    pub fn transmit(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
-        if medium.now != self.next_transmit {
-            return; // An earlier one was asked for meanwhile.
-        }
-        self.next_transmit = u64::MAX;
-        let ready = |rank: &RankState| {
-            let front = rank.outgoing.front(&medium.slab)?;
-            (front.time <= medium.now && self.has_slot_for(front, medium)).then_some(())
+    fn transmit(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+        self.transmit_at = u64::MAX;
+        let is_ready = |rank: &RankState| {
+            rank.outgoing
+                .front(&medium.bench.slab)
+                .is_some_and(|front| front.time <= medium.now && self.has_slot_for(front, medium))
         };
-        if let Some(core) = ranks.iter().position(|rank| ready(rank).is_some()) {
+        if let Some(core) = ranks.iter().position(is_ready) {
             self.take(core, &mut ranks[core], medium);
         }
-        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.slab));
+        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.bench.slab));
         let fitting = waiting.filter(|front| self.has_slot_for(front, medium));
         if let Some(time) = fitting.map(|front| front.time).min() {
             self.offer(time, medium);
@@ -127,9 +141,9 @@ impl Nic {
     }
 
     fn take(&mut self, core: usize, rank: &mut RankState, medium: &mut Medium) {
-        let place = rank.outgoing.pop(&medium.slab).expect("a message waits");
+        let place = rank.outgoing.pop(&medium.bench.slab).expect("a message waits");
         let model = medium.fabric.profile.nic;
-        let packet = &mut medium.slab[place];
+        let packet = &mut medium.bench.slab[place];
         let words = packet.words.len() as u64 + 1;
         rank.outgoing_words -= words as u32;
         let turn = if self.served == core as u32 { 0 } else { model.turn };
@@ -170,7 +184,7 @@ impl Nic {
 
     fn send_segment(&mut self, slot: usize, segment: u32, ready: u64, medium: &mut Medium) {
         let model = &medium.fabric.profile.nic;
-        let head = &medium.slab[self.slots[slot].head];
+        let head = &medium.bench.slab[self.slots[slot].head];
         let is_part = is_large(head, model);
         let words = if is_part {
             let each = (model.segment_bytes / 8) as usize;
@@ -188,34 +202,33 @@ impl Nic {
     /// Puts a packet at the egress port.
     fn emit(&mut self, mut packet: Packet, medium: &mut Medium) {
         packet.measure(&medium.fabric.sizes);
-        let place = medium.slab.put(packet);
-        self.egress.push(&mut medium.slab, place);
-        if !std::mem::replace(&mut self.listed, true) {
-            medium.leaving.push(self.number);
-        }
+        let place = medium.bench.slab.put(packet);
+        self.egress.push(&medium.bench.slab[place], place);
     }
 
-    /// Lets begin what can begin before `until`; whether something still waits.
-    pub fn drain(&mut self, until: u64, medium: &mut Medium) -> bool {
-        while let Some((place, start)) = self.egress.next(&medium.slab, until) {
-            let packet = medium.slab.take(place);
+    /// Lets begin what can begin before `until`; when the next can.
+    pub fn drain(&mut self, until: u64, medium: &mut Medium) -> u64 {
+        while let Some((place, start)) = self.egress.next(until) {
+            let mut packet = medium.bench.slab.take(place);
             let flits = u64::from(packet.flits);
             medium.counts.packets += 1;
             medium.counts.wire_bytes += flits * u64::from(medium.fabric.profile.network.flit_bytes);
-            let came = self.tapped_in.front().filter(|first_in| **first_in < start).copied();
-            if !packet.kind.is_control()
-                && let Some(first_in) = came
-            {
-                self.tapped_in.pop_front();
-                self.tapped.push(start + flits - first_in);
+            if !self.tapped_in.is_empty() && !packet.kind.is_control() {
+                self.tap_out(start, flits);
             }
-            let leaf = medium.fabric.topology.leaf_of(self.number);
             let tail = self.tail(&packet, medium);
-            let link = Link { end: End::Switch(leaf), number: 0, stays: true, tail };
-            medium.launch(packet, start, &link);
+            medium.launch(&mut packet, start, self.leaf, tail);
         }
-        self.listed = !self.egress.is_empty();
-        self.listed
+        self.egress.next_start()
+    }
+
+    /// A message leaves the tapped NIC.
+    fn tap_out(&mut self, start: u64, flits: u64) {
+        if let Some(first_in) = self.tapped_in.front().copied().filter(|&first_in| first_in < start)
+        {
+            self.tapped_in.pop_front();
+            self.tapped.push(start + flits - first_in);
+        }
     }
 
     /// What a message that is drawn for it takes longer on its way.
@@ -235,10 +248,10 @@ impl Nic {
         if slot.waiting > 0 {
             return;
         }
-        let head = medium.slab.take(slot.head);
+        let head = medium.bench.slab.take(slot.head);
         self.large_in_use -= u32::from(is_large(&head, &medium.fabric.profile.nic));
         self.free_slots.push(head.slot);
-        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.slab));
+        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.bench.slab));
         if let Some(time) = waiting.map(|front| front.time).min() {
             self.offer(time, medium);
         }
@@ -269,7 +282,7 @@ impl Nic {
         let timeout = model.timeout;
         let Some(slot) = self.slot_of(pull, medium) else { return };
         slot.late_at = ready + timeout;
-        let head = &mut medium.slab[slot.head];
+        let head = &mut medium.bench.slab[slot.head];
         head.kind = head.kind.again();
         let number = usize::from(head.slot);
         medium.counts.resent += 1;
@@ -280,25 +293,20 @@ impl Nic {
     fn slot_of(&mut self, answer: &Packet, medium: &Medium) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(usize::from(answer.slot & !PART))?;
         // An answer to what was sent twice may find its buffer with another message.
-        let same = slot.waiting > 0 && medium.slab[slot.head].sequence >> 1 == answer.sequence >> 1;
+        let same =
+            slot.waiting > 0 && medium.bench.slab[slot.head].sequence >> 1 == answer.sequence >> 1;
         same.then_some(slot)
     }
 
     /// Looks for what is late once something may be: a little later, since many are late soon after
     /// each other, and one look finds them together.
-    fn look_after(&mut self, late_at: u64, medium: &mut Medium) {
+    fn look_after(&mut self, late_at: u64, medium: &Medium) {
         let time = late_at + medium.fabric.profile.nic.timeout / 16;
-        if time < self.look_at {
-            self.look_at = time;
-            medium.event(Kind::Timer, time, self.number);
-        }
+        self.look_at = self.look_at.min(time);
     }
 
     /// Sends again what nobody acknowledged for so long; each time it waits twice as long.
-    pub fn look_for_late(&mut self, medium: &mut Medium) {
-        if medium.now != self.look_at {
-            return; // An earlier look was asked for meanwhile.
-        }
+    fn look_for_late(&mut self, medium: &mut Medium) {
         self.look_at = u64::MAX;
         let timeout = medium.fabric.profile.nic.timeout;
         for number in 0..self.slots.len() {
@@ -308,7 +316,7 @@ impl Nic {
             }
             slot.tries = (slot.tries + 1).min(MOST_DOUBLINGS);
             slot.late_at = medium.now + (timeout << slot.tries);
-            let head = &mut medium.slab[slot.head];
+            let head = &mut medium.bench.slab[slot.head];
             head.kind = head.kind.again();
             let waiting = slot.waiting;
             for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {

@@ -1,16 +1,13 @@
-//! What moves and what happens: one small value for both, in lists through one store.
+//! What moves: packets, small values in lists through one store.
 //!
 //! A packet is 64 bytes, a cache line, with up to three words of its message inside. While it stays
-//! in a block it does not move: lists and buckets link it by its place in the slab.
+//! in a block it does not move: lists link it by its place in the slab.
 
 use node::Words;
 
 use crate::slab::{NOWHERE, Place, Slab};
 
-/// Comes to a NIC, or is an event of a block's own.
-pub const NO_SWITCH: u16 = u16::MAX;
-
-/// A packet under way, or an event of a block's own.
+/// A packet under way.
 #[derive(Clone, Debug)]
 pub struct Packet {
     /// When it is where it goes next.
@@ -19,13 +16,11 @@ pub struct Packet {
     pub next: Place,
     /// Which rank sent it; of a control packet, the first rank of its NIC.
     pub from: u32,
-    /// Which rank it is for; of an event, whom it is about.
+    /// Which rank it is for.
     pub to: u32,
     /// Twice the number of the message among its NIC's, plus the segment. A control packet carries
     /// that of the packet it is about.
     pub sequence: u32,
-    /// Which switch it comes to, or [`NO_SWITCH`].
-    pub at: u16,
     /// Flits on the wire.
     pub flits: u16,
     /// The port of its receiver; between switches, the branch of a multicast it is about.
@@ -38,7 +33,7 @@ pub struct Packet {
     pub words: Words,
 }
 
-/// What a packet or an event is, in the order of those of one moment.
+/// What a packet is: data first, then control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -76,28 +71,17 @@ pub enum Kind {
     CastAck,
     /// A branch of a multicast got its header alone.
     CastNack,
-    /// Event: a NIC takes the next message of its cores.
-    Transmit,
-    /// Event: a NIC looks which packets nobody acknowledged.
-    Timer,
-    /// Event: a NIC asks for what was cut, if no data came for a while.
-    PullTimer,
-    /// Event: a NIC tries again to hand on what its queues had no room for.
-    Unblock,
-    /// Event: a task goes on; the sequence is its turn.
-    Resume,
-    /// Event: a core of a rank with several tasks is free.
-    CoreFree,
-    /// Event: something that a disk does.
-    Call,
-    /// Event: bulk arrives.
-    Parcel,
 }
 
 impl Kind {
     /// Whether it goes before data.
     pub fn is_control(self) -> bool {
         self >= Kind::Trimmed
+    }
+
+    /// Whether a switch deals with it itself: a multicast, or an answer about one.
+    pub fn concerns_casts(self) -> bool {
+        matches!(self, Kind::Cast | Kind::CastAgain | Kind::CastTrimmed) || self >= Kind::CopyAck
     }
 
     /// Whether it is a message to a group, whole.
@@ -136,16 +120,15 @@ impl Kind {
 }
 
 impl Packet {
-    /// An event of a block's own.
-    pub fn event(kind: Kind, time: u64, to: u32) -> Packet {
+    /// A packet without words, from one rank to another.
+    pub fn new(kind: Kind, time: u64, from: u32, to: u32) -> Packet {
         let words = Words::new();
         Packet {
             time,
             next: NOWHERE,
-            from: 0,
+            from,
             to,
             sequence: 0,
-            at: NO_SWITCH,
             flits: 0,
             port: 0,
             kind,
@@ -161,12 +144,13 @@ impl Packet {
 
     /// A control packet about this one that names the same sender and receiver.
     pub fn control(&self, kind: Kind) -> Packet {
-        Packet { kind, words: Words::new(), at: NO_SWITCH, ..*self }
+        Packet { kind, words: Words::new(), ..*self }
     }
 
-    /// The same without words.
-    pub fn header(&self) -> Packet {
-        Packet { words: Words::new(), ..*self }
+    /// Moves the packet out.
+    #[inline]
+    pub fn take(&mut self) -> Packet {
+        Packet { words: std::mem::take(&mut self.words), ..*self }
     }
 
     /// Whether its message has another segment.
@@ -182,16 +166,6 @@ impl Packet {
             let named = if self.kind.is_cast() { GROUP_WORDS } else { 0 };
             sizes.header + (self.words.len() - named) as u16 * sizes.word
         };
-    }
-
-    /// The receiver, as what happens at one moment is ordered by it.
-    pub fn receiver(&self) -> u64 {
-        u64::from(self.at) << 40 | (self.kind as u64) << 32 | u64::from(self.to)
-    }
-
-    /// The sender and sequence, by which what comes to one receiver is ordered.
-    pub fn sender(&self) -> u64 {
-        u64::from(self.from) << 32 | u64::from(self.sequence)
     }
 }
 
@@ -265,7 +239,7 @@ mod tests {
         let (mut even, mut odd) = (List::default(), List::default());
         for round in 0..3 {
             for number in 0..10 {
-                let place = slab.put(Packet::event(Kind::Timer, 0, number));
+                let place = slab.put(Packet::new(Kind::Data, 0, 0, number));
                 if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut slab, place);
             }
             for number in 0..10 {

@@ -6,8 +6,9 @@
 //! headers of cut packets take turns with data: else, where very many senders meet, the headers of
 //! what they send again would fill the link for ever (NDP weighs the two for the same reason).
 
-use crate::packet::List;
-use crate::slab::{Place, Slab};
+use std::collections::VecDeque;
+
+use crate::packet::Packet;
 
 /// Flits of data that go between two headers of cut packets while data wait: sixteen small packets.
 /// For each header its receiver sends a NACK and a PULL, for each data packet an ACK: of small
@@ -17,16 +18,13 @@ const DATA_FLITS: u32 = 160;
 /// Headers that may wait at a port: few enough that none is late when it comes.
 const MOST_HEADERS: u32 = 64;
 
-/// The sending end of a link. Of its two queues, that of control packets comes first.
-#[derive(Clone, Debug)]
-pub struct Port {
+/// The sending end of a link. Of its two queues, that of control packets comes first. What waits is
+/// known by where it lies.
+#[derive(Debug)]
+pub struct Port<At> {
     /// When the link has sent what began.
     busy: u64,
-    /// When the first of each queue is there.
-    ready: [u64; 2],
-    queues: [List; 2],
-    /// Flits that wait in each.
-    waiting: [u32; 2],
+    queues: [Queue<At>; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
     /// Headers of cut packets that wait.
@@ -35,36 +33,55 @@ pub struct Port {
     data_turn: u32,
 }
 
-impl Default for Port {
-    fn default() -> Port {
-        Port {
-            busy: 0,
-            ready: [u64::MAX; 2],
-            queues: [List::default(); 2],
-            waiting: [0; 2],
-            sent_flits: 0,
-            headers: 0,
-            data_turn: 0,
-        }
+#[derive(Debug)]
+struct Queue<At> {
+    /// When the first is there; `u64::MAX` when none is.
+    ready: u64,
+    /// Flits that wait.
+    flits: u64,
+    packets: VecDeque<Waiting<At>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting<At> {
+    /// Since when it is there.
+    ready: u64,
+    at: At,
+    flits: u16,
+    is_header: bool,
+}
+
+impl<At> Default for Queue<At> {
+    fn default() -> Queue<At> {
+        Queue { ready: u64::MAX, flits: 0, packets: VecDeque::new() }
     }
 }
 
-impl Port {
-    pub fn is_empty(&self) -> bool {
+impl<At> Default for Port<At> {
+    fn default() -> Port<At> {
+        let queues = [Queue::default(), Queue::default()];
+        Port { busy: 0, queues, sent_flits: 0, headers: 0, data_turn: 0 }
+    }
+}
+
+impl<At: Copy> Port<At> {
+    fn is_empty(&self) -> bool {
         self.next_start() == u64::MAX
     }
 
     /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
+    #[inline]
     pub fn next_start(&self) -> u64 {
-        self.busy.max(self.ready[0].min(self.ready[1]))
+        self.busy.max(self.queues[0].ready.min(self.queues[1].ready))
     }
 
     /// Flits that wait in the queue of such a packet.
     pub fn waiting(&self, control: bool) -> u64 {
-        u64::from(self.waiting[usize::from(!control)])
+        self.queues[usize::from(!control)].flits
     }
 
     /// Begins with a packet that is there now, if nothing waits and the link is free.
+    #[inline]
     pub fn begin_now(&mut self, now: u64, flits: u64) -> bool {
         if self.busy > now || !self.is_empty() {
             return false;
@@ -74,49 +91,55 @@ impl Port {
     }
 
     /// Adds a packet that is there from its time on; those of one queue come in that order.
-    pub fn push(&mut self, slab: &mut Slab, place: Place) {
-        let packet = &slab[place];
-        let queue = usize::from(!packet.kind.is_control());
-        self.headers += u32::from(packet.kind.is_trimmed());
-        self.waiting[queue] += u32::from(packet.flits);
-        if self.ready[queue] == u64::MAX {
-            self.ready[queue] = packet.time;
+    #[inline]
+    pub fn push(&mut self, packet: &Packet, at: At) {
+        let queue = &mut self.queues[usize::from(!packet.kind.is_control())];
+        let is_header = packet.kind.is_trimmed();
+        self.headers += u32::from(is_header);
+        queue.flits += u64::from(packet.flits);
+        if queue.packets.is_empty() {
+            queue.ready = packet.time;
         }
-        self.queues[queue].push(slab, place);
+        let (ready, flits) = (packet.time, packet.flits);
+        queue.packets.push_back(Waiting { ready, at, flits, is_header });
     }
 
-    /// The next packet that begins before `until`: its place, and when it begins.
-    pub fn next(&mut self, slab: &Slab, until: u64) -> Option<(Place, u64)> {
+    /// The next packet that begins before `until`: where it lies, and when it begins.
+    #[inline]
+    pub fn next(&mut self, until: u64) -> Option<(At, u64)> {
         let start = self.next_start();
         if start >= until {
             return None;
         }
-        let queue = usize::from(self.ready[0] > start || self.is_datas_turn(slab, start));
-        let place = self.queues[queue].pop(slab)?;
-        self.ready[queue] = self.queues[queue].front(slab).map_or(u64::MAX, |next| next.time);
-        let packet = &slab[place];
-        let flits = packet.flits;
-        if packet.kind.is_trimmed() {
+        let is_data = self.queues[0].ready > start || self.is_datas_turn(start);
+        let queue = &mut self.queues[usize::from(is_data)];
+        let packet = queue.packets.pop_front()?;
+        queue.ready = queue.packets.front().map_or(u64::MAX, |next| next.ready);
+        queue.flits -= u64::from(packet.flits);
+        if packet.is_header {
             self.headers -= 1;
             self.data_turn = DATA_FLITS;
-        } else if queue == 1 {
-            self.data_turn = self.data_turn.saturating_sub(u32::from(flits));
+        } else if is_data {
+            self.data_turn = self.data_turn.saturating_sub(u32::from(packet.flits));
         }
-        self.waiting[queue] -= u32::from(flits);
-        self.begin(start, u64::from(flits));
-        Some((place, start))
+        self.begin(start, u64::from(packet.flits));
+        Some((packet.at, start))
     }
 
     /// Whether a cut packet's header would be next while data wait that have not had their turns.
-    fn is_datas_turn(&self, slab: &Slab, start: u64) -> bool {
-        let next_is_header =
-            || self.queues[0].front(slab).is_some_and(|next| next.kind.is_trimmed());
-        self.data_turn > 0 && self.ready[1] <= start && next_is_header()
+    fn is_datas_turn(&self, start: u64) -> bool {
+        let next_is_header = || self.queues[0].packets.front().is_some_and(|next| next.is_header);
+        self.data_turn > 0 && self.queues[1].ready <= start && next_is_header()
     }
 
     /// Whether one more header may wait.
     pub fn takes_header(&self) -> bool {
         self.headers < MOST_HEADERS
+    }
+
+    /// What waits, to be moved elsewhere.
+    pub fn places(&mut self) -> impl Iterator<Item = &mut At> {
+        self.queues.iter_mut().flat_map(|queue| queue.packets.iter_mut()).map(|one| &mut one.at)
     }
 
     fn begin(&mut self, start: u64, flits: u64) {
@@ -136,15 +159,14 @@ mod tests {
 
     /// What leaves, and when, if it is drained in steps.
     fn sent(packets: &[(Kind, u64)], step: u64) -> Vec<(Kind, u64)> {
-        let (mut slab, mut port) = (Slab::default(), Port::default());
+        let mut port = Port::default();
         for &(kind, time) in packets {
-            let place = slab.put(packet(kind, time));
-            port.push(&mut slab, place);
+            port.push(&packet(kind, time), kind);
         }
         let mut sent = Vec::new();
         for until in (0..200).step_by(step as usize) {
-            while let Some((place, start)) = port.next(&slab, until) {
-                sent.push((slab.take(place).kind, start));
+            while let Some(next) = port.next(until) {
+                sent.push(next);
             }
         }
         assert_eq!(port.sent_flits, sent.len() as u64 * 10 - control(&sent));
@@ -152,7 +174,8 @@ mod tests {
     }
 
     fn packet(kind: Kind, time: u64) -> Packet {
-        let mut packet = Packet { words: Words::from(&[1, 2][..]), ..Packet::event(kind, time, 0) };
+        let mut packet =
+            Packet { words: Words::from(&[1, 2][..]), ..Packet::new(kind, time, 0, 0) };
         packet.measure(&SIZES);
         packet
     }
@@ -174,15 +197,14 @@ mod tests {
 
     #[test]
     fn a_free_link_takes_a_packet_at_once() {
-        let (mut slab, mut port) = (Slab::default(), Port::default());
+        let mut port = Port::default();
         assert!(port.begin_now(5, 10));
         assert!(!port.begin_now(14, 10));
-        let place = slab.put(packet(Kind::Ack, 14));
-        port.push(&mut slab, place);
+        port.push(&packet(Kind::Ack, 14), ());
         assert_eq!(port.waiting(true), 9);
         assert!(!port.begin_now(15, 10), "something waits");
-        assert_eq!(port.next(&slab, 15), None);
-        assert_eq!(port.next(&slab, 16).map(|(_, start)| start), Some(15));
+        assert_eq!(port.next(15), None);
+        assert_eq!(port.next(16).map(|(_, start)| start), Some(15));
         assert_eq!(port.waiting(true), 0);
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::events::{Event, What};
 use crate::medium::Medium;
-use crate::packet::{Kind, List, Packet};
+use crate::packet::{List, Packet};
 use crate::setting::Queues;
 use crate::slab::Place;
 
@@ -58,11 +59,11 @@ struct ReceiveQueue {
 impl RankState {
     /// A message is there at its time.
     pub fn deliver(&mut self, place: Place, entries: u32, medium: &mut Medium) {
-        let (time, port) = (medium.slab[place].time, medium.slab[place].port);
+        let (time, port) = (medium.bench.slab[place].time, medium.bench.slab[place].port);
         self.entries += entries;
         let queue = self.queue(port);
         queue.entries += entries;
-        queue.messages.push(&mut medium.slab, place);
+        queue.messages.push(&mut medium.bench.slab, place);
         if let Some(waiter) = queue.waiters.pop_front() {
             // A core that is busy sees it when it is done.
             waiter.resume(waiter.clock.max(time), medium);
@@ -84,15 +85,17 @@ impl RankState {
 
     /// The oldest message of a port.
     pub fn front<'a>(&mut self, port: u16, medium: &'a Medium) -> Option<&'a Packet> {
-        self.queue(port).messages.front(&medium.slab)
+        self.queue(port).messages.front(&medium.bench.slab)
     }
 
     /// Takes the oldest message of a port; its entries are free at `time`.
     pub fn take(&mut self, port: u16, time: u64, medium: &mut Medium) -> Packet {
-        let place = self.queue(port).messages.pop(&medium.slab).expect("a message is there");
-        let packet = medium.slab.take(place);
+        let place = self.queue(port).messages.pop(&medium.bench.slab).expect("a message is there");
+        let packet = medium.bench.slab.take(place);
         let entries = medium.entries_of(&packet);
-        self.releases.push_back((time, entries, port));
+        // Several cores may take at times that are not in order.
+        let later = self.releases.iter().rev().take_while(|release| release.0 > time).count();
+        self.releases.insert(self.releases.len() - later, (time, entries, port));
         packet
     }
 
@@ -107,7 +110,7 @@ impl RankState {
     pub fn forget(&mut self, port: u16, task: u32, medium: &mut Medium) {
         let queue = self.queue(port);
         queue.waiters.retain(|waiter| waiter.task != task);
-        let Some(time) = queue.messages.front(&medium.slab).map(|packet| packet.time) else {
+        let Some(time) = queue.messages.front(&medium.bench.slab).map(|packet| packet.time) else {
             return;
         };
         if let Some(waiter) = queue.waiters.pop_front() {
@@ -192,9 +195,8 @@ impl RankState {
 impl Waiter {
     /// Lets the task go on at `time`.
     pub fn resume(self, time: u64, medium: &mut Medium) {
-        let mut event = Packet::event(Kind::Resume, time.max(medium.now), self.task);
-        event.sequence = self.turn;
+        let time = time.max(medium.now);
         medium.resuming += 1;
-        medium.schedule(event);
+        medium.event(Event { time, what: What::Resume, whom: self.task, turn: self.turn });
     }
 }

@@ -1,8 +1,7 @@
 //! Places for packets: the one room of this crate with `unsafe`.
 //!
 //! Every event touches its packet several times, by a place that the slab itself gave out. A bounds
-//! check for each is a tenth of the simulator's time, and a packet that is not in the cache is most
-//! of the rest: so places are not checked again, and packets can be fetched before they are due.
+//! check for each is a tenth of the simulator's time: so places are not checked again.
 
 #![allow(unsafe_code)]
 
@@ -57,19 +56,6 @@ impl Slab {
         // SAFETY: the place was given out by this slab and not given back since, so it holds a
         // packet; nobody reads it again, since its place is free.
         unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_read() }
-    }
-
-    /// Brings a packet into the cache that will be needed soon.
-    pub fn fetch(&self, place: Place) {
-        #[cfg(target_arch = "x86_64")]
-        if place != NOWHERE {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let packet = self.packets.as_ptr().wrapping_add(place.0 as usize);
-            // SAFETY: a prefetch reads nothing, whatever the address.
-            unsafe { _mm_prefetch(packet.cast(), _MM_HINT_T0) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = place;
     }
 
     #[inline]

@@ -7,150 +7,149 @@
 //! [`cast`](self::cast).
 //!
 //! A switch has no events. Whatever reaches it in a window left its last hop before the window
-//! began, a link and a switch's latency ago. So all that comes is known at the window's beginning:
-//! the switch puts it in order of time once, and works through it in one go. What leaves towards NICs
-//! becomes events of this window, what leaves towards other switches is theirs in the next.
+//! began, a link and a switch's latency ago. So all that comes is known at the window's beginning,
+//! and since what leaves by one link does not touch what leaves by another, the switch works through
+//! the window link by link.
 //!
 //! ```text
-//!   what arrives in the window, sorted -> way -> port -> NICs (events)
-//!                                                     -> other switches (bins)
+//!   bins -> way -> sorted by link and time -> port -> NICs of this block
+//!                                                  -> bins of other switches
 //! ```
+//!
+//! Multicasts make packets of their own; they go first, and do not look at the ports.
 
 mod agenda;
 mod cast;
 
-use crate::medium::{Fabric, Link, Medium, Purpose};
+use std::ops::Range;
+
+use crate::medium::{Bin, Link, Medium, Purpose};
 use crate::packet::{Kind, Packet};
 use crate::port::Port;
-use crate::topology::{Divisor, End};
+use crate::slab::Place;
+use crate::topology::Divisor;
 
-use self::agenda::Agenda;
-pub use self::agenda::Batch;
+pub use self::agenda::{Agenda, LONGEST_WINDOW};
+use self::agenda::{Due, Spot};
 use self::cast::Casts;
 pub use self::cast::group_words;
 
-/// Bins of so many packets are kept to be filled again: where little is sent, making them anew costs
-/// more than what is in them.
-const SMALL: usize = 16;
-
 pub struct Switch {
     number: u32,
+    /// Its number in its block.
+    local: usize,
     /// The NICs below it, and how many behind each downlink.
-    below: std::ops::Range<u32>,
+    below: Range<u32>,
     each: Divisor,
     downlinks: u32,
     exits: Vec<Exit>,
     casts: Casts,
-    /// What will arrive, as it was handed over.
-    incoming: Vec<Batch>,
-    spare: Vec<Batch>,
-    agenda: Agenda,
-    /// Ports where something waits, at most so many.
-    waiting: usize,
+    /// What the switch itself sends: each with its link.
+    own: Vec<(u32, Packet)>,
+    /// When the first of what waits at its ports begins.
+    next_start: u64,
 }
 
 impl Switch {
-    pub fn new(number: u32, fabric: &Fabric) -> Switch {
-        let topology = &fabric.topology;
+    pub fn new(number: u32, local: usize, medium: &Medium) -> Switch {
+        let topology = &medium.fabric.topology;
         let (first, until) = topology.below(number);
         let count = topology.downlinks(number) + topology.uplinks(number);
         let exit = |link| {
-            let end = topology.end_of(number, link);
-            let link = Link { end, number: link, stays: fabric.one_block, tail: 0 };
+            let link = medium.link_to(topology.end_of(number, link), link);
             Exit { port: Port::default(), link }
         };
         Switch {
             number,
+            local,
             below: first..until,
             each: Divisor::new(topology.each_behind(number)),
             downlinks: topology.downlinks(number),
             exits: (0..count).map(exit).collect(),
             casts: Casts::default(),
-            incoming: Vec::new(),
-            spare: Vec::new(),
-            agenda: Agenda::default(),
-            waiting: 0,
+            own: Vec::new(),
+            next_start: u64::MAX,
         }
     }
 
-    /// These will arrive at their times.
-    pub fn expect(&mut self, packets: Batch) {
-        if !packets.is_empty() {
-            self.incoming.push(packets);
-        }
+    /// When something happens here next, but for what arrives.
+    pub fn next(&self) -> u64 {
+        self.next_start.min(self.casts.next_look())
     }
 
-    /// When something happens here next, if the last window ended at `until`.
-    pub fn next(&self, until: u64) -> u64 {
-        let times = self.incoming.iter().flatten().flatten().map(|packet| packet.time);
-        let arrival = times.min().unwrap_or(u64::MAX);
-        let waiting = if self.waiting > 0 { until } else { u64::MAX };
-        arrival.min(waiting).min(self.casts.next_look())
-    }
-
-    /// Works through all that arrives from `begin` on before `until`.
-    pub fn run(&mut self, begin: u64, until: u64, medium: &mut Medium) {
-        let is_idle = self.incoming.is_empty() && self.waiting == 0;
-        if is_idle && self.casts.next_look() >= until {
+    /// Works through all that arrives in a window. The bins are empty then.
+    pub fn run(&mut self, window: &Range<u64>, bins: &mut Vec<Bin>, medium: &mut Medium) {
+        if bins.is_empty() && self.next() >= window.end {
             return;
         }
-        let mut incoming = std::mem::replace(&mut self.incoming, std::mem::take(&mut self.spare));
-        let mut agenda = std::mem::take(&mut self.agenda);
-        let later = agenda.fill(&incoming, &(begin..until));
-        medium.counts.events += agenda.due.len() as u64;
-        for due in &agenda.due {
-            let slot = incoming[due.batch as usize][due.index as usize].take();
-            let packet = slot.expect("each arrives once");
-            if self.casts.next_look() <= packet.time {
-                self.look_until(packet.time, medium);
+        let mut agenda = std::mem::take(&mut medium.bench.agenda);
+        agenda.clear((window.end - window.start) as usize, self.exits.len());
+        self.find_ways(window, bins, &mut agenda, medium);
+        agenda.sort(bins);
+        self.next_start = u64::MAX;
+        for (link, exit) in self.exits.iter_mut().enumerate() {
+            let due = agenda.of(link);
+            if !due.is_empty() || exit.port.next_start() < window.end {
+                exit.run(window, due, bins, medium);
             }
-            medium.now = packet.time;
-            self.arrive(packet, medium);
+            self.next_start = self.next_start.min(exit.port.next_start());
         }
-        self.look_until(until - 1, medium);
-        for mut packets in incoming.drain(..) {
-            if later {
-                packets.retain(Option::is_some);
-            } else {
-                packets.clear();
-            }
-            if !packets.is_empty() {
-                self.incoming.push(packets);
-            } else if packets.capacity() <= SMALL && medium.spare.len() < self.exits.len() {
-                medium.spare.push(packets);
-            }
-        }
-        (self.spare, self.agenda) = (incoming, agenda);
-        self.waiting = 0;
-        for exit in &mut self.exits {
-            if exit.port.next_start() < until {
-                exit.drain(until, medium);
-            }
-            self.waiting += usize::from(!exit.port.is_empty());
+        medium.bench.agenda = agenda;
+        bins.iter_mut().for_each(Vec::clear);
+        for mut header in medium.returned.drain(..) {
+            // It comes in again, as what the switch has to say itself, no sooner than all else.
+            header.time += medium.fabric.window;
+            header.measure(&medium.fabric.sizes);
+            medium.inward[self.local].push(header);
         }
     }
 
-    fn arrive(&mut self, packet: Packet, medium: &mut Medium) {
-        match packet.kind {
-            Kind::Data | Kind::DataAgain => {
-                let link = self.way(&packet, medium);
-                let header = packet.header();
-                if !self.exits[link as usize].output(packet, medium) {
-                    medium.counts.returned += 1;
-                    self.give_back(&header, medium);
+    /// Notes by which link each packet leaves. What arrives after the window waits inside.
+    fn find_ways(
+        &mut self,
+        window: &Range<u64>,
+        bins: &mut Vec<Bin>,
+        agenda: &mut Agenda,
+        medium: &mut Medium,
+    ) {
+        let mut casts = Vec::new();
+        for (bin, packets) in (0..).zip(bins.iter_mut()) {
+            for (index, packet) in (0..).zip(packets) {
+                if packet.time >= window.end {
+                    medium.inward[self.local].push(packet.take());
+                } else if packet.kind.concerns_casts() {
+                    casts.push(packet.take());
+                } else {
+                    let link = self.way(packet, medium);
+                    agenda.note(packet, packet.time - window.start, Spot { bin, index }, link);
                 }
             }
-            Kind::Trimmed | Kind::Ack | Kind::Nack | Kind::Pull | Kind::Returned => {
-                let link = self.way(&packet, medium);
-                self.put_out(link, packet, medium);
-            }
-            _ => self.arrive_cast(packet, medium),
         }
+        medium.counts.events += (agenda.len() + casts.len()) as u64;
+        if !casts.is_empty() || self.casts.next_look() < window.end {
+            self.work_on(casts, window, medium);
+            let bin = bins.len() as u16;
+            for (index, (link, packet)) in (0..).zip(&self.own) {
+                agenda.note(packet, packet.time - window.start, Spot { bin, index }, *link);
+            }
+            bins.push(self.own.drain(..).map(|(_, packet)| packet).collect());
+        }
+    }
+
+    /// Deals with the multicasts of a window in order of time.
+    fn work_on(&mut self, mut casts: Vec<Packet>, window: &Range<u64>, medium: &mut Medium) {
+        casts.sort_by_key(|packet| (packet.time, packet.from, packet.sequence, packet.port));
+        for packet in casts {
+            self.look_until(packet.time, medium);
+            medium.now = packet.time;
+            self.arrive_cast(packet, medium);
+        }
+        self.look_until(window.end - 1, medium);
     }
 
     /// The most flits that a link to a NIC carried.
     pub fn busiest_down_flits(&self) -> u64 {
-        let to_nics = self.exits.iter().filter(|exit| matches!(exit.link.end, End::Nic(_)));
+        let to_nics = self.exits.iter().filter(|exit| matches!(exit.link, Link::Nic(_)));
         to_nics.map(|exit| exit.port.sent_flits).max().unwrap_or(0)
     }
 
@@ -160,7 +159,7 @@ impl Switch {
         if self.below.contains(&nic) {
             return self.each.quotient(nic - self.below.start);
         }
-        self.up(medium.fabric.draw(Purpose::Route, packet, medium.now))
+        self.up(medium.fabric.draw(Purpose::Route, packet, packet.time))
     }
 
     /// An uplink, as a number draws it.
@@ -169,64 +168,73 @@ impl Switch {
         self.downlinks + ((u64::from(drawn) * uplinks) >> 32) as u32
     }
 
-    /// Tells the sender of a segment that there was no room even for its header (NDP's return to
-    /// sender).
-    fn give_back(&mut self, header: &Packet, medium: &mut Medium) {
-        let returned = header.answer(Kind::Returned, header.to, medium.now);
-        let link = self.way(&returned, medium);
-        self.emit(link, returned, medium);
-    }
-
-    /// Puts a packet of the switch's own on a link.
-    fn emit(&mut self, link: u32, mut packet: Packet, medium: &mut Medium) {
+    /// Puts a packet of the switch's own on a link; it is dropped when there is no room.
+    fn emit(&mut self, link: u32, mut packet: Packet, medium: &Medium) {
         packet.measure(&medium.fabric.sizes);
-        self.put_out(link, packet, medium);
+        packet.time = medium.now;
+        self.own.push((link, packet));
     }
+}
 
-    /// Puts on a link what is dropped when there is no room.
-    fn put_out(&mut self, link: u32, packet: Packet, medium: &mut Medium) {
-        let fits = self.exits[link as usize].output(packet, medium);
-        medium.counts.dropped += u64::from(!fits);
-    }
+/// Where a packet of a port lies.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    /// In a bin of this window.
+    Bin(Spot),
+    /// Kept from a window before.
+    Slab(Place),
 }
 
 /// A link and what waits for it.
 struct Exit {
-    port: Port,
+    port: Port<At>,
     link: Link,
 }
 
 impl Exit {
-    /// Puts a packet on the link, or behind what waits there; whether there was room.
-    fn output(&mut self, mut packet: Packet, medium: &mut Medium) -> bool {
-        let now = medium.now;
-        if self.port.next_start() < now {
-            // What began before now makes room.
-            self.drain(now, medium);
+    /// Puts packets on the link at their times, or behind what waits there.
+    fn run(&mut self, window: &Range<u64>, due: &[Due], bins: &mut [Bin], medium: &mut Medium) {
+        for due in due {
+            let now = window.start + due.tick();
+            if self.port.next_start() < now {
+                // What began before now makes room.
+                self.drain(now, bins, medium);
+            }
+            let packet = due.spot().packet(bins);
+            if self.port.begin_now(now, u64::from(packet.flits)) {
+                medium.launch(packet, now, self.link, 0);
+            } else if self.makes_room(packet, medium) {
+                self.port.push(packet, At::Bin(due.spot()));
+            } else {
+                turn_away(packet.take(), now, medium);
+            }
         }
-        packet.time = now;
-        if self.port.begin_now(now, u64::from(packet.flits)) {
-            medium.launch(packet, now, &self.link);
-            return true;
+        if self.port.next_start() < window.end {
+            self.drain(window.end, bins, medium);
         }
-        let fits = self.makes_room(&mut packet, medium);
-        if fits {
-            let place = medium.slab.put(packet);
-            self.port.push(&mut medium.slab, place);
+        for at in self.port.places() {
+            if let At::Bin(spot) = *at {
+                *at = At::Slab(medium.bench.slab.put(spot.packet(bins).take()));
+            }
         }
-        fits
     }
 
     /// Whether there is room for a packet, or at least for its header.
+    #[inline]
     fn makes_room(&self, packet: &mut Packet, medium: &mut Medium) -> bool {
         let most = medium.fabric.queue_flits;
         let is_control = packet.kind.is_control();
-        if self.port.waiting(is_control) + u64::from(packet.flits) <= most {
-            return true;
-        }
+        let fits = self.port.waiting(is_control) + u64::from(packet.flits) <= most;
+        fits || !is_control && self.trims(packet, medium)
+    }
+
+    /// Cuts a packet down to its header, if there is room for that.
+    #[cold]
+    fn trims(&self, packet: &mut Packet, medium: &mut Medium) -> bool {
         let sizes = medium.fabric.sizes;
+        let most = medium.fabric.queue_flits;
         let has_room = self.port.waiting(true) + u64::from(sizes.control) <= most;
-        if is_control || !has_room || !self.port.takes_header() {
+        if !has_room || !self.port.takes_header() {
             return false;
         }
         packet.kind = packet.kind.trimmed();
@@ -237,10 +245,26 @@ impl Exit {
     }
 
     /// Lets begin what can begin before `until`.
-    fn drain(&mut self, until: u64, medium: &mut Medium) {
-        while let Some((place, start)) = self.port.next(&medium.slab, until) {
-            let packet = medium.slab.take(place);
-            medium.launch(packet, start, &self.link);
+    fn drain(&mut self, until: u64, bins: &mut [Bin], medium: &mut Medium) {
+        while let Some((at, start)) = self.port.next(until) {
+            match at {
+                At::Bin(spot) => medium.launch(spot.packet(bins), start, self.link, 0),
+                At::Slab(place) => {
+                    let mut packet = medium.bench.slab.take(place);
+                    medium.launch(&mut packet, start, self.link, 0);
+                }
+            }
         }
+    }
+}
+
+/// There was no room even for a header: tells the sender of data (NDP's return to sender).
+#[cold]
+fn turn_away(packet: Packet, now: u64, medium: &mut Medium) {
+    if packet.kind == Kind::Data || packet.kind == Kind::DataAgain {
+        medium.counts.returned += 1;
+        medium.returned.push(packet.answer(Kind::Returned, packet.to, now));
+    } else {
+        medium.counts.dropped += 1;
     }
 }

@@ -13,11 +13,17 @@ use crate::medium::Medium;
 use crate::packet::{Kind, Packet};
 
 /// What a NIC has to ask for.
-#[derive(Default)]
 pub struct Pulls {
     waiting: VecDeque<Packet>,
     last_data: u64,
-    timer: bool,
+    /// When it asks by itself.
+    pub ask_at: u64,
+}
+
+impl Default for Pulls {
+    fn default() -> Pulls {
+        Pulls { waiting: VecDeque::new(), last_data: 0, ask_at: u64::MAX }
+    }
 }
 
 /// Windows without data after which a NIC asks by itself.
@@ -25,11 +31,10 @@ const IDLE_WINDOWS: u64 = 2;
 
 impl Nic {
     /// A header came: its packet will be asked for.
-    pub(super) fn owe_pull(&mut self, header: Packet, medium: &mut Medium) {
+    pub(super) fn owe_pull(&mut self, header: Packet, medium: &Medium) {
         self.pulls.waiting.push_back(header);
-        if !std::mem::replace(&mut self.pulls.timer, true) {
-            let time = medium.now + IDLE_WINDOWS * medium.fabric.window;
-            medium.event(Kind::PullTimer, time, self.number);
+        if self.pulls.ask_at == u64::MAX {
+            self.pulls.ask_at = medium.now + IDLE_WINDOWS * medium.fabric.window;
         }
     }
 
@@ -40,7 +45,7 @@ impl Nic {
     }
 
     /// Asks by itself when no data have come for a while.
-    pub fn pull_if_idle(&mut self, medium: &mut Medium) {
+    pub(super) fn pull_if_idle(&mut self, medium: &mut Medium) {
         let idle = IDLE_WINDOWS * medium.fabric.window;
         let mut next = self.pulls.last_data + idle;
         if next <= medium.now {
@@ -49,10 +54,7 @@ impl Nic {
                 medium.fabric.profile.nic.segment_bytes / medium.fabric.profile.network.flit_bytes;
             next = medium.now + u64::from(segment);
         }
-        self.pulls.timer = !self.pulls.waiting.is_empty();
-        if self.pulls.timer {
-            medium.event(Kind::PullTimer, next, self.number);
-        }
+        self.pulls.ask_at = if self.pulls.waiting.is_empty() { u64::MAX } else { next };
     }
 
     fn pull(&mut self, medium: &mut Medium) {

@@ -69,31 +69,31 @@ impl Completed {
 impl Nic {
     /// A packet is in with its last flit.
     pub fn arrive(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
-        match medium.slab[place].kind {
+        match medium.bench.slab[place].kind {
             Kind::Data | Kind::DataAgain | Kind::Copy | Kind::CopyAgain => {
                 self.arrive_data(place, ranks, medium);
             }
             Kind::Trimmed | Kind::CopyTrimmed => {
-                let header = medium.slab.take(place);
-                self.answer(&header, false, medium);
+                self.answer(place, false, medium);
+                let header = medium.bench.slab.take(place);
                 if header.kind == Kind::Trimmed {
                     self.owe_pull(header, medium);
                 }
             }
             Kind::Ack => {
-                let ack = medium.slab.take(place);
+                let ack = medium.bench.slab.take(place);
                 self.acknowledged(&ack, ranks, medium);
             }
             Kind::Nack => {
-                let nack = medium.slab.take(place);
+                let nack = medium.bench.slab.take(place);
                 self.refused(&nack, medium);
             }
             Kind::Returned => {
-                let returned = medium.slab.take(place);
+                let returned = medium.bench.slab.take(place);
                 self.given_back(&returned, medium);
             }
             Kind::Pull => {
-                let pull = medium.slab.take(place);
+                let pull = medium.bench.slab.take(place);
                 self.asked_again(&pull, medium);
             }
             other => unreachable!("{other:?} does not come to a NIC"),
@@ -102,42 +102,42 @@ impl Nic {
 
     fn arrive_data(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
         if medium.fabric.setting.tap.is_some_and(|tap| tap.0 / ranks.len() as u32 == self.number) {
-            let packet = &medium.slab[place];
+            let packet = &medium.bench.slab[place];
             let first_flit = medium.now - u64::from(packet.flits);
             self.tapped_in.push_back(first_flit);
         }
-        if self.completed.has(&medium.slab[place]) {
-            let packet = medium.slab.take(place);
-            self.answer(&packet, true, medium);
+        if self.completed.has(&medium.bench.slab[place]) {
+            self.answer(place, true, medium);
+            medium.bench.slab.take(place);
             self.pull_for_data(medium);
             return;
         }
-        let is_part = medium.slab[place].is_part();
-        let known = is_part && self.partial_of(&medium.slab[place]).is_some();
+        let is_part = medium.bench.slab[place].is_part();
+        let known = is_part && self.partial_of(&medium.bench.slab[place]).is_some();
         if !known && self.held >= medium.fabric.profile.nic.receive_buffers {
             medium.counts.dropped += 1;
-            medium.slab.take(place);
+            medium.bench.slab.take(place);
             return;
         }
         self.held += u32::from(!known);
-        let header = medium.slab[place].header();
-        self.answer(&header, true, medium);
+        self.answer(place, true, medium);
         self.pull_for_data(medium);
         if is_part {
-            let packet = &mut medium.slab[place];
+            let packet = &mut medium.bench.slab[place];
             let Some(whole) = self.assemble(packet) else {
-                medium.slab.take(place);
+                medium.bench.slab.take(place);
                 return;
             };
             packet.words = whole;
         }
-        let header = medium.slab[place].header();
-        self.completed.add(&header, medium.now, medium.fabric.profile.nic.timeout);
+        let timeout = medium.fabric.profile.nic.timeout;
+        self.completed.add(&medium.bench.slab[place], medium.now, timeout);
         self.hand_on(place, ranks, medium);
     }
 
     /// Acknowledges a packet, or asks for it again.
-    fn answer(&mut self, packet: &Packet, whole: bool, medium: &mut Medium) {
+    fn answer(&mut self, place: Place, whole: bool, medium: &mut Medium) {
+        let packet = &medium.bench.slab[place];
         let ready = medium.now + medium.fabric.profile.nic.receive;
         let is_copy = matches!(packet.kind, Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed);
         let answer = match (is_copy, whole) {
@@ -187,11 +187,12 @@ impl Nic {
             return;
         }
         self.blocked.push_back(place);
-        self.wait_for_room(ranks, medium);
+        self.wait_for_room(ranks);
     }
 
     /// Tries again what was kept back.
-    pub fn unblock(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+    pub(super) fn unblock(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+        self.unblock_at = u64::MAX;
         self.release(ranks, medium.now);
         while let Some(&place) = self.blocked.front() {
             if !self.has_room(place, ranks, medium) {
@@ -201,31 +202,30 @@ impl Nic {
             // It has come through the pipeline long ago; one tick hands it on.
             self.deliver(place, 1, ranks, medium);
         }
-        self.wait_for_room(ranks, medium);
+        self.wait_for_room(ranks);
     }
 
     /// A core takes a message from its queue at `time`: what is kept back may go on then.
-    pub fn made_room(&mut self, time: u64, medium: &mut Medium) {
+    pub fn made_room(&mut self, time: u64) {
         if !self.blocked.is_empty() {
-            medium.event(Kind::Unblock, time, self.number);
+            self.unblock_at = self.unblock_at.min(time);
         }
     }
 
-    fn wait_for_room(&self, ranks: &[RankState], medium: &mut Medium) {
+    fn wait_for_room(&mut self, ranks: &[RankState]) {
         if self.blocked.is_empty() {
             return;
         }
-        let next = ranks.iter().filter_map(RankState::next_release).min();
-        if let Some(time) = next {
-            medium.event(Kind::Unblock, time, self.number);
+        if let Some(time) = ranks.iter().filter_map(RankState::next_release).min() {
+            self.unblock_at = self.unblock_at.min(time);
         }
     }
 
     fn deliver(&mut self, place: Place, after: u64, ranks: &mut [RankState], medium: &mut Medium) {
-        let entries = medium.entries_of(&medium.slab[place]);
+        let entries = medium.entries_of(&medium.bench.slab[place]);
         self.held -= 1;
         self.entries += entries;
-        let packet = &mut medium.slab[place];
+        let packet = &mut medium.bench.slab[place];
         packet.time = medium.now + after;
         let rank = &mut ranks[(packet.to - self.first_rank) as usize];
         rank.deliver(place, entries, medium);
@@ -233,8 +233,8 @@ impl Nic {
 
     fn has_room(&self, place: Place, ranks: &[RankState], medium: &Medium) -> bool {
         let model = &medium.fabric.profile.nic;
-        let packet = &medium.slab[place];
-        let entries = medium.entries_of(&medium.slab[place]);
+        let packet = &medium.bench.slab[place];
+        let entries = medium.entries_of(&medium.bench.slab[place]);
         let rank = &ranks[(packet.to - self.first_rank) as usize];
         self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, medium)
     }

@@ -1,95 +1,162 @@
-//! What arrives at a switch in a window, in order: by time, sender and sequence.
+//! What arrives at a switch in a window: for each of its links what goes out there, in order of
+//! time, sender and sequence.
 //!
-//! Times of a window are few and small, so a counting sort comes first: how many come at each tick,
-//! where each tick's begin, and each packet to its place. Of those of one tick, mostly one or two,
-//! the sender and the sequence decide: a pass of insertions mends their order.
+//! A link's packets do not touch those of another. So packets are first put in order of their ticks,
+//! then of the links they leave by, both by counting; what is left in disorder are the few of one
+//! link and one tick, which a pass of insertions mends.
 
-use std::ops::Range;
-
+use crate::medium::Bin;
 use crate::packet::Packet;
 
-/// Packets on their way between switches; each is taken out once.
-pub type Batch = Vec<Option<Packet>>;
-
-/// What arrives in a window.
-#[derive(Default)]
-pub struct Agenda {
-    pub due: Vec<Due>,
-    /// For each tick: how many arrive, then where the next of them goes.
-    ticks: Vec<u32>,
-}
-
-/// A packet that arrives: when and from whom, and where it lies.
+/// A packet that arrives in a window, and leaves by a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Due {
+    /// Its tick in the window, its sender and its sequence in one number.
     moment: u64,
-    pub batch: u32,
-    pub index: u32,
+    /// Where it lies: in which bin, and where there.
+    index: u32,
+    bin: u16,
+    pub link: u16,
 }
+
+/// Bits of a sequence in a moment: a NIC sends fewer than 2^25 messages in a window.
+const SEQUENCE_BITS: u32 = 26;
+
+/// Bits of sender and sequence: there are at most 2^24 ranks.
+const SENDER_BITS: u32 = 50;
+
+/// The longest window: ticks have what bits are left.
+pub const LONGEST_WINDOW: u64 = (1 << (u64::BITS - SENDER_BITS)) - 1;
 
 /// Fewer are put in order by comparing.
 const FEW: usize = 64;
 
+/// Where a packet lies in the bins of a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    pub bin: u16,
+    pub index: u32,
+}
+
+impl Spot {
+    #[inline]
+    pub fn packet(self, bins: &mut [Bin]) -> &mut Packet {
+        &mut bins[usize::from(self.bin)][self.index as usize]
+    }
+}
+
+impl Due {
+    /// In which tick of the window it arrives.
+    #[inline]
+    pub fn tick(self) -> u64 {
+        self.moment >> SENDER_BITS
+    }
+
+    #[inline]
+    pub fn spot(self) -> Spot {
+        Spot { bin: self.bin, index: self.index }
+    }
+}
+
+/// What arrives in a window.
+#[derive(Default)]
+pub struct Agenda {
+    /// In any order at first, by link and moment at last.
+    due: Vec<Due>,
+    other: Vec<Due>,
+    /// How many arrive at each tick, and how many leave by each link; then where the next goes.
+    ticks: Vec<u32>,
+    links: Vec<u32>,
+}
+
 impl Agenda {
-    /// Puts in order what arrives in these ticks; whether something arrives later.
-    pub fn fill(&mut self, batches: &[Batch], ticks: &Range<u64>) -> bool {
-        let all: usize = batches.iter().map(Vec::len).sum();
+    /// Begins a window.
+    pub fn clear(&mut self, ticks: usize, links: usize) {
         self.due.clear();
-        if all < FEW {
-            each(batches, ticks, |_, due| self.due.push(due));
-            self.due.sort_unstable_by_key(|due| due.moment);
+        for (counts, most) in [(&mut self.ticks, ticks), (&mut self.links, links)] {
+            counts.clear();
+            counts.resize(most, 0);
+        }
+    }
+
+    /// Notes a packet that arrives at a tick of the window and leaves by that link.
+    #[inline]
+    pub fn note(&mut self, packet: &Packet, tick: u64, spot: Spot, link: u32) {
+        let sequence = u64::from(packet.sequence) & ((1 << SEQUENCE_BITS) - 1);
+        let moment = tick << SENDER_BITS | u64::from(packet.from) << SEQUENCE_BITS | sequence;
+        self.ticks[tick as usize] += 1;
+        self.links[link as usize] += 1;
+        self.due.push(Due { moment, index: spot.index, bin: spot.bin, link: link as u16 });
+    }
+
+    /// Puts all in order.
+    pub fn sort(&mut self, bins: &mut [Bin]) {
+        if self.due.len() < FEW {
+            self.due.sort_unstable_by_key(|due| (due.link, due.moment));
+            let mut sum = 0;
+            for count in &mut self.links {
+                sum += *count;
+                *count = sum;
+            }
         } else {
-            self.count(batches, ticks);
+            scatter(&self.due, &mut self.other, &mut self.ticks, |due| due.tick() as usize);
+            scatter(&self.other, &mut self.due, &mut self.links, |due| usize::from(due.link));
         }
-        self.due.len() < all
-    }
-
-    fn count(&mut self, batches: &[Batch], ticks: &Range<u64>) {
-        let length = (ticks.end - ticks.start) as usize;
-        self.ticks.clear();
-        self.ticks.resize(length, 0);
-        each(batches, ticks, |tick, _| self.ticks[tick] += 1);
-        let mut sum = 0;
-        for tick in &mut self.ticks {
-            sum += std::mem::replace(tick, sum);
-        }
-        self.due.resize(sum as usize, Due::default());
-        each(batches, ticks, |tick, due| {
-            let place = &mut self.ticks[tick];
-            self.due[*place as usize] = due;
-            *place += 1;
-        });
         for next in 1..self.due.len() {
-            let due = self.due[next];
-            let mut hole = next;
-            while hole > 0 && self.due[hole - 1].moment > due.moment {
-                self.due[hole] = self.due[hole - 1];
-                hole -= 1;
-            }
-            if hole < next {
-                self.due[hole] = due;
+            // Behind the last of another link it may come by chance, and stays there.
+            if self.due[next - 1].moment >= self.due[next].moment {
+                self.mend(next, bins);
             }
         }
     }
-}
 
-/// Each packet that arrives in these ticks.
-fn each(batches: &[Batch], ticks: &Range<u64>, mut see: impl FnMut(usize, Due)) {
-    for (batch, packets) in batches.iter().enumerate() {
-        for (index, packet) in packets.iter().enumerate() {
-            if let Some(packet) = packet
-                && packet.time < ticks.end
-            {
-                let tick = packet.time - ticks.start;
-                let moment = tick << 50 | moment_of(packet);
-                see(tick as usize, Due { moment, batch: batch as u32, index: index as u32 });
+    /// Moves a packet before those of its link that come after it. Only a packet and its second try,
+    /// or answers of one NIC to two others, can agree in time, sender and sequence: of these the
+    /// packets themselves decide.
+    fn mend(&mut self, next: usize, bins: &mut [Bin]) {
+        let due = self.due[next];
+        let mut rest = |due: Due| {
+            let packet = due.spot().packet(bins);
+            (packet.to, packet.kind)
+        };
+        let mut hole = next;
+        while hole > 0 {
+            let before = self.due[hole - 1];
+            let is_behind = before.moment > due.moment
+                || before.moment == due.moment && rest(before) > rest(due);
+            if before.link != due.link || !is_behind {
+                break;
             }
+            self.due[hole] = before;
+            hole -= 1;
         }
+        self.due[hole] = due;
+    }
+
+    /// What leaves by a link, in order.
+    #[inline]
+    pub fn of(&self, link: usize) -> &[Due] {
+        // Each link's next place is the first of the link after it by now.
+        let first = link.checked_sub(1).map_or(0, |before| self.links[before]);
+        &self.due[first as usize..self.links[link] as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.due.len()
     }
 }
 
-/// Sender and sequence in 50 bits: there are fewer than 2^24 ranks, and what a NIC sends in a window
-/// is numbered in less than 26.
-fn moment_of(packet: &Packet) -> u64 {
-    u64::from(packet.from) << 26 | u64::from(packet.sequence & 0x3ff_ffff)
+/// Puts packets in the order of a small number, those of one number as they were. The counts of the
+/// numbers become the ends of each.
+fn scatter(from: &[Due], to: &mut Vec<Due>, counts: &mut [u32], number: impl Fn(&Due) -> usize) {
+    let mut sum = 0;
+    for count in counts.iter_mut() {
+        sum += std::mem::replace(count, sum);
+    }
+    to.resize(from.len(), Due::default());
+    for due in from {
+        let place = &mut counts[number(due)];
+        to[*place as usize] = *due;
+        *place += 1;
+    }
 }
