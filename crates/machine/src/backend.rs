@@ -195,7 +195,7 @@ impl Backend for TaskBackend {
             let task = &mut inner.tasks[self.task as usize];
             let rank = &mut inner.ranks[self.local as usize];
             let written = words.len() as u32 + 1;
-            if rank.outgoing_words + written > model.transmit_words {
+            if rank.outgoing.words + written > model.transmit_words {
                 task.waits = Waits::Room;
                 rank.wait_to_send(task.waiter(self.task));
                 return Poll::Pending;
@@ -208,8 +208,7 @@ impl Backend for TaskBackend {
             let time = task.clock;
             let sent = Packet { port: port.0, words, ..Packet::new(kind, time, self.rank.0, to.0) };
             let place = inner.medium.bench.slab.put(sent);
-            rank.outgoing.push(&mut inner.medium.bench.slab, place);
-            rank.outgoing_words += written;
+            rank.outgoing.push(place, &mut inner.medium.bench.slab);
             inner.medium.counts.messages += 1;
             let (nic, medium) = inner.nic(self.local);
             nic.offer(time, medium);

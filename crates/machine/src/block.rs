@@ -136,7 +136,7 @@ impl Block {
     fn run_nic(&mut self, nic: usize, until: u64) {
         let mut inner = self.shared.inner.borrow_mut();
         loop {
-            match inner.step(nic, until) {
+            match inner.run_nic(nic, until) {
                 Outside::Nothing => {}
                 Outside::Over => return,
                 outside => {

@@ -3,9 +3,6 @@
 //! At one moment tasks go on in the order of their numbers, whatever the order in which they were
 //! woken.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 /// Something that happens behind a NIC, ordered by its time, what it is, and whom it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
@@ -30,22 +27,25 @@ pub enum What {
     Parcel,
 }
 
-/// The events behind a NIC.
+/// The events behind a NIC, the next one last: they are few, and most new ones come soon.
 #[derive(Clone, Debug, Default)]
-pub struct Events(BinaryHeap<Reverse<Event>>);
+pub struct Events(Vec<Event>);
 
 impl Events {
     pub fn add(&mut self, event: Event) {
-        self.0.push(Reverse(event));
+        let sooner = self.0.iter().rev().take_while(|other| **other < event).count();
+        self.0.insert(self.0.len() - sooner, event);
     }
 
     /// When the next event is; `u64::MAX` when there is none.
+    #[inline]
     pub fn next(&self) -> u64 {
-        self.0.peek().map_or(u64::MAX, |Reverse(event)| event.time)
+        self.0.last().map_or(u64::MAX, |event| event.time)
     }
 
     /// Takes the next event.
+    #[inline]
     pub fn pop(&mut self) -> Option<Event> {
-        self.0.pop().map(|Reverse(event)| event)
+        self.0.pop()
     }
 }

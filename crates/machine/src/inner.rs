@@ -16,6 +16,7 @@ use crate::meter::Meter;
 use crate::nic::Nic;
 use crate::rank::{RankState, Ready};
 use crate::report::{Counts, Report};
+use crate::slab::fetch;
 use crate::switch::Switch;
 use crate::task::{Task, Waits};
 use crate::timeline::{Call, Desk, Timeline};
@@ -92,34 +93,37 @@ impl Inner {
         }
     }
 
-    /// Deals with what happens next at a NIC before `until`. At one moment packets arrive first, then
-    /// the NIC does what it has to, then its tasks go on.
-    pub fn step(&mut self, local: usize, until: u64) -> Outside {
-        self.medium.here = local;
-        let each = self.medium.fabric.topology.ranks_per_nic as usize;
-        let (nic, medium) = (&mut self.nics[local], &mut self.medium);
-        let arrival =
-            medium.arrivals[local].front(&medium.bench.slab).map_or(u64::MAX, |next| next.time);
-        let (own, event) = (nic.next(), medium.events[local].next());
-        let next = arrival.min(own).min(event);
-        if next >= until {
-            medium.wake[local] = next.min(nic.drain(until, medium));
-            return Outside::Over;
-        }
-        medium.now = next;
-        medium.counts.events += 1;
+    /// Deals with what happens at a NIC before `until`, up to what the state alone does not deal
+    /// with. At one moment packets arrive first, then the NIC does what it has to, then its tasks go
+    /// on.
+    pub fn run_nic(&mut self, local: usize, until: u64) -> Outside {
+        let medium = &mut self.medium;
+        medium.here = local;
+        let each = medium.fabric.topology.ranks_per_nic as usize;
+        let nic = &mut self.nics[local];
         let ranks = &mut self.ranks[local * each..(local + 1) * each];
-        if arrival == next
-            && let Some(place) = medium.arrivals[local].pop(&medium.bench.slab)
-        {
-            nic.arrive(place, ranks, medium);
-            return Outside::Nothing;
+        loop {
+            let arrival = medium.arrivals[local].front(&medium.bench.slab);
+            let arrival = arrival.map_or(u64::MAX, |next| next.time);
+            let (own, event) = (nic.next(), medium.events[local].next());
+            let next = arrival.min(own).min(event);
+            if next >= until {
+                medium.wake[local] = next.min(nic.drain(until, medium));
+                return Outside::Over;
+            }
+            medium.now = next;
+            medium.counts.events += 1;
+            if arrival == next
+                && let Some(place) = medium.arrivals[local].pop(&medium.bench.slab)
+            {
+                medium.arrivals[local].front(&medium.bench.slab).into_iter().for_each(fetch);
+                nic.arrive(place, ranks, medium);
+            } else if own == next {
+                nic.act(ranks, medium);
+            } else if let Some(event) = medium.events[local].pop() {
+                return self.happen(event);
+            }
         }
-        if own == next {
-            nic.act(ranks, medium);
-            return Outside::Nothing;
-        }
-        medium.events[local].pop().map_or(Outside::Nothing, |event| self.happen(event))
     }
 
     fn happen(&mut self, event: Event) -> Outside {
@@ -162,10 +166,11 @@ impl Inner {
         let mut bins = std::mem::take(&mut self.medium.incoming);
         for (local, switch) in self.switches.iter_mut().enumerate() {
             let inward = std::mem::take(&mut self.medium.inward[local]);
-            if !inward.packets.is_empty() {
-                bins.push(inward.packets);
-            }
+            bins.insert(0, inward.packets);
             switch.run(&window, &mut bins, &mut self.medium);
+            // It is larger than those of links: what is touched of it stays its switch's.
+            let emptied = bins.swap_remove(0);
+            self.medium.inward[local].reuse(emptied);
             self.medium.bench.spare.append(&mut bins);
         }
         self.medium.incoming = bins;

@@ -212,25 +212,35 @@ impl Medium {
             return;
         }
         let flits = u64::from(packet.flits);
-        match link {
-            Link::Nic(nic) => {
-                let nic = nic as usize;
-                packet.time = start + self.link + flits;
-                self.wake[nic] = packet.time.min(self.wake[nic]);
-                let place = self.bench.slab.put(packet.take());
-                self.arrivals[nic].push(&mut self.bench.slab, place);
-            }
-            Link::Block(number) => {
-                packet.time = start + self.link + flits.max(self.switch) + tail;
-                self.first_out = self.first_out.min(packet.time);
-                fill(&mut self.outbox[number as usize], &mut self.bench.spare, packet);
-            }
+        if let Link::Nic(nic) = link {
+            let (nic, slab) = (nic as usize, &mut self.bench.slab);
+            let time = start + self.link + flits;
+            self.wake[nic] = time.min(self.wake[nic]);
+            let place = slab.put(packet.take());
+            slab[place].time = time;
+            self.arrivals[nic].push(slab, place);
+            return;
+        }
+        let time = start + self.link + flits.max(self.switch) + tail;
+        let bin = match link {
             Link::Switch(switch) => {
-                packet.time = start + self.link + flits.max(self.switch) + tail;
                 let inward = &mut self.inward[switch as usize];
-                inward.first = inward.first.min(packet.time);
-                fill(&mut inward.packets, &mut self.bench.spare, packet);
+                inward.first = inward.first.min(time);
+                &mut inward.packets
             }
+            Link::Block(number) | Link::Nic(number) => {
+                self.first_out = self.first_out.min(time);
+                let bin = &mut self.outbox[number as usize];
+                if bin.capacity() == 0 {
+                    *bin = self.bench.spare.pop().unwrap_or_default();
+                }
+                bin
+            }
+        };
+        bin.push(packet.take());
+        // Not before: a load of what is just being stored in parts would have to wait.
+        if let Some(packet) = bin.last_mut() {
+            packet.time = time;
         }
     }
 
@@ -249,15 +259,6 @@ impl Medium {
     }
 }
 
-/// Adds a packet to a bin; a new one is taken from the spare ones.
-#[inline]
-fn fill(bin: &mut Bin, spare: &mut Vec<Bin>, packet: &mut Packet) {
-    if bin.capacity() == 0 {
-        *bin = spare.pop().unwrap_or_default();
-    }
-    bin.push(packet.take());
-}
-
 /// Packets for a switch of this block.
 pub struct Inward {
     pub packets: Bin,
@@ -272,6 +273,13 @@ impl Default for Inward {
 }
 
 impl Inward {
+    /// Takes an empty bin for what is to come.
+    pub fn reuse(&mut self, emptied: Bin) {
+        if self.packets.capacity() == 0 {
+            self.packets = emptied;
+        }
+    }
+
     pub fn push(&mut self, packet: Packet) {
         self.first = self.first.min(packet.time);
         self.packets.push(packet);

@@ -59,8 +59,14 @@ pub struct Nic {
 
 /// A transmit buffer.
 struct Slot {
-    /// The whole message, as its first segment: what is sent is made from it, again if need be.
+    /// The whole message, as its first segment: what is sent is made from it, again if need be. It
+    /// is left alone otherwise: by the time of its ACK it is no longer in the cache.
     head: Place,
+    /// Its number among the messages of the NIC.
+    message: u32,
+    is_large: bool,
+    /// Whether its words need no memory of their own.
+    is_inline: bool,
     /// When it is late: not acknowledged, and not asked for.
     late_at: u64,
     /// How often it was late.
@@ -116,7 +122,7 @@ impl Nic {
 
     /// One of its cores has a message that is ready at `time`.
     pub fn offer(&mut self, time: u64, medium: &Medium) {
-        if self.has_slot(false, medium) {
+        if time < u64::MAX && self.has_slot(false, medium) {
             let at = self.free_at.max(time).max(medium.now);
             self.transmit_at = self.transmit_at.min(at);
         }
@@ -125,39 +131,36 @@ impl Nic {
     /// Takes the next message of its cores, lowest core first.
     fn transmit(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
         self.transmit_at = u64::MAX;
-        let is_ready = |rank: &RankState| {
-            rank.outgoing
-                .front(&medium.bench.slab)
-                .is_some_and(|front| front.time <= medium.now && self.has_slot_for(front, medium))
-        };
+        let is_ready =
+            |rank: &RankState| rank.outgoing.first <= medium.now && self.has_slot_for(rank, medium);
         if let Some(core) = ranks.iter().position(is_ready) {
             self.take(core, &mut ranks[core], medium);
         }
-        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.bench.slab));
-        let fitting = waiting.filter(|front| self.has_slot_for(front, medium));
-        if let Some(time) = fitting.map(|front| front.time).min() {
-            self.offer(time, medium);
-        }
+        let fitting = ranks.iter().filter(|rank| self.has_slot_for(rank, medium));
+        let time = fitting.map(|rank| rank.outgoing.first).min().unwrap_or(u64::MAX);
+        self.offer(time, medium);
     }
 
     fn take(&mut self, core: usize, rank: &mut RankState, medium: &mut Medium) {
         let place = rank.outgoing.pop(&medium.bench.slab).expect("a message waits");
-        let model = medium.fabric.profile.nic;
+        let model = &medium.fabric.profile.nic;
         let packet = &mut medium.bench.slab[place];
         let words = packet.words.len() as u64 + 1;
-        rank.outgoing_words -= words as u32;
         let turn = if self.served == core as u32 { 0 } else { model.turn };
         self.served = core as u32;
         self.free_at = packet.time.max(self.free_at + words).max(medium.now) + turn;
         let ready = self.free_at + model.transmit;
-        packet.sequence = self.next_message.wrapping_mul(2);
-        self.next_message = self.next_message.wrapping_add(1);
-        let is_large = is_large(packet, &model);
+        let message = self.next_message;
+        packet.sequence = message << 1;
+        self.next_message = message.wrapping_add(1) & (u32::MAX >> 1);
+        let is_large = is_large(packet, model);
         self.large_in_use += u32::from(is_large);
         let waiting = if is_large { 0b11 } else { 0b1 };
         packet.slot = self.free_slots.pop().unwrap_or(self.slots.len() as u8);
         let number = usize::from(packet.slot);
-        let slot = Slot { head: place, late_at: ready + model.timeout, tries: 0, waiting };
+        let late_at = ready + model.timeout;
+        let is_inline = packet.words.is_inline();
+        let slot = Slot { head: place, message, is_large, is_inline, late_at, tries: 0, waiting };
         if number == self.slots.len() {
             self.slots.push(slot);
         } else {
@@ -166,13 +169,18 @@ impl Nic {
         for segment in 0..1 + u32::from(is_large) {
             self.send_segment(number, segment, ready, medium);
         }
-        self.look_after(ready + model.timeout, medium);
+        self.look_after(late_at, medium);
         rank.room_at(medium);
     }
 
-    /// Whether there is a transmit buffer for a message of a core.
-    fn has_slot_for(&self, packet: &Packet, medium: &Medium) -> bool {
-        self.has_slot(is_large(packet, &medium.fabric.profile.nic), medium)
+    /// Whether there is a transmit buffer for the first message of a core.
+    fn has_slot_for(&self, rank: &RankState, medium: &Medium) -> bool {
+        let model = &medium.fabric.profile.nic;
+        let front = || rank.outgoing.front(&medium.bench.slab);
+        // Only when buffers for large ones are short does it matter how large it is.
+        self.has_slot(false, medium)
+            && (self.large_in_use < model.large_transmit_buffers
+                || !front().is_some_and(|packet| is_large(packet, model)))
     }
 
     fn has_slot(&self, large: bool, medium: &Medium) -> bool {
@@ -196,14 +204,15 @@ impl Nic {
         let sequence = head.sequence + segment;
         let slot = head.slot | if is_part { PART } else { 0 };
         let packet = Packet { sequence, words, slot, time: ready, ..*head };
-        self.emit(packet, medium);
+        let place = medium.bench.slab.put(packet);
+        self.emit(place, medium);
     }
 
     /// Puts a packet at the egress port.
-    fn emit(&mut self, mut packet: Packet, medium: &mut Medium) {
+    fn emit(&mut self, place: Place, medium: &mut Medium) {
+        let packet = &mut medium.bench.slab[place];
         packet.measure(&medium.fabric.sizes);
-        let place = medium.bench.slab.put(packet);
-        self.egress.push(&medium.bench.slab[place], place);
+        self.egress.push(packet, place);
     }
 
     /// Lets begin what can begin before `until`; when the next can.
@@ -243,24 +252,27 @@ impl Nic {
 
     /// A segment was acknowledged: its buffer is free when all of its message are.
     fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], medium: &mut Medium) {
-        let Some(slot) = self.slot_of(ack, medium) else { return };
+        let Some(slot) = self.slot_of(ack) else { return };
         slot.waiting &= !(1 << (ack.sequence & 1));
         if slot.waiting > 0 {
             return;
         }
-        let head = medium.bench.slab.take(slot.head);
-        self.large_in_use -= u32::from(is_large(&head, &medium.fabric.profile.nic));
-        self.free_slots.push(head.slot);
-        let waiting = ranks.iter().filter_map(|rank| rank.outgoing.front(&medium.bench.slab));
-        if let Some(time) = waiting.map(|front| front.time).min() {
-            self.offer(time, medium);
+        if slot.is_inline {
+            medium.bench.slab.give_up(slot.head);
+        } else {
+            medium.bench.slab.take(slot.head);
         }
+        let is_large = slot.is_large;
+        self.large_in_use -= u32::from(is_large);
+        self.free_slots.push(ack.slot & !PART);
+        let time = ranks.iter().map(|rank| rank.outgoing.first).min().unwrap_or(u64::MAX);
+        self.offer(time, medium);
     }
 
     /// Its header alone arrived: the receiver will ask for it.
     fn refused(&mut self, nack: &Packet, medium: &Medium) {
         let patience = PATIENCE * medium.fabric.profile.nic.timeout;
-        let Some(slot) = self.slot_of(nack, medium) else { return };
+        let Some(slot) = self.slot_of(nack) else { return };
         slot.late_at = medium.now + patience;
     }
 
@@ -269,7 +281,7 @@ impl Nic {
     fn given_back(&mut self, returned: &Packet, medium: &mut Medium) {
         let timeout = medium.fabric.profile.nic.timeout;
         let drawn = u64::from(medium.fabric.draw(Purpose::Wait, returned, medium.now));
-        let Some(slot) = self.slot_of(returned, medium) else { return };
+        let Some(slot) = self.slot_of(returned) else { return };
         let late_at = medium.now + timeout / 8 + ((drawn * (timeout / 8)) >> 32);
         (slot.late_at, slot.tries) = (late_at, 0);
         self.look_after(late_at, medium);
@@ -280,22 +292,20 @@ impl Nic {
         let model = &medium.fabric.profile.nic;
         let ready = medium.now + model.transmit;
         let timeout = model.timeout;
-        let Some(slot) = self.slot_of(pull, medium) else { return };
+        let Some(slot) = self.slot_of(pull) else { return };
         slot.late_at = ready + timeout;
         let head = &mut medium.bench.slab[slot.head];
         head.kind = head.kind.again();
-        let number = usize::from(head.slot);
+        let number = usize::from(pull.slot & !PART);
         medium.counts.resent += 1;
         self.send_segment(number, pull.sequence & 1, ready, medium);
         self.look_after(ready + timeout, medium);
     }
 
-    fn slot_of(&mut self, answer: &Packet, medium: &Medium) -> Option<&mut Slot> {
+    fn slot_of(&mut self, answer: &Packet) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(usize::from(answer.slot & !PART))?;
         // An answer to what was sent twice may find its buffer with another message.
-        let same =
-            slot.waiting > 0 && medium.bench.slab[slot.head].sequence >> 1 == answer.sequence >> 1;
-        same.then_some(slot)
+        (slot.waiting > 0 && slot.message == answer.sequence >> 1).then_some(slot)
     }
 
     /// Looks for what is late once something may be: a little later, since many are late soon after

@@ -121,7 +121,7 @@ impl Kind {
 
 impl Packet {
     /// A packet without words, from one rank to another.
-    pub fn new(kind: Kind, time: u64, from: u32, to: u32) -> Packet {
+    pub const fn new(kind: Kind, time: u64, from: u32, to: u32) -> Packet {
         let words = Words::new();
         Packet {
             time,
@@ -143,6 +143,7 @@ impl Packet {
     }
 
     /// A control packet about this one that names the same sender and receiver.
+    #[inline]
     pub fn control(&self, kind: Kind) -> Packet {
         Packet { kind, words: Words::new(), ..*self }
     }
@@ -150,7 +151,7 @@ impl Packet {
     /// Moves the packet out.
     #[inline]
     pub fn take(&mut self) -> Packet {
-        Packet { words: std::mem::take(&mut self.words), ..*self }
+        std::mem::replace(self, Packet::new(Kind::Data, 0, 0, 0))
     }
 
     /// Whether its message has another segment.

@@ -24,6 +24,8 @@ const MOST_HEADERS: u32 = 64;
 pub struct Port<At> {
     /// When the link has sent what began.
     busy: u64,
+    /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
+    start: u64,
     queues: [Queue<At>; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
@@ -60,19 +62,15 @@ impl<At> Default for Queue<At> {
 impl<At> Default for Port<At> {
     fn default() -> Port<At> {
         let queues = [Queue::default(), Queue::default()];
-        Port { busy: 0, queues, sent_flits: 0, headers: 0, data_turn: 0 }
+        Port { busy: 0, start: u64::MAX, queues, sent_flits: 0, headers: 0, data_turn: 0 }
     }
 }
 
 impl<At: Copy> Port<At> {
-    fn is_empty(&self) -> bool {
-        self.next_start() == u64::MAX
-    }
-
     /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
     #[inline]
     pub fn next_start(&self) -> u64 {
-        self.busy.max(self.queues[0].ready.min(self.queues[1].ready))
+        self.start
     }
 
     /// Flits that wait in the queue of such a packet.
@@ -83,11 +81,12 @@ impl<At: Copy> Port<At> {
     /// Begins with a packet that is there now, if nothing waits and the link is free.
     #[inline]
     pub fn begin_now(&mut self, now: u64, flits: u64) -> bool {
-        if self.busy > now || !self.is_empty() {
-            return false;
+        let is_free = self.busy <= now && self.start == u64::MAX;
+        if is_free {
+            self.busy = now + flits;
+            self.sent_flits += flits;
         }
-        self.begin(now, flits);
-        true
+        is_free
     }
 
     /// Adds a packet that is there from its time on; those of one queue come in that order.
@@ -99,6 +98,7 @@ impl<At: Copy> Port<At> {
         queue.flits += u64::from(packet.flits);
         if queue.packets.is_empty() {
             queue.ready = packet.time;
+            self.start = self.start.min(self.busy.max(packet.time));
         }
         let (ready, flits) = (packet.time, packet.flits);
         queue.packets.push_back(Waiting { ready, at, flits, is_header });
@@ -107,7 +107,7 @@ impl<At: Copy> Port<At> {
     /// The next packet that begins before `until`: where it lies, and when it begins.
     #[inline]
     pub fn next(&mut self, until: u64) -> Option<(At, u64)> {
-        let start = self.next_start();
+        let start = self.start;
         if start >= until {
             return None;
         }
@@ -122,7 +122,9 @@ impl<At: Copy> Port<At> {
         } else if is_data {
             self.data_turn = self.data_turn.saturating_sub(u32::from(packet.flits));
         }
-        self.begin(start, u64::from(packet.flits));
+        self.busy = start + u64::from(packet.flits);
+        self.sent_flits += u64::from(packet.flits);
+        self.start = self.busy.max(self.queues[0].ready.min(self.queues[1].ready));
         Some((packet.at, start))
     }
 
@@ -140,11 +142,6 @@ impl<At: Copy> Port<At> {
     /// What waits, to be moved elsewhere.
     pub fn places(&mut self) -> impl Iterator<Item = &mut At> {
         self.queues.iter_mut().flat_map(|queue| queue.packets.iter_mut()).map(|one| &mut one.at)
-    }
-
-    fn begin(&mut self, start: u64, flits: u64) {
-        self.busy = start + flits;
-        self.sent_flits += flits;
     }
 }
 

@@ -6,14 +6,13 @@ use crate::events::{Event, What};
 use crate::medium::Medium;
 use crate::packet::{List, Packet};
 use crate::setting::Queues;
-use crate::slab::Place;
+use crate::slab::{Place, Slab};
 
 /// A rank's side of its NIC, and its cores.
 #[derive(Default)]
 pub struct RankState {
-    /// Messages that the NIC has not taken, each with the time its last word was written.
-    pub outgoing: List,
-    pub outgoing_words: u32,
+    /// What the NIC has not taken.
+    pub outgoing: Outgoing,
     /// Tasks that wait for room to send.
     senders: VecDeque<Waiter>,
     queues: Vec<ReceiveQueue>,
@@ -28,6 +27,15 @@ pub struct RankState {
     pub tasks: u32,
     /// When its last task ended.
     pub end: u64,
+}
+
+/// Messages that a NIC has not taken, each with the time its last word was written.
+pub struct Outgoing {
+    messages: List,
+    /// Words that wait, with one more for each message.
+    pub words: u32,
+    /// The time of the first; `u64::MAX` when none waits.
+    pub first: u64,
 }
 
 /// A task that waits, in one of its turns.
@@ -54,6 +62,34 @@ struct ReceiveQueue {
     messages: List,
     entries: u32,
     waiters: VecDeque<Waiter>,
+}
+
+impl Default for Outgoing {
+    fn default() -> Outgoing {
+        Outgoing { messages: List::default(), words: 0, first: u64::MAX }
+    }
+}
+
+impl Outgoing {
+    pub fn push(&mut self, place: Place, slab: &mut Slab) {
+        let packet = &slab[place];
+        if self.first == u64::MAX {
+            self.first = packet.time;
+        }
+        self.words += packet.words.len() as u32 + 1;
+        self.messages.push(slab, place);
+    }
+
+    pub fn front<'a>(&self, slab: &'a Slab) -> Option<&'a Packet> {
+        self.messages.front(slab)
+    }
+
+    pub fn pop(&mut self, slab: &Slab) -> Option<Place> {
+        let place = self.messages.pop(slab)?;
+        self.words -= slab[place].words.len() as u32 + 1;
+        self.first = self.messages.front(slab).map_or(u64::MAX, |next| next.time);
+        Some(place)
+    }
 }
 
 impl RankState {
@@ -95,7 +131,11 @@ impl RankState {
         let entries = medium.entries_of(&packet);
         // Several cores may take at times that are not in order.
         let later = self.releases.iter().rev().take_while(|release| release.0 > time).count();
-        self.releases.insert(self.releases.len() - later, (time, entries, port));
+        self.releases.push_back((time, entries, port));
+        if later > 0 {
+            let last = self.releases.len() - 1;
+            self.releases.make_contiguous()[last - later..].rotate_right(1);
+        }
         packet
     }
 
@@ -176,11 +216,18 @@ impl RankState {
         Some(self.ready.remove(first))
     }
 
+    #[inline]
     fn queue(&mut self, port: u16) -> &mut ReceiveQueue {
-        // Programs use few ports: one looks through them faster than any table.
-        if let Some(index) = self.queues.iter().position(|queue| queue.port == port) {
-            return &mut self.queues[index];
+        // Programs use few ports, most one: looking through them is faster than any table.
+        let index = self.queues.iter().position(|queue| queue.port == port);
+        match index {
+            Some(index) => &mut self.queues[index],
+            None => self.new_queue(port),
         }
+    }
+
+    #[cold]
+    fn new_queue(&mut self, port: u16) -> &mut ReceiveQueue {
         self.queues.push(ReceiveQueue {
             port,
             owned: false,

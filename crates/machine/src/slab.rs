@@ -29,11 +29,10 @@ pub const NOWHERE: Place = Place(u32::MAX);
 
 impl Slab {
     /// Keeps a packet: where.
-    #[inline]
+    // In line, a packet that is just being made is made in its place.
+    #[inline(always)]
     pub fn put(&mut self, packet: Packet) -> Place {
-        let Some(place) = self.free.pop() else {
-            return self.grow(packet);
-        };
+        let place = self.free.pop().unwrap_or_else(|| self.grow());
         debug_assert!((place.0 as usize) < self.packets.len());
         // SAFETY: a free place was given out by this slab; what was there is moved out.
         unsafe { self.packets.get_unchecked_mut(place.0 as usize) }.write(packet);
@@ -41,9 +40,9 @@ impl Slab {
     }
 
     #[cold]
-    fn grow(&mut self, packet: Packet) -> Place {
+    fn grow(&mut self) -> Place {
         assert!(self.packets.len() < u32::MAX as usize, "fewer packets than places");
-        self.packets.push(MaybeUninit::new(packet));
+        self.packets.push(MaybeUninit::uninit());
         Place(self.packets.len() as u32 - 1)
     }
 
@@ -56,6 +55,14 @@ impl Slab {
         // SAFETY: the place was given out by this slab and not given back since, so it holds a
         // packet; nobody reads it again, since its place is free.
         unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_read() }
+    }
+
+    /// Gives a place back without a look at the packet, which owns nothing: it is seldom in the
+    /// cache then. (Were there something, it would be lost, not used again.)
+    #[inline]
+    pub fn give_up(&mut self, place: Place) {
+        debug_assert!(self.at(place).words.is_inline());
+        self.free.push(place);
     }
 
     #[inline]
@@ -78,6 +85,19 @@ impl Slab {
     pub fn sizes(&self) -> (usize, usize) {
         (self.packets.len(), self.free.len())
     }
+}
+
+/// Brings something into the cache that will be needed soon.
+#[inline]
+pub fn fetch<T>(soon: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing, whatever the address.
+        unsafe { _mm_prefetch(std::ptr::from_ref(soon).cast(), _MM_HINT_T0) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
 }
 
 impl Drop for Slab {

@@ -26,13 +26,16 @@ use std::ops::Range;
 use crate::medium::{Bin, Link, Medium, Purpose};
 use crate::packet::{Kind, Packet};
 use crate::port::Port;
-use crate::slab::Place;
+use crate::slab::{Place, fetch};
 use crate::topology::Divisor;
 
 pub use self::agenda::{Agenda, LONGEST_WINDOW};
 use self::agenda::{Due, Spot};
 use self::cast::Casts;
 pub use self::cast::group_words;
+
+/// Packets ahead that are fetched into the cache.
+const AHEAD: usize = 6;
 
 pub struct Switch {
     number: u32,
@@ -79,7 +82,7 @@ impl Switch {
 
     /// Works through all that arrives in a window. The bins are empty then.
     pub fn run(&mut self, window: &Range<u64>, bins: &mut Vec<Bin>, medium: &mut Medium) {
-        if bins.is_empty() && self.next() >= window.end {
+        if bins.iter().all(Vec::is_empty) && self.next() >= window.end {
             return;
         }
         let mut agenda = std::mem::take(&mut medium.bench.agenda);
@@ -113,15 +116,24 @@ impl Switch {
         medium: &mut Medium,
     ) {
         let mut casts = Vec::new();
-        for (bin, packets) in (0..).zip(bins.iter_mut()) {
-            for (index, packet) in (0..).zip(packets) {
+        for bin in 0..bins.len() {
+            if let Some(next) = bins.get(bin + 1) {
+                next.iter().take(AHEAD).for_each(fetch);
+            }
+            let packets = &mut bins[bin][..];
+            for index in 0..packets.len() {
+                if let Some(ahead) = packets.get(index + AHEAD) {
+                    fetch(ahead);
+                }
+                let packet = &mut packets[index];
                 if packet.time >= window.end {
                     medium.inward[self.local].push(packet.take());
                 } else if packet.kind.concerns_casts() {
                     casts.push(packet.take());
                 } else {
                     let link = self.way(packet, medium);
-                    agenda.note(packet, packet.time - window.start, Spot { bin, index }, link);
+                    let spot = Spot { bin: bin as u16, index: index as u32 };
+                    agenda.note(packet, packet.time - window.start, spot, link);
                 }
             }
         }
@@ -194,7 +206,11 @@ struct Exit {
 impl Exit {
     /// Puts packets on the link at their times, or behind what waits there.
     fn run(&mut self, window: &Range<u64>, due: &[Due], bins: &mut [Bin], medium: &mut Medium) {
-        for due in due {
+        for (index, one) in due.iter().enumerate() {
+            if let Some(ahead) = due.get(index + AHEAD) {
+                fetch(ahead.spot().packet(bins));
+            }
+            let due = one;
             let now = window.start + due.tick();
             if self.port.next_start() < now {
                 // What began before now makes room.

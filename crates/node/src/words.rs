@@ -16,6 +16,8 @@ pub struct Words(Form);
 
 #[derive(Clone)]
 enum Form {
+    /// A form of its own, since most packets say nothing: one byte to write.
+    Empty,
     Inline(u8, [u64; INLINE_WORDS]),
     Shared(Arc<[u64]>),
 }
@@ -23,7 +25,13 @@ enum Form {
 impl Words {
     /// No words.
     pub const fn new() -> Words {
-        Words(Form::Inline(0, [0; INLINE_WORDS]))
+        Words(Form::Empty)
+    }
+
+    /// Whether they need no memory of their own.
+    #[inline]
+    pub fn is_inline(&self) -> bool {
+        !matches!(self.0, Form::Shared(_))
     }
 
     /// The words after the first `count`.
@@ -39,6 +47,7 @@ impl Default for Words {
 }
 
 impl From<&[u64]> for Words {
+    #[inline]
     fn from(words: &[u64]) -> Words {
         if words.len() > INLINE_WORDS {
             return Words(Form::Shared(words.into()));
@@ -52,8 +61,10 @@ impl From<&[u64]> for Words {
 impl Deref for Words {
     type Target = [u64];
 
+    #[inline]
     fn deref(&self) -> &[u64] {
         match &self.0 {
+            Form::Empty => &[],
             Form::Inline(count, words) => &words[..usize::from(*count)],
             Form::Shared(words) => words,
         }

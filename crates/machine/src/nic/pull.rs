@@ -60,7 +60,9 @@ impl Nic {
     fn pull(&mut self, medium: &mut Medium) {
         if let Some(header) = self.pulls.waiting.pop_front() {
             let ready = medium.now + medium.fabric.profile.nic.receive;
-            self.emit(header.answer(Kind::Pull, self.first_rank, ready), medium);
+            let pull = header.answer(Kind::Pull, self.first_rank, ready);
+            let place = medium.bench.slab.put(pull);
+            self.emit(place, medium);
         }
     }
 }

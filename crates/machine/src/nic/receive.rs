@@ -140,16 +140,18 @@ impl Nic {
         let packet = &medium.bench.slab[place];
         let ready = medium.now + medium.fabric.profile.nic.receive;
         let is_copy = matches!(packet.kind, Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed);
-        let answer = match (is_copy, whole) {
-            (false, true) => packet.answer(Kind::Ack, self.first_rank, ready),
-            (false, false) => packet.answer(Kind::Nack, self.first_rank, ready),
-            // To the leaf, which knows the multicast by its sender.
-            (true, whole) => {
-                let kind = if whole { Kind::CopyAck } else { Kind::CopyNack };
-                Packet { time: ready, ..packet.control(kind) }
-            }
+        let kind = match (is_copy, whole) {
+            (false, true) => Kind::Ack,
+            (false, false) => Kind::Nack,
+            (true, true) => Kind::CopyAck,
+            (true, false) => Kind::CopyNack,
         };
-        self.emit(answer, medium);
+        // That of a copy goes to the leaf, which knows the multicast by its sender.
+        let (from, to) =
+            if is_copy { (packet.from, packet.to) } else { (self.first_rank, packet.from) };
+        let answer = Packet { time: ready, from, to, ..packet.control(kind) };
+        let place = medium.bench.slab.put(answer);
+        self.emit(place, medium);
     }
 
     fn partial_of(&self, packet: &Packet) -> Option<usize> {
