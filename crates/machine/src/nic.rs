@@ -71,6 +71,8 @@ struct Slot {
     late_at: u64,
     /// How often it was late.
     tries: u8,
+    /// How often its receiver promised to ask for it.
+    refusals: u8,
     /// A bit for each segment that is not acknowledged.
     waiting: u8,
 }
@@ -160,7 +162,16 @@ impl Nic {
         let number = usize::from(packet.slot);
         let late_at = ready + model.timeout;
         let is_inline = packet.words.is_inline();
-        let slot = Slot { head: place, message, is_large, is_inline, late_at, tries: 0, waiting };
+        let slot = Slot {
+            head: place,
+            message,
+            is_large,
+            is_inline,
+            late_at,
+            tries: 0,
+            refusals: 0,
+            waiting,
+        };
         if number == self.slots.len() {
             self.slots.push(slot);
         } else {
@@ -271,9 +282,10 @@ impl Nic {
 
     /// Its header alone arrived: the receiver will ask for it.
     fn refused(&mut self, nack: &Packet, medium: &Medium) {
-        let patience = PATIENCE * medium.fabric.profile.nic.timeout;
+        let timeout = medium.fabric.profile.nic.timeout;
         let Some(slot) = self.slot_of(nack) else { return };
-        slot.late_at = medium.now + patience;
+        slot.refusals = (slot.refusals + 1).min(MOST_DOUBLINGS);
+        slot.late_at = medium.now + PATIENCE * (timeout << slot.refusals);
     }
 
     /// There was no room even for its header: it is sent again after a while, each at a moment of
@@ -282,7 +294,8 @@ impl Nic {
         let timeout = medium.fabric.profile.nic.timeout;
         let drawn = u64::from(medium.fabric.draw(Purpose::Wait, returned, medium.now));
         let Some(slot) = self.slot_of(returned) else { return };
-        let late_at = medium.now + timeout / 8 + ((drawn * (timeout / 8)) >> 32);
+        let spread = timeout / 8;
+        let late_at = medium.now + spread + ((drawn * spread) >> 32);
         (slot.late_at, slot.tries) = (late_at, 0);
         self.look_after(late_at, medium);
     }

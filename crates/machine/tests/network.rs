@@ -123,10 +123,10 @@ fn the_cores_of_a_nic_take_turns() {
 }
 
 /// All to the four cores of NIC 0 from 16 NICs on four other leaves.
-fn incast(profile: Profile) -> Outcome<u64> {
+fn incast(profile: Profile, words: usize, messages: u32) -> Outcome<u64> {
     let senders = (LEAF..5 * LEAF).filter(|rank| rank / 4 % 16 == 0);
-    let to_all = |sender| (sender, vec![0, 1, 2, 3], 400);
-    flows(profile, 5 * LEAF, 2, &senders.map(to_all).collect::<Vec<_>>())
+    let to_all = |sender| (sender, vec![0, 1, 2, 3], messages);
+    flows(profile, 5 * LEAF, words, &senders.map(to_all).collect::<Vec<_>>())
 }
 
 /// A model without queues at the last link ends too early; one whose link stands still while messages
@@ -143,16 +143,35 @@ fn all_to_one_takes_the_last_links_time() {
         let limit = flits + flits / 50 + path;
         assert!(time <= limit, "{time} ticks for {flits} flits, more than {limit}");
     };
-    let bounded = incast(profile.clone());
+    let bounded = incast(profile.clone(), 2, 400);
     check(&bounded);
     let counts = bounded.report.counts;
     assert!(counts.trimmed > 0 && counts.resent >= counts.trimmed, "{counts:?}");
-    assert!(counts.busiest_down_flits > messages * flits(&profile, 2), "headers went too");
-    let unbounded = incast(endless(profile.clone()));
+    let needed = messages * flits(&profile, 2);
+    assert!(counts.busiest_down_flits > needed, "headers went too");
+    assert!(counts.busiest_down_flits * 10 <= needed * 11, "and little else: {counts:?}");
+    let unbounded = incast(endless(profile.clone()), 2, 400);
     check(&unbounded);
     let counts = unbounded.report.counts;
     assert_eq!((counts.trimmed, counts.resent, counts.dropped), (0, 0, 0));
     assert_eq!(counts.busiest_down_flits, messages * flits(&profile, 2));
+}
+
+/// Messages of one and of two segments, far more than a queue or a NIC's buffers hold. A receiver that
+/// drops what finds no buffer without a word gets it again and again: of two segments each message
+/// would come dozens of times.
+#[test]
+fn all_to_one_ends_with_large_messages_too() {
+    for (words, most_parts) in [(FULL, 11), (2 * FULL, 20)] {
+        let profile = nanopu();
+        let outcome = incast(profile.clone(), words, 40);
+        let counts = outcome.report.counts;
+        let needed = 64 * 40 * (words / FULL) as u64 * flits(&profile, FULL as u64);
+        assert_eq!(counts.received, 64 * 40);
+        assert!(counts.trimmed > 0, "{counts:?}");
+        let carried = counts.busiest_down_flits;
+        assert!(carried * 10 <= needed * most_parts, "{carried} flits for {needed}, {words} words");
+    }
 }
 
 /// A model that serves one flow before the other, or gives each a link of its own.

@@ -58,7 +58,14 @@ impl Nic {
     }
 
     fn pull(&mut self, medium: &mut Medium) {
-        if let Some(header) = self.pulls.waiting.pop_front() {
+        let next = if self.is_full(medium) {
+            // There is room for the rest of what is in assembly alone.
+            let is_known = |header: &Packet| self.partial_of(header).is_some();
+            self.pulls.waiting.iter().position(is_known)
+        } else {
+            Some(0)
+        };
+        if let Some(header) = next.and_then(|next| self.pulls.waiting.remove(next)) {
             let ready = medium.now + medium.fabric.profile.nic.receive;
             let pull = header.answer(Kind::Pull, self.first_rank, ready);
             let place = medium.bench.slab.put(pull);

@@ -114,9 +114,8 @@ impl Nic {
         }
         let is_part = medium.bench.slab[place].is_part();
         let known = is_part && self.partial_of(&medium.bench.slab[place]).is_some();
-        if !known && self.held >= medium.fabric.profile.nic.receive_buffers {
-            medium.counts.dropped += 1;
-            medium.bench.slab.take(place);
+        if !known && self.is_full(medium) {
+            self.turn_away(place, medium);
             return;
         }
         self.held += u32::from(!known);
@@ -133,6 +132,24 @@ impl Nic {
         let timeout = medium.fabric.profile.nic.timeout;
         self.completed.add(&medium.bench.slab[place], medium.now, timeout);
         self.hand_on(place, ranks, medium);
+    }
+
+    /// Whether each receive buffer holds a message.
+    pub(super) fn is_full(&self, medium: &Medium) -> bool {
+        self.held >= medium.fabric.profile.nic.receive_buffers
+    }
+
+    /// Has no room for a packet, and asks for it again later; a copy comes again by itself.
+    fn turn_away(&mut self, place: Place, medium: &mut Medium) {
+        medium.counts.dropped += 1;
+        let is_data = matches!(medium.bench.slab[place].kind, Kind::Data | Kind::DataAgain);
+        if is_data {
+            self.answer(place, false, medium);
+        }
+        let packet = medium.bench.slab.take(place);
+        if is_data {
+            self.owe_pull(packet.control(Kind::Trimmed), medium);
+        }
     }
 
     /// Acknowledges a packet, or asks for it again.
@@ -154,7 +171,7 @@ impl Nic {
         self.emit(place, medium);
     }
 
-    fn partial_of(&self, packet: &Packet) -> Option<usize> {
+    pub(super) fn partial_of(&self, packet: &Packet) -> Option<usize> {
         let message = packet.sequence >> 1;
         self.partial.iter().position(|part| (part.from, part.message) == (packet.from, message))
     }
