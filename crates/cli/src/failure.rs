@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use node::DiskError;
 use pipeline::Failure;
 
+use crate::files::is_standard_output;
 use crate::signals::READER_GONE_CODE;
 use crate::{json, say};
 
@@ -118,7 +119,8 @@ impl From<Failure> for CliFailure {
 
 /// Who read the records from standard output has what it wanted, as of `sort | head`.
 fn is_reader_gone(error: &DiskError) -> bool {
-    error.cause.kind() == io::ErrorKind::BrokenPipe && error.path == Path::new("standard output")
+    let is_stdout = error.path == Path::new("standard output") || is_standard_output(&error.path);
+    error.cause.kind() == io::ErrorKind::BrokenPipe && is_stdout
 }
 
 impl From<LabError> for CliFailure {
@@ -150,9 +152,13 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
         let message = message.trim_start_matches("error: ");
         let _ = say::out(json::error(&CliFailure::usage(message)));
     }
+    ExitCode::from(if is_of_reference() { 1 } else { FAILED })
+}
+
+/// Whether the command is one of the reference's, which show how they are used on any mistake.
+fn is_of_reference() -> bool {
     let command = std::env::args_os().nth(1).unwrap_or_default();
-    let as_reference = command == "gensort" || command == "valsort";
-    ExitCode::from(if as_reference { 1 } else { FAILED })
+    command == "gensort" || command == "valsort"
 }
 
 /// What is wrong in the words of every failure. A wrong value is told in one line, which names its
@@ -162,7 +168,7 @@ fn told(error: &clap::Error) -> String {
     let text = text.trim_end();
     let Some(told) = text.strip_prefix("error: ") else { return text.to_owned() };
     let told = match error.kind() {
-        ErrorKind::ValueValidation => told.lines().next().unwrap_or(told),
+        ErrorKind::ValueValidation if !is_of_reference() => told.lines().next().unwrap_or(told),
         _ => told,
     };
     format!("gristmill: {told}")

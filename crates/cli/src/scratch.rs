@@ -122,7 +122,7 @@ fn remove_on_signal() -> Result<Handle, CliFailure> {
 }
 
 fn remove(place: &Path) {
-    if std::fs::remove_file(place).is_ok() {
+    if std::fs::remove_file(place).is_ok() || !place.exists() {
         return;
     }
     for _ in 0..ATTEMPTS {

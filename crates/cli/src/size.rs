@@ -67,8 +67,8 @@ pub fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a seed.
-pub fn seed(text: &str) -> Result<u64, String> {
+/// Reads a whole number without a unit: a seed, or how many records.
+pub fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 
@@ -163,9 +163,12 @@ mod tests {
         for wrong in ["abc", "nan", "", "1e999", "inf"] {
             assert!(number(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(whole("18446744073709551615"), Ok(u64::MAX));
         for wrong in ["-1", "18446744073709551616", "4K", "x"] {
-            assert!(seed(wrong).unwrap_err().contains("from 0 to 18446744073709551615"), "{wrong}");
+            assert!(
+                whole(wrong).unwrap_err().contains("from 0 to 18446744073709551615"),
+                "{wrong}"
+            );
         }
         assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
         assert!(threads("0").is_err() && threads("1025").is_err() && threads("-1").is_err());

@@ -284,7 +284,8 @@ fn a_wrong_value_is_told_in_one_line() {
 fn a_reader_that_is_gone_is_no_news() {
     let place = Place::with_records(1000);
     let sort = "sort --format gensort in";
-    for line in ["sim local-min", "sim local-min --json", "lab list", "lab run figure-1", sort] {
+    let device = "sort --format gensort in -o /dev/stdout";
+    for line in ["sim local-min", "sim local-min --json", "lab run figure-1", sort, device] {
         // The reader has gone before the command begins.
         let script = format!("{{ sleep 0.2; \"$GRISTMILL\" {line}; echo code $? >&2; }} | true");
         assert_eq!(place.run_shell(&script).err, "code 141\n", "{line}");

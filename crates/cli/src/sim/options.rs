@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::help;
 use crate::progress;
-use crate::size::{count, number, seed, threads};
+use crate::size::{count, number, threads, whole};
 
 /// Run a program of tiny tasks on a simulated machine, or on threads of this one.
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub struct Arguments {
     reorder: Option<String>,
     /// Decides all that is drawn; run i has seed S + i
     #[arg(long, value_name = "S", default_value_t = Seeds::default().first)]
-    #[arg(value_parser = seed, allow_negative_numbers = true)]
+    #[arg(value_parser = whole, allow_negative_numbers = true)]
     seed: u64,
     /// How many runs
     #[arg(long, value_name = "N", default_value_t = Seeds::default().runs)]
