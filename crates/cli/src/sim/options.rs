@@ -17,7 +17,7 @@ pub struct Arguments {
     /// Which program; `gristmill sim PROGRAM --help` shows its options, and the list is below
     #[arg(value_name = "PROGRAM")]
     pub program: String,
-    /// A machine by name, as listed below, or the file of one
+    /// A machine by name, or the file of one; `gristmill sim --help` lists those with names
     #[arg(long, value_name = "NAME|FILE|threads", default_value = "nanopu")]
     pub machine: String,
     /// Where messages of later steps wait: in a buffer of the program, in a queue of the NIC for

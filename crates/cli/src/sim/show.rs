@@ -142,7 +142,8 @@ fn took(report: &SimReport) -> String {
     let mut line = format!("took      {} on {threads}", text::time(wall_s * 1e6));
     let simulated: Vec<_> = report.runs.iter().filter_map(|run| run.simulated.as_ref()).collect();
     if !simulated.is_empty() {
-        line += &format!(": {} events", grouped(report.events));
+        let plural = if report.events == 1 { "" } else { "s" };
+        line += &format!(": {} event{plural}", grouped(report.events));
     }
     let messages: u64 = simulated.iter().map(|simulated| simulated.counts.messages).sum();
     if messages > 0 && wall_s > 0.0 {
