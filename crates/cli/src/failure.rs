@@ -1,13 +1,17 @@
 //! How the command ends: exit codes, and one line for each failure.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ::lab::LabError;
 use ::sort::SortError;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use node::DiskError;
 use pipeline::Failure;
 
+use crate::files::is_standard_output;
+use crate::signals::READER_GONE_CODE;
 use crate::{json, say};
 
 /// How a command that did its work ends.
@@ -89,6 +93,9 @@ impl From<Failure> for CliFailure {
     fn from(failure: Failure) -> CliFailure {
         let message = failure.to_string();
         match failure {
+            Failure::Disk(error) if is_reader_gone(&error) => {
+                CliFailure::new(say::READER_GONE, message).with_code(READER_GONE_CODE)
+            }
             Failure::Disk(error) => CliFailure {
                 file: Some(error.path),
                 offset: error.offset,
@@ -110,6 +117,12 @@ impl From<Failure> for CliFailure {
     }
 }
 
+/// Who read the records from standard output has what it wanted, as of `sort | head`.
+fn is_reader_gone(error: &DiskError) -> bool {
+    let is_stdout = error.path == Path::new("standard output") || is_standard_output(&error.path);
+    error.cause.kind() == io::ErrorKind::BrokenPipe && is_stdout
+}
+
 impl From<LabError> for CliFailure {
     fn from(error: LabError) -> CliFailure {
         let file = match &error {
@@ -125,11 +138,12 @@ impl From<LabError> for CliFailure {
 /// Tells what is wrong with the command line. The reference's gensort and valsort exit 1 then, and
 /// so do ours.
 pub fn usage(mut error: clap::Error) -> ExitCode {
-    without_far_guess(&mut error);
-    let _ = error.print();
     if !error.use_stderr() {
+        let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    without_far_guess(&mut error);
+    say::err(told(&error));
     if std::env::args_os().any(|argument| argument == "--json") {
         let text = error.render().to_string();
         // Its first paragraph says what is wrong, in one line or in several.
@@ -138,9 +152,26 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
         let message = message.trim_start_matches("error: ");
         let _ = say::out(json::error(&CliFailure::usage(message)));
     }
+    ExitCode::from(if is_of_reference() { 1 } else { FAILED })
+}
+
+/// Whether the command is one of the reference's, which show how they are used on any mistake.
+fn is_of_reference() -> bool {
     let command = std::env::args_os().nth(1).unwrap_or_default();
-    let as_reference = command == "gensort" || command == "valsort";
-    ExitCode::from(if as_reference { 1 } else { FAILED })
+    command == "gensort" || command == "valsort"
+}
+
+/// What is wrong in the words of every failure. A wrong value is told in one line, which names its
+/// option; what is not understood at all, with the usage.
+fn told(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.trim_end();
+    let Some(told) = text.strip_prefix("error: ") else { return text.to_owned() };
+    let told = match error.kind() {
+        ErrorKind::ValueValidation if !is_of_reference() => told.lines().next().unwrap_or(told),
+        _ => told,
+    };
+    format!("gristmill: {told}")
 }
 
 /// Takes a guess at another option away that begins with another letter: `--incast` for `--list` helps

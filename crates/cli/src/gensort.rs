@@ -9,6 +9,7 @@ use pipeline::Control;
 use record::{Generator, Style};
 
 use crate::failure::{CliFailure, Exit};
+use crate::size::{threads, whole};
 use crate::{machine, progress, say};
 
 /// Make records for sorting: those of gensort 1.5, byte for byte.
@@ -29,10 +30,10 @@ pub struct Arguments {
     #[arg(short = 's')]
     skewed: bool,
     /// Threads to use [default: all cores]
-    #[arg(short = 't', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(short = 't', value_name = "N", value_parser = threads)]
     threads: Option<u16>,
     /// How many records
-    #[arg(value_name = "NUM_RECS")]
+    #[arg(value_name = "NUM_RECS", value_parser = whole)]
     records: u64,
     /// Where they go; the reference's I/O options may follow (,buf ,dir ,trans=SIZE ,count=N); as
     /// with the reference, - is a file of that name

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::failure::{CliFailure, Exit};
-use crate::{progress, say, sim};
+use crate::{progress, say, sim, text};
 
 /// Run figures of papers again and show them beside what the papers claim.
 #[derive(Args)]
@@ -55,7 +55,8 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
     let experiment = Experiment::load(&run.name)?;
     let place = Place::named(&experiment.machine, &Changes::default())?;
     let observer = Observer::default();
-    let claims = sim::watched(&observer, &place, run.progress, || experiment.run(&observer))?;
+    let caught = sim::stop_on_signal(&observer, &place)?;
+    let claims = sim::watched(&observer, &caught, run.progress, || experiment.run(&observer))?;
     if run.json {
         let claims: Vec<_> = claims.iter().map(Claim::to_json).collect();
         let value = json!({
@@ -100,7 +101,10 @@ fn line(shown: &Claim) -> Result<(), CliFailure> {
     let Claim { claim, unit, .. } = shown;
     say::out(format!(" {claim:<40} {paper:>13} {ours:>6} {held:>6} {unit}"))?;
     match &shown.note {
-        Some(note) => wrapped(note).into_iter().try_for_each(|line| say::out(format!("   {line}"))),
+        Some(note) => {
+            let mut lines = text::wrapped(note, NOTE_COLUMNS).into_iter();
+            lines.try_for_each(|line| say::out(format!("   {line}")))
+        }
         None => Ok(()),
     }
 }
@@ -112,22 +116,6 @@ fn times(ratio: f64) -> String {
 /// Columns of a note.
 const NOTE_COLUMNS: usize = 76;
 
-/// The words in lines of so many columns.
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.last_mut().expect("one at least");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > NOTE_COLUMNS {
-            lines.push(word.to_owned());
-        } else {
-            *last += if last.is_empty() { "" } else { " " };
-            *last += word;
-        }
-    }
-    lines
-}
-
 fn figure(value: f64) -> String {
-    let is_whole = value.fract() == 0.0;
-    if value < 100.0 && !is_whole { format!("{value:.2}") } else { format!("{value:.0}") }
+    text::figure(value, if value.fract() == 0.0 { 0 } else { 2 })
 }

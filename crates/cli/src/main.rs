@@ -5,6 +5,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod failure;
+mod files;
 mod gensort;
 mod json;
 mod lab;
@@ -16,11 +17,12 @@ mod signals;
 mod sim;
 mod size;
 mod sort;
+mod text;
 mod valsort;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{CliFailure, Exit};
 
@@ -62,7 +64,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match arguments() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(error),
     };
@@ -70,4 +72,15 @@ fn main() -> ExitCode {
         Ok(exit) => exit.code(),
         Err(failure) => failure.tell(),
     }
+}
+
+/// The command line; of one that asks for the help of a program of `sim`, that help.
+fn arguments() -> Result<Arguments, clap::Error> {
+    let line: Vec<_> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let Some(program) = sim::help::asked_for(&line) else { return Arguments::try_parse() };
+    let command =
+        Arguments::command().mut_subcommand("sim", |sim| sim::help::of_program(sim, program));
+    let matches = command.try_get_matches_from(["gristmill", "sim", program.name, "--help"])?;
+    Arguments::from_arg_matches(&matches)
 }

@@ -73,10 +73,26 @@ pub fn wait(ended: &AtomicBool) -> bool {
     !ended.load(Ordering::SeqCst)
 }
 
+/// What a bar needs beside its longest figures; a terminal that has less shows no bar and no rate, as a
+/// line that wraps cannot be drawn again.
+const WIDE: u16 = 60;
+
+/// Columns of the terminal, if there is one.
+fn columns() -> Option<u16> {
+    rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| size.ws_col)
+}
+
 fn bar(control: &Control, ended: &AtomicBool) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    let known = "{msg:19} {percent:>3}% [{wide_bar}] {decimal_bytes_per_sec} ETA {eta}";
-    let unknown = "{msg:19} {spinner} {decimal_bytes} {decimal_bytes_per_sec}";
+    let is_narrow = columns().is_some_and(|columns| columns < WIDE);
+    let known = match is_narrow {
+        true => "{percent:>3}% {wide_msg}",
+        false => "{msg:19} {percent:>3}% [{wide_bar}] {decimal_bytes_per_sec} ETA {eta}",
+    };
+    let unknown = match is_narrow {
+        true => "{spinner} {wide_msg}",
+        false => "{msg:19} {spinner} {decimal_bytes} {decimal_bytes_per_sec}",
+    };
     let style = |template| {
         ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> ")
     };

@@ -1,10 +1,11 @@
 //! Words to people and programs. Standard output that cannot be written is a failure; standard error
 //! that cannot be written is nobody to tell. A reader that has gone (`| head`) has what it wanted:
-//! there the command ends with the code of a failure and says nothing.
+//! there the command ends as one does that SIGPIPE ends, with 141, and says nothing.
 
 use std::io::{ErrorKind, Write};
 
 use crate::failure::CliFailure;
+use crate::signals::READER_GONE_CODE;
 
 /// The kind of failure that is not told: who reads standard output has gone.
 pub const READER_GONE: &str = "reader_gone";
@@ -13,11 +14,12 @@ pub const READER_GONE: &str = "reader_gone";
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(|cause| {
-        let is_gone = cause.kind() == ErrorKind::BrokenPipe;
-        CliFailure::new(
-            if is_gone { READER_GONE } else { "io" },
-            format!("cannot write to standard output: {cause}; look where it goes"),
-        )
+        if cause.kind() == ErrorKind::BrokenPipe {
+            return CliFailure::new(READER_GONE, "nobody reads standard output")
+                .with_code(READER_GONE_CODE);
+        }
+        let message = format!("cannot write to standard output: {cause}; look where it goes");
+        CliFailure::new("io", message)
     })
 }
 

@@ -1,21 +1,25 @@
-//! Directories to work in, gone on every exit: also when a signal ends the process.
+//! Directories to work in and files that are not finished, gone on every exit: also when a signal ends
+//! the process.
 
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use signal_hook::iterator::{Handle, Signals};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::failure::CliFailure;
-use crate::signals;
+use crate::{files, signals};
 
 /// A program that still runs may make a file while others are removed: so often it is tried again,
 /// for a second in all. What is left then has a name that says whose it is.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Directories that are to go when the process ends.
+/// What is to go when the process ends.
 static ALIVE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A directory.
@@ -53,11 +57,51 @@ impl Drop for Scratch {
     }
 }
 
+/// A file that is written under another name until it is complete. Whoever makes one watches for
+/// signals.
+pub struct Draft {
+    file: NamedTempFile,
+    target: PathBuf,
+}
+
+impl Draft {
+    /// A new file beside `target`, or beside what it is a link to. It can be read by whom the old one
+    /// could be read by.
+    pub fn new(target: &Path) -> io::Result<Draft> {
+        // A new file's mode, which the umask narrows.
+        const NEW_MODE: u32 = 0o666;
+        let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
+        let old = std::fs::metadata(&target).ok().map(|found| found.permissions());
+        let mode = old.clone().unwrap_or_else(|| Permissions::from_mode(NEW_MODE));
+        let mut builder = tempfile::Builder::new();
+        let file = builder.prefix(".gristmill-").permissions(mode);
+        let file = file.tempfile_in(files::directory_of(&target))?;
+        alive().push(file.path().to_owned());
+        if let Some(old) = old {
+            file.as_file().set_permissions(old)?;
+        }
+        Ok(Draft { file, target })
+    }
+
+    /// What is written to.
+    pub fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Shows it under its name.
+    pub fn finish(self) -> io::Result<()> {
+        let path = self.file.path().to_owned();
+        let ended = self.file.persist(&self.target).map(drop).map_err(|error| error.error);
+        alive().retain(|place| *place != path);
+        ended
+    }
+}
+
 fn alive() -> MutexGuard<'static, Vec<PathBuf>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every directory that is in use; the process is about to end.
+/// Removes all that is in use; the process is about to end.
 pub fn remove_all() {
     for place in &*alive() {
         remove(place);
@@ -78,6 +122,9 @@ fn remove_on_signal() -> Result<Handle, CliFailure> {
 }
 
 fn remove(place: &Path) {
+    if std::fs::remove_file(place).is_ok() || !place.exists() {
+        return;
+    }
     for _ in 0..ATTEMPTS {
         if std::fs::remove_dir_all(place).is_ok() {
             return;

@@ -1,11 +1,23 @@
-//! Signals that end a run: which are heard, and what the process exits with.
+//! Signals that end a run: which are heard, what they do, and what the process exits with.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
 
 use crate::failure::CliFailure;
+use crate::{say, scratch};
 
 /// What a process that a signal ended exits with: this and the signal's number.
 const SIGNAL_CODE: i32 = 128;
+
+/// After a signal a run may end by itself for so long; then it is ended.
+pub const GRACE: Duration = Duration::from_secs(1);
+
+/// What a process exits with whose reader has gone: what a shell says of one that SIGPIPE ended.
+pub const READER_GONE_CODE: u8 = (SIGNAL_CODE + SIGPIPE) as u8;
 
 /// The exit code of a run that `signal` ended.
 pub fn code(signal: i32) -> i32 {
@@ -33,4 +45,73 @@ pub fn ending() -> Vec<i32> {
 /// Signals could not be watched.
 pub fn unwatched(cause: std::io::Error) -> CliFailure {
     CliFailure::new("system", format!("cannot watch for signals: {cause}; raise ulimit -u and -n"))
+}
+
+/// The first signal that came, if one did.
+#[derive(Clone, Debug, Default)]
+pub struct Caught(Arc<AtomicI32>);
+
+impl Caught {
+    /// As if that signal had come.
+    #[cfg(test)]
+    pub fn by(signal: i32) -> Caught {
+        Caught(Arc::new(AtomicI32::new(signal)))
+    }
+
+    /// Which.
+    pub fn signal(&self) -> Option<i32> {
+        match self.0.load(Ordering::SeqCst) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+
+    /// Why a run has no result, if a signal came.
+    pub fn failure(&self) -> Option<CliFailure> {
+        self.signal().map(|signal| {
+            let message = format!("stopped by {}", name(signal));
+            CliFailure::new("stopped", message).with_code(code(signal) as u8)
+        })
+    }
+}
+
+/// From here on a signal asks the run to `stop`. After the grace, or at another signal, `remove` takes
+/// away what the run has made, and the process ends, whatever others do.
+pub fn watch(
+    grace: Duration,
+    stop: impl Fn(i32) + Send + 'static,
+    remove: impl Fn() + Send + Sync + 'static,
+) -> Result<Caught, CliFailure> {
+    let caught = Caught::default();
+    let seen = caught.clone();
+    // A file size limit's signal is heard too: then the write that was too long fails and is told.
+    let mut heard = ending();
+    heard.push(SIGXFSZ);
+    let mut incoming = Signals::new(heard).map_err(unwatched)?;
+    let remove = Arc::new(remove);
+    let watching = move || {
+        for signal in incoming.forever().filter(|&signal| signal != SIGXFSZ) {
+            if seen.0.swap(signal, Ordering::SeqCst) != 0 {
+                end(signal, &*remove);
+            }
+            stop(signal);
+            let last = Arc::clone(&remove);
+            let wait = move || {
+                std::thread::sleep(grace);
+                end(signal, &*last);
+            };
+            if std::thread::Builder::new().spawn(wait).is_err() {
+                end(signal, &*remove);
+            }
+        }
+    };
+    std::thread::Builder::new().spawn(watching).map_err(unwatched)?;
+    Ok(caught)
+}
+
+fn end(signal: i32, remove: &impl Fn()) -> ! {
+    remove();
+    scratch::remove_all();
+    say::err(format!("gristmill: stopped by {}", name(signal)));
+    std::process::exit(code(signal));
 }

@@ -23,14 +23,16 @@ pub fn memory(text: &str) -> Result<Memory, String> {
 /// Reads a size with its unit.
 pub fn size(text: &str) -> Result<u64, String> {
     let (digits, unit) = parted(text);
-    let number: f64 =
-        digits.parse().map_err(|_| format!("'{text}' is not a size like 512M or 2GB"))?;
+    let number: f64 = digits.parse().map_err(|_| "not a size like 512M or 2GB".to_owned())?;
     if unit.is_empty() {
-        return Err(format!("'{text}' has no unit: write {text}K, {text}M or {text}G"));
+        return Err(format!("no unit: write {text}K, {text}M or {text}G"));
     }
     let bytes = number * units(unit)? as f64;
-    if !(0.0..=u64::MAX as f64 / 2.0).contains(&bytes) {
-        return Err(format!("'{text}' is no sensible size"));
+    if bytes < 0.0 {
+        return Err("must not be negative".to_owned());
+    }
+    if bytes > u64::MAX as f64 / 2.0 {
+        return Err("too large".to_owned());
     }
     Ok(bytes as u64)
 }
@@ -38,25 +40,51 @@ pub fn size(text: &str) -> Result<u64, String> {
 /// Reads a count, with or without a unit: `64`, `4K`, `1MB`.
 pub fn count(text: &str) -> Result<u64, String> {
     let (digits, unit) = parted(text);
+    let number: f64 = digits.parse().map_err(|_| "not a number like 64, 4K or 1MB".to_owned())?;
     let unit = if unit.is_empty() { 1 } else { units(unit)? };
     if let Ok(number) = digits.parse::<u64>() {
-        return number.checked_mul(unit).ok_or_else(|| format!("'{text}' is too much"));
-    }
-    let number: f64 = digits.parse().unwrap_or(f64::NAN);
-    if number < 0.0 {
-        return Err("a count is not negative".to_owned());
+        return number.checked_mul(unit).ok_or_else(|| "too large".to_owned());
     }
     let count = number * unit as f64;
-    // Beyond 2^53 not every whole number has its own floating-point number.
-    if count.fract() != 0.0 || !(0.0..=(1_u64 << 53) as f64).contains(&count) {
-        return Err(format!("'{text}' is not a count like 64, 4K or 1MB"));
-    }
-    Ok(count as u64)
+    let wrong = match count {
+        count if count < 0.0 => "must not be negative",
+        count if count > EXACT => "too large",
+        count if count.fract() != 0.0 => "must be a whole number",
+        count => return Ok(count as u64),
+    };
+    Err(wrong.to_owned())
 }
 
-/// A number and its unit.
+/// 2^53: beyond it not every whole number has its own floating-point number.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
+/// Reads a number that may have decimals.
+pub fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(number) if number.is_infinite() => Err("too large".to_owned()),
+        _ => Err("not a number".to_owned()),
+    }
+}
+
+/// Reads a whole number without a unit: a seed, or how many records.
+pub fn whole(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
+}
+
+/// Reads a number of threads.
+pub fn threads(text: &str) -> Result<u16, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+    threads.ok_or_else(|| "must be a whole number from 1 to 1024".to_owned())
+}
+
+/// More than a machine has today.
+const MOST_THREADS: u16 = 1024;
+
+/// A number and its unit; all of what is only letters is no number.
 fn parted(text: &str) -> (&str, &str) {
-    text.split_at(text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).len())
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    text.split_at(digits.len())
 }
 
 fn units(name: &str) -> Result<u64, String> {
@@ -69,7 +97,10 @@ fn units(name: &str) -> Result<u64, String> {
         "MB" => 1_000_000,
         "GB" => 1_000_000_000,
         "TB" => 1_000_000_000_000,
-        other => return Err(format!("'{other}' is no unit: K M G T (1024) or KB MB GB TB (1000)")),
+        other => {
+            let known = "the units are K M G T (1024) and KB MB GB TB (1000), in capitals";
+            return Err(format!("'{other}' is no unit; {known}"));
+        }
     })
 }
 
@@ -111,6 +142,36 @@ mod tests {
             assert!(size(wrong).is_err(), "{wrong}");
         }
         assert!(memory("0%").is_err() && memory("101%").is_err() && memory("%").is_err());
+    }
+
+    #[test]
+    fn what_is_no_count_is_told_why() {
+        let cases = [
+            ("abc", "not a number"),
+            ("", "not a number"),
+            ("4k", "capitals"),
+            ("-4", "negative"),
+            ("1.5", "whole"),
+            ("15e-1", "whole"),
+            ("99999999999999999999999", "too large"),
+            ("20000000T", "too large"),
+        ];
+        for (text, why) in cases {
+            assert!(count(text).unwrap_err().contains(why), "{text}: {:?}", count(text));
+        }
+        assert_eq!((number("0.5"), number("-1")), (Ok(0.5), Ok(-1.0)));
+        for wrong in ["abc", "nan", "", "1e999", "inf"] {
+            assert!(number(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(whole("18446744073709551615"), Ok(u64::MAX));
+        for wrong in ["-1", "18446744073709551616", "4K", "x"] {
+            assert!(
+                whole(wrong).unwrap_err().contains("from 0 to 18446744073709551615"),
+                "{wrong}"
+            );
+        }
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
+        assert!(threads("0").is_err() && threads("1025").is_err() && threads("-1").is_err());
     }
 
     #[test]

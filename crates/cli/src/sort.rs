@@ -12,10 +12,10 @@ use clap::{Args, ValueEnum};
 use node::Node;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Ties};
-use rustix::fs::Stat;
 
 use crate::failure::{CliFailure, Exit};
-use crate::size::{Memory, grouped, memory, readable};
+use crate::files::{directory_of, is_same, is_standard_output};
+use crate::size::{Memory, grouped, memory, readable, threads};
 use crate::{json, machine, progress, say};
 
 /// Sort fixed-length records.
@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(short = 'S', long, value_name = "SIZE|PCT", value_parser = memory)]
     memory: Option<Memory>,
     /// Cores to use [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = threads)]
     parallel: Option<u16>,
     /// How to sort
     #[arg(long, value_enum, default_value_t)]
@@ -116,16 +116,10 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 /// Records and a report must not meet on standard output.
 fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
-    let stdout = rustix::fs::fstat(std::io::stdout()).ok();
-    let is_stdout = |path: &PathBuf| {
-        let path = rustix::fs::stat(path).ok();
-        path.zip(stdout).is_some_and(|(path, stdout)| is_same_file(&path, &stdout))
-    };
+    let is_stdout = |path: &PathBuf| is_standard_output(path);
     let records = arguments.output.as_ref().is_none_or(is_stdout);
     let report = arguments.json || arguments.report.as_ref().is_some_and(is_stdout);
-    // /dev/null takes both.
-    let nowhere = arguments.output.as_deref() == Some(Path::new("/dev/null"));
-    if records && report && !nowhere {
+    if records && report {
         return Err(CliFailure::usage(
             "the report would go to standard output, where the records go; name an output with -o",
         ));
@@ -159,24 +153,6 @@ fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
         ));
     }
     Ok(())
-}
-
-/// Whether two paths lead to one file, now or when it is made.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| Some(directory_of(path).canonicalize().ok()?.join(path.file_name()?));
-    match (rustix::fs::stat(a), rustix::fs::stat(b)) {
-        (Ok(a), Ok(b)) => is_same_file(&a, &b),
-        _ => place(a).is_some_and(|a| Some(a) == place(b)),
-    }
-}
-
-fn is_same_file(a: &Stat, b: &Stat) -> bool {
-    (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
-}
-
-fn directory_of(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
 }
 
 fn job(arguments: &Arguments, format: &Format) -> Job {

@@ -10,6 +10,7 @@ use record::{Comparison, SUMMARY_BYTES, Summary};
 
 use crate::failure::{CliFailure, Exit};
 use crate::gensort::split_options;
+use crate::size::threads;
 use crate::{machine, progress, say};
 
 /// Check that records are in order: the checks and lines of valsort 1.5.
@@ -26,7 +27,7 @@ pub struct Arguments {
     #[arg(short = 'q')]
     quiet: bool,
     /// Threads to use [default: all cores]
-    #[arg(short = 't', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(short = 't', value_name = "N", value_parser = threads)]
     threads: Option<u16>,
     /// Write a summary of this part
     #[arg(short = 'o', value_name = "SUMMARY_FILE")]

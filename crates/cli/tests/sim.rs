@@ -42,7 +42,7 @@ fn help_lists_programs_with_their_options() {
     let help = words(&Place::new().run("sim --help").succeeded());
     for line in SMALL {
         let mut parts = line.split_whitespace();
-        assert!(help.contains(&format!("\n  {} ", parts.next().unwrap())), "{help}");
+        assert!(help.contains(&format!("\n  {}\n      ", parts.next().unwrap())), "{help}");
         for option in parts.filter(|part| part.starts_with("--")) {
             assert!(help.contains(option), "{option} is not in\n{help}");
         }
@@ -53,6 +53,43 @@ fn help_lists_programs_with_their_options() {
     for option in ["--machine", "--loss", "--tail-ns", "--trace", "--seed S", "--runs"] {
         assert!(help.contains(option.split(' ').next().unwrap()), "{help}");
     }
+    for machine in ["nanopu", "nanopu-nodes", "nanopu-3-layer", "nebula", "erpc", "ramcloud"] {
+        assert!(help.contains(&format!("\n  {machine}\n      ")), "{help}");
+    }
+    assert!(help.contains("\n  threads\n      this computer"), "{help}");
+}
+
+#[test]
+fn help_keeps_its_indent_in_narrow_terminals() {
+    let place = Place::new();
+    let mut command = place.command("sim --help");
+    let help = words(&Ran::from(command.env("COLUMNS", "60").output().unwrap()).succeeded());
+    assert!(help.lines().all(|line| line.chars().count() <= 60), "{help}");
+    let (_, programs) = help.split_once("\nPrograms, each").expect("a list");
+    let mut lines = programs.lines().skip(1).filter(|line| !line.is_empty());
+    let is_name = |line: &str| line.starts_with("  ") && !line[2..].contains(' ');
+    assert!(
+        lines.all(|line| is_name(line)
+            || line.starts_with("      ")
+            || line.starts_with("Machines")),
+        "{programs}"
+    );
+}
+
+#[test]
+fn a_program_has_help_of_its_own() {
+    let place = Place::new();
+    for line in ["sim kv --help", "help sim kv", "sim --help kv", "sim kv --cores 4 -h"] {
+        let help = words(&place.run(line).succeeded());
+        for part in ["--servers", "--keys", "[default: 1024]", "--machine", "gristmill sim kv "] {
+            assert!(help.contains(part), "{line}: no {part} in\n{help}");
+        }
+        let [program, machine] = ["--cores", "--loss"].map(|option| help.find(option));
+        assert!(program < machine, "in the order of all: {help}");
+        assert!(!help.contains("--incast") && !help.contains("--queries"), "{line}\n{help}");
+    }
+    let all = words(&place.run("help sim").succeeded());
+    assert!(all.contains("--incast") && all.contains("\n  map-reduce\n"), "{all}");
 }
 
 #[test]
@@ -63,7 +100,8 @@ fn programs_on_threads_are_checked() {
         let told = words(&ran);
         assert!(told.starts_with("seed 1\n"), "{told}");
         assert!(told.contains("\nresult    ") && told.contains("\ntime      "), "{told}");
-        assert!(told.lines().all(|line| line.len() <= 100), "{told}");
+        assert!(told.contains("\nnote      each core is a thread of this computer"), "{told}");
+        assert!(told.lines().all(|line| line.len() <= 80), "{told}");
         assert_eq!(ran.err, "");
     }
     assert!(place.names().is_empty(), "{:?}", place.names());
@@ -80,6 +118,8 @@ fn the_report_of_several_runs() {
     assert_eq!(fields(&report)[5..11], LAST);
     assert_eq!((&report["program"], &report["machine"]), (&"merge-min".into(), &"threads".into()));
     assert_eq!((&report["cores"], &report["machine_hash"]), (&4.into(), &Value::Null));
+    assert_eq!((&report["events"], &report["machine_file"]), (&Value::Null, &Value::Null));
+    assert!(report["note"].as_str().unwrap().contains("thread"), "{report}");
     assert_eq!(report["parameters"]["keys_per_core"], 128);
     let runs = report["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 3);
@@ -133,7 +173,7 @@ fn what_a_program_cannot_be_told() {
     refuses("sim sleep", &["'sleep'", "loopback", "merge-min", "map-reduce"], "usage");
     refuses("sim local-min --incast 4", &["--incast", "knows", "--keys-per-core"], "usage");
     refuses("sim receive --bytes 12", &["--bytes 12", "8 bytes"], "usage");
-    refuses("sim receive --bytes 2056", &["--bytes 2056", "2,048"], "usage");
+    refuses("sim receive --bytes 2056", &["--bytes 2056", "from 8 to 2048"], "usage");
     refuses("sim receive --bytes 0", &["--bytes 0"], "usage");
     refuses("sim merge-min --incast 0", &["--incast 0"], "usage");
     refuses("sim merge-min --keys 100 --cores 64", &["--keys 100", "64 cores"], "usage");
@@ -146,7 +186,13 @@ fn what_a_program_cannot_be_told() {
     assert_eq!(Place::new().run(&format!("sim local-min --seed {last} --runs 1")).code, 0);
     refuses("sim kv --servers 100", &["100 servers", "64"], "usage");
     refuses("sim kv --workers 65", &["1 to 64 workers"], "usage");
-    refuses("sim kv --bytes 2040", &["at most 2,032 bytes", "2,040"], "usage");
+    // The first correction is the last.
+    for bytes in [2040, 2050, 2, 0] {
+        let parts = [&format!("--bytes {bytes}: must be"), "multiple of 8", "8 to 2032"];
+        refuses(&format!("sim kv --bytes {bytes}"), &parts, "usage");
+    }
+    refuses("sim merge-min --cores 1000000000000", &["must be below 4,294,967,296"], "usage");
+    refuses("sim flod", &["'flod' (did you mean flood?)", "merge-min"], "usage");
     refuses("sim loopback --cores 4", &["second NIC", "4 cores", "5 or more"], "usage");
     refuses("sim loopback --cores 1 --machine nanopu-nodes", &["loopback"], "usage");
     refuses("sim merge-min --cores 0", &["--cores 0"], "usage");
@@ -156,23 +202,26 @@ fn what_a_program_cannot_be_told() {
 fn what_a_machine_cannot_be() {
     refuses("sim flood --cores 65537", &["65537", "nanopu", "65536"], "usage");
     refuses("sim flood --cores 5000 --machine threads", &["5000", "threads", "4096"], "usage");
-    refuses("sim merge-min --loss 1.5", &["--loss", "0 to 1"], "usage");
-    refuses("sim merge-min --loss nan", &["--loss", "0 to 1"], "usage");
+    refuses("sim merge-min --loss 1.5", &["--loss 1.5: must be from 0 to below 0.5"], "usage");
     refuses("sim merge-min --loss 1", &["--loss 1"], "usage");
     refuses("sim merge-min --loss 0.5", &["--loss 0.5", "hardly end"], "usage");
     refuses("sim merge-min --switch-ns -4", &["--switch-ns -4", "0 to 1,000"], "usage");
     refuses("sim merge-min --link-ns -0.5", &["--link-ns -0.5", "0 to 1,000"], "usage");
-    refuses("sim merge-min --loss -1", &["--loss -1", "0 to 1"], "usage");
+    refuses("sim merge-min --loss -1", &["--loss -1", "below 0.5"], "usage");
     refuses("sim merge-min --tail-ns -5 --tail-fraction 0", &["--tail-ns -5"], "usage");
     let hint = ["nebula.toml: no such file", "built-in machine is nebula"];
     refuses("sim merge-min --machine nebula.toml", &hint, "profile");
     refuses("sim merge-min --tail-ns 5 --tail-fraction=-0.1", &["--tail-fraction"], "usage");
     refuses("sim merge-min --switch-ns=-1", &["--switch-ns"], "usage");
-    refuses("sim merge-min --link-ns inf", &["--link-ns"], "usage");
     refuses("sim merge-min --machine threads --loss 0.1", &["--loss", "threads"], "usage");
-    refuses("sim merge-min --machine no-such", &["no-such", "nanopu"], "profile");
-    refuses("sim merge-min --trace no/such/file", &["no/such/file"], "io");
-    refuses("sim merge-min --machine threads --trace file", &["--trace", "threads"], "usage");
+    refuses(
+        "sim merge-min --machine no-such",
+        &["'no-such'; the machines are nanopu, "],
+        "profile",
+    );
+    refuses("sim merge-min --machine nanop", &["did you mean nanopu?", ", threads"], "profile");
+    refuses("sim merge-min --machine thread", &["did you mean threads?"], "profile");
+    refuses("sim merge-min --machine no/such", &["no/such"], "profile");
 }
 
 #[test]
@@ -200,25 +249,60 @@ fn without_a_program_there_is_a_choice() {
 }
 
 #[test]
-fn counts_are_told_apart_from_what_is_none() {
+fn a_wrong_value_is_told_in_one_line() {
     let place = Place::new();
-    for count in ["-4", "4Q", "1.5", "20000000T"] {
-        let ran = place.run(&format!("sim merge-min --cores {count}"));
-        assert_eq!(ran.code, 2, "{count}");
-        assert!(ran.err.starts_with(&format!("error: invalid value '{count}'")), "{}", ran.err);
-        assert!(!ran.err.contains("-- -"), "{}", ran.err);
+    let cases = [
+        ("sim merge-min --cores -4", "must not be negative"),
+        ("sim merge-min --cores 4Q", "'Q' is no unit"),
+        ("sim merge-min --cores 4k", "in capitals"),
+        ("sim merge-min --cores 1.5", "must be a whole number"),
+        ("sim merge-min --cores 20000000T", "too large"),
+        ("sim merge-min --cores abc", "not a number"),
+        ("sim merge-min --seed -1", "from 0 to 18446744073709551615"),
+        ("sim merge-min --seed 18446744073709551616", "from 0 to 18446744073709551615"),
+        ("sim merge-min --loss abc", "not a number"),
+        ("sim merge-min --loss nan", "not a number"),
+        ("sim merge-min --link-ns inf", "too large"),
+        ("sim merge-min --threads 0", "from 1 to 1024"),
+        ("sort --format gensort --parallel 0", "from 1 to 1024"),
+        ("sort --format gensort -S abc", "not a size"),
+    ];
+    for (line, why) in cases {
+        let ran = place.run(line);
+        assert_eq!(ran.code, 2, "{line}");
+        let value = line.split_whitespace().last().unwrap();
+        assert!(ran.complaint().contains(&format!("invalid value '{value}'")), "{ran:?}");
+        assert!(ran.complaint().contains(why) && !ran.err.contains("-- -"), "{line}: {}", ran.err);
+        let told = place.run(&format!("{line} --json")).json();
+        let message = ran.complaint().trim_start_matches("gristmill: ");
+        assert_eq!(told["error"]["message"], message);
     }
 }
 
-/// Who reads has gone: the command ends with the code of a failure, and without a word.
+/// Who reads has gone: the command ends as if SIGPIPE had ended it, and without a word.
 #[test]
 fn a_reader_that_is_gone_is_no_news() {
-    let place = Place::new();
-    for line in ["sim local-min", "sim local-min --json", "lab list"] {
+    let place = Place::with_records(1000);
+    let sort = "sort --format gensort in";
+    let device = "sort --format gensort in -o /dev/stdout";
+    for line in ["sim local-min", "sim local-min --json", "lab run figure-1", sort, device] {
         // The reader has gone before the command begins.
         let script = format!("{{ sleep 0.2; \"$GRISTMILL\" {line}; echo code $? >&2; }} | true");
-        assert_eq!(place.run_shell(&script).err, "code 2\n", "{line}");
+        assert_eq!(place.run_shell(&script).err, "code 141\n", "{line}");
     }
+}
+
+/// Threads that the system does not give: their stacks have no room.
+#[test]
+fn too_few_threads_for_the_cores_are_an_error() {
+    let place = Place::new();
+    let line = "ulimit -v 400000; exec \"$GRISTMILL\" sim merge-min --machine threads --cores 4096";
+    let ran = place.run_shell(line);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.complaint().contains("cannot start 4096 threads"), "{ran:?}");
+    assert!(ran.complaint().contains("fewer --cores"), "{ran:?}");
+    let ran = place.run_shell(&format!("{line} --json"));
+    assert_eq!(ran.json()["error"]["kind"], "no_thread", "{ran:?}");
 }
 
 #[test]
@@ -234,14 +318,6 @@ fn a_profile_with_a_mistake() {
     }
     let told = place.run("sim merge-min --machine odd.toml --json").json();
     assert_eq!(told["error"]["file"], "odd.toml");
-}
-
-#[test]
-fn a_refused_trace_changes_no_file() {
-    let place = Place::new();
-    place.write("trace", "old");
-    place.run("sim merge-min --machine threads --trace trace");
-    assert_eq!(place.read("trace"), b"old");
 }
 
 #[test]
@@ -266,7 +342,7 @@ fn experiments_are_listed_and_refused() {
     let place = Place::new();
     let list = words(&place.run("lab list").succeeded());
     assert!(list.contains("nanosort/figure-1") && list.contains("Figure 1"), "{list}");
-    refuses("lab run no-such", &["no-such", "nanosort/figure-1"], "file");
+    refuses("lab run no-such", &["no-such", "no such file; there is nanosort/figure-1"], "file");
     place.write("odd.toml", "title = 4\n");
     let ran = place.run("lab run odd.toml");
     assert_eq!(ran.code, 2);

@@ -1,5 +1,7 @@
 //! What an experiment changes of a machine: each with the name of its option.
 
+use std::ops::RangeBounds;
+
 use machine::{Profile, Setting, parts};
 use serde_json::Value;
 
@@ -58,25 +60,31 @@ impl Changes {
         self.named().map(|(name, value)| format!("{name} {}", word(&value))).collect()
     }
 
-    pub(crate) fn check(&self) -> Result<(), LabError> {
+    /// The latencies that are no whole ticks of this machine: the option, what was asked for, what is
+    /// used.
+    pub(crate) fn rounded(&self, profile: &Profile) -> Vec<(&'static str, f64, f64)> {
+        const FS_PER_NS: f64 = 1e6;
+        let used = |ns| (profile.ticks(ns) * profile.tick_fs) as f64 / FS_PER_NS;
+        let latencies = self.latencies().into_iter();
+        let asked = latencies.filter_map(|(ns, name)| ns.map(|ns| (name, ns, used(ns))));
+        asked.filter(|(_, asked, used)| asked != used).collect()
+    }
+
+    fn latencies(&self) -> [(Option<f64>, &'static str); 3] {
         let tail_ns = self.tail.map(|(ns, _)| ns);
-        let times =
-            [(self.switch_ns, "switch-ns"), (self.link_ns, "link-ns"), (tail_ns, "tail-ns")];
+        [(self.switch_ns, "switch-ns"), (self.link_ns, "link-ns"), (tail_ns, "tail-ns")]
+    }
+
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        let latency = "a latency must be from 0 to 1,000,000,000 nanoseconds";
+        for (ns, name) in self.latencies() {
+            within(ns, name, 0.0..=MOST_NS, latency)?;
+        }
         let share = self.tail.map(|(_, share)| share);
-        let shares = [(share, "tail-fraction"), (self.loss, "loss")];
-        for (time, name) in times {
-            within(time, name, MOST_NS, "a latency is 0 to 1,000,000,000 nanoseconds")?;
-        }
-        for (share, name) in shares {
-            within(share, name, 1.0, "a share is 0 to 1")?;
-        }
-        match self.loss {
-            Some(loss) if loss >= MOST_LOSS => Err(LabError::usage(format!(
-                "--loss {loss}: it is below {MOST_LOSS}; a packet and its acknowledgement cross 4 to 8 \
-                 links, so with more a run would hardly end"
-            ))),
-            _ => Ok(()),
-        }
+        within(share, "tail-fraction", 0.0..=1.0, "a share must be from 0 to 1")?;
+        let loss = "must be from 0 to below 0.5; a packet and its acknowledgement cross 4 to 8 links, \
+                    so with more a run would hardly end";
+        within(self.loss, "loss", 0.0..MOST_LOSS, loss)
     }
 
     pub(crate) fn setting(&self, profile: &Profile) -> Setting {
@@ -93,9 +101,14 @@ impl Changes {
     }
 }
 
-fn within(value: Option<f64>, name: &str, most: f64, expected: &str) -> Result<(), LabError> {
+fn within(
+    value: Option<f64>,
+    name: &str,
+    range: impl RangeBounds<f64>,
+    expected: &str,
+) -> Result<(), LabError> {
     match value {
-        Some(value) if !(0.0..=most).contains(&value) => {
+        Some(value) if !range.contains(&value) => {
             Err(LabError::usage(format!("--{name} {value}: {expected}")))
         }
         _ => Ok(()),
@@ -125,6 +138,16 @@ mod tests {
         let told = "multicast off, switch-ns 100, link-ns 0.5, tail-ns 3000, tail-fraction 0.01, \
                     loss 0.001";
         assert_eq!(changes.told().join(", "), told);
+    }
+
+    #[test]
+    fn what_is_no_whole_tick_is_told() {
+        let nanopu = Profile::named("nanopu").unwrap();
+        let with = |link_ns| Changes { link_ns: Some(link_ns), ..Changes::default() };
+        let rounded = |link_ns| with(link_ns).rounded(&nanopu);
+        assert_eq!(rounded(0.1), [("link-ns", 0.1, 0.0)]);
+        assert_eq!(rounded(20.5), [("link-ns", 20.5, 20.625)]);
+        assert!(rounded(100.0).is_empty() && rounded(0.0).is_empty() && rounded(0.625).is_empty());
     }
 
     #[test]

@@ -24,6 +24,13 @@ pub enum LabError {
         /// What is wrong.
         error: ProfileError,
     },
+    /// This computer has fewer threads to give than cores were asked for.
+    NoThreads {
+        /// How many were asked for.
+        cores: u32,
+        /// What the system said.
+        cause: String,
+    },
     /// The machine cannot run it.
     Setup(SetupError),
     /// It ran and did not end.
@@ -42,6 +49,7 @@ impl LabError {
             LabError::Usage(_) | LabError::Setup(_) => "usage",
             LabError::File { .. } => "file",
             LabError::Profile { .. } => "profile",
+            LabError::NoThreads { .. } => "no_thread",
             LabError::Run(RunError::Stuck(_)) => "stuck",
             LabError::Run(RunError::Panic(_)) => "bug",
             LabError::Run(RunError::Stopped) => "stopped",
@@ -55,6 +63,10 @@ impl fmt::Display for LabError {
             LabError::Usage(message) => out.write_str(message),
             LabError::File { path, why } => write!(out, "{}: {why}", path.display()),
             LabError::Profile { error, .. } => error.fmt(out),
+            LabError::NoThreads { cores, cause } => write!(
+                out,
+                "cannot start {cores} threads: {cause}; ask for fewer --cores or raise ulimit -u"
+            ),
             LabError::Setup(error) => error.fmt(out),
             LabError::Run(error) => error.fmt(out),
         }

@@ -18,6 +18,7 @@
 //! The deviation is ours by the paper's, less one; positive is more than the paper's.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -140,8 +141,13 @@ impl Experiment {
             return Experiment::parse(known, text);
         }
         let text = std::fs::read_to_string(name).map_err(|cause| {
-            let names: Vec<_> = Experiment::names().collect();
-            let why = format!("no such experiment ({cause}); a file, or {}", names.join(", "));
+            let names = Experiment::names().collect::<Vec<_>>().join(", ");
+            let why = match cause.kind() {
+                ErrorKind::NotFound => {
+                    format!("no such experiment and no such file; there is {names}")
+                }
+                _ => format!("cannot be read: {cause}"),
+            };
             LabError::File { path: name.into(), why }
         })?;
         Experiment::parse(name, &text)

@@ -35,7 +35,7 @@ pub use error::LabError;
 pub use job::{Job, Seeds};
 pub use observer::{Observer, Seen};
 pub use parameters::{Knob, Parameters, ReorderBy};
-pub use place::{Place, THREADS};
+pub use place::{Place, THREADS, is_built_in, machines};
 pub use programs::{Listing, programs};
 pub use report::{QUANTILES, RunReport, SimReport, Simulated, StageReport};
 pub use spread::{Spread, quantile};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use machine::Queues;
-use node::{MESSAGE_BYTES, Matching};
+use node::Matching;
 use serde_json::Value;
 
 use crate::error::LabError;
@@ -220,12 +220,17 @@ impl Parameters {
         }
         let Some(value) = self.find(knob) else { return Ok(()) };
         let wrong = match knob {
-            Knob::Bytes if value % 8 != 0 => "messages are made of words of 8 bytes",
-            Knob::Bytes if value > MESSAGE_BYTES as u64 => "a message holds 8 to 2,048 bytes",
+            Knob::Bytes if value == 0 || value % 8 != 0 || value > program.most_bytes() => {
+                let most = program.most_bytes();
+                return Err(LabError::usage(format!(
+                    "{knob} {value}: must be a multiple of 8, from 8 to {most}: messages are made of \
+                     words of 8 bytes"
+                )));
+            }
             Knob::Keys if program.knows(Knob::KeysPerCore) => return Ok(()),
-            _ if value > u64::from(u32::MAX) => "it is below 2^32",
+            _ if value > u64::from(u32::MAX) => "must be below 4,294,967,296",
             Knob::To | Knob::KeysPerCore => return Ok(()),
-            _ if value == 0 => "it is at least 1",
+            _ if value == 0 => "must be at least 1",
             _ => return Ok(()),
         };
         Err(LabError::usage(format!("{knob} {value}: {wrong}")))

@@ -11,6 +11,20 @@ pub const THREADS: &str = "threads";
 /// The most nodes on this computer: each is a thread.
 const MOST_THREADS: u32 = 4096;
 
+/// The machines that have names, each with a line for people.
+pub fn machines() -> Vec<(&'static str, String)> {
+    let built_in = Profile::BUILT_IN.into_iter();
+    let simulated =
+        built_in.filter_map(|(name, _)| Some((name, Profile::named(name)?.description)));
+    let threads = format!("this computer: each core is a thread, at most {MOST_THREADS}");
+    simulated.chain([(THREADS, threads)]).collect()
+}
+
+/// Whether this is the name of a machine that comes with the program.
+pub fn is_built_in(name: &str) -> bool {
+    Profile::BUILT_IN.iter().any(|(known, _)| *known == name)
+}
+
 /// Where a program runs.
 #[derive(Clone, Debug)]
 pub enum Place {
@@ -64,6 +78,15 @@ impl Place {
         match self {
             Place::Machine(_, _, changes) => *changes,
             Place::Threads => Changes::default(),
+        }
+    }
+
+    /// The latencies that were asked for and are no whole ticks: the option, what was asked for and
+    /// what is simulated, in nanoseconds.
+    pub fn rounded(&self) -> Vec<(&'static str, f64, f64)> {
+        match self {
+            Place::Machine(profile, _, changes) => changes.rounded(profile),
+            Place::Threads => Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use grain::{
     Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, ReceiveLoop, SendLoop,
     SetAlgebra,
 };
-use node::Rank;
+use node::{MESSAGE_BYTES, Rank};
 
 use crate::error::LabError;
 use crate::parameters::Knob::{
@@ -33,6 +33,13 @@ impl Listing {
     /// Whether it can be told this.
     pub fn knows(&self, knob: Knob) -> bool {
         self.knobs.iter().any(|(known, _)| *known == knob)
+    }
+
+    /// The most that it takes as [`Knob::Bytes`]: what a message holds, less what goes before it. A value
+    /// of `kv` goes behind its request and its key, of a word each.
+    pub fn most_bytes(&self) -> u64 {
+        let before = if self.knows(Servers) { 16 } else { 0 };
+        MESSAGE_BYTES as u64 - before
     }
 }
 
@@ -202,6 +209,22 @@ mod tests {
             let told = Parameters::default().resolved(program).unwrap();
             let built = (program.build)(&told, 1);
             assert_eq!(built.objection(told.cores()), None, "{}", program.name);
+        }
+    }
+
+    #[test]
+    fn the_most_bytes_are_those_that_a_program_takes() {
+        for program in programs().iter().filter(|program| program.knows(Bytes)) {
+            let with = |bytes| {
+                let mut told = Parameters::default().resolved(program).unwrap();
+                told.set(Bytes, bytes);
+                (program.build)(&told, 1).objection(told.cores())
+            };
+            let most = program.most_bytes();
+            assert_eq!(with(most), None, "{}", program.name);
+            let is_all = most == MESSAGE_BYTES as u64;
+            assert!(is_all || with(most + 8).is_some(), "{} takes more", program.name);
+            assert_eq!(is_all, program.name != "kv");
         }
     }
 

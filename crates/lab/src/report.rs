@@ -44,13 +44,17 @@ pub struct SimReport {
 }
 
 impl SimReport {
-    /// What the time of a program is that is timed by one stage of one core.
+    /// What the time of a program is that is not the time of the whole run.
     pub fn timed(&self) -> Option<String> {
         match self.timing {
             Timing::Busy { rank, stage } => {
                 Some(format!("time is what core {} was busy in its loop, '{stage}'", rank.0))
             }
-            _ => None,
+            Timing::Tap(rank) => Some(format!(
+                "time is from a message's first flit into core {}'s NIC to its last out (median)",
+                rank.0
+            )),
+            Timing::LastEnd => None,
         }
     }
 

@@ -131,9 +131,12 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
     let task = program.clone();
     let begin = Instant::now();
     // Unwind safe: nothing of a cluster whose program panicked is used again.
-    let ended = catch_unwind(AssertUnwindSafe(|| cluster.run(move |node| task.clone().run(node))));
+    let ended =
+        catch_unwind(AssertUnwindSafe(|| cluster.try_run(move |node| task.clone().run(node))));
     let wall_s = begin.elapsed().as_secs_f64();
-    let answers = ended.map_err(|panic| RunError::Panic(said(&*panic)))?;
+    let answers = ended
+        .map_err(|panic| RunError::Panic(said(&*panic)))?
+        .map_err(|cause| LabError::NoThreads { cores: ground.cores, cause: cause.to_string() })?;
     let verdict = program.check(&answers);
     // A real node's tick is a nanosecond.
     let elapsed_us = verdict.elapsed.map(|(begin, end)| end.since(begin) as f64 / 1e3);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use node::{Node, Rank};
@@ -44,27 +46,50 @@ impl Cluster {
         P: Fn(Node) -> Task + Clone + Send + 'static,
         Task: Future<Output = T> + 'static,
     {
+        self.try_run(program).expect("the system has a thread for each node")
+    }
+
+    /// The same for whoever can do with fewer nodes. No program begins before all have a thread, so none
+    /// waits for a node that never comes.
+    ///
+    /// # Errors
+    /// When the system has no thread for a node.
+    ///
+    /// # Panics
+    /// When a program panics.
+    pub fn try_run<T, P, Task>(&self, program: P) -> io::Result<Vec<T>>
+    where
+        T: Send + 'static,
+        P: Fn(Node) -> Task + Clone + Send + 'static,
+        Task: Future<Output = T> + 'static,
+    {
         let answers = Arc::new(Mutex::new(BTreeMap::new()));
+        let complete = Arc::new(OnceLock::new());
         for rank in 0..self.shared.nodes {
             let (program, answers) = (program.clone(), Arc::clone(&answers));
-            let start = move |node: Node| -> std::pin::Pin<Box<dyn Future<Output = ()>>> {
+            let begins = Arc::clone(&complete);
+            let start = move |node: Node| -> Pin<Box<dyn Future<Output = ()>>> {
                 Box::pin(async move {
-                    let answer = program(node).await;
-                    answers.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, answer);
+                    if *begins.wait() {
+                        let answer = program(node).await;
+                        answers.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, answer);
+                    }
                 })
             };
-            let (rank, name) = (Rank(rank), format!("node-{rank}"));
-            if rank.0 + 1 == self.shared.nodes {
+            let name = format!("node-{rank}");
+            if rank + 1 == self.shared.nodes {
                 // The last one has this thread: a single node needs no other.
-                self.shared.run_here(rank, &name, Box::new(start));
-            } else {
-                let started = self.shared.start(rank, name, Box::new(start));
-                started.expect("the system has a thread for each node");
+                complete.get_or_init(|| true);
+                self.shared.run_here(Rank(rank), &name, Box::new(start));
+            } else if let Err(cause) = self.shared.start(Rank(rank), name, Box::new(start)) {
+                complete.get_or_init(|| false);
+                self.join();
+                return Err(cause);
             }
         }
         self.join();
         let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));
-        answers.into_values().collect()
+        Ok(answers.into_values().collect())
     }
 
     /// Waits for every thread, those too that were started meanwhile.
@@ -78,5 +103,15 @@ impl Cluster {
 
     fn last_thread(&self) -> Option<std::thread::JoinHandle<()>> {
         self.shared.threads.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_nodes_have_no_answers() {
+        assert!(Cluster::new(0, 1).run(|_| async {}).is_empty());
     }
 }

@@ -5,51 +5,37 @@ use lab::{Job, Knob, RunReport, SimReport, Simulated, StageReport};
 use crate::failure::CliFailure;
 use crate::say;
 use crate::size::grouped;
+use crate::text::{self, figure, labelled, with_commas};
 
-/// What is about to run; the seed first, as it decides everything.
-pub fn head(job: &Job) -> Result<(), CliFailure> {
+/// What is about to run, on a machine of that name; the seed first, as it decides everything.
+pub fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
     let seeds = job.seeds();
     match seeds.runs {
         1 => say::out(format!("seed {}", seeds.first))?,
         _ => say::out(format!("seeds {} to {}", seeds.first, seeds.last()))?,
     }
-    let told = job.parameters().iter().map(|(name, value)| format!("{name} {value}"));
-    let told = told.collect::<Vec<_>>().join(", ");
-    say::out(format!("{} on {}", job.program().name, job.place().name()))?;
-    say::out(format!("told      {told}"))?;
-    let changed = job.place().changes().told();
-    if changed.is_empty() {
-        return Ok(());
-    }
-    wrapped("changed   ", &changed)
+    let parameters = job.parameters().iter().map(|(name, value)| format!("{name} {value}"));
+    say::out(with("program", job.program().name, &parameters.collect::<Vec<_>>()))?;
+    say::out(with("machine", machine, &job.place().changes().told()))
 }
 
-/// Parts of a list in lines of 80 columns, below each other.
-fn wrapped(head: &str, parts: &[String]) -> Result<(), CliFailure> {
-    const COLUMNS: usize = 80;
-    let mut line = head.to_owned();
-    for (number, part) in parts.iter().enumerate() {
-        let comma = if number + 1 < parts.len() { ", " } else { "" };
-        if line.len() > head.len() && (line.len() + part.len() + 1) > COLUMNS {
-            say::out(line.trim_end())?;
-            line = " ".repeat(head.len());
-        }
-        line += part;
-        line += comma;
-    }
-    say::out(line)
+/// A name and what goes with it.
+fn with(label: &str, name: &str, items: &[String]) -> String {
+    let name = if items.is_empty() { name.to_owned() } else { format!("{name} with") };
+    let items = with_commas(items);
+    labelled(label, [name.as_str()].into_iter().chain(items.iter().map(String::as_str)))
 }
 
 /// What came of it.
 pub fn report(report: &SimReport) -> Result<(), CliFailure> {
     let Some(first) = report.runs.first() else { return Ok(()) };
     say::out("")?;
-    say::out(format!("result    {}", first.verdict.result))?;
-    times(report, first)?;
+    say::out(labelled("result", first.verdict.result.split(' ')))?;
+    say::out(times(report, first))?;
     if let Some(simulated) = &first.simulated {
         traffic(simulated)?;
-        if report.parameters.find(Knob::To).is_some() {
-            last_link(simulated, first.time_us)?;
+        if let Some(rank) = report.parameters.find(Knob::To) {
+            last_link(simulated, first.time_us, rank)?;
         }
     }
     if first.verdict.max_keys > 0 {
@@ -57,28 +43,29 @@ pub fn report(report: &SimReport) -> Result<(), CliFailure> {
         say::out(format!("keys      at most {most} on a core, skew {skew:.3}"))?;
     }
     stages(report, first)?;
-    let note = report.note.as_ref().map(|note| format!("note      {note}"));
-    let last: Vec<_> = speed(report).into_iter().chain(note).collect();
-    if last.is_empty() {
-        return Ok(());
+    say::out("")?;
+    say::out(took(report))?;
+    match &report.note {
+        Some(note) => say::out(labelled("note", note.split(' '))),
+        None => Ok(()),
     }
-    say::out(format!("\n{}", last.join("\n")))
 }
 
-fn times(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
+fn times(report: &SimReport, first: &RunReport) -> String {
     let time = report.time_us;
-    // What takes less than a microsecond is told in nanoseconds.
-    let (unit, scale) = if time.mean < 1.0 { ("ns", 1e3) } else { ("us", 1.0) };
+    let (unit, scale) = text::unit_of(time.mean);
     let [mean, sd, min, max] =
-        [time.mean, time.sd, time.min, time.max].map(|us| figure(us * scale));
+        [time.mean, time.sd, time.min, time.max].map(|us| figure(us * scale, 3));
     let mut line = format!("time      {mean} {unit}");
     if report.runs.len() > 1 {
         line += &format!(" on average, sd {sd}, {min} to {max}");
     }
-    if let Some(mac_ns) = first.simulated.as_ref().and_then(|simulated| simulated.mac_ns) {
+    // Machines of software count their MACs into what the NIC takes.
+    let mac_ns = first.simulated.as_ref().and_then(|simulated| simulated.mac_ns);
+    if let Some(mac_ns) = mac_ns.filter(|&ns| ns > 0.0) {
         line += &format!(", and {mac_ns} ns of MAC and serial I/O");
     }
-    say::out(line)
+    line
 }
 
 fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
@@ -86,25 +73,35 @@ fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
     let [messages, packets, bytes] =
         [counts.messages, counts.packets, counts.wire_bytes].map(grouped);
     say::out(format!("messages  {messages} in {packets} packets, {bytes} bytes on wires"))?;
-    let told = [
+    let counted = [
         ("trimmed", counts.trimmed),
+        ("returned", counts.returned),
         ("dropped", counts.dropped),
         ("lost", counts.lost),
         ("sent again", counts.resent),
     ];
-    let told = told.into_iter().filter(|(_, count)| *count > 0);
-    let told: Vec<_> = told.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
-    if told.is_empty() {
+    let counted = counted.into_iter().filter(|(_, count)| *count > 0);
+    let counted: Vec<_> =
+        counted.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
+    if counted.is_empty() {
         return Ok(());
     }
-    say::out(format!("packets   {}", told.join(", ")))
+    say::out(labelled("packets", with_commas(&counted).iter().map(String::as_str)))
 }
 
 /// The one link that all messages end on: it bounds what all cores can send to one NIC.
-fn last_link(simulated: &Simulated, time_us: f64) -> Result<(), CliFailure> {
+fn last_link(simulated: &Simulated, time_us: f64, rank: u64) -> Result<(), CliFailure> {
     let flits = grouped(simulated.counts.busiest_down_flits);
-    let share = simulated.busiest_down_us / time_us * 100.0;
-    say::out(format!("last link: {flits} flits, {share:.1} % of the time"))
+    let mut line = format!("{flits} flits to the NIC of core {rank}");
+    if let Some(share) = share(simulated.busiest_down_us, time_us) {
+        line += &format!(", which kept it busy {share:.1} % of the time");
+    }
+    say::out(labelled("last link", line.split(' ')))
+}
+
+/// Per cent; none of nothing.
+fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole * 100.0)
 }
 
 fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
@@ -115,57 +112,53 @@ fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
         1 => String::new(),
         _ => format!(", seed {}", first.seed),
     };
-    say::out(format!("\nstages in us over the cores that went through them{whose}"))?;
-    say::out(format!(
-        "  {:<14} {:>6} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
-        "", "cores", "min", "p25", "p50", "p75", "p99", "max", "idle"
-    ))?;
-    first.stages.iter().try_for_each(stage)?;
+    let figures = first.stages.iter().flat_map(|stage| stage.quantiles_us);
+    let unit = text::unit_of_table(figures.fold(0.0, f64::max));
+    say::out(format!("\nstages    in {}, over the cores that ran them{whose}", unit.0))?;
+    let titles = ["", "cores", "min", "p25", "p50", "p75", "p99", "max", "idle"];
+    let titles = titles.map(str::to_owned).to_vec();
+    let rows = first.stages.iter().map(|stage| row(stage, unit));
+    let rows: Vec<_> = [titles].into_iter().chain(rows).collect();
+    text::table(&rows).iter().try_for_each(|line| say::out(format!("  {line}")))?;
     match report.timed() {
         Some(timed) => say::out(format!("  {timed}")),
         None => Ok(()),
     }
 }
 
-fn stage(stage: &StageReport) -> Result<(), CliFailure> {
-    let mut line = format!("  {:<14} {:>6}", stage.name, stage.ranks);
-    for us in stage.quantiles_us.into_iter().chain([stage.idle_us]) {
-        line += &format!(" {:>7}", figure(us));
-    }
-    say::out(line)
+fn row(stage: &StageReport, (_, scale): text::Unit) -> Vec<String> {
+    let times = stage.quantiles_us.into_iter().chain([stage.idle_us]);
+    let times = times.map(|us| figure(us * scale, 3));
+    [stage.name.to_owned(), stage.ranks.to_string()].into_iter().chain(times).collect()
 }
 
-/// What takes less says nothing of how fast this computer is.
-const LEAST_WALL_S: f64 = 0.01;
-
-/// How fast this computer was, for whom simulates much.
-fn speed(report: &SimReport) -> Option<String> {
+/// What it took of this computer.
+fn took(report: &SimReport) -> String {
     let wall_s = report.wall_s;
-    let simulated = report.runs.iter().filter_map(|run| run.simulated.as_ref());
-    let messages: u64 = simulated.map(|simulated| simulated.counts.messages).sum();
-    if messages == 0 || wall_s < LEAST_WALL_S {
-        return None;
-    }
-    let millions = messages as f64 / wall_s / 1e6;
     let threads = match report.threads {
         1 => "one thread".to_owned(),
-        threads => format!("{threads} threads"),
+        threads => format!("{} threads", grouped(threads as u64)),
     };
-    let (taken, events) = (duration(wall_s), grouped(report.events));
-    Some(format!(
-        "speed     {millions:.2} million messages/s: {taken} on {threads}, {events} events"
-    ))
+    let mut line = format!("took      {} on {threads}", text::time(wall_s * 1e6));
+    let simulated: Vec<_> = report.runs.iter().filter_map(|run| run.simulated.as_ref()).collect();
+    if !simulated.is_empty() {
+        let plural = if report.events == 1 { "" } else { "s" };
+        line += &format!(": {} event{plural}", grouped(report.events));
+    }
+    let messages: u64 = simulated.iter().map(|simulated| simulated.counts.messages).sum();
+    if messages > 0 && wall_s > 0.0 {
+        line += &format!(", {:.2} million messages/s", messages as f64 / wall_s / 1e6);
+    }
+    line
 }
 
-fn duration(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A figure in at most seven columns.
-fn figure(us: f64) -> String {
-    match us {
-        us if us < 100.0 => format!("{us:.3}"),
-        us if us < 10_000.0 => format!("{us:.1}"),
-        us => format!("{us:.0}"),
+    #[test]
+    fn nothing_has_no_share() {
+        assert_eq!(share(1.0, 4.0), Some(25.0));
+        assert_eq!(share(0.0, 0.0), None);
     }
 }

@@ -7,49 +7,76 @@ use std::path::{Path, PathBuf};
 use lab::{Job, Place, SimReport, trace};
 
 use crate::failure::CliFailure;
+use crate::files::{directory_of, is_standard_output};
+use crate::scratch::Draft;
+use crate::signals::Caught;
 
-/// A file that a trace goes to. A run that fails leaves what was there before, if anything.
+/// A file that a trace goes to. Its name shows what it showed before, or the complete trace.
 pub struct TraceFile {
     path: PathBuf,
-    file: File,
-    is_left_behind: bool,
+    target: Target,
+}
+
+enum Target {
+    /// A regular file, under another name until it is complete.
+    Draft(Draft),
+    /// A device or a pipe.
+    Open(File),
 }
 
 impl TraceFile {
     /// Opens it, without losing what it holds.
     pub fn open(path: &Path) -> Result<TraceFile, CliFailure> {
-        let is_new = !path.exists();
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|cause| unwritable(path, &cause))?;
-        Ok(TraceFile { path: path.to_owned(), file, is_left_behind: is_new })
-    }
-
-    /// Writes the first run.
-    pub fn write(mut self, job: &Job, report: &SimReport) -> Result<(), CliFailure> {
-        self.is_left_behind = false;
-        self.try_write(job, report).map_err(|cause| unwritable(&self.path, &cause))
-    }
-
-    fn try_write(&self, job: &Job, report: &SimReport) -> io::Result<()> {
-        let first = report.runs.first().and_then(|run| run.simulated.as_ref());
-        let (Place::Machine(profile, ..), Some(first)) = (job.place(), first) else {
-            return Ok(());
-        };
-        if self.file.metadata()?.is_file() {
-            self.file.set_len(0)?;
+        if path == Path::new("-") || is_standard_output(path) {
+            let why = "the report goes to standard output; name another file";
+            let message = format!("--trace {}: {why}", path.display());
+            return Err(CliFailure { file: Some(path.to_owned()), ..CliFailure::usage(message) });
         }
-        let mut out = BufWriter::new(&self.file);
-        trace::write(&mut out, profile, report.cores, &first.slices)?;
-        out.flush()
+        let target = Target::open(path).map_err(|cause| unwritable(path, &cause))?;
+        Ok(TraceFile { path: path.to_owned(), target })
+    }
+
+    /// Writes the first run, unless a signal comes.
+    pub fn write(self, job: &Job, report: &SimReport, caught: &Caught) -> Result<(), CliFailure> {
+        let unwritable = |cause| unwritable(&self.path, &cause);
+        write_to(self.target.file(), job, report).map_err(unwritable)?;
+        match (caught.failure(), self.target) {
+            (Some(stopped), _) => Err(stopped),
+            (None, Target::Draft(draft)) => draft.finish().map_err(unwritable),
+            (None, Target::Open(_)) => Ok(()),
+        }
     }
 }
 
-impl Drop for TraceFile {
-    fn drop(&mut self) {
-        if self.is_left_behind {
-            let _ = std::fs::remove_file(&self.path);
+impl Target {
+    fn open(path: &Path) -> io::Result<Target> {
+        let is_special = path.metadata().is_ok_and(|found| !found.is_file());
+        if is_special {
+            return OpenOptions::new().write(true).open(path).map(Target::Open);
+        }
+        if !directory_of(path).is_dir() {
+            let why = "no such directory; make it first";
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
+        Draft::new(path).map(Target::Draft)
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Target::Draft(draft) => draft.file(),
+            Target::Open(file) => file,
         }
     }
+}
+
+fn write_to(file: &File, job: &Job, report: &SimReport) -> io::Result<()> {
+    let first = report.runs.first().and_then(|run| run.simulated.as_ref());
+    let (Place::Machine(profile, ..), Some(first)) = (job.place(), first) else {
+        return Ok(());
+    };
+    let mut out = BufWriter::new(file);
+    trace::write(&mut out, profile, report.cores, &first.slices)?;
+    out.flush()
 }
 
 fn unwritable(path: &Path, cause: &io::Error) -> CliFailure {

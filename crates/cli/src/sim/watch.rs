@@ -1,32 +1,34 @@
 //! A run that is looked at: progress while it goes on, and a signal that ends it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{LabError, Observer, Place, Seen};
 use serde_json::json;
-use signal_hook::iterator::Signals;
 
 use crate::failure::CliFailure;
 use crate::progress::{self, Mode, Progress};
+use crate::say;
+use crate::signals::{self, Caught, GRACE};
 use crate::size::grouped;
-use crate::{say, signals};
 
-/// After a signal a simulation may end by itself for so long.
-const GRACE: Duration = Duration::from_secs(1);
+/// From here on a signal asks the runs to end.
+pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
+    // Real nodes cannot be stopped: the process ends.
+    let grace = if matches!(place, Place::Threads) { Duration::ZERO } else { GRACE };
+    let observer = observer.clone();
+    signals::watch(grace, move |_| observer.stop(), || {})
+}
 
-/// Runs it with progress, until it ends or a signal ends it.
+/// Runs it with progress, until it ends or a signal ends it. Also a run that came to its end after a
+/// signal is one that was stopped: its check hears no signal.
 pub fn watched<T>(
     observer: &Observer,
-    place: &Place,
+    caught: &Caught,
     mode: Mode,
     run: impl FnOnce() -> Result<T, LabError>,
 ) -> Result<T, CliFailure> {
-    // Real nodes cannot be stopped: the process ends.
-    let grace = if matches!(place, Place::Threads) { Duration::ZERO } else { GRACE };
-    let caught = stop_on_signal(observer.clone(), grace)?;
     let shown = observer.clone();
     let progress = Progress::with(move |ended| match mode {
         Mode::Never => {}
@@ -35,43 +37,11 @@ pub fn watched<T>(
     });
     let ended = run();
     progress.stop();
-    ended.map_err(|error| {
-        let signal = caught.load(Ordering::SeqCst);
-        if observer.is_stopped() && error.kind() == "stopped" && signal != 0 {
-            let message = format!("stopped by {}", signals::name(signal));
-            return CliFailure::new("stopped", message).with_code(signals::code(signal) as u8);
-        }
-        error.into()
-    })
-}
-
-/// On a signal the run is asked to end; after the grace, or at another signal, the process ends.
-fn stop_on_signal(observer: Observer, grace: Duration) -> Result<Arc<AtomicI32>, CliFailure> {
-    let caught = Arc::new(AtomicI32::new(0));
-    let seen = Arc::clone(&caught);
-    let mut incoming = Signals::new(signals::ending()).map_err(signals::unwatched)?;
-    let watch = move || {
-        for signal in incoming.forever() {
-            if seen.swap(signal, Ordering::SeqCst) != 0 {
-                end(signal);
-            }
-            observer.stop();
-            let wait = move || {
-                std::thread::sleep(grace);
-                end(signal);
-            };
-            if std::thread::Builder::new().spawn(wait).is_err() {
-                end(signal);
-            }
-        }
-    };
-    std::thread::Builder::new().spawn(watch).map_err(signals::unwatched)?;
-    Ok(caught)
-}
-
-fn end(signal: i32) -> ! {
-    say::err(format!("gristmill: stopped by {}", signals::name(signal)));
-    std::process::exit(signals::code(signal));
+    match (ended, caught.failure()) {
+        (Err(error), _) if error.kind() != "stopped" => Err(error.into()),
+        (_, Some(stopped)) => Err(stopped),
+        (ended, None) => Ok(ended?),
+    }
 }
 
 /// What the newest look counts for: windows come in bursts, and a pace should be readable.
@@ -104,7 +74,7 @@ impl Pace {
 
 fn bar(observer: &Observer, ended: &AtomicBool) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a fixed template"));
+    bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("a fixed template"));
     let mut pace = Pace::new();
     while progress::wait(ended) {
         let Some(seen) = observer.look() else { continue };
@@ -144,5 +114,27 @@ fn lines(observer: &Observer, ended: &AtomicBool) {
         if !goes_on {
             break;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_that_the_run_did_not_hear_still_stops_it() {
+        let observer = Observer::default();
+        let run = |caught: &Caught| watched(&observer, caught, Mode::Never, || Ok(4));
+        assert_eq!(run(&Caught::default()).unwrap(), 4);
+        let stopped = run(&Caught::by(signal_hook::consts::SIGTERM)).unwrap_err();
+        assert_eq!((stopped.kind, stopped.code), ("stopped", 143));
+    }
+
+    #[test]
+    fn a_failure_is_told_before_a_signal() {
+        let caught = Caught::by(signal_hook::consts::SIGINT);
+        let failed = || Err::<(), _>(LabError::usage("not so"));
+        let told = watched(&Observer::default(), &caught, Mode::Never, failed).unwrap_err();
+        assert_eq!((told.kind, told.message.as_str()), ("usage", "not so"));
     }
 }

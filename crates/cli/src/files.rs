@@ -1,0 +1,33 @@
+//! Names of files: where they lead, and whether two of them lead to one file.
+
+use std::path::Path;
+
+use rustix::fs::Stat;
+
+/// Whether two paths lead to one file, now or when it is made.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| Some(directory_of(path).canonicalize().ok()?.join(path.file_name()?));
+    match (rustix::fs::stat(a), rustix::fs::stat(b)) {
+        (Ok(a), Ok(b)) => is_same_file(&a, &b),
+        _ => place(a).is_some_and(|a| Some(a) == place(b)),
+    }
+}
+
+/// Whether what is written there would mix with what goes to standard output. /dev/null takes both.
+pub fn is_standard_output(path: &Path) -> bool {
+    let [found, null] = [path, Path::new("/dev/null")].map(|path| rustix::fs::stat(path).ok());
+    let Some(found) = found else { return false };
+    let is_nowhere = null.is_some_and(|null| is_same_file(&found, &null));
+    let stdout = rustix::fs::fstat(std::io::stdout());
+    !is_nowhere && stdout.is_ok_and(|stdout| is_same_file(&found, &stdout))
+}
+
+fn is_same_file(a: &Stat, b: &Stat) -> bool {
+    (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+}
+
+/// The directory that a file lies in.
+pub fn directory_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}

@@ -1,0 +1,60 @@
+//! What people should know of how a program ran, beside what it gave.
+
+use std::path::Path;
+
+use lab::{Job, Knob, Place, THREADS, is_built_in};
+
+/// The file of the machine, when it was named by one.
+pub fn machine_file(name: &str) -> Option<&str> {
+    (name != THREADS && !is_built_in(name)).then_some(name)
+}
+
+/// A machine for people: its name, and which file says what it is.
+pub fn machine(job: &Job, asked: &str) -> String {
+    let name = job.place().name();
+    machine_file(asked).map_or(name.to_owned(), |file| format!("{name} ({file})"))
+}
+
+/// All of it, in one sentence or several.
+pub fn all(job: &Job, asked: &str, known: Option<String>) -> Option<String> {
+    let mut notes: Vec<String> = known.into_iter().collect();
+    notes.extend(threads(job.place()));
+    notes.extend(hidden_file(asked));
+    notes.extend(rounded(job.place()));
+    notes.extend(incast(job));
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+fn threads(place: &Place) -> Option<String> {
+    matches!(place, Place::Threads).then(|| {
+        "each core is a thread of this computer, so the time is its own and there are no stages, \
+         counts of messages or events"
+            .to_owned()
+    })
+}
+
+/// A file that somebody may have meant.
+fn hidden_file(asked: &str) -> Option<String> {
+    (machine_file(asked).is_none() && Path::new(asked).is_file()).then(|| {
+        format!("{asked} is the machine of that name; for the file here write --machine ./{asked}")
+    })
+}
+
+fn rounded(place: &Place) -> Option<String> {
+    let rounded: Vec<_> = place.rounded().into_iter().collect();
+    let used = rounded.iter().map(|(name, asked, used)| format!("--{name} {asked} as {used}"));
+    let used = used.collect::<Vec<_>>().join(", ");
+    (!used.is_empty()).then(|| format!("latencies are whole ticks of the machine: {used}"))
+}
+
+fn incast(job: &Job) -> Option<String> {
+    let parameters = job.parameters();
+    let (incast, cores) = (parameters.find(Knob::Incast)?, parameters.find(Knob::Cores)?);
+    match incast {
+        1 if cores > 1 => Some("with incast 1 the tree is a chain: each core hears one".to_owned()),
+        _ if incast > cores && cores > 1 => {
+            Some(format!("an incast of {incast} is that of all {cores} cores: one step"))
+        }
+        _ => None,
+    }
+}
