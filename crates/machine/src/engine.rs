@@ -64,7 +64,7 @@ impl Engine {
             barrier: Barrier::new(threads),
             next: [next(), next()],
             still: [next(), next()],
-            patience: STILL_TIMEOUTS * fabric.profile.nic.timeout,
+            patience: STILL_TIMEOUTS * fabric.profile.nic.timeout + fabric.slowest(),
             stop: [AtomicBool::new(false), AtomicBool::new(false)],
             failed: Mutex::new(None),
         }

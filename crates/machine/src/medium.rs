@@ -45,6 +45,12 @@ impl Fabric {
         Fabric { queue_flits, window, one_block, topology, sizes, profile, setting }
     }
 
+    /// No packet and its answer are longer on their way, but for queues.
+    pub fn slowest(&self) -> u64 {
+        let hop = self.profile.network.link + self.profile.network.switch.max(u64::from(u16::MAX));
+        2 * (self.setting.tail + 6 * hop)
+    }
+
     /// Which block a switch is in.
     pub fn block_of(&self, switch: u32) -> u32 {
         if self.one_block { 0 } else { switch }
