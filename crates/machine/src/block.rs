@@ -25,9 +25,10 @@ use node::Node;
 use node::backend::{Letter, ticket};
 
 use crate::backend::TaskBackend;
+use crate::bins::Bins;
 use crate::bulk::Parcel;
 use crate::inner::{Inner, Outside, Shared};
-use crate::medium::{Bench, Bin, Fabric};
+use crate::medium::{Bench, Fabric};
 use crate::report::Report;
 use crate::task::Task;
 use crate::timeline::Desk;
@@ -110,8 +111,8 @@ impl Block {
     }
 
     /// Adds what another block sent.
-    pub fn take_in(&mut self, packets: Bin) {
-        self.shared.inner.borrow_mut().medium.incoming.push(packets);
+    pub fn take_in(&mut self, packets: &mut Bins) {
+        packets.move_to(&mut self.shared.inner.borrow_mut().medium.incoming);
     }
 
     /// Adds a parcel that another block, or this one, sent.

@@ -5,9 +5,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::bins::Bins;
 use crate::block::Block;
 use crate::bulk::Parcel;
-use crate::medium::{Bin, Fabric};
+use crate::medium::Fabric;
 use crate::topology::End;
 
 /// Each with the time of its arrival.
@@ -15,7 +16,7 @@ type Parcels = Mutex<Vec<(u64, Parcel)>>;
 
 pub struct Exchange {
     /// By receiving link, numbered through over all switches.
-    bins: [Vec<Mutex<Bin>>; 2],
+    bins: [Vec<Mutex<Bins>>; 2],
     /// The first link of each switch; those who receive little have few.
     first: Vec<usize>,
     parcels: [Vec<Parcels>; 2],
@@ -42,17 +43,15 @@ impl Exchange {
     pub fn hand_on(&self, number: u32, block: &Block, window: usize) {
         let fabric = &*block.shared.fabric;
         let inner = &mut *block.shared.inner.borrow_mut();
-        for (link, bin) in inner.medium.outbox.iter_mut().enumerate() {
-            if bin.is_empty() {
+        for (link, bins) in inner.medium.outbox.iter_mut().enumerate() {
+            if bins.is_empty() {
                 continue;
             }
             let End::Switch(to) = fabric.topology.end_of(number, link as u32) else {
                 unreachable!("NICs are in their leaf's block")
             };
             let back = fabric.topology.back(number, link as u32) as usize;
-            let mut there = lock(&self.bins[window][self.first[to as usize] + back]);
-            debug_assert!(there.is_empty(), "it was read in the window before");
-            *there = std::mem::take(bin);
+            bins.hand_to(&mut lock(&self.bins[window][self.first[to as usize] + back]));
         }
         for (time, parcel) in inner.bulk.outbox.drain(..) {
             let nic = fabric.topology.nic_of(parcel.to().0);
@@ -65,12 +64,7 @@ impl Exchange {
     pub fn take(&self, number: u32, block: &mut Block, window: usize) {
         if !block.shared.fabric.one_block {
             let range = self.first[number as usize]..self.first[number as usize + 1];
-            for bin in &self.bins[window][range] {
-                let packets = std::mem::take(&mut *lock(bin));
-                if !packets.is_empty() {
-                    block.take_in(packets);
-                }
-            }
+            self.bins[window][range].iter().for_each(|bins| block.take_in(&mut lock(bins)));
         }
         let mut parcels = std::mem::take(&mut *lock(&self.parcels[window][number as usize]));
         parcels.sort_by_key(|(time, parcel)| (*time, parcel.order()));

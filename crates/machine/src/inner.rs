@@ -165,12 +165,8 @@ impl Inner {
         self.medium.first_out = u64::MAX;
         let mut bins = std::mem::take(&mut self.medium.incoming);
         for (local, switch) in self.switches.iter_mut().enumerate() {
-            let inward = std::mem::take(&mut self.medium.inward[local]);
-            bins.insert(0, inward.packets);
+            std::mem::take(&mut self.medium.inward[local]).packets.move_to(&mut bins);
             switch.run(&window, &mut bins, &mut self.medium);
-            // It is larger than those of links: what is touched of it stays its switch's.
-            let emptied = bins.swap_remove(0);
-            self.medium.inward[local].reuse(emptied);
             self.medium.bench.spare.append(&mut bins);
         }
         self.medium.incoming = bins;

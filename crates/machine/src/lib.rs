@@ -26,6 +26,7 @@
 //! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number.
 
 mod backend;
+mod bins;
 mod block;
 mod bulk;
 mod cluster;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::bins::{Bin, Bins};
 use crate::events::{Event, Events};
 use crate::packet::{List, Packet, Sizes};
 use crate::report::Counts;
@@ -98,9 +99,6 @@ pub enum Purpose {
     Wait = 4,
 }
 
-/// Packets on their way between two blocks.
-pub type Bin = Vec<Packet>;
-
 /// What the blocks of a thread share, each while it runs: memory that the one before has just used is
 /// still in the cache.
 #[derive(Default)]
@@ -133,8 +131,8 @@ pub struct Medium {
     pub here: usize,
     /// Headers that a switch gives back.
     pub returned: Vec<Packet>,
-    /// For other blocks: a bin for each link of the block's switch.
-    pub outbox: Vec<Bin>,
+    /// For other blocks, by the link of the block's switch.
+    pub outbox: Vec<Bins>,
     /// When the first of what is in them arrives.
     pub first_out: u64,
     /// Tasks that will go on at a time that is known.
@@ -153,7 +151,7 @@ impl Medium {
     pub fn new(fabric: &Arc<Fabric>, block: u32) -> Medium {
         let topology = &fabric.topology;
         let links = topology.downlinks(block) + topology.uplinks(block);
-        let bins = if fabric.one_block { 0 } else { links as usize };
+        let links = if fabric.one_block { 0 } else { links };
         let (first_switch, until_switch) = fabric.switches_of(block);
         let (first_nic, until_nic) = fabric.nics_of(block);
         let nics = (until_nic - first_nic) as usize;
@@ -169,7 +167,7 @@ impl Medium {
             wake: vec![u64::MAX; nics],
             here: 0,
             returned: Vec::new(),
-            outbox: vec![Bin::new(); bins],
+            outbox: (0..links).map(|_| Bins::default()).collect(),
             first_out: u64::MAX,
             resuming: 0,
             last_resumed: 0,
@@ -228,7 +226,7 @@ impl Medium {
             return;
         }
         let time = start + self.link + flits.max(self.switch) + tail;
-        let bin = match link {
+        let bins = match link {
             Link::Switch(switch) => {
                 let inward = &mut self.inward[switch as usize];
                 inward.first = inward.first.min(time);
@@ -236,18 +234,17 @@ impl Medium {
             }
             Link::Block(number) | Link::Nic(number) => {
                 self.first_out = self.first_out.min(time);
-                let bin = &mut self.outbox[number as usize];
-                if bin.capacity() == 0 {
-                    *bin = self.bench.spare.pop().unwrap_or_default();
-                }
-                bin
+                &mut self.outbox[number as usize]
             }
         };
-        bin.push(packet.take());
-        // Not before: a load of what is just being stored in parts would have to wait.
-        if let Some(packet) = bin.last_mut() {
-            packet.time = time;
-        }
+        bins.push(packet, time, &mut self.bench.spare);
+    }
+
+    /// A packet comes to a switch of this block at its time by another way than a link.
+    pub fn bring(&mut self, switch: usize, packet: &mut Packet) {
+        let inward = &mut self.inward[switch];
+        inward.first = inward.first.min(packet.time);
+        inward.packets.push(packet, packet.time, &mut self.bench.spare);
     }
 
     #[cold]
@@ -267,28 +264,14 @@ impl Medium {
 
 /// Packets for a switch of this block.
 pub struct Inward {
-    pub packets: Bin,
+    pub packets: Bins,
     /// When the first arrives.
     pub first: u64,
 }
 
 impl Default for Inward {
     fn default() -> Inward {
-        Inward { packets: Bin::new(), first: u64::MAX }
-    }
-}
-
-impl Inward {
-    /// Takes an empty bin for what is to come.
-    pub fn reuse(&mut self, emptied: Bin) {
-        if self.packets.capacity() == 0 {
-            self.packets = emptied;
-        }
-    }
-
-    pub fn push(&mut self, packet: Packet) {
-        self.first = self.first.min(packet.time);
-        self.packets.push(packet);
+        Inward { packets: Bins::default(), first: u64::MAX }
     }
 }
 

@@ -23,7 +23,8 @@ mod cast;
 
 use std::ops::Range;
 
-use crate::medium::{Bin, Link, Medium, Purpose};
+use crate::bins::Bin;
+use crate::medium::{Link, Medium, Purpose};
 use crate::packet::{Kind, Packet};
 use crate::port::Port;
 use crate::slab::{Place, fetch};
@@ -99,11 +100,11 @@ impl Switch {
         }
         medium.bench.agenda = agenda;
         bins.iter_mut().for_each(Vec::clear);
-        for mut header in medium.returned.drain(..) {
+        for mut header in std::mem::take(&mut medium.returned) {
             // It comes in again, as what the switch has to say itself, no sooner than all else.
             header.time += medium.fabric.window;
             header.measure(&medium.fabric.sizes);
-            medium.inward[self.local].push(header);
+            medium.bring(self.local, &mut header);
         }
     }
 
@@ -127,7 +128,7 @@ impl Switch {
                 }
                 let packet = &mut packets[index];
                 if packet.time >= window.end {
-                    medium.inward[self.local].push(packet.take());
+                    medium.bring(self.local, packet);
                 } else if packet.kind.concerns_casts() {
                     casts.push(packet.take());
                 } else {
