@@ -173,6 +173,11 @@ impl RankState {
         freed
     }
 
+    /// How many times entries will be free, or are and were not asked for.
+    pub fn releases(&self) -> usize {
+        self.releases.len()
+    }
+
     /// When entries are free next.
     pub fn next_release(&self) -> Option<u64> {
         self.releases.front().map(|(time, ..)| *time)

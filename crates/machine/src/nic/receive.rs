@@ -32,6 +32,10 @@ pub struct Completed {
 /// least, so 32 tries in a row would have to be lost.
 const FORGOTTEN: u64 = 64 * 32;
 
+/// So many entries that were taken are freed whether there is need of them or not: to note more takes
+/// more memory.
+const MANY: usize = 16;
+
 /// So many are remembered whatever their age.
 const REMEMBERED: usize = 1 << 16;
 
@@ -198,7 +202,9 @@ impl Nic {
 
     /// Hands a message on to its core's queue, or keeps it back, and all that come after it.
     fn hand_on(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
-        if !self.blocked.is_empty() || !self.has_room(place, ranks, medium) {
+        let rank = &ranks[(medium.bench.slab[place].to - self.first_rank) as usize];
+        let is_long = rank.releases() >= MANY;
+        if is_long || !self.blocked.is_empty() || !self.has_room(place, ranks, medium) {
             self.release(ranks, medium.now);
         }
         if self.blocked.is_empty() && self.has_room(place, ranks, medium) {
