@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use node::Node;
 
-use crate::block::Block;
 use crate::disk::{DiskModel, MemoryDisks};
 use crate::engine::Engine;
-use crate::medium::Fabric;
+use crate::engine::block::Block;
+use crate::engine::medium::Fabric;
 use crate::profile::Profile;
 use crate::report::{Report, RunError, Stuck, Windows};
 use crate::setting::{Setting, SetupError};

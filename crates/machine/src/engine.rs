@@ -10,15 +10,21 @@
 //! A block stays on its thread: its tasks are not `Send`. The windows, and what is in them, are the
 //! same for any number of threads.
 
+pub mod block;
+pub mod bulk;
+mod exchange;
+pub mod inner;
+pub mod medium;
+
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
-use crate::block::Block;
 use crate::cluster::Watch;
-use crate::exchange::Exchange;
-use crate::medium::{Bench, Fabric};
+use crate::engine::block::Block;
+use crate::engine::exchange::Exchange;
+use crate::engine::medium::{Bench, Fabric};
 use crate::report::RunError;
 use crate::timeline::Desk;
 

@@ -4,15 +4,15 @@
 //! leaf and spine switches, under one virtual clock in the profile's ticks.
 //!
 //! ```text
-//!   program (async fn) --- Node --- TaskBackend   backend.rs: each verb, with its cost
+//!   program (async fn) --- Node --- TaskBackend: each verb, with its cost
 //!                                      |
-//!          tasks, cores, queues     rank.rs task.rs meter.rs
+//!          tasks, ranks, queues     cores/     events in a sorted list for each NIC
 //!                                      |
-//!          transmit window, ACKs    nic.rs nic/          events in a ring of ticks: ring.rs
+//!          transmit window, ACKs    nic/       runs a window through with its cores
 //!                                      |
-//!          ports, trimming, casts   switch.rs port.rs switch/     no events: once a window
+//!          ports, trimming, casts   network/   a switch works through a window link by link
 //!                                      |
-//!   block.rs (a leaf, or a switch above) in windows: engine.rs, exchange.rs between them
+//!   engine/: blocks (a leaf, or a switch above) run window after window, on any number of threads
 //! ```
 //!
 //! What it refuses: results that depend on threads, memory for each pair of cores, and programs that
@@ -25,34 +25,20 @@
 //!
 //! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number.
 
-mod backend;
-mod bins;
-mod block;
-mod bulk;
 mod cluster;
+mod cores;
 mod disk;
 mod driver;
 mod engine;
-mod events;
-mod exchange;
 mod fault;
-mod inner;
-mod medium;
-mod meter;
+mod network;
 mod nic;
-mod packet;
-mod port;
 mod profile;
-mod rank;
 mod report;
 mod setting;
-mod slab;
-mod switch;
-mod task;
 mod timeline;
 #[cfg(test)]
 mod tiny;
-mod topology;
 
 pub use cluster::{Cluster, Outcome, Watch};
 pub use disk::{DiskModel, MemoryDisks};

@@ -20,12 +20,12 @@ use node::{MESSAGE_WORDS, Words};
 
 use self::pull::Pulls;
 use self::receive::{Completed, Partial};
-use crate::medium::{Link, Medium, Purpose};
-use crate::packet::{GROUP_WORDS, PART, Packet};
-use crate::port::Port;
+use crate::cores::rank::RankState;
+use crate::engine::medium::{Link, Medium, Purpose};
+use crate::network::packet::{GROUP_WORDS, PART, Packet};
+use crate::network::port::Port;
+use crate::network::slab::Place;
 use crate::profile::NicModel;
-use crate::rank::RankState;
-use crate::slab::Place;
 
 pub struct Nic {
     number: u32,

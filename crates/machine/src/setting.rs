@@ -3,7 +3,7 @@
 use node::Rank;
 
 use crate::Profile;
-use crate::topology::Topology;
+use crate::network::topology::Topology;
 
 /// How to run.
 #[derive(Clone, Debug)]

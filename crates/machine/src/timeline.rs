@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::Time;
 use node::backend::Signal;
 
-use crate::rank::Waiter;
+use crate::cores::rank::Waiter;
 
 /// Something that happens later.
 pub type Call = Box<dyn FnOnce() + Send>;

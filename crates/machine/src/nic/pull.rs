@@ -9,8 +9,8 @@
 use std::collections::VecDeque;
 
 use super::Nic;
-use crate::medium::Medium;
-use crate::packet::{Kind, Packet};
+use crate::engine::medium::Medium;
+use crate::network::packet::{Kind, Packet};
 
 /// What a NIC has to ask for.
 pub struct Pulls {

@@ -3,10 +3,10 @@
 use node::Words;
 
 use super::Nic;
-use crate::medium::Medium;
-use crate::packet::{Kind, Packet};
-use crate::rank::RankState;
-use crate::slab::Place;
+use crate::cores::rank::RankState;
+use crate::engine::medium::Medium;
+use crate::network::packet::{Kind, Packet};
+use crate::network::slab::Place;
 
 /// A message of which some segments are there.
 pub struct Partial {

@@ -5,8 +5,8 @@
 //! then of the links they leave by, both by counting; what is left in disorder are the few of one
 //! link and one tick, which a pass of insertions mends.
 
-use crate::bins::Bin;
-use crate::packet::Packet;
+use crate::network::bins::Bin;
+use crate::network::packet::Packet;
 
 /// A packet that arrives in a window, and leaves by a link.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,11 +5,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::bins::Bins;
-use crate::block::Block;
-use crate::bulk::Parcel;
-use crate::medium::Fabric;
-use crate::topology::End;
+use crate::engine::block::Block;
+use crate::engine::bulk::Parcel;
+use crate::engine::medium::Fabric;
+use crate::network::bins::Bins;
+use crate::network::topology::End;
 
 /// Each with the time of its arrival.
 type Parcels = Mutex<Vec<(u64, Parcel)>>;

@@ -5,7 +5,7 @@
 
 use node::Words;
 
-use crate::slab::{NOWHERE, Place, Slab};
+use crate::network::slab::{NOWHERE, Place, Slab};
 
 /// A packet under way.
 #[derive(Clone, Debug)]

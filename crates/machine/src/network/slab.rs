@@ -7,9 +7,9 @@
 
 use std::mem::MaybeUninit;
 
-use crate::packet::Packet;
+use crate::network::packet::Packet;
 
-/// Packets of a block, each at a place of its own until it is taken out.
+/// Packets, each at a place of its own until it is taken out.
 ///
 /// Only the slab makes places, and it never shrinks, so a place it gave out is always inside; and
 /// whoever takes a packet out gives its place up, so what a place holds is a packet.
@@ -20,7 +20,7 @@ pub struct Slab {
     free: Vec<Place>,
 }
 
-/// Where a packet is in the slab of its block.
+/// Where a packet is in the slab of its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(u32);
 
@@ -68,8 +68,9 @@ impl Slab {
     #[inline]
     fn at(&self, place: Place) -> &Packet {
         debug_assert!((place.0 as usize) < self.packets.len());
-        // SAFETY: places come from `put` of this slab alone (one slab a block, and places do not
-        // leave their block), so it is inside; and it holds a packet until it is given back.
+        // SAFETY: places come from `put` of this slab alone (one slab a thread: the blocks of a thread
+        // hand it on, blocks do not change threads, and places do not leave their block), so it is
+        // inside; and it holds a packet until it is given back.
         // `NOWHERE` is compared against before every use.
         unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_ref() }
     }

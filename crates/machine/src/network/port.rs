@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::Packet;
+use crate::network::packet::Packet;
 
 /// Flits of data that go between two headers of cut packets while data wait: sixteen small packets.
 /// For each header its receiver sends a NACK and a PULL, for each data packet an ACK: of small
@@ -150,7 +150,7 @@ mod tests {
     use node::Words;
 
     use super::*;
-    use crate::packet::{Kind, Packet, Sizes};
+    use crate::network::packet::{Kind, Packet, Sizes};
 
     const SIZES: Sizes = Sizes { header: 8, word: 1, control: 9 };
 

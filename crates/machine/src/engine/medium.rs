@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::bins::{Bin, Bins};
-use crate::events::{Event, Events};
-use crate::packet::{List, Packet, Sizes};
+use crate::cores::events::{Event, Events};
+use crate::network::bins::{Bin, Bins};
+use crate::network::packet::{List, Packet, Sizes};
+use crate::network::slab::Slab;
+use crate::network::switch::{Agenda, LONGEST_WINDOW};
+use crate::network::topology::{End, Topology};
 use crate::report::Counts;
-use crate::slab::Slab;
-use crate::switch::{Agenda, LONGEST_WINDOW};
-use crate::topology::{End, Topology};
 use crate::{Profile, Setting};
 
 /// What does not change during a run; all blocks share it.
@@ -216,35 +216,33 @@ impl Medium {
             return;
         }
         let flits = u64::from(packet.flits);
-        if let Link::Nic(nic) = link {
-            let (nic, slab) = (nic as usize, &mut self.bench.slab);
-            let time = start + self.link + flits;
-            self.wake[nic] = time.min(self.wake[nic]);
-            let place = slab.put(packet.take());
-            slab[place].time = time;
-            self.arrivals[nic].push(slab, place);
-            return;
+        let to_switch = start + self.link + flits.max(self.switch) + tail;
+        match link {
+            Link::Nic(nic) => self.deliver(packet, start + self.link + flits, nic as usize),
+            Link::Switch(switch) => self.bring(switch as usize, packet, to_switch),
+            Link::Block(number) => {
+                self.first_out = self.first_out.min(to_switch);
+                self.outbox[number as usize].push(packet, to_switch, &mut self.bench.spare);
+            }
         }
-        let time = start + self.link + flits.max(self.switch) + tail;
-        let bins = match link {
-            Link::Switch(switch) => {
-                let inward = &mut self.inward[switch as usize];
-                inward.first = inward.first.min(time);
-                &mut inward.packets
-            }
-            Link::Block(number) | Link::Nic(number) => {
-                self.first_out = self.first_out.min(time);
-                &mut self.outbox[number as usize]
-            }
-        };
-        bins.push(packet, time, &mut self.bench.spare);
     }
 
-    /// A packet comes to a switch of this block at its time by another way than a link.
-    pub fn bring(&mut self, switch: usize, packet: &mut Packet) {
+    /// A packet comes to a NIC at `time`.
+    #[inline]
+    fn deliver(&mut self, packet: &mut Packet, time: u64, nic: usize) {
+        self.wake[nic] = time.min(self.wake[nic]);
+        let slab = &mut self.bench.slab;
+        let place = slab.put(packet.take());
+        slab[place].time = time;
+        self.arrivals[nic].push(slab, place);
+    }
+
+    /// A packet comes to a switch of this block at `time`.
+    #[inline]
+    pub fn bring(&mut self, switch: usize, packet: &mut Packet, time: u64) {
         let inward = &mut self.inward[switch];
-        inward.first = inward.first.min(packet.time);
-        inward.packets.push(packet, packet.time, &mut self.bench.spare);
+        inward.first = inward.first.min(time);
+        inward.packets.push(packet, time, &mut self.bench.spare);
     }
 
     #[cold]

@@ -24,13 +24,13 @@ use std::task::{Context, Waker};
 use node::Node;
 use node::backend::{Letter, ticket};
 
-use crate::backend::TaskBackend;
-use crate::bins::Bins;
-use crate::bulk::Parcel;
-use crate::inner::{Inner, Outside, Shared};
-use crate::medium::{Bench, Fabric};
+use crate::cores::backend::TaskBackend;
+use crate::cores::task::Task;
+use crate::engine::bulk::Parcel;
+use crate::engine::inner::{Inner, Outside, Shared};
+use crate::engine::medium::{Bench, Fabric};
+use crate::network::bins::Bins;
 use crate::report::Report;
-use crate::task::Task;
 use crate::timeline::Desk;
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;

@@ -14,11 +14,11 @@ use std::task::Poll;
 use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start, Target};
 use node::{Address, Buffer, MESSAGE_WORDS, Message, Port, Random, Rank, Time, Words, Work};
 
-use crate::bulk::{self, Parcel};
-use crate::inner::{Inner, Shared};
-use crate::packet::{GROUP_WORDS, Kind, Packet};
-use crate::switch::group_words;
-use crate::task::{Task, Waits};
+use crate::cores::task::{Task, Waits};
+use crate::engine::bulk::{self, Parcel};
+use crate::engine::inner::{Inner, Shared};
+use crate::network::packet::{GROUP_WORDS, Kind, Packet};
+use crate::network::switch::group_words;
 use crate::timeline::BlockSignal;
 
 pub struct TaskBackend {

@@ -3,7 +3,7 @@
 //! Bins are of one size, whoever fills them: so those that were emptied serve again anywhere, and
 //! memory holds what is under way and little more.
 
-use crate::packet::Packet;
+use crate::network::packet::Packet;
 
 /// Some packets.
 pub type Bin = Vec<Packet>;

@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, VecDeque};
 use node::{Group, Rank};
 
 use super::Switch;
-use crate::medium::{Medium, Purpose};
-use crate::packet::{GROUP_WORDS, Kind, Packet};
-use crate::topology::Layer;
+use crate::engine::medium::{Medium, Purpose};
+use crate::network::packet::{GROUP_WORDS, Kind, Packet};
+use crate::network::topology::Layer;
 
 /// The two words that name a group.
 pub fn group_words(group: Group) -> [u64; GROUP_WORDS] {
@@ -163,7 +163,8 @@ impl Switch {
         let topology = &medium.fabric.topology;
         // What the switch below calls the link back, among its uplinks.
         let slot = if link < topology.downlinks(self.number) {
-            let crate::topology::End::Switch(below) = topology.end_of(self.number, link) else {
+            let crate::network::topology::End::Switch(below) = topology.end_of(self.number, link)
+            else {
                 unreachable!("a branch leads to a switch")
             };
             (topology.back(self.number, link) - topology.downlinks(below)) as u8

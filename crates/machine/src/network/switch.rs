@@ -23,12 +23,12 @@ mod cast;
 
 use std::ops::Range;
 
-use crate::bins::Bin;
-use crate::medium::{Link, Medium, Purpose};
-use crate::packet::{Kind, Packet};
-use crate::port::Port;
-use crate::slab::{Place, fetch};
-use crate::topology::Divisor;
+use crate::engine::medium::{Link, Medium, Purpose};
+use crate::network::bins::Bin;
+use crate::network::packet::{Kind, Packet};
+use crate::network::port::Port;
+use crate::network::slab::{Place, fetch};
+use crate::network::topology::Divisor;
 
 pub use self::agenda::{Agenda, LONGEST_WINDOW};
 use self::agenda::{Due, Spot};
@@ -102,9 +102,9 @@ impl Switch {
         bins.iter_mut().for_each(Vec::clear);
         for mut header in std::mem::take(&mut medium.returned) {
             // It comes in again, as what the switch has to say itself, no sooner than all else.
-            header.time += medium.fabric.window;
+            let time = header.time + medium.fabric.window;
             header.measure(&medium.fabric.sizes);
-            medium.bring(self.local, &mut header);
+            medium.bring(self.local, &mut header, time);
         }
     }
 
@@ -128,7 +128,7 @@ impl Switch {
                 }
                 let packet = &mut packets[index];
                 if packet.time >= window.end {
-                    medium.bring(self.local, packet);
+                    medium.bring(self.local, packet, packet.time);
                 } else if packet.kind.concerns_casts() {
                     casts.push(packet.take());
                 } else {

@@ -1,6 +1,6 @@
 //! Tasks of a block: their clocks, what they wait for, and the time they spend.
 
-use crate::rank::Waiter;
+use crate::cores::rank::Waiter;
 
 /// A task as its block knows it; its future is kept apart.
 pub struct Task {

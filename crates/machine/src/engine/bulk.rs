@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use node::backend::Completion;
 use node::{Address, Buffer, Rank};
 
-use crate::medium::Fabric;
+use crate::engine::medium::Fabric;
 
 /// A buffer under way.
 pub enum Parcel {

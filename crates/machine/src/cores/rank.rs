@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::events::{Event, What};
-use crate::medium::Medium;
-use crate::packet::{List, Packet};
+use crate::cores::events::{Event, What};
+use crate::engine::medium::Medium;
+use crate::network::packet::{List, Packet};
+use crate::network::slab::{Place, Slab};
 use crate::setting::Queues;
-use crate::slab::{Place, Slab};
 
 /// A rank's side of its NIC, and its cores.
 #[derive(Default)]

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use node::Rank;
 use node::backend::{Disks, PortInbox, Start};
 
-use crate::bulk::{Bulk, Parcel};
+use crate::cores::events::{Event, What};
+use crate::cores::meter::Meter;
+use crate::cores::rank::{RankState, Ready};
+use crate::cores::task::{Task, Waits};
 use crate::disk::{DiskModel, MemoryDisks};
-use crate::events::{Event, What};
-use crate::medium::{Fabric, Medium};
-use crate::meter::Meter;
+use crate::engine::bulk::{Bulk, Parcel};
+use crate::engine::medium::{Fabric, Medium};
+use crate::network::slab::fetch;
+use crate::network::switch::Switch;
 use crate::nic::Nic;
-use crate::rank::{RankState, Ready};
 use crate::report::{Counts, Report};
-use crate::slab::fetch;
-use crate::switch::Switch;
-use crate::task::{Task, Waits};
 use crate::timeline::{Call, Desk, Timeline};
 
 /// What the tasks of a block share.

@@ -1,7 +1,7 @@
 //! Time and idle time of each rank in each stage of its program.
 
+use crate::cores::task::{Stage, Task};
 use crate::report::{Slice, StageTimes};
-use crate::task::{Stage, Task};
 
 /// The stages that the tasks of a block went through.
 pub struct Meter {

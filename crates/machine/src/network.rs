@@ -1,0 +1,13 @@
+//! The network: packets, and the switches and links that carry them.
+//!
+//! ```text
+//!   NIC -> link -> leaf -> link -> spine -> link -> leaf -> link -> NIC
+//!                  port            port             port             a switch has one for each link
+//! ```
+
+pub mod bins;
+pub mod packet;
+pub mod port;
+pub mod slab;
+pub mod switch;
+pub mod topology;
