@@ -39,6 +39,9 @@ impl Program for MergeMin {
     type Answer = Least;
 
     async fn run(self, node: Node) -> Least {
+        if self.objection(node.nodes()).is_some() {
+            return Least { least: u64::MAX, span: Span::default() };
+        }
         let values = values(self.seed, node.rank(), self.keys);
         let begin = node.now();
         node.stage("scan");
@@ -52,6 +55,9 @@ impl Program for MergeMin {
 
     fn check(&self, answers: &[Least]) -> Verdict {
         let ranks = answers.len() as u32;
+        if let Some(objection) = self.objection(ranks) {
+            return Verdict::refused(objection);
+        }
         let tree = Tree::new(ranks, self.incast);
         let naive = |rank| values(self.seed, Rank(rank), self.keys).into_iter().min();
         let mut minima: Vec<u64> = (0..ranks).map(|rank| naive(rank).unwrap_or(u64::MAX)).collect();
@@ -76,5 +82,10 @@ impl Program for MergeMin {
         Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|_| self.keys.into()))
             .with_spans(answers.iter().map(|answer| answer.span))
+    }
+
+    fn objection(&self, ranks: u32) -> Option<String> {
+        let waiting = Tree::new(ranks, self.incast).children_beyond_first();
+        Collective::objection(waiting, self.matching, 1)
     }
 }

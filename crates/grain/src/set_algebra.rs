@@ -22,6 +22,9 @@ use crate::tree::Tree;
 /// start after this many.
 const RARITIES: u32 = 8;
 
+/// What a rank passes on: how many documents, and their sum.
+const VALUE_WORDS: u32 = 2;
+
 /// Queries are drawn from a stream that no rank's number names.
 const QUERIES: u64 = 1 << 32;
 
@@ -141,7 +144,9 @@ impl Program for SetAlgebra {
         if self.terms == 0 {
             return Some("there are no terms to ask for".to_owned());
         }
-        Collective::objection(Tree::new(ranks, self.incast), self.matching, self.queries)
+        // A rank may hear of a query after all that it hears.
+        let waiting = Tree::new(ranks, self.incast).all_children(Rank(0));
+        Collective::objection(waiting, self.matching, VALUE_WORDS)
     }
 }
 

@@ -55,6 +55,13 @@ impl Tree {
         Group { first: Rank(rank.0 + stride), count: count as u32, stride: stride.max(1) }
     }
 
+    /// The most ranks that one hears beyond its first level: as many as the root does.
+    pub fn children_beyond_first(&self) -> u32 {
+        let root = Rank(0);
+        let first = if self.height() > 0 { self.children(root, 1).count } else { 0 };
+        self.all_children(root) - first
+    }
+
     /// How many ranks this rank hears, on all its levels.
     pub fn all_children(&self, rank: Rank) -> u32 {
         (1..=self.levels(rank)).map(|level| self.children(rank, level).count).sum()
@@ -157,6 +164,8 @@ mod tests {
         assert_eq!(tree.children(Rank(0), 3), group(9, 1, 9));
         assert_eq!(tree.children(Rank(9), 1), group(10, 1, 1));
         assert_eq!((tree.height(), tree.all_children(Rank(0))), (3, 5));
+        assert_eq!(tree.children_beyond_first(), 3);
+        assert_eq!(Tree::new(1, 3).children_beyond_first(), 0);
     }
 
     #[test]
