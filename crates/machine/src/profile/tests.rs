@@ -151,14 +151,19 @@ fn a_wrong_key_is_refused_at_its_line() {
 
 #[test]
 fn a_wrong_number_is_refused_with_what_is_expected() {
-    let cycles = "expected a whole number from 0 to 1000000000000";
+    let whole = "expected a whole number from 0 to 1000000000000";
+    let cycles = "expected a whole number from 0 to 1000000";
+    let cost = "expected a number from 0 to 1000000, with at most three decimals";
     let count = "expected a whole number from 1 to 4294967295";
     let decimal = "expected a number from 0 to 1000000000, with at most three decimals";
     let cases = [
         ("forward_cycles", "-3", cycles),
         ("forward_cycles", "3.5", cycles),
         ("forward_cycles", "\"three\"", cycles),
-        ("forward_cycles", "1_000_000_000_001", cycles),
+        ("forward_cycles", "1_000_001", cycles),
+        ("timeout_cycles", "1_000_000_000_001", whole),
+        ("sort_key_level_cycles", "1_000_000_000", cost),
+        ("sort_key_level_cycles", "1_000_000.001", cost),
         ("down_links", "0", count),
         ("down_links", "-64", count),
         ("down_links", "5_000_000_000", count),
@@ -170,7 +175,7 @@ fn a_wrong_number_is_refused_with_what_is_expected() {
         ("link_ns", "2e9", decimal),
         ("link_ns", "2_000_000_000", decimal),
         ("link_ns", "true", decimal),
-        ("load_line_cycles", "24.2222", decimal),
+        ("load_line_cycles", "24.2222", cost),
     ];
     for (key, value, expected) in cases {
         let error = refused(key, &format!("{key} = {value}"));
