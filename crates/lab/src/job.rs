@@ -123,7 +123,7 @@ impl Job {
     pub fn run(&self, observer: &Observer) -> Result<SimReport, LabError> {
         let runs = (0..self.seeds.runs).map(|run| self.run_once(run, observer));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
-        let times: Vec<f64> = runs.iter().map(|run| run.time_us).collect();
+        let times: Vec<u64> = runs.iter().map(|run| run.ticks).collect();
         let cores = self.parameters.cores();
         Ok(SimReport {
             program: self.program.name,
@@ -133,7 +133,7 @@ impl Job {
             parameters: self.parameters.clone(),
             changes: self.place.changes(),
             timing: (self.program.build)(&self.parameters, self.seeds.first).timing(),
-            time_us: Spread::of(&times),
+            time_us: Spread::of(&times, self.place.tick_fs()),
             wall_s: runs.iter().map(|run| run.wall_s).sum(),
             events: runs.iter().map(RunReport::events).sum(),
             peak_rss_bytes: node_real::peak_rss_bytes(),

@@ -8,7 +8,7 @@ use machine::{Counts, Report, Slice, StageTimes, Windows};
 
 use crate::changes::Changes;
 use crate::parameters::Parameters;
-use crate::spread::{Spread, quantile};
+use crate::spread::{Spread, mean_us, quantile};
 
 /// Several runs of one program.
 #[derive(Clone, Debug)]
@@ -65,6 +65,8 @@ impl SimReport {
 pub struct RunReport {
     /// What decided all that was drawn.
     pub seed: u64,
+    /// The program's time, in ticks of the place's length.
+    pub ticks: u64,
     /// The program's time.
     pub time_us: f64,
     /// Each stage over the ranks that went through it.
@@ -126,7 +128,7 @@ pub const QUANTILES: [(u64, &str); 6] = [
     (100, "max_us"),
 ];
 
-const FS_PER_US: f64 = 1e9;
+pub(crate) const FS_PER_US: f64 = 1e9;
 
 /// Microseconds of so many ticks: one division, so that the figure is the closest one.
 pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
@@ -138,16 +140,19 @@ impl StageReport {
     pub(crate) fn new(times: &StageTimes, tick_fs: u64) -> StageReport {
         let mut ticks: Vec<u64> = times.ticks.iter().map(|(ticks, _)| *ticks).collect();
         ticks.sort_unstable();
-        let idle: u64 = times.ticks.iter().map(|(_, idle)| *idle).sum();
+        let sum = |part: fn(&(u64, u64)) -> u64| -> u128 {
+            times.ticks.iter().map(|both| u128::from(part(both))).sum()
+        };
+        let (all, idle) = (sum(|both| both.0), sum(|both| both.1));
         let ranks = ticks.len();
-        let mean = |sum| microseconds(sum, tick_fs) / ranks as f64;
+        let mean = |sum| mean_us(sum, ranks, tick_fs);
         StageReport {
             name: times.name,
             ranks,
             quantiles_us: QUANTILES
                 .map(|(percent, _)| microseconds(quantile(&ticks, percent), tick_fs)),
             idle_us: mean(idle),
-            busy_us: mean(ticks.iter().sum::<u64>().saturating_sub(idle)),
+            busy_us: mean(all.saturating_sub(idle)),
         }
     }
 

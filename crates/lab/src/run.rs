@@ -85,9 +85,11 @@ fn simulate<P: Program>(
     let Outcome { answers, mut report } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();
     let slices = std::mem::take(&mut report.slices);
+    let ticks = ticks_of(timing, &report);
     Ok(RunReport {
         seed: ground.seed,
-        time_us: microseconds(ticks_of(timing, &report), profile.tick_fs),
+        ticks,
+        time_us: microseconds(ticks, profile.tick_fs),
         stages: StageReport::all(&report, profile.tick_fs),
         verdict: program.check(&answers),
         simulated: Some(Simulated {
@@ -135,11 +137,12 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
     let wall_s = begin.elapsed().as_secs_f64();
     let answers = ended.map_err(|panic| RunError::Panic(said(&*panic)))?;
     let verdict = program.check(&answers);
-    // A real node's tick is a nanosecond.
-    let elapsed_us = verdict.elapsed.map(|(begin, end)| end.since(begin) as f64 / 1e3);
+    let elapsed = verdict.elapsed.map(|(begin, end)| end.since(begin));
+    let ticks = elapsed.unwrap_or((wall_s * 1e9) as u64);
     Ok(RunReport {
         seed: ground.seed,
-        time_us: elapsed_us.unwrap_or(wall_s * 1e6),
+        ticks,
+        time_us: microseconds(ticks, ground.place.tick_fs()),
         stages: Vec::new(),
         verdict,
         simulated: None,

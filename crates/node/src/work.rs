@@ -103,15 +103,18 @@ impl Costs {
     pub fn ticks(&self, work: Work) -> u64 {
         let parts = match work {
             Work::Scan { words } => {
-                product(self.scan, words) + self.misses(words.saturating_mul(WORD_BYTES))
+                let misses = self.misses(words.saturating_mul(WORD_BYTES));
+                product(self.scan, words).saturating_add(misses)
             }
             Work::Sort { records } => {
-                product(self.sort, records) * u128::from(log2_parts(records)) / u128::from(PARTS)
+                let levels = u128::from(log2_parts(records));
+                product(self.sort, records).saturating_mul(levels) / u128::from(PARTS)
             }
             Work::Select { keys } => product(self.select, keys),
             Work::Classify { records } => product(self.classify, records),
             Work::Bucket { keys, splitters } => {
-                product(self.bucket, keys) + product(self.splitter, keys.saturating_mul(splitters))
+                let compared = product(self.splitter, keys.saturating_mul(splitters));
+                product(self.bucket, keys).saturating_add(compared)
             }
             Work::Hash { keys } => product(self.hash, keys),
             Work::Copy { bytes } => product(self.copy, bytes.div_ceil(LINE_BYTES)),
@@ -190,8 +193,9 @@ mod tests {
         assert_eq!(costs.ticks(Work::Bucket { keys, splitters: 255 }), (255 << 32) * 1_000_000);
         assert_eq!(costs.ticks(Work::Sort { records: u64::MAX }), u64::MAX);
         assert_eq!(costs.ticks(Work::Scan { words: u64::MAX }), u64::MAX);
-        let endless = Costs { scan: u64::MAX, sort: u64::MAX, ..default() };
+        let endless = Costs { scan: u64::MAX, load: u64::MAX, sort: u64::MAX, ..default() };
         assert_eq!(endless.ticks(Work::Scan { words: u64::MAX }), u64::MAX);
+        assert_eq!(endless.ticks(Work::Sort { records: u64::MAX }), u64::MAX);
     }
 
     fn default() -> Costs {
