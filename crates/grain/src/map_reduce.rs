@@ -13,7 +13,7 @@
 use node::{Matching, Node, Random, Rank, Work};
 
 use crate::collective::{Collective, Window};
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
 /// Words of a language are numbered; the lower the number, the more frequent.
@@ -88,7 +88,7 @@ impl Program for MapReduce {
             return Verdict::refused(objection);
         }
         let Some(root) = answers.first() else {
-            return Verdict::refused("there are no ranks".to_owned());
+            return Verdict::refused("there are no cores".to_owned());
         };
         let naive = self.naive(answers.len() as u32);
         let at = naive.iter().zip(&root.counts).position(|(expected, count)| expected != count);
@@ -116,6 +116,12 @@ impl Program for MapReduce {
         let waiting = self.tree(ranks).children_beyond_first();
         Collective::objection(waiting, self.matching, self.buckets)
     }
+
+    /// The check holds a slice of the text, and the counts of all rounds beside the answer's.
+    fn bytes(&self, _ranks: u64, _at_once: u64) -> u64 {
+        let counts = 2 * u64::from(self.rounds) * u64::from(self.buckets);
+        (u64::from(self.words) + counts).saturating_mul(WORD_BYTES)
+    }
 }
 
 impl MapReduce {
@@ -138,17 +144,22 @@ impl MapReduce {
         }
     }
 
-    /// Counts bucket after bucket in the whole text of each round.
+    /// Counts bucket after bucket in each slice of each round's text.
     fn naive(&self, ranks: u32) -> Vec<u64> {
-        let mut counts = Vec::new();
+        let mut all = Vec::new();
+        let mut slice = Vec::new();
         for round in 0..self.rounds {
-            let text = (0..ranks).flat_map(|rank| self.text(round, Rank(rank)));
-            let text: Vec<u64> = text.map(|word| word % u64::from(self.buckets)).collect();
-            for bucket in 0..u64::from(self.buckets) {
-                counts.push(text.iter().filter(|word| **word == bucket).count() as u64);
+            let mut counts = vec![0; self.buckets as usize];
+            for rank in (0..ranks).map(Rank) {
+                slice.clear();
+                slice.extend(self.text(round, rank).map(|word| word % u64::from(self.buckets)));
+                for (bucket, count) in (0..).zip(&mut counts) {
+                    *count += slice.iter().filter(|word| **word == bucket).count() as u64;
+                }
             }
+            all.append(&mut counts);
         }
-        counts
+        all
     }
 }
 

@@ -13,7 +13,7 @@ use node::{Matching, Node, Rank};
 
 use crate::collective::Collective;
 use crate::local_min::{Least, scan, values};
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
 /// All ranks find the minimum of all values; rank 0 knows it. Stages: `scan`, `merge`.
@@ -72,7 +72,7 @@ impl Program for MergeMin {
             let expected = if rank == 0 { all } else { minima[rank] };
             let found = answer.least;
             (found != expected)
-                .then(|| format!("rank {rank} says {found}, and the minimum is {expected}"))
+                .then(|| format!("core {rank} says {found}, and the minimum is {expected}"))
         };
         let count = u64::from(ranks) * u64::from(self.keys);
         let result = match count {
@@ -87,5 +87,9 @@ impl Program for MergeMin {
     fn objection(&self, ranks: u32) -> Option<String> {
         let waiting = Tree::new(ranks, self.incast).children_beyond_first();
         Collective::objection(waiting, self.matching, 1)
+    }
+
+    fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {
+        (u64::from(self.keys) * WORD_BYTES).saturating_mul(at_once)
     }
 }
