@@ -1,6 +1,5 @@
 //! An experiment in one piece: a program, what it is told, where it runs, and from which seeds.
 
-use grain::Timing;
 use machine::Profile;
 
 use crate::error::LabError;
@@ -9,6 +8,7 @@ use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::programs::{self, Listing};
 use crate::report::{RunReport, SimReport};
+use crate::room;
 use crate::run::{Ground, Runnable};
 use crate::spread::Spread;
 use crate::trace::MOST_TRACED;
@@ -77,6 +77,8 @@ impl Job {
         let runnable = (program.build)(&parameters, seeds.first);
         let cores = parameters.cores();
         let objection = runnable.objection(cores).or_else(|| one_nic(&*runnable, cores, &place));
+        let objection =
+            objection.or_else(|| room::objection(program, &parameters, &place, room::bytes()));
         match objection {
             Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
             None => Ok(Job { program, parameters, place, seeds, traced: false }),
@@ -167,16 +169,39 @@ impl Job {
     }
 }
 
-/// What is timed at a NIC needs another one that sends to it.
+/// What passes a NIC needs another one that sends to it.
 fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> {
     let each = place.cores_per_nic();
-    let is_alone = matches!(program.timing(), Timing::Tap(_)) && cores <= each;
-    is_alone.then(|| {
-        let name = place.name();
-        format!("it needs a second NIC; on {name} {each} cores share one, so {} or more", each + 1)
+    (program.needs_two_nics() && cores <= each).then(|| {
+        let (name, share) = (place.name(), if each == 1 { "has one" } else { "cores share one" });
+        let least = each + 1;
+        format!("it needs a second NIC; on {name} {each} {share}, so ask for {least} or more cores")
     })
 }
 
 fn has_no_latency(profile: &Profile) -> bool {
     profile.network.link + profile.network.switch == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Changes, Knob};
+
+    fn told(program: &str, machine: &str, knobs: &[(Knob, u64)]) -> Option<String> {
+        let place = Place::named(machine, &Changes::default()).unwrap();
+        let mut asked = Parameters::default();
+        knobs.iter().for_each(|(knob, value)| asked.set(*knob, *value));
+        Job::new(program, &asked, place, Seeds::default()).err().map(|error| error.to_string())
+    }
+
+    /// Else nothing is sent, and no time is a share of nothing.
+    #[test]
+    fn a_flood_needs_somebody_who_sends() {
+        let alone = told("flood", "nanopu", &[(Knob::Cores, 4), (Knob::To, 0)]).unwrap();
+        assert!(alone.contains("second NIC") && alone.contains("5 or more cores"), "{alone}");
+        assert!(told("flood", "threads", &[(Knob::Cores, 1), (Knob::To, 0)]).is_some());
+        assert_eq!(told("flood", "nanopu", &[(Knob::Cores, 5), (Knob::To, 4)]), None);
+        assert_eq!(told("flood", "nanopu", &[(Knob::Cores, 4)]), None);
+    }
 }

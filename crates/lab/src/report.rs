@@ -69,7 +69,7 @@ pub struct RunReport {
     pub ticks: u64,
     /// The program's time.
     pub time_us: f64,
-    /// Each stage over the ranks that went through it.
+    /// Each stage over the cores that went through it.
     pub stages: Vec<StageReport>,
     /// What became of the answers.
     pub verdict: Verdict,
@@ -99,22 +99,24 @@ pub struct Simulated {
     pub windows: Windows,
     /// Of MAC and serial I/O, beside `time_us`; for programs that are timed at the NIC.
     pub mac_ns: Option<f64>,
-    /// Stages of the traced ranks.
+    /// Stages of the traced cores.
     pub slices: Vec<Slice>,
 }
 
-/// A stage over the ranks that went through it, in microseconds.
+/// A stage over the cores that went through it, in microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageReport {
     /// What the program calls it.
     pub name: &'static str,
-    /// How many ranks went through it.
-    pub ranks: usize,
-    /// Least, quartiles, 99th percentile and most of the ranks' times in it.
+    /// How many cores went through it.
+    pub cores: usize,
+    /// Tasks of a core that went through it together; its times are their sums.
+    pub tasks: u32,
+    /// Least, quartiles, 99th percentile and most of the cores' times in it.
     pub quantiles_us: [f64; 6],
-    /// What a rank waited in it, on average.
+    /// What a core waited in it, on average.
     pub idle_us: f64,
-    /// What a rank did not wait in it, on average.
+    /// What a core did not wait in it, on average.
     pub busy_us: f64,
 }
 
@@ -136,19 +138,28 @@ pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
 }
 
 impl StageReport {
+    /// Its name, with how many tasks' sum it is if there are several: that may exceed the run.
+    pub fn title(&self) -> String {
+        match self.tasks {
+            1 => self.name.to_owned(),
+            tasks => format!("{}, {tasks} tasks", self.name),
+        }
+    }
+
     /// What `times` say, in ticks of that length.
-    pub(crate) fn new(times: &StageTimes, tick_fs: u64) -> StageReport {
+    pub(crate) fn new(times: &StageTimes, tick_fs: u64, tasks: u32) -> StageReport {
         let mut ticks: Vec<u64> = times.ticks.iter().map(|(ticks, _)| *ticks).collect();
         ticks.sort_unstable();
         let sum = |part: fn(&(u64, u64)) -> u64| -> u128 {
             times.ticks.iter().map(|both| u128::from(part(both))).sum()
         };
         let (all, idle) = (sum(|both| both.0), sum(|both| both.1));
-        let ranks = ticks.len();
-        let mean = |sum| mean_us(sum, ranks, tick_fs);
+        let cores = ticks.len();
+        let mean = |sum| mean_us(sum, cores, tick_fs);
         StageReport {
             name: times.name,
-            ranks,
+            cores,
+            tasks,
             quantiles_us: QUANTILES
                 .map(|(percent, _)| microseconds(quantile(&ticks, percent), tick_fs)),
             idle_us: mean(idle),
@@ -157,8 +168,12 @@ impl StageReport {
     }
 
     /// All stages that somebody went through.
-    pub(crate) fn all(report: &Report, tick_fs: u64) -> Vec<StageReport> {
+    pub(crate) fn all(
+        report: &Report,
+        tick_fs: u64,
+        tasks: impl Fn(&str) -> u32,
+    ) -> Vec<StageReport> {
         let entered = report.stages.iter().filter(|times| !times.ticks.is_empty());
-        entered.map(|times| StageReport::new(times, tick_fs)).collect()
+        entered.map(|times| StageReport::new(times, tick_fs, tasks(times.name))).collect()
     }
 }

@@ -128,7 +128,7 @@ fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
 }
 
 fn stage(stage: &StageReport) -> Result<(), CliFailure> {
-    let mut line = format!("  {:<14} {:>6}", stage.name, stage.ranks);
+    let mut line = format!("  {:<14} {:>6}", stage.title(), stage.cores);
     for us in stage.quantiles_us.into_iter().chain([stage.idle_us]) {
         line += &format!(" {:>7}", figure(us));
     }
