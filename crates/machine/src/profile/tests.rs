@@ -193,7 +193,32 @@ fn numbers_that_do_not_fit_together_are_refused() {
             r#"description = "\n""#,
             r#"description is "\n": expected one line of text"#,
         ),
-        ("tick_ps", "tick_ps = 0", "tick_ps is 0: expected the length of a cycle"),
+        ("tick_ps", "tick_ps = 0", "tick_ps is 0: expected the length of a cycle, 1 to 1000000"),
+        (
+            "tick_ps",
+            "tick_ps = 0.001",
+            "tick_ps is 0.001: expected the length of a cycle, 1 to 1000000",
+        ),
+        (
+            "cores_per_rank",
+            "cores_per_rank = 4_000_000_000",
+            "core.cores_per_rank is 4000000000: expected at most 1024",
+        ),
+        (
+            "transmit_words",
+            "transmit_words = 4_000_000_000",
+            "core.transmit_words is 4000000000: expected at most 1048576",
+        ),
+        (
+            "receive_buffers",
+            "receive_buffers = 1_048_577",
+            "nic.receive_buffers is 1048577: expected at most 1048576",
+        ),
+        (
+            "all_entries",
+            "all_entries = 4_000_000_000",
+            "nic.all_entries is 4000000000: expected at most 1048576",
+        ),
         (
             "transmit_words",
             "transmit_words = 258",
@@ -221,8 +246,9 @@ fn numbers_that_do_not_fit_together_are_refused() {
         ),
         (
             "timeout_cycles",
-            "timeout_cycles = 0",
-            "nic.timeout_cycles is 0: expected some round trips",
+            "timeout_cycles = 6466",
+            "nic.timeout_cycles is 6466: expected at least 6467, a round trip over links of 43.75 ns \
+             and switches of 263.125 ns",
         ),
         (
             "transmit_buffers",
@@ -275,6 +301,10 @@ fn links_and_switches_may_be_others_for_a_run() {
     let other = nanopu.clone().with_network(Some(0.0), Some(100.1)).unwrap();
     assert_eq!((other.network.link, other.network.switch), (0, 320));
     assert_eq!(other.hash, nanopu.hash);
+    // Six switches there and back, and a timeout of 20 us.
+    let slow = nanopu.clone().with_network(None, Some(3500.0)).unwrap_err().to_string();
+    assert!(slow.starts_with("machine: nic.timeout_cycles is 64000: expected at least "), "{slow}");
+    assert!(slow.ends_with(" links of 43.75 ns and switches of 3500 ns"), "{slow}");
     let link = nanopu.clone().with_network(Some(-1.0), None).unwrap_err();
     assert_eq!(link.to_string(), "machine: link_ns is -1: expected a number from 0 to 1000000000");
     for wrong in [f64::NAN, f64::INFINITY, 2e9] {
