@@ -11,7 +11,7 @@ use crate::report::{RunReport, SimReport};
 use crate::room;
 use crate::run::{Ground, Runnable};
 use crate::spread::Spread;
-use crate::trace::MOST_TRACED;
+use crate::trace::{MOST_TRACED, sample};
 
 /// A program, what it is told, where it runs, and from which seeds.
 #[derive(Clone, Debug)]
@@ -159,8 +159,17 @@ impl Job {
         (self.program.build)(&self.parameters, seed).run(&ground)
     }
 
-    /// That threads could not help is told; the words do not depend on how many there were.
+    /// What people should know of how it ran.
     fn note(&self, runs: &[RunReport]) -> Option<String> {
+        let cores = self.parameters.cores();
+        let is_sampled = self.traced && cores > MOST_TRACED;
+        let shown = is_sampled.then(|| format!("the trace shows {}", sample(cores)));
+        let notes: Vec<_> = self.one_block(runs).into_iter().chain(shown).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+
+    /// That threads could not help is told; the words do not depend on how many there were.
+    fn one_block(&self, runs: &[RunReport]) -> Option<String> {
         let Place::Machine(profile, ..) = &self.place else { return None };
         let simulated = runs.first()?.simulated.as_ref()?;
         (simulated.windows.blocks <= 1 && has_no_latency(profile)).then(|| {
