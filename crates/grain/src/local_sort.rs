@@ -55,8 +55,11 @@ impl Program for LocalSort {
             expected.sort();
             (answer.keys != expected).then(|| format!("core {rank} has other keys than it got"))
         };
-        let (keys, cores) = (grouped(self.keys.into()), cores(answers.len()));
-        let result = format!("{keys} keys sorted on each of {cores} by itself");
+        let keys = grouped(self.keys.into());
+        let result = match answers.len() {
+            1 => format!("{keys} keys sorted on one core"),
+            many => format!("{keys} keys sorted on each of {}", cores(many)),
+        };
         let verdict = Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|answer| answer.keys.len() as u64))
             .with_spans(answers.iter().map(|answer| answer.span));
