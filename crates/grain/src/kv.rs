@@ -282,3 +282,21 @@ async fn take(node: &Node, port: &MessagePort, words: &mut Vec<u64>) -> (Rank, u
 fn digest_of(key: u64, value: impl Iterator<Item = u64>) -> u64 {
     digest(std::iter::once(key).chain(value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Were the streams the same, who owns key r would say whether client r begins with a put.
+    #[test]
+    fn owners_requests_and_values_are_drawn_apart() {
+        let program = Kv::default();
+        let ranks = u32::MAX;
+        for number in 0..100 {
+            let owner = program.owner(number, ranks).0;
+            let asks = program.stream(Rank(number as u32)).below(ranks as usize) as u32;
+            let value = program.value(number).next().unwrap() >> 32;
+            assert!(owner != asks && u64::from(owner) != value && u64::from(asks) != value);
+        }
+    }
+}

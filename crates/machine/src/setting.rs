@@ -181,7 +181,8 @@ mod tests {
             assert_eq!(shown.len() as u32, sample.count());
             assert_eq!(shown[0], 0, "the root of a tree is shown");
             if ranks > 512 {
-                let whole = |group: &[u32]| group[0] % GROUP == 0 && group[63] == group[0] + 63;
+                let whole =
+                    |group: &[u32]| group[0].is_multiple_of(GROUP) && group[63] == group[0] + 63;
                 assert!(shown.chunks(64).all(whole), "{ranks} ranks: {shown:?}");
             }
         }
