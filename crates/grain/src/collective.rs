@@ -26,9 +26,12 @@ const FIRST: Port = Port(1);
 /// Rounds that may be on their way to a rank at once: the steps of no more are kept apart.
 const ROUNDS: u32 = 4;
 
-/// Entries of a nanoPU core's receive queue. Four such queues and a leave for each of its cores are
-/// what the NIC holds in all, so what fits here fits however the queues are divided.
-const QUEUE_ENTRIES: u32 = 63;
+/// Entries of a nanoPU core's receive queue; the messages of one step wait in one.
+const QUEUE_ENTRIES: u64 = 63;
+
+/// Entries of a NIC that a core's messages may take together: two queues' of its four. Its neighbours
+/// hear half as many at most, and each may have a leave.
+const NIC_ENTRIES: u64 = 2 * QUEUE_ENTRIES;
 
 /// Words of an entry.
 const ENTRY_WORDS: u32 = 8;
@@ -47,18 +50,12 @@ impl Window {
     /// words. Of a tree so wide that one round's messages do not fit, children come a round at a time,
     /// and find a rank that takes those of its first level and waits for nothing before them.
     pub fn new(tree: Tree, matching: Matching, words: u32) -> Window {
-        let room = match matching {
-            // The program takes what comes, whatever its step.
-            Matching::Software => ROUNDS,
-            Matching::Ports => {
-                let round = tree.all_children(Rank(0)) * entries(words);
-                QUEUE_ENTRIES / round.max(1)
-            }
-        };
-        match room {
-            0 | 1 => Window { ahead: 1, every: 1 },
-            2 | 3 => Window { ahead: 2, every: 1 },
-            _ => Window { ahead: ROUNDS, every: 2 },
+        // In software the program takes what comes, whatever its step.
+        let fits = |rounds| matching == Matching::Software || fit(&tree.heard(1), words, rounds);
+        match (fits(ROUNDS), fits(2)) {
+            (true, _) => Window { ahead: ROUNDS, every: 2 },
+            (false, true) => Window { ahead: 2, every: 1 },
+            (false, false) => Window { ahead: 1, every: 1 },
         }
     }
 
@@ -74,8 +71,12 @@ impl Window {
     }
 }
 
-fn entries(words: u32) -> u32 {
-    words.div_ceil(ENTRY_WORDS).max(1)
+/// Whether messages of so many words from so many cores on each level, of some rounds, find room.
+fn fit(heard: &[u32], words: u32, rounds: u32) -> bool {
+    let entries = |cores: u32| u64::from(cores) * u64::from(words.div_ceil(ENTRY_WORDS).max(1));
+    let all: u64 = heard.iter().map(|cores| entries(*cores)).sum();
+    heard.iter().all(|cores| entries(*cores) <= QUEUE_ENTRIES)
+        && all * u64::from(rounds) <= NIC_ENTRIES
 }
 
 /// One rank's place in a tree, with the messages that wait for their step.
@@ -92,15 +93,15 @@ impl Collective {
     }
 
     /// Why messages of so many words could stand still, where steps wait in the NIC: those of so many
-    /// children come while a rank waits for another, and would leave no room for it.
-    pub fn objection(children: u32, matching: Matching, words: u32) -> Option<String> {
-        let needed = u64::from(children) * u64::from(entries(words));
-        let stands = matching == Matching::Ports && needed > u64::from(QUEUE_ENTRIES);
+    /// cores on each level come while a rank waits for another, and would leave no room for it.
+    pub fn objection(heard: &[u32], matching: Matching, words: u32) -> Option<String> {
+        let stands = matching == Matching::Ports && !fit(heard, words, 1);
         stands.then(|| {
+            let cores: u64 = heard.iter().map(|cores| u64::from(*cores)).sum();
             format!(
-                "messages of {children} cores could wait in one core's NIC while it waits for another: \
-                 {needed} entries, and a queue has {QUEUE_ENTRIES}; ask for a smaller incast, or for \
-                 --reorder software"
+                "messages of {cores} cores could wait in one core's NIC, which has {QUEUE_ENTRIES} \
+                 entries for each step and {NIC_ENTRIES} in all, while it waits for another: ask for a \
+                 smaller incast, or for --reorder software"
             )
         })
     }
@@ -175,16 +176,20 @@ mod tests {
     fn a_window_fits_the_queue() {
         // 14, 21, 42, 130 children of the root.
         assert_eq!(window(64, 8, 8), (4, 2));
-        assert_eq!(window(512, 8, 8), (2, 1));
-        assert_eq!(window(1 << 18, 8, 8), (1, 1));
+        assert_eq!(window(512, 8, 8), (4, 2));
+        assert_eq!(window(1 << 18, 8, 8), (2, 1));
         assert_eq!(window(512, 128, 8), (1, 1));
+        // One step's messages would be one more than its queue holds.
+        assert_eq!(window(65, 65, 8), (1, 1));
+        assert_eq!(window(64, 64, 8), (2, 1));
         // Messages of two entries.
-        assert_eq!(window(64, 8, 9), (2, 1));
+        assert_eq!(window(64, 8, 9), (4, 2));
+        assert_eq!(window(512, 8, 9), (2, 1));
         for (ranks, incast) in [(2, 1), (33, 2), (64, 8), (1 << 18, 8), (1000, 300)] {
             for words in [0, 8, 9, 255] {
                 let (ahead, every) = window(ranks, incast, words);
-                let held = ahead * Tree::new(ranks, incast).all_children(Rank(0)) * entries(words);
-                assert!(ahead == 1 || held <= QUEUE_ENTRIES, "{ranks} {incast} {words}");
+                let heard = Tree::new(ranks, incast).heard(1);
+                assert!(ahead == 1 || fit(&heard, words, ahead), "{ranks} {incast} {words}");
                 assert!(every <= ahead && ahead <= ROUNDS);
             }
         }
@@ -205,10 +210,11 @@ mod tests {
     #[test]
     fn what_could_fill_a_queue_is_refused() {
         let objection = Collective::objection;
-        assert_eq!(objection(63, Matching::Ports, 8), None);
-        let told = objection(64, Matching::Ports, 8).unwrap();
-        assert!(told.contains("64 cores") && told.contains("63"), "{told}");
-        assert!(objection(2, Matching::Ports, 255).is_some());
-        assert_eq!(objection(1000, Matching::Software, 255), None);
+        assert_eq!(objection(&[63, 63], Matching::Ports, 8), None);
+        let told = objection(&[64], Matching::Ports, 8).unwrap();
+        assert!(told.contains("64 cores") && told.contains("63 entries"), "{told}");
+        assert!(objection(&[63, 63, 1], Matching::Ports, 8).is_some());
+        assert!(objection(&[2], Matching::Ports, 255).is_some());
+        assert_eq!(objection(&[1000], Matching::Software, 255), None);
     }
 }

@@ -113,8 +113,7 @@ impl Program for MapReduce {
         if !(1..=most).contains(&self.buckets) {
             return Some(format!("a message carries 1 to {most} counts, not {}", self.buckets));
         }
-        let waiting = self.tree(ranks).children_beyond_first();
-        Collective::objection(waiting, self.matching, self.buckets)
+        Collective::objection(&self.tree(ranks).heard(2), self.matching, self.buckets)
     }
 
     /// The check holds a slice of the text, and the counts of all rounds beside the answer's.

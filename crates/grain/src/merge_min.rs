@@ -85,8 +85,7 @@ impl Program for MergeMin {
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {
-        let waiting = Tree::new(ranks, self.incast).children_beyond_first();
-        Collective::objection(waiting, self.matching, 1)
+        Collective::objection(&Tree::new(ranks, self.incast).heard(2), self.matching, 1)
     }
 
     fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {

@@ -153,8 +153,7 @@ impl Program for SetAlgebra {
             ));
         }
         // A rank may hear of a query after all that it hears.
-        let waiting = Tree::new(ranks, self.incast).all_children(Rank(0));
-        Collective::objection(waiting, self.matching, VALUE_WORDS)
+        Collective::objection(&Tree::new(ranks, self.incast).heard(1), self.matching, VALUE_WORDS)
     }
 
     /// The lists of all ranks: a term is in half of the documents at most, and a list that grows may

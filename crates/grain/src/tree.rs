@@ -55,11 +55,9 @@ impl Tree {
         Group { first: Rank(rank.0 + stride), count: count as u32, stride: stride.max(1) }
     }
 
-    /// The most ranks that one hears beyond its first level: as many as the root does.
-    pub fn children_beyond_first(&self) -> u32 {
-        let root = Rank(0);
-        let first = if self.height() > 0 { self.children(root, 1).count } else { 0 };
-        self.all_children(root) - first
+    /// How many ranks one hears on each level from `level` on, at most: as many as the root does.
+    pub fn heard(&self, level: u32) -> Vec<u32> {
+        (level..=self.height()).map(|level| self.children(Rank(0), level).count).collect()
     }
 
     /// How many ranks this rank hears, on all its levels.
@@ -164,8 +162,8 @@ mod tests {
         assert_eq!(tree.children(Rank(0), 3), group(9, 1, 9));
         assert_eq!(tree.children(Rank(9), 1), group(10, 1, 1));
         assert_eq!((tree.height(), tree.all_children(Rank(0))), (3, 5));
-        assert_eq!(tree.children_beyond_first(), 3);
-        assert_eq!(Tree::new(1, 3).children_beyond_first(), 0);
+        assert_eq!((tree.heard(1), tree.heard(2)), (vec![2, 2, 1], vec![2, 1]));
+        assert!(Tree::new(1, 3).heard(1).is_empty());
     }
 
     #[test]

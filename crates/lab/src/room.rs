@@ -7,11 +7,15 @@ use crate::parameters::{Knob, Parameters};
 use crate::place::Place;
 use crate::programs::Listing;
 
+/// One part in so many is left for the machine, its messages, and other programs.
+const MARGIN: u64 = 8;
+
 /// Memory that can be had now, as the system and the control group say; none if they do not.
 pub fn bytes() -> Option<u64> {
     let memory = node_real::facts_of_memory();
     let available = Some(memory.available_bytes).filter(|bytes| *bytes > 0)?;
-    Some(memory.cgroup_limit_bytes.map_or(available, |limit| limit.min(available)))
+    let room = memory.cgroup_limit_bytes.map_or(available, |limit| limit.min(available));
+    Some(room - room / MARGIN)
 }
 
 /// Why a program that is told this does not fit in so many bytes, with what would.
@@ -23,7 +27,10 @@ pub fn objection(
 ) -> Option<String> {
     let (room, cores) = (room?, told.cores());
     let at_once = place.threads(cores).min(cores as usize);
-    let needs = |told: &Parameters| (program.build)(told, 1).bytes(cores, at_once);
+    let needs = |told: &Parameters| {
+        let cores = told.cores();
+        (program.build)(told, 1).bytes(cores, at_once.min(cores as usize))
+    };
     let needed = needs(told);
     if needed <= room {
         return None;
@@ -36,7 +43,12 @@ pub fn objection(
     };
     let advice = match most(told.find(knob).unwrap_or(0), fits) {
         0 => "ask for less of all".to_owned(),
-        keys => format!("ask for {knob} {keys} at most, or for fewer cores"),
+        keys => {
+            let mut alone = told.clone();
+            alone.set(Knob::Cores, 1);
+            let fewer = if needs(&alone) < needed { ", or for fewer cores" } else { "" };
+            format!("ask for {knob} {keys} at most{fewer}")
+        }
     };
     let [needed, room] = [needed, room].map(gigabytes);
     Some(format!("it would hold {needed} GB of keys and answers, and {room} GB are free: {advice}"))
