@@ -46,14 +46,15 @@ pub struct Sample {
 const GROUP: u32 = 64;
 
 impl Sample {
-    /// So many of these ranks; of more ranks than that, whole groups.
+    /// So many of these ranks; of more ranks than that, the whole groups that these are, or one
+    /// smaller group.
     pub fn new(ranks: u32, traced: u32) -> Sample {
         Sample { ranks, traced }
     }
 
     /// How many ranks it shows.
     pub fn count(self) -> u32 {
-        if self.ranks <= self.traced { self.ranks } else { self.groups() * GROUP }
+        if self.ranks <= self.traced { self.ranks } else { self.groups() * self.each() }
     }
 
     /// Whether it shows a rank.
@@ -61,16 +62,21 @@ impl Sample {
         if self.ranks <= self.traced {
             return rank < self.ranks;
         }
-        (0..self.groups()).any(|group| rank / GROUP == self.place(group))
+        (0..self.groups()).any(|group| rank / self.each() == self.place(group))
     }
 
     fn groups(self) -> u32 {
-        self.traced / GROUP
+        self.traced / self.each()
+    }
+
+    /// Ranks of a group.
+    fn each(self) -> u32 {
+        GROUP.min(self.traced).max(1)
     }
 
     /// Where a group lies, in groups: at least one further than the last, as there are more.
     fn place(self, group: u32) -> u32 {
-        let (last, steps) = (self.ranks / GROUP - 1, self.groups().saturating_sub(1).max(1));
+        let (last, steps) = (self.ranks / self.each() - 1, self.groups().saturating_sub(1).max(1));
         (u64::from(group) * u64::from(last) / u64::from(steps)) as u32
     }
 }
@@ -80,8 +86,8 @@ impl std::fmt::Display for Sample {
         if self.ranks <= self.traced {
             return write!(out, "all {} cores", self.ranks);
         }
-        let (count, groups) = (self.count(), self.groups());
-        write!(out, "{count} of {} cores: {groups} groups of {GROUP} neighbours", self.ranks)
+        let (count, groups, each) = (self.count(), self.groups(), self.each());
+        write!(out, "{count} of {} cores: {groups} groups of {each} neighbours", self.ranks)
     }
 }
 
@@ -187,6 +193,8 @@ mod tests {
             }
         }
         assert!((0..10).all(|rank| !Sample::new(10, 0).has(rank)));
+        let few = Sample::new(40, 7);
+        assert!((0..40).all(|rank| few.has(rank) == (rank < 7)) && few.count() == 7);
     }
 
     /// With every eighth rank of 4,096 a tree of incast 8 would show merging ranks alone.
