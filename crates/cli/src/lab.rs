@@ -1,9 +1,8 @@
 //! `gristmill lab`: figures of papers, run again.
 
-use ::lab::experiment::{Claim, Experiment};
-use ::lab::{Changes, Observer, Place};
+use ::lab::Observer;
+use ::lab::experiment::{Claim, Experiment, Outcome};
 use clap::{Args, Subcommand};
-use serde_json::json;
 
 use crate::failure::{CliFailure, Exit};
 use crate::{progress, say, sim, text};
@@ -53,60 +52,68 @@ fn list() -> Result<Exit, CliFailure> {
 
 fn act(run: &Run) -> Result<Exit, CliFailure> {
     let experiment = Experiment::load(&run.name)?;
-    let place = Place::named(&experiment.machine, &Changes::default())?;
+    let place = experiment.place()?;
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, &place)?;
     let claims = sim::watched(&observer, &caught, run.progress, || experiment.run(&observer))?;
     if run.json {
-        let claims: Vec<_> = claims.iter().map(Claim::to_json).collect();
-        let value = json!({
-            "title": experiment.title,
-            "source": experiment.source,
-            "machine": experiment.machine,
-            "note": experiment.note,
-            "claims": claims,
-        });
-        say::out(format!("{value:#}"))?;
+        say::out(format!("{:#}", experiment.to_json(&claims)?))?;
     } else {
         tell(&experiment, &claims)?;
     }
     for claim in &claims {
-        if let Some(fault) = &claim.fault {
+        if let Some(fault) = claim.fault() {
             say::err(format!("gristmill: the check of '{}' failed: {fault}", claim.id));
         }
     }
-    let is_right = claims.iter().all(|claim| claim.fault.is_none());
+    let is_right = claims.iter().all(|claim| claim.fault().is_none());
     Ok(if is_right { Exit::Done } else { Exit::CheckFailed })
 }
 
 fn tell(experiment: &Experiment, claims: &[Claim]) -> Result<(), CliFailure> {
-    let Experiment { title, source, note, machine, seed, .. } = experiment;
-    say::out(format!("seed {seed}"))?;
-    say::out(format!("{title}\n({source}, on {machine})"))?;
-    if let Some(note) = note {
-        say::out(note)?;
+    let Experiment { title, source, note, machine, changes, .. } = experiment;
+    let seeds = experiment.seeds();
+    match seeds.runs {
+        1 => say::out(format!("seed {}", seeds.first))?,
+        _ => say::out(format!("seeds {} to {}", seeds.first, seeds.last()))?,
     }
-    say::out(format!("\n {:<40} {:>13} {:>6} {:>6}", "", "paper", "ours", "ratio"))?;
-    claims.iter().try_for_each(line)
+    say::out(format!("{title}\n({source}, on {machine})"))?;
+    let changed = changes.told();
+    if !changed.is_empty() {
+        say::out(format!("changed: {}", changed.join(", ")))?;
+    }
+    if let Some(note) = note {
+        text::wrapped(note, NOTE_COLUMNS).into_iter().try_for_each(say::out)?;
+    }
+    say::out("")?;
+    claims.iter().try_for_each(show)?;
+    let count = |word| claims.iter().filter(|claim| claim.outcome.word() == word).count();
+    let [met, missed, failed] = ["met", "missed", "failed"].map(count);
+    say::out(format!("\n{met} claims met, {missed} missed for a known reason, {failed} failed"))
 }
 
-/// A claim in one line. Of one that says at least so much, ours is so many times that; of another the
-/// deviation counts.
-fn line(shown: &Claim) -> Result<(), CliFailure> {
-    let [paper, ours] = [shown.paper, shown.ours].map(figure);
+/// A claim, what became of it, and both figures. Of one that says at least so much, ours is so many
+/// times that; of another the deviation counts.
+fn show(shown: &Claim) -> Result<(), CliFailure> {
+    let Claim { claim, unit, .. } = shown;
+    let [paper, ours] = [shown.paper, shown.ours].map(|value| format!("{} {unit}", figure(value)));
     let (paper, held) = match shown.at_least {
         true => (format!("at least {paper}"), times(shown.ratio())),
         false => (paper, format!("{:+.1} %", shown.deviation() * 100.0)),
     };
-    let Claim { claim, unit, .. } = shown;
-    say::out(format!(" {claim:<40} {paper:>13} {ours:>6} {held:>6} {unit}"))?;
-    match &shown.note {
-        Some(note) => {
-            let mut lines = text::wrapped(note, NOTE_COLUMNS).into_iter();
-            lines.try_for_each(|line| say::out(format!("   {line}")))
-        }
-        None => Ok(()),
+    say::out(format!(" {claim:<60} {:>8}", shown.outcome.word()))?;
+    say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
+    let reason = match &shown.outcome {
+        Outcome::Missed(reason) => Some(format!("Missed: {reason}")),
+        Outcome::Failed(fault) => Some(format!("Failed: {fault}")),
+        Outcome::Met | Outcome::Shown => None,
+    };
+    for words in reason.iter().chain(&shown.note) {
+        text::wrapped(words, NOTE_COLUMNS)
+            .into_iter()
+            .try_for_each(|line| say::out(format!("   {line}")))?;
     }
+    Ok(())
 }
 
 fn times(ratio: f64) -> String {

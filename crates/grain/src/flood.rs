@@ -94,8 +94,13 @@ impl Program for Flood {
         Verdict::new(result, fault).with_spans(answers.iter().map(|answer| answer.handed.span))
     }
 
+    /// Nobody sends to its own NIC.
+    fn needs_two_nics(&self) -> bool {
+        self.to.is_some() && self.messages > 0
+    }
+
     fn objection(&self, ranks: u32) -> Option<String> {
-        let nobody = |to: Rank| (to.0 >= ranks).then(|| format!("there is no rank {to}"));
+        let nobody = |to: Rank| (to.0 >= ranks).then(|| format!("there is no core {}", to.0));
         too_long(self.bytes)
             .or_else(|| (self.bytes < 8).then(|| "a flood's messages hold 8 bytes".to_owned()))
             .or_else(|| self.to.and_then(nobody))

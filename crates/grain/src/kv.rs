@@ -19,7 +19,7 @@
 use node::{Address, Group, MessagePort, Node, Port, Random, Rank};
 
 use crate::message::digest;
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
 mod check;
@@ -39,8 +39,19 @@ const REQUESTS: Port = Port(2);
 /// Tasks of one shard: more than any node has cores, and few enough to be threads.
 const MOST_WORKERS: u32 = 64;
 
+/// The stage of those tasks.
+const WORK: &str = "work";
+
+/// About what a set takes for a number.
+const SET_BYTES: u64 = 16;
+
 /// Children of a rank in the counting tree, and itself: NanoSort's sweet spot (Figure 4).
 const INCAST: u32 = 8;
+
+// Each use of the seed has streams of its own; keys and ranks are numbers of 32 bits below it.
+const REQUESTS_OF: u64 = 1 << 32;
+const OWNER_OF: u64 = 2 << 32;
+const VALUE_OF: u64 = 3 << 32;
 
 /// Words of a message before its value: what it is, and the key.
 const HEAD_WORDS: usize = 2;
@@ -67,7 +78,7 @@ pub struct Kv {
     pub keys: u32,
     /// Bytes of a value, rounded up to words of eight.
     pub bytes: u32,
-    /// So many ranks own keys and the others ask; 0 (or as many as there are): all do both.
+    /// So many ranks own keys and the others ask; 0: all do both.
     pub servers: u32,
     /// Tasks that serve a shard, each on a core of its rank as far as there are any. With 1 the task
     /// that asks and counts serves too.
@@ -127,16 +138,35 @@ impl Program for Kv {
             let [most, bytes] = [most as u64 * 8, self.bytes.into()].map(grouped);
             return Some(format!("a value holds at most {most} bytes, not {bytes}"));
         }
-        if self.servers > ranks {
-            return Some(format!("{} servers are more than the {ranks} ranks", self.servers));
+        if self.servers >= ranks.max(1) {
+            return Some(format!(
+                "{} servers of {ranks} cores leave nobody who asks; without --servers all own keys \
+                 and all ask",
+                self.servers
+            ));
         }
         if !(1..=MOST_WORKERS).contains(&self.workers) {
-            return Some(format!("a shard has 1 to {MOST_WORKERS} workers, not {}", self.workers));
+            return Some(format!(
+                "a core's keys have 1 to {MOST_WORKERS} workers, not {}",
+                self.workers
+            ));
         }
         if self.keys == 0 && self.messages > 0 {
             return Some("there are no keys to ask for".to_owned());
         }
-        (ranks == 0).then(|| "there are no ranks".to_owned())
+        (ranks == 0).then(|| "there are no cores".to_owned())
+    }
+
+    fn tasks(&self, stage: &str) -> u32 {
+        if stage == WORK { self.workers } else { 1 }
+    }
+
+    /// The keys that are put, in tables with free places, some of which are about to be doubled; the
+    /// check keeps their numbers in two sets.
+    fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
+        let asked = u64::from(self.messages).saturating_mul(ranks);
+        let entry = 4 * (1 + self.value_words() as u64) * WORD_BYTES + 2 * SET_BYTES;
+        asked.min(self.keys.into()).saturating_mul(entry)
     }
 }
 
@@ -220,7 +250,12 @@ impl Kv {
     }
 
     fn owner(&self, key: u64, ranks: u32) -> Rank {
-        Rank(Random::stream(self.seed, key).below(self.owners(ranks) as usize) as u32)
+        Rank(Random::stream(self.seed, OWNER_OF | key).below(self.owners(ranks) as usize) as u32)
+    }
+
+    /// What a client draws its requests from.
+    fn stream(&self, client: Rank) -> Random {
+        Random::stream(self.seed, REQUESTS_OF | u64::from(client.0))
     }
 
     /// The next request of a client's stream: whether it puts, and the key.
@@ -231,7 +266,7 @@ impl Kv {
 
     /// The value of a key: its words follow from it, so all puts of a key put the same.
     fn value(&self, key: u64) -> impl Iterator<Item = u64> + use<> {
-        let mut random = Random::stream(!self.seed, key);
+        let mut random = Random::stream(self.seed, VALUE_OF | key);
         (0..self.value_words()).map(move |_| random.next_u64())
     }
 }
@@ -246,4 +281,22 @@ async fn take(node: &Node, port: &MessagePort, words: &mut Vec<u64>) -> (Rank, u
 
 fn digest_of(key: u64, value: impl Iterator<Item = u64>) -> u64 {
     digest(std::iter::once(key).chain(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Were the streams the same, who owns key r would say whether client r begins with a put.
+    #[test]
+    fn owners_requests_and_values_are_drawn_apart() {
+        let program = Kv::default();
+        let ranks = u32::MAX;
+        for number in 0..100 {
+            let owner = program.owner(number, ranks).0;
+            let asks = program.stream(Rank(number as u32)).below(ranks as usize) as u32;
+            let value = program.value(number).next().unwrap() >> 32;
+            assert!(owner != asks && u64::from(owner) != value && u64::from(asks) != value);
+        }
+    }
 }

@@ -4,7 +4,7 @@
 
 use node::{Node, Random, Rank, Work};
 
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
 
 /// Every rank finds the minimum of its own values. Stage: `scan`.
 #[derive(Clone, Debug)]
@@ -47,18 +47,23 @@ impl Program for LocalMin {
             let expected = naive(rank).unwrap_or(u64::MAX);
             let found = answer.least;
             (found != expected)
-                .then(|| format!("rank {rank} says {found}, and the minimum is {expected}"))
+                .then(|| format!("core {rank} says {found}, and the minimum is {expected}"))
         };
         let fault = answers.iter().enumerate().find_map(wrong);
         let result = match answers.first() {
             Some(first) if self.keys > 0 => {
-                format!("minimum {} of {} values on rank 0", first.least, grouped(self.keys.into()))
+                let (keys, cores) = (grouped(self.keys.into()), cores(answers.len()));
+                format!("minimum {} of {keys} values on core 0; {cores} checked", first.least)
             }
             _ => "no values".to_owned(),
         };
         Verdict::new(result, fault)
             .with_keys(answers.iter().map(|_| self.keys.into()))
             .with_spans(answers.iter().map(|answer| answer.span))
+    }
+
+    fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {
+        (u64::from(self.keys) * WORD_BYTES).saturating_mul(at_once)
     }
 }
 

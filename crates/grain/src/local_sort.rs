@@ -5,7 +5,7 @@
 use node::{Node, Rank, Work};
 
 use crate::local_min::values;
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
 
 /// Every rank sorts its own keys. Stages: `load`, `sort`.
 #[derive(Clone, Debug)]
@@ -48,18 +48,26 @@ impl Program for LocalSort {
     fn check(&self, answers: &[Sorted]) -> Verdict {
         let wrong = |(rank, answer): (usize, &Sorted)| {
             if !answer.keys.is_sorted() {
-                return Some(format!("the keys of rank {rank} are not in order"));
+                return Some(format!("the keys of core {rank} are not in order"));
             }
             // A stable sort by merging: other code than what is checked.
             let mut expected = values(self.seed, Rank(rank as u32), self.keys);
             expected.sort();
-            (answer.keys != expected).then(|| format!("rank {rank} has other keys than it got"))
+            (answer.keys != expected).then(|| format!("core {rank} has other keys than it got"))
         };
-        let keys = grouped(answers.len() as u64 * u64::from(self.keys));
-        let result = format!("{keys} keys sorted on {} ranks by themselves", answers.len());
+        let keys = grouped(self.keys.into());
+        let result = match answers.len() {
+            1 => format!("{keys} keys sorted on one core"),
+            many => format!("{keys} keys sorted on each of {}", cores(many)),
+        };
         let verdict = Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|answer| answer.keys.len() as u64))
             .with_spans(answers.iter().map(|answer| answer.span));
         Verdict { sorted: Some(answers.iter().all(|answer| answer.keys.is_sorted())), ..verdict }
+    }
+
+    /// The keys of all ranks are its answer, and the check sorts those of one again.
+    fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
+        (u64::from(self.keys) * WORD_BYTES).saturating_mul(ranks + 1)
     }
 }

@@ -65,7 +65,7 @@ impl Program for Loopback {
             return Verdict::refused(objection);
         }
         let Some((first, last)) = answers.first().zip(answers.last()) else {
-            return Verdict::refused("there are no ranks".to_owned());
+            return Verdict::refused("there are no cores".to_owned());
         };
         let fault = if [first.messages, last.messages] != [self.messages; 2] {
             let (there, back) = (first.messages, last.messages);
@@ -73,7 +73,7 @@ impl Program for Loopback {
         } else if last.changed > 0 {
             Some(format!("{} messages came back changed", last.changed))
         } else if last.shares_nic && self.messages > 0 {
-            Some("the sender is behind rank 0's own NIC: ask for more ranks".to_owned())
+            Some("the sender is behind core 0's own NIC: ask for more cores".to_owned())
         } else {
             None
         };

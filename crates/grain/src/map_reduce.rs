@@ -7,20 +7,17 @@
 //!
 //! Rounds follow each other without a barrier: a rank maps its next slice while the last one's
 //! counts are still on their way, and the root has its sums in order. Nobody waits for the root, but
-//! a child that is [two windows](WINDOW) ahead waits for its parent, which must keep what it sends.
+//! a child that is some rounds ahead waits for its parent, which must keep what it sends: so many
+//! that the parent's receive queue never fills.
 
 use node::{Matching, Node, Random, Rank, Work};
 
-use crate::collective::Collective;
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::collective::{Collective, Window};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
 /// Words of a language are numbered; the lower the number, the more frequent.
 const LANGUAGE: usize = 1 << 16;
-
-/// Rounds of a window. A parent that has merged a window allows the next but one: so its NIC has to
-/// keep four rounds of its children's counts at most, which at incast 8 are 14 times 4 messages.
-const WINDOW: u32 = 2;
 
 /// All ranks count the words of a text. Stages: `map`, `reduce`.
 #[derive(Clone, Debug)]
@@ -63,22 +60,22 @@ impl Program for MapReduce {
             return Counted::default();
         }
         let begin = node.now();
+        let window = Window::new(self.tree(node.nodes()), self.matching, self.buckets);
         let mut collective = Collective::new(&node, self.incast, self.matching);
         let mut counts = vec![0; self.buckets as usize];
         let mut all = Vec::new();
         for round in 0..self.rounds {
-            if round % WINDOW == 0 && round >= 2 * WINDOW {
+            if window.waits(round) {
                 collective.wait_for_leave(&node, round).await;
+            }
+            if let Some(next) = window.leave(round).filter(|next| *next < self.rounds) {
+                collective.allow(&node, next).await;
             }
             node.stage("map");
             self.map(round, node.rank(), &mut counts);
             node.work(Work::Scan { words: self.words.into() });
             node.stage("reduce");
             collective.merge(&node, round, &mut counts, add).await;
-            let next = round + 1;
-            if next % WINDOW == 0 && self.rounds - next > WINDOW {
-                collective.allow(&node, next + WINDOW).await;
-            }
             if node.rank() == Rank(0) {
                 all.extend_from_slice(&counts);
             }
@@ -91,7 +88,7 @@ impl Program for MapReduce {
             return Verdict::refused(objection);
         }
         let Some(root) = answers.first() else {
-            return Verdict::refused("there are no ranks".to_owned());
+            return Verdict::refused("there are no cores".to_owned());
         };
         let naive = self.naive(answers.len() as u32);
         let at = naive.iter().zip(&root.counts).position(|(expected, count)| expected != count);
@@ -116,11 +113,21 @@ impl Program for MapReduce {
         if !(1..=most).contains(&self.buckets) {
             return Some(format!("a message carries 1 to {most} counts, not {}", self.buckets));
         }
-        Collective::objection(Tree::new(ranks, self.incast), self.matching, self.rounds)
+        Collective::objection(&self.tree(ranks).heard(2), self.matching, self.buckets)
+    }
+
+    /// The check holds a slice of the text, and the counts of all rounds beside the answer's.
+    fn bytes(&self, _ranks: u64, _at_once: u64) -> u64 {
+        let counts = 2 * u64::from(self.rounds) * u64::from(self.buckets);
+        (u64::from(self.words) + counts).saturating_mul(WORD_BYTES)
     }
 }
 
 impl MapReduce {
+    fn tree(&self, ranks: u32) -> Tree {
+        Tree::new(ranks, self.incast)
+    }
+
     /// The words of a rank's slice of a round: of two draws the lower, so low numbers are frequent.
     fn text(&self, round: u32, rank: Rank) -> impl Iterator<Item = u64> + use<> {
         let slice = (u64::from(round) << 32) | u64::from(rank.0);
@@ -136,17 +143,22 @@ impl MapReduce {
         }
     }
 
-    /// Counts bucket after bucket in the whole text of each round.
+    /// Counts bucket after bucket in each slice of each round's text.
     fn naive(&self, ranks: u32) -> Vec<u64> {
-        let mut counts = Vec::new();
+        let mut all = Vec::new();
+        let mut slice = Vec::new();
         for round in 0..self.rounds {
-            let text = (0..ranks).flat_map(|rank| self.text(round, Rank(rank)));
-            let text: Vec<u64> = text.map(|word| word % u64::from(self.buckets)).collect();
-            for bucket in 0..u64::from(self.buckets) {
-                counts.push(text.iter().filter(|word| **word == bucket).count() as u64);
+            let mut counts = vec![0; self.buckets as usize];
+            for rank in (0..ranks).map(Rank) {
+                slice.clear();
+                slice.extend(self.text(round, rank).map(|word| word % u64::from(self.buckets)));
+                for (bucket, count) in (0..).zip(&mut counts) {
+                    *count += slice.iter().filter(|word| **word == bucket).count() as u64;
+                }
             }
+            all.append(&mut counts);
         }
-        counts
+        all
     }
 }
 

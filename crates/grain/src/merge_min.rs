@@ -13,7 +13,7 @@ use node::{Matching, Node, Rank};
 
 use crate::collective::Collective;
 use crate::local_min::{Least, scan, values};
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
 /// All ranks find the minimum of all values; rank 0 knows it. Stages: `scan`, `merge`.
@@ -39,6 +39,9 @@ impl Program for MergeMin {
     type Answer = Least;
 
     async fn run(self, node: Node) -> Least {
+        if self.objection(node.nodes()).is_some() {
+            return Least { least: u64::MAX, span: Span::default() };
+        }
         let values = values(self.seed, node.rank(), self.keys);
         let begin = node.now();
         node.stage("scan");
@@ -52,6 +55,9 @@ impl Program for MergeMin {
 
     fn check(&self, answers: &[Least]) -> Verdict {
         let ranks = answers.len() as u32;
+        if let Some(objection) = self.objection(ranks) {
+            return Verdict::refused(objection);
+        }
         let tree = Tree::new(ranks, self.incast);
         let naive = |rank| values(self.seed, Rank(rank), self.keys).into_iter().min();
         let mut minima: Vec<u64> = (0..ranks).map(|rank| naive(rank).unwrap_or(u64::MAX)).collect();
@@ -66,7 +72,7 @@ impl Program for MergeMin {
             let expected = if rank == 0 { all } else { minima[rank] };
             let found = answer.least;
             (found != expected)
-                .then(|| format!("rank {rank} says {found}, and the minimum is {expected}"))
+                .then(|| format!("core {rank} says {found}, and the minimum is {expected}"))
         };
         let count = u64::from(ranks) * u64::from(self.keys);
         let result = match count {
@@ -76,5 +82,13 @@ impl Program for MergeMin {
         Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|_| self.keys.into()))
             .with_spans(answers.iter().map(|answer| answer.span))
+    }
+
+    fn objection(&self, ranks: u32) -> Option<String> {
+        Collective::objection(&Tree::new(ranks, self.incast).heard(2), self.matching, 1)
+    }
+
+    fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {
+        (u64::from(self.keys) * WORD_BYTES).saturating_mul(at_once)
     }
 }

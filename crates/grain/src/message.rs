@@ -21,7 +21,7 @@ pub(crate) fn too_long(bytes: u32) -> Option<String> {
 /// Why ranks that send to others cannot.
 pub(crate) fn alone(ranks: u32, messages: u32) -> Option<String> {
     (ranks < u32::from(messages > 0) + 1)
-        .then(|| "there is no other rank: ask for two or more".to_owned())
+        .then(|| "there is no other core: ask for two or more".to_owned())
 }
 
 /// Writes the words of a message.
@@ -65,10 +65,10 @@ impl Taken {
     pub(crate) fn fault(&self, expected: &Taken, rank: usize) -> Option<String> {
         if self.count != expected.count {
             let (count, expected) = (self.count, expected.count);
-            return Some(format!("rank {rank} received {count} messages of {expected}"));
+            return Some(format!("core {rank} received {count} messages of {expected}"));
         }
         (self.sum != expected.sum)
-            .then(|| format!("rank {rank} received other messages than were sent to it"))
+            .then(|| format!("core {rank} received other messages than were sent to it"))
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
         let expected = taken(&[(1, 0), (1, 1), (2, 0)]);
         assert_eq!(taken(&[(2, 0), (1, 1), (1, 0)]), expected);
         let lost = taken(&[(1, 0), (2, 0)]).fault(&expected, 3).unwrap();
-        assert_eq!(lost, "rank 3 received 2 messages of 3");
+        assert_eq!(lost, "core 3 received 2 messages of 3");
         assert!(taken(&[(1, 0), (1, 0), (2, 0)]).fault(&expected, 3).is_some());
         assert!(taken(&[(1, 0), (1, 1), (0, 2)]).fault(&expected, 3).is_some());
         assert_eq!(expected.fault(&expected, 3), None);

@@ -30,6 +30,22 @@ pub trait Program: Clone + Send + Sync + 'static {
         Timing::LastEnd
     }
 
+    /// Whether messages come to one NIC from behind others, so that there must be another one.
+    fn needs_two_nics(&self) -> bool {
+        matches!(self.timing(), Timing::Tap(_))
+    }
+
+    /// How many tasks of a rank go through a stage together: its time is their sum.
+    fn tasks(&self, _stage: &str) -> u32 {
+        1
+    }
+
+    /// Bytes that all ranks hold while `at_once` of them compute, or that the check holds, as far as
+    /// they grow with the parameters: for whoever wants to refuse what does not fit.
+    fn bytes(&self, _ranks: u64, _at_once: u64) -> u64 {
+        0
+    }
+
     /// Why these parameters cannot be run on so many ranks: for whoever wants to refuse up front.
     /// [`Program::check`] says the same afterwards.
     fn objection(&self, _ranks: u32) -> Option<String> {
@@ -42,7 +58,8 @@ pub trait Program: Clone + Send + Sync + 'static {
 pub enum Timing {
     /// From the common start to the end of the last rank.
     LastEnd,
-    /// Ticks of a stage on a rank, less those it was idle.
+    /// Ticks of a stage on a rank, less those it was idle. No other rank goes through that stage, or
+    /// all do: else nobody can tell whose time is whose.
     Busy {
         /// Whose.
         rank: Rank,
@@ -114,6 +131,15 @@ impl Span {
     pub fn since(begin: Time, node: &Node) -> Span {
         Span { begin, end: node.now() }
     }
+}
+
+/// Bytes of a word.
+pub(crate) const WORD_BYTES: u64 = 8;
+
+/// So many cores, for people.
+pub(crate) fn cores(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} core{plural}", grouped(count as u64))
 }
 
 /// A number for people: `8192` is "8,192".

@@ -15,15 +15,18 @@
 use node::{Matching, Node, Random, Rank, Work};
 
 use crate::collective::Collective;
-use crate::program::{Program, Span, Verdict, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
 /// One of so many documents holds a term: two for term 0, one more for each next one, and from the
 /// start after this many.
 const RARITIES: u32 = 8;
 
-/// Queries are drawn from a stream that no rank's number names.
-const QUERIES: u64 = 1 << 32;
+/// What a rank passes on: how many documents, and their sum.
+const VALUE_WORDS: u32 = 2;
+
+/// Queries are drawn from streams beyond those of documents, of which a search has fewer than 2^63.
+const QUERIES: u64 = 1 << 63;
 
 /// Queries over documents on all ranks. Stages: `ask` (rank 0), `query`, `intersect`, `merge`.
 #[derive(Clone, Debug)]
@@ -114,7 +117,7 @@ impl Program for SetAlgebra {
             return Verdict::refused(objection);
         }
         let Some(root) = answers.first() else {
-            return Verdict::refused("there are no ranks".to_owned());
+            return Verdict::refused("there are no cores".to_owned());
         };
         let naive = (0..self.queries).map(|query| self.naive(query, answers.len() as u64));
         let mut pairs = naive.zip(&root.hits).enumerate();
@@ -141,7 +144,24 @@ impl Program for SetAlgebra {
         if self.terms == 0 {
             return Some("there are no terms to ask for".to_owned());
         }
-        Collective::objection(Tree::new(ranks, self.incast), self.matching, self.queries)
+        let offsets = u64::from(self.documents) * u64::from(self.terms);
+        if offsets > u64::from(u32::MAX) {
+            let most = grouped(u64::from(u32::MAX / self.terms));
+            return Some(format!(
+                "a core holds at most {most} documents with {} terms",
+                self.terms
+            ));
+        }
+        // A rank may hear of a query after all that it hears.
+        Collective::objection(&Tree::new(ranks, self.incast).heard(1), self.matching, VALUE_WORDS)
+    }
+
+    /// The lists of all ranks: a term is in half of the documents at most, and a list that grows may
+    /// take twice its length. The hits of the root, and the check's.
+    fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
+        let lists = (u64::from(self.documents) * 4).saturating_mul(u64::from(self.terms));
+        let hits = 2 * u64::from(self.queries) * VALUE_WORDS as u64 * WORD_BYTES;
+        lists.saturating_mul(ranks).saturating_add(hits)
     }
 }
 

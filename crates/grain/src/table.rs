@@ -76,7 +76,8 @@ impl Table {
     /// Where a key is, or would be.
     fn place(&self, key: u64) -> Option<usize> {
         let mask = self.keys.len().checked_sub(1)?;
-        let mut place = (key.wrapping_mul(FACTOR) >> 32) as usize & mask;
+        // The highest bits, as many as number the places.
+        let mut place = (key.wrapping_mul(FACTOR) >> mask.leading_zeros()) as usize;
         while self.keys[place] != key && self.keys[place] != FREE {
             place = (place + 1) & mask;
         }
@@ -130,12 +131,28 @@ mod tests {
 
     #[test]
     fn keys_of_one_place_do_not_mix() {
-        // Keys that differ in high bits alone hash alike.
-        let keys = [3, 3 | 1 << 63, 3 | 1 << 62, 3 | 3 << 62];
+        // The inverse of the factor: its multiples hash to small numbers, all at the first place.
+        let inverse = (0..6).fold(1_u64, |inverse, _| {
+            inverse.wrapping_mul(2_u64.wrapping_sub(FACTOR.wrapping_mul(inverse)))
+        });
+        assert_eq!(FACTOR.wrapping_mul(inverse), 1);
+        let keys = [1, 2, 3, 4].map(|multiple| inverse.wrapping_mul(multiple));
         let mut table = Table::new(1);
         keys.iter().for_each(|&key| table.put(key, &[key]));
         assert!(keys.iter().all(|&key| table.get(key) == Some(&[key])));
         assert_eq!(table.get(4), None);
+    }
+
+    /// Fibonacci hashing lays keys that follow each other far apart: none of them meet.
+    #[test]
+    fn the_high_bits_keep_neighbours_apart() {
+        let mut table = Table::new(0);
+        (0..5).for_each(|key| table.put(key, &[]));
+        let mask = table.keys.len() as u64 - 1;
+        for key in 0..5_u64 {
+            let high = key.wrapping_mul(FACTOR) / (u64::MAX / (mask + 1) + 1);
+            assert_eq!(table.place(key), Some(high as usize), "key {key}");
+        }
     }
 
     #[test]

@@ -55,6 +55,11 @@ impl Tree {
         Group { first: Rank(rank.0 + stride), count: count as u32, stride: stride.max(1) }
     }
 
+    /// How many ranks one hears on each level from `level` on, at most: as many as the root does.
+    pub fn heard(&self, level: u32) -> Vec<u32> {
+        (level..=self.height()).map(|level| self.children(Rank(0), level).count).collect()
+    }
+
     /// How many ranks this rank hears, on all its levels.
     pub fn all_children(&self, rank: Rank) -> u32 {
         (1..=self.levels(rank)).map(|level| self.children(rank, level).count).sum()
@@ -157,6 +162,8 @@ mod tests {
         assert_eq!(tree.children(Rank(0), 3), group(9, 1, 9));
         assert_eq!(tree.children(Rank(9), 1), group(10, 1, 1));
         assert_eq!((tree.height(), tree.all_children(Rank(0))), (3, 5));
+        assert_eq!((tree.heard(1), tree.heard(2)), (vec![2, 2, 1], vec![2, 1]));
+        assert!(Tree::new(1, 3).heard(1).is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod suite;
 
-use grain::{Flood, LocalMin, LocalSort, MapReduce, MergeMin, Program, Tree};
+use grain::{Flood, Kv, LocalMin, LocalSort, MapReduce, MergeMin, Program, Tree};
 use machine::{DiskModel, Driver};
 use node::{Costs, Rank};
 use suite::Harness;
@@ -39,6 +39,19 @@ fn work_is_what_the_program_computes() {
     assert_eq!(ticks(3, &LocalMin { keys: 100, seed: 1 }), 100);
     // Sixteen lines of four levels.
     assert_eq!(ticks(3, &LocalSort { keys: 16, seed: 1 }), 2 + 16 * 4);
+}
+
+/// A get that finds nothing copies nothing; a put does.
+#[test]
+fn an_absent_value_is_not_copied() {
+    let end = |put_percent| {
+        let program = Kv { put_percent, bytes: 64, messages: 5, ..Kv::default() };
+        let costs = Costs { copy: 1000, ..Costs::default() };
+        let answers = on(&Driver::with(1, 1, costs, DiskModel::default()), &program);
+        assert_eq!(program.check(&answers).fault, None);
+        answers[0].span.end.since(answers[0].span.begin)
+    };
+    assert_eq!((end(0), end(100)), (0, 5));
 }
 
 /// Its own values, then one word for each rank that the root (or the end of the chain) hears.

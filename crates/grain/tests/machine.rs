@@ -3,7 +3,7 @@
 
 mod suite;
 
-use grain::{MergeMin, Program};
+use grain::{MapReduce, MergeMin, Program};
 use machine::{Cluster, Profile, Queues, Setting, parts};
 use node::Matching;
 use suite::Harness;
@@ -84,6 +84,30 @@ fn matchings_with_their_queues() {
             assert_eq!(program.check(&answers).fault, None, "{matching:?} {incast}");
         }
     }
+}
+
+/// A parent whose children are more than a queue's entries, round after round: they come a round at a
+/// time, and a narrower tree's as many as fit.
+#[test]
+fn wide_trees_reduce_streams() {
+    for queues in [Queues::ByPort, Queues::Shared] {
+        for (ranks, incast) in [(512, 128), (200, 512), (300, 1000), (512, 8), (300, 24)] {
+            let (rounds, matching) = (6, Matching::Ports);
+            let program = MapReduce { words: 40, rounds, incast, matching, ..MapReduce::default() };
+            let answers = on(Setting { queues, ..Setting::new(ranks) }, &program);
+            let fault = program.check(&answers).fault;
+            assert_eq!(fault, None, "{queues:?}, {ranks} cores, incast {incast}");
+        }
+    }
+}
+
+/// Ports of past rounds are used again: more rounds than there are ports.
+#[test]
+fn a_stream_has_any_number_of_rounds() {
+    let (words, rounds, matching) = (1, 70_000, Matching::Ports);
+    let program = MapReduce { words, rounds, matching, buckets: 1, ..MapReduce::default() };
+    let answers = on(Setting { queues: Queues::ByPort, ..Setting::new(3) }, &program);
+    assert_eq!(program.check(&answers).fault, None);
 }
 
 /// A program is written once: real threads and the machine give the same minima at every rank.

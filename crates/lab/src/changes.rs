@@ -3,12 +3,14 @@
 use std::ops::RangeBounds;
 
 use machine::{Profile, Setting, parts};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::LabError;
 
 /// What an experiment changes of a machine. On threads there is nothing to change.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(try_from = "Told")]
 pub struct Changes {
     /// Whether switches carry one message to a group.
     pub multicast: Option<bool>,
@@ -24,6 +26,43 @@ pub struct Changes {
     pub threads: Option<usize>,
 }
 
+/// The same as a file tells it, by the names of the options. Threads are no part of an experiment.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Told {
+    multicast: Option<Switch>,
+    switch_ns: Option<f64>,
+    link_ns: Option<f64>,
+    tail_ns: Option<f64>,
+    tail_fraction: Option<f64>,
+    loss: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Switch {
+    On,
+    Off,
+}
+
+impl TryFrom<Told> for Changes {
+    type Error = &'static str;
+
+    fn try_from(told: Told) -> Result<Changes, &'static str> {
+        if told.tail_ns.is_some() != told.tail_fraction.is_some() {
+            return Err("tail-ns and tail-fraction need each other");
+        }
+        Ok(Changes {
+            multicast: told.multicast.map(|switch| switch == Switch::On),
+            switch_ns: told.switch_ns,
+            link_ns: told.link_ns,
+            tail: told.tail_ns.zip(told.tail_fraction),
+            loss: told.loss,
+            threads: None,
+        })
+    }
+}
+
 /// A second: whatever is slower is no network of a cluster.
 const MOST_NS: f64 = 1e9;
 
@@ -32,6 +71,19 @@ const MOST_NS: f64 = 1e9;
 const MOST_LOSS: f64 = 0.5;
 
 impl Changes {
+    /// These, and for what they leave open those.
+    #[must_use]
+    pub fn over(&self, those: &Changes) -> Changes {
+        Changes {
+            multicast: self.multicast.or(those.multicast),
+            switch_ns: self.switch_ns.or(those.switch_ns),
+            link_ns: self.link_ns.or(those.link_ns),
+            tail: self.tail.or(those.tail),
+            loss: self.loss.or(those.loss),
+            threads: self.threads.or(those.threads),
+        }
+    }
+
     /// The first of these that would change a simulated machine.
     pub(crate) fn name_of_one(&self) -> Option<&'static str> {
         let named = self.named().next().map(|(name, _)| name);

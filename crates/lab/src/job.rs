@@ -1,6 +1,5 @@
 //! An experiment in one piece: a program, what it is told, where it runs, and from which seeds.
 
-use grain::Timing;
 use machine::Profile;
 
 use crate::error::LabError;
@@ -9,9 +8,10 @@ use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::programs::{self, Listing};
 use crate::report::{RunReport, SimReport};
+use crate::room;
 use crate::run::{Ground, Runnable};
 use crate::spread::Spread;
-use crate::trace::MOST_TRACED;
+use crate::trace::{MOST_TRACED, sample};
 
 /// A program, what it is told, where it runs, and from which seeds.
 #[derive(Clone, Debug)]
@@ -77,6 +77,8 @@ impl Job {
         let runnable = (program.build)(&parameters, seeds.first);
         let cores = parameters.cores();
         let objection = runnable.objection(cores).or_else(|| one_nic(&*runnable, cores, &place));
+        let objection =
+            objection.or_else(|| room::objection(program, &parameters, &place, room::bytes()));
         match objection {
             Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
             None => Ok(Job { program, parameters, place, seeds, traced: false }),
@@ -123,7 +125,7 @@ impl Job {
     pub fn run(&self, observer: &Observer) -> Result<SimReport, LabError> {
         let runs = (0..self.seeds.runs).map(|run| self.run_once(run, observer));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
-        let times: Vec<f64> = runs.iter().map(|run| run.time_us).collect();
+        let times: Vec<u64> = runs.iter().map(|run| run.ticks).collect();
         let cores = self.parameters.cores();
         Ok(SimReport {
             program: self.program.name,
@@ -133,7 +135,7 @@ impl Job {
             parameters: self.parameters.clone(),
             changes: self.place.changes(),
             timing: (self.program.build)(&self.parameters, self.seeds.first).timing(),
-            time_us: Spread::of(&times),
+            time_us: Spread::of(&times, self.place.tick_fs()),
             wall_s: runs.iter().map(|run| run.wall_s).sum(),
             events: runs.iter().map(RunReport::events).sum(),
             peak_rss_bytes: node_real::peak_rss_bytes(),
@@ -157,8 +159,17 @@ impl Job {
         (self.program.build)(&self.parameters, seed).run(&ground)
     }
 
-    /// That threads could not help is told; the words do not depend on how many there were.
+    /// What people should know of how it ran.
     fn note(&self, runs: &[RunReport]) -> Option<String> {
+        let cores = self.parameters.cores();
+        let is_sampled = self.traced && cores > MOST_TRACED;
+        let shown = is_sampled.then(|| format!("the trace shows {}", sample(cores)));
+        let notes: Vec<_> = self.one_block(runs).into_iter().chain(shown).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+
+    /// That threads could not help is told; the words do not depend on how many there were.
+    fn one_block(&self, runs: &[RunReport]) -> Option<String> {
         let Place::Machine(profile, ..) = &self.place else { return None };
         let simulated = runs.first()?.simulated.as_ref()?;
         (simulated.windows.blocks <= 1 && has_no_latency(profile)).then(|| {
@@ -167,16 +178,39 @@ impl Job {
     }
 }
 
-/// What is timed at a NIC needs another one that sends to it.
+/// What passes a NIC needs another one that sends to it.
 fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> {
     let each = place.cores_per_nic();
-    let is_alone = matches!(program.timing(), Timing::Tap(_)) && cores <= each;
-    is_alone.then(|| {
-        let name = place.name();
-        format!("it needs a second NIC; on {name} {each} cores share one, so {} or more", each + 1)
+    (program.needs_two_nics() && cores <= each).then(|| {
+        let (name, share) = (place.name(), if each == 1 { "has one" } else { "cores share one" });
+        let least = each + 1;
+        format!("it needs a second NIC; on {name} {each} {share}, so ask for {least} or more cores")
     })
 }
 
 fn has_no_latency(profile: &Profile) -> bool {
     profile.network.link + profile.network.switch == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Changes, Knob};
+
+    fn told(program: &str, machine: &str, knobs: &[(Knob, u64)]) -> Option<String> {
+        let place = Place::named(machine, &Changes::default()).unwrap();
+        let mut asked = Parameters::default();
+        knobs.iter().for_each(|(knob, value)| asked.set(*knob, *value));
+        Job::new(program, &asked, place, Seeds::default()).err().map(|error| error.to_string())
+    }
+
+    /// Else nothing is sent, and no time is a share of nothing.
+    #[test]
+    fn a_flood_needs_somebody_who_sends() {
+        let alone = told("flood", "nanopu", &[(Knob::Cores, 4), (Knob::To, 0)]).unwrap();
+        assert!(alone.contains("second NIC") && alone.contains("5 or more cores"), "{alone}");
+        assert!(told("flood", "threads", &[(Knob::Cores, 1), (Knob::To, 0)]).is_some());
+        assert_eq!(told("flood", "nanopu", &[(Knob::Cores, 5), (Knob::To, 4)]), None);
+        assert_eq!(told("flood", "nanopu", &[(Knob::Cores, 4)]), None);
+    }
 }

@@ -97,7 +97,8 @@ impl StageReport {
         }
         stage.insert("idle_us".to_owned(), self.idle_us.into());
         stage.insert("busy_us".to_owned(), self.busy_us.into());
-        stage.insert("ranks".to_owned(), self.ranks.into());
+        stage.insert("cores".to_owned(), self.cores.into());
+        stage.insert("tasks".to_owned(), self.tasks.into());
         Value::Object(stage)
     }
 }

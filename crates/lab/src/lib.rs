@@ -26,6 +26,7 @@ mod parameters;
 mod place;
 mod programs;
 mod report;
+mod room;
 mod run;
 mod spread;
 pub mod trace;

@@ -90,6 +90,14 @@ impl Place {
         }
     }
 
+    /// Length of a tick in femtoseconds; on threads it is a nanosecond.
+    pub(crate) fn tick_fs(&self) -> u64 {
+        match self {
+            Place::Machine(profile, ..) => profile.tick_fs,
+            Place::Threads => 1_000_000,
+        }
+    }
+
     /// How many cores share a NIC.
     pub(crate) fn cores_per_nic(&self) -> u32 {
         match self {

@@ -8,7 +8,7 @@ use machine::{Counts, Report, Slice, StageTimes, Windows};
 
 use crate::changes::Changes;
 use crate::parameters::Parameters;
-use crate::spread::{Spread, quantile};
+use crate::spread::{Spread, mean_us, quantile};
 
 /// Several runs of one program.
 #[derive(Clone, Debug)]
@@ -69,9 +69,11 @@ impl SimReport {
 pub struct RunReport {
     /// What decided all that was drawn.
     pub seed: u64,
+    /// The program's time, in ticks of the place's length.
+    pub ticks: u64,
     /// The program's time.
     pub time_us: f64,
-    /// Each stage over the ranks that went through it.
+    /// Each stage over the cores that went through it.
     pub stages: Vec<StageReport>,
     /// What became of the answers.
     pub verdict: Verdict,
@@ -101,22 +103,24 @@ pub struct Simulated {
     pub windows: Windows,
     /// Of MAC and serial I/O, beside `time_us`; for programs that are timed at the NIC.
     pub mac_ns: Option<f64>,
-    /// Stages of the traced ranks.
+    /// Stages of the traced cores.
     pub slices: Vec<Slice>,
 }
 
-/// A stage over the ranks that went through it, in microseconds.
+/// A stage over the cores that went through it, in microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageReport {
     /// What the program calls it.
     pub name: &'static str,
-    /// How many ranks went through it.
-    pub ranks: usize,
-    /// Least, quartiles, 99th percentile and most of the ranks' times in it.
+    /// How many cores went through it.
+    pub cores: usize,
+    /// Tasks of a core that went through it together; its times are their sums.
+    pub tasks: u32,
+    /// Least, quartiles, 99th percentile and most of the cores' times in it.
     pub quantiles_us: [f64; 6],
-    /// What a rank waited in it, on average.
+    /// What a core waited in it, on average.
     pub idle_us: f64,
-    /// What a rank did not wait in it, on average.
+    /// What a core did not wait in it, on average.
     pub busy_us: f64,
 }
 
@@ -130,7 +134,7 @@ pub const QUANTILES: [(u64, &str); 6] = [
     (100, "max_us"),
 ];
 
-const FS_PER_US: f64 = 1e9;
+pub(crate) const FS_PER_US: f64 = 1e9;
 
 /// Microseconds of so many ticks: one division, so that the figure is the closest one.
 pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
@@ -138,26 +142,42 @@ pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
 }
 
 impl StageReport {
+    /// Its name, with how many tasks' sum it is if there are several: that may exceed the run.
+    pub fn title(&self) -> String {
+        match self.tasks {
+            1 => self.name.to_owned(),
+            tasks => format!("{}, {tasks} tasks", self.name),
+        }
+    }
+
     /// What `times` say, in ticks of that length.
-    pub(crate) fn new(times: &StageTimes, tick_fs: u64) -> StageReport {
+    pub(crate) fn new(times: &StageTimes, tick_fs: u64, tasks: u32) -> StageReport {
         let mut ticks: Vec<u64> = times.ticks.iter().map(|(ticks, _)| *ticks).collect();
         ticks.sort_unstable();
-        let idle: u64 = times.ticks.iter().map(|(_, idle)| *idle).sum();
-        let ranks = ticks.len();
-        let mean = |sum| microseconds(sum, tick_fs) / ranks as f64;
+        let sum = |part: fn(&(u64, u64)) -> u64| -> u128 {
+            times.ticks.iter().map(|both| u128::from(part(both))).sum()
+        };
+        let (all, idle) = (sum(|both| both.0), sum(|both| both.1));
+        let cores = ticks.len();
+        let mean = |sum| mean_us(sum, cores, tick_fs);
         StageReport {
             name: times.name,
-            ranks,
+            cores,
+            tasks,
             quantiles_us: QUANTILES
                 .map(|(percent, _)| microseconds(quantile(&ticks, percent), tick_fs)),
             idle_us: mean(idle),
-            busy_us: mean(ticks.iter().sum::<u64>().saturating_sub(idle)),
+            busy_us: mean(all.saturating_sub(idle)),
         }
     }
 
     /// All stages that somebody went through.
-    pub(crate) fn all(report: &Report, tick_fs: u64) -> Vec<StageReport> {
+    pub(crate) fn all(
+        report: &Report,
+        tick_fs: u64,
+        tasks: impl Fn(&str) -> u32,
+    ) -> Vec<StageReport> {
         let entered = report.stages.iter().filter(|times| !times.ticks.is_empty());
-        entered.map(|times| StageReport::new(times, tick_fs)).collect()
+        entered.map(|times| StageReport::new(times, tick_fs, tasks(times.name))).collect()
     }
 }

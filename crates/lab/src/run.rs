@@ -36,6 +36,10 @@ pub(crate) struct Ground<'a> {
 pub(crate) trait Runnable {
     /// Why it cannot run on so many cores.
     fn objection(&self, cores: u32) -> Option<String>;
+    /// Whether messages must come from behind another NIC.
+    fn needs_two_nics(&self) -> bool;
+    /// Bytes that so many cores hold while `at_once` of them compute.
+    fn bytes(&self, cores: u32, at_once: usize) -> u64;
     /// Which time of a run is its time.
     fn timing(&self) -> Timing;
     /// Runs it once.
@@ -45,6 +49,14 @@ pub(crate) trait Runnable {
 impl<P: Program> Runnable for P {
     fn objection(&self, cores: u32) -> Option<String> {
         Program::objection(self, cores)
+    }
+
+    fn needs_two_nics(&self) -> bool {
+        Program::needs_two_nics(self)
+    }
+
+    fn bytes(&self, cores: u32, at_once: usize) -> u64 {
+        Program::bytes(self, cores.into(), at_once as u64)
     }
 
     fn timing(&self) -> Timing {
@@ -85,10 +97,12 @@ fn simulate<P: Program>(
     let Outcome { answers, mut report } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();
     let slices = std::mem::take(&mut report.slices);
+    let ticks = ticks_of(timing, &report);
     Ok(RunReport {
         seed: ground.seed,
-        time_us: microseconds(ticks_of(timing, &report), profile.tick_fs),
-        stages: StageReport::all(&report, profile.tick_fs),
+        ticks,
+        time_us: microseconds(ticks, profile.tick_fs),
+        stages: StageReport::all(&report, profile.tick_fs, |stage| program.tasks(stage)),
         verdict: program.check(&answers),
         simulated: Some(Simulated {
             counts: report.counts,
@@ -116,14 +130,25 @@ fn ticks_of(timing: Timing, report: &Report) -> u64 {
     }
 }
 
-/// Ticks of a stage on a rank, less those it was idle.
+/// Ticks of a stage on a rank, less those it was idle. The machine leaves out ranks that did not go
+/// through the stage: the place of a rank is known when all did, or it alone.
+///
+/// # Panics
+/// When it is not known: a bug of the program that is timed so.
 fn busy(report: &Report, rank: Rank, stage: &str) -> u64 {
-    let Some(times) = report.stages.iter().find(|times| times.name == stage) else { return 0 };
-    // Ranks that did not go through the stage are left out: the place of a rank is known when all
-    // did, and when it is the first that did.
-    let all = times.ticks.len() == report.ends.len();
-    let place = if all { rank.0 as usize } else { 0 };
-    times.ticks.get(place).map_or(0, |(ticks, idle)| ticks.saturating_sub(*idle))
+    let times = report.stages.iter().find(|times| times.name == stage);
+    let times = times.unwrap_or_else(|| panic!("no core went through the stage '{stage}'"));
+    let (went, all) = (times.ticks.len(), report.ends.len());
+    let place = match went {
+        1 => 0,
+        _ if went == all => rank.0 as usize,
+        _ => panic!(
+            "{went} of {all} cores went through '{stage}': which is {}, nobody knows",
+            rank.0
+        ),
+    };
+    let (ticks, idle) = times.ticks[place];
+    ticks.saturating_sub(idle)
 }
 
 fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport, LabError> {
@@ -138,11 +163,12 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
         .map_err(|panic| RunError::Panic(said(&*panic)))?
         .map_err(|cause| LabError::NoThreads { cores: ground.cores, cause: cause.to_string() })?;
     let verdict = program.check(&answers);
-    // A real node's tick is a nanosecond.
-    let elapsed_us = verdict.elapsed.map(|(begin, end)| end.since(begin) as f64 / 1e3);
+    let elapsed = verdict.elapsed.map(|(begin, end)| end.since(begin));
+    let ticks = elapsed.unwrap_or((wall_s * 1e9) as u64);
     Ok(RunReport {
         seed: ground.seed,
-        time_us: elapsed_us.unwrap_or(wall_s * 1e6),
+        ticks,
+        time_us: microseconds(ticks, ground.place.tick_fs()),
         stages: Vec::new(),
         verdict,
         simulated: None,
@@ -189,7 +215,7 @@ mod tests {
         type Answer = ();
 
         async fn run(self, node: Node) {
-            assert!(node.rank() != Rank(1), "rank 1 is broken");
+            assert!(node.rank() != Rank(1), "core 1 is broken");
         }
 
         fn check(&self, _: &[()]) -> Verdict {
@@ -225,7 +251,7 @@ mod tests {
         for place in [nanopu(), Place::Threads] {
             let error = run(&Broken, &place, 2).unwrap_err();
             assert_eq!(error.kind(), "bug");
-            assert!(error.to_string().contains("rank 1 is broken"), "{error}");
+            assert!(error.to_string().contains("core 1 is broken"), "{error}");
         }
     }
 
@@ -244,6 +270,19 @@ mod tests {
         assert_eq!(ticks_of(Timing::Tap(Rank(0)), &report), 20);
         assert_eq!(ticks_of(busy("one", 0), &report), 5);
         assert_eq!(ticks_of(busy("all", 1), &report), 4);
-        assert_eq!(ticks_of(busy("none", 1), &report), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "no core went through the stage 'none'")]
+    fn a_stage_that_nobody_went_through_times_nothing() {
+        busy(&Report { ends: vec![1], ..Report::default() }, Rank(0), "none");
+    }
+
+    #[test]
+    #[should_panic(expected = "2 of 3 cores went through 'some'")]
+    fn a_stage_of_some_cores_times_none_of_them() {
+        let some = StageTimes { name: "some", ticks: vec![(1, 0), (2, 0)] };
+        let report = Report { ends: vec![1, 2, 3], stages: vec![some], ..Report::default() };
+        busy(&report, Rank(1), "some");
     }
 }

@@ -3,6 +3,8 @@
 //! Quantiles are elements of what was measured, found on whole numbers, so that a report does not
 //! depend on how many threads counted. `sd` divides by n - 1: runs are a sample.
 
+use crate::report::{FS_PER_US, microseconds};
+
 /// Mean, standard deviation, least and most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
@@ -17,22 +19,42 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these figures.
+    /// Of so many ticks each, of that length, in microseconds. Sums are of whole numbers, so figures
+    /// that are the same have themselves as their mean, and no deviation.
     ///
     /// # Panics
     /// When there are none.
-    pub fn of(figures: &[f64]) -> Spread {
-        assert!(!figures.is_empty(), "nothing was measured");
-        let count = figures.len() as f64;
-        let mean = figures.iter().sum::<f64>() / count;
-        let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+    pub fn of(figures: &[u64], tick_fs: u64) -> Spread {
+        let (least, most) = (figures.iter().min(), figures.iter().max());
+        let (least, most) = least.zip(most).expect("something was measured");
+        let count = figures.len() as u128;
+        let sum: u128 = figures.iter().map(|ticks| u128::from(*ticks)).sum();
         Spread {
-            mean,
-            sd: if figures.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 },
-            min: figures.iter().copied().fold(f64::INFINITY, f64::min),
-            max: figures.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            mean: mean_us(sum, figures.len(), tick_fs),
+            sd: deviation(figures, sum / count, sum % count) * microseconds(1, tick_fs),
+            min: microseconds(*least, tick_fs),
+            max: microseconds(*most, tick_fs),
         }
     }
+}
+
+/// Microseconds of the `count`-th part of so many ticks; between the least and the most of them.
+pub(crate) fn mean_us(sum: u128, count: usize, tick_fs: u64) -> f64 {
+    let (all_fs, count) = (sum * u128::from(tick_fs), count as u128);
+    ((all_fs / count) as f64 + (all_fs % count) as f64 / count as f64) / FS_PER_US
+}
+
+/// The deviation from the mean, `whole` and the `count`-th part of `rest`, in ticks. Squares are of
+/// differences from the whole number, which is less than one off: that is taken off again.
+fn deviation(figures: &[u64], whole: u128, rest: u128) -> f64 {
+    let count = figures.len();
+    if count < 2 {
+        return 0.0;
+    }
+    let square = |ticks: &u64| u128::from(*ticks).abs_diff(whole).pow(2);
+    let squares = figures.iter().map(square).fold(0, u128::saturating_add);
+    let off = (rest * rest) as f64 / count as f64;
+    ((squares as f64 - off) / (count - 1) as f64).sqrt()
 }
 
 /// The element of ascending `sorted` at or below which `percent` per cent of all lie: the nearest
@@ -63,8 +85,35 @@ mod tests {
 
     #[test]
     fn runs_are_a_sample() {
-        let spread = Spread::of(&[2.0, 4.0, 6.0]);
-        assert_eq!(spread, Spread { mean: 4.0, sd: 2.0, min: 2.0, max: 6.0 });
-        assert_eq!(Spread::of(&[5.0]), Spread { mean: 5.0, sd: 0.0, min: 5.0, max: 5.0 });
+        let of = |figures: &[u64]| Spread::of(figures, 1_000_000_000);
+        assert_eq!(of(&[2, 4, 6]), Spread { mean: 4.0, sd: 2.0, min: 2.0, max: 6.0 });
+        assert_eq!(of(&[5]), Spread { mean: 5.0, sd: 0.0, min: 5.0, max: 5.0 });
+        assert_eq!(of(&[1, 2]), Spread { mean: 1.5, sd: 0.5_f64.sqrt(), min: 1.0, max: 2.0 });
+    }
+
+    /// In microseconds 3 x 0.1 is more than 0.3: of equal runs the mean would be beyond the most.
+    #[test]
+    fn equal_runs_do_not_deviate() {
+        for ticks in [0, 1, 3, 2_203, 6_527, 1 << 40, (1 << 57) + 1] {
+            for runs in [1, 3, 7, 10, 1000] {
+                let spread = Spread::of(&vec![ticks; runs], 312_500);
+                let us = microseconds(ticks, 312_500);
+                assert_eq!(spread, Spread { mean: us, sd: 0.0, min: us, max: us });
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_is_between_the_least_and_the_most() {
+        for base in [0, 7, 2_203, (1 << 57) - 9] {
+            for last in 1..9 {
+                let mut figures = vec![base; 6];
+                figures.push(base + last);
+                let spread = Spread::of(&figures, 312_500);
+                assert!(spread.min <= spread.mean && spread.mean <= spread.max, "{spread:?}");
+                let expected = last as f64 / 7_f64.sqrt() * 312.5e-6;
+                assert!((spread.sd / expected - 1.0).abs() < 1e-9, "{spread:?}");
+            }
+        }
     }
 }

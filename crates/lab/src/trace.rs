@@ -7,15 +7,15 @@
 //! ```
 //!
 //! Format: Trace Event Format, JSON object form: "M" events name processes and threads, "X" events
-//! are slices, times in microseconds. Of a large machine at most [`MOST_TRACED`] cores are drawn,
-//! evenly spaced: more tracks than that nobody looks at. The events are written one by one and
-//! never held together. A machine tells how long a core waited within a stage, not when, so waiting
+//! are slices, times in microseconds. Of a large machine [`MOST_TRACED`] cores are drawn, groups of
+//! neighbours: more tracks than that nobody looks at. Which, is said in the trace's metadata. The events
+//! are written one by one and never held together. A machine tells how long a core waited within a stage, not when, so waiting
 //! is an argument of the slice and not a slice of its own.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use machine::{Profile, Slice};
+use machine::{Profile, Sample, Slice};
 
 /// The most cores that a trace shows.
 pub const MOST_TRACED: u32 = 512;
@@ -33,7 +33,9 @@ pub fn write(
     slices: &[Slice],
 ) -> io::Result<()> {
     let tracks = Tracks::new(profile, cores);
-    write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    let shown = serde_json::Value::from(sample(cores).to_string());
+    write!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"shown\":{shown}}},")?;
+    write!(out, "\"traceEvents\":[")?;
     let mut comma = "\n";
     for (kind, process, core) in tracks.names(slices) {
         let (what, name) = match kind {
@@ -64,6 +66,11 @@ pub fn write(
         comma = ",\n";
     }
     writeln!(out, "\n]}}")
+}
+
+/// Which of so many cores a trace shows.
+pub(crate) fn sample(cores: u32) -> Sample {
+    Sample::new(cores, MOST_TRACED)
 }
 
 fn nanoseconds(profile: &Profile, ticks: u64) -> u64 {
@@ -146,6 +153,16 @@ mod tests {
         assert_eq!((&slices[0]["ts"], &slices[0]["dur"]), (&0.0.into(), &0.001.into()));
         assert_eq!((&slices[1]["ts"], &slices[1]["dur"]), (&0.001.into(), &1.001.into()));
         assert_eq!(slices[1]["args"]["idle_us"], 0.005);
+    }
+
+    #[test]
+    fn a_trace_says_which_cores_it_shows() {
+        let profile = Profile::named("nanopu").expect("a built-in machine");
+        let mut out = Vec::new();
+        write(&mut out, &profile, 4096, &[]).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        let shown = "512 of 4096 cores: 8 groups of 64 neighbours";
+        assert_eq!(value["otherData"]["shown"], shown);
     }
 
     #[test]

@@ -37,3 +37,16 @@ fn workers_beyond_the_cores_win_nothing() {
     let [one, four] = [1, 4].map(|workers| busy_shard("nanopu", workers).time_us.mean);
     assert!(four > 0.9 * one, "{one} us with one, {four} with four on one core");
 }
+
+/// Four tasks of a core work more than the run takes, so their stage says whose sum it is.
+#[test]
+fn a_stage_of_several_tasks_says_so() {
+    let report = busy_shard("nanopu-nodes", 4);
+    let stages = &report.runs[0].stages;
+    let titles: Vec<_> = stages.iter().map(lab::StageReport::title).collect();
+    assert_eq!(titles, ["serve", "work, 4 tasks", "ask"]);
+    let work = stages.iter().find(|stage| stage.name == "work").unwrap();
+    assert!(work.quantiles_us[5] > report.time_us.mean, "{work:?}");
+    let json = report.to_json();
+    assert_eq!(json["runs"][0]["stages"][1]["tasks"], 4);
+}

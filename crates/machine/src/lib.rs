@@ -46,4 +46,4 @@ pub use driver::Driver;
 pub use fault::Fault;
 pub use profile::{CoreModel, NetworkModel, NicModel, Profile, ProfileError};
 pub use report::{Counts, Report, RunError, Slice, StageTimes, Stuck, Windows};
-pub use setting::{Queues, Setting, SetupError, parts};
+pub use setting::{Queues, Sample, Setting, SetupError, parts};

@@ -141,7 +141,8 @@ impl Profile {
     /// what it has. The hash stays that of the file.
     ///
     /// # Errors
-    /// When a latency is negative, not a number, or beyond a second.
+    /// When a latency is negative, not a number, or beyond a second, or a round trip is longer than the
+    /// NIC's timeout then.
     pub fn with_network(
         mut self,
         link_ns: Option<f64>,
@@ -153,6 +154,7 @@ impl Profile {
         if let Some(ns) = switch_ns {
             self.network.switch = self.latency("switch_ns", ns)?;
         }
+        self.patience()?;
         Ok(self)
     }
 

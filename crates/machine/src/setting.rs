@@ -27,8 +27,68 @@ pub struct Setting {
     /// Measures from a message's first flit in to the next message's last flit out, at this rank's
     /// NIC.
     pub tap: Option<Rank>,
-    /// How many ranks' stages to write down for a trace; 0 for none.
+    /// How many ranks' stages to write down for a trace; 0 for none. [`Sample`] says which.
     pub traced: u32,
+}
+
+/// The ranks that a trace shows: all, or of many some groups of neighbours, the first and the last
+/// ones among them and the others evenly between.
+///
+/// Ranks in even steps would be those alone that merge in a tree whose incast divides the step. A
+/// group of neighbours shows a merging rank with those it hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    ranks: u32,
+    traced: u32,
+}
+
+/// Neighbours that are shown together: two levels of a tree at incast 8, and the cores of 16 NICs.
+const GROUP: u32 = 64;
+
+impl Sample {
+    /// So many of these ranks; of more ranks than that, the whole groups that these are, or one
+    /// smaller group.
+    pub fn new(ranks: u32, traced: u32) -> Sample {
+        Sample { ranks, traced }
+    }
+
+    /// How many ranks it shows.
+    pub fn count(self) -> u32 {
+        if self.ranks <= self.traced { self.ranks } else { self.groups() * self.each() }
+    }
+
+    /// Whether it shows a rank.
+    pub fn has(self, rank: u32) -> bool {
+        if self.ranks <= self.traced {
+            return rank < self.ranks;
+        }
+        (0..self.groups()).any(|group| rank / self.each() == self.place(group))
+    }
+
+    fn groups(self) -> u32 {
+        self.traced / self.each()
+    }
+
+    /// Ranks of a group.
+    fn each(self) -> u32 {
+        GROUP.min(self.traced).max(1)
+    }
+
+    /// Where a group lies, in groups: at least one further than the last, as there are more.
+    fn place(self, group: u32) -> u32 {
+        let (last, steps) = (self.ranks / self.each() - 1, self.groups().saturating_sub(1).max(1));
+        (u64::from(group) * u64::from(last) / u64::from(steps)) as u32
+    }
+}
+
+impl std::fmt::Display for Sample {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.ranks <= self.traced {
+            return write!(out, "all {} cores", self.ranks);
+        }
+        let (count, groups, each) = (self.count(), self.groups(), self.each());
+        write!(out, "{count} of {} cores: {groups} groups of {each} neighbours", self.ranks)
+    }
 }
 
 /// How the NIC's receive queues are divided.
@@ -85,6 +145,11 @@ const MOST_RANKS: u64 = (1 << 23) - 1;
 const MOST_SWITCHES: u32 = u16::MAX as u32 - 1;
 
 impl Setting {
+    /// Which ranks' stages are written down.
+    pub(crate) fn sample(&self) -> Sample {
+        Sample::new(self.ranks, self.traced)
+    }
+
     pub(crate) fn check(&self, profile: &Profile) -> Result<(), SetupError> {
         let most = profile.most_ranks().min(MOST_RANKS);
         if self.ranks > 0 && u64::from(self.ranks) <= most {
@@ -106,5 +171,39 @@ impl Setting {
             )));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_so_many_ranks_in_whole_groups() {
+        for ranks in [1, 63, 64, 511, 512, 513, 576, 600, 1024, 4096, 5000, 65_536, 1 << 20] {
+            let sample = Sample::new(ranks, 512);
+            let shown: Vec<u32> = (0..ranks).filter(|rank| sample.has(*rank)).collect();
+            assert_eq!(shown.len() as u32, ranks.min(512), "{ranks} ranks");
+            assert_eq!(shown.len() as u32, sample.count());
+            assert_eq!(shown[0], 0, "the root of a tree is shown");
+            if ranks > 512 {
+                let whole =
+                    |group: &[u32]| group[0].is_multiple_of(GROUP) && group[63] == group[0] + 63;
+                assert!(shown.chunks(64).all(whole), "{ranks} ranks: {shown:?}");
+            }
+        }
+        assert!((0..10).all(|rank| !Sample::new(10, 0).has(rank)));
+        let few = Sample::new(40, 7);
+        assert!((0..40).all(|rank| few.has(rank) == (rank < 7)) && few.count() == 7);
+    }
+
+    /// With every eighth rank of 4,096 a tree of incast 8 would show merging ranks alone.
+    #[test]
+    fn a_sample_of_a_tree_has_leaves_and_merging_ranks() {
+        let sample = Sample::new(4096, 512);
+        let merging = (0..4096).filter(|rank| rank % 8 == 0 && sample.has(*rank)).count();
+        assert_eq!(merging, 512 / 8);
+        assert_eq!(sample.to_string(), "512 of 4096 cores: 8 groups of 64 neighbours");
+        assert_eq!(Sample::new(64, 512).to_string(), "all 64 cores");
     }
 }

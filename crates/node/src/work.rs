@@ -99,34 +99,53 @@ const WORD_BYTES: u64 = 8;
 const PARTS: u64 = 1000;
 
 impl Costs {
-    /// Ticks that `work` takes.
+    /// Ticks that `work` takes; so much that 64 bits do not hold it is told as the most they do.
     pub fn ticks(&self, work: Work) -> u64 {
         let parts = match work {
-            Work::Scan { words } => self.scan * words + self.misses(words * WORD_BYTES),
-            Work::Sort { records } => self.sort * records * log2_parts(records) / PARTS,
-            Work::Select { keys } => self.select * keys,
-            Work::Classify { records } => self.classify * records,
-            Work::Bucket { keys, splitters } => keys * (self.bucket + self.splitter * splitters),
-            Work::Hash { keys } => self.hash * keys,
-            Work::Copy { bytes } => self.copy * bytes.div_ceil(LINE_BYTES),
-            Work::Load { bytes } => self.load * bytes.div_ceil(LINE_BYTES),
-            Work::Checksum { bytes } => self.checksum * bytes.div_ceil(LINE_BYTES),
-            Work::Account { units } => self.account * units,
+            Work::Scan { words } => {
+                let misses = self.misses(words.saturating_mul(WORD_BYTES));
+                product(self.scan, words).saturating_add(misses)
+            }
+            Work::Sort { records } => {
+                let levels = u128::from(log2_parts(records));
+                product(self.sort, records).saturating_mul(levels) / u128::from(PARTS)
+            }
+            Work::Select { keys } => product(self.select, keys),
+            Work::Classify { records } => product(self.classify, records),
+            Work::Bucket { keys, splitters } => {
+                let compared = product(self.splitter, keys.saturating_mul(splitters));
+                product(self.bucket, keys).saturating_add(compared)
+            }
+            Work::Hash { keys } => product(self.hash, keys),
+            Work::Copy { bytes } => product(self.copy, bytes.div_ceil(LINE_BYTES)),
+            Work::Load { bytes } => product(self.load, bytes.div_ceil(LINE_BYTES)),
+            Work::Checksum { bytes } => product(self.checksum, bytes.div_ceil(LINE_BYTES)),
+            Work::Account { units } => product(self.account, units),
         };
-        parts.div_ceil(PARTS)
+        // Nearly all work fits, and dividing 64 bits is a few times as fast.
+        match u64::try_from(parts) {
+            Ok(parts) => parts.div_ceil(PARTS),
+            Err(_) => u64::try_from(parts.div_ceil(u128::from(PARTS))).unwrap_or(u64::MAX),
+        }
     }
 
     /// A scan of what the cache cannot hold misses on every line (no prefetch).
-    fn misses(&self, bytes: u64) -> u64 {
-        if bytes > self.cache_bytes { self.load * bytes.div_ceil(LINE_BYTES) } else { 0 }
+    fn misses(&self, bytes: u64) -> u128 {
+        if bytes > self.cache_bytes { product(self.load, bytes.div_ceil(LINE_BYTES)) } else { 0 }
     }
+}
+
+/// Thousandths of ticks for so many units: 64 bits hold them only as long as both are small.
+fn product(cost: u64, units: u64) -> u128 {
+    u128::from(cost) * u128::from(units)
 }
 
 /// `1000 log2 n`, by a straight line between powers of two: at most 1.6 % too small from n = 16 on.
 fn log2_parts(n: u64) -> u64 {
     let Some(whole) = n.checked_ilog2() else { return 0 };
     let power = 1_u64 << whole;
-    PARTS * u64::from(whole) + PARTS * (n - power) / power
+    let rest = u128::from(n - power) * u128::from(PARTS) / u128::from(power);
+    PARTS * u64::from(whole) + rest as u64
 }
 
 #[cfg(test)]
@@ -160,6 +179,23 @@ mod tests {
         assert_eq!(costs.ticks(Work::Bucket { keys: 4, splitters: 7 }), 4 * (2 + 7));
         assert_eq!(costs.ticks(Work::Hash { keys: 2 }), 18);
         assert_eq!(costs.ticks(Work::Select { keys: 3 }), 2);
+    }
+
+    /// The costliest core that a profile may have, a million ticks a unit, and 2^32 keys: a third of
+    /// the time that 64 bits hold. Beyond, time stands at its end and does not begin anew.
+    #[test]
+    fn the_costliest_work_does_not_overflow() {
+        let most = 1_000_000_000;
+        let costs = Costs { sort: most, scan: most, load: most, splitter: most, ..default() };
+        let keys = 1 << 32;
+        assert_eq!(costs.ticks(Work::Sort { records: keys }), (32 << 32) * 1_000_000);
+        assert_eq!(costs.ticks(Work::Scan { words: keys }), (keys + keys / 8) * 1_000_000);
+        assert_eq!(costs.ticks(Work::Bucket { keys, splitters: 255 }), (255 << 32) * 1_000_000);
+        assert_eq!(costs.ticks(Work::Sort { records: u64::MAX }), u64::MAX);
+        assert_eq!(costs.ticks(Work::Scan { words: u64::MAX }), u64::MAX);
+        let endless = Costs { scan: u64::MAX, load: u64::MAX, sort: u64::MAX, ..default() };
+        assert_eq!(endless.ticks(Work::Scan { words: u64::MAX }), u64::MAX);
+        assert_eq!(endless.ticks(Work::Sort { records: u64::MAX }), u64::MAX);
     }
 
     fn default() -> Costs {

@@ -129,7 +129,7 @@ fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
 fn row(stage: &StageReport, (_, scale): text::Unit) -> Vec<String> {
     let times = stage.quantiles_us.into_iter().chain([stage.idle_us]);
     let times = times.map(|us| figure(us * scale, 3));
-    [stage.name.to_owned(), stage.ranks.to_string()].into_iter().chain(times).collect()
+    [stage.title(), stage.cores.to_string()].into_iter().chain(times).collect()
 }
 
 /// What it took of this computer.

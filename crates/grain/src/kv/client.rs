@@ -17,7 +17,7 @@ impl Client {
     pub fn new(program: &Kv, node: &Node) -> Client {
         let ranks = node.nodes();
         Client {
-            random: Random::stream(program.seed, node.rank().0.into()),
+            random: program.stream(node.rank()),
             ranks,
             left: program.requests(node.rank(), ranks),
             asked: None,

@@ -22,8 +22,9 @@ impl Stock {
         self.served += 1;
         let key = words[1];
         node.work(Work::Hash { keys: 1 });
-        node.work(Work::Copy { bytes: self.value_words as u64 * 8 });
+        let copy = Work::Copy { bytes: self.value_words as u64 * 8 };
         if words[0] == PUT {
+            node.work(copy);
             self.table.put(key, &words[HEAD_WORDS..]);
             words[0] = STORED;
             words.truncate(HEAD_WORDS);
@@ -31,6 +32,7 @@ impl Stock {
         }
         match self.table.get(key) {
             Some(value) => {
+                node.work(copy);
                 words[0] = FOUND;
                 words.extend_from_slice(value);
             }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use node::{Address, MessagePort, Node, Panic, Ticket};
 
-use super::{END, Kv, REQUESTS, Stock, take};
+use super::{END, Kv, REQUESTS, Stock, WORK, take};
 
 /// The tasks that serve a shard.
 pub(super) struct Workers {
@@ -55,7 +55,7 @@ impl Workers {
 
 /// One request after the other, until the end is told.
 async fn work(node: Node, port: Arc<MessagePort>, stock: Arc<Mutex<Stock>>) {
-    node.stage("work");
+    node.stage(WORK);
     let mut words = Vec::new();
     loop {
         let (from, kind) = take(&node, &port, &mut words).await;

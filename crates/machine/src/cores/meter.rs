@@ -2,6 +2,7 @@
 
 use crate::cores::task::{Stage, Task};
 use crate::report::{Slice, StageTimes};
+use crate::setting::Sample;
 
 /// The stages that the tasks of a block went through.
 pub struct Meter {
@@ -10,8 +11,8 @@ pub struct Meter {
     times: Vec<Vec<Option<(u64, u64)>>>,
     ranks: usize,
     first_rank: u32,
-    /// One rank in so many is traced; 0 for none.
-    every: u32,
+    /// The ranks that are traced.
+    sample: Sample,
     slices: Vec<Slice>,
 }
 
@@ -19,8 +20,9 @@ pub struct Meter {
 const MOST_SLICES: usize = 1 << 18;
 
 impl Meter {
-    pub fn new(first_rank: u32, ranks: usize, every: u32) -> Meter {
-        Meter { names: Vec::new(), times: Vec::new(), ranks, first_rank, every, slices: Vec::new() }
+    pub fn new(first_rank: u32, ranks: usize, sample: Sample) -> Meter {
+        let (names, times, slices) = (Vec::new(), Vec::new(), Vec::new());
+        Meter { names, times, ranks, first_rank, sample, slices }
     }
 
     /// A task comes to a stage, or to its end.
@@ -40,7 +42,7 @@ impl Meter {
         sum.0 += ticks;
         sum.1 += idle;
         let rank = self.first_rank + task.rank;
-        if self.every > 0 && rank.is_multiple_of(self.every) && self.slices.len() < MOST_SLICES {
+        if self.slices.len() < MOST_SLICES && self.sample.has(rank) {
             let name = self.names[usize::from(stage.number)];
             self.slices.push(Slice { rank, name, begin: stage.begin, end: task.clock, idle });
         }

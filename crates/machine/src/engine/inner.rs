@@ -72,7 +72,6 @@ impl Inner {
         // Every NIC has all its cores; those beyond the last rank run nothing.
         let cores = ((until_nic - first_nic) * each) as usize;
         let setting = &fabric.setting;
-        let every = if setting.traced > 0 { setting.ranks.div_ceil(setting.traced) } else { 0 };
         let medium = Medium::new(fabric, block);
         let switch = |number| Switch::new(number, (number - first_switch) as usize, &medium);
         let nic = |number| Nic::new(number, &medium);
@@ -83,7 +82,7 @@ impl Inner {
             first_rank,
             ranks: (0..cores).map(|_| RankState::default()).collect(),
             tasks: Vec::new(),
-            meter: Meter::new(first_rank, cores, every),
+            meter: Meter::new(first_rank, cores, setting.sample()),
             starts: Vec::new(),
             bulk: Bulk::default(),
             inboxes: BTreeMap::new(),

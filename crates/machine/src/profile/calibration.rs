@@ -81,7 +81,8 @@ fn a_nanopu_core_receives_and_sends_as_measured() {
 #[test]
 fn sorting_costs_what_a_rocket_core_takes() {
     let costs = machine("nanopu").core.costs;
-    // Quicksort in cycles, on a model within 2 % of the RTL.
+    // Quicksort in cycles, on a model of the core within 2 % of its RTL on average; of quicksort it is
+    // 4 % above: 1,024 keys take 34.7 us on the RTL, 36.3 on the model and 36.5 here.
     let measured = [
         (16, 726.0),
         (32, 1_896.0),
@@ -94,6 +95,7 @@ fn sorting_costs_what_a_rocket_core_takes() {
     for (records, cycles) in measured {
         near(costs.ticks(Work::Sort { records }), cycles, 5.0);
     }
+    near(costs.ticks(Work::Sort { records: 1024 }), 34_700.0 / NANOPU_TICK_NS, 5.5);
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn scans_cost_what_a_rocket_core_takes() {
     let microseconds = |words| nanopu.core.costs.ticks(Work::Scan { words }) as f64 * 0.3125e-3;
     // In L1 on RTL 1.30 us; NanoSort, section 6.1: 18 us for 8,192 values.
     assert!((microseconds(1024) / 1.30 - 1.0).abs() < 0.02);
-    assert!((microseconds(8192) / 18.0 - 1.0).abs() < 0.01);
+    assert_eq!(microseconds(8192), 18.0);
 }
 
 #[test]

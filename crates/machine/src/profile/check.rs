@@ -25,6 +25,18 @@ const MOST_UPLINKS: u32 = 128;
 /// More links than any switch has; keeps the count of switches in 32 bits.
 const MOST_LINKS: u32 = 4096;
 
+/// Cores of a rank: each has a place in the rank's memory, and more share no NIC.
+const MOST_CORES: u32 = 1024;
+
+/// Words, entries or buffers of a NIC: far more than registers or rings hold, and sums fit 32 bits.
+const MOST_ENTRIES: u32 = 1 << 20;
+
+/// Femtoseconds of a picosecond: a faster core is none.
+const SHORTEST_TICK_FS: u64 = 1_000;
+
+/// A microsecond: a slower one could not tell the latencies of a network apart.
+const LONGEST_TICK_FS: u64 = 1_000_000_000;
+
 type Checked = Result<(), ProfileError>;
 
 impl Profile {
@@ -33,18 +45,58 @@ impl Profile {
             let is_line = !text.trim().is_empty() && !text.contains(char::is_control);
             rule(is_line, &format!("{key} is {text:?}"), "one line of text")?;
         }
-        rule(self.tick_fs > 0, "tick_ps is 0", "the length of a cycle")?;
+        rule(
+            (SHORTEST_TICK_FS..=LONGEST_TICK_FS).contains(&self.tick_fs),
+            &format!("tick_ps is {}", self.tick_fs as f64 / 1e3),
+            "the length of a cycle, 1 to 1000000",
+        )?;
+        let cores = self.core.per_rank;
+        rule(
+            cores <= MOST_CORES,
+            &format!("core.cores_per_rank is {cores}"),
+            &format!("at most {MOST_CORES}"),
+        )?;
         let words = self.core.transmit_words;
         rule(
             words >= WAITING_WORDS,
             &format!("core.transmit_words is {words}"),
             &format!("at least {WAITING_WORDS}, the longest message with its headers"),
         )?;
+        few("core.transmit_words", words)?;
         sizes(&self.nic)?;
         buffers(&self.nic)?;
         shape(&self.network)?;
         self.room()?;
-        self.ranks()
+        self.ranks()?;
+        self.patience()
+    }
+
+    /// What is not lost must not be sent again: else every message goes over the wires twice, and a
+    /// machine whose timeout is far too short never ends.
+    pub(super) fn patience(&self) -> Checked {
+        let (timeout, trip) = (self.nic.timeout, self.round_trip());
+        let [link, switch] = [self.network.link, self.network.switch]
+            .map(|ticks| ticks as f64 * self.tick_fs as f64 / 1e6);
+        rule(
+            timeout >= trip,
+            &format!("nic.timeout_cycles is {timeout}"),
+            &format!(
+                "at least {trip}, a round trip over links of {link} ns and switches of {switch} ns"
+            ),
+        )
+    }
+
+    /// From the first flit out of the longest message until its acknowledgement is back, over the top
+    /// of the network, when nothing is in the way.
+    fn round_trip(&self) -> u64 {
+        let NetworkModel { layers, flit_bytes, link, switch, .. } = self.network;
+        let switches = 2 * u64::from(layers) - 1;
+        let way = (switches + 1) * link + switches * switch;
+        let NicModel { header_bytes, control_bytes, segment_bytes, .. } = self.nic;
+        let segments = (MESSAGE_BYTES as u32).div_ceil(segment_bytes);
+        let there = segments * header_bytes + MESSAGE_BYTES as u32;
+        let flits = |bytes: u32| u64::from(bytes.div_ceil(flit_bytes));
+        2 * way + flits(there) + self.nic.receive + flits(control_bytes)
     }
 
     /// A switch must be able to hold one whole packet.
@@ -99,8 +151,7 @@ fn sizes(nic: &NicModel) -> Checked {
         control_bytes <= segment_bytes,
         &format!("nic.control_bytes is {control_bytes}"),
         &format!("at most nic.segment_bytes, {segment_bytes}"),
-    )?;
-    rule(nic.timeout > 0, "nic.timeout_cycles is 0", "some round trips")
+    )
 }
 
 fn buffers(nic: &NicModel) -> Checked {
@@ -115,6 +166,10 @@ fn buffers(nic: &NicModel) -> Checked {
         &format!("nic.large_transmit_buffers is {large}"),
         &format!("at most nic.transmit_buffers, {all}"),
     )?;
+    few("nic.receive_buffers", nic.receive_buffers)?;
+    few("nic.entry_bytes", nic.entry_bytes)?;
+    few("nic.queue_entries", nic.queue_entries)?;
+    few("nic.all_entries", nic.all_entries)?;
     let held = u64::from(nic.queue_entries) * u64::from(nic.entry_bytes);
     rule(
         held >= MESSAGE_BYTES,
@@ -143,6 +198,10 @@ fn shape(network: &NetworkModel) -> Checked {
         &format!("network.flit_bytes is {flit_bytes}"),
         "1, 2, 4 or 8: whole flits in a word",
     )
+}
+
+fn few(key: &str, count: u32) -> Checked {
+    rule(count <= MOST_ENTRIES, &format!("{key} is {count}"), &format!("at most {MOST_ENTRIES}"))
 }
 
 fn rule(holds: bool, found: &str, expected: &str) -> Checked {

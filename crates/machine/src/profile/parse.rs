@@ -22,7 +22,7 @@ use std::path::Path;
 use node::Costs;
 use serde::Deserialize;
 
-use super::number::{Count, Thousandths, Whole};
+use super::number::{Cost, Count, Cycles, Thousandths, Whole};
 use super::{CoreModel, NetworkModel, NicModel, Profile, ProfileError, ticks_of};
 
 #[derive(Deserialize)]
@@ -42,39 +42,39 @@ struct File {
 struct Core {
     cores_per_rank: Count,
     ranks_per_nic: Count,
-    notice_cycles: Whole,
-    receive_cycles: Whole,
-    receive_word_cycles: Whole,
-    receive_done_cycles: Whole,
-    send_cycles: Whole,
-    send_word_cycles: Whole,
-    forward_cycles: Whole,
+    notice_cycles: Cycles,
+    receive_cycles: Cycles,
+    receive_word_cycles: Cycles,
+    receive_done_cycles: Cycles,
+    send_cycles: Cycles,
+    send_word_cycles: Cycles,
+    forward_cycles: Cycles,
     transmit_words: Count,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Work {
-    scan_word_cycles: Thousandths,
-    load_line_cycles: Thousandths,
+    scan_word_cycles: Cost,
+    load_line_cycles: Cost,
     cache_bytes: Whole,
-    sort_key_level_cycles: Thousandths,
-    select_key_cycles: Thousandths,
-    classify_record_cycles: Thousandths,
-    bucket_key_cycles: Thousandths,
-    bucket_splitter_cycles: Thousandths,
-    hash_key_cycles: Thousandths,
-    copy_line_cycles: Thousandths,
-    checksum_line_cycles: Thousandths,
-    account_unit_cycles: Thousandths,
+    sort_key_level_cycles: Cost,
+    select_key_cycles: Cost,
+    classify_record_cycles: Cost,
+    bucket_key_cycles: Cost,
+    bucket_splitter_cycles: Cost,
+    hash_key_cycles: Cost,
+    copy_line_cycles: Cost,
+    checksum_line_cycles: Cost,
+    account_unit_cycles: Cost,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nic {
-    receive_cycles: Whole,
-    transmit_cycles: Whole,
-    turn_cycles: Whole,
+    receive_cycles: Cycles,
+    transmit_cycles: Cycles,
+    turn_cycles: Cycles,
     transmit_buffers: Count,
     large_transmit_buffers: Count,
     receive_buffers: Count,

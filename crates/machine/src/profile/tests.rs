@@ -35,17 +35,36 @@ fn every_built_in_machine_is_read_under_its_name() {
     assert_eq!(Profile::named("abacus"), None);
 }
 
+/// The words that name sources, as nanopu.toml explains them.
+const LEGEND: [&str; 7] =
+    ["paper", "RTL", "published", "measured", "calibrated", "inference", "assumption"];
+
+/// What is as in nanopu.toml is the same there; so is all of a section that says so at its head.
+const AS_NANOPU: &str = "as nanopu.toml";
+
 #[test]
 fn every_number_of_a_built_in_machine_gives_its_source() {
+    let nanopu = Profile::BUILT_IN[0].1;
+    let legend: Vec<_> = nanopu.lines().take_while(|line| line.starts_with('#')).collect();
+    for word in LEGEND {
+        assert!(legend.iter().any(|line| line.starts_with(&format!("#   {word} "))), "{word}");
+    }
     for (name, text) in Profile::BUILT_IN {
-        for section in text.split("\n[").filter(|section| !section.starts_with("work]  ")) {
+        for section in text.split("\n[") {
+            let head = section.lines().next().unwrap_or("");
             let numbers = section.lines().filter(|line| {
                 let value = line.split(" = ").nth(1).unwrap_or("");
                 line.starts_with(|first: char| first.is_ascii_lowercase())
                     && value.starts_with(|first: char| first.is_ascii_digit())
             });
             for line in numbers {
-                assert!(line.contains(" # "), "{name}: no source: {line}");
+                let (number, source) = line.split_once('#').unwrap_or((line, head));
+                let is_same = nanopu
+                    .lines()
+                    .any(|other| other.split('#').next().unwrap_or("").trim() == number.trim());
+                let is_said = LEGEND.iter().any(|word| source.contains(word))
+                    || (source.contains(AS_NANOPU) && is_same);
+                assert!(is_said, "{name}: no source that the legend knows: {line}");
             }
         }
     }
@@ -79,7 +98,7 @@ fn the_nanopu_is_the_one_of_the_paper() {
     };
     assert_eq!(nanopu.network, network);
     assert_eq!((nanopu.most_ranks(), nanopu.nic.mac_ps), (65_536, 52_000));
-    assert_eq!(nanopu.core.costs.load, 24_200);
+    assert_eq!(nanopu.core.costs.load, 24_250);
     let larger = Profile::named("nanopu-3-layer").unwrap();
     assert_eq!((larger.most_ranks(), larger.network.layers), (1_048_576, 3));
 }
@@ -151,14 +170,19 @@ fn a_wrong_key_is_refused_at_its_line() {
 
 #[test]
 fn a_wrong_number_is_refused_with_what_is_expected() {
-    let cycles = "expected a whole number from 0 to 1000000000000";
+    let whole = "expected a whole number from 0 to 1000000000000";
+    let cycles = "expected a whole number from 0 to 1000000";
+    let cost = "expected a number from 0 to 1000000, with at most three decimals";
     let count = "expected a whole number from 1 to 4294967295";
     let decimal = "expected a number from 0 to 1000000000, with at most three decimals";
     let cases = [
         ("forward_cycles", "-3", cycles),
         ("forward_cycles", "3.5", cycles),
         ("forward_cycles", "\"three\"", cycles),
-        ("forward_cycles", "1_000_000_000_001", cycles),
+        ("forward_cycles", "1_000_001", cycles),
+        ("timeout_cycles", "1_000_000_000_001", whole),
+        ("sort_key_level_cycles", "1_000_000_000", cost),
+        ("sort_key_level_cycles", "1_000_000.001", cost),
         ("down_links", "0", count),
         ("down_links", "-64", count),
         ("down_links", "5_000_000_000", count),
@@ -170,7 +194,7 @@ fn a_wrong_number_is_refused_with_what_is_expected() {
         ("link_ns", "2e9", decimal),
         ("link_ns", "2_000_000_000", decimal),
         ("link_ns", "true", decimal),
-        ("load_line_cycles", "24.2222", decimal),
+        ("load_line_cycles", "24.2222", cost),
     ];
     for (key, value, expected) in cases {
         let error = refused(key, &format!("{key} = {value}"));
@@ -188,7 +212,32 @@ fn numbers_that_do_not_fit_together_are_refused() {
             r#"description = "\n""#,
             r#"description is "\n": expected one line of text"#,
         ),
-        ("tick_ps", "tick_ps = 0", "tick_ps is 0: expected the length of a cycle"),
+        ("tick_ps", "tick_ps = 0", "tick_ps is 0: expected the length of a cycle, 1 to 1000000"),
+        (
+            "tick_ps",
+            "tick_ps = 0.001",
+            "tick_ps is 0.001: expected the length of a cycle, 1 to 1000000",
+        ),
+        (
+            "cores_per_rank",
+            "cores_per_rank = 4_000_000_000",
+            "core.cores_per_rank is 4000000000: expected at most 1024",
+        ),
+        (
+            "transmit_words",
+            "transmit_words = 4_000_000_000",
+            "core.transmit_words is 4000000000: expected at most 1048576",
+        ),
+        (
+            "receive_buffers",
+            "receive_buffers = 1_048_577",
+            "nic.receive_buffers is 1048577: expected at most 1048576",
+        ),
+        (
+            "all_entries",
+            "all_entries = 4_000_000_000",
+            "nic.all_entries is 4000000000: expected at most 1048576",
+        ),
         (
             "transmit_words",
             "transmit_words = 258",
@@ -216,8 +265,9 @@ fn numbers_that_do_not_fit_together_are_refused() {
         ),
         (
             "timeout_cycles",
-            "timeout_cycles = 0",
-            "nic.timeout_cycles is 0: expected some round trips",
+            "timeout_cycles = 6466",
+            "nic.timeout_cycles is 6466: expected at least 6467, a round trip over links of 43.75 ns \
+             and switches of 263.125 ns",
         ),
         (
             "transmit_buffers",
@@ -270,6 +320,10 @@ fn links_and_switches_may_be_others_for_a_run() {
     let other = nanopu.clone().with_network(Some(0.0), Some(100.1)).unwrap();
     assert_eq!((other.network.link, other.network.switch), (0, 320));
     assert_eq!(other.hash, nanopu.hash);
+    // Six switches there and back, and a timeout of 20 us.
+    let slow = nanopu.clone().with_network(None, Some(3500.0)).unwrap_err().to_string();
+    assert!(slow.starts_with("machine: nic.timeout_cycles is 64000: expected at least "), "{slow}");
+    assert!(slow.ends_with(" links of 43.75 ns and switches of 3500 ns"), "{slow}");
     let link = nanopu.clone().with_network(Some(-1.0), None).unwrap_err();
     assert_eq!(link.to_string(), "machine: link_ns is -1: expected a number from 0 to 1000000000");
     for wrong in [f64::NAN, f64::INFINITY, 2e9] {
