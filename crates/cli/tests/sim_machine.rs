@@ -172,7 +172,7 @@ fn times_have_the_unit_of_their_size() {
     let place = Place::new();
     assert!(text(&place, "merge-min").contains("\ntime      989.4 ns\n"));
     let long = text(&place, "local-min --keys-per-core 1M");
-    assert!(long.contains("\ntime      2.302 ms\n"), "{long}");
+    assert!(long.contains("\ntime      2.304 ms\n"), "{long}");
     let slow = text(&place, "send --messages 256 --bytes 2048 --link-ns 5000000");
     assert!(slow.contains("\nstages    in ms, ") && !slow.contains("60007"), "{slow}");
     assert!(slow.lines().all(|line| line.chars().count() <= 80), "{slow}");

@@ -88,7 +88,7 @@ impl Profile {
 
     /// From the first flit out of the longest message until its acknowledgement is back, over the top
     /// of the network, when nothing is in the way.
-    fn round_trip(&self) -> u64 {
+    pub(super) fn round_trip(&self) -> u64 {
         let NetworkModel { layers, flit_bytes, link, switch, .. } = self.network;
         let switches = 2 * u64::from(layers) - 1;
         let way = (switches + 1) * link + switches * switch;
