@@ -47,7 +47,10 @@ impl TaskBackend {
     }
 
     fn with<R>(&self, change: impl FnOnce(&mut Inner) -> R) -> R {
-        change(&mut self.shared.inner.borrow_mut())
+        let inner = &mut *self.shared.inner.borrow_mut();
+        // Places mean nothing in another slab: a program that uses its node when it is dropped is late.
+        assert!(inner.medium.is_at_work, "a node is used in its program's time only");
+        change(inner)
     }
 
     /// Waits until the world reaches the task's clock.

@@ -107,7 +107,9 @@ impl Block {
 
     /// Takes the bench, or gives it back.
     pub fn swap_bench(&mut self, bench: &mut Bench) {
-        std::mem::swap(&mut self.shared.inner.borrow_mut().medium.bench, bench);
+        let medium = &mut self.shared.inner.borrow_mut().medium;
+        std::mem::swap(&mut medium.bench, bench);
+        medium.is_at_work = !medium.is_at_work;
     }
 
     /// Adds what another block sent.

@@ -115,6 +115,8 @@ pub struct Bench {
 pub struct Medium {
     pub fabric: Arc<Fabric>,
     pub bench: Bench,
+    /// Whether it has the bench: its packets are out of reach otherwise.
+    pub is_at_work: bool,
     pub now: u64,
     pub counts: Counts,
     /// What comes to each of the block's switches from inside.
@@ -158,6 +160,7 @@ impl Medium {
         Medium {
             fabric: Arc::clone(fabric),
             bench: Bench::default(),
+            is_at_work: false,
             now: 0,
             counts: Counts::default(),
             inward: (first_switch..until_switch).map(|_| Inward::default()).collect(),

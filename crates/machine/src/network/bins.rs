@@ -8,8 +8,37 @@ use crate::network::packet::Packet;
 /// Some packets.
 pub type Bin = Vec<Packet>;
 
+/// Bits of a place in a bin.
+const BITS: u32 = 5;
+
 /// Packets that a bin holds: two KiB.
-const MOST: usize = 32;
+const MOST: usize = 1 << BITS;
+
+/// Where a packet lies in a list of bins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spot(u32);
+
+impl Spot {
+    /// The place of that number in the bin of that number.
+    ///
+    /// # Panics
+    /// When there are 2^27 bins: 256 GiB of packets.
+    #[inline]
+    pub fn new(bin: usize, index: usize) -> Spot {
+        assert!(bin < 1 << (u32::BITS - BITS), "packets are numbered in 32 bits");
+        Spot((bin as u32) << BITS | index as u32)
+    }
+
+    /// The place of the packet of that number in bins that are full, from one on.
+    pub fn nth(first_bin: usize, number: usize) -> Spot {
+        Spot::new(first_bin + number / MOST, number % MOST)
+    }
+
+    #[inline]
+    pub fn packet(self, bins: &mut [Bin]) -> &mut Packet {
+        &mut bins[(self.0 >> BITS) as usize][(self.0 as usize) % MOST]
+    }
+}
 
 /// All that goes one way.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! What moves: packets, small values in lists through one store.
 //!
-//! A packet is 64 bytes, a cache line, with up to three words of its message inside. While it stays
-//! in a block it does not move: lists link it by its place in the slab.
+//! A packet is 64 bytes, a cache line, with up to three words of its message inside. On its way to a
+//! switch it lies in a bin; at NICs it lies in the slab, where lists link it by its place.
 
 use node::Words;
 

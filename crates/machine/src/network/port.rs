@@ -89,7 +89,8 @@ impl<At: Copy> Port<At> {
         is_free
     }
 
-    /// Adds a packet that is there from its time on; those of one queue come in that order.
+    /// Adds a packet that is there from its time on. Those of one queue leave in the order in which they
+    /// were added: one that is not there yet holds up those behind it.
     #[inline]
     pub fn push(&mut self, packet: &Packet, at: At) {
         let queue = &mut self.queues[usize::from(!packet.kind.is_control())];

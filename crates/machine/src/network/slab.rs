@@ -69,8 +69,8 @@ impl Slab {
     fn at(&self, place: Place) -> &Packet {
         debug_assert!((place.0 as usize) < self.packets.len());
         // SAFETY: places come from `put` of this slab alone (one slab a thread: the blocks of a thread
-        // hand it on, blocks do not change threads, and places do not leave their block), so it is
-        // inside; and it holds a packet until it is given back.
+        // hand it on and use it only while they have it, which every task's way to its block checks;
+        // blocks do not change threads, and places do not leave their block), so it is inside; and it holds a packet until it is given back.
         // `NOWHERE` is compared against before every use.
         unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_ref() }
     }

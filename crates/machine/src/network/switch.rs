@@ -24,14 +24,14 @@ mod cast;
 use std::ops::Range;
 
 use crate::engine::medium::{Link, Medium, Purpose};
-use crate::network::bins::Bin;
+use crate::network::bins::{Bin, Bins, Spot};
 use crate::network::packet::{Kind, Packet};
 use crate::network::port::Port;
 use crate::network::slab::{Place, fetch};
 use crate::network::topology::Divisor;
 
+use self::agenda::Due;
 pub use self::agenda::{Agenda, LONGEST_WINDOW};
-use self::agenda::{Due, Spot};
 use self::cast::Casts;
 pub use self::cast::group_words;
 
@@ -133,7 +133,7 @@ impl Switch {
                     casts.push(packet.take());
                 } else {
                     let link = self.way(packet, medium);
-                    let spot = Spot { bin: bin as u16, index: index as u32 };
+                    let spot = Spot::new(bin, index);
                     agenda.note(packet, packet.time - window.start, spot, link);
                 }
             }
@@ -141,11 +141,14 @@ impl Switch {
         medium.counts.events += (agenda.len() + casts.len()) as u64;
         if !casts.is_empty() || self.casts.next_look() < window.end {
             self.work_on(casts, window, medium);
-            let bin = bins.len() as u16;
-            for (index, (link, packet)) in (0..).zip(&self.own) {
-                agenda.note(packet, packet.time - window.start, Spot { bin, index }, *link);
+            let mut own = Bins::default();
+            for (number, (link, packet)) in self.own.iter_mut().enumerate() {
+                let (time, spot) = (packet.time, Spot::nth(bins.len(), number));
+                agenda.note(packet, time - window.start, spot, *link);
+                own.push(packet, time, &mut medium.bench.spare);
             }
-            bins.push(self.own.drain(..).map(|(_, packet)| packet).collect());
+            self.own.clear();
+            own.move_to(bins);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The way in: reassembly, acknowledgement, and the cores' receive queues.
 
+use std::collections::HashSet;
+
 use node::Words;
 
 use super::Nic;
@@ -21,11 +23,27 @@ pub struct Partial {
 /// sender, receiver and number in one word; after a while the older half is forgotten.
 #[derive(Default)]
 pub struct Completed {
-    new: Vec<u64>,
-    old: Vec<u64>,
+    new: Half,
+    old: Half,
     turned: u64,
+}
+
+/// What was received whole in a stretch of time.
+#[derive(Default)]
+struct Half {
+    /// In the order in which they came. Most are never asked for.
+    messages: Vec<u64>,
+    /// As many of them as were there when one was asked for, to be found.
+    known: HashSet<u64>,
     /// Those that were whole by what was sent again: what was sent first may still come.
-    by_second_try: Vec<u64>,
+    by_second_try: HashSet<u64>,
+}
+
+impl Half {
+    fn has(&mut self, key: u64) -> bool {
+        self.known.extend(&self.messages[self.known.len()..]);
+        self.known.contains(&key)
+    }
 }
 
 /// Timeouts after which a message does not come again. Its sender tries once in 64 timeouts at
@@ -41,26 +59,27 @@ const REMEMBERED: usize = 1 << 16;
 
 impl Completed {
     fn add(&mut self, packet: &Packet, now: u64, timeout: u64) {
-        if now - self.turned > FORGOTTEN * timeout && self.new.len() > REMEMBERED {
+        if now - self.turned > FORGOTTEN * timeout && self.new.messages.len() > REMEMBERED {
             self.old = std::mem::take(&mut self.new);
-            self.by_second_try.clear();
             self.turned = now;
         }
         let key = Completed::key(packet);
-        self.new.push(key);
+        self.new.messages.push(key);
         if packet.kind.is_again() {
-            self.by_second_try.push(key);
+            self.new.by_second_try.insert(key);
         }
     }
 
     /// Whether a packet is of a message that was whole before.
-    fn has(&self, packet: &Packet) -> bool {
+    fn has(&mut self, packet: &Packet) -> bool {
         let key = Completed::key(packet);
+        let halves = [&mut self.new, &mut self.old];
         if packet.kind.is_again() {
-            self.new.iter().rev().chain(self.old.iter().rev()).any(|&other| other == key)
-        } else {
-            self.by_second_try.contains(&key)
+            return halves.into_iter().any(|half| half.has(key));
         }
+        halves
+            .into_iter()
+            .any(|half| !half.by_second_try.is_empty() && half.by_second_try.contains(&key))
     }
 
     /// Unique: fewer than 2^24 ranks, 256 or fewer of them behind a NIC, 2^31 messages of a NIC.
@@ -269,5 +288,30 @@ impl Nic {
         for rank in ranks {
             self.entries -= rank.release(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_second_try_completed_is_known_to_the_first_after_the_turn() {
+        let (mut completed, now) = (Completed::default(), FORGOTTEN * 10);
+        let packet = |sequence, kind| Packet { sequence, ..Packet::new(kind, 0, 5, 1) };
+        for sequence in 0..=REMEMBERED as u32 {
+            completed.add(&packet(2 * sequence, Kind::Data), 0, 1);
+        }
+        let late = packet(1 << 20, Kind::Data);
+        completed.add(&packet(1 << 20, Kind::DataAgain), now, 1);
+        // The next one turns the memory: what is old is forgotten when it turns again.
+        (0..=REMEMBERED as u32).for_each(|sequence| {
+            completed.add(&packet((1 << 21) + 2 * sequence, Kind::Data), now, 1);
+        });
+        assert!(completed.has(&late));
+        completed.add(&packet(1 << 22, Kind::Data), now * 2, 1);
+        assert!(completed.has(&late), "the memory turned once since");
+        assert!(completed.has(&packet(1 << 20, Kind::DataAgain)));
+        assert!(!completed.has(&packet(3 << 21, Kind::DataAgain)));
     }
 }

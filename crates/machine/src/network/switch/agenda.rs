@@ -5,7 +5,7 @@
 //! then of the links they leave by, both by counting; what is left in disorder are the few of one
 //! link and one tick, which a pass of insertions mends.
 
-use crate::network::bins::Bin;
+use crate::network::bins::{Bin, Spot};
 use crate::network::packet::Packet;
 
 /// A packet that arrives in a window, and leaves by a link.
@@ -13,9 +13,8 @@ use crate::network::packet::Packet;
 pub struct Due {
     /// Its tick in the window, its sender and its sequence in one number.
     moment: u64,
-    /// Where it lies: in which bin, and where there.
-    index: u32,
-    bin: u16,
+    /// Where it lies.
+    spot: Spot,
     pub link: u16,
 }
 
@@ -31,20 +30,6 @@ pub const LONGEST_WINDOW: u64 = (1 << (u64::BITS - SENDER_BITS)) - 1;
 /// Fewer are put in order by comparing.
 const FEW: usize = 64;
 
-/// Where a packet lies in the bins of a window.
-#[derive(Clone, Copy, Debug)]
-pub struct Spot {
-    pub bin: u16,
-    pub index: u32,
-}
-
-impl Spot {
-    #[inline]
-    pub fn packet(self, bins: &mut [Bin]) -> &mut Packet {
-        &mut bins[usize::from(self.bin)][self.index as usize]
-    }
-}
-
 impl Due {
     /// In which tick of the window it arrives.
     #[inline]
@@ -54,7 +39,7 @@ impl Due {
 
     #[inline]
     pub fn spot(self) -> Spot {
-        Spot { bin: self.bin, index: self.index }
+        self.spot
     }
 }
 
@@ -86,7 +71,7 @@ impl Agenda {
         let moment = tick << SENDER_BITS | u64::from(packet.from) << SEQUENCE_BITS | sequence;
         self.ticks[tick as usize] += 1;
         self.links[link as usize] += 1;
-        self.due.push(Due { moment, index: spot.index, bin: spot.bin, link: link as u16 });
+        self.due.push(Due { moment, spot, link: link as u16 });
     }
 
     /// Puts all in order.
