@@ -8,11 +8,12 @@
 //!   two NICs      loopback                                  NanoSort, Table 1
 //!   messages      receive  send  flood                      NanoSort, Figures 6 and 7
 //!   a tree        merge_min                                 NanoSort, section 3.1, Figures 3 and 4
+//!   sorting       nano_sort                                 NanoSort, section 4
 //!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
 //! ```
 //!
 //! What they share: [`Tree`], the shape of a merge tree, [`Permutation`], who sends to whom
-//! without a table, and [`Program`]. They follow the paper's rules (section 3.2): fire and forget,
+//! without a table, [`pivot_select`], and [`Program`]. They follow the paper's rules (section 3.2): fire and forget,
 //! no coordinator, and the end of each step known by counting.
 //!
 //! The crate names no machine, no clock and no random source but its node's and its seed.
@@ -26,7 +27,9 @@ mod loopback;
 mod map_reduce;
 mod merge_min;
 mod message;
+mod nano_sort;
 mod permutation;
+mod pivot_select;
 mod program;
 mod receive;
 mod send;
@@ -42,7 +45,9 @@ pub use loopback::{Loopback, Looped};
 pub use map_reduce::{Counted, MapReduce};
 pub use merge_min::MergeMin;
 pub use message::{Handed, Taken};
+pub use nano_sort::{NanoSort, Part};
 pub use permutation::Permutation;
+pub use pivot_select::{Strategy, of_as_many, pivot_select};
 pub use program::{Program, Span, Timing, Verdict};
 pub use receive::ReceiveLoop;
 pub use send::SendLoop;

@@ -1,8 +1,8 @@
 //! Wrong answers are caught: each is changed in each way that matters, and the check says so.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, Program, ReceiveLoop, SendLoop,
-    SetAlgebra,
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program, ReceiveLoop,
+    SendLoop, SetAlgebra,
 };
 use machine::Driver;
 use node::Rank;
@@ -53,6 +53,22 @@ fn wrong_orders() {
     let mut answers = Driver::new(1, 2).run(|node| LocalSort::default().run(node)).unwrap();
     answers[1].keys.reverse();
     assert_eq!(program.check(&answers).sorted, Some(false));
+}
+
+#[test]
+fn wrong_parts() {
+    let changes: [fn(&mut Vec<grain::Part>); 6] = [
+        |cores| cores[3].keys.reverse(),
+        |cores| cores[8].keys[0] += 1,
+        |cores| assert!(cores[0].keys.pop().is_some()),
+        |cores| cores.swap(1, 2),
+        |cores| cores[4].wrong = 1,
+        |cores| {
+            let key = cores[5].keys[0];
+            cores[5].keys.insert(0, key);
+        },
+    ];
+    caught(&NanoSort { keys: 40, buckets: 3, ..NanoSort::default() }, &changes);
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub enum Knob {
     Bytes,
     /// Messages, of each core that sends.
     Messages,
+    /// Into how many buckets a level of a sort divides its keys.
+    Buckets,
     /// How many a core of a tree merges in one step.
     Incast,
     /// The one rank that all send to.
@@ -43,12 +45,13 @@ pub enum Knob {
 }
 
 /// Every knob with its name, which is the option's and the key's in a file.
-const NAMES: [(Knob, &str); 12] = [
+const NAMES: [(Knob, &str); 13] = [
     (Knob::Cores, "cores"),
     (Knob::KeysPerCore, "keys-per-core"),
     (Knob::Keys, "keys"),
     (Knob::Bytes, "bytes"),
     (Knob::Messages, "messages"),
+    (Knob::Buckets, "buckets"),
     (Knob::Incast, "incast"),
     (Knob::To, "to"),
     (Knob::Rounds, "rounds"),

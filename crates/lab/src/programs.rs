@@ -4,15 +4,15 @@
 //! forgotten. The default cores are those of the paper's figure where there is one.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, ReceiveLoop, SendLoop,
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, ReceiveLoop, SendLoop,
     SetAlgebra,
 };
 use node::{MESSAGE_BYTES, Rank};
 
 use crate::error::LabError;
 use crate::parameters::Knob::{
-    self, Bytes, Cores, Incast, Keys, KeysPerCore, Messages, Queries, Reorder, Rounds, Servers, To,
-    Workers,
+    self, Buckets, Bytes, Cores, Incast, Keys, KeysPerCore, Messages, Queries, Reorder, Rounds,
+    Servers, To, Workers,
 };
 use crate::parameters::Parameters;
 use crate::run::Runnable;
@@ -59,7 +59,7 @@ pub fn named(name: &str) -> Result<&'static Listing, LabError> {
     })
 }
 
-static PROGRAMS: [Listing; 10] = [
+static PROGRAMS: [Listing; 11] = [
     Listing {
         name: "loopback",
         help: "Send messages to a core that sends each back; timed at its NIC (Table 1)",
@@ -113,6 +113,27 @@ static PROGRAMS: [Listing; 10] = [
         build: |told, seed| {
             Box::new(MergeMin {
                 keys: told.number(KeysPerCore),
+                incast: told.number(Incast),
+                matching: told.reorder().matching(),
+                seed,
+            })
+        },
+    },
+    Listing {
+        name: "nano-sort",
+        help: "Sort records over all cores, bucket by bucket (section 4, Figures 11 to 16)",
+        knobs: &[
+            (Cores, Some(256)),
+            (KeysPerCore, Some(16)),
+            (Keys, None),
+            (Buckets, Some(16)),
+            (Incast, Some(16)),
+            (Reorder, None),
+        ],
+        build: |told, seed| {
+            Box::new(NanoSort {
+                keys: told.number(KeysPerCore),
+                buckets: told.number(Buckets),
                 incast: told.number(Incast),
                 matching: told.reorder().matching(),
                 seed,

@@ -70,6 +70,9 @@ struct ProgramOptions {
     /// sends or receives
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     messages: Option<u64>,
+    /// Into how many buckets each level of a sort divides its keys
+    #[arg(long, value_name = "B", value_parser = count, allow_negative_numbers = true)]
+    buckets: Option<u64>,
     /// How many a core of a tree merges in one step, its own among them; 1 makes the tree a chain
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
     incast: Option<u64>,
@@ -149,6 +152,7 @@ impl Arguments {
             (Knob::Keys, told.keys),
             (Knob::Bytes, told.bytes),
             (Knob::Messages, told.messages),
+            (Knob::Buckets, told.buckets),
             (Knob::Incast, told.incast),
             (Knob::To, told.to),
             (Knob::Rounds, told.rounds),

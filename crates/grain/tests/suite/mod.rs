@@ -2,8 +2,8 @@
 //! `program_suite!(harness)`.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, Program, ReceiveLoop, SendLoop,
-    SetAlgebra, Verdict,
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program, ReceiveLoop,
+    SendLoop, SetAlgebra, Verdict,
 };
 use node::{Matching, Rank};
 
@@ -32,7 +32,7 @@ macro_rules! program_suite {
     ($harness:expr) => {
         $crate::program_suite!($harness;
             local_min, local_sort, merge_min, loopback, receive, send, flood, flood_at_one_nic, kv,
-            kv_with_servers, set_algebra, map_reduce, nothing_to_do, what_cannot_be_done);
+            kv_with_servers, set_algebra, map_reduce, nano_sort, nano_sort_of_few_and_many, nothing_to_do, what_cannot_be_done);
     };
     ($harness:expr; $($name:ident),*) => {
         $(#[test] fn $name() { suite::$name(&$harness); })*
@@ -258,4 +258,32 @@ pub fn what_cannot_be_done(harness: &impl Harness) {
     let matching = Matching::Ports;
     // Two cores beyond the first level, with messages of 32 entries.
     refused(harness, 9, &MapReduce { buckets: 255, incast: 3, matching, ..MapReduce::default() });
+}
+
+/// Powers of the buckets and not, more buckets than cores, fewer keys than buckets and more than a
+/// message holds.
+pub fn nano_sort(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (buckets, keys, incast) in
+            [(2, 5, 2), (3, 16, 1), (4, 40, 8), (16, 16, 16), (100, 2, 3)]
+        {
+            for matching in MATCHINGS {
+                let seed = u64::from(ranks + keys);
+                let program = NanoSort { keys, buckets, incast, matching, seed };
+                is_right(harness, ranks, &program);
+                for verdict in verdicts(harness, ranks, &program) {
+                    assert_eq!(verdict.sorted, Some(true));
+                }
+            }
+        }
+    }
+}
+
+/// No keys at all, and so many that a bucket takes several messages.
+pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
+    for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500)] {
+        let program = NanoSort { keys, buckets: 4, ..NanoSort::default() };
+        is_right(harness, ranks, &program);
+    }
+    refused(harness, 2, &NanoSort { buckets: 1, ..NanoSort::default() });
 }
