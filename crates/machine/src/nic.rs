@@ -359,7 +359,8 @@ fn is_large(packet: &Packet, model: &NicModel) -> bool {
     packet.words.len() > model.segment_bytes as usize / 8 && !packet.kind.is_cast()
 }
 
-/// Timeouts that a sender waits for the PULL of what it knows to be cut.
+/// Half the timeouts that a sender waits for the PULL of what it knows to be cut: they double with each
+/// NACK, the first among them.
 const PATIENCE: u64 = 16;
 
 /// How often the timeout of a message doubles.

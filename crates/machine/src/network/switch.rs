@@ -210,21 +210,20 @@ struct Exit {
 impl Exit {
     /// Puts packets on the link at their times, or behind what waits there.
     fn run(&mut self, window: &Range<u64>, due: &[Due], bins: &mut [Bin], medium: &mut Medium) {
-        for (index, one) in due.iter().enumerate() {
+        for (index, next) in due.iter().enumerate() {
             if let Some(ahead) = due.get(index + AHEAD) {
                 fetch(ahead.spot().packet(bins));
             }
-            let due = one;
-            let now = window.start + due.tick();
+            let now = window.start + next.tick();
             if self.port.next_start() < now {
                 // What began before now makes room.
                 self.drain(now, bins, medium);
             }
-            let packet = due.spot().packet(bins);
+            let packet = next.spot().packet(bins);
             if self.port.begin_now(now, u64::from(packet.flits)) {
                 medium.launch(packet, now, self.link, 0);
             } else if self.makes_room(packet, medium) {
-                self.port.push(packet, At::Bin(due.spot()));
+                self.port.push(packet, At::Bin(next.spot()));
             } else {
                 turn_away(packet.take(), now, medium);
             }
