@@ -19,6 +19,7 @@
 mod changes;
 mod error;
 pub mod experiment;
+pub mod figure;
 mod job;
 mod json;
 mod observer;

@@ -3,10 +3,12 @@
 //! Quantiles are elements of what was measured, found on whole numbers, so that a report does not
 //! depend on how many threads counted. `sd` divides by n - 1: runs are a sample.
 
+use serde::{Deserialize, Serialize};
+
 use crate::report::{FS_PER_US, microseconds};
 
 /// Mean, standard deviation, least and most.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Sum divided by count.
     pub mean: f64,

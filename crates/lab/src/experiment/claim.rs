@@ -11,12 +11,13 @@
 //! The deviation is ours by the paper's, less one; positive is more than the paper's. A known miss that
 //! is met fails too: then the file is wrong.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Line;
 
 /// A claim beside what came out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// A word for programs.
     pub id: String,
@@ -37,7 +38,8 @@ pub struct Claim {
 }
 
 /// What became of a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Ours is what is claimed.
     Met,
