@@ -84,6 +84,11 @@ impl Program for MergeMin {
             .with_spans(answers.iter().map(|answer| answer.span))
     }
 
+    /// Each core is heard once, but for the root.
+    fn messages(&self, answers: &[Least], _multicast: bool) -> Option<u64> {
+        Some((answers.len() as u64).saturating_sub(1))
+    }
+
     fn objection(&self, ranks: u32) -> Option<String> {
         Collective::objection(&Tree::new(ranks, self.incast).heard(2), self.matching, 1)
     }

@@ -7,29 +7,34 @@
 //!     names      PivotSelect; the name of border i to column i of the own row
 //!     medians    of a row, then up a tree of each column: one splitter for each border
 //!     splitters  to all cores of the group
-//!     buckets    each key to the column of its bucket, which is the next level's group
+//!     exchange   each key to the column of its bucket, which is the next level's group
 //!   values     each core asks the cores that keys came from for their values of 96 bytes
 //! ```
 //!
 //! A step ends when as many messages came as are known to come: one from each core of a row, or from
-//! each child. No core waits for another otherwise, and none coordinates.
+//! each child. No core waits for another otherwise, and none coordinates. A core sends to itself as to
+//! any other. What the paper leaves open is a [`Reading`].
 //!
 //! Keys are compared and nothing else is done with them. Equal keys go to one bucket, so many of them
 //! make one core's part large; the paper takes all to be distinct.
 
+mod count;
+mod exchange;
 mod partition;
+mod reading;
+mod redistribute;
 mod sorter;
+mod splitters;
 
-use node::{MESSAGE_WORDS, Matching, Node, Random, Rank};
+use node::{MESSAGE_WORDS, Matching, Node, Rank};
 
-use crate::local_min::values;
+pub use self::reading::{Exchange, Reading};
+
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
+use crate::records::{Distribution, VALUE_BYTES};
 
 use self::partition::Partition;
 use self::sorter::Sorter;
-
-/// Words of a value: 96 bytes.
-pub(crate) const VALUE_WORDS: usize = 12;
 
 /// All cores sort their records. Stages: `shuffle`, `level 0` and so on, `sort`, `values`.
 #[derive(Clone, Debug)]
@@ -38,8 +43,10 @@ pub struct NanoSort {
     pub keys: u32,
     /// Buckets of a level, at least 2.
     pub buckets: u32,
-    /// Medians merged at each level of a column's tree, the merging core's own among them.
-    pub incast: u32,
+    /// How the keys lie.
+    pub distribution: Distribution,
+    /// What the paper leaves open.
+    pub reading: Reading,
     /// Where messages of later steps wait.
     pub matching: Matching,
     /// Decides the keys, and with the machine's seed all that is drawn.
@@ -48,7 +55,14 @@ pub struct NanoSort {
 
 impl Default for NanoSort {
     fn default() -> NanoSort {
-        NanoSort { keys: 16, buckets: 16, incast: 16, matching: Matching::default(), seed: 1 }
+        NanoSort {
+            keys: 16,
+            buckets: 16,
+            distribution: Distribution::default(),
+            reading: Reading::default(),
+            matching: Matching::default(),
+            seed: 1,
+        }
     }
 }
 
@@ -59,6 +73,8 @@ pub struct Part {
     pub keys: Vec<u64>,
     /// How many values are not those of their keys.
     pub wrong: u32,
+    /// Messages that it sent whose number the keys decide.
+    pub by_keys: u64,
     /// How long it took.
     pub span: Span,
 }
@@ -70,7 +86,7 @@ impl Program for NanoSort {
         if self.objection(node.nodes()).is_some() {
             return Part::default();
         }
-        let keys = values(self.seed, node.rank(), self.keys);
+        let keys = self.distribution.keys(self.seed, node.rank(), node.nodes(), self.keys);
         let begin = node.now();
         let mut sorter = Sorter::new(&self, &node, keys);
         sorter.shuffle(&node).await;
@@ -79,12 +95,12 @@ impl Program for NanoSort {
             if group.cores() == 1 {
                 break;
             }
-            let column = sorter.level(&node, group, level).await;
-            group = group.of_column(column, self.buckets);
+            group = sorter.level(&node, group, level).await;
         }
         sorter.sort(&node);
         let wrong = sorter.values(&node).await;
-        Part { keys: sorter.into_keys(), wrong, span: Span::since(begin, &node) }
+        let (keys, by_keys) = sorter.finished();
+        Part { keys, wrong, by_keys, span: Span::since(begin, &node) }
     }
 
     fn check(&self, answers: &[Part]) -> Verdict {
@@ -93,8 +109,9 @@ impl Program for NanoSort {
             return Verdict::refused(objection);
         }
         let found: Vec<u64> = answers.iter().flat_map(|part| part.keys.iter().copied()).collect();
-        let mut expected: Vec<u64> =
-            (0..cores).flat_map(|core| values(self.seed, Rank(core), self.keys)).collect();
+        let mut expected: Vec<u64> = (0..cores)
+            .flat_map(|core| self.distribution.keys(self.seed, Rank(core), cores, self.keys))
+            .collect();
         expected.sort_unstable();
         let fault = disorder(answers).or_else(|| {
             let missing = expected.len().abs_diff(found.len());
@@ -117,13 +134,25 @@ impl Program for NanoSort {
     }
 
     fn objection(&self, _cores: u32) -> Option<String> {
-        (self.buckets < 2).then(|| format!("keys go to 2 buckets or more, not {}", self.buckets))
+        if self.buckets < 2 {
+            return Some(format!("keys go to 2 buckets or more, not {}", self.buckets));
+        }
+        let in_queues = self.matching == Matching::Ports;
+        (in_queues && self.reading.exchange == Exchange::Keys).then(|| {
+            "by keys, more of them may come to a core that waits for splitters than its queues hold: \
+             only the software's reorder buffer has room"
+                .to_owned()
+        })
+    }
+
+    fn messages(&self, answers: &[Part], multicast: bool) -> Option<u64> {
+        let by_keys: u64 = answers.iter().map(|part| part.by_keys).sum();
+        Some(count::messages(self, answers.len() as u32, multicast) + by_keys)
     }
 
     /// The keys are the answer, and the check sorts them again.
     fn bytes(&self, ranks: u64, at_once: u64) -> u64 {
-        let value = VALUE_WORDS as u64 * WORD_BYTES;
-        let held = u64::from(self.keys) * (4 * WORD_BYTES + value);
+        let held = u64::from(self.keys) * (4 * WORD_BYTES + VALUE_BYTES);
         held.saturating_mul(at_once).saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
     }
 }
@@ -145,11 +174,10 @@ fn disorder(parts: &[Part]) -> Option<String> {
     None
 }
 
-/// The value of a key, as its first core has it.
-pub(crate) fn value_of(key: u64) -> [u64; VALUE_WORDS] {
-    let mut random = Random::new(key);
-    std::array::from_fn(|_| random.next_u64())
-}
-
 /// Words that a message of keys holds, beside its step.
-pub(crate) const MOST_WORDS: usize = MESSAGE_WORDS - 1;
+const MOST_WORDS: usize = MESSAGE_WORDS - 1;
+
+/// Records of which all that a core sends in a step finds room in its transmit words (1,024, and an
+/// answer has 15): then nothing keeps it from receiving. With more it must not send what others have
+/// no room for.
+const FEW: u32 = 64;

@@ -25,6 +25,12 @@ pub trait Program: Clone + Send + Sync + 'static {
     /// Whether the answers of all ranks, by rank, are right.
     fn check(&self, answers: &[Self::Answer]) -> Verdict;
 
+    /// How many messages all ranks send for these answers, where that is known: for machines that count
+    /// them. A multicast is one message where the network can, and one to each member where it cannot.
+    fn messages(&self, _answers: &[Self::Answer], _multicast: bool) -> Option<u64> {
+        None
+    }
+
     /// Which time of the run is the program's time.
     fn timing(&self) -> Timing {
         Timing::LastEnd

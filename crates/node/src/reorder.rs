@@ -4,7 +4,8 @@
 //! on an earlier one; it is set aside until its step comes (NanoSort, section 5.2). The paper names
 //! three places for that:
 //!
-//! * software: a buffer in memory, as the paper built it; setting aside is a copy and is charged
+//! * software: a buffer in memory, as the paper built it. Setting aside is a copy into a slot that was
+//!   not touched before: there is one for each message that may come; both are charged
 //! * by port: a port of its own for each step, so a queue of its own in the NIC
 //! * in the NIC: the same to a program; the machine lets the steps share one queue
 
@@ -69,7 +70,9 @@ impl Reorder {
                     if of == step {
                         return message;
                     }
-                    node.work(Work::Copy { bytes: message.words.len() as u64 * 8 });
+                    let bytes = message.words.len() as u64 * 8;
+                    node.work(Work::Load { bytes });
+                    node.work(Work::Copy { bytes });
                     early.entry(of).or_default().push_back(message);
                 }
             }

@@ -43,6 +43,11 @@ impl Partition {
         self.cores
     }
 
+    /// Its first core.
+    pub fn first(self) -> Rank {
+        Rank(self.first)
+    }
+
     /// All cores of the group.
     pub fn group(self) -> Group {
         Group::row(Rank(self.first), self.cores)

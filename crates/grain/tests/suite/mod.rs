@@ -2,8 +2,8 @@
 //! `program_suite!(harness)`.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program, ReceiveLoop,
-    SendLoop, SetAlgebra, Verdict,
+    Exchange, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program,
+    Reading, ReceiveLoop, SendLoop, SetAlgebra, Verdict,
 };
 use node::{Matching, Rank};
 
@@ -269,10 +269,18 @@ pub fn nano_sort(harness: &impl Harness) {
         {
             for matching in MATCHINGS {
                 let seed = u64::from(ranks + keys);
-                let program = NanoSort { keys, buckets, incast, matching, seed };
-                is_right(harness, ranks, &program);
-                for verdict in verdicts(harness, ranks, &program) {
-                    assert_eq!(verdict.sorted, Some(true));
+                for exchange in [Exchange::Buckets, Exchange::Keys] {
+                    if (exchange, matching) == (Exchange::Keys, Matching::Ports) {
+                        continue;
+                    }
+                    let (burst, rows) = (1 + keys / 8, (buckets % 2 == 0).then_some(2));
+                    let reading = Reading { exchange, incast: Some(incast), burst, rows };
+                    let program =
+                        NanoSort { keys, buckets, reading, matching, seed, ..NanoSort::default() };
+                    is_right(harness, ranks, &program);
+                    for verdict in verdicts(harness, ranks, &program) {
+                        assert_eq!(verdict.sorted, Some(true));
+                    }
                 }
             }
         }
@@ -282,8 +290,17 @@ pub fn nano_sort(harness: &impl Harness) {
 /// No keys at all, and so many that a bucket takes several messages.
 pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
     for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500)] {
-        let program = NanoSort { keys, buckets: 4, ..NanoSort::default() };
-        is_right(harness, ranks, &program);
+        for exchange in [Exchange::Buckets, Exchange::Keys] {
+            let reading = Reading { exchange, ..Reading::default() };
+            is_right(
+                harness,
+                ranks,
+                &NanoSort { keys, buckets: 4, reading, ..NanoSort::default() },
+            );
+        }
     }
     refused(harness, 2, &NanoSort { buckets: 1, ..NanoSort::default() });
+    let reading = Reading { exchange: Exchange::Keys, ..Reading::default() };
+    let program = NanoSort { reading, matching: Matching::Ports, ..NanoSort::default() };
+    refused(harness, 2, &program);
 }
