@@ -137,6 +137,10 @@ impl Program for NanoSort {
         if self.buckets < 2 {
             return Some(format!("keys go to 2 buckets or more, not {}", self.buckets));
         }
+        let burst = self.reading.burst;
+        if !(1..=MOST_BURST).contains(&burst) {
+            return Some(format!("a burst is 1 to {MOST_BURST} keys, not {burst}"));
+        }
         let in_queues = self.matching == Matching::Ports;
         (in_queues && self.reading.exchange == Exchange::Keys).then(|| {
             "by keys, more of them may come to a core that waits for splitters than its queues hold: \
@@ -181,3 +185,7 @@ const MOST_WORDS: usize = MESSAGE_WORDS - 1;
 /// answer has 15): then nothing keeps it from receiving. With more it must not send what others have
 /// no room for.
 const FEW: u32 = 64;
+
+/// The most keys that a core sends in the shuffle before it receives as many: a quarter of a receive
+/// queue.
+const MOST_BURST: u32 = 16;

@@ -41,7 +41,7 @@ use crate::changes::Changes;
 use crate::error::LabError;
 use crate::job::{Job, Seeds};
 use crate::observer::Observer;
-use crate::parameters::{Knob, Parameters, ReorderBy};
+use crate::parameters::{Knob, Parameters};
 use crate::place::Place;
 use crate::report::{RunReport, SimReport};
 
@@ -240,15 +240,16 @@ impl Line {
     fn parameters(&self) -> Result<Parameters, LabError> {
         let mut asked = Parameters::default();
         for (name, setting) in &self.with {
-            let word = |word: &String| ReorderBy::named(word);
-            match (Knob::named(name), setting) {
-                (Some(Knob::Reorder), Setting::Word(by)) if word(by).is_some() => {
-                    asked.set_reorder(word(by).unwrap_or_default());
-                }
-                (Some(knob), Setting::Number(number)) if knob != Knob::Reorder => {
+            let is_set = match (Knob::named(name), setting) {
+                (Some(knob), Setting::Word(word)) => asked.set_word(knob, word),
+                (Some(knob), Setting::Number(number)) if knob.words().is_empty() => {
                     asked.set(knob, *number);
+                    true
                 }
-                _ => return Err(self.refused(&format!("'{name}' cannot be set so"))),
+                _ => false,
+            };
+            if !is_set {
+                return Err(self.refused(&format!("'{name}' cannot be set so")));
             }
         }
         Ok(asked)

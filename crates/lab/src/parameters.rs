@@ -40,12 +40,20 @@ pub enum Knob {
     Servers,
     /// How many tasks of a core that owns keys serve them.
     Workers,
-    /// Where messages of later steps wait.
+    /// Keys that a core sends before it receives as many.
+    Burst,
+    /// Rows of a group that name borders.
+    Rows,
+    /// How keys come to their buckets: a word.
+    Exchange,
+    /// How keys lie: a word.
+    Distribution,
+    /// Where messages of later steps wait: a word.
     Reorder,
 }
 
 /// Every knob with its name, which is the option's and the key's in a file.
-const NAMES: [(Knob, &str); 13] = [
+const NAMES: [(Knob, &str); 17] = [
     (Knob::Cores, "cores"),
     (Knob::KeysPerCore, "keys-per-core"),
     (Knob::Keys, "keys"),
@@ -58,6 +66,10 @@ const NAMES: [(Knob, &str); 13] = [
     (Knob::Queries, "queries"),
     (Knob::Servers, "servers"),
     (Knob::Workers, "workers"),
+    (Knob::Burst, "burst"),
+    (Knob::Rows, "rows"),
+    (Knob::Exchange, "exchange"),
+    (Knob::Distribution, "distribution"),
     (Knob::Reorder, "reorder"),
 ];
 
@@ -71,6 +83,16 @@ impl Knob {
     pub fn name(self) -> &'static str {
         let entry = NAMES.iter().find(|(knob, _)| *knob == self);
         entry.map(|(_, name)| *name).expect("every knob has a name")
+    }
+
+    /// The words that it is told with, the default first; none if it is told a number.
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Knob::Exchange => &["buckets", "keys"],
+            Knob::Distribution => &["uniform", "heavy-tailed", "clustered", "sorted"],
+            Knob::Reorder => &["software", "port", "nic"],
+            _ => &[],
+        }
     }
 }
 
@@ -93,20 +115,8 @@ pub enum ReorderBy {
 }
 
 impl ReorderBy {
-    /// All with their names.
-    pub const ALL: [(ReorderBy, &str); 3] =
-        [(ReorderBy::Software, "software"), (ReorderBy::Port, "port"), (ReorderBy::Nic, "nic")];
-
-    /// The one of that name.
-    pub fn named(name: &str) -> Option<ReorderBy> {
-        ReorderBy::ALL.iter().find(|(_, known)| *known == name).map(|(by, _)| *by)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        let entry = ReorderBy::ALL.iter().find(|(by, _)| *by == self);
-        entry.map(|(_, name)| *name).expect("each has a name")
-    }
+    /// All, in the order of their words.
+    const ALL: [ReorderBy; 3] = [ReorderBy::Software, ReorderBy::Port, ReorderBy::Nic];
 
     /// How programs match steps.
     pub fn matching(self) -> Matching {
@@ -126,11 +136,11 @@ impl ReorderBy {
     }
 }
 
-/// Values of knobs: what somebody asked for, or all that a program knows.
+/// Values of knobs: what somebody asked for, or all that a program knows. A word is kept as its number
+/// among the knob's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
     values: BTreeMap<Knob, u64>,
-    reorder: Option<ReorderBy>,
 }
 
 impl Parameters {
@@ -139,14 +149,23 @@ impl Parameters {
         self.values.insert(knob, value);
     }
 
-    /// Says where messages of later steps wait.
-    pub fn set_reorder(&mut self, by: ReorderBy) {
-        self.reorder = Some(by);
+    /// Sets a knob that is told with a word; whether it knows that word.
+    pub fn set_word(&mut self, knob: Knob, word: &str) -> bool {
+        let number = knob.words().iter().position(|known| *known == word);
+        number.is_some_and(|number| {
+            self.values.insert(knob, number as u64);
+            true
+        })
+    }
+
+    /// The one of these that a knob's word names; they are in the order of its words.
+    pub(crate) fn choice<T: Copy>(&self, knob: Knob, all: &[T]) -> T {
+        all[self.find(knob).unwrap_or(0) as usize]
     }
 
     /// Where messages of later steps wait.
     pub fn reorder(&self) -> ReorderBy {
-        self.reorder.unwrap_or_default()
+        self.choice(Knob::Reorder, &ReorderBy::ALL)
     }
 
     /// The value of a knob, if it is set.
@@ -174,16 +193,18 @@ impl Parameters {
 
     /// All that are set, by name, in the order of the knobs.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let numbers = self.values.iter().map(|(knob, value)| (knob.name(), value.to_string()));
-        let reorder = self.reorder.map(|by| (Knob::Reorder.name(), by.name().to_owned()));
-        numbers.chain(reorder)
+        self.values.iter().map(|(knob, value)| match knob.words().get(*value as usize) {
+            Some(word) => (knob.name(), (*word).to_owned()),
+            None => (knob.name(), value.to_string()),
+        })
     }
 
     /// The same with values for JSON.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        let numbers = self.values.iter().map(|(knob, value)| (knob.name(), Value::from(*value)));
-        let reorder = self.reorder.map(|by| (Knob::Reorder.name(), Value::from(by.name())));
-        numbers.chain(reorder)
+        self.values.iter().map(|(knob, value)| match knob.words().get(*value as usize) {
+            Some(word) => (knob.name(), Value::from(*word)),
+            None => (knob.name(), Value::from(*value)),
+        })
     }
 
     /// These, with the program's defaults for what was not asked for.
@@ -191,27 +212,21 @@ impl Parameters {
     /// # Errors
     /// When the program does not know one of them, or it has a value that cannot be.
     pub fn resolved(&self, program: &Listing) -> Result<Parameters, LabError> {
-        for knob in self.asked() {
-            self.check(knob, program)?;
+        for knob in self.values.keys() {
+            self.check(*knob, program)?;
         }
         let mut all = self.clone();
         for &(knob, default) in program.knobs {
-            if let Some(default) = default {
+            let first_word = (!knob.words().is_empty()).then_some(0);
+            if let Some(default) = default.or(first_word) {
                 all.values.entry(knob).or_insert(default);
             }
-        }
-        if program.knows(Knob::Reorder) {
-            all.reorder.get_or_insert_default();
         }
         if program.knows(Knob::KeysPerCore) {
             all.divide_keys(self)?;
         }
         all.check_to()?;
         Ok(all)
-    }
-
-    fn asked(&self) -> impl Iterator<Item = Knob> {
-        self.values.keys().copied().chain(self.reorder.map(|_| Knob::Reorder))
     }
 
     fn check(&self, knob: Knob, program: &Listing) -> Result<(), LabError> {
@@ -233,6 +248,7 @@ impl Parameters {
             Knob::Keys if program.knows(Knob::KeysPerCore) => return Ok(()),
             _ if value > u64::from(u32::MAX) => "must be below 4,294,967,296",
             Knob::To | Knob::KeysPerCore => return Ok(()),
+            _ if !knob.words().is_empty() => return Ok(()),
             _ if value == 0 => "must be at least 1",
             _ => return Ok(()),
         };

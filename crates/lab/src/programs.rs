@@ -4,18 +4,21 @@
 //! forgotten. The default cores are those of the paper's figure where there is one.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, ReceiveLoop, SendLoop,
-    SetAlgebra,
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Reading, ReceiveLoop,
+    SendLoop, SetAlgebra,
 };
 use node::{MESSAGE_BYTES, Rank};
 
 use crate::error::LabError;
 use crate::parameters::Knob::{
-    self, Buckets, Bytes, Cores, Incast, Keys, KeysPerCore, Messages, Queries, Reorder, Rounds,
-    Servers, To, Workers,
+    self, Buckets, Burst, Bytes, Cores, Distribution, Exchange, Incast, Keys, KeysPerCore,
+    Messages, Queries, Reorder, Rounds, Rows, Servers, To, Workers,
 };
 use crate::parameters::Parameters;
 use crate::run::Runnable;
+
+/// In the order of their words.
+const EXCHANGES: [grain::Exchange; 2] = [grain::Exchange::Buckets, grain::Exchange::Keys];
 
 /// A program and what it can be told.
 #[derive(Debug)]
@@ -127,14 +130,26 @@ static PROGRAMS: [Listing; 11] = [
             (KeysPerCore, Some(16)),
             (Keys, None),
             (Buckets, Some(16)),
-            (Incast, Some(16)),
+            (Incast, None),
+            (Burst, Some(1)),
+            (Rows, None),
+            (Exchange, None),
+            (Distribution, None),
             (Reorder, None),
         ],
         build: |told, seed| {
+            let small = |knob| told.find(knob).map(|_| told.number(knob));
+            let reading = Reading {
+                exchange: told.choice(Exchange, &EXCHANGES),
+                incast: small(Incast),
+                burst: told.number(Burst),
+                rows: small(Rows),
+            };
             Box::new(NanoSort {
                 keys: told.number(KeysPerCore),
                 buckets: told.number(Buckets),
-                incast: told.number(Incast),
+                distribution: told.choice(Distribution, &grain::Distribution::ALL),
+                reading,
                 matching: told.reorder().matching(),
                 seed,
             })

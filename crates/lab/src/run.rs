@@ -90,6 +90,7 @@ fn simulate<P: Program>(
         tap,
         ..setting.clone()
     };
+    let multicast = setting.multicast;
     let begin = Instant::now();
     let cluster = Cluster::new(profile.clone(), setting)?;
     ground.observer.begin(ground.run, profile.tick_fs, cluster.watch());
@@ -98,12 +99,15 @@ fn simulate<P: Program>(
     let wall_s = begin.elapsed().as_secs_f64();
     let slices = std::mem::take(&mut report.slices);
     let ticks = ticks_of(timing, &report);
+    let mut verdict = program.check(&answers);
+    let expected = program.messages(&answers, multicast);
+    verdict.fault = verdict.fault.or_else(|| miscounted(report.counts.messages, expected?));
     Ok(RunReport {
         seed: ground.seed,
         ticks,
         time_us: microseconds(ticks, profile.tick_fs),
         stages: StageReport::all(&report, profile.tick_fs, |stage| program.tasks(stage)),
-        verdict: program.check(&answers),
+        verdict,
         simulated: Some(Simulated {
             counts: report.counts,
             longest_send_wait_us: microseconds(report.counts.longest_send_wait, profile.tick_fs),
@@ -115,6 +119,12 @@ fn simulate<P: Program>(
         }),
         wall_s,
     })
+}
+
+/// What is wrong with so many messages where so many were expected.
+fn miscounted(sent: u64, expected: u64) -> Option<String> {
+    (sent != expected)
+        .then(|| format!("{sent} messages were sent, and the closed form says {expected}"))
 }
 
 /// The program's time.

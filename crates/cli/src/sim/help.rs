@@ -1,7 +1,7 @@
 //! The help of `gristmill sim`: every program and machine, or all about one program.
 
 use clap::{Arg, Command};
-use lab::{Knob, Listing, ReorderBy, machines, programs};
+use lab::{Knob, Listing, machines, programs};
 
 use crate::text;
 
@@ -39,8 +39,7 @@ pub fn programs_and_machines() -> String {
 fn default_of(knob: Knob, default: Option<u64>) -> String {
     match default {
         Some(default) => default.to_string(),
-        None if knob == Knob::Reorder => ReorderBy::default().name().to_owned(),
-        None => "none".to_owned(),
+        None => knob.words().first().map_or_else(|| "none".to_owned(), ToString::to_string),
     }
 }
 

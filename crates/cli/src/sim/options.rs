@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ::lab::{Changes, Knob, Parameters, ReorderBy, Seeds};
+use ::lab::{Changes, Knob, Parameters, Seeds};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
@@ -22,7 +22,7 @@ pub struct Arguments {
     pub machine: String,
     /// Where messages of later steps wait: in a buffer of the program, in a queue of the NIC for
     /// each step, or in the NIC [default: software]
-    #[arg(long, value_name = "software|port|nic", value_parser = reorder_names())]
+    #[arg(long, value_name = "software|port|nic", value_parser = words(Knob::Reorder))]
     reorder: Option<String>,
     /// Decides all that is drawn; run i has seed S + i
     #[arg(long, value_name = "S", default_value_t = Seeds::default().first)]
@@ -74,6 +74,7 @@ struct ProgramOptions {
     #[arg(long, value_name = "B", value_parser = count, allow_negative_numbers = true)]
     buckets: Option<u64>,
     /// How many a core of a tree merges in one step, its own among them; 1 makes the tree a chain
+    /// [nano-sort: as many as there are buckets]
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
     incast: Option<u64>,
     /// The core behind whose NIC all messages go [default: none, to random cores]
@@ -91,6 +92,19 @@ struct ProgramOptions {
     /// Tasks that serve what a core owns; four have a core each on the machine nanopu-nodes
     #[arg(long, value_name = "W", value_parser = count, allow_negative_numbers = true)]
     workers: Option<u64>,
+    /// Keys that a core sends in the first shuffle before it receives as many, 1 to 16
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    burst: Option<u64>,
+    /// Rows of a group whose cores name borders [default: none, all do]
+    #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
+    rows: Option<u64>,
+    /// How keys come to their buckets: in one message for each bucket, or one for each key to a
+    /// drawn core [default: buckets]
+    #[arg(long, value_name = "buckets|keys", value_parser = words(Knob::Exchange))]
+    exchange: Option<String>,
+    /// How keys lie [default: uniform]
+    #[arg(long, value_name = "WORD", value_parser = words(Knob::Distribution))]
+    distribution: Option<String>,
 }
 
 /// The same for every program.
@@ -128,8 +142,8 @@ enum Switch {
     Off,
 }
 
-fn reorder_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(ReorderBy::ALL.map(|(_, name)| name))
+fn words(knob: Knob) -> PossibleValuesParser {
+    PossibleValuesParser::new(knob.words())
 }
 
 impl Arguments {
@@ -159,6 +173,8 @@ impl Arguments {
             (Knob::Queries, told.queries),
             (Knob::Servers, told.servers),
             (Knob::Workers, told.workers),
+            (Knob::Burst, told.burst),
+            (Knob::Rows, told.rows),
         ];
         let mut parameters = Parameters::default();
         for (knob, value) in given {
@@ -166,8 +182,15 @@ impl Arguments {
                 parameters.set(knob, value);
             }
         }
-        if let Some(by) = self.reorder.as_deref().and_then(ReorderBy::named) {
-            parameters.set_reorder(by);
+        let words = [
+            (Knob::Exchange, &told.exchange),
+            (Knob::Distribution, &told.distribution),
+            (Knob::Reorder, &self.reorder),
+        ];
+        for (knob, word) in words {
+            if let Some(word) = word {
+                parameters.set_word(knob, word);
+            }
         }
         parameters
     }

@@ -69,7 +69,7 @@ impl Sorter {
     /// leads, which all know: so nobody is sent more than others.
     pub async fn shuffle(&mut self, node: &Node) {
         node.stage("shuffle");
-        let burst = self.reading.burst.clamp(1, MOST_BURST) as usize;
+        let burst = self.reading.burst as usize;
         let (keys, mut first) = (std::mem::take(&mut self.held), 0);
         for some in keys.chunks(burst) {
             for (number, held) in (first..).zip(some) {
@@ -108,10 +108,6 @@ impl Sorter {
         node.work(Work::Sort { records: self.held.len() as u64 });
     }
 }
-
-/// The most keys that a core sends in the shuffle before it receives as many: a quarter of a receive
-/// queue.
-const MOST_BURST: u32 = 16;
 
 impl Held {
     pub fn words(self) -> [u64; 2] {
