@@ -45,5 +45,5 @@ pub use disk::{DiskModel, MemoryDisks};
 pub use driver::Driver;
 pub use fault::Fault;
 pub use profile::{CoreModel, NetworkModel, NicModel, Profile, ProfileError};
-pub use report::{Counts, Report, RunError, Slice, StageTimes, Stuck, Windows};
+pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Windows};
 pub use setting::{Queues, Sample, Setting, SetupError, parts};

@@ -15,6 +15,8 @@ pub struct Report {
     pub tapped: Vec<u64>,
     /// Stages of the traced ranks.
     pub slices: Vec<Slice>,
+    /// Every message that was sent, if that was asked for: by sender, then by time.
+    pub sends: Vec<Sent>,
     /// How long a window is in ticks, and how many blocks run in it.
     pub windows: Windows,
 }
@@ -26,6 +28,7 @@ impl Report {
         self.counts.add(&more.counts);
         self.tapped.extend(more.tapped);
         self.slices.extend(more.slices);
+        self.sends.extend(more.sends);
         for stage in more.stages {
             match self.stages.iter_mut().find(|known| known.name == stage.name) {
                 Some(known) => known.ticks.extend(stage.ticks),
@@ -113,6 +116,19 @@ pub struct Slice {
     pub end: u64,
     /// Ticks of it that it waited.
     pub idle: u64,
+}
+
+/// A message that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sent {
+    /// When its last word was written, in ticks.
+    pub time: u64,
+    /// By whom.
+    pub from: u32,
+    /// To whom; of a multicast, to the last of its group.
+    pub to: u32,
+    /// How many words it has; of a multicast, with two that name the group.
+    pub words: u32,
 }
 
 /// Every task that is left waits, and nothing is to come.

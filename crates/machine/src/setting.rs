@@ -29,6 +29,8 @@ pub struct Setting {
     pub tap: Option<Rank>,
     /// How many ranks' stages to write down for a trace; 0 for none. [`Sample`] says which.
     pub traced: u32,
+    /// Whether to write down every message that is sent.
+    pub sends: bool,
 }
 
 /// The ranks that a trace shows: all, or of many some groups of neighbours, the first and the last
@@ -117,6 +119,7 @@ impl Setting {
             loss_parts: 0,
             tap: None,
             traced: 0,
+            sends: false,
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::engine::bulk::{self, Parcel};
 use crate::engine::inner::{Inner, Shared};
 use crate::network::packet::{GROUP_WORDS, Kind, Packet};
 use crate::network::switch::group_words;
+use crate::report::Sent;
 use crate::timeline::BlockSignal;
 
 pub struct TaskBackend {
@@ -213,6 +214,9 @@ impl Backend for TaskBackend {
             let place = inner.medium.bench.slab.put(sent);
             rank.outgoing.push(place, &mut inner.medium.bench.slab);
             inner.medium.counts.messages += 1;
+            if self.shared.fabric.setting.sends {
+                inner.sends.push(Sent { time, from: self.rank.0, to: to.0, words: written - 1 });
+            }
             let (nic, medium) = inner.nic(self.local);
             nic.offer(time, medium);
             Poll::Ready(())

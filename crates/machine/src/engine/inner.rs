@@ -18,7 +18,7 @@ use crate::engine::medium::{Fabric, Medium};
 use crate::network::slab::fetch;
 use crate::network::switch::Switch;
 use crate::nic::Nic;
-use crate::report::{Counts, Report};
+use crate::report::{Counts, Report, Sent};
 use crate::timeline::{Call, Desk, Timeline};
 
 /// What the tasks of a block share.
@@ -37,6 +37,7 @@ pub struct Inner {
     pub ranks: Vec<RankState>,
     pub tasks: Vec<Task>,
     pub meter: Meter,
+    pub sends: Vec<Sent>,
     /// Tasks that were spawned and have no future yet.
     pub starts: Vec<(u32, Start)>,
     pub bulk: Bulk,
@@ -83,6 +84,7 @@ impl Inner {
             ranks: (0..cores).map(|_| RankState::default()).collect(),
             tasks: Vec::new(),
             meter: Meter::new(first_rank, cores, setting.sample()),
+            sends: Vec::new(),
             starts: Vec::new(),
             bulk: Bulk::default(),
             inboxes: BTreeMap::new(),
@@ -306,12 +308,14 @@ impl Inner {
     }
 
     /// What the block counted, for its first so many ranks.
-    pub fn report(self, ranks: usize) -> Report {
+    pub fn report(mut self, ranks: usize) -> Report {
+        self.sends.sort_unstable_by_key(|sent| (sent.from, sent.time));
         let busiest = self.switches.iter().map(Switch::busiest_down_flits);
         let busiest_down_flits = busiest.max().unwrap_or(0);
         let mut report = Report {
             ends: self.ranks[..ranks].iter().map(|rank| rank.end).collect(),
             counts: Counts { busiest_down_flits, ..self.medium.counts },
+            sends: self.sends,
             tapped: self.nics.into_iter().flat_map(|nic| nic.tapped).collect(),
             ..Report::default()
         };
