@@ -58,7 +58,7 @@ pub trait Backend {
     /// Ready when the NIC has taken the message, at the task's clock. Without a NIC to wait for, a
     /// letter to the receiver's mailbox.
     fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
-        let message = Message { from: self.rank(), words: Words::from(outgoing.words) };
+        let message = Message { from: self.rank(), words: outgoing.words.clone() };
         self.post(outgoing.to.one(), Letter::Message(message));
         Poll::Ready(())
     }
@@ -86,7 +86,7 @@ pub struct Outgoing<'a> {
     /// Where it goes.
     pub to: Target,
     /// What it says.
-    pub words: &'a [u64],
+    pub words: &'a Words,
     /// Whether these words are passed on as they were received.
     pub forwarded: bool,
 }

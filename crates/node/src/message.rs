@@ -115,25 +115,33 @@ impl Node {
     /// Sends a small message; it leaves at the task's clock. Waits while the node's NIC has no room
     /// for it.
     pub async fn send(&self, to: Address, words: &[u64]) {
+        self.send_words(to, &Words::from(words)).await;
+    }
+
+    pub(crate) async fn send_words(&self, to: Address, words: &Words) {
         self.go_out(Outgoing { to: Target::One(to), words, forwarded: false }).await;
     }
 
     /// Passes a message on. On a nanoPU each word goes from the receiving to the sending register
     /// by the instruction that reads it.
     pub async fn forward(&self, to: Address, message: &Message) {
-        let words = &message.words[..];
+        let words = &message.words;
         self.go_out(Outgoing { to: Target::One(to), words, forwarded: true }).await;
     }
 
     /// Sends a small message to every member of a group: once if the network can multicast, else to
     /// one member after the other.
     pub async fn multicast(&self, to: Group, port: Port, words: &[u64]) {
+        self.multicast_words(to, port, &Words::from(words)).await;
+    }
+
+    pub(crate) async fn multicast_words(&self, to: Group, port: Port, words: &Words) {
         if self.backend().multicasts(words.len()) && to.count > 1 {
             self.go_out(Outgoing { to: Target::Group(to, port), words, forwarded: false }).await;
             return;
         }
         for rank in to.members() {
-            self.send(Address { rank, port }, words).await;
+            self.send_words(Address { rank, port }, words).await;
         }
     }
 

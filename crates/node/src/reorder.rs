@@ -30,15 +30,45 @@ pub struct Reorder {
 }
 
 enum By {
-    Software { port: MessagePort, early: BTreeMap<u32, VecDeque<Message>> },
+    Software { port: MessagePort, early: Early },
     Ports { bound: BTreeMap<u32, MessagePort> },
+}
+
+/// Messages that were set aside: a queue for each step, few of which have any at a time.
+#[derive(Default)]
+struct Early {
+    steps: Vec<(u32, VecDeque<Message>)>,
+    /// A queue that is empty again.
+    spare: VecDeque<Message>,
+}
+
+impl Early {
+    fn keep(&mut self, step: u32, message: Message) {
+        match self.steps.iter_mut().find(|(of, _)| *of == step) {
+            Some((_, queue)) => queue.push_back(message),
+            None => {
+                let mut queue = std::mem::take(&mut self.spare);
+                queue.push_back(message);
+                self.steps.push((step, queue));
+            }
+        }
+    }
+
+    fn take(&mut self, step: u32) -> Option<Message> {
+        let at = self.steps.iter().position(|(of, _)| *of == step)?;
+        let message = self.steps[at].1.pop_front();
+        if self.steps[at].1.is_empty() {
+            self.spare = self.steps.swap_remove(at).1;
+        }
+        message
+    }
 }
 
 impl Reorder {
     /// Owns `first`, and when steps are matched by ports those that follow.
     pub fn new(node: &Node, first: Port, matching: Matching) -> Reorder {
         let by = match matching {
-            Matching::Software => By::Software { port: node.bind(first), early: BTreeMap::new() },
+            Matching::Software => By::Software { port: node.bind(first), early: Early::default() },
             Matching::Ports => By::Ports { bound: BTreeMap::new() },
         };
         Reorder { first, by }
@@ -46,21 +76,21 @@ impl Reorder {
 
     /// Sends `words` as a message of `step`; the receiver has the same ports and matching.
     pub async fn send(&self, node: &Node, to: Rank, step: u32, words: &[u64]) {
-        let (port, framed) = self.frame(step, words);
-        node.send(Address { rank: to, port }, framed.as_deref().unwrap_or(words)).await;
+        let (port, words) = self.frame(step, words);
+        node.send_words(Address { rank: to, port }, &words).await;
     }
 
     /// As [`Reorder::send`], to every member of a group.
     pub async fn multicast(&self, node: &Node, to: Group, step: u32, words: &[u64]) {
-        let (port, framed) = self.frame(step, words);
-        node.multicast(to, port, framed.as_deref().unwrap_or(words)).await;
+        let (port, words) = self.frame(step, words);
+        node.multicast_words(to, port, &words).await;
     }
 
     /// The next message of `step`.
     pub async fn next(&mut self, node: &Node, step: u32) -> Message {
         match &mut self.by {
             By::Software { port, early } => {
-                if let Some(message) = early.get_mut(&step).and_then(VecDeque::pop_front) {
+                if let Some(message) = early.take(step) {
                     node.work(Work::Copy { bytes: message.words.len() as u64 * 8 });
                     return message;
                 }
@@ -73,7 +103,7 @@ impl Reorder {
                     let bytes = message.words.len() as u64 * 8;
                     node.work(Work::Load { bytes });
                     node.work(Work::Copy { bytes });
-                    early.entry(of).or_default().push_back(message);
+                    early.keep(of, message);
                 }
             }
             By::Ports { bound } => {
@@ -83,16 +113,11 @@ impl Reorder {
         }
     }
 
-    /// Where a message of `step` goes, and its words if they differ from what it says.
-    fn frame(&self, step: u32, words: &[u64]) -> (Port, Option<Words>) {
+    /// Where a message of `step` goes, and its words.
+    fn frame(&self, step: u32, words: &[u64]) -> (Port, Words) {
         match &self.by {
-            By::Software { .. } => {
-                let mut framed = [0; crate::MESSAGE_WORDS + 1];
-                framed[0] = u64::from(step);
-                framed[1..=words.len()].copy_from_slice(words);
-                (self.first, Some(Words::from(&framed[..=words.len()])))
-            }
-            By::Ports { .. } => (port_of(self.first, step), None),
+            By::Software { .. } => (self.first, Words::after(step.into(), words)),
+            By::Ports { .. } => (port_of(self.first, step), Words::from(words)),
         }
     }
 }

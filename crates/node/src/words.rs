@@ -19,7 +19,8 @@ enum Form {
     /// A form of its own, since most packets say nothing: one byte to write.
     Empty,
     Inline(u8, [u64; INLINE_WORDS]),
-    Shared(Arc<[u64]>),
+    /// From that word on.
+    Shared(u16, Arc<[u64]>),
 }
 
 impl Words {
@@ -31,12 +32,30 @@ impl Words {
     /// Whether they need no memory of their own.
     #[inline]
     pub fn is_inline(&self) -> bool {
-        !matches!(self.0, Form::Shared(_))
+        !matches!(self.0, Form::Shared(..))
+    }
+
+    /// A word and those that follow it.
+    pub fn after(first: u64, rest: &[u64]) -> Words {
+        if rest.len() < INLINE_WORDS {
+            let mut inline = [first; INLINE_WORDS];
+            inline[1..=rest.len()].copy_from_slice(rest);
+            return Words(Form::Inline(1 + rest.len() as u8, inline));
+        }
+        Words(Form::Shared(0, std::iter::once(first).chain(rest.iter().copied()).collect()))
     }
 
     /// The words after the first `count`.
+    ///
+    /// # Panics
+    /// When there are fewer.
     pub fn skip(&self, count: usize) -> Words {
-        Words::from(&self[count..])
+        match &self.0 {
+            Form::Shared(begin, words) if count <= self.len() => {
+                Words(Form::Shared(begin + count as u16, Arc::clone(words)))
+            }
+            _ => Words::from(&self[count..]),
+        }
     }
 }
 
@@ -50,7 +69,7 @@ impl From<&[u64]> for Words {
     #[inline]
     fn from(words: &[u64]) -> Words {
         if words.len() > INLINE_WORDS {
-            return Words(Form::Shared(words.into()));
+            return Words(Form::Shared(0, words.into()));
         }
         let mut inline = [0; INLINE_WORDS];
         inline[..words.len()].copy_from_slice(words);
@@ -66,7 +85,7 @@ impl Deref for Words {
         match &self.0 {
             Form::Empty => &[],
             Form::Inline(count, words) => &words[..usize::from(*count)],
-            Form::Shared(words) => words,
+            Form::Shared(begin, words) => &words[usize::from(*begin)..],
         }
     }
 }
@@ -95,7 +114,11 @@ mod tests {
             let words: Vec<u64> = (0..count).collect();
             let held = Words::from(&words[..]);
             assert_eq!((&*held, held.clone()), (&words[..], held.clone()));
+            let longer = Words::after(7, &words);
+            assert_eq!((longer[0], &longer[1..]), (7, &words[..]));
+            assert_eq!(longer.skip(1), held);
             assert_eq!(*held.skip(words.len() / 2), words[words.len() / 2..]);
+            assert!(longer.skip(1).skip(words.len()).is_empty());
         }
         assert!(Words::new().is_empty());
     }

@@ -17,17 +17,30 @@ use super::sorter::{BUCKETS, Held, Sorter, pairs, step};
 use super::{FEW, MOST_WORDS};
 use crate::Tree;
 
+/// Keys in order, cut into buckets.
+struct Buckets {
+    held: Vec<Held>,
+    /// Where each bucket ends.
+    ends: Vec<usize>,
+}
+
+impl Buckets {
+    fn of(&self, bucket: u32) -> &[Held] {
+        let bucket = bucket as usize;
+        &self.held[if bucket == 0 { 0 } else { self.ends[bucket - 1] }..self.ends[bucket]]
+    }
+}
+
 impl Sorter {
-    /// The bucket of each of its keys; its hands are empty then.
-    fn buckets(&mut self, node: &Node, splitters: &[u64]) -> Vec<Vec<Held>> {
-        let mut buckets = vec![Vec::new(); splitters.len() + 1];
-        let (keys, count) = (self.held.len() as u64, splitters.len() as u64);
-        for held in self.held.drain(..) {
-            let bucket = splitters.iter().take_while(|splitter| **splitter <= held.key).count();
-            buckets[bucket].push(held);
-        }
-        node.work(Work::Bucket { keys, splitters: count });
-        buckets
+    /// Its keys by buckets; it has none then. Few borders come if nobody had keys to name: then the last
+    /// buckets have no keys.
+    fn cut(&mut self, node: &Node, columns: u32, splitters: &[u64]) -> Buckets {
+        let held = std::mem::take(&mut self.held);
+        let end = |splitter| held.partition_point(|held| held.key < splitter);
+        let mut ends: Vec<_> = splitters.iter().map(|splitter| end(*splitter)).collect();
+        ends.resize(columns as usize, held.len());
+        node.work(Work::Bucket { keys: held.len() as u64, splitters: splitters.len() as u64 });
+        Buckets { held, ends }
     }
 
     /// Sends its keys to their buckets, one message for each, and receives those of its own. Few buckets
@@ -40,29 +53,30 @@ impl Sorter {
         splitters: &[u64],
     ) {
         let (column, row) = group.place(node.rank());
-        let most = part_words(self.records, group.columns());
-        // Few borders came if nobody had keys to name: then there are fewer buckets than columns.
-        let mut buckets = self.buckets(node, splitters);
-        buckets.resize(group.columns() as usize, Vec::new());
         let step = step(level, BUCKETS);
+        let buckets = self.cut(node, group.columns(), splitters);
+        let most = part_keys(self.records, group.columns());
         let mut more = BTreeMap::new();
-        for (bucket, keys) in (0..).zip(&buckets) {
-            let (to, mut parts) = (group.core(bucket, row), parts(keys, most));
-            let first = parts.pop().unwrap_or_default();
-            self.steps.send(node, to, step, &first).await;
-            more.insert(to, parts);
+        let mut words = Vec::new();
+        for bucket in 0..group.columns() {
+            let to = group.core(bucket, row);
+            let mut parts = Parts::new(buckets.of(bucket), most);
+            parts.next(&mut words);
+            self.steps.send(node, to, step, &words).await;
+            if parts.left > 0 {
+                more.insert(to, parts);
+            }
         }
-        more.retain(|_, parts| !parts.is_empty());
         let mut senders = Senders::new(group.senders(column, row));
         while senders.left > 0 || !more.is_empty() {
             let message = self.steps.next(node, step).await;
             if message.words[..] == LEAVE {
                 let parts = more.get_mut(&message.from).expect("leave is for a part");
-                let part = parts.pop().expect("leave is for a part");
-                if parts.is_empty() {
+                parts.next(&mut words);
+                if parts.left == 0 {
                     more.remove(&message.from);
                 }
-                self.steps.send(node, message.from, step, &part).await;
+                self.steps.send(node, message.from, step, &words).await;
                 self.by_keys += 1;
                 continue;
             }
@@ -83,19 +97,19 @@ impl Sorter {
         splitters: &[u64],
     ) {
         let step = step(level, BUCKETS);
-        let buckets = self.buckets(node, splitters);
-        let mut drawn = (0..).zip(&buckets).flat_map(|(bucket, keys)| {
-            keys.iter().map(move |held| (group.core(bucket, node.random() as u32), held.words()))
+        let buckets = self.cut(node, group.columns(), splitters);
+        let drawn = |bucket| group.core(bucket, node.random() as u32);
+        let mut keys = (0..group.columns()).flat_map(|bucket| {
+            buckets.of(bucket).iter().map(move |held| (drawn(bucket), held.words()))
         });
         let own = Rank(node.rank().0 - group.first().0);
         let tree = Tree::new(group.cores(), self.reading.incast.unwrap_or(self.buckets));
-        let (mut next, mut on_the_way) = (drawn.next(), 0);
-        let mut awaited = tree.all_children(own);
-        let mut told = false;
+        let (mut next, mut on_the_way) = (keys.next(), 0);
+        let (mut awaited, mut told) = (tree.all_children(own), false);
         loop {
             while let Some((to, words)) = next.filter(|_| on_the_way < MOST_ON_THE_WAY) {
                 self.steps.send(node, to, step, &words).await;
-                (next, on_the_way) = (drawn.next(), on_the_way + 1);
+                (next, on_the_way) = (keys.next(), on_the_way + 1);
                 self.by_keys += 1;
             }
             if on_the_way == 0 && awaited == 0 && !told {
@@ -103,18 +117,16 @@ impl Sorter {
                 match tree.parent(own) {
                     Some((parent, _)) => {
                         let parent = Rank(group.first().0 + parent.0);
-                        self.steps.send(node, parent, step, &[DONE]).await;
+                        self.steps.send(node, parent, step, &DONE).await;
                     }
-                    None => {
-                        self.steps.multicast(node, group.group(), step, &[OVER, OVER, OVER]).await
-                    }
+                    None => self.steps.multicast(node, group.group(), step, &OVER).await,
                 }
             }
             let message = self.steps.next(node, step).await;
             match message.words[..] {
                 [_, _] => {
                     self.held.extend(pairs(&message.words));
-                    self.steps.send(node, message.from, step, &[]).await;
+                    self.steps.send(node, message.from, step, &GOT_IT).await;
                     self.by_keys += 1;
                 }
                 [] => on_the_way -= 1,
@@ -128,10 +140,10 @@ impl Sorter {
 /// Of a bucket, leave for its next part. Keys come in pairs, and parts have three words at least.
 const LEAVE: [u64; 1] = [0];
 
-/// What ends a phase by keys says; messages are told apart by their length: a key has two words, that
-/// it came none, that a part of the tree is done one, that all is over three.
-const DONE: u64 = 1;
-const OVER: u64 = 1;
+/// What ends a phase by keys. Messages are told apart by their length: a key has two words.
+const GOT_IT: [u64; 0] = [];
+const DONE: [u64; 1] = [0];
+const OVER: [u64; 3] = [0; 3];
 
 /// Keys of a core on the way at a time: their words and those of as many answers find room on its way to
 /// the NIC, so it always comes to reading.
@@ -144,23 +156,36 @@ const ENTRIES: usize = 63 / 2;
 /// Words of an entry.
 const ENTRY_WORDS: usize = 8;
 
-/// Words of a bucket's message: of many records so few that those of all columns find room at a core,
+/// Keys of a bucket's message: of many records so few that those of all columns find room at a core,
 /// with the step and the number of messages.
-fn part_words(records: u32, columns: u32) -> usize {
+fn part_keys(records: u32, columns: u32) -> usize {
     let entries = (ENTRIES / columns as usize).max(1);
     let most = if records > FEW { entries * ENTRY_WORDS - 2 } else { MOST_WORDS - 1 };
-    most.min(MOST_WORDS - 1) / 2 * 2
+    most.min(MOST_WORDS - 1) / 2
 }
 
 /// A bucket as messages. Nearly always it is one, of pairs alone. If it is several, each has a word more
 /// that says how many: they may overtake each other.
-fn parts(bucket: &[Held], most: usize) -> Vec<Vec<u64>> {
-    let words: Vec<u64> = bucket.iter().flat_map(|held| held.words()).collect();
-    if words.len() <= most {
-        return vec![words];
+struct Parts<'a> {
+    keys: std::slice::Chunks<'a, Held>,
+    all: usize,
+    left: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn new(bucket: &'a [Held], most: usize) -> Parts<'a> {
+        let all = bucket.len().div_ceil(most).max(1);
+        Parts { keys: bucket.chunks(most), all, left: all }
     }
-    let all = words.len().div_ceil(most) as u64;
-    words.chunks(most).map(|part| part.iter().copied().chain([all]).collect()).collect()
+
+    /// Puts the next part into `words`.
+    fn next(&mut self, words: &mut Vec<u64>) {
+        words.clear();
+        let keys = self.keys.next().unwrap_or_default();
+        words.extend(keys.iter().flat_map(|held| held.words()));
+        words.extend((self.all > 1).then_some(self.all as u64));
+        self.left -= 1;
+    }
 }
 
 /// Who has not sent all of a bucket.

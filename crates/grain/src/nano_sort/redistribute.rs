@@ -1,12 +1,10 @@
 //! The end of NanoSort: each core asks where its keys were at first for their values.
 
-use std::collections::BTreeMap;
-
 use node::{Node, Rank, Work};
 
 use super::sorter::{Sorter, VALUES};
 use super::{FEW, MOST_WORDS};
-use crate::records::{VALUE_BYTES, value_of};
+use crate::records::{VALUE_BYTES, VALUE_WORDS, value_of};
 
 /// What a message says first.
 const ASKS: u64 = 0;
@@ -17,32 +15,33 @@ impl Sorter {
     /// many are wrong.
     pub async fn values(&mut self, node: &Node) -> u32 {
         node.stage("values");
-        let mut by_origin: BTreeMap<Rank, Vec<u64>> = BTreeMap::new();
-        for held in &self.held {
-            by_origin.entry(held.origin).or_default().push(held.key);
-        }
+        let mut keys: Vec<_> = self.held.iter().map(|held| (held.origin, held.key)).collect();
+        keys.sort_unstable();
         // Where each key lies now, and which keys each origin has.
-        node.work(Work::Hash { keys: 2 * self.held.len() as u64 });
-        let own = by_origin.remove(&node.rank()).unwrap_or_default();
-        let mut served = own.len() as u32;
-        let mut missing = self.held.len() - own.len();
-        for _ in &own {
+        node.work(Work::Hash { keys: 2 * keys.len() as u64 });
+        let [first, last] = [node.rank(), Rank(node.rank().0 + 1)]
+            .map(|rank| keys.partition_point(|(origin, _)| *origin < rank));
+        let own = last - first;
+        let (mut served, mut missing) = (own as u32, keys.len() - own);
+        for _ in 0..own {
             node.work(Work::Hash { keys: 1 });
             store(node);
         }
         let (most, mut asked) = (most_asked(self.records), 0);
         // From its own place on: not all ask the first core first.
-        let others = by_origin.range(node.rank()..).chain(by_origin.range(..node.rank()));
-        let mut questions = others.flat_map(|(origin, keys)| {
-            keys.chunks(most.min(MOST_WORDS - 1)).map(move |keys| (*origin, keys))
-        });
+        let others = [&keys[last..], &keys[..first]].into_iter();
+        let mut questions = others
+            .flat_map(|keys| keys.chunk_by(|one, next| one.0 == next.0))
+            .flat_map(|keys| keys.chunks(most.min(MOST_WORDS - 1)));
         let mut question = questions.next();
+        let mut words = Vec::with_capacity(2 + VALUE_WORDS);
         let mut wrong = 0;
         while served < self.records || missing > 0 {
-            while let Some((origin, keys)) = question.filter(|(_, keys)| asked + keys.len() <= most)
-            {
-                let words: Vec<u64> = [ASKS].iter().chain(keys).copied().collect();
-                self.steps.send(node, origin, VALUES, &words).await;
+            while let Some(keys) = question.filter(|keys| asked + keys.len() <= most) {
+                words.clear();
+                words.push(ASKS);
+                words.extend(keys.iter().map(|(_, key)| key));
+                self.steps.send(node, keys[0].0, VALUES, &words).await;
                 self.by_keys += 1;
                 asked += keys.len();
                 question = questions.next();
@@ -58,7 +57,9 @@ impl Sorter {
             }
             for &key in rest {
                 node.work(Work::Hash { keys: 1 });
-                let words: Vec<u64> = [TELLS, key].into_iter().chain(value_of(key)).collect();
+                words.clear();
+                words.extend([TELLS, key]);
+                words.extend(value_of(key));
                 self.steps.send(node, message.from, VALUES, &words).await;
                 self.by_keys += 1;
                 served += 1;

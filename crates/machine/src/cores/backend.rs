@@ -187,12 +187,12 @@ impl Backend for TaskBackend {
             };
             assert!(to.0 < self.shared.fabric.setting.ranks, "there is no node {to}");
             let words = match outgoing.to {
-                Target::One(_) => Words::from(outgoing.words),
+                Target::One(_) => outgoing.words.clone(),
                 Target::Group(group, _) => {
                     let mut named = [0; MESSAGE_WORDS + GROUP_WORDS];
                     let until = GROUP_WORDS + outgoing.words.len();
                     named[..GROUP_WORDS].copy_from_slice(&group_words(group));
-                    named[GROUP_WORDS..until].copy_from_slice(outgoing.words);
+                    named[GROUP_WORDS..until].copy_from_slice(&outgoing.words[..]);
                     Words::from(&named[..until])
                 }
             };
