@@ -8,7 +8,7 @@
 //!   two NICs      loopback                                  NanoSort, Table 1
 //!   messages      receive  send  flood                      NanoSort, Figures 6 and 7
 //!   a tree        merge_min                                 NanoSort, section 3.1, Figures 3 and 4
-//!   sorting       nano_sort                                 NanoSort, section 4
+//!   sorting       nano_sort  pivot_trial                    NanoSort, section 4, Figure 5
 //!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
 //! ```
 //!
@@ -30,6 +30,7 @@ mod message;
 mod nano_sort;
 mod permutation;
 mod pivot_select;
+mod pivot_trial;
 mod program;
 mod receive;
 mod records;
@@ -49,6 +50,7 @@ pub use message::{Handed, Taken};
 pub use nano_sort::{Exchange, NanoSort, Part, Reading};
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};
+pub use pivot_trial::{Named, Naming, PivotTrial};
 pub use program::{Program, Span, Timing, Verdict};
 pub use receive::ReceiveLoop;
 pub use records::Distribution;

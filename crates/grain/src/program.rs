@@ -90,6 +90,8 @@ pub struct Verdict {
     /// When the program's own time began and ended, by the ranks' clocks. Of use on real nodes, where
     /// nothing meters stages.
     pub elapsed: Option<(Time, Time)>,
+    /// What the program is run to find, if that is neither a time nor the skew.
+    pub figure: Option<f64>,
     /// One line for people.
     pub result: String,
 }

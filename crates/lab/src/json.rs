@@ -53,6 +53,7 @@ impl RunReport {
             "max_keys": self.verdict.max_keys,
             "skew": self.verdict.skew,
             "sorted": self.verdict.sorted,
+            "figure": self.verdict.figure,
             "stages": self.stages.iter().map(StageReport::to_json).collect::<Vec<_>>(),
         });
         let fields = run.as_object_mut().expect("an object");

@@ -44,6 +44,10 @@ pub enum Knob {
     Burst,
     /// Rows of a group that name borders.
     Rows,
+    /// The bucket whose size is asked for.
+    Bucket,
+    /// How a core chooses the keys that it names: a word.
+    Naming,
     /// How keys come to their buckets: a word.
     Exchange,
     /// How keys lie: a word.
@@ -53,7 +57,7 @@ pub enum Knob {
 }
 
 /// Every knob with its name, which is the option's and the key's in a file.
-const NAMES: [(Knob, &str); 17] = [
+const NAMES: [(Knob, &str); 19] = [
     (Knob::Cores, "cores"),
     (Knob::KeysPerCore, "keys-per-core"),
     (Knob::Keys, "keys"),
@@ -68,6 +72,8 @@ const NAMES: [(Knob, &str); 17] = [
     (Knob::Workers, "workers"),
     (Knob::Burst, "burst"),
     (Knob::Rows, "rows"),
+    (Knob::Bucket, "bucket"),
+    (Knob::Naming, "naming"),
     (Knob::Exchange, "exchange"),
     (Knob::Distribution, "distribution"),
     (Knob::Reorder, "reorder"),
@@ -88,6 +94,9 @@ impl Knob {
     /// The words that it is told with, the default first; none if it is told a number.
     pub fn words(self) -> &'static [&'static str] {
         match self {
+            Knob::Naming => {
+                &["printed", "naive", "two", "three", "least", "second-0.2", "second-0.29"]
+            }
             Knob::Exchange => &["buckets", "keys"],
             Knob::Distribution => &["uniform", "heavy-tailed", "clustered", "sorted"],
             Knob::Reorder => &["software", "port", "nic"],

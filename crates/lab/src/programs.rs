@@ -4,20 +4,29 @@
 //! forgotten. The default cores are those of the paper's figure where there is one.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Reading, ReceiveLoop,
-    SendLoop, SetAlgebra,
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, PivotTrial, Reading,
+    ReceiveLoop, SendLoop, SetAlgebra, Strategy,
 };
 use node::{MESSAGE_BYTES, Rank};
 
 use crate::error::LabError;
 use crate::parameters::Knob::{
-    self, Buckets, Burst, Bytes, Cores, Distribution, Exchange, Incast, Keys, KeysPerCore,
-    Messages, Queries, Reorder, Rounds, Rows, Servers, To, Workers,
+    self, Bucket, Buckets, Burst, Bytes, Cores, Distribution, Exchange, Incast, Keys, KeysPerCore,
+    Messages, Naming, Queries, Reorder, Rounds, Rows, Servers, To, Workers,
 };
 use crate::parameters::Parameters;
 use crate::run::Runnable;
 
 /// In the order of their words.
+const NAMINGS: [grain::Naming; 7] = [
+    grain::Naming::Printed,
+    grain::Naming::Of(Strategy::Naive),
+    grain::Naming::Of(Strategy::Two),
+    grain::Naming::Of(Strategy::Three),
+    grain::Naming::Second(0.0),
+    grain::Naming::Second(0.2),
+    grain::Naming::Second(0.29),
+];
 const EXCHANGES: [grain::Exchange; 2] = [grain::Exchange::Buckets, grain::Exchange::Keys];
 
 /// A program and what it can be told.
@@ -62,7 +71,7 @@ pub fn named(name: &str) -> Result<&'static Listing, LabError> {
     })
 }
 
-static PROGRAMS: [Listing; 11] = [
+static PROGRAMS: [Listing; 12] = [
     Listing {
         name: "loopback",
         help: "Send messages to a core that sends each back; timed at its NIC (Table 1)",
@@ -151,6 +160,27 @@ static PROGRAMS: [Listing; 11] = [
                 distribution: told.choice(Distribution, &grain::Distribution::ALL),
                 reading,
                 matching: told.reorder().matching(),
+                seed,
+            })
+        },
+    },
+    Listing {
+        name: "pivot-select",
+        help: "How even buckets become: borders are the medians of what cores name (Figure 5)",
+        knobs: &[
+            (Cores, Some(4001)),
+            (KeysPerCore, Some(8)),
+            (Keys, None),
+            (Buckets, Some(8)),
+            (Bucket, Some(1)),
+            (Naming, None),
+        ],
+        build: |told, seed| {
+            Box::new(PivotTrial {
+                keys: told.number(KeysPerCore),
+                buckets: told.number(Buckets),
+                bucket: told.number(Bucket),
+                naming: told.choice(Naming, &NAMINGS),
                 seed,
             })
         },

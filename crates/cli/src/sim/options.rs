@@ -98,6 +98,13 @@ struct ProgramOptions {
     /// Rows of a group whose cores name borders [default: none, all do]
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     rows: Option<u64>,
+    /// The bucket whose size pivot-select shows
+    #[arg(long, value_name = "I", value_parser = count, allow_negative_numbers = true)]
+    bucket: Option<u64>,
+    /// How a core of pivot-select chooses the keys that it names: as the paper prints it, by
+    /// Figure 5's strategies, or by the example of section 4.2 [default: printed]
+    #[arg(long, value_name = "WORD", value_parser = words(Knob::Naming))]
+    naming: Option<String>,
     /// How keys come to their buckets: in one message for each bucket, or one for each key to a
     /// drawn core [default: buckets]
     #[arg(long, value_name = "buckets|keys", value_parser = words(Knob::Exchange))]
@@ -175,6 +182,7 @@ impl Arguments {
             (Knob::Workers, told.workers),
             (Knob::Burst, told.burst),
             (Knob::Rows, told.rows),
+            (Knob::Bucket, told.bucket),
         ];
         let mut parameters = Parameters::default();
         for (knob, value) in given {
@@ -183,6 +191,7 @@ impl Arguments {
             }
         }
         let words = [
+            (Knob::Naming, &told.naming),
             (Knob::Exchange, &told.exchange),
             (Knob::Distribution, &told.distribution),
             (Knob::Reorder, &self.reorder),
