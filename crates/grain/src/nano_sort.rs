@@ -20,16 +20,14 @@
 mod partition;
 mod sorter;
 
-use node::{MESSAGE_WORDS, Matching, Node, Random, Rank};
+use node::{MESSAGE_WORDS, Matching, Node};
 
 use crate::local_min::values;
-use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
+use crate::records::{Part, VALUE_WORDS, value_of, verdict};
 
 use self::partition::Partition;
 use self::sorter::Sorter;
-
-/// Words of a value: 96 bytes.
-pub(crate) const VALUE_WORDS: usize = 12;
 
 /// All cores sort their records. Stages: `shuffle`, `level 0` and so on, `sort`, `values`.
 #[derive(Clone, Debug)]
@@ -50,17 +48,6 @@ impl Default for NanoSort {
     fn default() -> NanoSort {
         NanoSort { keys: 16, buckets: 16, incast: 16, matching: Matching::default(), seed: 1 }
     }
-}
-
-/// A core's part of the sorted records.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// The keys, in order.
-    pub keys: Vec<u64>,
-    /// How many values are not those of their keys.
-    pub wrong: u32,
-    /// How long it took.
-    pub span: Span,
 }
 
 impl Program for NanoSort {
@@ -92,28 +79,7 @@ impl Program for NanoSort {
         if let Some(objection) = self.objection(cores) {
             return Verdict::refused(objection);
         }
-        let found: Vec<u64> = answers.iter().flat_map(|part| part.keys.iter().copied()).collect();
-        let mut expected: Vec<u64> =
-            (0..cores).flat_map(|core| values(self.seed, Rank(core), self.keys)).collect();
-        expected.sort_unstable();
-        let fault = disorder(answers).or_else(|| {
-            let missing = expected.len().abs_diff(found.len());
-            let at = expected.iter().zip(&found).position(|(one, other)| one != other);
-            match at {
-                Some(at) => {
-                    Some(format!("key {at} is {}, and it should be {}", found[at], expected[at]))
-                }
-                None if missing > 0 => {
-                    Some(format!("{} keys of {} came", found.len(), expected.len()))
-                }
-                None => None,
-            }
-        });
-        let result = format!("{} records sorted", grouped(found.len() as u64));
-        let verdict = Verdict::new(result, fault)
-            .with_keys(answers.iter().map(|part| part.keys.len() as u64))
-            .with_spans(answers.iter().map(|part| part.span));
-        Verdict { sorted: Some(found.is_sorted()), ..verdict }
+        verdict(answers, self.keys, self.seed)
     }
 
     fn objection(&self, _cores: u32) -> Option<String> {
@@ -126,29 +92,6 @@ impl Program for NanoSort {
         let held = u64::from(self.keys) * (4 * WORD_BYTES + value);
         held.saturating_mul(at_once).saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
     }
-}
-
-/// What is wrong with the order of the parts, or with their values.
-fn disorder(parts: &[Part]) -> Option<String> {
-    let mut last: Option<u64> = None;
-    for (core, part) in parts.iter().enumerate() {
-        if part.wrong > 0 {
-            return Some(format!("core {core} has {} values of other keys", part.wrong));
-        }
-        for &key in &part.keys {
-            if last.is_some_and(|last| last > key) {
-                return Some(format!("key {key} of core {core} comes after greater ones"));
-            }
-            last = Some(key);
-        }
-    }
-    None
-}
-
-/// The value of a key, as its first core has it.
-pub(crate) fn value_of(key: u64) -> [u64; VALUE_WORDS] {
-    let mut random = Random::new(key);
-    std::array::from_fn(|_| random.next_u64())
 }
 
 /// Words that a message of keys holds, beside its step.
