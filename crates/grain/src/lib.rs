@@ -9,6 +9,7 @@
 //!   messages      receive  send  flood                      NanoSort, Figures 6 and 7
 //!   a tree        merge_min                                 NanoSort, section 3.1, Figures 3 and 4
 //!   sorting       nano_sort                                 NanoSort, section 4
+//!                 milli_sort                                NanoSort, section 6.2.2, Figures 9 and 10
 //!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
 //! ```
 //!
@@ -27,6 +28,7 @@ mod loopback;
 mod map_reduce;
 mod merge_min;
 mod message;
+mod milli_sort;
 mod nano_sort;
 mod permutation;
 mod pivot_select;
@@ -46,6 +48,7 @@ pub use loopback::{Loopback, Looped};
 pub use map_reduce::{Counted, MapReduce};
 pub use merge_min::MergeMin;
 pub use message::{Handed, Taken};
+pub use milli_sort::MilliSort;
 pub use nano_sort::NanoSort;
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};
