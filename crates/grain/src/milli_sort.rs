@@ -95,8 +95,9 @@ impl MilliSort {
         Layout::new(cores, self.reduction)
     }
 
-    /// Sorts these keys of this core with those of the others.
-    async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
+    /// Sorts these keys of this core with those of the others, which may have more or fewer; how many
+    /// keys the parameters say is not looked at. There must be no [`Program::objection`].
+    pub async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
         let begin = node.now();
         let sorter = Sorter::new(&node, self.layout(node.nodes()), self.matching, keys);
         let (keys, wrong) = sorter.run(&node).await;
@@ -117,4 +118,32 @@ fn ahead(cores: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// The bound on rounds, by who can go on while one core does not: the slowest ends no round after the
+    /// k-th, and a core goes on while the one whose items it waits for does.
+    #[test]
+    fn nobody_is_further_ahead_than_is_said() {
+        for cores in [2, 3, 5, 8, 16, 31, 64, 100, 257] {
+            for ended in 0..cores {
+                let mut stuck = vec![false; cores as usize];
+                stuck[0] = true;
+                // Rounds that others can begin after the one that core 0 does not end.
+                let mut rounds = 0;
+                for round in ended + 2..=cores {
+                    if stuck.iter().all(|stuck| *stuck) {
+                        break;
+                    }
+                    rounds += 1;
+                    let before = stuck.clone();
+                    for core in 0..cores {
+                        let from = (core + cores - round % cores) % cores;
+                        stuck[core as usize] |= before[from as usize];
+                    }
+                }
+                assert!(rounds <= ahead(cores), "{cores} cores, {ended} rounds ended: {rounds}");
+            }
+        }
+    }
+}

@@ -24,7 +24,7 @@ use crate::local_min::values;
 use crate::program::Program;
 
 impl MilliSort {
-    /// Messages that so many cores send; by the seed, since they depend on the keys.
+    /// Messages that so many cores send for their keys by the seed; none if there is an objection.
     pub fn messages(&self, cores: u32) -> u64 {
         if self.objection(cores).is_some() {
             return 0;
@@ -33,8 +33,8 @@ impl MilliSort {
         self.messages_of(keys.collect())
     }
 
-    /// Messages for these keys of each core.
-    pub(super) fn messages_of(&self, mut keys: Vec<Vec<u64>>) -> u64 {
+    /// Messages that cores with these keys send, as many as there are lists.
+    pub fn messages_of(&self, mut keys: Vec<Vec<u64>>) -> u64 {
         keys.iter_mut().for_each(|keys| keys.sort_unstable());
         let layout = Layout::new(keys.len() as u32, self.reduction);
         let known = Known::of(layout, &keys);

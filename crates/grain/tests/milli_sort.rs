@@ -1,13 +1,16 @@
 //! MilliSort over chosen keys, and what the machine counts of it.
 
+use grain::{MilliSort, Part, Program};
 use machine::{Cluster, Driver, Outcome, Profile, Setting};
+use node::{Matching, Node, Random};
 
-use super::*;
+fn cluster(cores: u32) -> Cluster {
+    Cluster::new(Profile::named("nanopu").unwrap(), Setting::new(cores)).unwrap()
+}
 
 /// Runs it with these keys of each core on the nanoPU cluster.
 fn on_cluster(program: &MilliSort, keys: &[Vec<u64>]) -> Outcome<Part> {
-    let setting = Setting::new(keys.len() as u32);
-    let cluster = Cluster::new(Profile::named("nanopu").unwrap(), setting).unwrap();
+    let cluster = cluster(keys.len() as u32);
     let (program, keys) = (program.clone(), keys.to_vec());
     let run = move |node: Node| {
         let own = keys[node.rank().0 as usize].clone();
@@ -84,9 +87,9 @@ fn every_message_is_foreseen() {
     ];
     for (cores, keys, reduction, matching) in cases {
         let program = MilliSort { keys, reduction, matching, seed: 5 };
-        let all: Vec<_> =
-            (0..cores).map(|core| values(program.seed, node::Rank(core), keys)).collect();
-        let sent = on_cluster(&program, &all).report.counts.messages;
+        let task = program.clone();
+        let ended = cluster(cores).run(move |node| task.clone().run(node));
+        let sent = ended.unwrap_or_else(|error| panic!("{error}")).report.counts.messages;
         assert_eq!(program.messages(cores), sent, "{cores} cores, {program:?}");
     }
 }
@@ -104,40 +107,19 @@ fn keys_are_compared_alone() {
     assert_ne!(plain, report(&keys(|key| 613 - key)), "another order is another run");
 }
 
+fn random(core: u64) -> Vec<u64> {
+    let mut random = Random::new(core);
+    (0..90).map(|_| random.next_u64()).collect()
+}
+
 /// On the way out there is room for all, whatever is sent: no core waits to send.
 #[test]
 fn no_core_waits_to_send() {
     for (cores, reduction) in [(64, 4), (130, 2), (200, 100)] {
-        let keys: Vec<_> = (0..cores).map(|core| values(1, node::Rank(core), 90)).collect();
+        let keys: Vec<_> = (0..cores).map(random).collect();
         let program = MilliSort { reduction, ..MilliSort::default() };
         let waited = on_cluster(&program, &keys).report.counts.longest_send_wait;
         assert_eq!(waited, 0, "{cores} cores, reduction {reduction}");
-    }
-}
-
-/// The bound on rounds, by who can go on while one core does not: the slowest ends no round after the
-/// k-th, and a core goes on while the one whose items it waits for does.
-#[test]
-fn nobody_is_further_ahead_than_is_said() {
-    for cores in [2, 3, 5, 8, 16, 31, 64, 100, 257] {
-        for ended in 0..cores {
-            let mut stuck = vec![false; cores as usize];
-            stuck[0] = true;
-            // Rounds that others can begin after the one that core 0 does not end.
-            let mut rounds = 0;
-            for round in ended + 2..=cores {
-                if stuck.iter().all(|stuck| *stuck) {
-                    break;
-                }
-                rounds += 1;
-                let before = stuck.clone();
-                for core in 0..cores {
-                    let from = (core + cores - round % cores) % cores;
-                    stuck[core as usize] |= before[from as usize];
-                }
-            }
-            assert!(rounds <= ahead(cores), "{cores} cores, {ended} rounds ended: {rounds}");
-        }
     }
 }
 
