@@ -9,13 +9,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// Each program, small.
-const SMALL: [&str; 10] = [
+const SMALL: [&str; 11] = [
     "loopback --messages 4 --bytes 64",
     "receive --cores 8 --messages 7",
     "send --cores 8 --messages 7",
     "local-min --cores 3 --keys-per-core 100",
     "local-sort --cores 2 --keys-per-core 20",
     "merge-min --cores 70 --keys-per-core 9 --incast 3",
+    "milli-sort --cores 30 --keys-per-core 20",
     "flood --cores 300 --messages 8",
     "kv --cores 8 --messages 5 --keys 16 --servers 2",
     "set-algebra --cores 20 --queries 2",

@@ -9,6 +9,7 @@
 //!   messages      receive  send  flood                      NanoSort, Figures 6 and 7
 //!   a tree        merge_min                                 NanoSort, section 3.1, Figures 3 and 4
 //!   sorting       nano_sort  pivot_trial                    NanoSort, section 4, Figure 5
+//!                 milli_sort                                NanoSort, section 6.2.2, Figures 9 and 10
 //!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
 //! ```
 //!
@@ -19,6 +20,7 @@
 //! The crate names no machine, no clock and no random source but its node's and its seed.
 
 mod collective;
+mod distribution;
 mod flood;
 mod kv;
 mod local_min;
@@ -27,6 +29,7 @@ mod loopback;
 mod map_reduce;
 mod merge_min;
 mod message;
+mod milli_sort;
 mod nano_sort;
 mod permutation;
 mod pivot_select;
@@ -39,6 +42,7 @@ mod set_algebra;
 mod table;
 mod tree;
 
+pub use distribution::Distribution;
 pub use flood::{Flood, Flooded};
 pub use kv::{Kv, Shard};
 pub use local_min::{Least, LocalMin};
@@ -47,13 +51,14 @@ pub use loopback::{Loopback, Looped};
 pub use map_reduce::{Counted, MapReduce};
 pub use merge_min::MergeMin;
 pub use message::{Handed, Taken};
-pub use nano_sort::{Exchange, NanoSort, Part, Reading};
+pub use milli_sort::MilliSort;
+pub use nano_sort::{Exchange, NanoSort, Reading};
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};
 pub use pivot_trial::{Named, Naming, PivotTrial};
 pub use program::{Program, Span, Timing, Verdict};
 pub use receive::ReceiveLoop;
-pub use records::Distribution;
+pub use records::Part;
 pub use send::SendLoop;
 pub use set_algebra::{Found, Hits, SetAlgebra};
 pub use table::Table;

@@ -26,12 +26,13 @@ mod redistribute;
 mod sorter;
 mod splitters;
 
-use node::{MESSAGE_WORDS, Matching, Node, Rank};
+use node::{MESSAGE_WORDS, Matching, Node};
 
 pub use self::reading::{Exchange, Reading};
 
-use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
-use crate::records::{Distribution, VALUE_BYTES};
+use crate::distribution::Distribution;
+use crate::program::{Program, Span, Verdict, WORD_BYTES};
+use crate::records::{Part, Records, VALUE_BYTES};
 
 use self::partition::Partition;
 use self::sorter::Sorter;
@@ -66,19 +67,6 @@ impl Default for NanoSort {
     }
 }
 
-/// A core's part of the sorted records.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// The keys, in order.
-    pub keys: Vec<u64>,
-    /// How many values are not those of their keys.
-    pub wrong: u32,
-    /// Messages that it sent whose number the keys decide.
-    pub by_keys: u64,
-    /// How long it took.
-    pub span: Span,
-}
-
 impl Program for NanoSort {
     type Answer = Part;
 
@@ -86,7 +74,7 @@ impl Program for NanoSort {
         if self.objection(node.nodes()).is_some() {
             return Part::default();
         }
-        let keys = self.distribution.keys(self.seed, node.rank(), node.nodes(), self.keys);
+        let keys = self.records().of(node.rank(), node.nodes());
         let begin = node.now();
         let mut sorter = Sorter::new(&self, &node, keys);
         sorter.shuffle(&node).await;
@@ -108,29 +96,7 @@ impl Program for NanoSort {
         if let Some(objection) = self.objection(cores) {
             return Verdict::refused(objection);
         }
-        let found: Vec<u64> = answers.iter().flat_map(|part| part.keys.iter().copied()).collect();
-        let mut expected: Vec<u64> = (0..cores)
-            .flat_map(|core| self.distribution.keys(self.seed, Rank(core), cores, self.keys))
-            .collect();
-        expected.sort_unstable();
-        let fault = disorder(answers).or_else(|| {
-            let missing = expected.len().abs_diff(found.len());
-            let at = expected.iter().zip(&found).position(|(one, other)| one != other);
-            match at {
-                Some(at) => {
-                    Some(format!("key {at} is {}, and it should be {}", found[at], expected[at]))
-                }
-                None if missing > 0 => {
-                    Some(format!("{} keys of {} came", found.len(), expected.len()))
-                }
-                None => None,
-            }
-        });
-        let result = format!("{} records sorted", grouped(found.len() as u64));
-        let verdict = Verdict::new(result, fault)
-            .with_keys(answers.iter().map(|part| part.keys.len() as u64))
-            .with_spans(answers.iter().map(|part| part.span));
-        Verdict { sorted: Some(found.is_sorted()), ..verdict }
+        self.records().verdict(answers)
     }
 
     fn objection(&self, _cores: u32) -> Option<String> {
@@ -161,21 +127,10 @@ impl Program for NanoSort {
     }
 }
 
-/// What is wrong with the order of the parts, or with their values.
-fn disorder(parts: &[Part]) -> Option<String> {
-    let mut last: Option<u64> = None;
-    for (core, part) in parts.iter().enumerate() {
-        if part.wrong > 0 {
-            return Some(format!("core {core} has {} values of other keys", part.wrong));
-        }
-        for &key in &part.keys {
-            if last.is_some_and(|last| last > key) {
-                return Some(format!("key {key} of core {core} comes after greater ones"));
-            }
-            last = Some(key);
-        }
+impl NanoSort {
+    fn records(&self) -> Records {
+        Records { each: self.keys, distribution: self.distribution, seed: self.seed }
     }
-    None
 }
 
 /// Words that a message of keys holds, beside its step.

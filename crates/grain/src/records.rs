@@ -1,13 +1,13 @@
-//! The records that sorts begin with: a key of 8 bytes and a value of 96 (NanoSort, section 5.2).
+//! The records that sorts begin with, keys of 8 bytes with values of 96, and what must have become of
+//! them (NanoSort, section 5.2).
 //!
-//! Values are made from their keys, so a check knows them without keeping them. Keys are drawn for each
-//! core; what becomes of the drawn number says the [`Distribution`]. All but one are order-preserving, so
-//! with the same seed a sort that only compares keys does the same under each, to the tick.
+//! A core's keys follow from the seed and its rank, and a value follows from its key. So nobody has to
+//! remember either to check them.
 
 use node::{Random, Rank};
 
-use crate::local_min::values;
-use crate::program::WORD_BYTES;
+use crate::distribution::Distribution;
+use crate::program::{Span, Verdict, WORD_BYTES, grouped};
 
 /// Words of a value.
 pub(crate) const VALUE_WORDS: usize = 12;
@@ -15,57 +15,61 @@ pub(crate) const VALUE_WORDS: usize = 12;
 /// Bytes of a value.
 pub(crate) const VALUE_BYTES: u64 = VALUE_WORDS as u64 * WORD_BYTES;
 
-/// How the keys lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Distribution {
-    /// Evenly over all 64-bit numbers.
-    #[default]
-    Uniform,
-    /// By their logarithms evenly: half of them below a 256th of the greatest.
-    HeavyTailed,
-    /// In sixteen places, each a 65,536th of the distance to the next one wide.
-    Clustered,
-    /// Evenly, and the first core's keys are the least, in order already.
-    Sorted,
+/// The records of all cores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Records {
+    /// Of each core.
+    pub each: u32,
+    pub distribution: Distribution,
+    pub seed: u64,
 }
 
-impl Distribution {
-    /// All of them.
-    pub const ALL: [Distribution; 4] = [
-        Distribution::Uniform,
-        Distribution::HeavyTailed,
-        Distribution::Clustered,
-        Distribution::Sorted,
-    ];
+/// A core's part of the sorted records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The keys, in order.
+    pub keys: Vec<u64>,
+    /// How many values are not those of their keys.
+    pub wrong: u32,
+    /// Messages that it sent whose number the keys decide; 0 where that is found otherwise.
+    pub by_keys: u64,
+    /// How long it took.
+    pub span: Span,
+}
 
+impl Records {
     /// The keys of one of so many cores.
-    pub(crate) fn keys(self, seed: u64, rank: Rank, cores: u32, count: u32) -> Vec<u64> {
-        let drawn = values(seed, rank, count);
-        let each = u64::MAX / (u64::from(cores) * u64::from(count)).max(1);
-        let first = u64::from(rank.0) * u64::from(count);
-        (first..).zip(drawn).map(|(place, drawn)| self.key(drawn, place, each)).collect()
+    pub fn of(self, rank: Rank, cores: u32) -> Vec<u64> {
+        self.distribution.keys(self.seed, rank, cores, self.each)
     }
 
-    /// The key that is made of a drawn number, and of its place among `each` apart.
-    fn key(self, drawn: u64, place: u64, each: u64) -> u64 {
-        let (top, rest) = (drawn >> TOP_SHIFT, drawn & (u64::MAX >> TOP_BITS));
-        match self {
-            Distribution::Uniform => drawn,
-            // One power of two for each of the sixteen places, from 2^48 on.
-            Distribution::HeavyTailed => {
-                let power = 64 - PLACES + top;
-                1 << power | ((u128::from(rest) << power) >> TOP_SHIFT) as u64
+    /// Whether the parts are in order and hold what all cores had.
+    pub fn verdict(self, parts: &[Part]) -> Verdict {
+        let cores = parts.len() as u32;
+        let found: Vec<u64> = parts.iter().flat_map(|part| part.keys.iter().copied()).collect();
+        let mut expected: Vec<u64> =
+            (0..cores).flat_map(|core| self.of(Rank(core), cores)).collect();
+        expected.sort_unstable();
+        let fault = disorder(parts).or_else(|| {
+            let at = expected.iter().zip(&found).position(|(one, other)| one != other);
+            match at {
+                Some(at) => {
+                    let (key, core) = (found[at], core_of(parts, at));
+                    Some(format!("key {key} of core {core} should be {}", expected[at]))
+                }
+                None if found.len() != expected.len() => {
+                    Some(format!("{} keys of {} came", found.len(), expected.len()))
+                }
+                None => None,
             }
-            Distribution::Clustered => top << TOP_SHIFT | rest >> 16,
-            Distribution::Sorted => place * each + drawn % each.max(1),
-        }
+        });
+        let result = format!("{} records sorted", grouped(found.len() as u64));
+        let verdict = Verdict::new(result, fault)
+            .with_keys(parts.iter().map(|part| part.keys.len() as u64))
+            .with_spans(parts.iter().map(|part| part.span));
+        Verdict { sorted: Some(found.is_sorted()), ..verdict }
     }
 }
-
-/// The top bits of a drawn number choose one of sixteen places.
-const TOP_BITS: u64 = 4;
-const TOP_SHIFT: u64 = 64 - TOP_BITS;
-const PLACES: u64 = 1 << TOP_BITS;
 
 /// The value of a key, as its first core has it.
 pub(crate) fn value_of(key: u64) -> [u64; VALUE_WORDS] {
@@ -73,41 +77,29 @@ pub(crate) fn value_of(key: u64) -> [u64; VALUE_WORDS] {
     std::array::from_fn(|_| random.next_u64())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Which core has the key at a place among all.
+fn core_of(parts: &[Part], mut place: usize) -> usize {
+    let has = |part: &Part| {
+        let is_here = place < part.keys.len();
+        place = place.saturating_sub(part.keys.len());
+        is_here
+    };
+    parts.iter().position(has).unwrap_or(parts.len())
+}
 
-    fn all_keys(distribution: Distribution) -> Vec<u64> {
-        (0..64).flat_map(|core| distribution.keys(3, Rank(core), 64, 50)).collect()
-    }
-
-    #[test]
-    fn keys_are_distinct_under_each_distribution() {
-        for distribution in Distribution::ALL {
-            let mut keys = all_keys(distribution);
-            keys.sort_unstable();
-            assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "{distribution:?}");
+/// What is wrong with the order of the parts, or with their values.
+fn disorder(parts: &[Part]) -> Option<String> {
+    let mut last: Option<u64> = None;
+    for (core, part) in parts.iter().enumerate() {
+        if part.wrong > 0 {
+            return Some(format!("core {core} has {} values of other keys", part.wrong));
+        }
+        for &key in &part.keys {
+            if last.is_some_and(|last| last > key) {
+                return Some(format!("key {key} of core {core} comes after greater ones"));
+            }
+            last = Some(key);
         }
     }
-
-    #[test]
-    fn order_is_that_of_the_drawn_numbers() {
-        let drawn = all_keys(Distribution::Uniform);
-        for distribution in [Distribution::HeavyTailed, Distribution::Clustered] {
-            let mut pairs: Vec<_> = drawn.iter().zip(all_keys(distribution)).collect();
-            pairs.sort_unstable();
-            assert!(pairs.windows(2).all(|pair| pair[0].1 < pair[1].1), "{distribution:?}");
-        }
-    }
-
-    #[test]
-    fn distributions_are_what_they_say() {
-        let mut heavy = all_keys(Distribution::HeavyTailed);
-        heavy.sort_unstable();
-        let median = heavy[heavy.len() / 2];
-        assert!(median < u64::MAX / 200 && median > u64::MAX / 330, "{median}");
-        let near = |key: &u64| (key & (u64::MAX >> TOP_BITS)) < 1 << (TOP_SHIFT - 16);
-        assert!(all_keys(Distribution::Clustered).iter().all(near));
-        assert!(all_keys(Distribution::Sorted).is_sorted());
-    }
+    None
 }

@@ -1,7 +1,7 @@
 //! Sorts see their own keys and compare them: nothing else of the keys decides what they do, and no key
 //! leaves its bucket.
 
-use grain::{Distribution, Exchange, NanoSort, Program, Reading};
+use grain::{Distribution, Exchange, MilliSort, NanoSort, Program, Reading};
 use machine::{Cluster, Profile, Report, Sent, Setting};
 
 const CORES: u32 = 64;
@@ -26,15 +26,18 @@ fn nano_sort(exchange: Exchange, distribution: Distribution) -> NanoSort {
 /// Times, senders, receivers and sizes of all messages, and when each core began and ended each stage.
 #[test]
 fn another_distribution_of_the_same_order_changes_nothing() {
-    for exchange in [Exchange::Buckets, Exchange::Keys] {
-        let of = |distribution| seen(&nano_sort(exchange, distribution));
-        let uniform = of(Distribution::Uniform);
-        for distribution in [Distribution::HeavyTailed, Distribution::Clustered] {
-            assert!(of(distribution) == uniform, "{exchange:?} with {distribution:?} keys");
-        }
-        // Other keys in other places are another order.
-        assert!(of(Distribution::Sorted).sends != uniform.sends);
+    order_alone_counts(|distribution| seen(&nano_sort(Exchange::Buckets, distribution)));
+    order_alone_counts(|distribution| seen(&nano_sort(Exchange::Keys, distribution)));
+    order_alone_counts(|distribution| seen(&MilliSort { distribution, ..MilliSort::default() }));
+}
+
+fn order_alone_counts(of: impl Fn(Distribution) -> Report) {
+    let uniform = of(Distribution::Uniform);
+    for distribution in [Distribution::HeavyTailed, Distribution::Clustered] {
+        assert!(of(distribution) == uniform, "with {distribution:?} keys");
     }
+    // Other keys in other places are another order.
+    assert!(of(Distribution::Sorted).sends != uniform.sends);
 }
 
 /// After level i a message stays among the cores of a bucket: 64, 16, 4 neighbours. Only the values at

@@ -1,8 +1,8 @@
 //! Wrong answers are caught: each is changed in each way that matters, and the check says so.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program, ReceiveLoop,
-    SendLoop, SetAlgebra,
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort, Program,
+    ReceiveLoop, SendLoop, SetAlgebra,
 };
 use machine::Driver;
 use node::Rank;
@@ -69,6 +69,7 @@ fn wrong_parts() {
         },
     ];
     caught(&NanoSort { keys: 40, buckets: 3, ..NanoSort::default() }, &changes);
+    caught(&MilliSort { keys: 40, ..MilliSort::default() }, &changes);
 }
 
 #[test]

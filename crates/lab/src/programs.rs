@@ -4,8 +4,8 @@
 //! forgotten. The default cores are those of the paper's figure where there is one.
 
 use grain::{
-    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, PivotTrial, Reading,
-    ReceiveLoop, SendLoop, SetAlgebra, Strategy,
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort, PivotTrial,
+    Reading, ReceiveLoop, SendLoop, SetAlgebra, Strategy,
 };
 use node::{MESSAGE_BYTES, Rank};
 
@@ -71,7 +71,7 @@ pub fn named(name: &str) -> Result<&'static Listing, LabError> {
     })
 }
 
-static PROGRAMS: [Listing; 12] = [
+static PROGRAMS: [Listing; 13] = [
     Listing {
         name: "loopback",
         help: "Send messages to a core that sends each back; timed at its NIC (Table 1)",
@@ -126,6 +126,28 @@ static PROGRAMS: [Listing; 12] = [
             Box::new(MergeMin {
                 keys: told.number(KeysPerCore),
                 incast: told.number(Incast),
+                matching: told.reorder().matching(),
+                seed,
+            })
+        },
+    },
+    Listing {
+        name: "milli-sort",
+        help: "Sort records over all cores, parts found by pivot sorters (Figures 9 and 10)",
+        knobs: &[
+            (Cores, Some(64)),
+            (KeysPerCore, Some(16)),
+            (Keys, None),
+            // The reduction factor.
+            (Incast, Some(4)),
+            (Distribution, None),
+            (Reorder, None),
+        ],
+        build: |told, seed| {
+            Box::new(MilliSort {
+                keys: told.number(KeysPerCore),
+                reduction: told.number(Incast),
+                distribution: told.choice(Distribution, &grain::Distribution::ALL),
                 matching: told.reorder().matching(),
                 seed,
             })

@@ -73,8 +73,8 @@ struct ProgramOptions {
     /// Into how many buckets each level of a sort divides its keys
     #[arg(long, value_name = "B", value_parser = count, allow_negative_numbers = true)]
     buckets: Option<u64>,
-    /// How many a core of a tree merges in one step, its own among them; 1 makes the tree a chain
-    /// [nano-sort: as many as there are buckets]
+    /// How many a core of a tree merges in one step, its own among them; 1 makes the tree a chain. In
+    /// milli-sort cores to a pivot sorter [nano-sort: as many as there are buckets]
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
     incast: Option<u64>,
     /// The core behind whose NIC all messages go [default: none, to random cores]

@@ -2,8 +2,8 @@
 //! `program_suite!(harness)`.
 
 use grain::{
-    Exchange, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, NanoSort, Program,
-    Reading, ReceiveLoop, SendLoop, SetAlgebra, Verdict,
+    Exchange, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort,
+    Program, Reading, ReceiveLoop, SendLoop, SetAlgebra, Verdict,
 };
 use node::{Matching, Rank};
 
@@ -32,7 +32,8 @@ macro_rules! program_suite {
     ($harness:expr) => {
         $crate::program_suite!($harness;
             local_min, local_sort, merge_min, loopback, receive, send, flood, flood_at_one_nic, kv,
-            kv_with_servers, set_algebra, map_reduce, nano_sort, nano_sort_of_few_and_many, nothing_to_do, what_cannot_be_done);
+            kv_with_servers, set_algebra, map_reduce, nano_sort, nano_sort_of_few_and_many,
+            milli_sort, milli_sort_of_few_and_many, nothing_to_do, what_cannot_be_done);
     };
     ($harness:expr; $($name:ident),*) => {
         $(#[test] fn $name() { suite::$name(&$harness); })*
@@ -303,4 +304,38 @@ pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
     let reading = Reading { exchange: Exchange::Keys, ..Reading::default() };
     let program = NanoSort { reading, matching: Matching::Ports, ..NanoSort::default() };
     refused(harness, 2, &program);
+}
+
+/// Any reduction factor: as many sorters as cores, one, and a last one with fewer cores. Fewer keys than
+/// cores and more. Where steps wait in the NIC many sorters are refused.
+pub fn milli_sort(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (reduction, keys) in [(1, 5), (2, 16), (4, 40), (7, 3), (1000, 9)] {
+            for matching in MATCHINGS {
+                let seed = u64::from(ranks + keys);
+                let program = MilliSort { keys, reduction, matching, seed, ..MilliSort::default() };
+                if program.objection(ranks).is_some() {
+                    assert!(matching == Matching::Ports && reduction == 1 && ranks == 33);
+                    refused(harness, ranks, &program);
+                    continue;
+                }
+                is_right(harness, ranks, &program);
+                for verdict in verdicts(harness, ranks, &program) {
+                    assert_eq!(verdict.sorted, Some(true));
+                }
+            }
+        }
+    }
+}
+
+/// No keys at all, one, and so many that a core sends another more items than it may have on their way.
+pub fn milli_sort_of_few_and_many(harness: &impl Harness) {
+    for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500), (300, 2)] {
+        is_right(harness, ranks, &MilliSort { keys, ..MilliSort::default() });
+    }
+    let matching = Matching::Ports;
+    for (ranks, keys) in [(5, 0), (2, 600), (5, 300)] {
+        is_right(harness, ranks, &MilliSort { keys, matching, ..MilliSort::default() });
+    }
+    refused(harness, 300, &MilliSort { matching, ..MilliSort::default() });
 }
