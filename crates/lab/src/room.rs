@@ -10,6 +10,9 @@ use crate::programs::Listing;
 /// One part in so many is left for the machine, its messages, and other programs.
 const MARGIN: u64 = 8;
 
+/// What the machine holds for a core at most: its task, its NIC's buffers, packets on their way.
+pub const BYTES_OF_A_CORE: u64 = 16 << 10;
+
 /// Memory that can be had now, as the system and the control group say; none if they do not.
 pub fn bytes() -> Option<u64> {
     let memory = node_real::facts_of_memory();
