@@ -47,16 +47,22 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
 /// A table for each series; what else the paper gives is below.
 fn chart(chart: &Chart) -> Result<(), CliFailure> {
     let Chart { title, x, y, series, paper } = chart;
+    let mut points = series.iter().flat_map(|of| &of.points);
+    let varies = points.any(|point| point.y.min < point.y.max);
     say::out(format!("\n{title}: {}", y.label))?;
     let is_beside = |mark: &Mark, of: &Series| series.len() == 1 || mark.label == of.label;
     for of in series {
         let marks: Vec<_> = paper.iter().filter(|mark| is_beside(mark, of)).collect();
-        let head = [x.label.as_str(), "mean", "sd"].into_iter();
-        let head = head.chain((!marks.is_empty()).then_some("paper")).map(str::to_owned);
         let rows = of.points.iter().map(|point| row(point, x, &marks));
-        let rows: Vec<_> = [head.collect()].into_iter().chain(rows).collect();
+        let head = Row {
+            x: x.label.clone(),
+            mean: if varies { "mean" } else { "ours" }.to_owned(),
+            sd: "sd".to_owned(),
+            paper: if marks.is_empty() { String::new() } else { "paper".to_owned() },
+        };
+        let rows = [head].into_iter().chain(rows).map(|row| row.cells(varies));
         say::out(format!(" {}", of.label))?;
-        text::table(&rows).iter().try_for_each(|line| say::out(format!("   {line}")))?;
+        table(&rows.collect::<Vec<_>>())?;
     }
     let at = |x: f64| series.iter().flat_map(|of| &of.points).any(|point| point.x == x);
     let is_shown = |mark: &Mark| series.iter().any(|of| is_beside(mark, of)) && at(mark.x);
@@ -67,11 +73,37 @@ fn chart(chart: &Chart) -> Result<(), CliFailure> {
     Ok(())
 }
 
-fn row(point: &Point, x: &Axis, marks: &[&Mark]) -> Vec<String> {
+/// What is said of a point.
+struct Row {
+    x: String,
+    mean: String,
+    sd: String,
+    paper: String,
+}
+
+impl Row {
+    /// Its cells; no deviation where nothing deviates.
+    fn cells(self, varies: bool) -> Vec<String> {
+        let Row { x, mean, sd, paper } = self;
+        [Some(x), Some(mean), varies.then_some(sd), Some(paper)].into_iter().flatten().collect()
+    }
+}
+
+fn row(point: &Point, x: &Axis, marks: &[&Mark]) -> Row {
     let Point { x: at, y } = point;
-    let mark = marks.iter().find(|mark| mark.x == *at).map(|mark| value(mark.y));
-    let row = [place(*at, x), value(y.mean), value(y.sd)].into_iter();
-    row.chain((!marks.is_empty()).then(|| mark.unwrap_or_default())).collect()
+    let mark = marks.iter().find(|mark| mark.x == *at);
+    Row {
+        x: place(*at, x),
+        mean: value(y.mean),
+        sd: value(y.sd),
+        paper: mark.map(|mark| value(mark.y)).unwrap_or_default(),
+    }
+}
+
+/// The lines of a table, without the blanks of empty cells at their ends.
+fn table(rows: &[Vec<String>]) -> Result<(), CliFailure> {
+    let lines = text::table(rows);
+    lines.iter().try_for_each(|line| say::out(format!("   {line}").trim_end()))
 }
 
 /// Where a point lies: its name, or its number as it is.
@@ -79,9 +111,9 @@ fn place(x: f64, axis: &Axis) -> String {
     axis.names.get(x as usize).cloned().unwrap_or_else(|| x.to_string())
 }
 
-/// What comes out: a count as it is, and of anything else three decimals.
+/// What comes out: a count as it is, and of anything else four decimals: some are nanoseconds.
 fn value(value: f64) -> String {
-    text::figure(value, if value.fract() == 0.0 { 0 } else { 3 })
+    text::figure(value, if value.fract() == 0.0 { 0 } else { 4 })
 }
 
 fn stages(breakdown: &Breakdown) -> Result<(), CliFailure> {
@@ -93,7 +125,7 @@ fn stages(breakdown: &Breakdown) -> Result<(), CliFailure> {
         [stage.name.clone(), stage.cores.to_string()].into_iter().chain(times).collect()
     });
     let rows: Vec<_> = [head].into_iter().chain(rows).collect();
-    text::table(&rows).iter().try_for_each(|line| say::out(format!("   {line}")))
+    table(&rows)
 }
 
 /// A claim, what became of it, and both figures. Of one that says at least so much, ours is so many

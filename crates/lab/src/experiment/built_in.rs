@@ -11,7 +11,15 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 1] = experiments!["nanosort/figure-1"];
+const BUILT_IN: [(&str, &str); 7] = experiments![
+    "nanosort/table-1",
+    "nanosort/figure-1",
+    "nanosort/figure-2",
+    "nanosort/figure-4",
+    "nanosort/figure-6",
+    "nanosort/figure-7",
+    "nanosort/figure-8",
+];
 
 /// Their names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {

@@ -90,7 +90,7 @@ fn a_name_that_is_unknown() {
         "vary = \"outcast\"",
         &format!("{series}vary: 'outcast' is neither"),
     );
-    tells("vary = \"incast\"", "vary = \"machine\"", "64: expected the name of a machine");
+    tells("vary = \"incast\"", "vary = \"machine\"", "vary: 4: expected the name of a machine");
     tells(
         "chart = \"time\"",
         "chart = \"tim\"",
