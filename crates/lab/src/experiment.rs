@@ -214,6 +214,7 @@ impl Experiment {
     }
 
     fn plan(&self, size: Size) -> Result<Plan, LabError> {
+        self.seeds(size).check()?;
         Plan::new(self, self.size(size)).map_err(|why| file(&self.name, why))
     }
 

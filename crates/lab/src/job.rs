@@ -45,7 +45,7 @@ impl Seeds {
         self.first.saturating_add(self.runs.saturating_sub(1))
     }
 
-    fn check(self) -> Result<(), LabError> {
+    pub(crate) fn check(self) -> Result<(), LabError> {
         let Seeds { first, runs } = self;
         if runs == 0 {
             return Err(LabError::usage("--runs 0: there is nothing to run"));
@@ -108,6 +108,13 @@ impl Job {
             Some(objection) => Err(LabError::usage(format!("{}: {objection}", self.program.name))),
             None => Ok(()),
         }
+    }
+
+    /// Program, machine, and all that both are told, for people.
+    pub(crate) fn told(&self) -> String {
+        let told = self.parameters.iter().map(|(name, value)| format!("{name} {value}"));
+        let told = told.chain(self.place.changes().told()).collect::<Vec<_>>().join(", ");
+        format!("{} on {} with {told}", self.program.name, self.place.name())
     }
 
     /// Bytes that a run holds: keys, answers, and the machine.

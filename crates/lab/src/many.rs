@@ -141,8 +141,10 @@ impl Desk<'_> {
         let State { reports, mut errors, .. } =
             self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         errors.sort_by_key(|(job, run, _)| (*job, *run));
-        if let Some((_, _, error)) = errors.into_iter().next() {
-            return Err(error);
+        if let Some((job, run, error)) = errors.into_iter().next() {
+            let (job, seed) = (self.jobs[job].told(), self.jobs[job].seeds().first + run);
+            let run = format!("{job}, seed {seed}");
+            return Err(LabError::Among { run, error: Box::new(error) });
         }
         let all = reports.into_iter().map(|of_job| of_job.into_iter().collect::<Option<Vec<_>>>());
         // What is left out was not begun, since somebody asked for the end.
@@ -205,6 +207,24 @@ mod tests {
         let error = run(&jobs(), &[1, 1, 1], &observer, 2).unwrap_err();
         assert_eq!(error.kind(), "stopped");
         assert_eq!(observer.tally().unwrap().done, 0);
+    }
+
+    #[test]
+    fn the_first_run_that_does_not_end_is_named() {
+        let (jobs, observer) = (jobs(), &Observer::default());
+        let error = || LabError::Run(machine::RunError::Panic("so".to_owned()));
+        let errors = vec![(2, 0, error()), (1, 2, error()), (1, 1, error())];
+        let left = tasks(&jobs, &[1, 1, 1]);
+        let state = State { left, going: 0, room: 0, reports: Vec::new(), errors };
+        let (state, ended) = (Mutex::new(state), Condvar::new());
+        let desk = Desk { jobs: &jobs, observer, state, ended };
+        assert!(desk.take().is_none(), "nothing begins after an error");
+        let error = desk.close().unwrap_err();
+        assert_eq!(error.kind(), "bug");
+        let told = error.to_string();
+        let run =
+            "merge-min on nanopu with cores 64, keys-per-core 128, incast 8, reorder software";
+        assert!(told.starts_with(&format!("{run}, seed 5: ")), "{told}");
     }
 
     #[test]

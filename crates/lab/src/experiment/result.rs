@@ -153,10 +153,7 @@ impl Ran<'_> {
         let of_job = |(job, runs): (&crate::Job, &Vec<RunReport>)| {
             let wrong = runs.iter().find_map(|run| Some((run.seed, run.verdict.fault.clone()?)));
             let (seed, fault) = wrong?;
-            let told = job.parameters().iter().map(|(name, value)| format!("{name} {value}"));
-            let told = told.chain(job.place().changes().told()).collect::<Vec<_>>().join(", ");
-            let (program, machine) = (job.program().name, job.place().name());
-            Some(format!("{program} on {machine} with {told}, seed {seed}: {fault}"))
+            Some(format!("{}, seed {seed}: {fault}", job.told()))
         };
         self.plan.jobs.iter().zip(self.reports).filter_map(of_job).collect()
     }
