@@ -5,7 +5,9 @@
 //!   machine, Changes --> Place: a simulated machine, or threads ---------+--> Job --> SimReport
 //!   first seed, runs --> Seeds ------------------------------------------'             |  |
 //!                                                                              JSON ---'  trace
-//!   experiments/<paper>/<figure>.toml: lines, each a Job and the paper's claim --> claims
+//!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs, side by side
+//!                                                                      |
+//!                           curves beside the paper's points, claims --'--> Figure --> JSON
 //! ```
 //!
 //! The program's time is what its paper's figure shows: the end of the last core, what one core was

@@ -20,6 +20,9 @@ pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
     if figure.size == Size::Smoke {
         return say::out("\nat smoke size nothing is claimed; --full is as large as the paper's");
     }
+    if figure.claims.is_empty() {
+        return Ok(());
+    }
     say::out("")?;
     figure.claims.iter().try_for_each(claim)?;
     let count = |word| figure.claims.iter().filter(|claim| claim.outcome.word() == word).count();

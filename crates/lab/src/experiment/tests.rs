@@ -16,7 +16,7 @@ const ARITHMETIC: &str = r#"
     per_second = 299_792_458
 "#;
 
-/// Every table, and of each more than one kind. 64 cores take 989 ns at incast 8, and no longer without
+/// Every table, and of each more than one kind. At incast 8 64 cores take 989 ns, and 469 if there is no
 /// latency in the switch.
 const ALL: &str = r#"
     title = "merge"
@@ -199,6 +199,26 @@ fn seeds_that_are_asked_for_count_at_either_size() {
     let figure = run(&experiment, Size::Smoke);
     assert_eq!((figure.seed, figure.runs), (9, 2));
     assert_eq!(figure.command, "gristmill lab run it.toml --seed 9 --runs 2");
+}
+
+#[test]
+fn what_a_program_finds_wrong_fails_at_either_size() {
+    let experiment = parsed(ALL);
+    for size in [Size::Smoke, Size::Full] {
+        let plan = Plan::new(&experiment, size).unwrap();
+        let mut reports = many::run(&plan.jobs, &plan.runs, &Observer::default(), 2).unwrap();
+        // Incast 8, of which every claim is.
+        let runs = &mut reports[plan.points[0][1].job];
+        let last = runs.last_mut().unwrap();
+        last.verdict.fault = Some("wrong".to_owned());
+        let seed = last.seed;
+        let figure = result::figure(&experiment, &plan, size, &reports).unwrap();
+        let [fault] = &figure.faults[..] else { panic!("{:?}", figure.faults) };
+        assert!(fault.starts_with("merge-min on nanopu with cores "), "{fault}");
+        assert!(fault.ends_with(&format!(", switch-ns 263, seed {seed}: wrong")), "{fault}");
+        assert!(figure.claims.iter().all(|claim| claim.fault() == Some("wrong")));
+        assert_eq!(figure.claims.is_empty(), size == Size::Smoke);
+    }
 }
 
 const CHANGED: &str = r#"
