@@ -1,11 +1,15 @@
 //! `gristmill lab`: figures of papers, run again.
 
-use ::lab::Observer;
-use ::lab::experiment::{Claim, Experiment, Outcome};
+mod show;
+
+use ::lab::experiment::{Cost, Experiment};
+use ::lab::figure::{Figure, Size};
+use ::lab::{LabError, Observer};
 use clap::{Args, Subcommand};
 
 use crate::failure::{CliFailure, Exit};
-use crate::{progress, say, sim, text};
+use crate::size::{count, grouped, whole};
+use crate::{machine, progress, say, sim, text};
 
 /// Run figures of papers again and show them beside what the papers claim.
 #[derive(Args)]
@@ -26,10 +30,19 @@ enum Command {
 struct Run {
     /// Its name, or the file of one
     name: String,
+    /// As large as the paper's, where the claims are judged; otherwise as small as shows that it runs
+    #[arg(long)]
+    full: bool,
+    /// How many runs each figure is the mean of [default: the experiment's]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    runs: Option<u64>,
+    /// Decides all that is drawn; run i has seed S + i [default: the experiment's]
+    #[arg(long, value_name = "S", value_parser = whole, allow_negative_numbers = true)]
+    seed: Option<u64>,
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     progress: progress::Mode,
-    /// Print the claims as JSON
+    /// Print the figure as JSON: its points, its claims and ours
     #[arg(long)]
     json: bool,
 }
@@ -45,84 +58,56 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 fn list() -> Result<Exit, CliFailure> {
     for name in Experiment::names() {
         let experiment = Experiment::load(name)?;
-        say::out(format!("{name:<24} {} ({})", experiment.title, experiment.source))?;
+        say::out(format!("{name:<20} {} ({})", experiment.title, experiment.source))?;
+        say::out(format!("{:20} {}", "", costs(&experiment)?))?;
     }
     Ok(Exit::Done)
 }
 
-fn act(run: &Run) -> Result<Exit, CliFailure> {
-    let experiment = Experiment::load(&run.name)?;
-    let place = experiment.place()?;
-    let observer = Observer::default();
-    let caught = sim::stop_on_signal(&observer, &place)?;
-    let claims = sim::watched(&observer, &caught, run.progress, || experiment.run(&observer))?;
-    if run.json {
-        say::out(format!("{:#}", experiment.to_json(&claims)?))?;
-    } else {
-        tell(&experiment, &claims)?;
-    }
-    for claim in &claims {
-        if let Some(fault) = claim.fault() {
-            say::err(format!("gristmill: the check of '{}' failed: {fault}", claim.id));
+/// What it takes at each size that it has.
+fn costs(experiment: &Experiment) -> Result<String, LabError> {
+    let told = |Cost { runs, most_cores }| {
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let (of_runs, of_cores) = (plural(runs), plural(most_cores.into()));
+        let [runs, cores] = [runs, most_cores.into()].map(grouped);
+        format!("{runs} run{of_runs} of up to {cores} core{of_cores}")
+    };
+    let full = told(experiment.cost(Size::Full)?);
+    match experiment.size(Size::Smoke) {
+        Size::Full => Ok(full),
+        Size::Smoke => {
+            let smoke = told(experiment.cost(Size::Smoke)?);
+            Ok(format!("{smoke}; --full: {full}"))
         }
     }
-    let is_right = claims.iter().all(|claim| claim.fault().is_none());
-    Ok(if is_right { Exit::Done } else { Exit::CheckFailed })
 }
 
-fn tell(experiment: &Experiment, claims: &[Claim]) -> Result<(), CliFailure> {
-    let Experiment { title, source, note, machine, changes, .. } = experiment;
-    let seeds = experiment.seeds();
-    match seeds.runs {
-        1 => say::out(format!("seed {}", seeds.first))?,
-        _ => say::out(format!("seeds {} to {}", seeds.first, seeds.last()))?,
+fn act(run: &Run) -> Result<Exit, CliFailure> {
+    let experiment = Experiment::load(&run.name)?.with_seeds(run.seed, run.runs);
+    let size = if run.full { Size::Full } else { Size::Smoke };
+    let observer = Observer::default();
+    let caught = sim::stop_on_signal(&observer, &experiment.place()?)?;
+    let work = || experiment.run(&observer, size, machine::cores());
+    let figure = sim::watched(&observer, &caught, run.progress, work)?;
+    if run.json {
+        let json = serde_json::to_string_pretty(&figure);
+        say::out(json.map_err(|cause| CliFailure::new("bug", cause.to_string()))?)?;
+    } else {
+        show::figure(&figure)?;
     }
-    say::out(format!("{title}\n({source}, on {machine})"))?;
-    let changed = changes.told();
-    if !changed.is_empty() {
-        say::out(format!("changed: {}", changed.join(", ")))?;
-    }
-    if let Some(note) = note {
-        text::wrapped(note, NOTE_COLUMNS).into_iter().try_for_each(say::out)?;
-    }
-    say::out("")?;
-    claims.iter().try_for_each(show)?;
-    let count = |word| claims.iter().filter(|claim| claim.outcome.word() == word).count();
-    let [met, missed, failed] = ["met", "missed", "failed"].map(count);
-    say::out(format!("\n{met} claims met, {missed} missed for a known reason, {failed} failed"))
+    Ok(if complain(&figure) { Exit::CheckFailed } else { Exit::Done })
 }
 
-/// A claim, what became of it, and both figures. Of one that says at least so much, ours is so many
-/// times that; of another the deviation counts.
-fn show(shown: &Claim) -> Result<(), CliFailure> {
-    let Claim { claim, unit, .. } = shown;
-    let [paper, ours] = [shown.paper, shown.ours].map(|value| format!("{} {unit}", figure(value)));
-    let (paper, held) = match shown.at_least {
-        true => (format!("at least {paper}"), times(shown.ratio())),
-        false => (paper, format!("{:+.1} %", shown.deviation() * 100.0)),
-    };
-    say::out(format!(" {claim:<60} {:>8}", shown.outcome.word()))?;
-    say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
-    let reason = match &shown.outcome {
-        Outcome::Missed(reason) => Some(format!("Missed: {reason}")),
-        Outcome::Failed(fault) => Some(format!("Failed: {fault}")),
-        Outcome::Met | Outcome::Shown => None,
-    };
-    for words in reason.iter().chain(&shown.note) {
-        text::wrapped(words, NOTE_COLUMNS)
-            .into_iter()
-            .try_for_each(|line| say::out(format!("   {line}")))?;
+/// Says what failed; whether anything did.
+fn complain(figure: &Figure) -> bool {
+    let claims = figure.claims.iter();
+    let claims = claims.filter_map(|claim| Some((claim.id.as_str(), claim.fault()?)));
+    let failed: Vec<_> = claims.collect();
+    for (id, fault) in &failed {
+        say::err(format!("gristmill: the check of '{id}' failed: {fault}"));
     }
-    Ok(())
-}
-
-fn times(ratio: f64) -> String {
-    if ratio < 10.0 { format!("{ratio:.2} x") } else { format!("{ratio:.1} x") }
-}
-
-/// Columns of a note.
-const NOTE_COLUMNS: usize = 76;
-
-fn figure(value: f64) -> String {
-    text::figure(value, if value.fract() == 0.0 { 0 } else { 2 })
+    for fault in &figure.faults {
+        say::err(format!("gristmill: a program found its result wrong: {fault}"));
+    }
+    !failed.is_empty() || !figure.faults.is_empty()
 }

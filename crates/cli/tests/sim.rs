@@ -1,4 +1,4 @@
-//! `gristmill sim` and `gristmill lab`: help, programs on threads, the JSON report, bad input.
+//! `gristmill sim`: help, programs on threads, the JSON report, bad input.
 
 mod common;
 
@@ -338,59 +338,4 @@ fn a_signal_ends_a_run_on_threads() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 130, "{ran:?}");
     assert_eq!(ran.complaint(), "gristmill: stopped by SIGINT");
-}
-
-#[test]
-fn experiments_are_listed_and_refused() {
-    let place = Place::new();
-    let list = words(&place.run("lab list").succeeded());
-    assert!(list.contains("nanosort/figure-1") && list.contains("Figure 1"), "{list}");
-    refuses("lab run no-such", &["no-such", "no such file; there is nanosort/figure-1"], "file");
-    place.write("odd.toml", "title = 4\n");
-    let ran = place.run("lab run odd.toml");
-    assert_eq!(ran.code, 2);
-    assert!(ran.complaint().contains("odd.toml: line 1"), "{ran:?}");
-}
-
-/// An experiment of arithmetic alone: no machine is asked.
-const LIGHT: &str = r#"
-    title = "light"
-    source = "physics"
-    machine = "threads"
-    [[line]]
-    id = "light"
-    claim = "travel 300 m at the speed of light"
-    paper = 300
-    unit = "m in 1 us"
-    per_second = 299_792_458
-    tolerance = 0.01
-    [[line]]
-    id = "merge"
-    claim = "find a minimum on threads"
-    paper = 1e9
-    unit = "us"
-    program = "merge-min"
-    with = { cores = 4, reorder = "nic" }
-"#;
-
-#[test]
-fn an_experiment_of_a_file() {
-    let place = Place::new();
-    place.write("light.toml", LIGHT);
-    let told = place.run("lab run light.toml --json").succeeded().json();
-    let claims = told["claims"].as_array().unwrap();
-    assert_eq!(claims.len(), 2);
-    for claim in claims {
-        for name in ["paper", "ours", "deviation"] {
-            assert!(claim[name].is_number(), "{claim}");
-        }
-        assert_eq!(claim["check"]["passed"], true);
-    }
-    assert_eq!((&claims[0]["id"], &claims[0]["ours"]), (&"light".into(), &299.792_458.into()));
-    let told = words(&place.run("lab run light.toml").succeeded());
-    assert!(told.contains("speed of light") && told.contains("-0.1 %"), "{told}");
-    place.write("far.toml", LIGHT.replace("paper = 300", "paper = 200"));
-    let ran = place.run("lab run far.toml");
-    assert_eq!(ran.code, 1);
-    assert!(ran.complaint().contains("'light'") && ran.complaint().contains("1 %"), "{ran:?}");
 }

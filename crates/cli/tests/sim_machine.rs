@@ -1,4 +1,4 @@
-//! `gristmill sim` and `gristmill lab` on simulated machines: reports, traces, signals.
+//! `gristmill sim` on simulated machines: reports, traces, signals.
 
 mod common;
 
@@ -306,36 +306,4 @@ fn a_signal_ends_a_simulation() {
     let last = told.lines().map(Result::unwrap).last().unwrap();
     assert_eq!(last, "gristmill: stopped by SIGINT");
     assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 130);
-}
-
-#[test]
-fn figure_1_line_by_line() {
-    let told = Place::new().run("lab run figure-1").succeeded().out;
-    let told = String::from_utf8(told).unwrap();
-    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
-    assert!(told.starts_with("seed 1\n"), "{told}");
-    assert!(!told.contains(" %") && told.contains(" at least 1024 words "), "{told}");
-    assert!(told.contains(" 11.7 x\n"), "more than at least is told as a ratio\n{told}");
-    let lines: Vec<_> = told.lines().collect();
-    let scan = lines.iter().position(|line| line.starts_with(" scan ")).unwrap();
-    assert!(lines[scan].ends_with(" missed") && lines[scan + 1].ends_with(" 0.78 x"), "{told}");
-    assert!(lines[scan + 2].starts_with("   Missed: ours is a minimum: load, compare"), "{told}");
-    assert_eq!(*lines.last().unwrap(), "5 claims met, 2 missed for a known reason, 0 failed");
-    let told = Place::new().run("lab run nanosort/figure-1 --json").succeeded().json();
-    assert_eq!((&told["seed"], &told["runs"]), (&1.into(), &1.into()));
-    let hash = json(&Place::new(), "local-min")["machine_hash"].clone();
-    assert_eq!(told["machine_hash"], hash);
-    let claims = told["claims"].as_array().unwrap();
-    let ids: Vec<_> = claims.iter().map(|claim| claim["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["scan", "sort", "light", "link", "loopback", "mica", "sets"]);
-    for claim in claims {
-        assert!(claim["ours"].as_f64() > Some(0.0), "{claim}");
-        assert_eq!(claim["at_least"], true);
-        let missed = ["scan", "sets"].contains(&claim["id"].as_str().unwrap());
-        assert_eq!(claim["outcome"], if missed { "missed" } else { "met" });
-        assert_eq!(claim["known_miss"].is_string(), missed);
-        let [ours, paper, deviation] =
-            ["ours", "paper", "deviation"].map(|name| claim[name].as_f64().expect(name));
-        assert!((ours / paper - 1.0 - deviation).abs() < 1e-9, "{claim}");
-    }
 }

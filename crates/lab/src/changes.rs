@@ -50,7 +50,7 @@ impl TryFrom<Told> for Changes {
 
     fn try_from(told: Told) -> Result<Changes, &'static str> {
         if told.tail_ns.is_some() != told.tail_fraction.is_some() {
-            return Err("tail-ns and tail-fraction need each other");
+            return Err(TAIL_IN_PARTS);
         }
         Ok(Changes {
             multicast: told.multicast.map(|switch| switch == Switch::On),
@@ -62,6 +62,8 @@ impl TryFrom<Told> for Changes {
         })
     }
 }
+
+const TAIL_IN_PARTS: &str = "tail-ns and tail-fraction need each other";
 
 /// A second: whatever is slower is no network of a cluster.
 const MOST_NS: f64 = 1e9;
@@ -82,6 +84,30 @@ impl Changes {
             loss: self.loss.or(those.loss),
             threads: self.threads.or(those.threads),
         }
+    }
+
+    /// Changes the one of that name; `None` when there is no such number.
+    ///
+    /// # Errors
+    /// When one part of a tail is set, and the other is not known.
+    pub(crate) fn set(&mut self, name: &str, value: f64) -> Option<Result<(), &'static str>> {
+        let tail = self.tail;
+        let other = |part: fn((f64, f64)) -> f64| tail.map(part).ok_or(TAIL_IN_PARTS);
+        match name {
+            "switch-ns" => self.switch_ns = Some(value),
+            "link-ns" => self.link_ns = Some(value),
+            "loss" => self.loss = Some(value),
+            "tail-ns" => match other(|(_, share)| share) {
+                Ok(share) => self.tail = Some((value, share)),
+                Err(why) => return Some(Err(why)),
+            },
+            "tail-fraction" => match other(|(ns, _)| ns) {
+                Ok(ns) => self.tail = Some((ns, value)),
+                Err(why) => return Some(Err(why)),
+            },
+            _ => return None,
+        }
+        Some(Ok(()))
     }
 
     /// The first of these that would change a simulated machine.
@@ -190,6 +216,18 @@ mod tests {
         let told = "multicast off, switch-ns 100, link-ns 0.5, tail-ns 3000, tail-fraction 0.01, \
                     loss 0.001";
         assert_eq!(changes.told().join(", "), told);
+    }
+
+    #[test]
+    fn a_tail_is_changed_part_by_part() {
+        let mut changes = Changes::default();
+        assert_eq!(changes.set("tail-ns", 5.0), Some(Err(TAIL_IN_PARTS)));
+        assert_eq!(changes.set("cores", 5.0), None);
+        changes.tail = Some((0.0, 0.01));
+        for (name, value) in [("tail-ns", 3000.0), ("tail-fraction", 0.02), ("loss", 0.5)] {
+            assert_eq!(changes.set(name, value), Some(Ok(())));
+        }
+        assert_eq!(changes.told().join(", "), "tail-ns 3000, tail-fraction 0.02, loss 0.5");
     }
 
     #[test]

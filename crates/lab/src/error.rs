@@ -31,6 +31,13 @@ pub enum LabError {
         /// What the system said.
         cause: String,
     },
+    /// One of many runs has no result.
+    Among {
+        /// Which: what it was told, and its seed.
+        run: String,
+        /// Why.
+        error: Box<LabError>,
+    },
     /// The machine cannot run it.
     Setup(SetupError),
     /// It ran and did not end.
@@ -50,6 +57,7 @@ impl LabError {
             LabError::File { .. } => "file",
             LabError::Profile { .. } => "profile",
             LabError::NoThreads { .. } => "no_thread",
+            LabError::Among { error, .. } => error.kind(),
             LabError::Run(RunError::Stuck(_)) => "stuck",
             LabError::Run(RunError::Panic(_)) => "bug",
             LabError::Run(RunError::Stopped) => "stopped",
@@ -67,6 +75,7 @@ impl fmt::Display for LabError {
                 out,
                 "cannot start {cores} threads: {cause}; ask for fewer --cores or raise ulimit -u"
             ),
+            LabError::Among { run, error } => write!(out, "{run}: {error}"),
             LabError::Setup(error) => error.fmt(out),
             LabError::Run(error) => error.fmt(out),
         }

@@ -1,62 +1,88 @@
-//! A figure of a paper, line by line: what the paper claims, and what comes out here.
+//! A figure of a paper as an experiment: what is run, what is drawn, and what the paper claims of it.
 //!
-//! An experiment is a TOML file. It names a machine, what is changed of it, and the seeds of the runs;
-//! each line of it either runs a program or is arithmetic:
+//! An experiment is a TOML file. Its head names a machine and the seeds of the runs:
 //!
 //! ```text
-//!   machine, changes  where it runs, and what of that is changed, by the names of `sim`'s options
-//!   seed, runs        of the first run, and how many: ours is their mean
-//!
-//!   [[line]]
-//!   id, claim         what the paper says, in its words
-//!   paper, unit       its figure
-//!   at_least          the paper says at least so much: more is no failure
-//!   note              what to know when the two figures are compared
-//!   program, with     what is run, and what it is told     |  per_second   a rate that needs no run
-//!   changes           what is changed of the machine for this line, over the experiment's
-//!   does              how many units a run does: ours is `does` by its time in microseconds;
-//!                     without it ours is that time
-//!   busy              a stage: then the time is what a core was busy in it
-//!   tolerance         how far ours may be off, as a share
-//!   today             ours when the line was written: beyond the tolerance around it the line fails
-//!   known_miss        why the paper's figure is not met: such a line is missed and does not fail
+//!   title, source     what it shows; paper and figure
+//!   says, note        what the paper says of it; what to know when looking at ours
+//!   machine           where it runs
+//!   [changes]         what is changed of the machine, by the names of `sim`'s options
+//!   seed, runs        of the first run, and how many: a figure is their mean
+//!   [smoke]           what is smaller at smoke size: runs, and options of every program that knows them
 //! ```
 //!
-//! What becomes of a line is [`claim`]'s.
+//! What follows is in tables, each explained in the room of that name:
+//!
+//! ```text
+//!   [chart.NAME]      axes, and the points that the paper gives
+//!   [[series]]        a curve of ours: a program, one thing varied, what is taken of each run
+//!   [[line]]          a figure that the paper claims: of a run of its own, or of points of series
+//!   [[trend]]         what the paper says of a curve: rising, flat, lowest at 8
+//!   [breakdown]       who did what when, of one run
+//! ```
+//!
+//! There are two sizes. The full one is the paper's, and what it claims is judged there alone. The smoke
+//! one is over in a moment: it shows that all runs, and that it gives what it gave. A file that names
+//! nothing smaller is small by itself: it has the full size only.
+//!
+//! Whatever the size, every program checks its own result; where it is wrong the experiment has failed.
 
+mod breakdown;
+mod built_in;
+mod chart;
 mod claim;
+mod line;
+mod measure;
+mod plan;
+mod recipe;
+mod result;
+mod series;
 #[cfg(test)]
 mod tests;
+mod trend;
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 
+pub use breakdown::BreakdownTable;
+pub use chart::ChartTable;
 pub use claim::{Claim, Outcome};
+pub use line::{Compared, Line};
+pub use measure::Measure;
+pub use recipe::Told;
+pub use series::{Series, XOf};
+pub use trend::{Shape, Trend};
 
 use crate::changes::Changes;
 use crate::error::LabError;
-use crate::job::{Job, Seeds};
+use crate::figure::{Figure, Size};
+use crate::job::Seeds;
+use crate::many;
 use crate::observer::Observer;
-use crate::parameters::{Knob, Parameters};
+use crate::parameters::Knob;
 use crate::place::Place;
-use crate::report::{RunReport, SimReport};
-
-/// The experiments that come with the program, each with the text of its file.
-const BUILT_IN: [(&str, &str); 1] =
-    [("nanosort/figure-1", include_str!("../../../experiments/nanosort/figure-1.toml"))];
+use crate::programs;
+use plan::Plan;
+use recipe::Values;
 
 /// An experiment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
+    /// By which it was loaded.
+    #[serde(skip)]
+    name: String,
+    /// Seeds that somebody asked for, over the file's.
+    #[serde(skip)]
+    asked: Asked,
     /// What it shows.
     pub title: String,
     /// Paper and figure.
     pub source: String,
+    /// What the paper says of it.
+    pub says: Option<String>,
     /// What to know when looking at it.
     pub note: Option<String>,
     /// On which machine it runs.
@@ -64,16 +90,33 @@ pub struct Experiment {
     /// What is changed of the machine.
     #[serde(default)]
     pub changes: Changes,
-    /// The first seed.
     #[serde(default = "first_seed")]
-    pub seed: u64,
-    /// How many runs, each of the next seed.
+    seed: u64,
     #[serde(default = "one_run")]
-    pub runs: u64,
-    /// What is claimed.
-    #[serde(rename = "line")]
-    pub lines: Vec<Line>,
+    runs: u64,
+    #[serde(default)]
+    smoke: Values,
+    #[serde(default, rename = "chart")]
+    charts: BTreeMap<String, ChartTable>,
+    #[serde(default)]
+    series: Vec<Series>,
+    #[serde(default, rename = "line")]
+    lines: Vec<Line>,
+    #[serde(default, rename = "trend")]
+    trends: Vec<Trend>,
+    breakdown: Option<BreakdownTable>,
 }
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    seed: Option<u64>,
+    runs: Option<u64>,
+}
+
+const US_PER_SECOND: f64 = 1e6;
+
+/// What of the table `smoke` is no option of a program.
+const RUNS: &str = "runs";
 
 fn first_seed() -> u64 {
     Seeds::default().first
@@ -83,99 +126,51 @@ fn one_run() -> u64 {
     Seeds::default().runs
 }
 
-/// A claim and how to come to it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Line {
-    /// A word for programs.
-    pub id: String,
-    /// The paper's words.
-    pub claim: String,
-    /// The paper's figure.
-    pub paper: f64,
-    /// Of both figures.
-    pub unit: String,
-    /// Whether the paper says "at least".
-    #[serde(default)]
-    pub at_least: bool,
-    /// What to know when the two figures are compared.
-    pub note: Option<String>,
-    /// How far ours may be off, as a share: of the paper's, and of today's.
-    pub tolerance: Option<f64>,
-    /// Ours when the line was written.
-    pub today: Option<f64>,
-    /// Why the paper's figure is not met.
-    pub known_miss: Option<String>,
-    /// What is run.
-    pub program: Option<String>,
-    /// What it is told.
-    #[serde(default)]
-    pub with: BTreeMap<String, Setting>,
-    /// What is changed of the machine for this line.
-    #[serde(default)]
-    pub changes: Changes,
-    /// How many units a run does.
-    pub does: Option<f64>,
-    /// A stage whose busy time counts instead of the program's time.
-    pub busy: Option<String>,
-    /// Units in a second, for a line that needs no run.
-    pub per_second: Option<f64>,
+/// What an experiment costs at a size, as far as that is known before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// How many runs.
+    pub runs: u64,
+    /// The most cores of one.
+    pub most_cores: u32,
 }
-
-/// What a program is told in a file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Setting {
-    /// A number.
-    Number(u64),
-    /// A word: where messages of later steps wait.
-    Word(String),
-}
-
-const US_PER_SECOND: f64 = 1e6;
 
 impl Experiment {
     /// Names of the experiments that come with the program.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.into_iter().map(|(name, _)| name)
+        built_in::names()
     }
 
     /// The experiment of that name, of the last part of it, or in that file.
     ///
     /// # Errors
-    /// When there is none, or its file cannot be understood.
+    /// When there is none, its file cannot be understood, or something in it cannot run.
     pub fn load(name: &str) -> Result<Experiment, LabError> {
-        let is_named = |known: &str| known == name || known.rsplit('/').next() == Some(name);
-        if let Some((known, text)) = BUILT_IN.iter().find(|(known, _)| is_named(known)) {
-            return Experiment::parse(known, text);
-        }
-        let text = std::fs::read_to_string(name).map_err(|cause| {
-            let names = Experiment::names().collect::<Vec<_>>().join(", ");
-            let why = match cause.kind() {
-                ErrorKind::NotFound => {
-                    format!("no such experiment and no such file; there is {names}")
-                }
-                _ => format!("cannot be read: {cause}"),
-            };
-            LabError::File { path: name.into(), why }
-        })?;
-        Experiment::parse(name, &text)
+        let (name, text) = built_in::text_of(name)?;
+        Experiment::parse(&name, &text)
     }
 
     fn parse(name: &str, text: &str) -> Result<Experiment, LabError> {
-        let file = |why| LabError::File { path: Path::new(name).to_owned(), why };
-        let experiment: Experiment = toml::from_str(text).map_err(|error| {
-            let begin = error.span().map_or(0, |span| span.start);
-            let line = 1 + text[..begin].matches('\n').count();
-            file(format!("line {line}: {}", error.message().replace('\n', " ")))
-        })?;
-        if experiment.lines.is_empty() {
-            return Err(file("there is no line: nothing is claimed".to_owned()));
-        }
-        for line in &experiment.lines {
-            line.check().map_err(|why| file(format!("line '{}': {why}", line.id)))?;
-        }
+        let experiment: Experiment =
+            toml::from_str(text).map_err(|error| file(name, told(text, &error)))?;
+        let experiment = Experiment { name: name.to_owned(), ..experiment };
+        experiment.check().map_err(|why| file(name, why))?;
         Ok(experiment)
+    }
+
+    /// The same from these seeds, where they are said, at either size.
+    #[must_use]
+    pub fn with_seeds(self, seed: Option<u64>, runs: Option<u64>) -> Experiment {
+        Experiment { asked: Asked { seed, runs }, ..self }
+    }
+
+    /// The size at which it runs when it is asked for this one.
+    pub fn size(&self, asked: Size) -> Size {
+        let is_smaller = |series: &Series| series.smoke.is_some();
+        let of_breakdown = self.breakdown.as_ref().is_some_and(|table| !table.smoke.is_empty());
+        let has_smoke =
+            !self.smoke.is_empty() || of_breakdown || self.series.iter().any(is_smaller);
+        if has_smoke { asked } else { Size::Full }
     }
 
     /// Where it runs.
@@ -186,121 +181,133 @@ impl Experiment {
         Place::named(&self.machine, &self.changes)
     }
 
-    /// The seeds of its runs.
-    pub fn seeds(&self) -> Seeds {
-        Seeds { first: self.seed, runs: self.runs }
-    }
-
-    /// Comes to every claim.
-    ///
-    /// # Errors
-    /// When a line cannot be run.
-    pub fn run(&self, observer: &Observer) -> Result<Vec<Claim>, LabError> {
-        self.lines.iter().map(|line| self.claim(line, observer)).collect()
-    }
-
-    fn claim(&self, line: &Line, observer: &Observer) -> Result<Claim, LabError> {
-        match (&line.program, line.per_second) {
-            (Some(program), None) => {
-                let report = self.job(line, program)?.run(observer)?;
-                Ok(Claim::of(line, line.figure(&report)?, fault_of(&report)))
-            }
-            (None, Some(rate)) => Ok(Claim::of(line, rate / US_PER_SECOND, None)),
-            _ => Err(line.refused("it needs either a program or per_second")),
-        }
-    }
-
-    fn job(&self, line: &Line, program: &str) -> Result<Job, LabError> {
-        let place = Place::named(&self.machine, &line.changes.over(&self.changes))?;
-        Job::new(program, &line.parameters()?, place, self.seeds())
-    }
-
-    /// It and what came out as JSON.
-    ///
-    /// # Errors
-    /// When there is no such machine.
-    pub fn to_json(&self, claims: &[Claim]) -> Result<Value, LabError> {
-        let place = self.place()?;
-        let changes = self.changes.named().map(|(name, value)| (name.replace('-', "_"), value));
-        Ok(json!({
-            "title": self.title,
-            "source": self.source,
-            "machine": place.name(),
-            "machine_hash": place.hash().map(|hash| format!("{hash:016x}")),
-            "changes": changes.collect::<Value>(),
-            "seed": self.seed,
-            "runs": self.runs,
-            "note": self.note,
-            "claims": claims.iter().map(Claim::to_json).collect::<Vec<_>>(),
-        }))
-    }
-}
-
-impl Line {
-    fn parameters(&self) -> Result<Parameters, LabError> {
-        let mut asked = Parameters::default();
-        for (name, setting) in &self.with {
-            let is_set = match (Knob::named(name), setting) {
-                (Some(knob), Setting::Word(word)) => asked.set_word(knob, word),
-                (Some(knob), Setting::Number(number)) if knob.words().is_empty() => {
-                    asked.set(knob, *number);
-                    true
-                }
-                _ => false,
-            };
-            if !is_set {
-                return Err(self.refused(&format!("'{name}' cannot be set so")));
-            }
-        }
-        Ok(asked)
-    }
-
-    /// What is compared must be a figure: with nothing or nonsense no comparison fails.
-    fn check(&self) -> Result<(), String> {
-        let counts = [
-            ("paper", Some(self.paper)),
-            ("today", self.today),
-            ("does", self.does),
-            ("per_second", self.per_second),
-        ];
-        for (name, number) in counts {
-            if let Some(number) = number.filter(|number| !(number.is_finite() && *number > 0.0)) {
-                return Err(format!("{name} is {number}: expected a number above 0"));
-            }
-        }
-        match self.tolerance {
-            Some(share) if !(0.0..1.0).contains(&share) => {
-                Err(format!("tolerance is {share}: expected a share from 0 to below 1"))
-            }
-            None if self.today.is_some() => Err("today needs a tolerance".to_owned()),
-            None if self.known_miss.is_some() && !self.at_least => {
-                Err("known_miss needs at_least or a tolerance: else nothing is missed".to_owned())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn figure(&self, report: &SimReport) -> Result<f64, LabError> {
-        let time_us = match &self.busy {
-            None => report.time_us.mean,
-            Some(name) => {
-                let stage = |run: &RunReport| {
-                    let stage = run.stages.iter().find(|stage| stage.name == name);
-                    stage.map(|stage| stage.busy_us)
-                };
-                let busy: Option<f64> = report.runs.iter().map(stage).sum();
-                let busy = busy.ok_or_else(|| self.refused(&format!("there is no stage '{name}'")));
-                busy? / report.runs.len() as f64
-            }
+    /// The seeds of its runs at that size.
+    pub fn seeds(&self, size: Size) -> Seeds {
+        let of_smoke = match (self.size(size), self.smoke.get(RUNS)) {
+            (Size::Smoke, Some(Told::Whole(runs))) => Some(*runs),
+            _ => None,
         };
-        Ok(self.does.map_or(time_us, |units| units / time_us))
+        let runs = self.asked.runs.or(of_smoke).unwrap_or(self.runs);
+        Seeds { first: self.asked.seed.unwrap_or(self.seed), runs }
     }
 
-    fn refused(&self, why: &str) -> LabError {
-        LabError::usage(format!("line '{}' of the experiment: {why}", self.id))
+    /// What it costs at that size.
+    ///
+    /// # Errors
+    /// When something in it cannot run from the seeds that were asked for.
+    pub fn cost(&self, size: Size) -> Result<Cost, LabError> {
+        let plan = self.plan(size)?;
+        let cores = plan.jobs.iter().map(|job| job.parameters().cores());
+        Ok(Cost { runs: plan.count(), most_cores: cores.max().unwrap_or(0) })
+    }
+
+    /// Runs it, with at most so many runs at once; none of the figure depends on how many.
+    ///
+    /// # Errors
+    /// When a run does not end, or does not give what is to be taken of it.
+    pub fn run(&self, observer: &Observer, size: Size, workers: usize) -> Result<Figure, LabError> {
+        let size = self.size(size);
+        let plan = self.plan(size)?;
+        let reports = many::run(&plan.jobs, &plan.runs, observer, workers)?;
+        let figure = result::figure(self, &plan, size, &reports);
+        figure.map_err(|why| file(&self.name, why))
+    }
+
+    fn plan(&self, size: Size) -> Result<Plan, LabError> {
+        self.seeds(size).check()?;
+        Plan::new(self, self.size(size)).map_err(|why| file(&self.name, why))
+    }
+
+    /// Whether claims are judged at that size.
+    fn judges(&self, size: Size) -> bool {
+        self.size(size) == Size::Full
+    }
+
+    /// What gives it again.
+    fn command(&self, size: Size) -> String {
+        let mut command = format!("gristmill lab run {}", self.name);
+        if size == Size::Full && self.size(Size::Smoke) == Size::Smoke {
+            command += " --full";
+        }
+        for (option, value) in [("seed", self.asked.seed), ("runs", self.asked.runs)] {
+            if let Some(value) = value {
+                command += &format!(" --{option} {value}");
+            }
+        }
+        command
+    }
+
+    /// What is wrong with it: the table, the field, and what was expected.
+    fn check(&self) -> Result<(), String> {
+        if self.lines.is_empty() && self.series.is_empty() && self.breakdown.is_none() {
+            return Err("there is no [[line]], [[series]] or [breakdown]: nothing runs".to_owned());
+        }
+        unique("[[series]]", self.series.iter().map(|series| series.id.as_str()))?;
+        let claims = self.lines.iter().map(|line| line.id.as_str());
+        unique("[[line]] or [[trend]]", claims.chain(self.trends.iter().map(|it| it.id.as_str())))?;
+        self.check_smoke().map_err(|why| format!("[smoke]: {why}"))?;
+        for series in &self.series {
+            let known = self.charts.contains_key(&series.chart);
+            let known = known.then_some(()).ok_or_else(|| {
+                let names: Vec<_> = self.charts.keys().map(String::as_str).collect();
+                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                format!("chart: there is no [chart.{}]; there are {names}", series.chart)
+            });
+            let checked = known.and_then(|()| series.check());
+            checked.map_err(|why| format!("[[series]] '{}': {why}", series.id))?;
+        }
+        for (name, chart) in &self.charts {
+            let drawn = self.series.iter().filter(|series| series.chart == *name);
+            chart.check(drawn).map_err(|why| format!("[chart.{name}]: {why}"))?;
+        }
+        for line in &self.lines {
+            line.check().map_err(|why| format!("[[line]] '{}': {why}", line.id))?;
+        }
+        [Size::Smoke, Size::Full].into_iter().try_for_each(|size| Plan::new(self, size).map(drop))
+    }
+
+    fn check_smoke(&self) -> Result<(), String> {
+        let in_series = self.series.iter().map(|series| &series.program);
+        let in_lines = self.lines.iter().filter_map(|line| line.program.as_ref());
+        let in_breakdown = self.breakdown.iter().map(|table| &table.program);
+        let all: Vec<_> = in_series.chain(in_lines).chain(in_breakdown).collect();
+        for (name, value) in &self.smoke {
+            let is_known = |knob| {
+                all.iter()
+                    .any(|name| programs::named(name).is_ok_and(|program| program.knows(knob)))
+            };
+            match (name.as_str(), value) {
+                (RUNS, Told::Whole(1..)) => {}
+                (RUNS, value) => return Err(format!("runs {value}: expected a number from 1")),
+                (name, _) if Knob::named(name).is_some_and(is_known) => {}
+                (name, _) => return Err(format!("'{name}' is no option of a program that is run")),
+            }
+        }
+        Ok(())
     }
 }
 
-fn fault_of(report: &SimReport) -> Option<String> {
-    report.runs.iter().find_map(|run| run.verdict.fault.clone())
+fn unique<'a>(table: &str, ids: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let mut known = std::collections::BTreeSet::new();
+    for id in ids {
+        if !known.insert(id) {
+            return Err(format!("{table}: id: '{id}' is there twice"));
+        }
+    }
+    Ok(())
+}
+
+fn file(name: &str, why: String) -> LabError {
+    LabError::File { path: Path::new(name).to_owned(), why }
+}
+
+/// An error of the parser on one line, with the table it is in.
+fn told(text: &str, error: &toml::de::Error) -> String {
+    let before = &text[..error.span().map_or(0, |span| span.start)];
+    let line = 1 + before.matches('\n').count();
+    // An error of a whole table points at its header, which is before nothing of it.
+    let header = |line: &&str| line.trim_start().starts_with('[') && line.contains(']');
+    let table = text.lines().take(line).filter(header).last().map(|line| line.trim());
+    let table = table.map(|table| format!(", in {table}")).unwrap_or_default();
+    format!("line {line}{table}: {}", error.message().replace('\n', " "))
 }

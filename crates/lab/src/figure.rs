@@ -40,6 +40,9 @@ pub struct Figure {
     pub charts: Vec<Chart>,
     /// What the paper claims, beside ours. None at smoke size: the claims are of the full one.
     pub claims: Vec<Claim>,
+    /// What the programs' own checks found wrong, and where: nothing, if all is right.
+    #[serde(default)]
+    pub faults: Vec<String>,
     /// Who did what when, of one run.
     pub breakdown: Option<Breakdown>,
 }
@@ -113,6 +116,7 @@ pub struct Point {
 
 /// A point that the paper gives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mark {
     /// What it is.
     pub label: String,

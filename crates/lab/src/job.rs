@@ -20,7 +20,8 @@ pub struct Job {
     parameters: Parameters,
     place: Place,
     seeds: Seeds,
-    traced: bool,
+    /// How many cores of the first run are traced.
+    traced: u32,
 }
 
 /// The seeds of the runs: they follow each other.
@@ -44,7 +45,7 @@ impl Seeds {
         self.first.saturating_add(self.runs.saturating_sub(1))
     }
 
-    fn check(self) -> Result<(), LabError> {
+    pub(crate) fn check(self) -> Result<(), LabError> {
         let Seeds { first, runs } = self;
         if runs == 0 {
             return Err(LabError::usage("--runs 0: there is nothing to run"));
@@ -70,6 +71,21 @@ impl Job {
         place: Place,
         seeds: Seeds,
     ) -> Result<Job, LabError> {
+        let job = Job::planned(program, asked, place, seeds)?;
+        job.check_room()?;
+        Ok(job)
+    }
+
+    /// A job that can begin where there is room for it.
+    ///
+    /// # Errors
+    /// As [`Job::new`], but that this computer may have too little memory.
+    pub(crate) fn planned(
+        program: &str,
+        asked: &Parameters,
+        place: Place,
+        seeds: Seeds,
+    ) -> Result<Job, LabError> {
         let program = programs::named(program)?;
         let parameters = asked.resolved(program)?;
         seeds.check()?;
@@ -77,12 +93,56 @@ impl Job {
         let runnable = (program.build)(&parameters, seeds.first);
         let cores = parameters.cores();
         let objection = runnable.objection(cores).or_else(|| one_nic(&*runnable, cores, &place));
-        let objection =
-            objection.or_else(|| room::objection(program, &parameters, &place, room::bytes()));
         match objection {
             Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
-            None => Ok(Job { program, parameters, place, seeds, traced: false }),
+            None => Ok(Job { program, parameters, place, seeds, traced: 0 }),
         }
+    }
+
+    /// Whether this computer's memory holds a run.
+    ///
+    /// # Errors
+    /// When it does not, with what it would hold.
+    pub(crate) fn check_room(&self) -> Result<(), LabError> {
+        match room::objection(self.program, &self.parameters, &self.place, room::bytes()) {
+            Some(objection) => Err(LabError::usage(format!("{}: {objection}", self.program.name))),
+            None => Ok(()),
+        }
+    }
+
+    /// Program, machine, and all that both are told, for people.
+    pub(crate) fn told(&self) -> String {
+        let told = self.parameters.iter().map(|(name, value)| format!("{name} {value}"));
+        let told = told.chain(self.place.changes().told()).collect::<Vec<_>>().join(", ");
+        format!("{} on {} with {told}", self.program.name, self.place.name())
+    }
+
+    /// Bytes that a run holds: keys, answers, and the machine.
+    pub(crate) fn bytes(&self) -> u64 {
+        let cores = self.parameters.cores();
+        let at_once = self.place.threads(cores).min(cores as usize);
+        let held = (self.program.build)(&self.parameters, self.seeds.first).bytes(cores, at_once);
+        held.saturating_add(u64::from(cores) * room::BYTES_OF_A_CORE)
+    }
+
+    /// Whether a run of it is a run of the other.
+    pub(crate) fn is_same(&self, other: &Job) -> bool {
+        let place = |job: &Job| (job.place.hash(), job.place.changes());
+        self.program.name == other.program.name
+            && self.parameters == other.parameters
+            && self.seeds == other.seeds
+            && self.place.name() == other.place.name()
+            && place(self) == place(other)
+    }
+
+    /// The same with all cores of the first run traced.
+    pub(crate) fn traced_whole(self) -> Job {
+        Job { traced: self.parameters.cores(), ..self }
+    }
+
+    /// The same on so many threads of this computer.
+    pub(crate) fn on_threads(self, threads: usize) -> Job {
+        Job { place: self.place.on_threads(threads), ..self }
     }
 
     /// The same with the first run traced.
@@ -91,7 +151,7 @@ impl Job {
     /// When the place cannot trace.
     pub fn traced(self) -> Result<Job, LabError> {
         match self.place {
-            Place::Machine(..) => Ok(Job { traced: true, ..self }),
+            Place::Machine(..) => Ok(Job { traced: MOST_TRACED, ..self }),
             Place::Threads => {
                 Err(LabError::usage("--trace shows a simulated machine; threads are not traced"))
             }
@@ -145,13 +205,17 @@ impl Job {
         })
     }
 
-    fn run_once(&self, run: u64, observer: &Observer) -> Result<RunReport, LabError> {
+    /// Runs it from one of its seeds, counted from zero.
+    ///
+    /// # Errors
+    /// When the run does not end: stuck, stopped, or a bug.
+    pub(crate) fn run_once(&self, run: u64, observer: &Observer) -> Result<RunReport, LabError> {
         let seed = self.seeds.first + run;
         let ground = Ground {
             place: &self.place,
             cores: self.parameters.cores(),
             reorder: self.parameters.reorder(),
-            traced: if self.traced && run == 0 { MOST_TRACED } else { 0 },
+            traced: if run == 0 { self.traced } else { 0 },
             run,
             seed,
             observer,
@@ -162,7 +226,7 @@ impl Job {
     /// What people should know of how it ran.
     fn note(&self, runs: &[RunReport]) -> Option<String> {
         let cores = self.parameters.cores();
-        let is_sampled = self.traced && cores > MOST_TRACED;
+        let is_sampled = self.traced > 0 && cores > self.traced;
         let shown = is_sampled.then(|| format!("the trace shows {}", sample(cores)));
         let notes: Vec<_> = self.one_block(runs).into_iter().chain(shown).collect();
         (!notes.is_empty()).then(|| notes.join("; "))

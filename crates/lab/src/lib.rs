@@ -5,7 +5,9 @@
 //!   machine, Changes --> Place: a simulated machine, or threads ---------+--> Job --> SimReport
 //!   first seed, runs --> Seeds ------------------------------------------'             |  |
 //!                                                                              JSON ---'  trace
-//!   experiments/<paper>/<figure>.toml: lines, each a Job and the paper's claim --> claims
+//!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs, side by side
+//!                                                                      |
+//!                           curves beside the paper's points, claims --'--> Figure --> JSON
 //! ```
 //!
 //! The program's time is what its paper's figure shows: the end of the last core, what one core was
@@ -22,6 +24,7 @@ pub mod experiment;
 pub mod figure;
 mod job;
 mod json;
+mod many;
 mod observer;
 mod parameters;
 mod place;
@@ -35,7 +38,7 @@ pub mod trace;
 pub use changes::Changes;
 pub use error::LabError;
 pub use job::{Job, Seeds};
-pub use observer::{Observer, Seen};
+pub use observer::{Observer, Seen, Tally};
 pub use parameters::{Knob, Parameters, ReorderBy};
 pub use place::{Place, THREADS, is_built_in, machines};
 pub use programs::{Listing, programs};

@@ -80,6 +80,11 @@ const NAMES: [(Knob, &str); 19] = [
 ];
 
 impl Knob {
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Knob> {
+        NAMES.into_iter().map(|(knob, _)| knob)
+    }
+
     /// The knob of that name.
     pub fn named(name: &str) -> Option<Knob> {
         NAMES.iter().find(|(_, known)| *known == name).map(|(knob, _)| *knob)

@@ -114,6 +114,16 @@ impl Place {
         }
     }
 
+    /// The same, simulated on so many threads of this computer.
+    pub(crate) fn on_threads(self, threads: usize) -> Place {
+        match self {
+            Place::Machine(profile, setting, changes) => {
+                Place::Machine(profile, Setting { threads, ..setting }, changes)
+            }
+            Place::Threads => Place::Threads,
+        }
+    }
+
     /// Whether it holds so many cores.
     ///
     /// # Errors

@@ -118,6 +118,8 @@ pub struct StageReport {
     pub tasks: u32,
     /// Least, quartiles, 99th percentile and most of the cores' times in it.
     pub quantiles_us: [f64; 6],
+    /// The same of what they waited in it.
+    pub idle_quantiles_us: [f64; 6],
     /// What a core waited in it, on average.
     pub idle_us: f64,
     /// What a core did not wait in it, on average.
@@ -141,6 +143,12 @@ pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
     (u128::from(ticks) * u128::from(tick_fs)) as f64 / FS_PER_US
 }
 
+fn quantiles(ticks: impl Iterator<Item = u64>, tick_fs: u64) -> [f64; 6] {
+    let mut ticks: Vec<u64> = ticks.collect();
+    ticks.sort_unstable();
+    QUANTILES.map(|(percent, _)| microseconds(quantile(&ticks, percent), tick_fs))
+}
+
 impl StageReport {
     /// Its name, with how many tasks' sum it is if there are several: that may exceed the run.
     pub fn title(&self) -> String {
@@ -152,20 +160,18 @@ impl StageReport {
 
     /// What `times` say, in ticks of that length.
     pub(crate) fn new(times: &StageTimes, tick_fs: u64, tasks: u32) -> StageReport {
-        let mut ticks: Vec<u64> = times.ticks.iter().map(|(ticks, _)| *ticks).collect();
-        ticks.sort_unstable();
         let sum = |part: fn(&(u64, u64)) -> u64| -> u128 {
             times.ticks.iter().map(|both| u128::from(part(both))).sum()
         };
         let (all, idle) = (sum(|both| both.0), sum(|both| both.1));
-        let cores = ticks.len();
+        let cores = times.ticks.len();
         let mean = |sum| mean_us(sum, cores, tick_fs);
         StageReport {
             name: times.name,
             cores,
             tasks,
-            quantiles_us: QUANTILES
-                .map(|(percent, _)| microseconds(quantile(&ticks, percent), tick_fs)),
+            quantiles_us: quantiles(times.ticks.iter().map(|(ticks, _)| *ticks), tick_fs),
+            idle_quantiles_us: quantiles(times.ticks.iter().map(|(_, idle)| *idle), tick_fs),
             idle_us: mean(idle),
             busy_us: mean(all.saturating_sub(idle)),
         }

@@ -93,7 +93,7 @@ fn simulate<P: Program>(
     let multicast = setting.multicast;
     let begin = Instant::now();
     let cluster = Cluster::new(profile.clone(), setting)?;
-    ground.observer.begin(ground.run, profile.tick_fs, cluster.watch());
+    let _goes_on = ground.observer.begin(ground.run, profile.tick_fs, cluster.watch());
     let task = program.clone();
     let Outcome { answers, mut report } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();

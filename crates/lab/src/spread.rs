@@ -40,6 +40,31 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// Of figures that are no ticks. Sums are of differences from the first, so figures that are the
+    /// same have themselves as their mean, and no deviation.
+    ///
+    /// # Panics
+    /// When there are none.
+    pub fn of_figures(figures: &[f64]) -> Spread {
+        let first = *figures.first().expect("something was measured");
+        let count = figures.len() as f64;
+        let mean = first + figures.iter().map(|figure| figure - first).sum::<f64>() / count;
+        let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+        let sd = if figures.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() };
+        let (min, max) = (figures.iter().copied().fold(first, f64::min), figures.iter().copied());
+        Spread { mean, sd, min, max: max.fold(first, f64::max) }
+    }
+
+    /// The same of figures that are so many times as large, and so much more.
+    #[must_use]
+    pub(crate) fn scaled(self, factor: f64, plus: f64) -> Spread {
+        let change = |figure: f64| figure * factor + plus;
+        let Spread { mean, sd, min, max } = self;
+        Spread { mean: change(mean), sd: sd * factor, min: change(min), max: change(max) }
+    }
+}
+
 /// Microseconds of the `count`-th part of so many ticks; between the least and the most of them.
 pub(crate) fn mean_us(sum: u128, count: usize, tick_fs: u64) -> f64 {
     let (all_fs, count) = (sum * u128::from(tick_fs), count as u128);
@@ -91,6 +116,16 @@ mod tests {
         assert_eq!(of(&[2, 4, 6]), Spread { mean: 4.0, sd: 2.0, min: 2.0, max: 6.0 });
         assert_eq!(of(&[5]), Spread { mean: 5.0, sd: 0.0, min: 5.0, max: 5.0 });
         assert_eq!(of(&[1, 2]), Spread { mean: 1.5, sd: 0.5_f64.sqrt(), min: 1.0, max: 2.0 });
+    }
+
+    #[test]
+    fn figures_spread_as_ticks_do() {
+        let spread = Spread::of_figures(&[2.0, 4.0, 6.0]);
+        assert_eq!(spread, Spread { mean: 4.0, sd: 2.0, min: 2.0, max: 6.0 });
+        let same = Spread::of_figures(&[0.1; 3]);
+        assert_eq!(same, Spread { mean: 0.1, sd: 0.0, min: 0.1, max: 0.1 });
+        let scaled = Spread { mean: 3.0, sd: 1.0, min: 2.0, max: 4.0 };
+        assert_eq!(spread.scaled(0.5, 1.0), scaled);
     }
 
     /// In microseconds 3 x 0.1 is more than 0.3: of equal runs the mean would be beyond the most.

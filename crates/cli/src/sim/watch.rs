@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::{LabError, Observer, Place, Seen};
-use serde_json::json;
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::{LabError, Observer, Place, Seen, Tally};
+use serde_json::{Value, json};
 
 use crate::failure::CliFailure;
 use crate::progress::{self, Mode, Progress};
@@ -60,16 +60,88 @@ impl Pace {
         Pace { begin: now, last: (now, 0, 0), per_s: 0.0 }
     }
 
-    fn look(&mut self, seen: &Seen) {
+    /// So many messages by now, of a run or of all together.
+    fn look(&mut self, run: u64, messages: u64) {
         let now = Instant::now();
-        let (before, run, messages) = self.last;
+        let (before, last_run, last_messages) = self.last;
         let elapsed = now.duration_since(before).as_secs_f64();
-        if run == seen.run && elapsed > 0.0 {
-            let now_per_s = seen.messages.saturating_sub(messages) as f64 / elapsed;
+        if run == last_run && elapsed > 0.0 {
+            let now_per_s = messages.saturating_sub(last_messages) as f64 / elapsed;
             self.per_s += (now_per_s - self.per_s) * NEWEST;
         }
-        self.last = (now, seen.run, seen.messages);
+        self.last = (now, run, messages);
     }
+}
+
+/// What is shown: of many runs all, else the one that goes on.
+enum Shown {
+    One(Seen),
+    Many(Tally),
+}
+
+impl Shown {
+    fn of(observer: &Observer, pace: &mut Pace) -> Option<Shown> {
+        if let Some(tally) = observer.tally() {
+            pace.look(0, tally.messages);
+            return Some(Shown::Many(tally));
+        }
+        let seen = observer.look()?;
+        pace.look(seen.run, seen.messages);
+        Some(Shown::One(seen))
+    }
+
+    fn words(&self, pace: &Pace) -> String {
+        let million_per_s = pace.per_s / 1e6;
+        match self {
+            Shown::One(Seen { run, virtual_us, messages }) => {
+                let (run, messages) = (run + 1, grouped(*messages));
+                format!(
+                    "run {run}: {virtual_us:.3} us of its time, {messages} messages, \
+                     {million_per_s:.2} million/s"
+                )
+            }
+            Shown::Many(tally) => {
+                let Tally { all, done, going, messages, .. } = tally;
+                let eta = eta_s(tally, pace).map_or_else(String::new, |eta_s| {
+                    format!(", ETA {}", HumanDuration(Duration::from_secs_f64(eta_s)))
+                });
+                let messages = grouped(*messages);
+                format!(
+                    "{done} of {all} runs, {going} at once, {messages} messages, \
+                     {million_per_s:.2} million/s{eta}"
+                )
+            }
+        }
+    }
+
+    fn json(&self, pace: &Pace) -> Value {
+        let wall_s = pace.begin.elapsed().as_secs_f64();
+        match self {
+            Shown::One(seen) => json!({
+                "run": seen.run,
+                "virtual_us": seen.virtual_us,
+                "messages": seen.messages,
+                "messages_per_s": pace.per_s,
+                "wall_s": wall_s,
+            }),
+            Shown::Many(tally) => json!({
+                "done_runs": tally.done,
+                "total_runs": tally.all,
+                "running": tally.going,
+                "messages": tally.messages,
+                "messages_per_s": pace.per_s,
+                "wall_s": wall_s,
+                "eta_s": eta_s(tally, pace),
+            }),
+        }
+    }
+}
+
+/// How long the rest takes, if what is left is done as fast as what was done; unknown until a run ended.
+fn eta_s(tally: &Tally, pace: &Pace) -> Option<f64> {
+    let left = tally.cost.saturating_sub(tally.done_cost) as f64;
+    let done = tally.done_cost as f64;
+    (done > 0.0).then(|| pace.begin.elapsed().as_secs_f64() * left / done)
 }
 
 fn bar(observer: &Observer, ended: &AtomicBool) {
@@ -77,21 +149,14 @@ fn bar(observer: &Observer, ended: &AtomicBool) {
     bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("a fixed template"));
     let mut pace = Pace::new();
     while progress::wait(ended) {
-        let Some(seen) = observer.look() else { continue };
-        pace.look(&seen);
+        let Some(shown) = Shown::of(observer, &mut pace) else { continue };
         if pace.begin.elapsed() < progress::DELAY {
             continue;
         }
         if bar.is_hidden() {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        bar.set_message(format!(
-            "run {}: {:.3} us of its time, {} messages, {:.2} million/s",
-            seen.run + 1,
-            seen.virtual_us,
-            grouped(seen.messages),
-            pace.per_s / 1e6
-        ));
+        bar.set_message(shown.words(&pace));
         bar.tick();
     }
     bar.finish_and_clear();
@@ -101,15 +166,8 @@ fn lines(observer: &Observer, ended: &AtomicBool) {
     let mut pace = Pace::new();
     loop {
         let goes_on = progress::wait(ended);
-        if let Some(seen) = observer.look() {
-            pace.look(&seen);
-            say::err(json!({
-                "run": seen.run,
-                "virtual_us": seen.virtual_us,
-                "messages": seen.messages,
-                "messages_per_s": pace.per_s,
-                "wall_s": pace.begin.elapsed().as_secs_f64(),
-            }));
+        if let Some(shown) = Shown::of(observer, &mut pace) {
+            say::err(shown.json(&pace));
         }
         if !goes_on {
             break;

@@ -12,12 +12,25 @@
 //! is met fails too: then the file is wrong.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::Line;
+/// What a claim says of a figure, whoever makes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms<'a> {
+    /// The paper's figure.
+    pub paper: f64,
+    /// Whether the paper says "at least".
+    pub at_least: bool,
+    /// How far ours may be off, as a share: of the paper's, and of today's.
+    pub tolerance: Option<f64>,
+    /// Ours when the claim was written.
+    pub today: Option<f64>,
+    /// Why the paper's figure is not met.
+    pub known_miss: Option<&'a str>,
+}
 
 /// A claim beside what came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
 pub struct Claim {
     /// A word for programs.
     pub id: String,
@@ -38,8 +51,7 @@ pub struct Claim {
 }
 
 /// What became of a claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Ours is what is claimed.
     Met,
@@ -64,20 +76,6 @@ impl Outcome {
 }
 
 impl Claim {
-    /// What a line claims beside ours, and what is wrong with the run it is from.
-    pub(super) fn of(line: &Line, ours: f64, fault: Option<String>) -> Claim {
-        Claim {
-            id: line.id.clone(),
-            claim: line.claim.clone(),
-            unit: line.unit.clone(),
-            paper: line.paper,
-            at_least: line.at_least,
-            note: line.note.clone(),
-            ours,
-            outcome: judged(line, ours, fault),
-        }
-    }
-
     /// What is wrong, if it failed.
     pub fn fault(&self) -> Option<&str> {
         match &self.outcome {
@@ -95,55 +93,131 @@ impl Claim {
     pub fn ratio(&self) -> f64 {
         self.ours / self.paper
     }
+}
 
-    /// As JSON.
-    pub fn to_json(&self) -> Value {
-        let known_miss = match &self.outcome {
-            Outcome::Missed(reason) => Some(reason),
-            _ => None,
-        };
-        json!({
-            "id": self.id,
-            "claim": self.claim,
-            "unit": self.unit,
-            "paper": self.paper,
-            "at_least": self.at_least,
-            "ours": self.ours,
-            "deviation": self.deviation(),
-            "note": self.note,
-            "outcome": self.outcome.word(),
-            "known_miss": known_miss,
-            "check": { "passed": self.fault().is_none(), "fault": self.fault() },
-        })
+/// A claim in JSON: the names of its fields are a contract with scripts.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    id: String,
+    claim: String,
+    unit: String,
+    paper: f64,
+    at_least: bool,
+    /// None if there is no figure: JSON has no word for that.
+    ours: Option<f64>,
+    /// It follows from the two before; whoever reads a claim does not need it.
+    #[serde(skip_deserializing)]
+    deviation: Option<f64>,
+    note: Option<String>,
+    outcome: String,
+    known_miss: Option<String>,
+    check: Check,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Check {
+    passed: bool,
+    fault: Option<String>,
+}
+
+impl From<Claim> for Written {
+    fn from(claim: Claim) -> Written {
+        let fault = claim.fault().map(str::to_owned);
+        let (deviation, outcome) = (Some(claim.deviation()), claim.outcome.word().to_owned());
+        let Claim { id, claim, unit, paper, at_least, note, ours, outcome: became } = claim;
+        let known_miss = if let Outcome::Missed(reason) = became { Some(reason) } else { None };
+        let check = Check { passed: fault.is_none(), fault };
+        Written {
+            id,
+            claim,
+            unit,
+            paper,
+            at_least,
+            ours: Some(ours).filter(|ours| ours.is_finite()),
+            deviation,
+            note,
+            outcome,
+            known_miss,
+            check,
+        }
     }
 }
 
-fn judged(line: &Line, ours: f64, fault: Option<String>) -> Outcome {
-    if let Some(fault) = fault {
-        return Outcome::Failed(fault);
+impl TryFrom<Written> for Claim {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Claim, String> {
+        let Written { id, claim, unit, paper, at_least, ours, note, .. } = written;
+        let outcome = match (written.outcome.as_str(), written.known_miss, written.check.fault) {
+            ("met", None, None) => Outcome::Met,
+            ("shown", None, None) => Outcome::Shown,
+            ("missed", Some(reason), None) => Outcome::Missed(reason),
+            ("failed", None, Some(fault)) => Outcome::Failed(fault),
+            (word, ..) => {
+                return Err(format!(
+                    "claim '{id}': outcome is {word}: expected met, shown, missed with known_miss, \
+                     or failed with a fault"
+                ));
+            }
+        };
+        let ours = ours.unwrap_or(f64::NAN);
+        Ok(Claim { id, claim, unit, paper, at_least, note, ours, outcome })
     }
-    if !ours.is_finite() {
-        return Outcome::Failed(format!("ours is {ours}: there is no figure"));
+}
+
+impl Terms<'_> {
+    /// What is compared must be a figure: with nothing or nonsense no comparison fails.
+    pub fn check(&self) -> Result<(), String> {
+        for (name, number) in [("paper", Some(self.paper)), ("today", self.today)] {
+            above_0(name, number)?;
+        }
+        match self.tolerance {
+            Some(share) if !(0.0..1.0).contains(&share) => {
+                Err(format!("tolerance is {share}: expected a share from 0 to below 1"))
+            }
+            None if self.today.is_some() => Err("today needs a tolerance".to_owned()),
+            None if self.known_miss.is_some() && !self.at_least => {
+                Err("known_miss needs at_least or a tolerance: else nothing is missed".to_owned())
+            }
+            _ => Ok(()),
+        }
     }
-    let tolerance = line.tolerance.unwrap_or(0.0);
-    let off = |from: f64| ours / from - 1.0;
-    if let Some(today) = line.today.filter(|today| off(*today).abs() > tolerance) {
+
+    /// What becomes of ours, or of a run that had this fault.
+    pub fn judged(&self, ours: f64, fault: Option<String>) -> Outcome {
+        if let Some(fault) = fault {
+            return Outcome::Failed(fault);
+        }
+        if !ours.is_finite() {
+            return Outcome::Failed(format!("ours is {ours}: there is no figure"));
+        }
+        let tolerance = self.tolerance.unwrap_or(0.0);
         let percent = tolerance * 100.0;
-        return Outcome::Failed(format!("{ours} is more than {percent} % off our {today}"));
+        let off = |from: f64| ours / from - 1.0;
+        if let Some(today) = self.today.filter(|today| off(*today).abs() > tolerance) {
+            return Outcome::Failed(format!("{ours} is more than {percent} % off our {today}"));
+        }
+        let by = if self.at_least { -off(self.paper) } else { off(self.paper).abs() };
+        let says_how_far = self.tolerance.is_some() || self.at_least;
+        match (self.known_miss, by > tolerance) {
+            _ if !says_how_far => Outcome::Shown,
+            (Some(reason), true) => Outcome::Missed(reason.to_owned()),
+            (None, true) => {
+                Outcome::Failed(format!("{ours} is more than {percent} % off the {}", self.paper))
+            }
+            (Some(_), false) => {
+                Outcome::Failed("it is met: the file says that it is a known miss".to_owned())
+            }
+            (None, false) => Outcome::Met,
+        }
     }
-    let missed = if line.at_least { -off(line.paper) } else { off(line.paper).abs() } > tolerance;
-    match (&line.known_miss, missed) {
-        (_, true) if line.tolerance.is_none() && !line.at_least => Outcome::Shown,
-        (Some(reason), true) => Outcome::Missed(reason.clone()),
-        (None, true) => {
-            let percent = tolerance * 100.0;
-            Outcome::Failed(format!("{ours} is more than {percent} % off the {}", line.paper))
-        }
-        (Some(_), false) => {
-            Outcome::Failed("it is met: the file says that it is a known miss".to_owned())
-        }
-        (None, false) if line.tolerance.is_none() && !line.at_least => Outcome::Shown,
-        (None, false) => Outcome::Met,
+}
+
+/// Refuses what is no figure above 0.
+pub(super) fn above_0(name: &str, number: Option<f64>) -> Result<(), String> {
+    match number.filter(|number| !(number.is_finite() && *number > 0.0)) {
+        Some(number) => Err(format!("{name} is {number}: expected a number above 0")),
+        None => Ok(()),
     }
 }
 
@@ -154,7 +228,7 @@ mod tests {
     /// What becomes of ours with a line of these keys.
     fn outcome(keys: &str, ours: f64) -> Outcome {
         let line = format!("id = 'x'\nclaim = 'x'\npaper = 100\nunit = 'm'\n{keys}");
-        judged(&toml::from_str(&line).unwrap(), ours, None)
+        toml::from_str::<super::super::line::Line>(&line).unwrap().terms().judged(ours, None)
     }
 
     fn fails(keys: &str, ours: f64, why: &str) {
@@ -192,6 +266,33 @@ mod tests {
         for ours in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             fails("", ours, "there is no figure");
             fails("at_least = true", ours, "there is no figure");
+        }
+    }
+
+    #[test]
+    fn a_claim_can_be_written_and_read_again() {
+        let why = || "so".to_owned();
+        let all = [Outcome::Met, Outcome::Shown, Outcome::Missed(why()), Outcome::Failed(why())];
+        for outcome in all {
+            let text = |word: &str| word.to_owned();
+            let claim = Claim {
+                id: text("x"),
+                claim: text("it is fast"),
+                unit: text("us"),
+                paper: 2.0,
+                at_least: false,
+                note: None,
+                ours: 3.0,
+                outcome,
+            };
+            let written = serde_json::to_value(&claim).unwrap();
+            assert_eq!((&written["paper"], &written["deviation"]), (&2.0.into(), &0.5.into()));
+            assert_eq!(written["check"]["passed"], claim.fault().is_none());
+            assert_eq!(serde_json::from_value::<Claim>(written.clone()).unwrap(), claim);
+            let mut odd = written;
+            odd["outcome"] = "odd".into();
+            let told = serde_json::from_value::<Claim>(odd).unwrap_err().to_string();
+            assert!(told.contains("claim 'x': outcome is odd"), "{told}");
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Experiments as files: what they change, and every way to compare nothing.
+//! Experiments as files: what they change, what they give, and every way to compare nothing.
+
+mod refused;
 
 use super::*;
 
@@ -14,33 +16,209 @@ const ARITHMETIC: &str = r#"
     per_second = 299_792_458
 "#;
 
-#[test]
-fn a_rate_needs_no_run() {
-    let claims = Experiment::parse("light", ARITHMETIC).unwrap().run(&Observer::default());
-    let [claim] = &claims.unwrap()[..] else { panic!("one claim") };
-    assert_eq!((claim.ours, &claim.outcome), (299.792_458, &Outcome::Shown));
-    assert!(claim.deviation().abs() < 0.001);
+/// Every table, and of each more than one kind. At incast 8 64 cores take 989 ns, and 469 if there is no
+/// latency in the switch.
+const ALL: &str = r#"
+    title = "merge"
+    source = "ours"
+    machine = "nanopu"
+    seed = 7
+    runs = 3
+    [changes]
+    switch-ns = 263
+    [smoke]
+    runs = 1
+    cores = 16
+    [chart.time]
+    x = "incast"
+    y = "time (us)"
+    x_scale = "log"
+    paper = [{ label = "theirs", x = 8, y = 0.75 }]
+    [chart.switch]
+    title = "over switches"
+    x = "switch"
+    y = "time (us)"
+    names = ["none", "the paper's"]
+    [[series]]
+    id = "incast"
+    chart = "time"
+    label = "merge-min"
+    program = "merge-min"
+    with = { keys-per-core = 128 }
+    vary = "incast"
+    over = [64, 4, 8]
+    smoke = [4, 8]
+    [[series]]
+    id = "switch"
+    chart = "switch"
+    label = "at incast 8"
+    program = "merge-min"
+    vary = "switch-ns"
+    over = [0, 263]
+    x_of = [0, 1]
+    [[line]]
+    id = "best"
+    claim = "750 ns"
+    paper = 989
+    unit = "ns"
+    tolerance = 0.001
+    series = "incast"
+    at = 8
+    [[line]]
+    id = "messages"
+    claim = "63 messages"
+    paper = 63
+    unit = "messages"
+    tolerance = 0.001
+    series = "incast"
+    at = 8
+    measure = "messages"
+    [[line]]
+    id = "faster"
+    claim = "half the time"
+    paper = 0.53
+    unit = "of it"
+    tolerance = 0.02
+    series = "switch"
+    at = 0
+    against_at = 263
+    as = "fewer"
+    [[line]]
+    id = "own"
+    claim = "as fast as that"
+    paper = 0.989
+    unit = "us"
+    tolerance = 0.001
+    program = "merge-min"
+    [[trend]]
+    id = "sweet"
+    claim = "8 is the best"
+    series = "incast"
+    is = "lowest-at"
+    at = 8
+    [[trend]]
+    id = "slower"
+    claim = "it grows with the switch"
+    series = "switch"
+    is = "rising"
+    [breakdown]
+    program = "merge-min"
+    smoke = { keys-per-core = 8 }
+"#;
+
+fn parsed(text: &str) -> Experiment {
+    Experiment::parse("it.toml", text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(experiment: &Experiment, size: Size) -> Figure {
+    experiment.run(&Observer::default(), size, 2).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
-fn what_compares_nothing_is_refused() {
-    let refused = |from: &str, to: &str| {
-        let text = ARITHMETIC.replace(from, to);
-        Experiment::parse("light.toml", &text).unwrap_err().to_string()
+fn a_rate_needs_no_run() {
+    let figure = run(&parsed(ARITHMETIC), Size::Smoke);
+    let [claim] = &figure.claims[..] else { panic!("one claim") };
+    assert_eq!((claim.ours, &claim.outcome), (299.792_458, &Outcome::Shown));
+    assert!(claim.deviation().abs() < 0.001);
+    // It names nothing smaller: there is one size.
+    assert_eq!((figure.size, figure.command.as_str()), (Size::Full, "gristmill lab run it.toml"));
+}
+
+#[test]
+fn all_that_a_file_can_say() {
+    let experiment = parsed(ALL);
+    let figure = run(&experiment, Size::Full);
+    assert_eq!((figure.seed, figure.runs, figure.size), (7, 3, Size::Full));
+    assert_eq!(figure.command, "gristmill lab run it.toml --full");
+    assert_eq!(figure.changes, ["switch-ns 263"]);
+    assert_eq!(figure.machine_hash.as_ref().map(String::len), Some(16));
+    let titles: Vec<_> = figure.charts.iter().map(|chart| chart.title.as_str()).collect();
+    assert_eq!(titles, ["merge", "over switches"], "in the order of the series");
+    let [time, switch] = &figure.charts[..] else { panic!("{titles:?}") };
+    assert_eq!(time.paper[0].y, 0.75);
+    let points = |chart: &crate::figure::Chart| -> Vec<(f64, f64)> {
+        chart.series[0].points.iter().map(|point| (point.x, point.y.mean)).collect()
     };
-    for paper in ["nan", "inf", "0", "-3"] {
-        let told = refused("paper = 300", &format!("paper = {paper}"));
-        assert!(told.starts_with("light.toml: line 'light': paper is "), "{told}");
+    let places: Vec<_> = points(time).iter().map(|(x, _)| *x).collect();
+    assert_eq!(places, [4.0, 8.0, 64.0], "in the order of x");
+    assert_eq!(points(time)[1].1, points(switch)[1].1);
+    let found = figure.claims.iter().map(|claim| (claim.id.as_str(), claim.outcome.word()));
+    let ids = ["best", "messages", "faster", "own", "sweet", "slower"];
+    assert_eq!(found.collect::<Vec<_>>(), ids.map(|id| (id, "met")), "{:?}", figure.claims);
+    assert_eq!(figure.claims[1].ours, 63.0);
+    assert!(figure.faults.is_empty());
+    let drawn = figure.breakdown.as_ref().unwrap();
+    assert_eq!((drawn.picture.rows, drawn.picture.cores), (64, 64));
+    assert_eq!(drawn.picture.cells.len(), 64 * drawn.picture.columns);
+    let end = points(time)[1].1;
+    assert!(drawn.stages.iter().all(|stage| stage.time_us[5] <= end), "{:?}", drawn.stages);
+    assert_eq!(drawn.picture.end_us, end);
+    let text = serde_json::to_string(&figure).unwrap();
+    assert_eq!(serde_json::from_str::<Figure>(&text).unwrap().charts, figure.charts);
+}
+
+#[test]
+fn what_is_the_same_runs_once() {
+    let experiment = parsed(ALL);
+    // Three of incast, one more of the switch; the line, the breakdown and the rest are among them.
+    assert_eq!(experiment.cost(Size::Full).unwrap(), Cost { runs: 4 * 3, most_cores: 64 });
+    // Incast 4 and 8, two switches of which one is that; the line's is that too. Of 8 keys one more.
+    assert_eq!(experiment.cost(Size::Smoke).unwrap(), Cost { runs: 3 + 1, most_cores: 16 });
+    let other = ALL.replace(
+        "program = \"merge-min\"\n    [[trend]]",
+        "program = \"merge-min\"\n    with = { incast = 2 }\n    [[trend]]",
+    );
+    assert_eq!(parsed(&other).cost(Size::Full).unwrap().runs, 5 * 3);
+}
+
+#[test]
+fn the_smoke_size_is_smaller_and_claims_nothing() {
+    let figure = run(&parsed(ALL), Size::Smoke);
+    assert_eq!((figure.runs, figure.size), (1, Size::Smoke));
+    assert_eq!(figure.command, "gristmill lab run it.toml");
+    let places = figure.charts[0].series[0].points.iter().map(|point| point.x);
+    assert_eq!(places.collect::<Vec<_>>(), [4.0, 8.0]);
+    assert!(figure.claims.is_empty());
+    assert_eq!(figure.breakdown.unwrap().picture.cores, 16);
+}
+
+#[test]
+fn nothing_depends_on_how_many_run_at_once() {
+    let experiment = parsed(ALL);
+    let figures =
+        [1, 2, 5].map(|workers| experiment.run(&Observer::default(), Size::Full, workers).unwrap());
+    assert!(figures.iter().all(|figure| *figure == figures[0]));
+}
+
+#[test]
+fn seeds_that_are_asked_for_count_at_either_size() {
+    let experiment = parsed(ALL).with_seeds(Some(9), Some(2));
+    for size in [Size::Smoke, Size::Full] {
+        assert_eq!(experiment.seeds(size), Seeds { first: 9, runs: 2 });
     }
-    for wrong in ["tolerance = nan", "tolerance = -0.1", "today = nan", "today = 3", "does = 0"] {
-        let told = refused("paper = 300", &format!("paper = 300\n{wrong}"));
-        assert!(told.contains("'light': "), "{told}");
+    let figure = run(&experiment, Size::Smoke);
+    assert_eq!((figure.seed, figure.runs), (9, 2));
+    assert_eq!(figure.command, "gristmill lab run it.toml --seed 9 --runs 2");
+}
+
+#[test]
+fn what_a_program_finds_wrong_fails_at_either_size() {
+    let experiment = parsed(ALL);
+    for size in [Size::Smoke, Size::Full] {
+        let plan = Plan::new(&experiment, size).unwrap();
+        let mut reports = many::run(&plan.jobs, &plan.runs, &Observer::default(), 2).unwrap();
+        // Incast 8, of which every claim is.
+        let runs = &mut reports[plan.points[0][1].job];
+        let last = runs.last_mut().unwrap();
+        last.verdict.fault = Some("wrong".to_owned());
+        let seed = last.seed;
+        let figure = result::figure(&experiment, &plan, size, &reports).unwrap();
+        let [fault] = &figure.faults[..] else { panic!("{:?}", figure.faults) };
+        assert!(fault.starts_with("merge-min on nanopu with cores "), "{fault}");
+        assert!(fault.ends_with(&format!(", switch-ns 263, seed {seed}: wrong")), "{fault}");
+        assert!(figure.claims.iter().all(|claim| claim.fault() == Some("wrong")));
+        assert_eq!(figure.claims.is_empty(), size == Size::Smoke);
     }
-    assert!(refused("299_792_458", "inf").contains("per_second is inf"));
-    assert!(refused("paper = 300", "paper = 300\nknown_miss = 'so'").contains("known_miss"));
-    let head = ARITHMETIC.split("[[line]]").next().unwrap();
-    let told = Experiment::parse("light.toml", &format!("{head}\nline = []")).unwrap_err();
-    assert_eq!(told.to_string(), "light.toml: there is no line: nothing is claimed");
 }
 
 const CHANGED: &str = r#"
@@ -68,53 +246,63 @@ const CHANGED: &str = r#"
 
 #[test]
 fn an_experiment_changes_its_machine() {
-    let experiment = Experiment::parse("changed", CHANGED).unwrap();
+    let experiment = parsed(CHANGED);
     assert_eq!(experiment.changes.told().join(", "), "switch-ns 0, loss 0.01");
-    let lines = &experiment.lines;
-    let told = lines[1].changes.over(&experiment.changes).told().join(", ");
+    let plan = Plan::new(&experiment, Size::Full).unwrap();
+    let told = plan.jobs[1].place().changes().told().join(", ");
     assert_eq!(told, "multicast off, switch-ns 263, loss 0");
-    let job = experiment.job(&lines[0], "merge-min").unwrap();
-    assert_eq!((job.seeds(), job.place().changes().loss), (experiment.seeds(), Some(0.01)));
-    let claims = experiment.run(&Observer::default()).unwrap();
+    assert_eq!(plan.jobs[0].seeds(), experiment.seeds(Size::Full));
+    let figure = run(&experiment, Size::Full);
     // Three seeds, in some of which a packet is lost, which costs 20 us.
-    assert!(claims[0].ours > 1.0, "{claims:?}");
-    assert_eq!(claims[1].outcome, Outcome::Met, "{claims:?}");
-    let json = experiment.to_json(&claims).unwrap();
-    assert_eq!((&json["seed"], &json["runs"]), (&7.into(), &3.into()));
-    assert_eq!(json["machine_hash"].as_str().map(str::len), Some(16));
-    assert_eq!(json["changes"]["switch_ns"], 0);
+    assert!(figure.claims[0].ours > 1.0, "{:?}", figure.claims);
+    assert_eq!(figure.claims[1].outcome, Outcome::Met, "{:?}", figure.claims);
 }
 
+/// Each at a size of its own, so that a wrong measure shows.
 #[test]
-fn a_wrong_change_is_refused() {
-    let refused = |from: &str, to: &str| {
-        Experiment::parse("x", &CHANGED.replace(from, to)).unwrap_err().to_string()
+fn every_measure_is_of_the_run() {
+    let measured = |measure: &str| {
+        let text =
+            ALL.replace("id = \"incast\"\n", &format!("id = \"incast\"\n measure = {measure}\n"));
+        let text = text.split("[[line]]").next().unwrap().to_owned();
+        let figure = run(&parsed(&text), Size::Full);
+        figure.charts[0].series[0].points[1].y.mean
     };
-    assert!(refused("switch-ns = 0,", "swich-ns = 0,").contains("unknown field `swich-ns`"));
-    assert!(refused("multicast = \"off\"", "multicast = \"no\"").contains("`on` or `off`"));
-    let tail = refused("loss = 0.01", "tail-ns = 5");
-    assert!(tail.contains("tail-ns and tail-fraction"), "{tail}");
+    let time = measured("\"time\"");
+    assert_eq!(measured("\"messages\""), 63.0);
+    assert_eq!(measured("\"packets\"") % 1.0, 0.0);
+    assert!(measured("\"wire-bytes\"") > 63.0 * 16.0);
+    assert_eq!(measured("\"time\"\n repeats = 2"), time / 2.0);
+    let of_scan = |measure: &str| measured(&format!("\"{measure}\"\n stage = \"scan\""));
+    let [stage, busy, idle, share] = ["stage", "busy", "idle", "time-share"].map(of_scan);
+    assert_eq!((stage, idle), (busy, 0.0));
+    assert!((busy - 0.16).abs() < 1e-9, "128 values of 4 cycles: {busy}");
+    assert!(0.0 < share && share < 1.0, "{share}");
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_line() {
-    let wrong = ARITHMETIC.replace("unit =", "unite =");
-    let told = Experiment::parse("file.toml", &wrong).unwrap_err().to_string();
-    assert!(told.starts_with("file.toml: line 9: unknown field `unite`"), "{told}");
-    let told = Experiment::load("no-such").unwrap_err().to_string();
-    assert!(told.contains("nanosort/figure-1"), "{told}");
-}
-
-#[test]
-fn built_in_experiments_can_begin() {
+fn built_in_experiments_can_fail() {
     for name in Experiment::names() {
-        let experiment = Experiment::load(name).unwrap();
-        for line in &experiment.lines {
-            if let Some(program) = &line.program {
-                experiment.job(line, program).unwrap_or_else(|error| panic!("{name}: {error}"));
-            }
+        for line in Experiment::load(name).unwrap().lines {
             let can_fail = line.tolerance.is_some() && line.today.is_some();
             assert!(can_fail, "{name}: nothing is wrong whatever '{}' gives", line.id);
         }
     }
+}
+
+/// A file that nobody embeds is never run.
+#[test]
+fn every_file_is_built_in() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut found = Vec::new();
+    for paper in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
+        for path in std::fs::read_dir(&paper).unwrap().map(|entry| entry.unwrap().path()) {
+            let [paper, figure] = [paper.file_name(), path.file_stem()].map(|name| name.unwrap());
+            found.push(format!("{}/{}", paper.display(), figure.display()));
+        }
+    }
+    found.sort();
+    let mut known: Vec<_> = Experiment::names().collect();
+    known.sort_unstable();
+    assert_eq!(found, known);
 }

@@ -1,0 +1,171 @@
+//! A figure for people, in 80 columns.
+
+use ::lab::experiment::{Claim, Outcome};
+use ::lab::figure::{Axis, Breakdown, Chart, Figure, Mark, Point, Series, Size};
+
+use super::text;
+use crate::failure::CliFailure;
+use crate::say;
+
+/// Columns of a note.
+const NOTE_COLUMNS: usize = 76;
+
+/// What came of an experiment.
+pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
+    head(figure)?;
+    figure.charts.iter().try_for_each(chart)?;
+    if let Some(breakdown) = &figure.breakdown {
+        stages(breakdown)?;
+    }
+    if figure.size == Size::Smoke {
+        return say::out("\nat smoke size nothing is claimed; --full is as large as the paper's");
+    }
+    if figure.claims.is_empty() {
+        return Ok(());
+    }
+    say::out("")?;
+    figure.claims.iter().try_for_each(claim)?;
+    let count = |word| figure.claims.iter().filter(|claim| claim.outcome.word() == word).count();
+    let [met, missed, failed] = ["met", "missed", "failed"].map(count);
+    say::out(format!("\n{met} claims met, {missed} missed for a known reason, {failed} failed"))
+}
+
+/// What was run; the seed first, as it decides everything.
+fn head(figure: &Figure) -> Result<(), CliFailure> {
+    let Figure { title, source, note, machine, changes, seed, runs, .. } = figure;
+    match runs {
+        1 => say::out(format!("seed {seed}"))?,
+        _ => say::out(format!("seeds {seed} to {}", seed + (runs - 1)))?,
+    }
+    say::out(format!("{title}\n({source}, on {machine})"))?;
+    if !changes.is_empty() {
+        say::out(format!("changed: {}", changes.join(", ")))?;
+    }
+    let note = note.iter().flat_map(|note| text::wrapped(note, NOTE_COLUMNS));
+    let says = figure.says.iter().map(|says| format!("The paper: {says}"));
+    let says = says.flat_map(|says| text::wrapped(&says, NOTE_COLUMNS));
+    says.chain(note).try_for_each(say::out)
+}
+
+/// A table for each series; what else the paper gives is below.
+fn chart(chart: &Chart) -> Result<(), CliFailure> {
+    let Chart { title, x, y, series, paper } = chart;
+    let mut points = series.iter().flat_map(|of| &of.points);
+    let varies = points.any(|point| point.y.min < point.y.max);
+    say::out(format!("\n{title}: {}", y.label))?;
+    let is_beside = |mark: &Mark, of: &Series| series.len() == 1 || mark.label == of.label;
+    for of in series {
+        let marks: Vec<_> = paper.iter().filter(|mark| is_beside(mark, of)).collect();
+        let rows = of.points.iter().map(|point| row(point, x, &marks));
+        let head = Row {
+            x: x.label.clone(),
+            mean: if varies { "mean" } else { "ours" }.to_owned(),
+            sd: "sd".to_owned(),
+            paper: if marks.is_empty() { String::new() } else { "paper".to_owned() },
+        };
+        let rows = [head].into_iter().chain(rows).map(|row| row.cells(varies));
+        say::out(format!(" {}", of.label))?;
+        table(&rows.collect::<Vec<_>>())?;
+    }
+    let at = |x: f64| series.iter().flat_map(|of| &of.points).any(|point| point.x == x);
+    let is_shown = |mark: &Mark| series.iter().any(|of| is_beside(mark, of)) && at(mark.x);
+    for mark in paper.iter().filter(|mark| !is_shown(mark)) {
+        let Mark { label, y, .. } = mark;
+        say::out(format!(" the paper: {label} {} at {}", value(*y), place(mark.x, x)))?;
+    }
+    Ok(())
+}
+
+/// What is said of a point.
+struct Row {
+    x: String,
+    mean: String,
+    sd: String,
+    paper: String,
+}
+
+impl Row {
+    /// Its cells; no deviation where nothing deviates.
+    fn cells(self, varies: bool) -> Vec<String> {
+        let Row { x, mean, sd, paper } = self;
+        [Some(x), Some(mean), varies.then_some(sd), Some(paper)].into_iter().flatten().collect()
+    }
+}
+
+fn row(point: &Point, x: &Axis, marks: &[&Mark]) -> Row {
+    let Point { x: at, y } = point;
+    let mark = marks.iter().find(|mark| mark.x == *at);
+    Row {
+        x: place(*at, x),
+        mean: value(y.mean),
+        sd: value(y.sd),
+        paper: mark.map(|mark| value(mark.y)).unwrap_or_default(),
+    }
+}
+
+/// The lines of a table, without the blanks of empty cells at their ends.
+fn table(rows: &[Vec<String>]) -> Result<(), CliFailure> {
+    let lines = text::table(rows);
+    lines.iter().try_for_each(|line| say::out(format!("   {line}").trim_end()))
+}
+
+/// Where a point lies: its name, or its number as it is.
+fn place(x: f64, axis: &Axis) -> String {
+    axis.names.get(x as usize).cloned().unwrap_or_else(|| x.to_string())
+}
+
+/// What comes out: a count as it is, and of anything else four decimals: some are nanoseconds.
+fn value(value: f64) -> String {
+    text::figure(value, if value.fract() == 0.0 { 0 } else { 4 })
+}
+
+fn stages(breakdown: &Breakdown) -> Result<(), CliFailure> {
+    say::out("\nstages of one run: time, and of it idle (us)")?;
+    let head = ["", "cores", "p50", "max", "idle p50", "idle max"].map(str::to_owned).to_vec();
+    let rows = breakdown.stages.iter().map(|stage| {
+        let times = [stage.time_us[2], stage.time_us[5], stage.idle_us[2], stage.idle_us[5]];
+        let times = times.map(|us| text::figure(us, 3));
+        [stage.name.clone(), stage.cores.to_string()].into_iter().chain(times).collect()
+    });
+    let rows: Vec<_> = [head].into_iter().chain(rows).collect();
+    table(&rows)
+}
+
+/// A claim, what became of it, and both figures. Of one that says at least so much, ours is so many
+/// times that; of another the deviation counts.
+fn claim(shown: &Claim) -> Result<(), CliFailure> {
+    let Claim { claim, unit, .. } = shown;
+    let [paper, ours] =
+        [shown.paper, shown.ours].map(|value| format!("{} {unit}", of_claim(value)));
+    let (paper, held) = match shown.at_least {
+        true => (format!("at least {paper}"), times(shown.ratio())),
+        false => (paper, format!("{:+.1} %", shown.deviation() * 100.0)),
+    };
+    let lines = text::wrapped(claim, CLAIM_COLUMNS);
+    let (last, before) = lines.split_last().expect("one line at least");
+    before.iter().try_for_each(|line| say::out(format!(" {line}")))?;
+    say::out(format!(" {last:<CLAIM_COLUMNS$} {:>8}", shown.outcome.word()))?;
+    say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
+    let reason = match &shown.outcome {
+        Outcome::Missed(reason) => Some(format!("Missed: {reason}")),
+        Outcome::Failed(fault) => Some(format!("Failed: {fault}")),
+        Outcome::Met | Outcome::Shown => None,
+    };
+    for words in reason.iter().chain(&shown.note) {
+        text::wrapped(words, NOTE_COLUMNS)
+            .into_iter()
+            .try_for_each(|line| say::out(format!("   {line}")))?;
+    }
+    Ok(())
+}
+
+/// Columns of a claim, beside what became of it.
+const CLAIM_COLUMNS: usize = 60;
+
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.2} x") } else { format!("{ratio:.1} x") }
+}
+
+fn of_claim(value: f64) -> String {
+    text::figure(value, if value.fract() == 0.0 { 0 } else { 2 })
+}

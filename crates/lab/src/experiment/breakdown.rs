@@ -1,0 +1,208 @@
+//! A breakdown: who did what when, of one run with all its cores.
+//!
+//! ```text
+//!   [breakdown]
+//!   program, with     what is run, from the first seed, and what it is told
+//!   machine, changes  where, over the experiment's
+//!   smoke             what of `with` is smaller at smoke size, over the experiment's
+//!
+//!              moments
+//!         0 ---------------> end
+//!   core 0  0 0 0 1 1 2 2 2 2 3     a cell: the stage in which its cores spent the most of its
+//!     :     0 0 1 1 1 1 2 2 3 3     time; or none, if that is more
+//!   last    0 0 0 0 1 1 1 2 2 3
+//! ```
+
+use machine::Slice;
+use serde::Deserialize;
+
+use super::recipe::{Recipe, Values};
+use super::{Experiment, Size};
+use crate::changes::Changes;
+use crate::figure::{Breakdown, Picture, StageSpread};
+use crate::report::{RunReport, microseconds};
+
+/// Rows of a picture, unless there are fewer cores: 512 cores of 65,536 in each.
+const ROWS: usize = 128;
+
+/// Columns of a picture: what a page has room for, two points each.
+const COLUMNS: usize = 480;
+
+/// Digits of a cell.
+const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+
+/// What is drawn core by core, as its table says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BreakdownTable {
+    /// What is run.
+    pub program: String,
+    /// Where, if not on the experiment's machine.
+    pub machine: Option<String>,
+    /// What the program is told.
+    #[serde(default)]
+    pub with: Values,
+    /// What is changed of the machine.
+    #[serde(default)]
+    pub changes: Changes,
+    /// What of `with` is smaller at smoke size.
+    #[serde(default)]
+    pub smoke: Values,
+}
+
+impl BreakdownTable {
+    pub(super) fn recipe(&self, size: Size, of: &Experiment) -> Result<Recipe, String> {
+        let mut recipe = Recipe {
+            program: self.program.clone(),
+            machine: self.machine.as_ref().unwrap_or(&of.machine).clone(),
+            with: self.with.clone(),
+            changes: self.changes.over(&of.changes),
+        };
+        if size == Size::Smoke {
+            recipe.shrink(&of.smoke)?;
+            recipe.with.extend(self.smoke.clone());
+        }
+        Ok(recipe)
+    }
+}
+
+/// What a traced run of so many cores tells, in ticks of that length.
+pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown, String> {
+    let traced = run.simulated.as_ref().map(|simulated| simulated.slices.as_slice());
+    let slices = traced.ok_or("machine: threads are not traced")?;
+    if run.stages.len() >= DIGITS.len() {
+        return Err(format!("program: it has {} stages, too many to draw", run.stages.len()));
+    }
+    let stages = run.stages.iter().map(|stage| StageSpread {
+        name: stage.name.to_owned(),
+        cores: stage.cores,
+        time_us: stage.quantiles_us,
+        idle_us: stage.idle_quantiles_us,
+    });
+    let names: Vec<_> = run.stages.iter().map(|stage| stage.name).collect();
+    let end = slices.iter().map(|slice| slice.end).max().unwrap_or(0);
+    let canvas = Canvas { end, cores, stages: names.len() };
+    Ok(Breakdown {
+        stages: stages.collect(),
+        picture: Picture {
+            columns: COLUMNS,
+            rows: canvas.rows(),
+            cores,
+            end_us: microseconds(end, tick_fs),
+            cells: canvas.paint(&names, slices),
+        },
+    })
+}
+
+/// What a picture is painted on.
+struct Canvas {
+    end: u64,
+    cores: u32,
+    stages: usize,
+}
+
+impl Canvas {
+    fn rows(&self) -> usize {
+        ROWS.min(self.cores as usize)
+    }
+
+    /// Times are counted in parts of a tick, so many as there are columns: then a column is `end` of them.
+    fn paint(&self, names: &[&str], slices: &[Slice]) -> String {
+        let cells = self.rows() * COLUMNS;
+        let mut spent = vec![0_u64; cells * self.stages];
+        for slice in slices {
+            let Some(stage) = names.iter().position(|name| *name == slice.name) else { continue };
+            let parts = [slice.begin, slice.end].map(|ticks| ticks * COLUMNS as u64);
+            let row = self.row(slice.rank);
+            for (column, time) in self.columns(parts) {
+                spent[(row * COLUMNS + column) * self.stages + stage] += time;
+            }
+        }
+        let digit = |cell: usize| {
+            let all = self.end * self.cores_of(cell / COLUMNS);
+            let spent = &spent[cell * self.stages..][..self.stages];
+            DIGITS[most(spent, all)] as char
+        };
+        (0..cells).map(digit).collect()
+    }
+
+    fn row(&self, rank: u32) -> usize {
+        (u64::from(rank) * self.rows() as u64 / u64::from(self.cores)) as usize
+    }
+
+    fn cores_of(&self, row: usize) -> u64 {
+        let first = |row: usize| (row as u64 * u64::from(self.cores)).div_ceil(self.rows() as u64);
+        first(row + 1) - first(row)
+    }
+
+    /// The columns that a slice passes, each with its part of the slice.
+    fn columns(&self, [begin, end]: [u64; 2]) -> impl Iterator<Item = (usize, u64)> {
+        let width = self.end.max(1);
+        (begin / width..end.div_ceil(width)).map(move |column| {
+            let (from, to) = (column * width, (column + 1) * width);
+            (column as usize, end.min(to) - begin.max(from))
+        })
+    }
+}
+
+/// The stage that has the most of all time, the first of them; the number of stages if more was spent
+/// in none.
+fn most(spent: &[u64], all: u64) -> usize {
+    let none = all.saturating_sub(spent.iter().sum());
+    let (mut stage, mut time) = (spent.len(), none);
+    for (number, &of_stage) in spent.iter().enumerate() {
+        if of_stage > time || (of_stage == time && stage == spent.len() && time > 0) {
+            (stage, time) = (number, of_stage);
+        }
+    }
+    stage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slice(rank: u32, name: &'static str, begin: u64, end: u64) -> Slice {
+        Slice { rank, name, begin, end, idle: 0 }
+    }
+
+    #[test]
+    fn a_cell_is_the_stage_of_most_of_its_time() {
+        // Core 0 changes stage in the middle; core 1 begins late and ends early.
+        let slices = [slice(0, "one", 0, 50), slice(0, "two", 50, 100), slice(1, "two", 25, 75)];
+        let canvas = Canvas { end: 100, cores: 2, stages: 2 };
+        let cells = canvas.paint(&["one", "two"], &slices);
+        let runs = |row: &str| -> Vec<(char, usize)> {
+            let mut runs: Vec<(char, usize)> = Vec::new();
+            for cell in row.chars() {
+                match runs.last_mut() {
+                    Some((last, count)) if *last == cell => *count += 1,
+                    _ => runs.push((cell, 1)),
+                }
+            }
+            runs
+        };
+        assert_eq!(runs(&cells[..COLUMNS]), [('0', 240), ('1', 240)]);
+        assert_eq!(runs(&cells[COLUMNS..]), [('2', 120), ('1', 240), ('2', 120)]);
+    }
+
+    #[test]
+    fn rows_are_neighbours_and_none_is_left_out() {
+        for cores in [1, 64, 129, 256, 300, 65_536] {
+            let canvas = Canvas { end: 1, cores, stages: 1 };
+            let mut counted = vec![0; canvas.rows()];
+            (0..cores).for_each(|rank| counted[canvas.row(rank)] += 1);
+            for (row, count) in counted.into_iter().enumerate() {
+                assert_eq!(count, canvas.cores_of(row), "row {row} of {cores} cores");
+            }
+        }
+    }
+
+    #[test]
+    fn most_is_the_first_of_the_largest() {
+        assert_eq!(most(&[3, 5, 5], 13), 1);
+        assert_eq!(most(&[3, 5, 5], 20), 3);
+        assert_eq!(most(&[0, 0], 0), 2);
+        assert_eq!(most(&[5, 0], 10), 0);
+    }
+}

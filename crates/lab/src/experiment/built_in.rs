@@ -1,0 +1,48 @@
+//! The experiments that come with the program, each with the text of its file.
+
+use std::io::ErrorKind;
+
+use super::file;
+use crate::error::LabError;
+
+macro_rules! experiments {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../experiments/", $name, ".toml")))),*]
+    };
+}
+
+const BUILT_IN: [(&str, &str); 7] = experiments![
+    "nanosort/table-1",
+    "nanosort/figure-1",
+    "nanosort/figure-2",
+    "nanosort/figure-4",
+    "nanosort/figure-6",
+    "nanosort/figure-7",
+    "nanosort/figure-8",
+];
+
+/// Their names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.into_iter().map(|(name, _)| name)
+}
+
+/// The name and text of the experiment of that name, of the last part of it, or in that file.
+pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
+    let is_named = |known: &str| known == name || known.rsplit('/').next() == Some(name);
+    if let Some((known, text)) = BUILT_IN.into_iter().find(|(known, _)| is_named(known)) {
+        return Ok((known.to_owned(), text.to_owned()));
+    }
+    let text = std::fs::read_to_string(name).map_err(|cause| {
+        let names = names().collect::<Vec<_>>().join(", ");
+        file(
+            name,
+            match cause.kind() {
+                ErrorKind::NotFound => {
+                    format!("no such experiment and no such file; there is {names}")
+                }
+                _ => format!("cannot be read: {cause}"),
+            },
+        )
+    })?;
+    Ok((name.to_owned(), text))
+}
