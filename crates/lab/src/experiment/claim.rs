@@ -20,6 +20,8 @@ pub(super) struct Terms<'a> {
     pub paper: f64,
     /// Whether the paper says "at least".
     pub at_least: bool,
+    /// Whether the paper says "at most".
+    pub at_most: bool,
     /// How far ours may be off, as a share: of the paper's, and of today's.
     pub tolerance: Option<f64>,
     /// Ours when the claim was written.
@@ -176,7 +178,10 @@ impl Terms<'_> {
                 Err(format!("tolerance is {share}: expected a share from 0 to below 1"))
             }
             None if self.today.is_some() => Err("today needs a tolerance".to_owned()),
-            None if self.known_miss.is_some() && !self.at_least => {
+            _ if self.at_least && self.at_most => {
+                Err("at_least and at_most: that is the figure itself; leave both out".to_owned())
+            }
+            None if self.known_miss.is_some() && !self.at_least && !self.at_most => {
                 Err("known_miss needs at_least or a tolerance: else nothing is missed".to_owned())
             }
             _ => Ok(()),
@@ -197,8 +202,12 @@ impl Terms<'_> {
         if let Some(today) = self.today.filter(|today| off(*today).abs() > tolerance) {
             return Outcome::Failed(format!("{ours} is more than {percent} % off our {today}"));
         }
-        let by = if self.at_least { -off(self.paper) } else { off(self.paper).abs() };
-        let says_how_far = self.tolerance.is_some() || self.at_least;
+        let by = match (self.at_least, self.at_most) {
+            (true, _) => -off(self.paper),
+            (false, true) => off(self.paper),
+            (false, false) => off(self.paper).abs(),
+        };
+        let says_how_far = self.tolerance.is_some() || self.at_least || self.at_most;
         match (self.known_miss, by > tolerance) {
             _ if !says_how_far => Outcome::Shown,
             (Some(reason), true) => Outcome::Missed(reason.to_owned()),

@@ -5,6 +5,7 @@
 //!   id, claim         a word for programs; what the paper says, in its words
 //!   paper, unit       its figure
 //!   at_least          the paper says at least so much: more is no failure
+//!   at_most           the paper says at most so much: less is no failure
 //!   note              what to know when the two figures are compared
 //!   tolerance         how far ours may be off, as a share
 //!   today             ours when the line was written: beyond the tolerance around it the line fails
@@ -17,6 +18,7 @@
 //!
 //!   measure, stage    what is taken of a run, if not the time, or what the series takes
 //!   busy              a stage: short for measure = "busy" of that stage
+//!   take              of the runs: "mean", if it is not said, "most", or "sd", their deviation
 //!   repeats           how often a run does what is measured: the figure is of one
 //!   does              how many units a run does: ours is `does` by its time in microseconds
 //!   against           another series: ours compares `at` of the first with `against_at` of this,
@@ -34,6 +36,7 @@ use super::measure::{Measure, Taken};
 use super::recipe::{Recipe, Told, Values};
 use super::{Experiment, Size};
 use crate::changes::Changes;
+use crate::spread::Spread;
 
 /// A claim and how to come to it.
 #[derive(Clone, Debug, Deserialize)]
@@ -50,6 +53,9 @@ pub struct Line {
     /// Whether the paper says "at least".
     #[serde(default)]
     pub at_least: bool,
+    /// Whether the paper says "at most".
+    #[serde(default)]
+    pub at_most: bool,
     /// What to know when the two figures are compared.
     pub note: Option<String>,
     /// How far ours may be off, as a share: of the paper's, and of today's.
@@ -79,6 +85,9 @@ pub struct Line {
     /// How the two compare.
     #[serde(rename = "as")]
     pub compared: Option<Compared>,
+    /// What is taken of the runs' figures.
+    #[serde(default)]
+    pub take: Take,
     /// What is taken of a run.
     pub measure: Option<Measure>,
     /// Of which stage.
@@ -91,6 +100,29 @@ pub struct Line {
     pub does: Option<f64>,
     /// Units in a second, for a line that needs no run.
     pub per_second: Option<f64>,
+}
+
+/// What is taken of the figures of several runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Take {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The most.
+    Most,
+    /// Their standard deviation, as of a sample.
+    Sd,
+}
+
+impl Take {
+    pub(super) fn of(self, spread: Spread) -> f64 {
+        match self {
+            Take::Mean => spread.mean,
+            Take::Most => spread.max,
+            Take::Sd => spread.sd,
+        }
+    }
 }
 
 /// How two figures compare.
@@ -118,6 +150,7 @@ impl Line {
         Terms {
             paper: self.paper,
             at_least: self.at_least,
+            at_most: self.at_most,
             tolerance: self.tolerance,
             today: self.today,
             known_miss: self.known_miss.as_deref(),

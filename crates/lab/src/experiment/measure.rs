@@ -16,9 +16,9 @@ pub enum Measure {
     Wire,
     /// What a core spent in a stage, on average, in microseconds.
     Stage,
-    /// What of that it did not wait.
+    /// What of that it did not wait; of all stages, if none is named.
     Busy,
-    /// What of that it waited.
+    /// What of that it waited; of all stages, if none is named.
     Idle,
     /// The stage's share of all cores' times in all stages, 0 to 1.
     TimeShare,
@@ -32,6 +32,8 @@ pub enum Measure {
     Skew,
     /// The most keys of a core.
     MaxKeys,
+    /// What the program is run to find.
+    Figure,
 }
 
 impl Measure {
@@ -41,10 +43,15 @@ impl Measure {
         matches!(self, Time | Wire | Stage | Busy | Idle)
     }
 
-    /// Whether it is of one stage.
+    /// Whether it can be of one stage.
     pub fn is_of_a_stage(self) -> bool {
         use Measure::{Busy, Idle, Stage, TimeShare};
         matches!(self, Stage | Busy | Idle | TimeShare)
+    }
+
+    /// Whether it must be.
+    fn needs_a_stage(self) -> bool {
+        matches!(self, Measure::Stage | Measure::TimeShare)
     }
 }
 
@@ -61,9 +68,13 @@ impl Taken<'_> {
     /// Whether it can be taken at all; the field that is wrong otherwise.
     pub fn check(&self) -> Result<(), String> {
         let Taken { measure, stage, repeats } = *self;
-        match (measure.is_of_a_stage(), stage) {
-            (true, None) => return Err("stage: missing, and measure is of a stage".to_owned()),
-            (false, Some(_)) => return Err("stage: measure is not of a stage".to_owned()),
+        match stage {
+            None if measure.needs_a_stage() => {
+                return Err("stage: missing, and measure is of a stage".to_owned());
+            }
+            Some(_) if !measure.is_of_a_stage() => {
+                return Err("stage: measure is not of a stage".to_owned());
+            }
             _ => {}
         }
         match repeats.is_finite() && repeats > 0.0 {
@@ -101,8 +112,8 @@ impl Taken<'_> {
         match self.measure {
             Measure::Time | Measure::Wire => Ok(run.time_us),
             Measure::Stage => Ok(in_stage(self.stage(run)?)),
-            Measure::Busy => Ok(self.stage(run)?.busy_us),
-            Measure::Idle => Ok(self.stage(run)?.idle_us),
+            Measure::Busy => self.in_stages(run, |stage| stage.busy_us),
+            Measure::Idle => self.in_stages(run, |stage| stage.idle_us),
             Measure::TimeShare => {
                 let all: f64 = run.stages.iter().map(of_all_cores).sum();
                 Ok(of_all_cores(self.stage(run)?) / all)
@@ -112,6 +123,18 @@ impl Taken<'_> {
             Measure::WireBytes => counted(|simulated| simulated.counts.wire_bytes),
             Measure::Skew => keys(run.verdict.skew),
             Measure::MaxKeys => keys(run.verdict.max_keys as f64),
+            Measure::Figure => {
+                let figure = run.verdict.figure;
+                figure.ok_or_else(|| "measure: the program finds no figure".to_owned())
+            }
+        }
+    }
+
+    /// Of its stage, or the sum over all.
+    fn in_stages(&self, run: &RunReport, part: fn(&StageReport) -> f64) -> Result<f64, String> {
+        match self.stage {
+            Some(_) => Ok(part(self.stage(run)?)),
+            None => Ok(run.stages.iter().map(part).sum()),
         }
     }
 

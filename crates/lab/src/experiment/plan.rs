@@ -50,10 +50,19 @@ pub(super) enum Source {
     Rate(f64),
     /// A job of its own.
     Own(usize),
-    /// A point of a series: its series and job.
-    Point(usize, usize),
+    /// A point of a series.
+    Point(PointOf),
     /// Two of them.
-    Two([(usize, usize); 2]),
+    Two([PointOf; 2]),
+}
+
+/// A point of a series: where a claim's figure comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PointOf {
+    pub series: usize,
+    /// Its place in `over`.
+    pub place: usize,
+    pub job: usize,
 }
 
 impl Plan {
@@ -125,9 +134,10 @@ impl Plan {
         }
         let (id, at) = (line.series.as_deref().unwrap_or_default(), line.at.as_ref());
         let series = series_named(of, id, "series")?;
-        line.checked_unit(line.taken(Some(of.series[series].taken())))?;
         let at = at.ok_or("at: missing, and there is a series")?;
         let first = self.point(of, series, at, "at")?;
+        let place = of.series[series].find(at).unwrap_or(0);
+        line.checked_unit(line.taken(Some(of.series[series].taken(place))))?;
         let second = match line.compares() {
             false => None,
             true => {
@@ -139,7 +149,7 @@ impl Plan {
         };
         // A value that is missing is an error at every size; at smoke size some are not run.
         let source = match (first, second) {
-            (Some(first), None) => Some(Source::Point(first.0, first.1)),
+            (Some(first), None) => Some(Source::Point(first)),
             (Some(first), Some(Some(second))) => Some(Source::Two([first, second])),
             _ => None,
         };
@@ -153,7 +163,7 @@ impl Plan {
         series: usize,
         at: &Told,
         field: &str,
-    ) -> Result<Option<(usize, usize)>, String> {
+    ) -> Result<Option<PointOf>, String> {
         let named = &of.series[series];
         let place = named.find(at).ok_or_else(|| {
             let known: Vec<_> = named.over.iter().map(ToString::to_string).collect();
@@ -161,7 +171,7 @@ impl Plan {
             format!("{field}: series '{id}' has no point at {at}; there are {known}")
         })?;
         let point = self.points[series].iter().find(|point| point.place == place);
-        Ok(point.map(|point| (series, point.job)))
+        Ok(point.map(|point| PointOf { series, place, job: point.job }))
     }
 
     fn draw(&mut self, table: &BreakdownTable, size: Size, of: &Experiment) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use super::claim::{Claim, Outcome, Terms};
 use super::line::Line;
 use super::measure::Taken;
-use super::plan::{Plan, Source};
+use super::plan::{Plan, PointOf, Source};
 use super::trend::Trend;
 use super::{Experiment, US_PER_SECOND, breakdown};
 use crate::error::LabError;
@@ -56,7 +56,7 @@ impl Ran<'_> {
     fn series(&self, series: usize) -> Result<Series, String> {
         let table = &self.of.series[series];
         let point = |place: &super::plan::Place| {
-            let y = self.take(place.job, table.taken());
+            let y = self.take(place.job, table.taken(place.place));
             let y = y.map_err(|why| format!("[[series]] '{}': {why}", table.id))?;
             Ok(Point { x: place.x, y })
         };
@@ -94,23 +94,24 @@ impl Ran<'_> {
     }
 
     fn line(&self, line: &Line, source: Source) -> Result<Claim, String> {
-        let at = |(series, job): (usize, usize)| {
-            let taken = line.taken(Some(self.of.series[series].taken()));
-            Ok::<_, String>((taken.measure, self.take(job, taken)?.mean))
+        let at = |of: PointOf| {
+            let taken = line.taken(Some(self.of.series[of.series].taken(of.place)));
+            Ok::<_, String>((taken.measure, line.take.of(self.take(of.job, taken)?)))
         };
         let (ours, jobs) = match source {
             Source::Rate(rate) => (rate / US_PER_SECOND, Vec::new()),
             Source::Own(job) => {
                 let taken = line.taken(None);
-                (line.figure(taken.measure, self.take(job, taken)?.mean)?, vec![job])
+                let figure = line.take.of(self.take(job, taken)?);
+                (line.figure(taken.measure, figure)?, vec![job])
             }
-            Source::Point(series, job) => {
-                let (measure, mean) = at((series, job))?;
-                (line.figure(measure, mean)?, vec![job])
+            Source::Point(point) => {
+                let (measure, figure) = at(point)?;
+                (line.figure(measure, figure)?, vec![point.job])
             }
             Source::Two([first, second]) => {
                 let ours = line.compared.unwrap_or_default().of(at(first)?.1, at(second)?.1);
-                (ours, vec![first.1, second.1])
+                (ours, vec![first.job, second.job])
             }
         };
         let outcome = self.judged(line.terms(), ours, &jobs);

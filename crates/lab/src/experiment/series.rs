@@ -6,7 +6,8 @@
 //!   chart             the chart it is drawn in
 //!   program, with     what is run, and what it is told
 //!   machine, changes  where, over the experiment's
-//!   vary              an option of the program, a change of the machine, or "machine"
+//!   vary              an option of the program, a change of the machine, "machine", or "stage":
+//!                     then all points are of the same runs
 //!   over, smoke       its values: at full size; some of them, at smoke size (else all)
 //!   x_of              where the points lie, when not at the values themselves: a list of places,
 //!                     or a factor. Words lie at 0, 1, 2 ... in the order of `over`
@@ -108,7 +109,14 @@ impl Series {
         if let Some(x) = places.into_iter().find(|x| !x.is_finite()) {
             return Err(format!("x_of: a point at {x}"));
         }
-        self.taken().check()
+        if self.varies_stage() && self.stage.is_some() {
+            return Err("stage: it is varied".to_owned());
+        }
+        (0..self.over.len()).try_for_each(|place| self.taken(place).check())
+    }
+
+    fn varies_stage(&self) -> bool {
+        self.vary == STAGE
     }
 
     /// The places in `over` of the values that are run.
@@ -157,14 +165,24 @@ impl Series {
         if size == Size::Smoke {
             recipe.shrink(&experiment.smoke)?;
         }
-        recipe.set(&self.vary, &self.over[place]).map_err(|why| format!("vary: {why}"))?;
+        if !self.varies_stage() {
+            recipe.set(&self.vary, &self.over[place]).map_err(|why| format!("vary: {why}"))?;
+        }
         Ok(recipe)
     }
 
-    pub(super) fn taken(&self) -> Taken<'_> {
-        Taken { measure: self.measure, stage: self.stage.as_deref(), repeats: self.repeats }
+    /// What is taken of the runs of that place in `over`.
+    pub(super) fn taken(&self, place: usize) -> Taken<'_> {
+        let stage = match &self.over[place] {
+            Told::Word(stage) if self.varies_stage() => Some(stage.as_str()),
+            _ => self.stage.as_deref(),
+        };
+        Taken { measure: self.measure, stage, repeats: self.repeats }
     }
 }
+
+/// What varies when one run is looked at stage by stage.
+const STAGE: &str = "stage";
 
 /// 1 and 1.0 are the same.
 fn is_same(one: &Told, other: &Told) -> bool {

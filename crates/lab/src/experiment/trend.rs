@@ -91,6 +91,7 @@ impl Trend {
     pub(super) fn terms(&self) -> Terms<'_> {
         Terms {
             paper: self.at.unwrap_or(1.0),
+            at_most: false,
             at_least: matches!(self.is, Shape::Rising | Shape::Falling | Shape::Linear),
             tolerance: Some(self.tolerance),
             today: self.today,
