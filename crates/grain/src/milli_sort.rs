@@ -18,8 +18,8 @@
 //! for NanoSort.
 //!
 //! Where this differs from the public program of 2021: a core's own items go over no wire; it sends to
-//! the cores after it first and not to core 0; and in a round it waits for the core that sends to it in
-//! that round, not for any. The paper's runs had a later revision that nobody has seen.
+//! the cores after it first and not to core 0; and some messages are answered, lest any core wait to
+//! send. The paper's runs had a later revision that nobody has seen.
 //!
 //! Keys are compared and nothing else is done with them. Equal keys go to one core.
 
@@ -121,8 +121,8 @@ impl MilliSort {
     }
 }
 
-/// How many rounds of the shuffle a core may be ahead of another one, and so how many cores may send it
-/// items before it takes any.
+/// How many rounds of the shuffle a core may be ahead of another one where steps wait in the NIC, and so
+/// how many cores may send one items before it takes any.
 ///
 /// A core ends round i when the core i places before it has begun it. So if one core ends no round
 /// after the k-th, then after t more rounds those cores cannot go on that are sums of some of the

@@ -131,7 +131,7 @@ pub struct Inbox {
     step: u32,
     /// Messages that nobody looked at, without their heads.
     pub messages: Vec<(Rank, Words)>,
-    /// Who sent a whole set and was not waited for by name.
+    /// Who sent a whole set; not those that were waited for by name.
     whole: BTreeSet<Rank>,
     /// How many whole sets came.
     sets: u32,

@@ -172,7 +172,7 @@ impl Sorter {
     }
 
     /// Sends its items to the cores of their parts and receives those of its own, in rounds: in each it
-    /// sends a core what is for it and hears from another one. How many values are wrong.
+    /// sends one core what is for it and hears one, whoever is the next. How many values are wrong.
     async fn shuffle(&mut self, node: &Node, splitters: &[u64]) -> u32 {
         let cores = node.nodes();
         let keys = std::mem::take(&mut self.keys);
@@ -191,8 +191,14 @@ impl Sorter {
                 keys: set.iter().filter(|item| !item.is_empty()).count() as u64,
             });
             self.post.send(node, to, &set, &mut inbox).await;
-            let from = self.layout.core_before(node.rank(), round);
-            self.post.hear_from(node, from, &mut inbox).await;
+            match self.matching {
+                Matching::Software => self.post.hear(node, round, &mut inbox).await,
+                // The one whose turn it is: so nobody is far ahead, and what comes early finds room.
+                Matching::Ports => {
+                    let from = self.layout.core_before(node.rank(), round);
+                    self.post.hear_from(node, from, &mut inbox).await;
+                }
+            }
             for (_, item) in inbox.messages.drain(..) {
                 let Some((&key, value)) = item.split_first() else { continue };
                 node.work(Work::Hash { keys: 1 });
