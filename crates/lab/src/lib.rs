@@ -23,6 +23,7 @@ pub mod figure;
 mod job;
 mod json;
 mod observer;
+pub mod page;
 mod parameters;
 mod place;
 mod programs;
