@@ -28,6 +28,7 @@ mod parameters;
 mod place;
 mod programs;
 mod report;
+pub mod results;
 mod room;
 mod run;
 mod spread;

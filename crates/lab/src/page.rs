@@ -31,6 +31,7 @@ mod text;
 use std::fmt::Write;
 
 use crate::figure::Figure;
+pub(crate) use text::plain;
 use text::{Anchors, escaped};
 
 const STYLE: &str = include_str!("page/style.css");

@@ -25,6 +25,9 @@ pub const LETTER_WIDTH: f64 = 0.6 * LETTER;
 /// Between labels, and between a label and what it is beside.
 const GAP: f64 = 8.0;
 
+/// From the frame to the baseline of the labels below it: they clear the lowest label on the left.
+const BASELINE: f64 = 1.2 * LETTER;
+
 /// The most room that labels on the left get; longer ones are cut.
 const MOST_LEFT: f64 = 150.0;
 
@@ -215,9 +218,10 @@ impl Below {
 
     fn room(&self, x: &Scaled) -> f64 {
         match self {
-            Below::Numbers { .. } => 1.4 * LETTER,
+            Below::Numbers { .. } => BASELINE + LETTER / 4.0,
             Below::Lines(lines) => {
-                (0.4 + lines.iter().map(Vec::len).max().unwrap_or(0) as f64) * LETTER
+                let most = lines.iter().map(Vec::len).max().unwrap_or(0);
+                most.saturating_sub(1) as f64 * LETTER + BASELINE + LETTER / 4.0
             }
             Below::Slanted { .. } => {
                 let longest = x.ticks.iter().map(slanted).fold(0.0, f64::max);
@@ -227,7 +231,7 @@ impl Below {
     }
 
     fn label(&self, at: usize, tick: &Tick, (x, bottom): (f64, f64)) -> String {
-        let y = bottom + LETTER;
+        let y = bottom + BASELINE;
         match self {
             Below::Numbers { stride } if at.is_multiple_of(*stride) => {
                 format!(
