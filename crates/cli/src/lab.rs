@@ -1,5 +1,7 @@
 //! `gristmill lab`: figures of papers, run again.
 
+mod report;
+
 use ::lab::Observer;
 use ::lab::experiment::{Claim, Experiment, Outcome};
 use clap::{Args, Subcommand};
@@ -20,6 +22,8 @@ enum Command {
     List,
     /// Run an experiment
     Run(Run),
+    /// Run all experiments and write them as one page of HTML
+    Report(report::Arguments),
 }
 
 #[derive(Args)]
@@ -38,6 +42,7 @@ struct Run {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     match &arguments.command {
         Command::List => list(),
+        Command::Report(arguments) => report::run(arguments),
         Command::Run(run) => act(run).map_err(|failure| failure.with_json(run.json)),
     }
 }

@@ -57,7 +57,8 @@ pub fn load(
 /// none.
 ///
 /// # Errors
-/// When it cannot be written, or has a number that JSON does not have.
+/// When it cannot be written, or has something that is no number: JSON does not know that, so it could
+/// not be read again.
 pub fn keep(
     directory: &Path,
     name: &str,
@@ -67,9 +68,11 @@ pub fn keep(
     let path = path_of(directory, name, figure.size);
     let kept =
         Kept { name: name.to_owned(), size: figure.size, fingerprint: hex(fingerprint), figure };
-    let text = serde_json::to_vec_pretty(&kept).map_err(io::Error::from);
-    text.and_then(|text| write(directory, &path, &text))
-        .map_err(|cause| LabError::File { path, why: format!("cannot be written: {cause}") })
+    let refused = |why: String| LabError::File { path: path.clone(), why };
+    let text = serde_json::to_vec_pretty(&kept)
+        .and_then(|text| serde_json::from_slice::<Kept<Figure>>(&text).map(|_| text))
+        .map_err(|error| refused(format!("the figure cannot be kept: {error}")))?;
+    write(directory, &path, &text).map_err(|cause| refused(format!("cannot be written: {cause}")))
 }
 
 fn path_of(directory: &Path, name: &str, size: Size) -> PathBuf {
@@ -98,8 +101,23 @@ fn write(directory: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::{Axis, Chart, Point, Scale, Series};
+    use crate::spread::Spread;
 
     const NAME: &str = "nanosort/figure-12";
+
+    fn axis() -> Axis {
+        Axis { label: "x".to_owned(), scale: Scale::Log, names: Vec::new() }
+    }
+
+    /// Numbers whose decimals are many: each bit of them is kept.
+    fn points() -> Vec<Point> {
+        let point = |step: u32| {
+            let x = f64::from(step) / 3.0 * 10_f64.powi(step as i32 % 40 - 20);
+            Point { x, y: Spread { mean: x.sqrt(), sd: x.sin(), min: -x, max: x.exp2().min(1e9) } }
+        };
+        (1..500).map(point).collect()
+    }
 
     fn figure() -> Figure {
         Figure {
@@ -115,7 +133,13 @@ mod tests {
             seed: u64::MAX,
             runs: 3,
             command: "gristmill".to_owned(),
-            charts: Vec::new(),
+            charts: vec![Chart {
+                title: "Chart".to_owned(),
+                x: axis(),
+                y: axis(),
+                series: vec![Series { label: "ours".to_owned(), points: points() }],
+                paper: Vec::new(),
+            }],
             claims: Vec::new(),
             breakdown: None,
         }
@@ -157,6 +181,16 @@ mod tests {
         assert!(told.contains("figure-12.full.json") && told.contains("not used"), "{told}");
         keep(place.path(), NAME, 7, &figure()).unwrap();
         assert_eq!(load(place.path(), NAME, Size::Full, 7).unwrap(), Some(figure()), "mended");
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let mut figure = figure();
+        figure.charts[0].series[0].points[0].y.mean = f64::NAN;
+        let told = keep(place.path(), NAME, 7, &figure).unwrap_err().to_string();
+        assert!(told.contains("cannot be kept"), "{told}");
+        assert_eq!(load(place.path(), NAME, Size::Full, 7).unwrap(), None);
     }
 
     #[test]
