@@ -12,7 +12,7 @@ use super::axis::{Span, Tick};
 use super::data;
 use super::plane::{Plane, Scaled};
 use super::text::{escaped, number};
-use crate::figure::{Scale, StageSpread};
+use crate::figure::{Axis, Scale, StageSpread};
 
 /// Red, green, blue.
 pub type Colour = [u8; 3];
@@ -69,11 +69,7 @@ const ASIDE: f64 = 8.0;
 /// Box plots of all stages, the first at the top.
 pub fn boxes(stages: &[StageSpread]) -> String {
     let most = stages.iter().flat_map(|stage| stage.time_us.into_iter().chain(stage.idle_us));
-    let axis = crate::figure::Axis {
-        label: "time (us)".to_owned(),
-        scale: Scale::Linear,
-        names: Vec::new(),
-    };
+    let axis = Axis { label: "time (us)".to_owned(), scale: Scale::Linear, names: Vec::new() };
     let span = Span::of(&axis, &most.collect::<Vec<_>>());
     let ticks = span.even_ticks();
     let x = Scaled { span, ticks, has_names: false };
