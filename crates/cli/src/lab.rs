@@ -1,5 +1,6 @@
 //! `gristmill lab`: figures of papers, run again.
 
+mod report;
 mod show;
 
 use ::lab::experiment::{Cost, Experiment};
@@ -24,6 +25,8 @@ enum Command {
     List,
     /// Run an experiment
     Run(Run),
+    /// Run all of them, and write a page for a browser
+    Report(report::Arguments),
 }
 
 #[derive(Args)]
@@ -51,6 +54,7 @@ struct Run {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     match &arguments.command {
         Command::List => list(),
+        Command::Report(arguments) => report::run(arguments),
         Command::Run(run) => act(run).map_err(|failure| failure.with_json(run.json)),
     }
 }

@@ -137,9 +137,11 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
     let Claim { claim, unit, .. } = shown;
     let [paper, ours] =
         [shown.paper, shown.ours].map(|value| format!("{} {unit}", of_claim(value)));
-    let (paper, held) = match shown.at_least {
-        true => (format!("at least {paper}"), times(shown.ratio())),
-        false => (paper, format!("{:+.1} %", shown.deviation() * 100.0)),
+    let off = || format!("{:+.1} %", shown.deviation() * 100.0);
+    let (paper, held) = match (shown.at_least, shown.at_most) {
+        (true, _) => (format!("at least {paper}"), times(shown.ratio())),
+        (_, true) => (format!("at most {paper}"), off()),
+        _ => (paper, off()),
     };
     let lines = text::wrapped(claim, CLAIM_COLUMNS);
     let (last, before) = lines.split_last().expect("one line at least");

@@ -11,14 +11,28 @@ macro_rules! experiments {
     };
 }
 
-const BUILT_IN: [(&str, &str); 7] = experiments![
+const BUILT_IN: [(&str, &str); 21] = experiments![
     "nanosort/table-1",
     "nanosort/figure-1",
     "nanosort/figure-2",
     "nanosort/figure-4",
+    "nanosort/figure-5",
     "nanosort/figure-6",
     "nanosort/figure-7",
     "nanosort/figure-8",
+    "nanosort/figure-9",
+    "nanosort/figure-10",
+    "nanosort/figure-11",
+    "nanosort/figure-12",
+    "nanosort/figure-13",
+    "nanosort/figure-14",
+    "nanosort/figure-15",
+    "nanosort/multicast",
+    "nanosort/distributions",
+    "nanosort/headline",
+    "nanosort/figure-16",
+    "nanosort/table-2",
+    "nanosort/thesis",
 ];
 
 /// Their names.

@@ -44,6 +44,8 @@ pub struct Claim {
     pub paper: f64,
     /// Whether the paper says "at least".
     pub at_least: bool,
+    /// Whether the paper says "at most".
+    pub at_most: bool,
     /// What to know when the two figures are compared.
     pub note: Option<String>,
     /// Ours.
@@ -105,6 +107,8 @@ struct Written {
     unit: String,
     paper: f64,
     at_least: bool,
+    #[serde(default)]
+    at_most: bool,
     /// None if there is no figure: JSON has no word for that.
     ours: Option<f64>,
     /// It follows from the two before; whoever reads a claim does not need it.
@@ -126,7 +130,8 @@ impl From<Claim> for Written {
     fn from(claim: Claim) -> Written {
         let fault = claim.fault().map(str::to_owned);
         let (deviation, outcome) = (Some(claim.deviation()), claim.outcome.word().to_owned());
-        let Claim { id, claim, unit, paper, at_least, note, ours, outcome: became } = claim;
+        let Claim { id, claim, unit, paper, at_least, at_most, note, ours, outcome: became } =
+            claim;
         let known_miss = if let Outcome::Missed(reason) = became { Some(reason) } else { None };
         let check = Check { passed: fault.is_none(), fault };
         Written {
@@ -135,6 +140,7 @@ impl From<Claim> for Written {
             unit,
             paper,
             at_least,
+            at_most,
             ours: Some(ours).filter(|ours| ours.is_finite()),
             deviation,
             note,
@@ -149,7 +155,7 @@ impl TryFrom<Written> for Claim {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Claim, String> {
-        let Written { id, claim, unit, paper, at_least, ours, note, .. } = written;
+        let Written { id, claim, unit, paper, at_least, at_most, ours, note, .. } = written;
         let outcome = match (written.outcome.as_str(), written.known_miss, written.check.fault) {
             ("met", None, None) => Outcome::Met,
             ("shown", None, None) => Outcome::Shown,
@@ -163,7 +169,7 @@ impl TryFrom<Written> for Claim {
             }
         };
         let ours = ours.unwrap_or(f64::NAN);
-        Ok(Claim { id, claim, unit, paper, at_least, note, ours, outcome })
+        Ok(Claim { id, claim, unit, paper, at_least, at_most, note, ours, outcome })
     }
 }
 
@@ -290,6 +296,7 @@ mod tests {
                 unit: text("us"),
                 paper: 2.0,
                 at_least: false,
+                at_most: false,
                 note: None,
                 ours: 3.0,
                 outcome,
