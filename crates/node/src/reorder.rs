@@ -38,19 +38,13 @@ enum By {
 #[derive(Default)]
 struct Early {
     steps: Vec<(u32, VecDeque<Message>)>,
-    /// A queue that is empty again.
-    spare: VecDeque<Message>,
 }
 
 impl Early {
     fn keep(&mut self, step: u32, message: Message) {
         match self.steps.iter_mut().find(|(of, _)| *of == step) {
             Some((_, queue)) => queue.push_back(message),
-            None => {
-                let mut queue = std::mem::take(&mut self.spare);
-                queue.push_back(message);
-                self.steps.push((step, queue));
-            }
+            None => self.steps.push((step, VecDeque::from([message]))),
         }
     }
 
@@ -58,7 +52,7 @@ impl Early {
         let at = self.steps.iter().position(|(of, _)| *of == step)?;
         let message = self.steps[at].1.pop_front();
         if self.steps[at].1.is_empty() {
-            self.spare = self.steps.swap_remove(at).1;
+            self.steps.swap_remove(at);
         }
         message
     }

@@ -35,9 +35,12 @@ impl Sorter {
     /// Its keys by buckets; it has none then. Few borders come if nobody had keys to name: then the last
     /// buckets have no keys.
     fn cut(&mut self, node: &Node, columns: u32, splitters: &[u64]) -> Buckets {
-        let held = std::mem::take(&mut self.held);
+        // About as many will come.
+        let next = Vec::with_capacity(self.held.len());
+        let held = std::mem::replace(&mut self.held, next);
         let end = |splitter| held.partition_point(|held| held.key < splitter);
-        let mut ends: Vec<_> = splitters.iter().map(|splitter| end(*splitter)).collect();
+        let mut ends = Vec::with_capacity(columns as usize);
+        ends.extend(splitters.iter().map(|splitter| end(*splitter)));
         ends.resize(columns as usize, held.len());
         node.work(Work::Bucket { keys: held.len() as u64, splitters: splitters.len() as u64 });
         Buckets { held, ends }
@@ -57,7 +60,7 @@ impl Sorter {
         let buckets = self.cut(node, group.columns(), splitters);
         let most = part_keys(self.records, group.columns());
         let mut more = BTreeMap::new();
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(USUAL_WORDS);
         for bucket in 0..group.columns() {
             let to = group.core(bucket, row);
             let mut parts = Parts::new(buckets.of(bucket), most);
@@ -136,6 +139,9 @@ impl Sorter {
         }
     }
 }
+
+/// Words of most buckets' messages.
+const USUAL_WORDS: usize = 16;
 
 /// Of a bucket, leave for its next part. Keys come in pairs, and parts have three words at least.
 const LEAVE: [u64; 1] = [0];

@@ -15,12 +15,12 @@ impl Sorter {
     /// many are wrong.
     pub async fn values(&mut self, node: &Node) -> u32 {
         node.stage("values");
-        let mut keys: Vec<_> = self.held.iter().map(|held| (held.origin, held.key)).collect();
-        keys.sort_unstable();
+        let mut keys = std::mem::take(&mut self.held);
+        keys.sort_unstable_by_key(|held| (held.origin, held.key));
         // Where each key lies now, and which keys each origin has.
         node.work(Work::Hash { keys: 2 * keys.len() as u64 });
         let [first, last] = [node.rank(), Rank(node.rank().0 + 1)]
-            .map(|rank| keys.partition_point(|(origin, _)| *origin < rank));
+            .map(|rank| keys.partition_point(|held| held.origin < rank));
         let own = last - first;
         let (mut served, mut missing) = (own as u32, keys.len() - own);
         for _ in 0..own {
@@ -31,7 +31,7 @@ impl Sorter {
         // From its own place on: not all ask the first core first.
         let others = [&keys[last..], &keys[..first]].into_iter();
         let mut questions = others
-            .flat_map(|keys| keys.chunk_by(|one, next| one.0 == next.0))
+            .flat_map(|keys| keys.chunk_by(|one, next| one.origin == next.origin))
             .flat_map(|keys| keys.chunks(most.min(MOST_WORDS - 1)));
         let mut question = questions.next();
         let mut words = Vec::with_capacity(2 + VALUE_WORDS);
@@ -40,8 +40,8 @@ impl Sorter {
             while let Some(keys) = question.filter(|keys| asked + keys.len() <= most) {
                 words.clear();
                 words.push(ASKS);
-                words.extend(keys.iter().map(|(_, key)| key));
-                self.steps.send(node, keys[0].0, VALUES, &words).await;
+                words.extend(keys.iter().map(|held| held.key));
+                self.steps.send(node, keys[0].origin, VALUES, &words).await;
                 self.by_keys += 1;
                 asked += keys.len();
                 question = questions.next();
@@ -65,6 +65,9 @@ impl Sorter {
                 served += 1;
             }
         }
+        drop(questions);
+        keys.sort_unstable_by_key(|held| held.key);
+        self.held = keys;
         wrong
     }
 }

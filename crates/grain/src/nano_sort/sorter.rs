@@ -70,7 +70,8 @@ impl Sorter {
     pub async fn shuffle(&mut self, node: &Node) {
         node.stage("shuffle");
         let burst = self.reading.burst as usize;
-        let (keys, mut first) = (std::mem::take(&mut self.held), 0);
+        let next = Vec::with_capacity(self.held.len());
+        let (keys, mut first) = (std::mem::replace(&mut self.held, next), 0);
         for some in keys.chunks(burst) {
             for (number, held) in (first..).zip(some) {
                 let all = Permutation::new(node.nodes(), self.seed, number);
@@ -98,7 +99,8 @@ impl Sorter {
         let splitters = self.splitters(node, group, level).await;
         match self.reading.exchange {
             Exchange::Buckets => self.exchange_buckets(node, group, level, &splitters).await,
-            Exchange::Keys => self.exchange_keys(node, group, level, &splitters).await,
+            // A task is as large as the largest way through it, and few go this one.
+            Exchange::Keys => Box::pin(self.exchange_keys(node, group, level, &splitters)).await,
         }
         group.of_column(group.place(node.rank()).0, self.buckets)
     }

@@ -76,7 +76,8 @@ impl Sorter {
 
     /// The median of its own key and those that come; of no keys none.
     async fn median(&mut self, node: &Node, step: u32, come: u32, own: Option<u64>) -> Option<u64> {
-        let mut keys: Vec<u64> = own.into_iter().collect();
+        let mut keys = Vec::with_capacity(come as usize + 1);
+        keys.extend(own);
         for _ in 0..come {
             keys.extend(self.steps.next(node, step).await.words.first());
         }

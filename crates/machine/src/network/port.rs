@@ -18,6 +18,10 @@ const DATA_FLITS: u32 = 160;
 /// Headers that may wait at a port: few enough that none is late when it comes.
 const MOST_HEADERS: u32 = 64;
 
+/// Places that an empty queue keeps. There are several ports for each core, and what one burst took
+/// would be kept at all of them.
+const KEPT: usize = 16;
+
 /// The sending end of a link. Of its two queues, that of control packets comes first. What waits is
 /// known by where it lies.
 #[derive(Debug)]
@@ -116,6 +120,9 @@ impl<At: Copy> Port<At> {
         let queue = &mut self.queues[usize::from(is_data)];
         let packet = queue.packets.pop_front()?;
         queue.ready = queue.packets.front().map_or(u64::MAX, |next| next.ready);
+        if queue.packets.is_empty() && queue.packets.capacity() > KEPT {
+            queue.packets = VecDeque::new();
+        }
         queue.flits -= u64::from(packet.flits);
         if packet.is_header {
             self.headers -= 1;

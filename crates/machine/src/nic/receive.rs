@@ -32,16 +32,49 @@ pub struct Completed {
 #[derive(Default)]
 struct Half {
     /// In the order in which they came. Most are never asked for.
-    messages: Vec<u64>,
+    messages: Log,
     /// As many of them as were there when one was asked for, to be found.
     known: HashSet<u64>,
     /// Those that were whole by what was sent again: what was sent first may still come.
     by_second_try: HashSet<u64>,
 }
 
+/// Numbers that are added and seldom looked at. In pieces: what grows by moving leaves as much behind,
+/// and this is the largest thing that a NIC has.
+#[derive(Default)]
+struct Log {
+    pieces: Vec<Vec<u64>>,
+}
+
+/// Numbers of a piece.
+const PIECE: usize = 128;
+
+impl Log {
+    fn len(&self) -> usize {
+        self.pieces.last().map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
+    }
+
+    fn push(&mut self, number: u64) {
+        match self.pieces.last_mut().filter(|last| last.len() < PIECE) {
+            Some(last) => last.push(number),
+            None => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(number);
+                self.pieces.push(piece);
+            }
+        }
+    }
+
+    /// Those after the first so many.
+    fn after(&self, count: usize) -> impl Iterator<Item = u64> {
+        let pieces = self.pieces.iter().skip(count / PIECE);
+        pieces.flatten().copied().skip(count % PIECE)
+    }
+}
+
 impl Half {
     fn has(&mut self, key: u64) -> bool {
-        self.known.extend(&self.messages[self.known.len()..]);
+        self.known.extend(self.messages.after(self.known.len()));
         self.known.contains(&key)
     }
 }
