@@ -1,7 +1,7 @@
 //! `gristmill lab report`: all figures as one page for a browser.
 
 use std::hash::{DefaultHasher, Hasher};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use ::lab::experiment::Experiment;
@@ -9,6 +9,7 @@ use ::lab::figure::{Figure, Size};
 use ::lab::page::{About, page};
 use ::lab::{LabError, Observer, results};
 use clap::Args;
+use serde_json::json;
 
 use crate::failure::{CliFailure, Exit};
 use crate::files::directory_of;
@@ -49,8 +50,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
             figures.push(figure);
             continue;
         }
-        if arguments.progress != progress::Mode::Never {
-            say::err(format!("{name}: {}", experiment.title));
+        match arguments.progress {
+            progress::Mode::Auto if std::io::stderr().is_terminal() => say::err(name),
+            progress::Mode::Json => say::err(json!({ "experiment": name })),
+            _ => {}
         }
         let work = || experiment.run(&observer, size, machine::cores());
         let figure = sim::watched(&observer, &caught, arguments.progress, work)?;

@@ -74,7 +74,9 @@ impl Sorter {
         }
     }
 
-    /// The median of its own key and those that come; of no keys none.
+    /// The median of its own key and those that come; of no keys none. Of an even number a coin says which
+    /// of the two in the middle: if it were always the upper one, each level of a tree would move a border
+    /// up, and the last bucket would be much smaller than the first.
     async fn median(&mut self, node: &Node, step: u32, come: u32, own: Option<u64>) -> Option<u64> {
         let mut keys = Vec::with_capacity(come as usize + 1);
         keys.extend(own);
@@ -82,7 +84,8 @@ impl Sorter {
             keys.extend(self.steps.next(node, step).await.words.first());
         }
         node.work(Work::Select { keys: keys.len() as u64 });
-        let middle = keys.len() / 2;
+        let coin = (node.random() & 1) as usize;
+        let middle = keys.len().saturating_sub(coin) / 2;
         (!keys.is_empty()).then(|| *keys.select_nth_unstable(middle).1)
     }
 }
