@@ -3,7 +3,7 @@
 CARGO ?= cargo
 BINARY = target/release/gristmill
 
-.PHONY: demo test lint unit readme build clean
+.PHONY: demo test lint unit readme build clean figures
 
 demo: build
 	$(BINARY) demo
@@ -23,6 +23,10 @@ unit:
 
 readme: build
 	sh tests/readme.sh
+
+# Every figure at the paper's size: judges all claims, and writes the page. Half an hour.
+figures: build
+	$(BINARY) lab report --full --results target/figures -o target/report.html
 
 clean:
 	$(CARGO) clean

@@ -31,6 +31,9 @@ pub struct Arguments {
     cores: u64,
 }
 
+/// Of the paper's headline.
+const PAPERS_CORES: u64 = 65_536;
+
 /// On 65,536 cores these are 1,048,576: what the paper calls a million.
 const KEYS_PER_CORE: u64 = 16;
 
@@ -53,6 +56,7 @@ const HISTORY: [(&str, &str, &str); 9] = [
 
 /// Shows.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let simulated = million_on(arguments.cores)?;
     let place = Scratch::new(&arguments.directory, "demo")?;
     let control = Control::default();
     let inside = place.path().to_owned();
@@ -61,27 +65,30 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         let (inside, watch) = (inside.clone(), watch.clone());
         async move { act(&node, &inside, &watch).await }
     })?;
-    let million = sort_on_cores(arguments.cores)?;
+    let million = simulate(&simulated)?;
     tell(&report, &summary, &million)?;
     let sound = summary.is_ordered() && summary.checksum.0 == report.checksum;
     Ok(if sound && million.is_right() { Exit::Done } else { Exit::CheckFailed })
 }
 
 /// NanoSort on a simulated cluster.
-fn sort_on_cores(cores: u64) -> Result<SimReport, CliFailure> {
+fn million_on(cores: u64) -> Result<::lab::Job, CliFailure> {
     let changes = Changes { threads: Some(machine::cores()), ..Changes::default() };
     let mut asked = Parameters::default();
     asked.set(Knob::Cores, cores);
     asked.set(Knob::KeysPerCore, KEYS_PER_CORE);
     let place = Place::named("nanopu", &changes)?;
-    let job = ::lab::Job::new("nano-sort", &asked, place, Seeds::default())?;
+    Ok(::lab::Job::new("nano-sort", &asked, place, Seeds::default())?)
+}
+
+fn simulate(job: &::lab::Job) -> Result<SimReport, CliFailure> {
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, job.place())?;
     let report = sim::watched(&observer, &caught, progress::Mode::Auto, || job.run(&observer))?;
-    let seconds = report.wall_s;
-    let keys = grouped(KEYS_PER_CORE * cores);
+    let (seconds, cores) = (report.wall_s, u64::from(report.cores));
     say::out(format!(
-        "simulated {keys} keys on {} nanoPU cores, every message: {seconds:.1} s",
+        "simulated {} keys on {} nanoPU cores, every message: {seconds:.1} s",
+        grouped(KEYS_PER_CORE * cores),
         grouped(cores)
     ))?;
     Ok(report)
@@ -139,7 +146,11 @@ fn tell(report: &Report, summary: &Summary, million: &SimReport) -> Result<(), C
     }
     let who = format!("now   Gristmill, {} cores", machine::cores());
     say::out(format!("  {who:<28} {:<14} {here:>8}", "disk to disk"))?;
-    let who = format!("      NanoSort, {} cores", grouped(million.cores.into()));
+    let cores = u64::from(million.cores);
+    let who = match cores {
+        PAPERS_CORES => format!("      NanoSort, {} cores", grouped(cores)),
+        _ => format!("      ({} keys, {} cores)", grouped(KEYS_PER_CORE * cores), grouped(cores)),
+    };
     let time = format!("{:.0} us", million.time_us.mean);
     say::out(format!("  {who:<28} {:<14} {time:>8}", "simulated"))?;
     if !summary.is_ordered() {

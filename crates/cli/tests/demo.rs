@@ -6,7 +6,7 @@ use common::Place;
 
 /// Who sorted the million, from the first to us.
 const NAMES: [&str; 7] =
-    ["FastSort", "Tandem", "Popovici", "psort", "MilliSort", "NanoSort, 256", "Gristmill"];
+    ["FastSort", "Tandem", "Popovici", "psort", "MilliSort", "4,096 keys, 256", "Gristmill"];
 
 /// The checksum of the first million gensort records, as the reference tool prints it.
 const MILLION: &str = "7a0e0d4868cd4";

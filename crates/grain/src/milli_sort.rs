@@ -116,8 +116,8 @@ impl MilliSort {
     pub async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
         let begin = node.now();
         let sorter = Sorter::new(&node, self.layout(node.nodes()), self.matching, keys);
-        let (keys, wrong) = sorter.run(&node).await;
-        Part { keys, wrong, by_keys: 0, span: Span::since(begin, &node) }
+        let part = sorter.run(&node).await;
+        Part { span: Span::since(begin, &node), ..part }
     }
 }
 

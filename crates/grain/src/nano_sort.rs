@@ -75,20 +75,7 @@ impl Program for NanoSort {
             return Part::default();
         }
         let keys = self.records().of(node.rank(), node.nodes());
-        let begin = node.now();
-        let mut sorter = Sorter::new(&self, &node, keys);
-        sorter.shuffle(&node).await;
-        let mut group = Partition::of_all(node.nodes(), self.buckets);
-        for level in 0.. {
-            if group.cores() == 1 {
-                break;
-            }
-            group = sorter.level(&node, group, level).await;
-        }
-        sorter.sort(&node);
-        let wrong = sorter.values(&node).await;
-        let (keys, by_keys) = sorter.finished();
-        Part { keys, wrong, by_keys, span: Span::since(begin, &node) }
+        self.sort(node, keys).await
     }
 
     fn check(&self, answers: &[Part]) -> Verdict {
@@ -99,7 +86,14 @@ impl Program for NanoSort {
         self.records().verdict(answers)
     }
 
-    fn objection(&self, _cores: u32) -> Option<String> {
+    fn objection(&self, cores: u32) -> Option<String> {
+        let columns = self.buckets.min(cores);
+        if columns > MOST_COLUMNS {
+            return Some(format!(
+                "a core names a border to {columns} others before it receives any, and its {TRANSMIT_WORDS} \
+                 transmit words hold {MOST_COLUMNS}: ask for so many buckets at most"
+            ));
+        }
         if self.buckets < 2 {
             return Some(format!("keys go to 2 buckets or more, not {}", self.buckets));
         }
@@ -117,7 +111,8 @@ impl Program for NanoSort {
 
     fn messages(&self, answers: &[Part], multicast: bool) -> Option<u64> {
         let by_keys: u64 = answers.iter().map(|part| part.by_keys).sum();
-        Some(count::messages(self, answers.len() as u32, multicast) + by_keys)
+        let values = count::of_values(self.records(), answers);
+        Some(count::messages(self, answers.len() as u32, multicast) + values + by_keys)
     }
 
     /// The keys are the answer, and the check sorts them again.
@@ -128,6 +123,24 @@ impl Program for NanoSort {
 }
 
 impl NanoSort {
+    /// Sorts these keys of this core with those of the others, which have as many. There must be no
+    /// [`Program::objection`].
+    pub async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
+        let begin = node.now();
+        let mut sorter = Sorter::new(&self, &node, keys);
+        sorter.shuffle(&node).await;
+        let mut group = Partition::of_all(node.nodes(), self.buckets);
+        for level in 0.. {
+            if group.cores() == 1 {
+                break;
+            }
+            group = sorter.level(&node, group, level).await;
+        }
+        sorter.sort(&node);
+        let wrong = sorter.values(&node).await;
+        sorter.part(wrong, Span::since(begin, &node))
+    }
+
     fn records(&self) -> Records {
         Records { each: self.keys, distribution: self.distribution, seed: self.seed }
     }
@@ -135,6 +148,12 @@ impl NanoSort {
 
 /// Words that a message of keys holds, beside its step.
 const MOST_WORDS: usize = MESSAGE_WORDS - 1;
+
+/// Words that a nanoPU core's NIC takes before it has sent any.
+const TRANSMIT_WORDS: u32 = 1024;
+
+/// A name has a step, a key, and a word for its receiver.
+const MOST_COLUMNS: u32 = TRANSMIT_WORDS / 3;
 
 /// Records of which all that a core sends in a step finds room in its transmit words (1,024, and an
 /// answer has 15): then nothing keeps it from receiving. With more it must not send what others have

@@ -102,8 +102,9 @@ impl Program for PivotTrial {
         let no_bucket = (!(1..=buckets).contains(&bucket))
             .then(|| format!("there is no bucket {bucket}: they are 1 to {buckets}"));
         let few = (buckets < 2).then(|| format!("keys go to 2 buckets or more, not {buckets}"));
-        let keys =
-            needed.map(|needed| format!("so many borders are named of {needed} keys, not {keys}"));
+        let keys = needed.map(|needed| {
+            format!("named so, {buckets} buckets need {needed} keys of each core, not {keys}")
+        });
         few.or(no_bucket).or(keys)
     }
 
@@ -203,8 +204,10 @@ mod tests {
     fn what_cannot_be_named_is_refused() {
         let objection = |trial: PivotTrial| trial.objection(5).unwrap_or_default();
         let of = |naming, keys| PivotTrial { naming, keys, ..PivotTrial::default() };
-        assert!(objection(of(Naming::Of(Strategy::Two), 9)).contains("of 8 keys, not 9"));
-        assert!(objection(of(Naming::Second(0.2), 8)).contains("of 7 keys, not 8"));
+        assert!(
+            objection(of(Naming::Of(Strategy::Two), 9)).contains("need 8 keys of each core, not 9")
+        );
+        assert!(objection(of(Naming::Second(0.2), 8)).contains("need 7 keys of each core, not 8"));
         assert!(objection(of(Naming::Printed, 0)).contains("not 0"));
         assert!(objection(PivotTrial { bucket: 9, ..PivotTrial::default() }).contains("1 to 8"));
         assert_eq!(objection(PivotTrial::default()), "");

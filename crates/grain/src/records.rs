@@ -31,6 +31,8 @@ pub struct Part {
     pub keys: Vec<u64>,
     /// How many values are not those of their keys.
     pub wrong: u32,
+    /// The sum of all words of its values.
+    pub values: u64,
     /// Messages that it sent whose number the keys decide; 0 where that is found otherwise.
     pub by_keys: u64,
     /// How long it took.
@@ -47,9 +49,15 @@ impl Records {
     pub fn verdict(self, parts: &[Part]) -> Verdict {
         let cores = parts.len() as u32;
         let found: Vec<u64> = parts.iter().flat_map(|part| part.keys.iter().copied()).collect();
-        let mut expected: Vec<u64> =
-            (0..cores).flat_map(|core| self.of(Rank(core), cores)).collect();
+        let (mut expected, mut values) = (Vec::with_capacity(found.len()), 0_u64);
+        for rank in (0..cores).map(Rank) {
+            let keys = self.of(rank, cores);
+            let sums = keys.iter().map(|key| sum_of(&value_of(*key, rank)));
+            values = sums.fold(values, u64::wrapping_add);
+            expected.extend(keys);
+        }
         expected.sort_unstable();
+        let came = parts.iter().fold(0, |sum: u64, part| sum.wrapping_add(part.values));
         let fault = disorder(parts).or_else(|| {
             let at = expected.iter().zip(&found).position(|(one, other)| one != other);
             match at {
@@ -57,8 +65,16 @@ impl Records {
                     let (key, core) = (found[at], core_of(parts, at));
                     Some(format!("key {key} of core {core} should be {}", expected[at]))
                 }
-                None if found.len() != expected.len() => {
-                    Some(format!("{} keys of {} came", found.len(), expected.len()))
+                None if found.len() < expected.len() => {
+                    let (key, last) = (expected[found.len()], cores.saturating_sub(1));
+                    Some(format!("key {key} is missing after the last of core {last}"))
+                }
+                None if found.len() > expected.len() => {
+                    let (key, core) = (found[expected.len()], core_of(parts, expected.len()));
+                    Some(format!("key {key} of core {core} is one too many"))
+                }
+                None if came != values => {
+                    Some("the values of all cores are not those that there were".to_owned())
                 }
                 None => None,
             }
@@ -71,10 +87,16 @@ impl Records {
     }
 }
 
-/// The value of a key, as its first core has it.
-pub(crate) fn value_of(key: u64) -> [u64; VALUE_WORDS] {
-    let mut random = Random::new(key);
+/// The value of a key that is on this core at first. Another core has another one for the same key: who
+/// asks the wrong core gets the wrong value.
+pub(crate) fn value_of(key: u64, origin: Rank) -> [u64; VALUE_WORDS] {
+    let mut random = Random::stream(key, origin.0.into());
     std::array::from_fn(|_| random.next_u64())
+}
+
+/// The sum of a value's words.
+pub(crate) fn sum_of(value: &[u64]) -> u64 {
+    value.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }
 
 /// Which core has the key at a place among all.

@@ -57,7 +57,8 @@ fn wrong_orders() {
 
 #[test]
 fn wrong_parts() {
-    let changes: [fn(&mut Vec<grain::Part>); 6] = [
+    let changes: [fn(&mut Vec<grain::Part>); 7] = [
+        |cores| cores[2].values ^= 1,
         |cores| cores[3].keys.reverse(),
         |cores| cores[8].keys[0] += 1,
         |cores| assert!(cores[0].keys.pop().is_some()),

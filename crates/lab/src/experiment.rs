@@ -113,6 +113,16 @@ struct Asked {
     runs: Option<u64>,
 }
 
+fn too_many(runs: u64, all: u64) -> LabError {
+    LabError::usage(format!(
+        "--runs {runs}: that is {all} runs in all, whose reports are held together; {MOST_RUNS} are the \
+         most"
+    ))
+}
+
+/// A report of a run is some kilobytes.
+const MOST_RUNS: u64 = 100_000;
+
 const US_PER_SECOND: f64 = 1e6;
 
 /// What of the table `smoke` is no option of a program.
@@ -214,13 +224,27 @@ impl Experiment {
     }
 
     fn plan(&self, size: Size) -> Result<Plan, LabError> {
-        self.seeds(size).check()?;
-        Plan::new(self, self.size(size)).map_err(|why| file(&self.name, why))
+        let seeds = self.seeds(size);
+        seeds.check()?;
+        if seeds.runs > MOST_RUNS {
+            return Err(too_many(seeds.runs, seeds.runs));
+        }
+        let plan = Plan::new(self, self.size(size)).map_err(|why| file(&self.name, why))?;
+        match plan.count() {
+            0..=MOST_RUNS => Ok(plan),
+            all => Err(too_many(seeds.runs, all)),
+        }
     }
 
     /// Whether claims are judged at that size.
     fn judges(&self, size: Size) -> bool {
         self.size(size) == Size::Full
+    }
+
+    /// What is smaller at that size than its titles and labels say.
+    fn smaller(&self, size: Size) -> Vec<String> {
+        let told = self.smoke.iter().map(|(name, value)| format!("{name} {value}"));
+        if self.judges(size) { Vec::new() } else { told.collect() }
     }
 
     /// What gives it again.

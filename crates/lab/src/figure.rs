@@ -24,6 +24,9 @@ pub struct Figure {
     pub note: Option<String>,
     /// How large it was run.
     pub size: Size,
+    /// At smoke size what was smaller than titles and labels say, each as `name value`.
+    #[serde(default)]
+    pub smaller: Vec<String>,
     /// On which machine.
     pub machine: String,
     /// Hash of the machine's file, sixteen hexadecimal digits; none on threads.
@@ -69,7 +72,7 @@ pub struct Chart {
     pub y: Axis,
     /// Ours.
     pub series: Vec<Series>,
-    /// Points that the paper gives.
+    /// Points that the paper gives; none at smoke size, which they are not of.
     pub paper: Vec<Mark>,
 }
 

@@ -10,7 +10,10 @@
 //! expensive comes first: else the longest run might begin when all others have ended. A run that does
 //! not fit beside those that go on is passed over until one of them ends; alone, every run may try.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use machine::RunError;
 
 use crate::error::LabError;
 use crate::job::Job;
@@ -100,7 +103,10 @@ impl Desk<'_> {
     fn work(&self) {
         while let Some(task) = self.take() {
             self.observer.started();
-            let ended = self.jobs[task.job].run_once(task.run, self.observer);
+            // Unwind safe: nothing of a run that panicked is used again. Others wait for its memory.
+            let run = || self.jobs[task.job].run_once(task.run, self.observer);
+            let ended = catch_unwind(AssertUnwindSafe(run))
+                .unwrap_or_else(|panic| Err(RunError::Panic(crate::run::said(&*panic)).into()));
             self.observer.ended(task.bytes);
             self.give_back(task, ended);
         }

@@ -30,7 +30,7 @@ mod text;
 
 use std::fmt::Write;
 
-use crate::figure::Figure;
+use crate::figure::{Figure, Size};
 pub(crate) use text::plain;
 use text::{Anchors, escaped};
 
@@ -53,6 +53,15 @@ pub fn page(figures: &[Figure], about: &About) -> String {
     let _ = anchors.name(CLAIMS);
     let links: Vec<_> = figures.iter().map(|figure| anchors.name(&figure.name)).collect();
     let mut out = head(about);
+    let smoke = figures.iter().filter(|figure| figure.size == Size::Smoke).count();
+    if smoke > 0 {
+        let all = figures.len();
+        let _ = writeln!(
+            out,
+            "<p class=\"lead\"><strong>{smoke} of {all} figures are at smoke size</strong>: much smaller \
+             than the paper\u{2019}s, so nothing is judged of them here.</p>"
+        );
+    }
     let _ = write!(
         out,
         "<section id=\"{CLAIMS}\">\n<h2>What is claimed, and what comes out</h2>\n{}</section>\n",

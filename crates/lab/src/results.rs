@@ -127,6 +127,7 @@ mod tests {
             says: None,
             note: Some("a\nb".to_owned()),
             size: Size::Full,
+            smaller: Vec::new(),
             machine: "nanopu".to_owned(),
             machine_hash: None,
             changes: Vec::new(),

@@ -186,7 +186,7 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
     })
 }
 
-fn said(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }

@@ -18,7 +18,9 @@ pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
         stages(breakdown)?;
     }
     if figure.size == Size::Smoke {
-        return say::out("\nat smoke size nothing is claimed; --full is as large as the paper's");
+        let smaller = figure.smaller.join(", ");
+        say::out(format!("\nsmoke size, not what titles and labels say: {smaller}"))?;
+        return say::out("nothing is claimed of it; --full is as large as the paper's");
     }
     if figure.claims.is_empty() {
         return Ok(());
@@ -26,8 +28,10 @@ pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
     say::out("")?;
     figure.claims.iter().try_for_each(claim)?;
     let count = |word| figure.claims.iter().filter(|claim| claim.outcome.word() == word).count();
-    let [met, missed, failed] = ["met", "missed", "failed"].map(count);
-    say::out(format!("\n{met} claims met, {missed} missed for a known reason, {failed} failed"))
+    let [met, shown, missed, failed] = ["met", "shown", "missed", "failed"].map(count);
+    say::out(format!(
+        "\n{met} claims met, {shown} shown, {missed} missed for a known reason, {failed} failed"
+    ))
 }
 
 /// What was run; the seed first, as it decides everything.

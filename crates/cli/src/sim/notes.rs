@@ -49,6 +49,10 @@ fn rounded(place: &Place) -> Option<String> {
 
 fn incast(job: &Job) -> Option<String> {
     let parameters = job.parameters();
+    // The sorts have trees over some of the cores, or none.
+    if parameters.find(Knob::Distribution).is_some() {
+        return None;
+    }
     let (incast, cores) = (parameters.find(Knob::Incast)?, parameters.find(Knob::Cores)?);
     match incast {
         1 if cores > 1 => Some("with incast 1 the tree is a chain: each core hears one".to_owned()),

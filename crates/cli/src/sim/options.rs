@@ -107,7 +107,7 @@ struct ProgramOptions {
     naming: Option<String>,
     /// How keys come to their buckets: in one message for each bucket, or one for each key to a
     /// drawn core [default: buckets]
-    #[arg(long, value_name = "buckets|keys", value_parser = words(Knob::Exchange))]
+    #[arg(long, visible_alias = "variant", value_name = "buckets|keys", value_parser = words(Knob::Exchange))]
     exchange: Option<String>,
     /// How keys lie [default: uniform]
     #[arg(long, value_name = "WORD", value_parser = words(Knob::Distribution))]

@@ -7,7 +7,7 @@ use node::{Matching, Node, Rank, Work};
 use super::layout::Layout;
 use super::pivots::{cut, pick, pick_among};
 use super::post::{Inbox, Post, set_of};
-use crate::records::{VALUE_WORDS, value_of};
+use crate::records::{Part, VALUE_WORDS, sum_of, value_of};
 
 /// The steps, in their order.
 const PIVOTS: u32 = 0;
@@ -31,15 +31,17 @@ pub(super) struct Sorter {
     matching: Matching,
     /// The keys that it has now.
     keys: Vec<u64>,
+    /// Of all words of the values that it has at the end.
+    values: u64,
 }
 
 impl Sorter {
     pub fn new(node: &Node, layout: Layout, matching: Matching, keys: Vec<u64>) -> Sorter {
-        Sorter { post: Post::new(node, matching), layout, matching, keys }
+        Sorter { post: Post::new(node, matching), layout, matching, keys, values: 0 }
     }
 
-    /// All of it: the keys of its part, in order, and how many values are wrong.
-    pub async fn run(mut self, node: &Node) -> (Vec<u64>, u32) {
+    /// All of it: its part, but for the time.
+    pub async fn run(mut self, node: &Node) -> Part {
         node.stage("local sort");
         order(node, &mut self.keys);
         node.stage("partition");
@@ -52,7 +54,7 @@ impl Sorter {
         let count = self.keys.len() as u64;
         node.work(Work::Hash { keys: count });
         node.work(Work::Copy { bytes: count * VALUE_BYTES });
-        (self.keys, wrong)
+        Part { keys: self.keys, wrong, values: self.values, ..Part::default() }
     }
 
     /// Finds the splitters of all with all: the greatest key of each core's part.
@@ -182,11 +184,13 @@ impl Sorter {
         node.work(Work::Hash { keys: 2 * own.len() as u64 });
         node.work(Work::Copy { bytes: ITEM_BYTES * own.len() as u64 });
         self.keys.extend(own);
+        let own = own.iter().map(|key| sum_of(&value_of(*key, node.rank())));
+        self.values = own.fold(self.values, u64::wrapping_add);
         let mut inbox = Inbox::new(ITEMS);
         let mut wrong = 0;
         for round in 1..cores {
             let to = self.layout.core_after(node.rank(), round);
-            let set = items(&keys[pieces[to.0 as usize].clone()]);
+            let set = items(&keys[pieces[to.0 as usize].clone()], node.rank());
             node.work(Work::Hash {
                 keys: set.iter().filter(|item| !item.is_empty()).count() as u64,
             });
@@ -199,11 +203,12 @@ impl Sorter {
                     self.post.hear_from(node, from, &mut inbox).await;
                 }
             }
-            for (_, item) in inbox.messages.drain(..) {
+            for (from, item) in inbox.messages.drain(..) {
                 let Some((&key, value)) = item.split_first() else { continue };
                 node.work(Work::Hash { keys: 1 });
                 self.keys.push(key);
-                wrong += u32::from(*value != value_of(key));
+                wrong += u32::from(*value != value_of(key, from));
+                self.values = self.values.wrapping_add(sum_of(value));
             }
         }
         self.post.settle(node, &mut inbox).await;
@@ -227,9 +232,12 @@ fn led(inbox: &Inbox) -> (Vec<u64>, usize) {
 }
 
 /// A message for each key, with its value; of no keys an empty one.
-fn items(keys: &[u64]) -> Vec<Vec<u64>> {
+fn items(keys: &[u64], origin: Rank) -> Vec<Vec<u64>> {
     match keys {
         [] => vec![Vec::new()],
-        _ => keys.iter().map(|&key| [key].into_iter().chain(value_of(key)).collect()).collect(),
+        _ => {
+            let item = |&key: &u64| [key].into_iter().chain(value_of(key, origin)).collect();
+            keys.iter().map(item).collect()
+        }
     }
 }

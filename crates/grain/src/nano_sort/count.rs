@@ -1,13 +1,17 @@
 //! How many messages NanoSort sends, from its parameters alone.
 //!
 //! The numbers of names, medians, splitters and buckets are known before anything runs; how many
-//! questions a core has for values, and how often a bucket needs a second message, the keys decide.
+//! questions a core has for values follows from where its keys were at first. How often a bucket needs a
+//! second message, and where keys go alone, is counted by the cores.
 
 use std::collections::BTreeMap;
 
-use super::NanoSort;
+use node::Rank;
+
 use super::partition::Partition;
 use super::reading::Exchange;
+use super::{MOST_WORDS, NanoSort, redistribute};
+use crate::records::{Part, Records};
 
 /// Messages that so many cores send, without those whose number the keys decide. A multicast is one
 /// message where the network can, and one to each member where it cannot.
@@ -27,6 +31,29 @@ pub(super) fn messages(program: &NanoSort, cores: u32, multicast: bool) -> u64 {
         groups = next;
     }
     sum
+}
+
+/// Messages that ask for values and that bring them, for these parts of these records: an answer for each
+/// key that lies on another core than at first, and a question for each such core, or several when only
+/// some keys may be asked for at a time.
+pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
+    let cores = parts.len() as u32;
+    let of_core = |rank: Rank| records.of(rank, cores).into_iter().map(move |key| (key, rank));
+    let mut all: Vec<_> = (0..cores).map(Rank).flat_map(of_core).collect();
+    all.sort_unstable();
+    let most = redistribute::most_asked(records.each).min(MOST_WORDS - 1);
+    let (mut rest, mut messages) = (&all[..], 0);
+    for (rank, part) in (0..cores).map(Rank).zip(parts) {
+        let (own, after) = rest.split_at(part.keys.len().min(rest.len()));
+        rest = after;
+        let mut origins: Vec<_> = own.iter().map(|(_, origin)| *origin).collect();
+        origins.retain(|origin| *origin != rank);
+        origins.sort_unstable();
+        let questions =
+            origins.chunk_by(|one, next| one == next).map(|same| same.len().div_ceil(most));
+        messages += origins.len() + questions.sum::<usize>();
+    }
+    messages as u64
 }
 
 /// Of one level of one group.

@@ -4,7 +4,7 @@ use node::{Node, Rank, Work};
 
 use super::sorter::{Sorter, VALUES};
 use super::{FEW, MOST_WORDS};
-use crate::records::{VALUE_BYTES, VALUE_WORDS, value_of};
+use crate::records::{VALUE_BYTES, VALUE_WORDS, sum_of, value_of};
 
 /// What a message says first.
 const ASKS: u64 = 0;
@@ -23,7 +23,9 @@ impl Sorter {
             .map(|rank| keys.partition_point(|held| held.origin < rank));
         let own = last - first;
         let (mut served, mut missing) = (own as u32, keys.len() - own);
-        for _ in 0..own {
+        for held in &keys[first..last] {
+            self.sum_of_values =
+                self.sum_of_values.wrapping_add(sum_of(&value_of(held.key, held.origin)));
             node.work(Work::Hash { keys: 1 });
             store(node);
         }
@@ -42,7 +44,6 @@ impl Sorter {
                 words.push(ASKS);
                 words.extend(keys.iter().map(|held| held.key));
                 self.steps.send(node, keys[0].origin, VALUES, &words).await;
-                self.by_keys += 1;
                 asked += keys.len();
                 question = questions.next();
             }
@@ -50,7 +51,9 @@ impl Sorter {
             let (kind, rest) = message.words.split_first().expect("every message has a kind");
             if *kind == TELLS {
                 (missing, asked) = (missing - 1, asked - 1);
-                wrong += u32::from(rest[1..] != value_of(rest[0]));
+                let (key, value) = rest.split_first().expect("an answer has a key");
+                wrong += u32::from(*value != value_of(*key, message.from));
+                self.sum_of_values = self.sum_of_values.wrapping_add(sum_of(value));
                 node.work(Work::Hash { keys: 1 });
                 store(node);
                 continue;
@@ -59,9 +62,8 @@ impl Sorter {
                 node.work(Work::Hash { keys: 1 });
                 words.clear();
                 words.extend([TELLS, key]);
-                words.extend(value_of(key));
+                words.extend(value_of(key, node.rank()));
                 self.steps.send(node, message.from, VALUES, &words).await;
-                self.by_keys += 1;
                 served += 1;
             }
         }
@@ -79,6 +81,6 @@ fn store(node: &Node) {
 }
 
 /// How many values a core asks for before one has come.
-fn most_asked(records: u32) -> usize {
+pub(super) fn most_asked(records: u32) -> usize {
     if records > FEW { 8 } else { usize::MAX }
 }

@@ -6,6 +6,8 @@ use super::NanoSort;
 use super::partition::Partition;
 use super::reading::{Exchange, Reading};
 use crate::permutation::Permutation;
+use crate::program::Span;
+use crate::records::Part;
 
 /// The first port of the steps.
 const FIRST: Port = Port(1);
@@ -42,8 +44,10 @@ pub(super) struct Sorter {
     pub held: Vec<Held>,
     /// How many records it had at first.
     pub records: u32,
-    /// Messages that it sent whose number the keys decide.
+    /// Messages of exchanges that it sent whose number the keys decide.
     pub by_keys: u64,
+    /// Of all words of the values that it has at the end.
+    pub sum_of_values: u64,
 }
 
 impl Sorter {
@@ -57,12 +61,14 @@ impl Sorter {
             records: keys.len() as u32,
             held: keys.into_iter().map(|key| Held { key, origin }).collect(),
             by_keys: 0,
+            sum_of_values: 0,
         }
     }
 
-    /// Its keys at the end, and the messages whose number the keys decided.
-    pub fn finished(self) -> (Vec<u64>, u64) {
-        (self.held.into_iter().map(|held| held.key).collect(), self.by_keys)
+    /// Its part at the end.
+    pub fn part(self, wrong: u32, span: Span) -> Part {
+        let keys = self.held.into_iter().map(|held| held.key).collect();
+        Part { keys, wrong, values: self.sum_of_values, by_keys: self.by_keys, span }
     }
 
     /// Sends its keys to cores drawn for them and receives as many. Key i goes where permutation i

@@ -39,13 +39,14 @@ pub(super) fn figure(
         says: of.says.clone(),
         note: of.note.clone(),
         size,
+        smaller: of.smaller(size),
         machine: place.name().to_owned(),
         machine_hash: place.hash().map(|hash| format!("{hash:016x}")),
         changes: of.changes.told(),
         seed: seeds.first,
         runs: seeds.runs,
         command: of.command(size),
-        charts: ran.charts(series),
+        charts: ran.charts(series, size),
         claims,
         faults: ran.faults(),
         breakdown: ran.breakdown()?,
@@ -69,12 +70,13 @@ impl Ran<'_> {
     }
 
     /// The charts, in the order in which the series first name them.
-    fn charts(&self, series: Vec<Series>) -> Vec<Chart> {
+    fn charts(&self, series: Vec<Series>, size: Size) -> Vec<Chart> {
         let mut charts: Vec<(&str, Chart)> = Vec::new();
         for (table, series) in self.of.series.iter().zip(series) {
             let known = charts.iter().position(|(name, _)| *name == table.chart);
             let place = known.unwrap_or_else(|| {
-                let empty = self.of.charts[&table.chart].empty(&self.of.title);
+                let mut empty = self.of.charts[&table.chart].empty(&self.of.title);
+                empty.paper.retain(|_| self.of.judges(size));
                 charts.push((&table.chart, empty));
                 charts.len() - 1
             });

@@ -28,6 +28,7 @@ pub fn figure(name: &str, title: &str, charts: Vec<Chart>) -> Figure {
         says: Some("Sorting one million keys on 65,536 cores takes 68 us on average.".to_owned()),
         note: Some("The paper's programs were never published; ours follow its text.".to_owned()),
         size: Size::Full,
+        smaller: Vec::new(),
         machine: "nanopu".to_owned(),
         machine_hash: Some("0123456789abcdef".to_owned()),
         changes: vec!["switch-ns 263".to_owned(), "link-ns 43".to_owned()],

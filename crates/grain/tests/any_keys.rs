@@ -1,6 +1,6 @@
-//! MilliSort over chosen keys, and what the machine counts of it.
+//! The sorts over chosen keys, and what the machine counts of MilliSort's messages.
 
-use grain::{MilliSort, Part, Program};
+use grain::{Exchange, MilliSort, NanoSort, Part, Program, Reading};
 use machine::{Cluster, Driver, Outcome, Profile, Setting};
 use node::{Matching, Node};
 
@@ -52,6 +52,36 @@ fn any_keys() {
             let what = format!("{what}: {cores} cores, reduction {reduction}");
             is_sorted(&answers, &keys, &what);
             assert_eq!(program.messages_of(keys), report.counts.messages, "{what}");
+        }
+    }
+}
+
+/// The same of NanoSort, whose cores have as many keys each: however many fall on one core at the end.
+#[test]
+fn any_keys_of_nano_sort() {
+    for (what, draw) in KEYS {
+        for (cores, buckets) in [(4, 2), (7, 3), (33, 4), (33, 33), (64, 4)] {
+            let keys: Vec<_> = (0..cores).map(|core| draw(core, cores)).collect();
+            if keys.iter().any(|of| of.len() != keys[0].len()) {
+                continue;
+            }
+            for (exchange, matching) in [
+                (Exchange::Buckets, Matching::Software),
+                (Exchange::Buckets, Matching::Ports),
+                (Exchange::Keys, Matching::Software),
+            ] {
+                let reading = Reading { exchange, ..Reading::default() };
+                let program = NanoSort { buckets, reading, matching, ..NanoSort::default() };
+                let what = format!("{what}: {cores} cores, {buckets} buckets, {exchange:?}");
+                let all = keys.clone();
+                let run = move |node: Node| {
+                    let own = all[node.rank().0 as usize].clone();
+                    program.clone().sort(node, own)
+                };
+                let ended = cluster(cores as u32).run(run);
+                let parts = ended.unwrap_or_else(|error| panic!("{what}: {error}")).answers;
+                is_sorted(&parts, &keys, &what);
+            }
         }
     }
 }
