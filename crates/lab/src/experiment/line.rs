@@ -213,7 +213,10 @@ impl Line {
         let repeats = self.repeats.unwrap_or(default.repeats);
         match (&self.busy, self.measure) {
             (Some(stage), _) => Taken { measure: Measure::Busy, stage: Some(stage), repeats },
-            (None, Some(measure)) => Taken { measure, stage: self.stage.as_deref(), repeats },
+            (None, Some(measure)) => {
+                let of_series = default.stage.filter(|_| measure.is_of_a_stage());
+                Taken { measure, stage: self.stage.as_deref().or(of_series), repeats }
+            }
             (None, None) => {
                 Taken { stage: self.stage.as_deref().or(default.stage), repeats, ..default }
             }
