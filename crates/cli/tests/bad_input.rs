@@ -149,7 +149,7 @@ fn a_full_standard_output() {
 #[test]
 fn a_full_standard_output_for_what_is_told() {
     let place = Place::with_records(10);
-    for told in ["doctor", "doctor --json", "completions bash", "demo"] {
+    for told in ["doctor", "doctor --json", "completions bash", "demo --cores 64"] {
         let script = format!("exec \"$GRISTMILL\" {told} >/dev/full");
         let ran = refused(&place, |place| place.run_shell(&script));
         ran.complaint();
