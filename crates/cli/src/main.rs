@@ -26,10 +26,6 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{CliFailure, Exit};
 
-/// A simulated cluster is millions of small things that come and go: an eighth of its time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Sorts records from disk to disk, inside a memory limit, losing none.
 #[derive(Parser)]
 #[command(name = "gristmill", version, max_term_width = 100)]

@@ -18,8 +18,14 @@ pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
         stages(breakdown)?;
     }
     if figure.size == Size::Smoke {
-        let smaller = figure.smaller.join(", ");
-        say::out(format!("\nsmoke size, not what titles and labels say: {smaller}"))?;
+        let smaller = match figure.smaller.as_slice() {
+            [] => "fewer points".to_owned(),
+            smaller => format!("not what titles and labels say: {}", smaller.join(", ")),
+        };
+        say::out("")?;
+        text::wrapped(&format!("smoke size, {smaller}"), NOTE_COLUMNS)
+            .into_iter()
+            .try_for_each(say::out)?;
         return say::out("nothing is claimed of it; --full is as large as the paper's");
     }
     if figure.claims.is_empty() {
