@@ -228,7 +228,7 @@ fn what_a_machine_cannot_be() {
 #[test]
 fn options_without_a_feature_are_unknown() {
     let place = Place::new();
-    for option in ["--core rocket", "--variant x", "--critical-path"] {
+    for option in ["--core rocket", "--critical-path"] {
         let ran = place.run(&format!("sim merge-min {option}"));
         assert_eq!(ran.code, 2, "{option}");
         assert!(ran.err.contains("unexpected argument"), "{}", ran.err);

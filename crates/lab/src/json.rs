@@ -53,7 +53,6 @@ impl RunReport {
             "max_keys": self.verdict.max_keys,
             "skew": self.verdict.skew,
             "sorted": self.verdict.sorted,
-            "figure": self.verdict.figure,
             "stages": self.stages.iter().map(StageReport::to_json).collect::<Vec<_>>(),
         });
         let fields = run.as_object_mut().expect("an object");
@@ -61,6 +60,7 @@ impl RunReport {
             simulated.put(fields);
         }
         fields.insert("result".to_owned(), self.verdict.result.clone().into());
+        fields.insert("figure".to_owned(), self.verdict.figure.into());
         let fault = self.verdict.fault.as_deref();
         let check = json!({ "passed": fault.is_none(), "fault": fault });
         fields.insert("check".to_owned(), check);
