@@ -59,8 +59,7 @@ pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
 /// Of one level of one group.
 fn of_level(program: &NanoSort, group: Partition, multicast: bool) -> u64 {
     let borders = u64::from(group.columns()) - 1;
-    let rows = program.reading.rows.unwrap_or(u32::MAX).max(1);
-    let naming = |column| u64::from(group.rows(column).min(rows));
+    let naming = |column| u64::from(group.first_rows(column, program.reading.rows));
     let names = (0..group.columns()).map(naming).sum::<u64>() * borders;
     let medians: u64 = (1..group.columns()).map(|column| naming(column) - 1).sum();
     let cores = u64::from(group.cores());

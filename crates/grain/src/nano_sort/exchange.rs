@@ -106,7 +106,7 @@ impl Sorter {
             buckets.of(bucket).iter().map(move |held| (drawn(bucket), held.words()))
         });
         let own = Rank(node.rank().0 - group.first().0);
-        let tree = Tree::new(group.cores(), self.reading.incast.unwrap_or(self.buckets));
+        let tree = Tree::new(group.cores(), self.incast());
         let (mut next, mut on_the_way) = (keys.next(), 0);
         let (mut awaited, mut told) = (tree.all_children(own), false);
         loop {

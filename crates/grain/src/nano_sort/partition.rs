@@ -72,10 +72,20 @@ impl Partition {
 
     /// How many cores of the group send to this row of a column, each from its own row.
     pub fn senders(self, column: u32, row: u32) -> u32 {
-        let rows = self.rows(column);
+        self.senders_of(column, row, None)
+    }
+
+    /// The same of the first so many rows of each column; of all, if it is not said.
+    pub fn senders_of(self, column: u32, row: u32, most: Option<u32>) -> u32 {
+        let rows = self.first_rows(column, most);
         // Of each column those of its rows that are this one, or that fall on it again.
-        let of = |other| (self.rows(other) + rows - 1 - row) / rows;
+        let of = |other| (self.first_rows(other, most) + rows - 1 - row) / rows;
         (0..self.columns).map(of).sum()
+    }
+
+    /// How many rows a column has of the first so many; of all, if it is not said.
+    pub fn first_rows(self, column: u32, most: Option<u32>) -> u32 {
+        most.unwrap_or(u32::MAX).clamp(1, self.rows(column))
     }
 
     fn begin(self, column: u32) -> u32 {

@@ -65,6 +65,11 @@ impl Sorter {
         }
     }
 
+    /// How many a core of a tree merges.
+    pub fn incast(&self) -> u32 {
+        self.reading.incast.unwrap_or(self.buckets)
+    }
+
     /// Its part at the end.
     pub fn part(self, wrong: u32, span: Span) -> Part {
         let keys = self.held.into_iter().map(|held| held.key).collect();

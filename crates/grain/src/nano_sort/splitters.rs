@@ -11,7 +11,7 @@ impl Sorter {
     /// Finds the splitters of its group with all its cores.
     pub async fn splitters(&mut self, node: &Node, group: Partition, level: u32) -> Vec<u64> {
         let (column, row) = group.place(node.rank());
-        if row < self.naming(group, column) {
+        if row < group.first_rows(column, self.reading.rows) {
             self.name(node, group, level).await;
             if column > 0 {
                 self.merge(node, group, level).await;
@@ -27,11 +27,6 @@ impl Sorter {
         splitters
     }
 
-    /// How many rows of a column name borders.
-    fn naming(&self, group: Partition, column: u32) -> u32 {
-        self.reading.rows.unwrap_or(u32::MAX).clamp(1, group.rows(column))
-    }
-
     /// Names a key for each border to its row.
     async fn name(&mut self, node: &Node, group: Partition, level: u32) {
         let row = group.place(node.rank()).1;
@@ -42,7 +37,7 @@ impl Sorter {
             let place = places.as_ref().map(|places| places[border as usize - 1]);
             let name = place.map(|place| self.held[place].key);
             // A row that this column does not have is one of its first again: that row names, too.
-            let to = group.core(border, row % self.naming(group, border));
+            let to = group.core(border, row % group.first_rows(border, self.reading.rows));
             self.steps.send(node, to, step(level, NAMES), name.as_slice()).await;
         }
     }
@@ -51,12 +46,10 @@ impl Sorter {
     /// What the root finds is a splitter.
     async fn merge(&mut self, node: &Node, group: Partition, level: u32) {
         let (column, row) = group.place(node.rank());
-        let rows = self.naming(group, column);
-        let names: u32 = (0..group.columns())
-            .map(|other| (self.naming(group, other) + rows - 1 - row) / rows)
-            .sum();
+        let rows = group.first_rows(column, self.reading.rows);
+        let names = group.senders_of(column, row, self.reading.rows);
         let mut median = self.median(node, step(level, NAMES), names, None).await;
-        let tree = Tree::new(rows, self.reading.incast.unwrap_or(self.buckets));
+        let tree = Tree::new(rows, self.incast());
         for up in 1..=tree.levels(Rank(row)) {
             let children = tree.children(Rank(row), up).count;
             median = self.median(node, step(level, up), children, median).await;
