@@ -107,7 +107,7 @@ impl Collective {
     }
 
     /// Tells all other ranks; only the root does.
-    pub async fn tell(&self, node: &Node, round: u32, words: &[u64]) {
+    pub async fn tell(&mut self, node: &Node, round: u32, words: &[u64]) {
         let others = Group::row(Rank(1), node.nodes() - 1);
         if others.count > 0 {
             self.steps.multicast(node, others, self.step(round, 0), words).await;
@@ -120,7 +120,7 @@ impl Collective {
     }
 
     /// Tells the children that they may begin a round; each waits by [`Collective::wait_for_leave`].
-    pub async fn allow(&self, node: &Node, round: u32) {
+    pub async fn allow(&mut self, node: &Node, round: u32) {
         for level in 1..=self.tree.levels(node.rank()) {
             let children = self.tree.children(node.rank(), level);
             if children.count > 0 {

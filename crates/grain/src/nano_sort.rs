@@ -87,13 +87,6 @@ impl Program for NanoSort {
     }
 
     fn objection(&self, cores: u32) -> Option<String> {
-        let columns = self.buckets.min(cores);
-        if columns > MOST_COLUMNS {
-            return Some(format!(
-                "a core names a border to {columns} others before it receives any, and its {TRANSMIT_WORDS} \
-                 transmit words hold {MOST_COLUMNS}: ask for so many buckets at most"
-            ));
-        }
         if self.buckets < 2 {
             return Some(format!("keys go to 2 buckets or more, not {}", self.buckets));
         }
@@ -101,8 +94,18 @@ impl Program for NanoSort {
         if !(1..=MOST_BURST).contains(&burst) {
             return Some(format!("a burst is 1 to {MOST_BURST} keys, not {burst}"));
         }
-        let in_queues = self.matching == Matching::Ports;
-        (in_queues && self.reading.exchange == Exchange::Keys).then(|| {
+        if self.matching == Matching::Software {
+            return None;
+        }
+        let columns = self.buckets.min(cores);
+        if columns > MOST_COLUMNS {
+            return Some(format!(
+                "a core names a border to {columns} others before it takes any from a queue, and its \
+                 {TRANSMIT_WORDS} transmit words hold {MOST_COLUMNS}: ask for so many buckets at most, or \
+                 for the software's reorder buffer"
+            ));
+        }
+        (self.reading.exchange == Exchange::Keys).then(|| {
             "by keys, more of them may come to a core that waits for splitters than its queues hold: \
              only the software's reorder buffer has room"
                 .to_owned()

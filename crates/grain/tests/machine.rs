@@ -3,7 +3,7 @@
 
 mod suite;
 
-use grain::{MapReduce, MergeMin, Program};
+use grain::{Exchange, MapReduce, MergeMin, NanoSort, Program, Reading};
 use machine::{Cluster, Profile, Queues, Setting, parts};
 use node::Matching;
 use suite::Harness;
@@ -108,6 +108,24 @@ fn a_stream_has_any_number_of_rounds() {
     let program = MapReduce { words, rounds, matching, buckets: 1, ..MapReduce::default() };
     let answers = on(Setting { queues: Queues::ByPort, ..Setting::new(3) }, &program);
     assert_eq!(program.check(&answers).fault, None);
+}
+
+/// A core names a border to more others than its transmit words hold, and so do all the others at the
+/// same time; without multicast each of them tells its splitter to all as well.
+#[test]
+fn any_number_of_buckets_sorts() {
+    let cores = 400;
+    for multicast in [true, false] {
+        for exchange in [Exchange::Buckets, Exchange::Keys] {
+            let reading = Reading { exchange, ..Reading::default() };
+            let program = NanoSort { keys: 4, buckets: cores, reading, ..NanoSort::default() };
+            let answers = on(Setting { multicast, ..Setting::new(cores) }, &program);
+            assert_eq!(program.check(&answers).fault, None, "{exchange:?}, multicast {multicast}");
+        }
+    }
+    let by_ports = NanoSort { buckets: 342, matching: Matching::Ports, ..NanoSort::default() };
+    assert_eq!(by_ports.objection(341), None);
+    assert!(by_ports.objection(342).unwrap().contains("its 1024 transmit words hold 341"));
 }
 
 /// A program is written once: real threads and the machine give the same minima at every rank.

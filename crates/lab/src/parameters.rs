@@ -174,6 +174,7 @@ impl Parameters {
 
     /// The one of these that a knob's word names; they are in the order of its words.
     pub(crate) fn choice<T: Copy>(&self, knob: Knob, all: &[T]) -> T {
+        debug_assert_eq!(all.len(), knob.words().len(), "{knob}: a word for each");
         all[self.find(knob).unwrap_or(0) as usize]
     }
 

@@ -115,11 +115,11 @@ impl Node {
     /// Sends a small message; it leaves at the task's clock. Waits while the node's NIC has no room
     /// for it.
     pub async fn send(&self, to: Address, words: &[u64]) {
-        self.send_words(to, &Words::from(words)).await;
+        self.send_to(Target::One(to), &Words::from(words)).await;
     }
 
-    pub(crate) async fn send_words(&self, to: Address, words: &Words) {
-        self.go_out(Outgoing { to: Target::One(to), words, forwarded: false }).await;
+    pub(crate) async fn send_to(&self, to: Target, words: &Words) {
+        self.go_out(Outgoing { to, words, forwarded: false }).await;
     }
 
     /// Passes a message on. On a nanoPU each word goes from the receiving to the sending register
@@ -132,26 +132,44 @@ impl Node {
     /// Sends a small message to every member of a group: once if the network can multicast, else to
     /// one member after the other.
     pub async fn multicast(&self, to: Group, port: Port, words: &[u64]) {
-        self.multicast_words(to, port, &Words::from(words)).await;
+        let words = Words::from(words);
+        for to in self.targets(to, port, words.len()) {
+            self.send_to(to, &words).await;
+        }
     }
 
-    pub(crate) async fn multicast_words(&self, to: Group, port: Port, words: &Words) {
-        if self.backend().multicasts(words.len()) && to.count > 1 {
-            self.go_out(Outgoing { to: Target::Group(to, port), words, forwarded: false }).await;
-            return;
-        }
-        for rank in to.members() {
-            self.send_words(Address { rank, port }, words).await;
-        }
+    /// Whom to send so many words for all of a group to hear them.
+    pub(crate) fn targets(
+        &self,
+        to: Group,
+        port: Port,
+        words: usize,
+    ) -> impl Iterator<Item = Target> + use<> {
+        let at_once = to.count > 1 && self.backend().multicasts(words);
+        let each = to.members().map(move |rank| Target::One(Address { rank, port }));
+        let group = at_once.then_some(Target::Group(to, port));
+        group.into_iter().chain(each.take(if at_once { 0 } else { usize::MAX }))
     }
 
     async fn go_out(&self, outgoing: Outgoing<'_>) {
-        assert!(
-            outgoing.words.len() <= MESSAGE_WORDS,
-            "a message of {} words does not fit in {MESSAGE_WORDS}: ship a buffer",
-            outgoing.words.len()
-        );
+        check_length(outgoing.words);
         poll_fn(|_| self.backend().poll_send(&outgoing)).await;
+    }
+
+    /// Sends a small message, or takes one of a port while the NIC has no room: `None` when it is sent.
+    pub(crate) async fn send_or_next(
+        &self,
+        to: Target,
+        words: &Words,
+        port: &MessagePort,
+    ) -> Option<Message> {
+        check_length(words);
+        let outgoing = Outgoing { to, words, forwarded: false };
+        poll_fn(|_| match self.backend().poll_send(&outgoing) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => self.backend().poll_next(port.port, None),
+        })
+        .await
     }
 
     /// Ships the filled part of a buffer; the ticket gives the buffer back.
@@ -160,6 +178,11 @@ impl Node {
         self.backend().post(to, Letter::Shipment { from: self.rank(), buffer, done });
         ticket
     }
+}
+
+fn check_length(words: &Words) {
+    let (words, most) = (words.len(), MESSAGE_WORDS);
+    assert!(words <= most, "a message of {words} words does not fit in {most}: ship a buffer");
 }
 
 /// The owner's end of a port for small messages. Tasks of one node may share it: then each message

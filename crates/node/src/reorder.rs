@@ -8,9 +8,13 @@
 //!   not touched before: there is one for each message that may come; both are charged
 //! * by port: a port of its own for each step, so a queue of its own in the NIC
 //! * in the NIC: the same to a program; the machine lets the steps share one queue
+//!
+//! In software a core that waits for room to send sets aside what comes meanwhile: so nobody waits for
+//! ever for one that sends more than its NIC holds. By ports a queue is as long as the NIC made it.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::backend::Target;
 use crate::{Address, Group, Message, MessagePort, Node, Port, Rank, Words, Work};
 
 /// Where messages of later steps wait.
@@ -41,7 +45,11 @@ struct Early {
 }
 
 impl Early {
-    fn keep(&mut self, step: u32, message: Message) {
+    /// Sets a message aside.
+    fn keep(&mut self, node: &Node, step: u32, message: Message) {
+        let bytes = message.words.len() as u64 * 8;
+        node.work(Work::Load { bytes });
+        node.work(Work::Copy { bytes });
         match self.steps.iter_mut().find(|(of, _)| *of == step) {
             Some((_, queue)) => queue.push_back(message),
             None => self.steps.push((step, VecDeque::from([message]))),
@@ -69,15 +77,29 @@ impl Reorder {
     }
 
     /// Sends `words` as a message of `step`; the receiver has the same ports and matching.
-    pub async fn send(&self, node: &Node, to: Rank, step: u32, words: &[u64]) {
+    pub async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
         let (port, words) = self.frame(step, words);
-        node.send_words(Address { rank: to, port }, &words).await;
+        self.go_out(node, Target::One(Address { rank: to, port }), &words).await;
     }
 
     /// As [`Reorder::send`], to every member of a group.
-    pub async fn multicast(&self, node: &Node, to: Group, step: u32, words: &[u64]) {
+    pub async fn multicast(&mut self, node: &Node, to: Group, step: u32, words: &[u64]) {
         let (port, words) = self.frame(step, words);
-        node.multicast_words(to, port, &words).await;
+        for to in node.targets(to, port, words.len()) {
+            self.go_out(node, to, &words).await;
+        }
+    }
+
+    async fn go_out(&mut self, node: &Node, to: Target, words: &Words) {
+        match &mut self.by {
+            By::Software { port, early } => {
+                while let Some(framed) = node.send_or_next(to, words, port).await {
+                    let (step, message) = unframe(&framed);
+                    early.keep(node, step, message);
+                }
+            }
+            By::Ports { .. } => node.send_to(to, words).await,
+        }
     }
 
     /// The next message of `step`.
@@ -94,10 +116,7 @@ impl Reorder {
                     if of == step {
                         return message;
                     }
-                    let bytes = message.words.len() as u64 * 8;
-                    node.work(Work::Load { bytes });
-                    node.work(Work::Copy { bytes });
-                    early.keep(of, message);
+                    early.keep(node, of, message);
                 }
             }
             By::Ports { bound } => {

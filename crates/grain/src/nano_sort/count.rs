@@ -10,7 +10,7 @@ use node::Rank;
 
 use super::partition::Partition;
 use super::reading::Exchange;
-use super::{MOST_WORDS, NanoSort, redistribute};
+use super::{NanoSort, redistribute};
 use crate::records::{Part, Records};
 
 /// Messages that so many cores send, without those whose number the keys decide. A multicast is one
@@ -41,7 +41,7 @@ pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
     let of_core = |rank: Rank| records.of(rank, cores).into_iter().map(move |key| (key, rank));
     let mut all: Vec<_> = (0..cores).map(Rank).flat_map(of_core).collect();
     all.sort_unstable();
-    let most = redistribute::most_asked(records.each).min(MOST_WORDS - 1);
+    let most = redistribute::in_a_question(records.each);
     let (mut rest, mut messages) = (&all[..], 0);
     for (rank, part) in (0..cores).map(Rank).zip(parts) {
         let (own, after) = rest.split_at(part.keys.len().min(rest.len()));

@@ -34,7 +34,7 @@ impl Sorter {
         let others = [&keys[last..], &keys[..first]].into_iter();
         let mut questions = others
             .flat_map(|keys| keys.chunk_by(|one, next| one.origin == next.origin))
-            .flat_map(|keys| keys.chunks(most.min(MOST_WORDS - 1)));
+            .flat_map(|keys| keys.chunks(in_a_question(self.records)));
         let mut question = questions.next();
         let mut words = Vec::with_capacity(2 + VALUE_WORDS);
         let mut wrong = 0;
@@ -81,6 +81,11 @@ fn store(node: &Node) {
 }
 
 /// How many values a core asks for before one has come.
-pub(super) fn most_asked(records: u32) -> usize {
+fn most_asked(records: u32) -> usize {
     if records > FEW { 8 } else { usize::MAX }
+}
+
+/// How many of them one message asks for.
+pub(super) fn in_a_question(records: u32) -> usize {
+    most_asked(records).min(MOST_WORDS - 1)
 }

@@ -200,7 +200,10 @@ impl Backend for TaskBackend {
             let rank = &mut inner.ranks[self.local as usize];
             let written = words.len() as u32 + 1;
             if rank.outgoing.words + written > model.transmit_words {
-                task.waits = Waits::Room;
+                // It may wait for a message, too.
+                if !matches!(task.waits, Waits::Message(_)) {
+                    task.waits = Waits::Room;
+                }
                 rank.wait_to_send(task.waiter(self.task));
                 return Poll::Pending;
             }
@@ -209,6 +212,7 @@ impl Backend for TaskBackend {
             } else {
                 model.send + model.send_word * outgoing.words.len() as u64
             };
+            task.waits = Waits::Nothing;
             let time = task.clock;
             let sent = Packet { port: port.0, words, ..Packet::new(kind, time, self.rank.0, to.0) };
             let place = inner.medium.bench.slab.put(sent);
@@ -266,6 +270,7 @@ impl Backend for TaskBackend {
                 // It polled in vain.
                 task.go_to(limit);
                 task.clock += model.notice;
+                task.waits = Waits::Nothing;
                 rank.forget(port.0, self.task, &mut inner.medium);
                 return Poll::Ready(None);
             }

@@ -192,6 +192,7 @@ impl RankState {
 
     /// A task waits for room to send.
     pub fn wait_to_send(&mut self, waiter: Waiter) {
+        self.senders.retain(|other| other.task != waiter.task);
         self.senders.push_back(waiter);
     }
 

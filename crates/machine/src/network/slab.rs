@@ -18,6 +18,9 @@ pub struct Slab {
     packets: Vec<MaybeUninit<Packet>>,
     /// Places that are free, apart from them: a free place is not in the cache.
     free: Vec<Place>,
+    /// Whether each place holds a packet: checked where builds check.
+    #[cfg(debug_assertions)]
+    held: Vec<bool>,
 }
 
 /// Where a packet is in the slab of its thread.
@@ -33,7 +36,7 @@ impl Slab {
     #[inline(always)]
     pub fn put(&mut self, packet: Packet) -> Place {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
-        debug_assert!((place.0 as usize) < self.packets.len());
+        self.note(place, true);
         // SAFETY: a free place was given out by this slab; what was there is moved out.
         unsafe { self.packets.get_unchecked_mut(place.0 as usize) }.write(packet);
         place
@@ -49,9 +52,8 @@ impl Slab {
     /// Takes a packet out, and its place back.
     #[inline]
     pub fn take(&mut self, place: Place) -> Packet {
-        debug_assert!(!self.free.contains(&place), "a place is given back once");
+        self.note(place, false);
         self.free.push(place);
-        debug_assert!((place.0 as usize) < self.packets.len());
         // SAFETY: the place was given out by this slab and not given back since, so it holds a
         // packet; nobody reads it again, since its place is free.
         unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_read() }
@@ -62,12 +64,32 @@ impl Slab {
     #[inline]
     pub fn give_up(&mut self, place: Place) {
         debug_assert!(self.at(place).words.is_inline());
+        self.note(place, false);
         self.free.push(place);
+    }
+
+    /// A place that did not hold a packet does now, or the other way round.
+    #[inline(always)]
+    fn note(&mut self, _place: Place, _holds: bool) {
+        #[cfg(debug_assertions)]
+        {
+            let at = _place.0 as usize;
+            self.held.resize(self.packets.len(), false);
+            assert_ne!(self.held[at], _holds, "a place is filled and given back in turn");
+            self.held[at] = _holds;
+        }
+    }
+
+    /// Stops where a place holds no packet.
+    #[inline(always)]
+    fn check(&self, _place: Place) {
+        #[cfg(debug_assertions)]
+        assert!(self.held[_place.0 as usize], "a place is used while it holds a packet");
     }
 
     #[inline]
     fn at(&self, place: Place) -> &Packet {
-        debug_assert!((place.0 as usize) < self.packets.len());
+        self.check(place);
         // SAFETY: places come from `put` of this slab alone (one slab a thread: the blocks of a thread
         // hand it on and use it only while they have it, which every task's way to its block checks;
         // blocks do not change threads, and places do not leave their block), so it is inside; and it holds a packet until it is given back.
@@ -77,7 +99,7 @@ impl Slab {
 
     #[inline]
     fn at_mut(&mut self, place: Place) -> &mut Packet {
-        debug_assert!((place.0 as usize) < self.packets.len());
+        self.check(place);
         // SAFETY: as in `at`.
         unsafe { self.packets.get_unchecked_mut(place.0 as usize).assume_init_mut() }
     }
