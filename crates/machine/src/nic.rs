@@ -30,7 +30,7 @@ use crate::profile::NicModel;
 pub struct Nic {
     number: u32,
     first_rank: u32,
-    egress: Port<Place>,
+    egress: Port,
     leaf: Link,
     // The arbiter.
     free_at: u64,
@@ -223,12 +223,12 @@ impl Nic {
     fn emit(&mut self, place: Place, medium: &mut Medium) {
         let packet = &mut medium.bench.slab[place];
         packet.measure(&medium.fabric.sizes);
-        self.egress.push(packet, place);
+        self.egress.push(packet, place, &mut medium.bench.at_nics);
     }
 
     /// Lets begin what can begin before `until`; when the next can.
     pub fn drain(&mut self, until: u64, medium: &mut Medium) -> u64 {
-        while let Some((place, start)) = self.egress.next(until) {
+        while let Some((place, start)) = self.egress.next(until, &mut medium.bench.at_nics) {
             let mut packet = medium.bench.slab.take(place);
             let flits = u64::from(packet.flits);
             medium.counts.packets += 1;

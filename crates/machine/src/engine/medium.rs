@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::cores::events::{Event, Events};
 use crate::network::bins::{Bin, Bins};
 use crate::network::packet::{List, Packet, Sizes};
-use crate::network::slab::Slab;
-use crate::network::switch::{Agenda, LONGEST_WINDOW};
+use crate::network::port::WaitingRoom;
+use crate::network::slab::{Place, Slab};
+use crate::network::switch::{Agenda, At, LONGEST_WINDOW};
 use crate::network::topology::{End, Topology};
 use crate::report::Counts;
 use crate::{Profile, Setting};
@@ -105,6 +106,9 @@ pub enum Purpose {
 pub struct Bench {
     /// Packets in NICs and at ports.
     pub slab: Slab,
+    /// What waits at the ports of NICs, and of switches.
+    pub at_nics: WaitingRoom<Place>,
+    pub at_switches: WaitingRoom<At>,
     /// Bins that were emptied, to be filled again.
     pub spare: Vec<Bin>,
     /// Where a switch puts in order what arrives.

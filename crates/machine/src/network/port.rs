@@ -6,8 +6,6 @@
 //! headers of cut packets take turns with data: else, where very many senders meet, the headers of
 //! what they send again would fill the link for ever (NDP weighs the two for the same reason).
 
-use std::collections::VecDeque;
-
 use crate::network::packet::Packet;
 
 /// Flits of data that go between two headers of cut packets while data wait: sixteen small packets.
@@ -18,19 +16,15 @@ const DATA_FLITS: u32 = 160;
 /// Headers that may wait at a port: few enough that none is late when it comes.
 const MOST_HEADERS: u32 = 64;
 
-/// Places that an empty queue keeps. There are several ports for each core, and what one burst took
-/// would be kept at all of them.
-const KEPT: usize = 16;
-
 /// The sending end of a link. Of its two queues, that of control packets comes first. What waits is
-/// known by where it lies.
+/// known by where it lies, in the waiting room of all ports of a thread.
 #[derive(Debug)]
-pub struct Port<At> {
+pub struct Port {
     /// When the link has sent what began.
     busy: u64,
     /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
     start: u64,
-    queues: [Queue<At>; 2],
+    queues: [Queue; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
     /// Headers of cut packets that wait.
@@ -40,13 +34,29 @@ pub struct Port<At> {
 }
 
 #[derive(Debug)]
-struct Queue<At> {
+struct Queue {
     /// When the first is there; `u64::MAX` when none is.
     ready: u64,
     /// Flits that wait.
     flits: u64,
-    packets: VecDeque<Waiting<At>>,
+    /// Seats of the first and the last.
+    first: Seat,
+    last: Seat,
 }
+
+/// Where the packets of a thread's ports wait: there are several ports for each core, few of which have
+/// any, and a seat that was just left is in the cache.
+#[derive(Debug)]
+pub struct WaitingRoom<At> {
+    seats: Vec<Waiting<At>>,
+    /// The first free seat; each leads to the next.
+    free: Seat,
+}
+
+/// A seat by its number.
+type Seat = u32;
+
+const NOBODY: Seat = Seat::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting<At> {
@@ -55,22 +65,51 @@ struct Waiting<At> {
     at: At,
     flits: u16,
     is_header: bool,
+    /// Who comes after it.
+    next: Seat,
 }
 
-impl<At> Default for Queue<At> {
-    fn default() -> Queue<At> {
-        Queue { ready: u64::MAX, flits: 0, packets: VecDeque::new() }
+impl<At> Default for WaitingRoom<At> {
+    fn default() -> WaitingRoom<At> {
+        WaitingRoom { seats: Vec::new(), free: NOBODY }
     }
 }
 
-impl<At> Default for Port<At> {
-    fn default() -> Port<At> {
-        let queues = [Queue::default(), Queue::default()];
+impl<At: Copy> WaitingRoom<At> {
+    #[inline]
+    fn sit(&mut self, packet: Waiting<At>) -> Seat {
+        let seat = self.free;
+        if let Some(free) = self.seats.get_mut(seat as usize) {
+            self.free = free.next;
+            *free = packet;
+            return seat;
+        }
+        assert!(self.seats.len() < NOBODY as usize, "seats are numbered in 32 bits");
+        self.seats.push(packet);
+        self.seats.len() as Seat - 1
+    }
+
+    #[inline]
+    fn leave(&mut self, seat: Seat) -> Waiting<At> {
+        let packet = self.seats[seat as usize];
+        self.seats[seat as usize].next = self.free;
+        self.free = seat;
+        packet
+    }
+}
+
+impl Queue {
+    const EMPTY: Queue = Queue { ready: u64::MAX, flits: 0, first: NOBODY, last: NOBODY };
+}
+
+impl Default for Port {
+    fn default() -> Port {
+        let queues = [Queue::EMPTY, Queue::EMPTY];
         Port { busy: 0, start: u64::MAX, queues, sent_flits: 0, headers: 0, data_turn: 0 }
     }
 }
 
-impl<At: Copy> Port<At> {
+impl Port {
     /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
     #[inline]
     pub fn next_start(&self) -> u64 {
@@ -96,33 +135,39 @@ impl<At: Copy> Port<At> {
     /// Adds a packet that is there from its time on. Those of one queue leave in the order in which they
     /// were added: one that is not there yet holds up those behind it.
     #[inline]
-    pub fn push(&mut self, packet: &Packet, at: At) {
+    pub fn push<At: Copy>(&mut self, packet: &Packet, at: At, room: &mut WaitingRoom<At>) {
         let queue = &mut self.queues[usize::from(!packet.kind.is_control())];
         let is_header = packet.kind.is_trimmed();
         self.headers += u32::from(is_header);
         queue.flits += u64::from(packet.flits);
-        if queue.packets.is_empty() {
+        let (ready, flits) = (packet.time, packet.flits);
+        let seat = room.sit(Waiting { ready, at, flits, is_header, next: NOBODY });
+        if queue.first == NOBODY {
+            queue.first = seat;
             queue.ready = packet.time;
             self.start = self.start.min(self.busy.max(packet.time));
+        } else {
+            room.seats[queue.last as usize].next = seat;
         }
-        let (ready, flits) = (packet.time, packet.flits);
-        queue.packets.push_back(Waiting { ready, at, flits, is_header });
+        queue.last = seat;
     }
 
     /// The next packet that begins before `until`: where it lies, and when it begins.
     #[inline]
-    pub fn next(&mut self, until: u64) -> Option<(At, u64)> {
+    pub fn next<At: Copy>(
+        &mut self,
+        until: u64,
+        room: &mut WaitingRoom<At>,
+    ) -> Option<(At, u64)> {
         let start = self.start;
         if start >= until {
             return None;
         }
-        let is_data = self.queues[0].ready > start || self.is_datas_turn(start);
+        let is_data = self.queues[0].ready > start || self.is_datas_turn(start, room);
         let queue = &mut self.queues[usize::from(is_data)];
-        let packet = queue.packets.pop_front()?;
-        queue.ready = queue.packets.front().map_or(u64::MAX, |next| next.ready);
-        if queue.packets.is_empty() && queue.packets.capacity() > KEPT {
-            queue.packets = VecDeque::new();
-        }
+        let packet = room.leave(queue.first);
+        queue.first = packet.next;
+        queue.ready = room.seats.get(packet.next as usize).map_or(u64::MAX, |next| next.ready);
         queue.flits -= u64::from(packet.flits);
         if packet.is_header {
             self.headers -= 1;
@@ -137,8 +182,8 @@ impl<At: Copy> Port<At> {
     }
 
     /// Whether a cut packet's header would be next while data wait that have not had their turns.
-    fn is_datas_turn(&self, start: u64) -> bool {
-        let next_is_header = || self.queues[0].packets.front().is_some_and(|next| next.is_header);
+    fn is_datas_turn<At>(&self, start: u64, room: &WaitingRoom<At>) -> bool {
+        let next_is_header = || room.seats[self.queues[0].first as usize].is_header;
         self.data_turn > 0 && self.queues[1].ready <= start && next_is_header()
     }
 
@@ -147,9 +192,15 @@ impl<At: Copy> Port<At> {
         self.headers < MOST_HEADERS
     }
 
-    /// What waits, to be moved elsewhere.
-    pub fn places(&mut self) -> impl Iterator<Item = &mut At> {
-        self.queues.iter_mut().flat_map(|queue| queue.packets.iter_mut()).map(|one| &mut one.at)
+    /// Looks at where each that waits lies, to move it elsewhere.
+    pub fn each_place<At>(&self, room: &mut WaitingRoom<At>, mut look: impl FnMut(&mut At)) {
+        for queue in &self.queues {
+            let mut seat = queue.first;
+            while let Some(waiting) = room.seats.get_mut(seat as usize) {
+                look(&mut waiting.at);
+                seat = waiting.next;
+            }
+        }
     }
 }
 
@@ -164,13 +215,13 @@ mod tests {
 
     /// What leaves, and when, if it is drained in steps.
     fn sent(packets: &[(Kind, u64)], step: u64) -> Vec<(Kind, u64)> {
-        let mut port = Port::default();
+        let (mut port, mut room) = (Port::default(), WaitingRoom::default());
         for &(kind, time) in packets {
-            port.push(&packet(kind, time), kind);
+            port.push(&packet(kind, time), kind, &mut room);
         }
         let mut sent = Vec::new();
         for until in (0..200).step_by(step as usize) {
-            while let Some(next) = port.next(until) {
+            while let Some(next) = port.next(until, &mut room) {
                 sent.push(next);
             }
         }
@@ -202,14 +253,14 @@ mod tests {
 
     #[test]
     fn a_free_link_takes_a_packet_at_once() {
-        let mut port = Port::default();
+        let (mut port, mut room) = (Port::default(), WaitingRoom::default());
         assert!(port.begin_now(5, 10));
         assert!(!port.begin_now(14, 10));
-        port.push(&packet(Kind::Ack, 14), ());
+        port.push(&packet(Kind::Ack, 14), (), &mut room);
         assert_eq!(port.waiting(true), 9);
         assert!(!port.begin_now(15, 10), "something waits");
-        assert_eq!(port.next(15), None);
-        assert_eq!(port.next(16).map(|(_, start)| start), Some(15));
+        assert_eq!(port.next(15, &mut room), None);
+        assert_eq!(port.next(16, &mut room).map(|(_, start)| start), Some(15));
         assert_eq!(port.waiting(true), 0);
     }
 }

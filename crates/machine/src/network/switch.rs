@@ -23,7 +23,7 @@ mod cast;
 
 use std::ops::Range;
 
-use crate::engine::medium::{Link, Medium, Purpose};
+use crate::engine::medium::{Bench, Link, Medium, Purpose};
 use crate::network::bins::{Bin, Bins, Spot};
 use crate::network::packet::{Kind, Packet};
 use crate::network::port::Port;
@@ -194,7 +194,7 @@ impl Switch {
 
 /// Where a packet of a port lies.
 #[derive(Clone, Copy, Debug)]
-enum At {
+pub enum At {
     /// In a bin of this window.
     Bin(Spot),
     /// Kept from a window before.
@@ -203,7 +203,7 @@ enum At {
 
 /// A link and what waits for it.
 struct Exit {
-    port: Port<At>,
+    port: Port,
     link: Link,
 }
 
@@ -223,7 +223,7 @@ impl Exit {
             if self.port.begin_now(now, u64::from(packet.flits)) {
                 medium.launch(packet, now, self.link, 0);
             } else if self.makes_room(packet, medium) {
-                self.port.push(packet, At::Bin(next.spot()));
+                self.port.push(packet, At::Bin(next.spot()), &mut medium.bench.at_switches);
             } else {
                 turn_away(packet.take(), now, medium);
             }
@@ -231,11 +231,12 @@ impl Exit {
         if self.port.next_start() < window.end {
             self.drain(window.end, bins, medium);
         }
-        for at in self.port.places() {
+        let Bench { slab, at_switches, .. } = &mut medium.bench;
+        self.port.each_place(at_switches, |at| {
             if let At::Bin(spot) = *at {
-                *at = At::Slab(medium.bench.slab.put(spot.packet(bins).take()));
+                *at = At::Slab(slab.put(spot.packet(bins).take()));
             }
-        }
+        });
     }
 
     /// Whether there is room for a packet, or at least for its header.
@@ -265,7 +266,7 @@ impl Exit {
 
     /// Lets begin what can begin before `until`.
     fn drain(&mut self, until: u64, bins: &mut [Bin], medium: &mut Medium) {
-        while let Some((at, start)) = self.port.next(until) {
+        while let Some((at, start)) = self.port.next(until, &mut medium.bench.at_switches) {
             match at {
                 At::Bin(spot) => medium.launch(spot.packet(bins), start, self.link, 0),
                 At::Slab(place) => {
