@@ -5,18 +5,21 @@
 //! real disk (requests that are not whole blocks) is refused here too.
 
 mod handle;
+mod holes;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use node::backend::{Disks, FileHandle, Request};
+use node::backend::{Disks, FileHandle, Request, chain_capacity};
 use node::{FileKind, Metadata, Open, Standard, Time};
 
 use crate::fault::{Fault, FaultPlan};
 use crate::timeline::Timeline;
 use handle::Handle;
+use holes::Holes;
 
 const KIB: u64 = 1024;
 
@@ -36,11 +39,13 @@ pub struct DiskModel {
 impl DiskModel {
     fn service_ns(&self, request: &Request) -> u64 {
         let (bytes, rate) = match request {
-            Request::Read { bytes, .. } => (*bytes as u64, self.read_ns_per_kib),
-            Request::Write { range, .. } => (range.len() as u64, self.write_ns_per_kib),
+            Request::Read { bytes, .. } => (*bytes, self.read_ns_per_kib),
+            Request::Write { range, .. } => (range.len(), self.write_ns_per_kib),
+            Request::ReadChain { buffers, .. } => (chain_capacity(buffers), self.read_ns_per_kib),
+            Request::WriteChain { buffers, .. } => (chain_capacity(buffers), self.write_ns_per_kib),
             Request::Sync { .. } => (0, 0),
         };
-        self.latency_ns + bytes.div_ceil(KIB) * rate
+        self.latency_ns + (bytes as u64).div_ceil(KIB) * rate
     }
 }
 
@@ -60,6 +65,8 @@ struct State {
     files: BTreeMap<PathBuf, Arc<Inode>>,
     created: u64,
     capacity: u64,
+    /// The most space that was ever taken.
+    peak: u64,
     busy_until: Time,
 }
 
@@ -74,6 +81,8 @@ struct Content {
     /// `None` when the file holds counts alone.
     bytes: Option<Vec<u8>>,
     length: u64,
+    /// What of the length takes no space.
+    holes: Holes,
     mode: u32,
     locked: bool,
     /// How far a sequential source has been read.
@@ -81,18 +90,37 @@ struct Content {
 }
 
 impl Content {
+    /// Cuts the file, or makes it longer by a hole.
     fn resize(&mut self, length: u64) {
         if let Some(bytes) = &mut self.bytes {
             bytes.resize(length as usize, 0);
         }
+        self.holes.fill(length..self.length);
+        self.holes.dig(self.length..length);
         self.length = length;
+    }
+
+    /// The space it takes.
+    fn taken(&self) -> u64 {
+        self.length - self.holes.bytes()
+    }
+
+    /// The space it takes once this range has its own.
+    fn taken_with(&self, range: &Range<u64>) -> u64 {
+        let behind = range.end.max(self.length) - range.start.max(self.length);
+        self.taken() + behind + self.holes.inside(range)
     }
 }
 
 impl MemoryDisks {
     pub(crate) fn new(timeline: &Arc<dyn Timeline>, model: DiskModel) -> MemoryDisks {
-        let state =
-            State { files: BTreeMap::new(), created: 0, capacity: u64::MAX, busy_until: Time(0) };
+        let state = State {
+            files: BTreeMap::new(),
+            created: 0,
+            capacity: u64::MAX,
+            peak: 0,
+            busy_until: Time(0),
+        };
         let shared = Shared {
             timeline: Arc::clone(timeline),
             model,
@@ -154,6 +182,11 @@ impl MemoryDisks {
         self.shared.lock().capacity = bytes;
     }
 
+    /// The most bytes that all files took at any time: written or reserved, and not released.
+    pub fn peak_bytes(&self) -> u64 {
+        self.shared.lock().peak
+    }
+
     /// Lets the `nth` operation of the run fail (the first is 1).
     pub fn fail(&self, nth: u64, fault: Fault) {
         self.shared.faults.fail(nth, fault);
@@ -195,13 +228,16 @@ impl Shared {
         state.busy_until
     }
 
-    fn check_room(&self, inode: &Inode, length: u64) -> io::Result<()> {
-        let state = self.lock();
+    /// Whether that range of the file may have space of its own.
+    fn check_room(&self, inode: &Inode, range: &Range<u64>) -> io::Result<()> {
+        let mut state = self.lock();
         let others = state.files.values().filter(|file| file.number != inode.number);
-        let used: u64 = others.map(|file| file.lock().length).sum();
-        if used.saturating_add(length) > state.capacity {
+        let others: u64 = others.map(|file| file.lock().taken()).sum();
+        let used = others.saturating_add(inode.lock().taken_with(range));
+        if used > state.capacity {
             return Err(io::ErrorKind::StorageFull.into());
         }
+        state.peak = state.peak.max(used);
         Ok(())
     }
 }
@@ -211,7 +247,12 @@ impl State {
         self.created += 1;
         let inode = Arc::new(Inode { number: self.created, kind, content: Mutex::new(content) });
         self.files.insert(path.to_owned(), Arc::clone(&inode));
+        self.peak = self.peak.max(self.used());
         inode
+    }
+
+    fn used(&self) -> u64 {
+        self.files.values().map(|file| file.lock().taken()).sum()
     }
 }
 
@@ -282,7 +323,6 @@ impl Disks for MemoryDisks {
 
     fn space(&self, _: &Path) -> io::Result<u64> {
         let state = self.shared.lock();
-        let used: u64 = state.files.values().map(|file| file.lock().length).sum();
-        Ok(state.capacity.saturating_sub(used))
+        Ok(state.capacity.saturating_sub(state.used()))
     }
 }

@@ -42,6 +42,21 @@ fn requests_that_direct_io_refuses_are_tried_again_without() {
                 result.unwrap();
                 assert!(buffer.filled() == [number as u8; ODD_BYTES]);
             }
+
+            let again = node.open(&path, Open::Read { direct: true }).await.unwrap();
+            let chain = (0..12).map(|_| Buffer::heap(ODD_BYTES)).collect();
+            let (chain, result) = again.read_chain(&node, 0, chain).wait(&node).await;
+            result.unwrap();
+            assert!(!again.is_direct());
+            assert!((0..12).all(|number| chain[number].filled() == [number as u8; ODD_BYTES]));
+
+            let other = node.open(&path.with_extension("chain"), how).await.unwrap();
+            let (chain, result) = other.write_chain(&node, 0, chain).wait(&node).await;
+            result.unwrap();
+            assert!(!other.is_direct());
+            let (chain, result) = other.read_chain(&node, 0, chain).wait(&node).await;
+            result.unwrap();
+            assert!((0..12).all(|number| chain[number].filled() == [number as u8; ODD_BYTES]));
             true
         }
     });

@@ -150,8 +150,8 @@ pub trait FileHandle: Send + Sync + 'static {
     fn control(&self, control: Control) -> io::Result<u64>;
 }
 
-/// What a data request gives back: the buffer always, and how it went.
-pub type Done = (Buffer, io::Result<()>);
+/// What a data request gives back: the buffer always (or the chain), and how it went.
+pub type Done<Held = Buffer> = (Held, io::Result<()>);
 
 /// A data request; its completer gives the buffer back.
 pub enum Request {
@@ -178,11 +178,44 @@ pub enum Request {
         /// Whom to tell.
         done: Completer<Done>,
     },
+    /// Fill the whole memory of each buffer, one behind the other, from `offset` on, short only at
+    /// the end of the file; sets the lengths.
+    ReadChain {
+        /// Where in the file.
+        offset: u64,
+        /// Into what.
+        buffers: Vec<Buffer>,
+        /// Whom to tell.
+        done: Completer<Done<Vec<Buffer>>>,
+    },
+    /// Write the whole memory of each buffer, one behind the other, from `offset` on.
+    WriteChain {
+        /// Where in the file.
+        offset: u64,
+        /// From what.
+        buffers: Vec<Buffer>,
+        /// Whom to tell.
+        done: Completer<Done<Vec<Buffer>>>,
+    },
     /// Make all completed writes durable.
     Sync {
         /// Whom to tell.
         done: Completer<io::Result<()>>,
     },
+}
+
+/// How much a chain of buffers holds.
+pub fn chain_capacity(buffers: &[Buffer]) -> usize {
+    buffers.iter().map(Buffer::capacity).sum()
+}
+
+/// Says that the first `len` bytes of a chain's memory are filled.
+pub fn set_chain_len(buffers: &mut [Buffer], len: usize) {
+    let mut rest = len;
+    for buffer in buffers {
+        buffer.set_len(rest.min(buffer.capacity()));
+        rest -= buffer.len();
+    }
 }
 
 /// A change of a file that moves no data.

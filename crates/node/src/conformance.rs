@@ -54,7 +54,9 @@ macro_rules! conformance_suite {
             steps_are_matched, groups_hear_a_multicast, tasks_share_a_port, files_read_what_was_written, several_requests_are_in_flight,
             reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
             locks_are_exclusive, files_change_length, sources_are_read_front_to_back,
-            missing_files_are_errors, direct_files_take_whole_blocks);
+            missing_files_are_errors, direct_files_take_whole_blocks,
+            chains_keep_their_order, chains_are_short_at_the_end_only,
+            long_chains_go_in_one_request);
     };
     ($harness:expr; $($name:ident),*) => {
         $(#[test] fn $name() { $crate::conformance::$name(&$harness); })*

@@ -156,26 +156,29 @@ pub struct File {
     metadata: Metadata,
 }
 
-/// A data request in flight.
+/// A data request in flight, which holds a buffer.
 #[must_use = "a dropped request loses its buffer"]
-pub struct DiskTicket {
-    ticket: Ticket<Done>,
+pub struct DiskTicket<Held = Buffer> {
+    ticket: Ticket<Done<Held>>,
     verb: &'static str,
     path: Arc<Path>,
     offset: u64,
 }
 
-impl DiskTicket {
-    /// The buffer back, and how the request went.
-    pub async fn wait(self, node: &Node) -> (Buffer, Result<(), DiskError>) {
-        let (buffer, result) = self.ticket.wait(node).await;
+/// A data request in flight, which holds a chain of buffers.
+pub type ChainTicket = DiskTicket<Vec<Buffer>>;
+
+impl<Held> DiskTicket<Held> {
+    /// The buffer back (of a chain, all in their order), and how the request went.
+    pub async fn wait(self, node: &Node) -> (Held, Result<(), DiskError>) {
+        let (held, result) = self.ticket.wait(node).await;
         let failed = |cause| DiskError {
             verb: self.verb,
             path: self.path.to_path_buf(),
             offset: Some(self.offset),
             cause,
         };
-        (buffer, result.map_err(failed))
+        (held, result.map_err(failed))
     }
 
     /// Whether it has ended.
@@ -218,7 +221,7 @@ impl File {
         let (ticket, done) = ticket(node, "disk read");
         let at = (!self.is_sequential()).then_some(offset);
         self.handle.submit(node.now(), Request::Read { offset: at, bytes, buffer, done });
-        DiskTicket { ticket, verb: "read", path: Arc::clone(&self.path), offset }
+        self.in_flight(ticket, "read", offset)
     }
 
     /// Writes that range of `buffer` at `offset`, all of it.
@@ -234,7 +237,39 @@ impl File {
         let (ticket, done) = ticket(node, "disk write");
         let at = (!self.is_sequential()).then_some(offset);
         self.handle.submit(node.now(), Request::Write { offset: at, range, buffer, done });
-        DiskTicket { ticket, verb: "write", path: Arc::clone(&self.path), offset }
+        self.in_flight(ticket, "write", offset)
+    }
+
+    /// Fills the whole memory of each buffer, one behind the other, from `offset` on; at the end of
+    /// the file fewer: each buffer's length says what it got. One request to the disk, so that
+    /// small buffers go at the rate of large ones; not for sequential files.
+    pub fn read_chain(&self, node: &Node, offset: u64, buffers: Vec<Buffer>) -> ChainTicket {
+        self.check_chain();
+        let (ticket, done) = ticket(node, "disk read");
+        self.handle.submit(node.now(), Request::ReadChain { offset, buffers, done });
+        self.in_flight(ticket, "read", offset)
+    }
+
+    /// Writes the whole memory of each buffer, one behind the other, from `offset` on, whatever
+    /// their lengths say. One request to the disk; not for sequential files.
+    pub fn write_chain(&self, node: &Node, offset: u64, buffers: Vec<Buffer>) -> ChainTicket {
+        self.check_chain();
+        let (ticket, done) = ticket(node, "disk write");
+        self.handle.submit(node.now(), Request::WriteChain { offset, buffers, done });
+        self.in_flight(ticket, "write", offset)
+    }
+
+    fn check_chain(&self) {
+        assert!(!self.is_sequential(), "a chain is for a file that is read and written anywhere");
+    }
+
+    fn in_flight<Held>(
+        &self,
+        ticket: Ticket<Done<Held>>,
+        verb: &'static str,
+        offset: u64,
+    ) -> DiskTicket<Held> {
+        DiskTicket { ticket, verb, path: Arc::clone(&self.path), offset }
     }
 
     /// Makes all completed writes durable.

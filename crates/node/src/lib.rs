@@ -44,7 +44,7 @@ mod words;
 mod work;
 
 pub use buffer::{Buffer, Memory};
-pub use disk::{DiskError, DiskTicket, File, FileKind, Metadata, Open, Standard};
+pub use disk::{ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, Open, Standard};
 pub use group::Group;
 pub use guarded::{Close, Closed, Guarded};
 pub use handle::{Node, Panic, catch};

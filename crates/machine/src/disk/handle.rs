@@ -2,12 +2,13 @@
 
 use std::io;
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
-use node::backend::{Control, FileHandle, Request};
+use node::backend::{Control, FileHandle, Request, chain_capacity, set_chain_len};
 use node::{Buffer, Metadata, Time};
 
-use super::{Inode, Shared};
+use super::{Content, Inode, Shared};
 use crate::fault::Fault;
 
 const BLOCK_BYTES: u64 = 4096;
@@ -45,15 +46,13 @@ impl FileHandle for Handle {
         self.shared.count()?;
         match control {
             Control::Preallocate(length) => {
-                self.shared.check_room(&self.inode, length)?;
-                self.inode.lock().resize(length);
+                self.shared.check_room(&self.inode, &(0..length))?;
+                let mut content = self.inode.lock();
+                content.resize(length);
+                content.holes.fill(0..length);
             }
             Control::Truncate(length) => self.inode.lock().resize(length),
-            Control::Release(range) => {
-                if let Some(bytes) = &mut self.inode.lock().bytes {
-                    bytes[range.start as usize..range.end as usize].fill(0);
-                }
-            }
+            Control::Release(range) => release(&mut self.inode.lock(), &range),
             Control::Lock => {
                 return Ok(u64::from(!std::mem::replace(&mut self.inode.lock().locked, true)));
             }
@@ -69,73 +68,121 @@ impl Handle {
         let fault = self.shared.faults.next();
         match request {
             Request::Read { offset, bytes, mut buffer, done } => {
-                let result = match fault {
-                    None => self.read(offset, bytes, &mut buffer),
-                    Some(Fault::Short) => self.read(offset, bytes / 2, &mut buffer),
-                    Some(fault) => Err(fault.error()),
-                };
+                let result = self
+                    .check_blocks(offset, [bytes])
+                    .and_then(|()| bytes_read(fault, bytes))
+                    .map(|bytes| self.read(offset, bytes, slice::from_mut(&mut buffer)));
                 done.complete((buffer, result));
             }
             Request::Write { offset, range, buffer, done } => {
-                let result = match fault {
-                    None => self.write(offset, &buffer, range),
-                    Some(fault) => Err(fault.error()),
-                };
+                let result = self
+                    .check_blocks(offset, [range.len()])
+                    .and_then(|()| fails(fault))
+                    .and_then(|()| self.write(offset, &[(&buffer, range)]));
                 done.complete((buffer, result));
             }
-            Request::Sync { done } => {
-                done.complete(fault.map_or(Ok(()), |fault| Err(fault.error())));
+            Request::ReadChain { offset, mut buffers, done } => {
+                let result = self
+                    .check_blocks(Some(offset), buffers.iter().map(Buffer::capacity))
+                    .and_then(|()| bytes_read(fault, chain_capacity(&buffers)))
+                    .map(|bytes| self.read(Some(offset), bytes, &mut buffers));
+                done.complete((buffers, result));
             }
+            Request::WriteChain { offset, buffers, done } => {
+                let parts: Vec<_> = buffers.iter().map(|one| (one, 0..one.capacity())).collect();
+                let result = self
+                    .check_blocks(Some(offset), buffers.iter().map(Buffer::capacity))
+                    .and_then(|()| fails(fault))
+                    .and_then(|()| self.write(Some(offset), &parts));
+                done.complete((buffers, result));
+            }
+            Request::Sync { done } => done.complete(fails(fault)),
         }
     }
 
-    fn read(&self, offset: Option<u64>, bytes: usize, buffer: &mut Buffer) -> io::Result<()> {
-        if let Some(offset) = offset {
-            self.check_blocks(offset, bytes as u64)?;
-        }
+    /// Fills the first `bytes` of the buffers' memory, as far as the file goes.
+    fn read(&self, offset: Option<u64>, bytes: usize, buffers: &mut [Buffer]) {
         let mut content = self.inode.lock();
         let begin = offset.unwrap_or(content.read).min(content.length);
         let end = (begin + bytes as u64).min(content.length);
-        buffer.set_len((end - begin) as usize);
-        match &content.bytes {
-            Some(from) if !buffer.is_counted() => {
-                let part = &from[begin as usize..end as usize];
-                buffer.bytes_mut()[..part.len()].copy_from_slice(part);
+        set_chain_len(buffers, (end - begin) as usize);
+        if let Some(from) = &content.bytes {
+            let mut from = &from[begin as usize..end as usize];
+            for buffer in buffers {
+                let (part, rest) = from.split_at(buffer.len());
+                if !buffer.is_counted() {
+                    buffer.bytes_mut()[..part.len()].copy_from_slice(part);
+                }
+                from = rest;
             }
-            _ => {}
         }
         if offset.is_none() {
             content.read = end;
         }
-        Ok(())
     }
 
-    fn write(&self, offset: Option<u64>, buffer: &Buffer, range: Range<usize>) -> io::Result<()> {
-        if let Some(offset) = offset {
-            self.check_blocks(offset, range.len() as u64)?;
-        }
+    /// Writes these parts, one behind the other.
+    fn write(&self, offset: Option<u64>, parts: &[(&Buffer, Range<usize>)]) -> io::Result<()> {
         let begin = offset.unwrap_or(self.inode.lock().length);
-        let end = begin + range.len() as u64;
-        let length = end.max(self.inode.lock().length);
-        self.shared.check_room(&self.inode, length)?;
+        let bytes: usize = parts.iter().map(|(_, range)| range.len()).sum();
+        let written = begin..begin + bytes as u64;
+        self.shared.check_room(&self.inode, &written)?;
         let mut content = self.inode.lock();
-        if buffer.is_counted() {
+        if parts.iter().any(|(buffer, _)| buffer.is_counted()) {
             content.bytes = None;
         }
+        let length = written.end.max(content.length);
         content.resize(length);
+        content.holes.fill(written);
         if let Some(bytes) = &mut content.bytes {
-            bytes[begin as usize..end as usize].copy_from_slice(&buffer.bytes()[range]);
+            let mut at = begin as usize;
+            for (buffer, range) in parts {
+                bytes[at..at + range.len()].copy_from_slice(&buffer.bytes()[range.clone()]);
+                at += range.len();
+            }
         }
         Ok(())
     }
 
-    fn check_blocks(&self, offset: u64, bytes: u64) -> io::Result<()> {
-        if self.direct && !(offset.is_multiple_of(BLOCK_BYTES) && bytes.is_multiple_of(BLOCK_BYTES))
-        {
-            return Err(io::Error::other(format!(
+    fn check_blocks(
+        &self,
+        offset: Option<u64>,
+        lengths: impl IntoIterator<Item = usize>,
+    ) -> io::Result<()> {
+        let Some(offset) = offset.filter(|_| self.direct) else {
+            return Ok(());
+        };
+        let whole = |bytes: u64| bytes.is_multiple_of(BLOCK_BYTES);
+        match lengths.into_iter().find(|&bytes| !whole(offset) || !whole(bytes as u64)) {
+            None => Ok(()),
+            Some(bytes) => Err(io::Error::other(format!(
                 "direct I/O of {bytes} bytes at {offset} is not in whole blocks"
-            )));
+            ))),
         }
-        Ok(())
     }
+}
+
+fn fails(fault: Option<Fault>) -> io::Result<()> {
+    fault.map_or(Ok(()), |fault| Err(fault.error()))
+}
+
+/// How many of the bytes that were asked for a read is to look for.
+fn bytes_read(fault: Option<Fault>, asked: usize) -> io::Result<usize> {
+    match fault {
+        Some(Fault::Short) => Ok(asked / 2),
+        other => fails(other).map(|()| asked),
+    }
+}
+
+/// Zeros the range, and gives back the blocks that lie in it as a whole; the last block of a file
+/// may be a part of one.
+fn release(content: &mut Content, range: &Range<u64>) {
+    let end = range.end.min(content.length);
+    if let Some(bytes) = &mut content.bytes
+        && range.start < end
+    {
+        bytes[range.start as usize..end as usize].fill(0);
+    }
+    let blocks_end = range.end - range.end % BLOCK_BYTES;
+    content.holes.dig(range.start.next_multiple_of(BLOCK_BYTES)..blocks_end.min(content.length));
 }

@@ -154,11 +154,7 @@ impl Port {
 
     /// The next packet that begins before `until`: where it lies, and when it begins.
     #[inline]
-    pub fn next<At: Copy>(
-        &mut self,
-        until: u64,
-        room: &mut WaitingRoom<At>,
-    ) -> Option<(At, u64)> {
+    pub fn next<At: Copy>(&mut self, until: u64, room: &mut WaitingRoom<At>) -> Option<(At, u64)> {
         let start = self.start;
         if start >= until {
             return None;

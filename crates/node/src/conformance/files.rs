@@ -178,3 +178,93 @@ pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
         assert_eq!(buffer.filled(), &patterned(&node, 12_288, 5).filled()[4096..10_001]);
     });
 }
+
+/// Empty buffers of these sizes.
+fn chain(node: &Node, capacities: &[usize]) -> Vec<Buffer> {
+    let one = |&bytes: &usize| node.buffers(1, bytes).unwrap().pop().unwrap();
+    capacities.iter().map(one).collect()
+}
+
+/// What the chain's filled parts hold together.
+fn joined(chain: &[Buffer]) -> Vec<u8> {
+    chain.iter().flat_map(Buffer::filled).copied().collect()
+}
+
+fn lens(chain: &[Buffer]) -> Vec<usize> {
+    chain.iter().map(Buffer::len).collect()
+}
+
+/// A chain lies in the file as one piece, and is read as one or as a chain that is cut elsewhere.
+pub fn chains_keep_their_order(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
+        let mut parts: Vec<_> =
+            (0..3).map(|at| patterned(&node, [3000, 1, 8192][at], at as u8)).collect();
+        let whole = joined(&parts);
+        parts[0].set_len(17);
+        let ticket = file.write_chain(&node, 5, parts);
+        let (parts, result) = ticket.wait(&node).await;
+        result.unwrap();
+        assert_eq!(lens(&parts), [17, 1, 8192], "a write leaves the lengths as they were");
+
+        let (one, result) = file.read(&node, 5, 11_193, Buffer::heap(12_000)).wait(&node).await;
+        result.unwrap();
+        assert!(one.filled() == whole);
+        let (cut, result) =
+            file.read_chain(&node, 5, chain(&node, &[100, 9000, 2093])).wait(&node).await;
+        result.unwrap();
+        assert_eq!(lens(&cut), [100, 9000, 2093]);
+        assert!(joined(&cut) == whole);
+
+        let (none, result) = file.write_chain(&node, 0, Vec::new()).wait(&node).await;
+        result.unwrap();
+        assert!(none.is_empty());
+    });
+}
+
+/// A chain that reaches past the end of the file is filled as far as the file goes.
+pub fn chains_are_short_at_the_end_only(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        let file = node.open(&path, create(true)).await.unwrap();
+        let whole = patterned(&node, 16_384, 7);
+        let (whole, result) = file.write(&node, 0, whole, 0..16_384).wait(&node).await;
+        result.unwrap();
+        file.truncate(&node, 10_001).await.unwrap();
+        let mut parts = chain(&node, &[4096, 8192, 4096]);
+        for (offset, expected) in
+            [(0, [4096, 5905, 0]), (8192, [1809, 0, 0]), (12_288, [0; 3]), (4096, [4096, 1809, 0])]
+        {
+            let result;
+            (parts, result) = file.read_chain(&node, offset, parts).wait(&node).await;
+            result.unwrap();
+            assert_eq!(lens(&parts), expected);
+            let end = offset as usize + expected.iter().sum::<usize>();
+            assert!(joined(&parts) == whole.bytes()[offset as usize..end]);
+        }
+    });
+}
+
+/// A chain may have more buffers than the system takes in one call.
+pub fn long_chains_go_in_one_request(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let file = node.open(&place.directory.join("file"), create(true)).await.unwrap();
+        let mut parts = node.buffers(1100, 4096).unwrap();
+        for (number, part) in parts.iter_mut().enumerate() {
+            part.bytes_mut().fill(number as u8);
+            part.bytes_mut()[..2].copy_from_slice(&(number as u16).to_le_bytes());
+        }
+        let (parts, result) = file.write_chain(&node, 8192, parts).wait(&node).await;
+        result.unwrap();
+        let all = node.buffers(1, 1100 * 4096).unwrap().pop().unwrap();
+        let (all, result) = file.read(&node, 8192, 1100 * 4096, all).wait(&node).await;
+        result.unwrap();
+        let (again, result) =
+            file.read_chain(&node, 8192, node.buffers(1100, 4096).unwrap()).wait(&node).await;
+        result.unwrap();
+        for (number, part) in parts.iter().enumerate() {
+            assert!(part.bytes() == again[number].filled());
+            assert!(part.bytes() == &all.filled()[number * 4096..][..4096]);
+        }
+    });
+}
