@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ::lab::{Changes, Knob, Observer, Parameters, Place, Seeds, SimReport};
 use ::sort::{
-    Bytes, Generate, IoChoice, Job, Report, Resources, Source, Target, Tuning, Validated, generate,
-    one_pass, validate,
+    Bytes, Choice, Generate, IoChoice, Job, Report, Resources, Source, Target, Tuning, Validated,
+    generate, validate,
 };
 use clap::Args;
 use node::Node;
@@ -115,10 +115,12 @@ async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Su
         target: Target::Path(output.clone()),
         contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
         resources: Resources { cores, memory_bytes, io: IoChoice::Direct },
+        temporary: Vec::new(),
+        plan: Choice::Auto,
         tuning: Tuning::default(),
         control: control.clone(),
     };
-    let report = one_pass(node, &job).await?;
+    let report = ::sort::run(node, &job).await?;
     let _ = say::out(format!(
         "sorted    disk to disk, durable, every record accounted for: {:.0} ms",
         report.seconds * 1e3

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::sort::{
-    Bytes, IoChoice, Job, Report, Resources, SortError, Source, Target, Tuning, Validated,
-    one_pass, validate,
+    Bytes, Choice, IoChoice, Job, Report, Resources, SortError, Source, Target, Tuning, Validated,
+    validate,
 };
 use clap::{Args, ValueEnum};
 use node::Node;
@@ -45,6 +45,9 @@ pub struct Arguments {
     /// Memory to use at most, like 2G or 50% [default: 75% of what is available]
     #[arg(short = 'S', long, value_name = "SIZE|PCT", value_parser = memory)]
     memory: Option<Memory>,
+    /// A directory for what memory does not hold; several share the load [default: beside the output]
+    #[arg(short = 'T', long = "tmp", value_name = "DIR")]
+    temporary: Vec<PathBuf>,
     /// Cores to use [default: all]
     #[arg(long, value_name = "N", value_parser = threads)]
     parallel: Option<u16>,
@@ -70,11 +73,13 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum PlanName {
-    /// Whatever fits: today that is one-pass
+    /// One pass if memory holds everything, else two
     #[default]
     Auto,
     /// Everything in memory: read once, write once
     OnePass,
+    /// What memory does not hold waits on disk in partitions
+    TwoPass,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -92,8 +97,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 
 fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     check_standard_output(arguments)?;
-    let (PlanName::Auto | PlanName::OnePass) = arguments.plan;
     check_report_path(arguments)?;
+    check_temporary(arguments)?;
     check_verify(arguments)?;
     let ties = if arguments.stable { Ties::Position } else { Ties::Record };
     let format = Format::parse(&arguments.format, &arguments.keys, ties)
@@ -103,7 +108,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
         let (job, comparison) = (job.clone(), comparison.clone());
         async move {
-            let report = one_pass(&node, &job).await?;
+            let report = ::sort::run(&node, &job).await?;
             if verify {
                 check_output(&node, &job, comparison, &report).await?;
             }
@@ -138,6 +143,15 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
     taken.map_or(Ok(()), |path| {
         let message = format!("--report would overwrite {}; name another file", path.display());
         Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) })
+    })
+}
+
+/// What is spilled goes to directories that are there.
+fn check_temporary(arguments: &Arguments) -> Result<(), CliFailure> {
+    let missing = arguments.temporary.iter().find(|directory| !directory.is_dir());
+    missing.map_or(Ok(()), |directory| {
+        let message = format!("--tmp {}: no such directory; make it first", directory.display());
+        Err(CliFailure { file: Some(directory.clone()), ..CliFailure::usage(message) })
     })
 }
 
@@ -176,6 +190,12 @@ fn job(arguments: &Arguments, format: &Format) -> Job {
                 IoName::Direct => IoChoice::Direct,
                 IoName::Buffered => IoChoice::Buffered,
             },
+        },
+        temporary: arguments.temporary.clone(),
+        plan: match arguments.plan {
+            PlanName::Auto => Choice::Auto,
+            PlanName::OnePass => Choice::OnePass,
+            PlanName::TwoPass => Choice::TwoPass,
         },
         tuning: Tuning::default(),
         control: Control::default(),

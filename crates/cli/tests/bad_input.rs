@@ -182,16 +182,25 @@ fn too_little_memory_names_what_is_enough() {
 }
 
 #[test]
-fn a_pipe_that_is_more_than_the_memory() {
+fn a_pipe_that_is_more_than_one_pass_holds() {
     let place = Place::with_records(200_000);
     let input = place.read("in");
-    let refusal = refused(&place, |place| place.feed("sort --format gensort -o out -S 1M", &input));
+    let refusal = refused(&place, |place| {
+        place.feed("sort --plan one-pass --format gensort -o out -S 1M", &input)
+    });
     let figure = refusal.complaint().split("give at least -S ").nth(1).expect("a figure");
-    let line = format!("sort --format gensort -o out -S {figure}");
+    let line = format!("sort --plan one-pass --format gensort -o out -S {figure}");
     let ran = refused(&place, |place| place.feed(&line, &input));
     assert!(ran.complaint().contains("give a larger -S"), "{ran:?}");
     place.feed(&line, &input[..10_000]).succeeded();
     assert_eq!(place.read("out").len(), 10_000);
+}
+
+#[test]
+fn a_temporary_directory_that_is_missing() {
+    let place = Place::with_records(10);
+    let ran = refused(&place, |place| place.run("sort --format gensort in -o out -T nowhere"));
+    assert!(ran.complaint().contains("--tmp nowhere: no such directory"), "{ran:?}");
 }
 
 #[test]

@@ -212,9 +212,9 @@ fn a_signal_ends_all_runs() {
     let step: Value = serde_json::from_str(&first).unwrap();
     assert_eq!((&step["total_runs"], &step["done_runs"]), (&5.into(), &0.into()), "{step}");
     assert!(step["running"].as_u64() > Some(0) && step["eta_s"].is_null(), "{step}");
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let last = told.lines().map(Result::unwrap).last().unwrap();
-    assert_eq!(last, "gristmill: stopped by SIGINT");
-    assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 130);
+    assert_eq!(last, "gristmill: stopped by SIGTERM");
+    assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 143);
     assert_eq!(place.names(), ["flood.toml"]);
 }

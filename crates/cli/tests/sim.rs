@@ -334,8 +334,8 @@ fn a_signal_ends_a_run_on_threads() {
     assert_eq!(line, "seed 1\n");
     // Signals are heard from the moment after the head was told.
     std::thread::sleep(Duration::from_millis(500));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, 130, "{ran:?}");
-    assert_eq!(ran.complaint(), "gristmill: stopped by SIGINT");
+    assert_eq!(ran.code, 143, "{ran:?}");
+    assert_eq!(ran.complaint(), "gristmill: stopped by SIGTERM");
 }

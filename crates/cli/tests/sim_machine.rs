@@ -302,8 +302,8 @@ fn a_signal_ends_a_simulation() {
     told.read_line(&mut first).unwrap();
     let step: Value = serde_json::from_str(&first).unwrap();
     assert!(step["virtual_us"].is_number() && step["messages"].is_u64(), "{step}");
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let last = told.lines().map(Result::unwrap).last().unwrap();
-    assert_eq!(last, "gristmill: stopped by SIGINT");
-    assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 130);
+    assert_eq!(last, "gristmill: stopped by SIGTERM");
+    assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 143);
 }

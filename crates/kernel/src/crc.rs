@@ -94,6 +94,11 @@ impl Way {
     }
 }
 
+/// The CRC-32 of a block of bytes: what it must still be when it is read back from a disk.
+pub fn block_crc(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
 /// The sum by one chain a record.
 fn chained(records: &[u8], record_bytes: usize) -> u64 {
     records.chunks_exact(record_bytes).map(|record| u64::from(crc32fast::hash(record))).sum()

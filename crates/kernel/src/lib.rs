@@ -31,7 +31,7 @@ pub mod variants;
 mod words;
 
 pub use classifier::Classifier;
-pub use crc::RecordCrc;
+pub use crc::{RecordCrc, block_crc};
 pub use entry::{Entry, Rows, row};
 pub use gather::{gather, gather_parallel};
 pub use scatter::{Bin, scatter};

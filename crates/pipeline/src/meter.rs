@@ -77,6 +77,16 @@ impl StageReport {
         if busy > 0.0 { self.bytes as f64 / 1e6 / busy } else { 0.0 }
     }
 
+    /// Adds what a stage of the same name did in another phase.
+    pub fn add(&mut self, other: &StageReport) {
+        self.workers = self.workers.max(other.workers);
+        self.units += other.units;
+        self.bytes += other.bytes;
+        self.busy_s += other.busy_s;
+        self.starved_s += other.starved_s;
+        self.blocked_s += other.blocked_s;
+    }
+
     /// Busy seconds of its average worker.
     pub fn busy_each_s(&self) -> f64 {
         self.busy_s / self.workers.max(1) as f64

@@ -23,9 +23,28 @@ pub struct Block {
     pub start: usize,
     /// The memory they lie in.
     pub buffer: Buffer,
+    /// Where the records are of several runs of positions, these: then `first` is that of none.
+    pub marks: Vec<Mark>,
 }
 
 impl Block {
+    /// Its parts whose positions follow each other: the first position, where each begins, how many.
+    pub(crate) fn parts(&self, record_bytes: usize) -> Vec<(u64, usize, usize)> {
+        if self.marks.is_empty() {
+            return vec![(self.first, self.start, self.records)];
+        }
+        let begins = self.marks.iter().map(|mark| mark.start as usize);
+        let ends = begins.clone().skip(1).chain([self.records]);
+        let parts = self.marks.iter().zip(begins.zip(ends));
+        let start = |begin| self.start + begin * record_bytes;
+        parts.map(|(mark, (begin, end))| (mark.position, start(begin), end - begin)).collect()
+    }
+
+    /// Leaves one of its parts alone.
+    pub(crate) fn focus(&mut self, (first, start, records): (u64, usize, usize)) {
+        (self.first, self.start, self.records) = (first, start, records);
+    }
+
     /// Where the records lie in the buffer.
     pub fn range(&self, record_bytes: usize) -> Range<usize> {
         self.start..self.start + self.records * record_bytes
@@ -41,6 +60,12 @@ pub struct Mark {
     /// Rank of that record.
     pub position: u64,
 }
+
+/// Bytes of a mark in a spill file: its position and its start.
+pub(crate) const MARK_BYTES: usize = 12;
+
+/// The end of a chunk in a spill file: its records, its marks, and a checksum of all before.
+pub(crate) const FOOTER_BYTES: usize = 12;
 
 /// Some records of one bucket.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use std::ops::Range;
 use kernel::{Entry, Slab};
 use node::{Buffer, Node};
 
-use crate::block::{Block, Bucket};
+use crate::block::{Block, Bucket, Chunk, Mark};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
@@ -44,6 +44,13 @@ pub trait Contents: Send + Sync + 'static {
 
     /// Copies every record to its bucket; there is room.
     fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]);
+
+    /// Closes a chunk for a spill file, so that it tells by itself what it holds.
+    fn seal(&self, chunk: &mut Chunk);
+
+    /// Opens what was read from a spill file: its records, `share` of them if nothing says how many, and
+    /// its marks. Nothing if it is not what was sealed.
+    fn unseal(&self, buffer: &Buffer, share: u32) -> Option<(u32, Vec<Mark>)>;
 
     /// Finds the sorted order of a bucket; it stays in the workspace.
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()>;

@@ -53,7 +53,7 @@ pub enum SortError {
     },
     /// The data and what goes with them do not fit into the memory limit.
     #[error(
-        "sorting {what} in one pass needs {needed} bytes of memory, and the limit is \
+        "sorting {what} in {passes} needs {needed} bytes of memory, and the limit is \
          {limit}; give at least -S {mib}M",
         what = bytes.map_or("a pipe".to_owned(), |bytes| format!("{bytes} bytes")),
         mib = needed.div_ceil(1 << 20)
@@ -65,6 +65,8 @@ pub enum SortError {
         needed: u64,
         /// What it may use.
         limit: u64,
+        /// In how many passes.
+        passes: &'static str,
     },
     /// A pipe gave more than fits into the memory limit.
     #[error(
@@ -128,6 +130,18 @@ pub enum SortError {
         /// What is wrong with it.
         what: String,
     },
+    /// What was spilled reads back as something else.
+    #[error(
+        "{file} does not read back as it was written, at byte {offset}; nothing was written over; sort \
+         again with another --tmp and test this disk",
+        file = file.display()
+    )]
+    Spoilt {
+        /// The spill file.
+        file: PathBuf,
+        /// Where in it.
+        offset: u64,
+    },
     /// The system has no memory for us.
     #[error(
         "cannot have {bytes} bytes of memory: {cause}; free some, or raise the limit on it (ulimit -v)"
@@ -151,7 +165,7 @@ impl SortError {
             SortError::NoRoom { .. } => "no_space",
             SortError::Lost { .. } => "records_lost",
             SortError::Disorder { .. } => "disorder",
-            SortError::ReadBack { .. } => "read_back",
+            SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",
             SortError::NoMemory { .. } => "no_memory",
         }
     }
@@ -163,6 +177,7 @@ impl SortError {
             | SortError::Shrunk { file, .. }
             | SortError::Replaced { file }
             | SortError::ReadBack { file, .. }
+            | SortError::Spoilt { file, .. }
             | SortError::Directory { file }
             | SortError::NoRoom { file, .. } => Some(file),
             _ => None,
@@ -172,9 +187,9 @@ impl SortError {
     /// Where in that file.
     pub fn offset(&self) -> Option<u64> {
         match self {
-            SortError::TruncatedRecord { offset, .. } | SortError::Shrunk { offset, .. } => {
-                Some(*offset)
-            }
+            SortError::TruncatedRecord { offset, .. }
+            | SortError::Shrunk { offset, .. }
+            | SortError::Spoilt { offset, .. } => Some(*offset),
             _ => None,
         }
     }

@@ -10,8 +10,8 @@ use record::{Checksum, Generator, RECORD_BYTES};
 use crate::block::Piece;
 use crate::input::BLOCK_BYTES;
 use crate::job::{IoChoice, Target};
-use crate::one_pass::no_memory;
 use crate::output::Output;
+use crate::phase::no_memory;
 use crate::stages::{Tally, Turn, Writer, write};
 
 /// Records to be made.

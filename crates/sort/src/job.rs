@@ -29,6 +29,18 @@ pub enum IoChoice {
     Buffered,
 }
 
+/// How to sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// In one pass if memory holds everything, else in two.
+    #[default]
+    Auto,
+    /// Everything in memory.
+    OnePass,
+    /// What memory does not hold is spilled.
+    TwoPass,
+}
+
 /// What a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
@@ -59,6 +71,8 @@ pub struct Tuning {
     pub buckets: Option<usize>,
     /// Bytes of a chunk, rounded up to whole disk blocks.
     pub chunk_bytes: Option<usize>,
+    /// Chunks of a sort that may spill.
+    pub chunks: Option<usize>,
 }
 
 /// A sort to be done.
@@ -66,6 +80,10 @@ pub struct Tuning {
 pub struct Job {
     /// Inputs, in order.
     pub sources: Vec<Source>,
+    /// Where what memory does not hold waits; beside the output, if there is none.
+    pub temporary: Vec<PathBuf>,
+    /// How to sort.
+    pub plan: Choice,
     /// Where the sorted records go; may be one of the inputs.
     pub target: Target,
     /// How records are touched, and their order.

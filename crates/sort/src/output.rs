@@ -1,8 +1,7 @@
 //! Outputs: a regular file appears whole or not at all; anything else is written front to back.
 //!
-//! A regular output is made beside its resolved target under a name of its own, locked, and renamed
-//! over the target when it is complete and durable. What a kill leaves behind has a dead lock, and
-//! the next run beside it sweeps it away.
+//! A regular output is made beside its resolved target as a temporary file, and renamed over the target
+//! when it is complete and durable.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +10,7 @@ use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::job::{IoChoice, Target};
-
-const PREFIX: &str = ".gristmill-";
-const SUFFIX: &str = ".tmp";
+use crate::temporary::Temporary;
 
 /// Permission bits of a new output, before the process's mask: as every tool has them.
 const NEW_MODE: u32 = 0o666;
@@ -69,34 +66,12 @@ impl Output {
         io: IoChoice,
     ) -> Result<Output, Failure> {
         let directory = target.parent().unwrap_or(Path::new("/"));
-        sweep(node, directory).await;
         let mode = old.map(|metadata| metadata.mode);
         let how = Open::Create { direct: io != IoChoice::Buffered, mode: mode.unwrap_or(NEW_MODE) };
-        loop {
-            let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
-            let file = match node.open(&path, how).await {
-                Err(error) if error.cause.kind() == std::io::ErrorKind::AlreadyExists => continue,
-                opened => opened.map_err(|error| DiskError { path: target.clone(), ..error })?,
-            };
-            let output = Output {
-                file,
-                unfinished: Some(Unfinished { path: path.clone(), target: target.clone(), mode }),
-            };
-            // Between its creation and its lock, another run may have swept the file away.
-            match output.file.lock(node).await {
-                Ok(true) if is_there(node, &path, &output.file).await => return Ok(output),
-                Ok(_) => {}
-                // Some file systems have no locks; there, what a kill leaves is not swept either.
-                Err(error) if error.cause.kind() == std::io::ErrorKind::Unsupported => {
-                    return Ok(output);
-                }
-                Err(error) => {
-                    let error = output.named(error);
-                    output.discard(node).await;
-                    return Err(error.into());
-                }
-            }
-        }
+        let made = Temporary::create(node, directory, how).await;
+        let made = made.map_err(|error| DiskError { path: target.clone(), ..error });
+        let Temporary { file, path } = made?;
+        Ok(Output { file, unfinished: Some(Unfinished { path, target, mode }) })
     }
 
     /// Reserves room for `length` bytes, or refuses up front.
@@ -152,34 +127,11 @@ impl Output {
     }
 }
 
-/// Removes what killed runs have left in a directory: files of our name that nobody locks.
-pub async fn sweep(node: &Node, directory: &Path) {
-    // Sweeping is a courtesy: what cannot be looked at or removed is not ours, or not in our way.
-    let Ok(names) = node.list(directory).await else {
-        return;
-    };
-    for name in names.iter().filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
-        let path = directory.join(name);
-        let Ok(file) = node.open(&path, Open::Read { direct: false }).await else {
-            continue;
-        };
-        if file.lock(node).await.unwrap_or(false) {
-            let _ = node.remove(&path).await;
-        }
-    }
-}
-
 async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskError> {
     match node.metadata(target).await {
         Err(error) if error.cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         metadata => metadata.map(Some),
     }
-}
-
-async fn is_there(node: &Node, path: &Path, file: &File) -> bool {
-    let mine = file.metadata();
-    let there = node.metadata(path).await;
-    there.is_ok_and(|there| (there.device, there.identity) == (mine.device, mine.identity))
 }
 
 /// A name whose directory is missing is to be created, not found.

@@ -1,15 +1,18 @@
-//! How a one-pass sort uses memory, cores and disks: derived numbers, each with its reason.
+//! How a sort uses memory, cores and disks: derived numbers, each with its reason.
 //!
 //! A plan is a pure function of the input's size and of what the run may use, so it can be shown
 //! without sorting. Memory is a sum of named needs ([`Plan::needs`]).
 
 mod needs;
+mod spilling;
 
 pub use needs::Need;
+pub use spilling::Spilling;
 
 use crate::error::SortError;
 use crate::input::BLOCK_BYTES;
 use crate::job::{Resources, Tuning};
+use crate::stages::ChunkShape;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -55,7 +58,13 @@ const READERS: usize = 2;
 const WRITERS: usize = 2;
 const DEPTH: usize = 2;
 
-/// The derived numbers of a one-pass sort.
+/// More memory than any machine has: what does not fit in that has been asked for in vain.
+const MOST_BYTES: u64 = 1 << 50;
+
+/// The least memory is told to this.
+const LEAST_STEP_BYTES: u64 = 64 * KIB;
+
+/// The derived numbers of a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Length of a record.
@@ -88,6 +97,8 @@ pub struct Plan {
     pub writers: usize,
     /// Requests in flight of each reader and writer.
     pub depth: usize,
+    /// How it spills, if it may.
+    pub spilling: Option<Spilling>,
 }
 
 /// What a plan is made for.
@@ -128,9 +139,54 @@ impl Plan {
                 given.memory_bytes /= 2;
             } else {
                 let bytes = plan.input_bytes;
-                return Err(SortError::TooLittleMemory { bytes, needed, limit });
+                return Err(SortError::TooLittleMemory {
+                    bytes,
+                    needed,
+                    limit,
+                    passes: "one pass",
+                });
             }
         }
+    }
+
+    /// Plans a sort of anything, which spills what memory does not hold.
+    ///
+    /// # Errors
+    /// When the memory limit is below what that needs on one core, with that figure.
+    pub fn two_pass(
+        shape: &Shape,
+        resources: &Resources,
+        tuning: &Tuning,
+    ) -> Result<Plan, SortError> {
+        let on = |cores, memory_bytes| {
+            let given = Resources { cores, memory_bytes, ..*resources };
+            Plan::spilling(shape, &given, tuning)
+        };
+        let limit = resources.memory_bytes;
+        let mut cores = resources.cores.max(1);
+        while cores > 0 {
+            if let Some(plan) = on(cores, limit) {
+                return Ok(plan);
+            }
+            cores /= 2;
+        }
+        let (mut low, mut high) = (limit, limit.max(MIB));
+        while on(1, high).is_none() && high < MOST_BYTES {
+            (low, high) = (high, high * 2);
+        }
+        while low + LEAST_STEP_BYTES < high {
+            let middle = low.midpoint(high);
+            (low, high) = if on(1, middle).is_some() { (low, middle) } else { (middle, high) };
+        }
+        let bytes = shape.records.map(|records| records * shape.record_bytes as u64);
+        Err(SortError::TooLittleMemory { bytes, needed: high, limit, passes: "several passes" })
+    }
+
+    /// How much goes into a chunk.
+    pub(crate) fn chunk_shape(&self) -> ChunkShape {
+        let records = (self.chunk_bytes / self.record_bytes) as u32;
+        let all = ChunkShape { records, marks: u32::MAX };
+        self.spilling.map_or(all, |spilling| spilling.chunk_shape())
     }
 
     fn derive(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Plan {
@@ -139,8 +195,7 @@ impl Plan {
         let derived = unit_records(input_bytes.unwrap_or(u64::MAX), record);
         let unit_records = tuning.unit_records.unwrap_or(derived);
         let units = shape.records.map_or(u64::MAX, |all| all.div_ceil(unit_records as u64)).max(1);
-        // More workers than units would have nothing to do.
-        let useful = |workers: usize| workers.min(usize::try_from(units).unwrap_or(usize::MAX));
+        let useful = |workers| useful_workers(units, workers);
         let distributors = tuning.distributors.unwrap_or(useful(cores));
         let buckets = tuning.buckets.map_or_else(
             || buckets(shape, resources.memory_bytes, distributors),
@@ -169,8 +224,14 @@ impl Plan {
             sorters: tuning.sorters.unwrap_or(cores.min(buckets as usize)),
             writers,
             depth: tuning.depth.unwrap_or(DEPTH),
+            spilling: None,
         }
     }
+}
+
+/// More workers than units would have nothing to do.
+fn useful_workers(units: u64, workers: usize) -> usize {
+    workers.min(usize::try_from(units).unwrap_or(usize::MAX))
 }
 
 /// How many buckets: of about a cache's size, each worth its chunks.

@@ -10,7 +10,7 @@ use record::{Comparison, Summary, Validator};
 use crate::block::Block;
 use crate::input::{BLOCK_BYTES, Inputs, Source};
 use crate::job::IoChoice;
-use crate::one_pass::no_memory;
+use crate::phase::no_memory;
 use crate::plan::unit_records;
 use crate::stages::{Reader, read};
 

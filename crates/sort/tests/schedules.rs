@@ -10,7 +10,7 @@ use machine::{DiskModel, Driver, Fault};
 use node::{Costs, Random};
 use pipeline::Failure;
 use record::{Format, Order, Ties};
-use sort::{Counts, IoChoice, Job, SortError, Tuning};
+use sort::{Choice, Counts, IoChoice, Job, SortError, Tuning};
 
 /// Formats of all shapes: long and short records, odd lengths, typed and descending keys.
 const FORMATS: [(&str, &[&str]); 7] = [
@@ -172,13 +172,14 @@ fn short_records_are_named_with_file_and_offset() {
 }
 
 #[test]
-fn a_pipe_beyond_the_memory_is_refused() {
+fn a_pipe_beyond_the_memory_of_one_pass_is_refused() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(1, 1);
     driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 8_000_000]);
     let mut job = job(&["/pipe"], "/out", &order);
     job.tuning = Tuning { unit_records: Some(100), buckets: Some(4), ..Tuning::default() };
     job.resources.memory_bytes = 14 << 20;
+    job.plan = Choice::OnePass;
     let failure = run(&driver, &job).unwrap_err();
     assert!(failure.to_string().contains("more than fits into 14680064 bytes"), "{failure}");
     assert_eq!(get(&driver, "/out"), None);

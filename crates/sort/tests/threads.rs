@@ -6,13 +6,13 @@ use common::{drawn_records, job, sorted};
 use node::Random;
 use node_real::Cluster;
 use record::{Order, Ties};
-use sort::{IoChoice, Job, Report, Tuning, one_pass};
+use sort::{IoChoice, Job, Report, Tuning};
 
 fn run(job: &Job) -> Report {
     let job = job.clone();
     let ends = Cluster::new(1, 1).run(move |node| {
         let job = job.clone();
-        async move { one_pass(&node, &job).await }
+        async move { sort::run(&node, &job).await }
     });
     ends.into_iter().next().unwrap().unwrap_or_else(|failure| panic!("{failure}"))
 }

@@ -3,12 +3,12 @@
 use std::io;
 use std::ops::Range;
 
-use kernel::{Bin, Entry, RecordCrc, Rows, Words, gather, row, scatter};
+use kernel::{Bin, Entry, RecordCrc, Rows, Words, block_crc, gather, row, scatter};
 use node::{Buffer, Node};
 use record::{Order, Ties};
 
 use super::{Assignment, Contents, Place, Sample, Workspace};
-use crate::block::{Block, Bucket, Chunk};
+use crate::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
@@ -70,6 +70,40 @@ impl Contents for Bytes {
         scatter(self.records(block), bytes, &found.bins, &mut bins);
     }
 
+    fn seal(&self, chunk: &mut Chunk) {
+        let marks_at = chunk.records as usize * self.record_bytes();
+        let used = marks_at + chunk.marks.len() * MARK_BYTES;
+        let bytes = chunk.buffer.bytes_mut();
+        for (mark, to) in chunk.marks.iter().zip(bytes[marks_at..].chunks_exact_mut(MARK_BYTES)) {
+            to[..8].copy_from_slice(&mark.position.to_le_bytes());
+            to[8..].copy_from_slice(&mark.start.to_le_bytes());
+        }
+        let counts = [chunk.records, chunk.marks.len() as u32];
+        let checksum = sealed_crc(&bytes[..used], counts);
+        let footer_at = bytes.len() - FOOTER_BYTES;
+        let [records, marks] = counts;
+        for (field, to) in
+            [records, marks, checksum].iter().zip(bytes[footer_at..].chunks_exact_mut(4))
+        {
+            to.copy_from_slice(&field.to_le_bytes());
+        }
+    }
+
+    fn unseal(&self, buffer: &Buffer, _: u32) -> Option<(u32, Vec<Mark>)> {
+        let (body, footer) = buffer.bytes().split_at(buffer.capacity() - FOOTER_BYTES);
+        let field = |number: usize| word(&footer[4 * number..]);
+        let [records, marks] = [field(0), field(1)];
+        let marks_at = (records as usize).checked_mul(self.record_bytes())?;
+        let used = marks_at.checked_add((marks as usize).checked_mul(MARK_BYTES)?)?;
+        let sealed = body.get(..used)?;
+        let read = |from: &[u8]| Mark {
+            position: u64::from(word(from)) | u64::from(word(&from[4..])) << 32,
+            start: word(&from[8..]),
+        };
+        let is_whole = sealed_crc(sealed, [records, marks]) == field(2);
+        is_whole.then(|| (records, sealed[marks_at..].chunks_exact(MARK_BYTES).map(read).collect()))
+    }
+
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()> {
         let bytes = self.record_bytes();
         let mut prefixes = std::mem::take(&mut workspace.prefixes);
@@ -127,6 +161,16 @@ impl Contents for Bytes {
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool {
         self.order.compare(a, b).is_le()
     }
+}
+
+/// The checksum of a chunk in a spill file: of its records and marks, and of how many they are.
+fn sealed_crc(sealed: &[u8], [records, marks]: [u32; 2]) -> u32 {
+    block_crc(sealed) ^ records.rotate_left(8) ^ marks.rotate_left(16)
+}
+
+/// The number at the front, as spill files have it.
+fn word(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(*bytes.first_chunk().expect("four bytes"))
 }
 
 fn records_of(chunk: &Chunk, record_bytes: usize) -> &[u8] {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use node::{Buffer, Node, Random};
 
 use super::{Assignment, Contents, Place, Sample, Workspace};
-use crate::block::{Block, Bucket};
+use crate::block::{Block, Bucket, Chunk, Mark};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
@@ -77,6 +77,12 @@ impl Contents for Counts {
 
     fn scatter(&self, _: &Block, _: &Assignment, _: &mut [OpenBucket]) {}
 
+    fn seal(&self, _: &mut Chunk) {}
+
+    fn unseal(&self, _: &Buffer, share: u32) -> Option<(u32, Vec<Mark>)> {
+        Some((share, Vec::new()))
+    }
+
     fn sort(&self, _: &Bucket, _: &mut Workspace) -> io::Result<()> {
         Ok(())
     }
@@ -121,7 +127,13 @@ mod tests {
     use super::*;
 
     fn block(first: u64, records: usize) -> Block {
-        Block { first, records, start: 0, buffer: Buffer::counted(records * 100) }
+        Block {
+            first,
+            records,
+            start: 0,
+            buffer: Buffer::counted(records * 100),
+            marks: Vec::new(),
+        }
     }
 
     fn classify(skew: f64, buckets: usize, records: usize) -> Vec<u32> {

@@ -17,6 +17,12 @@ const MARK_BYTES: u64 = size_of::<Mark>() as u64;
 /// A chunk's descriptor, its place in its bucket's list and in the pool, and its memory's handle.
 const CHUNK_LIST_BYTES: u64 = 192;
 
+/// A run of a spill file in its partition's list, with what such a list has to spare.
+pub(super) const RUN_BYTES: u64 = 24;
+
+/// The same of a sort that may spill: its code is what the resident set may exceed the limit by.
+const SPILLING_PROGRAM_BYTES: u64 = 2 * MIB;
+
 /// One of the things that memory is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
@@ -85,11 +91,16 @@ impl Plan {
             Some(input) => input / record / self.buckets.max(1) as u64,
             None => MIB / record,
         };
-        // Buckets come out up to four times as large as the average when the input is sorted.
+        // Buckets come out up to four times as large as the average when the input is sorted; what is
+        // too large for its room is partitioned again, where that can be.
+        let most_records = self.spilling.map_or(4 * bucket_records.max(1), |spilling| {
+            spilling.partition_chunks as u64 * u64::from(spilling.chunk_records)
+        });
         // Beside its entries a sorter keeps an edge of each end and the record it carries on.
-        let sorter = Workspace::bytes(4 * bucket_records.max(1)) + KERNEL_BYTES + 3 * record;
+        let sorter = Workspace::bytes(most_records) + KERNEL_BYTES + 3 * record;
         let classify_bytes = 12; // a prefix and a bucket number for each record of a unit
         let distributor = bytes(self.unit_records, classify_bytes) + 8 * self.buckets as u64;
+        let program = if self.spilling.is_some() { SPILLING_PROGRAM_BYTES } else { PROGRAM_BYTES };
         vec![
             Need { name: "records", bytes: bytes(self.chunks, self.chunk_bytes) },
             Need { name: "units", bytes: bytes(self.buffers(), self.buffer_bytes()) },
@@ -100,7 +111,8 @@ impl Plan {
             Need { name: "sample", bytes: self.sample_bytes() },
             Need { name: "chunk lists", bytes: self.chunks as u64 * CHUNK_LIST_BYTES },
             Need { name: "input positions", bytes: self.mark_bytes() },
-            Need { name: "program", bytes: PROGRAM_BYTES },
+            Need { name: "runs", bytes: self.run_bytes() },
+            Need { name: "program", bytes: program },
         ]
     }
 
@@ -124,8 +136,19 @@ impl Plan {
         if self.samples == 0 { 0 } else { 2 * self.samples as u64 * place + in_flight }
     }
 
+    /// What is remembered of each run in a spill file; a pipe's length is not known.
+    fn run_bytes(&self) -> u64 {
+        let Some(spilling) = self.spilling else { return 0 };
+        // The longest chain goes first, which is twice the mean at least.
+        let chain = (2 * spilling.held / self.buckets).clamp(1, spilling.run.max(1));
+        self.input_bytes.unwrap_or(0) / (chain * self.chunk_bytes) as u64 * RUN_BYTES
+    }
+
     /// With `--stable`, a mark for each bucket of each unit, but never more than one a record.
     fn mark_bytes(&self) -> u64 {
+        if let Some(spilling) = self.spilling.filter(|_| self.stable) {
+            return self.chunks as u64 * u64::from(spilling.chunk_marks) * MARK_BYTES;
+        }
         let Some(input) = self.input_bytes.filter(|_| self.stable) else { return 0 };
         let runs = self.units * self.buckets as u64 + self.chunks as u64;
         runs.min(input / self.record_bytes as u64) * MARK_BYTES

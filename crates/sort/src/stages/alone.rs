@@ -31,7 +31,7 @@ use crate::block::{Block, Bucket, Chunk};
 use crate::contents::{Bytes, Contents, Sample};
 use crate::error::SortError;
 use crate::job::{Resources, Tuning};
-use crate::one_pass::no_memory;
+use crate::phase::no_memory;
 use crate::plan::{Plan, Shape};
 use crate::splitters::Splitters;
 
@@ -158,7 +158,7 @@ impl Bench<'_> {
         let records = self.plan.buckets * EACH;
         let buffer = self.filled(1, records * RECORD_BYTES)?.pop().expect("one was asked for");
         let mut sample = Sample::default();
-        let block = Block { first: 0, records, start: 0, buffer };
+        let block = Block { first: 0, records, start: 0, buffer, marks: Vec::new() };
         self.contents.sample(&block, records, &mut sample);
         Ok(self.contents.splitters(&sample, self.plan.buckets))
     }

@@ -25,9 +25,10 @@ pub(crate) struct Distributor {
     pub pool: Pool,
     /// The memory for records.
     pub chunks: Pool,
-    pub chunk_bytes: usize,
-    /// The memory limit, for the error that names it.
-    pub limit: u64,
+    pub shape: ChunkShape,
+    /// Where the pool holds all records or none fit: the memory limit, for the error that names it. Else
+    /// it waits for chunks, which spillers give back.
+    pub limit: Option<u64>,
     pub out: Queue<Vec<Chunk>>,
     pub tally: Tally,
 }
@@ -39,48 +40,51 @@ pub struct OpenBucket {
     /// Records in the first of the buffers.
     records: u32,
     marks: Vec<Mark>,
+    /// Records that a buffer may hold.
+    most: u32,
 }
 
 impl OpenBucket {
+    fn new(shape: ChunkShape) -> OpenBucket {
+        OpenBucket { most: shape.records, ..OpenBucket::default() }
+    }
+
     /// Where the bucket's next records go.
     pub fn room(&mut self, record_bytes: usize) -> Bin<'_> {
-        let filled = self.records as usize * record_bytes;
-        let mut buffers = self.buffers.iter_mut().map(Buffer::bytes_mut);
+        let [filled, until] = [self.records, self.most].map(|count| count as usize * record_bytes);
+        let mut buffers = self.buffers.iter_mut().map(|buffer| &mut buffer.bytes_mut()[..until]);
         let tail = buffers.next().map_or(&mut [][..], |first| &mut first[filled..]);
         Bin::new(tail, buffers)
     }
 
     /// Records that still fit.
-    fn room_records(&self, chunk_records: u32) -> u32 {
-        self.buffers.len() as u32 * chunk_records - self.records
+    fn room_records(&self) -> u32 {
+        self.buffers.len() as u32 * self.most - self.records
     }
 
     /// Takes note of `count` records that were copied in, the first with rank `position`; full
     /// chunks go to `full`.
-    fn advance(
-        &mut self,
-        count: u32,
-        position: Option<u64>,
-        chunk: &ChunkShape,
-        full: &mut Vec<Chunk>,
-    ) {
+    fn advance(&mut self, count: u32, position: Option<u64>, chunk: &Place, full: &mut Vec<Chunk>) {
         let mut left = count;
         while left > 0 {
-            let fits = left.min(chunk.records - self.records);
+            let fits = left.min(chunk.shape.records - self.records);
             if let Some(position) = position {
                 let position = position + u64::from(count - left);
                 self.marks.push(Mark { start: self.records, position });
             }
             self.records += fits;
             left -= fits;
-            if self.records == chunk.records {
+            if self.records == chunk.shape.records {
                 full.extend(self.close(chunk));
             }
+        }
+        if self.marks.len() >= chunk.shape.marks as usize {
+            full.extend(self.close(chunk));
         }
     }
 
     /// The chunk that was being filled, if it holds anything.
-    fn close(&mut self, chunk: &ChunkShape) -> Option<Chunk> {
+    fn close(&mut self, chunk: &Place) -> Option<Chunk> {
         if self.records == 0 {
             return None;
         }
@@ -96,9 +100,19 @@ impl OpenBucket {
     }
 }
 
-struct ChunkShape {
+/// How much goes into a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChunkShape {
+    /// Records at most.
+    pub records: u32,
+    /// Marks at most; there is room for them behind the records, if the chunk may be spilled.
+    pub marks: u32,
+}
+
+/// Whose chunk it is.
+struct Place {
     bucket: u32,
-    records: u32,
+    shape: ChunkShape,
     record_bytes: usize,
 }
 
@@ -106,34 +120,36 @@ struct ChunkShape {
 pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Result<(), Failure> {
     let contents = &*distributor.contents;
     let record_bytes = contents.record_bytes();
-    let chunk_records = (distributor.chunk_bytes / record_bytes) as u32;
+    let place = |bucket| Place { bucket: bucket as u32, shape: distributor.shape, record_bytes };
     let mut open: Vec<OpenBucket> = Vec::new();
     let mut found = Assignment::default();
     let (mut records, mut sum) = (0, 0_u128);
-    while let Some(block) = worker.pop(&distributor.blocks).await? {
+    while let Some(mut block) = worker.pop(&distributor.blocks).await? {
         let bytes = block.records * record_bytes;
         sum += u128::from(contents.checksum(&block));
+        records += block.records as u64;
+        charge(worker, &block, bytes);
         // The first block is summed up while the sample is still drawn.
         let splitters = worker.read(&distributor.splitters).await?;
-        open.resize_with(splitters.buckets, OpenBucket::default);
-        contents.classify(&block, &splitters, &mut found);
-        make_room(worker, distributor, &found, &mut open, block.first).await?;
-        contents.scatter(&block, &found, &mut open);
-        charge(worker, &block, bytes);
+        open.resize_with(splitters.buckets, || OpenBucket::new(distributor.shape));
         let mut full = Vec::new();
-        for (bucket, (open, &count)) in open.iter_mut().zip(&found.counts).enumerate() {
-            let shape = ChunkShape { bucket: bucket as u32, records: chunk_records, record_bytes };
-            open.advance(count, contents.is_stable().then_some(block.first), &shape, &mut full);
+        for part in block.parts(record_bytes) {
+            block.focus(part);
+            contents.classify(&block, &splitters, &mut found);
+            make_room(worker, distributor, &found, &mut open, block.first).await?;
+            contents.scatter(&block, &found, &mut open);
+            for (bucket, (open, &count)) in open.iter_mut().zip(&found.counts).enumerate() {
+                let position = contents.is_stable().then_some(block.first);
+                open.advance(count, position, &place(bucket), &mut full);
+            }
         }
-        records += block.records as u64;
         distributor.pool.give(&worker.node, block.buffer).await;
         worker.push(&distributor.out, full).await?;
         worker.did(bytes);
     }
     let mut rest = Vec::new();
     for (bucket, open) in open.iter_mut().enumerate() {
-        let shape = ChunkShape { bucket: bucket as u32, records: chunk_records, record_bytes };
-        rest.extend(open.close(&shape));
+        rest.extend(open.close(&place(bucket)));
     }
     worker.push(&distributor.out, rest).await?;
     distributor.tally.came_in(records, sum);
@@ -141,8 +157,8 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
     Ok(())
 }
 
-/// Opens as many chunks as the block's records need. The pool holds enough for the whole input, so
-/// nothing waits here: a pool that is empty means that a pipe gave too much.
+/// Opens as many chunks as the block's records need. A pool that holds enough for the whole input is empty
+/// only when a pipe gave too much.
 async fn make_room(
     worker: &Worker,
     distributor: &Distributor,
@@ -150,15 +166,17 @@ async fn make_room(
     open: &mut [OpenBucket],
     first: u64,
 ) -> Result<(), Failure> {
-    let record_bytes = distributor.contents.record_bytes();
-    let chunk_records = (distributor.chunk_bytes / record_bytes) as u32;
     for (open, &count) in open.iter_mut().zip(&found.counts) {
-        while open.room_records(chunk_records) < count {
-            let Some(buffer) = worker.try_take(&distributor.chunks).await else {
-                let bytes = first * record_bytes as u64;
-                return Err(SortError::PipeTooLong { bytes, limit: distributor.limit }.into());
+        while open.room_records() < count {
+            let buffer = match (worker.try_take(&distributor.chunks).await, distributor.limit) {
+                (Some(buffer), _) => buffer?,
+                (None, None) => worker.take(&distributor.chunks).await?,
+                (None, Some(limit)) => {
+                    let bytes = first * distributor.contents.record_bytes() as u64;
+                    return Err(SortError::PipeTooLong { bytes, limit }.into());
+                }
             };
-            open.buffers.push(buffer?);
+            open.buffers.push(buffer);
         }
     }
     Ok(())

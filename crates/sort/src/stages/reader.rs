@@ -91,7 +91,13 @@ impl InFlight {
             return Err(SortError::Shrunk { file, offset }.into());
         }
         let first = self.unit.position;
-        Ok(Block { first, records: self.unit.records, start: self.start, buffer })
+        Ok(Block {
+            first,
+            records: self.unit.records,
+            start: self.start,
+            buffer,
+            marks: Vec::new(),
+        })
     }
 }
 
@@ -180,7 +186,12 @@ async fn read_pipe(
         if records == 0 {
             reader.pool.give(&worker.node, buffer).await;
         } else {
-            held.hand_on(worker, reader, Block { first, records, start: 0, buffer }).await?;
+            held.hand_on(
+                worker,
+                reader,
+                Block { first, records, start: 0, buffer, marks: Vec::new() },
+            )
+            .await?;
         }
         first += records as u64;
         if bytes < unit_bytes {

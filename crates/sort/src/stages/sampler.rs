@@ -53,7 +53,7 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
     let mut idle = sampler
         .contents
         .buffers(&worker.node, depth, room)
-        .map_err(|cause| crate::one_pass::no_memory(depth * room, &cause))?;
+        .map_err(|cause| crate::phase::no_memory(depth * room, &cause))?;
     let mut files = Files::new(inputs);
     let mut in_flight: VecDeque<InFlight> = VecDeque::new();
     let mut sample = Sample::default();

@@ -45,7 +45,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
     while let Some(bucket) = worker.pop(&sorter.buckets).await? {
         contents
             .sort(&bucket, &mut workspace)
-            .map_err(|cause| crate::one_pass::no_memory(bucket.records as usize * 32, &cause))?;
+            .map_err(|cause| crate::phase::no_memory(bucket.records as usize * 32, &cause))?;
         worker.node.work(Work::Sort { records: bucket.records });
         if let Some(turn) = &sorter.turn {
             worker.hold(turn.wait(&worker.node, bucket.first)).await?;

@@ -9,7 +9,7 @@ use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
 use record::Order;
-use sort::{Bytes, IoChoice, Job, Report, Resources, Source, Target, Tuning, one_pass};
+use sort::{Bytes, Choice, IoChoice, Job, Report, Resources, Source, Target, Tuning};
 
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
@@ -18,6 +18,8 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         target: Target::Path(PathBuf::from(output)),
         contents: Arc::new(Bytes::new(order.clone())),
         resources: Resources { cores: 2, memory_bytes: 1 << 30, io: IoChoice::Auto },
+        temporary: Vec::new(),
+        plan: Choice::Auto,
         tuning: Tuning::default(),
         control: Control::default(),
     }
@@ -35,6 +37,7 @@ pub fn drawn_tuning(random: &mut Random) -> Tuning {
         unit_records: up_to(90),
         buckets: up_to(20),
         chunk_bytes: up_to(9000),
+        chunks: None,
     }
 }
 
@@ -56,7 +59,7 @@ pub fn run(driver: &Driver, job: &Job) -> Result<Report, Failure> {
     let job = job.clone();
     let ends = driver.run(move |node| {
         let job = job.clone();
-        async move { one_pass(&node, &job).await }
+        async move { sort::run(&node, &job).await }
     });
     ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node")
 }

@@ -115,8 +115,8 @@ impl Bench<'_> {
             blocks: blocks.clone(),
             pool: pool.clone(),
             chunks,
-            chunk_bytes: plan.chunk_bytes,
-            limit: self.job.resources.memory_bytes,
+            shape: plan.chunk_shape(),
+            limit: Some(self.job.resources.memory_bytes),
             out: full.clone(),
             tally: Tally::default(),
         };
@@ -125,7 +125,9 @@ impl Bench<'_> {
             for first in (0..total).step_by(unit) {
                 let buffer = worker.take(&pool).await?;
                 let records = unit.min((total - first) as usize);
-                worker.push(&blocks, Block { first, records, start: 0, buffer }).await?;
+                worker
+                    .push(&blocks, Block { first, records, start: 0, buffer, marks: Vec::new() })
+                    .await?;
             }
             blocks.finish(&worker.node).await;
             Ok(())

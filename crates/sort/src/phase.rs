@@ -1,0 +1,225 @@
+//! What the sorts share: their memory, the stages at both ends, the report.
+//!
+//! ```text
+//! sampler
+//!    | splitters
+//! reader > distributor > ( ... ) > sorter > writer
+//! ```
+
+use std::io;
+use std::sync::Arc;
+
+use node::{Buffer, Node, Pool, Posted, Queue};
+use pipeline::{Failure, Pipeline, StageReport, bottleneck};
+
+use crate::block::{Block, Bucket, Chunk};
+use crate::error::SortError;
+use crate::input::{BLOCK_BYTES, Inputs};
+use crate::job::{IoChoice, Job};
+use crate::output::Output;
+use crate::plan::Plan;
+use crate::report::{DirectIo, Report};
+use crate::splitters::Splitters;
+use crate::stages::{
+    Distributor, Divide, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer, distribute, read,
+    sample, sort, write,
+};
+
+/// The memory of a run.
+#[derive(Clone)]
+pub(crate) struct Pools {
+    /// For records between reading and writing.
+    pub chunks: Pool,
+    /// For units that are read or written.
+    pub units: Pool,
+}
+
+impl Pools {
+    /// The same, as those of another pipeline.
+    pub(crate) fn of(&self, pipeline: &Pipeline) -> Pools {
+        Pools {
+            chunks: pipeline.owns(self.chunks.clone()),
+            units: pipeline.owns(self.units.clone()),
+        }
+    }
+}
+
+/// A run, while its stages are started.
+pub(crate) struct Run<'a> {
+    pub node: &'a Node,
+    pub job: &'a Job,
+    pub plan: Plan,
+    pub inputs: &'a Arc<Inputs>,
+    pub output: &'a Arc<Output>,
+    pub tally: Tally,
+}
+
+/// What a run did beside what its stages tell.
+pub(crate) struct Outcome {
+    pub plan: &'static str,
+    pub reason: String,
+    pub passes: u32,
+    pub temp_peak_bytes: u64,
+}
+
+impl Run<'_> {
+    /// The pools of the plan.
+    pub(crate) fn pools(&self, pipeline: &Pipeline) -> Result<Pools, Failure> {
+        let plan = &self.plan;
+        let chunks = self.pool(pipeline, "memory for records", (plan.chunks, plan.chunk_bytes))?;
+        let units = self.pool(pipeline, "unit buffers", (plan.buffers(), plan.buffer_bytes()))?;
+        Ok(Pools { chunks, units })
+    }
+
+    /// sampler, reader > distributor: the chunks that distributors fill.
+    pub(crate) fn start_input(
+        &self,
+        pipeline: &mut Pipeline,
+        splitters: &Posted<Splitters>,
+        memory: &Pools,
+    ) -> Queue<Vec<Chunk>> {
+        let (node, plan, contents) = (self.node, &self.plan, &self.job.contents);
+        let seekable = self.inputs.is_seekable();
+        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), plan.readers));
+        if seekable {
+            let sampler = Sampler {
+                inputs: Arc::clone(self.inputs),
+                contents: Arc::clone(contents),
+                samples: plan.samples,
+                buckets: plan.buckets,
+                splitters: splitters.clone(),
+            };
+            pipeline.stage(node, "sampler", 1, async move |worker| sample(worker, &sampler).await);
+        }
+        let divide = (!seekable).then(|| Divide {
+            contents: Arc::clone(contents),
+            buckets: plan.buckets,
+            splitters: splitters.clone(),
+            blocks: plan.buffers() - 1,
+        });
+        let reader = Reader {
+            inputs: Arc::clone(self.inputs),
+            record_bytes: plan.record_bytes,
+            unit_records: plan.unit_records,
+            depth: plan.depth,
+            pool: memory.units.clone(),
+            out: blocks.clone(),
+            divide,
+        };
+        let readers = plan.readers;
+        pipeline.stage(node, "reader", readers, async move |worker| read(worker, &reader).await);
+        let from_units = (&memory.units, &memory.chunks);
+        self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
+    }
+
+    /// distributor: blocks in buffers of the one pool, to chunks in buffers of the other.
+    pub(crate) fn start_distributors(
+        &self,
+        pipeline: &mut Pipeline,
+        (splitters, tally): (&Posted<Splitters>, &Tally),
+        blocks: Queue<Block>,
+        (from, to): (&Pool, &Pool),
+    ) -> Queue<Vec<Chunk>> {
+        let (node, plan) = (self.node, &self.plan);
+        let full = pipeline.owns(Queue::new(node, "chunks", plan.distributors, plan.distributors));
+        let distributor = Distributor {
+            contents: Arc::clone(&self.job.contents),
+            splitters: splitters.clone(),
+            blocks,
+            pool: from.clone(),
+            chunks: to.clone(),
+            shape: plan.chunk_shape(),
+            limit: plan.spilling.is_none().then_some(self.job.resources.memory_bytes),
+            out: full.clone(),
+            tally: tally.clone(),
+        };
+        pipeline.stage(node, "distributor", plan.distributors, async move |worker| {
+            distribute(worker, &distributor).await
+        });
+        full
+    }
+
+    /// sorter > writer
+    pub(crate) fn start_output(
+        &self,
+        pipeline: &mut Pipeline,
+        buckets: &Queue<Bucket>,
+        memory: &Pools,
+    ) -> Result<(), Failure> {
+        let (node, plan) = (self.node, &self.plan);
+        let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
+        let seam = (plan.seam_buffers(), BLOCK_BYTES as usize);
+        let seams = Seams::new(node, self.pool(pipeline, "seam buffers", seam)?);
+        let sorter = Sorter {
+            contents: Arc::clone(&self.job.contents),
+            buckets: buckets.clone(),
+            chunks: memory.chunks.clone(),
+            unit_bytes: plan.unit_bytes,
+            pool: memory.units.clone(),
+            seams,
+            turn: self.output.is_sequential().then(|| pipeline.owns(Turn::new(node))),
+            out: pieces.clone(),
+            tally: self.tally.clone(),
+        };
+        let sorters = plan.sorters;
+        pipeline.stage(node, "sorter", sorters, async move |worker| sort(worker, &sorter).await);
+        let writer = Writer { output: Arc::clone(self.output), pieces, depth: plan.depth };
+        let writers = plan.writers;
+        pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
+        Ok(())
+    }
+
+    fn pool(
+        &self,
+        pipeline: &Pipeline,
+        label: &'static str,
+        (count, bytes): (usize, usize),
+    ) -> Result<Pool, Failure> {
+        let buffers: io::Result<Vec<Buffer>> = self.job.contents.buffers(self.node, count, bytes);
+        let buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
+        Ok(pipeline.owns(Pool::new(self.node, label, buffers)))
+    }
+
+    /// The report of all stages.
+    pub(crate) fn report(
+        &self,
+        stages: Vec<StageReport>,
+        outcome: Outcome,
+    ) -> Result<Report, Failure> {
+        let (records, checksum) = self.tally.settle(&*self.job.contents)?;
+        let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
+            stages.iter().filter(|stage| names.contains(&stage.name)).map(of).sum()
+        };
+        Ok(Report {
+            records,
+            bytes: records * self.plan.record_bytes as u64,
+            passes: outcome.passes,
+            plan: outcome.plan,
+            reason: outcome.reason,
+            partitions: sum(&["sorter"], |stage| stage.units),
+            seconds: 0.0,
+            read_bytes: sum(&["reader", "sampler", "loader", "reloader"], |stage| stage.bytes),
+            written_bytes: sum(&["writer", "spiller"], |stage| stage.bytes),
+            temp_peak_bytes: outcome.temp_peak_bytes,
+            direct_io: self.direct_io(),
+            checksum,
+            bottleneck: bottleneck(&stages),
+            stages,
+        })
+    }
+
+    fn direct_io(&self) -> DirectIo {
+        let (read, write) = (self.inputs.is_direct(), self.output.file.is_direct());
+        let reason = match (self.job.resources.io, read) {
+            (IoChoice::Auto, true) => "the input is not in the page cache",
+            (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",
+            _ => "as asked for",
+        };
+        DirectIo { read, write, reason: reason.to_owned() }
+    }
+}
+
+/// The system refused memory.
+pub(crate) fn no_memory(bytes: usize, cause: &io::Error) -> SortError {
+    SortError::NoMemory { bytes: bytes as u64, cause: cause.to_string() }
+}
