@@ -159,7 +159,10 @@ impl Step {
                 done_bytes: read + written.min(read),
                 total_bytes: 2 * read,
             },
-            phase => Step { phase, done_bytes: read + written, total_bytes: total },
+            phase => {
+                let again = state.bytes_of("reloader");
+                Step { phase, done_bytes: read + written + again, total_bytes: total }
+            }
         }
     }
 }

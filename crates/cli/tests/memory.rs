@@ -58,7 +58,7 @@ fn a_sort_that_spills_keeps_the_limit() {
     let place = Place::new();
     for make in ["gensort 600000 in", "gensort -s 600000 in", "sort --format gensort in -o in"] {
         place.run(make).succeeded();
-        for (limit_mib, passes) in [(16, 3), (24, 3), (40, 2)] {
+        for (limit_mib, passes) in [(8, 4), (16, 3), (24, 3), (40, 2)] {
             for order in ["", "--stable --key 0+2"] {
                 let sort =
                     format!("sort --format gensort {order} in -o out --json -S {limit_mib}M");
@@ -67,7 +67,9 @@ fn a_sort_that_spills_keeps_the_limit() {
                 let most = (limit_mib << 20) + PROGRAM_BYTES;
                 assert!(peak_rss_bytes <= most, "{make}, {sort}: {peak_rss_bytes} of {most}");
                 let temp = report["temp_peak_bytes"].as_u64().unwrap();
-                assert!(temp > 0 && temp <= 63_000_000, "{make}, {sort}: {temp} bytes spilled");
+                // Chunks of a page leave more of it empty, and with 8M nothing else fits.
+                let most = if limit_mib < 16 { 66_000_000 } else { 63_000_000 };
+                assert!(temp > 0 && temp <= most, "{make}, {sort}: {temp} bytes spilled");
                 assert!(report["passes"].as_u64() <= Some(passes), "{make}, {sort}: {report}");
             }
         }

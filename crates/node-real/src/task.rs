@@ -52,9 +52,25 @@ impl Shared {
         let shared = Arc::clone(self);
         let task_name = name.clone();
         let body = move || shared.run_here(rank, &task_name, start);
+        self.give_back_ended();
         let thread = thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body);
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread?);
         Ok(())
+    }
+
+    /// A thread that has ended keeps its stack until somebody awaits it, and a run may start thousands.
+    fn give_back_ended(&self) {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = std::mem::take(&mut *threads);
+        let (ended, running) = all.into_iter().partition(JoinHandle::is_finished);
+        *threads = running;
+        drop(threads);
+        let ended: Vec<JoinHandle<()>> = ended;
+        for thread in ended {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
     }
 }
 
