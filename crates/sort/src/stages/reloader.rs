@@ -11,6 +11,7 @@ use pipeline::{Failure, Worker};
 
 use crate::block::{Block, Chunk};
 use crate::contents::{Contents, Sample};
+use crate::error::SortError;
 use crate::partition::Run;
 use crate::spill::{Extent, Spill};
 use crate::splitters::Splitters;
@@ -105,7 +106,10 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
                 let share = (run.records() / run.chunks() as u64) as u32;
                 let buffer = buffers.pop().expect("one was read");
                 let opened = contents.unseal(&buffer, share);
-                let (records, marks) = opened.unwrap_or_default();
+                let (records, marks) = opened.ok_or_else(|| SortError::Spoilt {
+                    file: reloader.spill.file(extent).path().to_owned(),
+                    offset,
+                })?;
                 let mut block = block_of(
                     Chunk { bucket: 0, records, marks, buffer },
                     first + chunk as u64 * u64::from(share),
