@@ -12,12 +12,23 @@
 //!
 //! Rates of one hour are not those of the next; ratios within one run are what compares.
 
+mod child;
 mod cold;
 mod contender;
 mod datamation;
+mod disk;
+mod external;
+mod floor;
+mod group;
+mod heaper_merger;
 mod kernel;
 mod measure;
 mod memory;
+mod minute;
+mod records;
+mod requests;
+mod room;
+mod scratches;
 mod stage;
 mod table;
 
@@ -32,7 +43,7 @@ use crate::failure::{CliFailure, Exit};
 use crate::machine;
 use crate::size::readable;
 
-/// Measure this machine: a sort beside a copy, kernels, stages; every figure with its floor.
+/// Measure this machine: sorts beside a copy and peers, kernels, stages, disks; each with its floor.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -42,9 +53,13 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Bench {
     Datamation(datamation::Arguments),
+    External(external::Arguments),
+    Minute(minute::Arguments),
+    Disk(disk::Arguments),
     Memory(memory::Arguments),
     Kernel(kernel::Arguments),
     Stage(stage::Arguments),
+    HeaperMerger(heaper_merger::Arguments),
 }
 
 /// What every measurement may be asked.
@@ -71,14 +86,18 @@ impl Common {
 
 /// Measures.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let (common, report) = match &arguments.bench {
-        Bench::Datamation(arguments) => (arguments.common, datamation::run(arguments)),
-        Bench::Memory(arguments) => (arguments.common, memory::run(arguments)),
-        Bench::Kernel(arguments) => (arguments.common, kernel::run(arguments)),
-        Bench::Stage(arguments) => (arguments.common, stage::run(arguments)),
+    let (json, report) = match &arguments.bench {
+        Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
+        Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
+        Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),
+        Bench::Disk(arguments) => (arguments.common.json, disk::run(arguments)),
+        Bench::Memory(arguments) => (arguments.common.json, memory::run(arguments)),
+        Bench::Kernel(arguments) => (arguments.common.json, kernel::run(arguments)),
+        Bench::Stage(arguments) => (arguments.common.json, stage::run(arguments)),
+        Bench::HeaperMerger(arguments) => (arguments.common.json, heaper_merger::run(arguments)),
     };
-    let told = report.and_then(|report| report.tell(common.json));
-    told.map_err(|failure| failure.with_json(common.json))?;
+    let told = report.and_then(|report| report.tell(json));
+    told.map_err(|failure| failure.with_json(json))?;
     Ok(Exit::Done)
 }
 

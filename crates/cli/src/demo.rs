@@ -1,5 +1,5 @@
-//! `gristmill demo`: a million records, disk to disk and on simulated cores, beside the history of that
-//! sort.
+//! `gristmill demo`: a million records, disk to disk in one pass, in two and by a merge, and on simulated
+//! cores, beside the history of that sort.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::scratch::Scratch;
 use crate::size::{count, grouped};
 use crate::{machine, progress, say, sim};
 
-/// Sort a million records disk to disk and on 65,536 simulated cores, check them, and show the
-/// history of that sort.
+/// Sort a million records disk to disk, with much memory and with little, and on 65,536 simulated cores;
+/// check them, and show the history of that sort.
 #[derive(Args)]
 pub struct Arguments {
-    /// Where to work: 200 MB are needed for a moment
+    /// Where to work: 300 MB are needed for a moment
     #[arg(long, value_name = "DIR", default_value = ".")]
     directory: PathBuf,
     /// Simulated cores that sort 16 keys each at the end; 65,536 take a gigabyte of memory
@@ -39,6 +39,20 @@ const KEYS_PER_CORE: u64 = 16;
 
 /// The Datamation benchmark: one million records of 100 bytes (Anon et al., 1985).
 const RECORDS: u64 = 1_000_000;
+
+/// A fifth of the records fit into that.
+const LITTLE_MEMORY_BYTES: u64 = 20 << 20;
+
+/// The ways to sort, with the memory of each, if it is little.
+const WAYS: [(Choice, Option<u64>, &str); 3] = [
+    (Choice::Auto, None, "disk to disk, durable, every record accounted for"),
+    (
+        Choice::TwoPass,
+        Some(LITTLE_MEMORY_BYTES),
+        "the same in 20 MiB of memory, partitions on disk",
+    ),
+    (Choice::Merge, Some(LITTLE_MEMORY_BYTES), "the same in 20 MiB, by a merge of sorted runs"),
+];
 
 /// Who sorted the million before, where the records lay, and how long it took: FastSort to Popovici,
 /// MilliSort and NanoSort from the introduction of NanoSort (arXiv 2204.12615), Tandem and psort from psort.
@@ -61,13 +75,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let control = Control::default();
     let inside = place.path().to_owned();
     let watch = control.clone();
-    let (report, summary) = machine::run(&control, progress::Mode::Auto, move |node| {
+    let sorted = machine::run(&control, progress::Mode::Auto, move |node| {
         let (inside, watch) = (inside.clone(), watch.clone());
         async move { act(&node, &inside, &watch).await }
     })?;
     let million = simulate(&simulated)?;
-    tell(&report, &summary, &million)?;
-    let sound = summary.is_ordered() && summary.checksum.0 == report.checksum;
+    let sound = sorted
+        .iter()
+        .all(|(report, summary)| summary.is_ordered() && summary.checksum.0 == report.checksum);
+    tell(sorted[0].0.seconds, sound, &million)?;
     Ok(if sound && million.is_right() { Exit::Done } else { Exit::CheckFailed })
 }
 
@@ -94,8 +110,13 @@ fn simulate(job: &::lab::Job) -> Result<SimReport, CliFailure> {
     Ok(report)
 }
 
-async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Summary), Failure> {
-    let (input, output) = (place.join("input"), place.join("output"));
+/// Makes the records, and sorts and checks them each way.
+async fn act(
+    node: &Node,
+    place: &Path,
+    control: &Control,
+) -> Result<Vec<(Report, Summary)>, Failure> {
+    let input = place.join("input");
     let cores = machine::cores();
     let made = Generate {
         generator: Generator::default(),
@@ -109,39 +130,42 @@ async fn act(node: &Node, place: &Path, control: &Control) -> Result<(Report, Su
     };
     generate(node, &made).await?;
     let _ = say::out(format!("made      {RECORDS} records of 100 bytes"));
-    let memory_bytes = machine::memory_limit(None);
-    let job = Job {
-        sources: vec![Source::Path(input)],
-        target: Target::Path(output.clone()),
-        contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
-        resources: Resources { cores, memory_bytes, io: IoChoice::Direct },
-        temporary: Vec::new(),
-        plan: Choice::Auto,
-        tuning: Tuning::default(),
-        control: control.clone(),
-    };
-    let report = ::sort::run(node, &job).await?;
-    let _ = say::out(format!(
-        "sorted    disk to disk, durable, every record accounted for: {:.0} ms",
-        report.seconds * 1e3
-    ));
-    let check = Validated {
-        sources: vec![Source::Path(output)],
-        comparison: Comparison::valsort(false),
-        io: IoChoice::Direct,
-        cores,
-        control: control.clone(),
-    };
-    let summary = validate(node, &check).await?;
-    let _ = say::out(format!(
-        "checked   {} records in order, checksum {}",
-        summary.records, summary.checksum
-    ));
-    Ok((report, summary))
+    let mut sorted = Vec::new();
+    for (plan, memory, what) in WAYS {
+        let memory_bytes = memory.unwrap_or_else(|| machine::memory_limit(None));
+        let output = place.join("output");
+        let job = Job {
+            sources: vec![Source::Path(input.clone())],
+            target: Target::Path(output.clone()),
+            contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
+            resources: Resources { cores, memory_bytes, io: IoChoice::Direct },
+            temporary: Vec::new(),
+            plan,
+            tuning: Tuning::default(),
+            control: control.clone(),
+        };
+        let report = ::sort::run(node, &job).await?;
+        let ms = report.seconds * 1e3;
+        let _ = say::out(format!("sorted    {what}: {ms:.0} ms"));
+        let check = Validated {
+            sources: vec![Source::Path(output)],
+            comparison: Comparison::valsort(false),
+            io: IoChoice::Direct,
+            cores,
+            control: control.clone(),
+        };
+        let summary = validate(node, &check).await?;
+        let _ = say::out(format!(
+            "checked   {} records in order, checksum {}",
+            summary.records, summary.checksum
+        ));
+        sorted.push((report, summary));
+    }
+    Ok(sorted)
 }
 
-fn tell(report: &Report, summary: &Summary, million: &SimReport) -> Result<(), CliFailure> {
-    let here = format!("{:.0} ms", report.seconds * 1e3);
+fn tell(seconds: f64, sound: bool, million: &SimReport) -> Result<(), CliFailure> {
+    let here = format!("{:.0} ms", seconds * 1e3);
     say::out("\nSorting a million records, from the Datamation benchmark on\n")?;
     for (who, how, time) in HISTORY {
         say::out(format!("  {who:<28} {how:<14} {time:>8}"))?;
@@ -155,8 +179,8 @@ fn tell(report: &Report, summary: &Summary, million: &SimReport) -> Result<(), C
     };
     let time = format!("{:.0} us", million.time_us.mean);
     say::out(format!("  {who:<28} {:<14} {time:>8}", "simulated"))?;
-    if !summary.is_ordered() {
-        say::out("\nThe output is NOT in order: please report this.")?;
+    if !sound {
+        say::out("\nAn output is NOT in order or lost records: please report this.")?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Reports as JSON: the field names are a contract with scripts.
 
-use ::sort::Report;
-use pipeline::StageReport;
+use ::sort::{Report, Warning};
+use pipeline::{Move, StageReport};
 use serde_json::{Value, json};
 
 use crate::failure::CliFailure;
@@ -28,6 +28,22 @@ pub fn report(report: &Report, peak_rss_bytes: u64) -> Value {
         "checksum": format!("{:x}", report.checksum),
         "bottleneck": report.bottleneck,
         "stages": report.stages.iter().map(stage).collect::<Vec<_>>(),
+        "sample": {
+            "places": report.sample.places,
+            "bytes": report.sample.bytes,
+            "seconds": report.sample.seconds,
+        },
+        "unevenness": report.unevenness,
+        "warnings": report.warnings.iter().map(warning).collect::<Vec<_>>(),
+        "moves": report.moves.iter().map(moved).collect::<Vec<_>>(),
+    })
+}
+
+fn warning(warning: &Warning) -> Value {
+    json!({
+        "kind": warning.kind(),
+        "file": warning.file().display().to_string(),
+        "message": warning.to_string(),
     })
 }
 
@@ -41,6 +57,18 @@ fn stage(stage: &StageReport) -> Value {
         "starved_s": stage.starved_s,
         "blocked_s": stage.blocked_s,
         "mb_per_s": stage.mb_per_s(),
+        "unit_bytes": stage.unit_bytes().round() as u64,
+    })
+}
+
+fn moved(one: &Move) -> Value {
+    json!({
+        "seconds": one.seconds,
+        "stage": one.stage,
+        "what": one.what,
+        "from": one.from,
+        "to": one.to,
+        "why": one.why,
     })
 }
 

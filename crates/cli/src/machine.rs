@@ -44,7 +44,7 @@ where
 }
 
 /// What a cgroup's limit keeps for the program and the kernel's own needs.
-const CGROUP_RESERVE_BYTES: u64 = 48 << 20;
+pub const CGROUP_RESERVE_BYTES: u64 = 48 << 20;
 
 /// Per cent of the available memory that a sort takes when nobody says how much.
 const DEFAULT_PERCENT: u64 = 75;

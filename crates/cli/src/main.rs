@@ -1,5 +1,6 @@
 //! The `gristmill` command: one file a subcommand.
 
+mod balance;
 mod bench;
 mod completions;
 mod demo;

@@ -1,5 +1,5 @@
-//! Directories to work in and files that are not finished, gone on every exit: also when a signal ends
-//! the process.
+//! Directories to work in, files that are not finished, and processes at work for us, gone on every
+//! exit: also when a signal ends the process.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::iterator::{Handle, Signals};
 use tempfile::{NamedTempFile, TempDir};
 
@@ -21,6 +22,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// What is to go when the process ends.
 static ALIVE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Who is to end when the process ends.
+static COMPANIONS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// A directory.
 pub struct Scratch {
@@ -97,12 +101,56 @@ impl Draft {
     }
 }
 
+/// Something else that is removed when a signal ends the process; otherwise whoever made it does so.
+/// A signal is heard while there is a [`Scratch`].
+pub struct Held(PathBuf);
+
+impl Held {
+    /// From here on it is.
+    pub fn new(path: PathBuf) -> Held {
+        alive().push(path.clone());
+        Held(path)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        alive().retain(|place| *place != self.0);
+    }
+}
+
+/// A process that ends with this one, or it would go on writing where all was removed. It must not
+/// have been waited for while there is this.
+pub struct Companion(Pid);
+
+impl Companion {
+    /// From here on it is.
+    pub fn new(process: Pid) -> Companion {
+        companions().push(process);
+        Companion(process)
+    }
+}
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        companions().retain(|process| *process != self.0);
+    }
+}
+
 fn alive() -> MutexGuard<'static, Vec<PathBuf>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all that is in use; the process is about to end.
+fn companions() -> MutexGuard<'static, Vec<Pid>> {
+    COMPANIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends and removes all that is in use; the process is about to end.
 pub fn remove_all() {
+    for process in &*companions() {
+        // It may have ended by itself.
+        let _ = kill_process(*process, Signal::KILL);
+    }
     for place in &*alive() {
         remove(place);
     }
@@ -126,7 +174,8 @@ fn remove(place: &Path) {
         return;
     }
     for _ in 0..ATTEMPTS {
-        if std::fs::remove_dir_all(place).is_ok() {
+        // A control group is a directory whose files cannot be removed.
+        if std::fs::remove_dir(place).is_ok() || std::fs::remove_dir_all(place).is_ok() {
             return;
         }
         std::thread::sleep(PAUSE);

@@ -1,27 +1,34 @@
 //! `gristmill sort`: sorts files of records.
 
+mod target;
+
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::sort::{
-    Bytes, Choice, IoChoice, Job, Report, Resources, SortError, Source, Target, Tuning, Validated,
-    validate,
+    Bytes, Choice, IoChoice, Job, Manifest, Report, Resources, SortError, Source, Start, Target,
+    Tune, Tuning, Validated, ValidatedSet, validate, validate_set,
 };
 use clap::{Args, ValueEnum};
 use node::Node;
 use pipeline::{Control, Failure};
-use record::{Comparison, Format, Ties};
+use record::{Comparison, Format, Summary, Ties};
 
 use crate::failure::{CliFailure, Exit};
 use crate::files::{directory_of, is_same, is_standard_output};
 use crate::size::{Memory, grouped, memory, readable, threads};
-use crate::{json, machine, progress, say};
+use crate::{balance, json, machine, progress, say};
+use target::Named;
 
 /// Sort fixed-length records.
 ///
 /// Inputs are opened read-only and may be named as the output. The output shows the old content or
 /// the complete new one, never a part. No INPUT, or -, is standard input; no -o is standard output.
+///
+/// An output that is a directory, or whose name ends in / (it is made if it is not there), gets an
+/// ordered set of files, which its manifest.json lists; several share the records, and the manifest is in
+/// the first. An INPUT that is such a directory is its files.
 ///
 /// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000.
 #[derive(Args)]
@@ -29,9 +36,9 @@ pub struct Arguments {
     /// Files to sort, as one; - is standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// Where the sorted records go: a file, a device or a named pipe
-    #[arg(short, long, value_name = "OUTPUT")]
-    output: Option<PathBuf>,
+    /// Where the sorted records go: a file, a device, a named pipe, or directories (several -o)
+    #[arg(short, long = "output", value_name = "OUTPUT")]
+    outputs: Vec<PathBuf>,
     /// What a record is: gensort (100 bytes, key 0+10) or fixed:LEN
     #[arg(long, value_name = "FORMAT")]
     format: String,
@@ -57,6 +64,12 @@ pub struct Arguments {
     /// Whether to bypass the page cache; auto measures how much of the input lies in it
     #[arg(long, value_enum, default_value_t)]
     io: IoName,
+    /// Whether to move workers and requests to the bottleneck while the sort runs
+    #[arg(long, value_enum, default_value_t)]
+    tune: TuneName,
+    /// Where tuning begins: `worst` has one worker a stage, one request in flight, small units
+    #[arg(long, value_enum, default_value_t, hide = true)]
+    start: StartName,
     /// Read the output again and check its order and checksum
     #[arg(long)]
     verify: bool,
@@ -66,20 +79,22 @@ pub struct Arguments {
     /// Print a report as JSON on standard output
     #[arg(long)]
     json: bool,
-    /// Write the report as JSON to a file
+    /// Write the report as JSON to a file, and show the balance of the stages on standard error
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum PlanName {
-    /// One pass if memory holds everything, else two
+    /// One pass if memory holds everything; a merge of pipes and of what is nearly sorted; else two passes
     #[default]
     Auto,
     /// Everything in memory: read once, write once
     OnePass,
     /// What memory does not hold waits on disk in partitions
     TwoPass,
+    /// What memory does not hold waits on disk in sorted runs, which are merged
+    Merge,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -88,6 +103,22 @@ enum IoName {
     Auto,
     Direct,
     Buffered,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum TuneName {
+    /// Where stages wait for each other
+    #[default]
+    Auto,
+    /// Nothing moves: the plan's numbers stay
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum StartName {
+    #[default]
+    Derived,
+    Worst,
 }
 
 /// Sorts.
@@ -103,7 +134,8 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let ties = if arguments.stable { Ties::Position } else { Ties::Record };
     let format = Format::parse(&arguments.format, &arguments.keys, ties)
         .map_err(|error| CliFailure::usage(error.to_string()))?;
-    let job = job(arguments, &format);
+    let named = Named::new(&arguments.outputs)?;
+    let job = job(arguments, &format, named.target.clone());
     let (verify, comparison) = (arguments.verify, Comparison::Order(format.order));
     let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
         let (job, comparison) = (job.clone(), comparison.clone());
@@ -115,6 +147,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
             Ok(report)
         }
     })?;
+    named.keep();
     tell(arguments, &report)?;
     Ok(Exit::Done)
 }
@@ -122,7 +155,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
 /// Records and a report must not meet on standard output.
 fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
     let is_stdout = |path: &PathBuf| is_standard_output(path);
-    let records = arguments.output.as_ref().is_none_or(is_stdout);
+    let records = arguments.outputs.is_empty() || arguments.outputs.iter().any(is_stdout);
     let report = arguments.json || arguments.report.as_ref().is_some_and(is_stdout);
     if records && report {
         return Err(CliFailure::usage(
@@ -139,7 +172,9 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
         let message = format!("--report {}: no such directory; make it first", report.display());
         return Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) });
     }
-    let taken = arguments.inputs.iter().chain(&arguments.output).find(|path| is_same(path, report));
+    let manifests = arguments.outputs.iter().map(|output| output.join(Manifest::NAME));
+    let records = arguments.inputs.iter().chain(&arguments.outputs).cloned();
+    let taken = records.chain(manifests).find(|path| is_same(path, report));
     taken.map_or(Ok(()), |path| {
         let message = format!("--report would overwrite {}; name another file", path.display());
         Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) })
@@ -155,13 +190,14 @@ fn check_temporary(arguments: &Arguments) -> Result<(), CliFailure> {
     })
 }
 
-/// Only a regular file can be read again.
+/// Only regular files can be read again.
 fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
-    // What is not there yet becomes one; a directory is refused elsewhere.
+    // What is not there yet becomes one, or a directory of them.
     let can_be_read = |path: &PathBuf| {
         std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
     };
-    if arguments.verify && !arguments.output.as_ref().is_some_and(can_be_read) {
+    let can_be_read = !arguments.outputs.is_empty() && arguments.outputs.iter().all(can_be_read);
+    if arguments.verify && !can_be_read {
         return Err(CliFailure::usage(
             "--verify reads the output again, which must be a regular file; name one with -o",
         ));
@@ -169,7 +205,7 @@ fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
     Ok(())
 }
 
-fn job(arguments: &Arguments, format: &Format) -> Job {
+fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
     let source = |path: &PathBuf| match path.as_path() {
         path if path == Path::new("-") => Source::Standard,
         path => Source::Path(path.to_owned()),
@@ -180,7 +216,7 @@ fn job(arguments: &Arguments, format: &Format) -> Job {
     };
     Job {
         sources,
-        target: arguments.output.clone().map_or(Target::Standard, Target::Path),
+        target,
         contents: Arc::new(Bytes::new(format.order.clone())),
         resources: Resources {
             cores: arguments.parallel.map_or_else(machine::cores, usize::from),
@@ -196,9 +232,24 @@ fn job(arguments: &Arguments, format: &Format) -> Job {
             PlanName::Auto => Choice::Auto,
             PlanName::OnePass => Choice::OnePass,
             PlanName::TwoPass => Choice::TwoPass,
+            PlanName::Merge => Choice::Merge,
         },
-        tuning: Tuning::default(),
+        tuning: tuning(arguments),
         control: Control::default(),
+    }
+}
+
+fn tuning(arguments: &Arguments) -> Tuning {
+    Tuning {
+        tune: match arguments.tune {
+            TuneName::Auto => Tune::Auto,
+            TuneName::Off => Tune::Off,
+        },
+        start: match arguments.start {
+            StartName::Derived => Start::Derived,
+            StartName::Worst => Start::Worst,
+        },
+        ..Tuning::default()
     }
 }
 
@@ -209,8 +260,10 @@ async fn check_output(
     comparison: Comparison,
     report: &Report,
 ) -> Result<(), Failure> {
-    let Target::Path(path) = &job.target else {
-        return Ok(());
+    let path = match &job.target {
+        Target::Path(path) => path,
+        Target::Directories(all) => return check_set(node, job, &all[0], report).await,
+        Target::Standard => return Ok(()),
     };
     let again = Validated {
         sources: vec![Source::Path(path.clone())],
@@ -220,6 +273,30 @@ async fn check_output(
         control: job.control.clone(),
     };
     let summary = validate(node, &again).await?;
+    is_what_came_in(&summary, path, report)
+}
+
+/// The same of a set of files, each of which must be as it is listed, too.
+async fn check_set(
+    node: &Node,
+    job: &Job,
+    directory: &Path,
+    report: &Report,
+) -> Result<(), Failure> {
+    let again = ValidatedSet {
+        directory: directory.to_owned(),
+        io: IoChoice::Direct,
+        cores: job.resources.cores,
+        control: job.control.clone(),
+    };
+    let found = validate_set(node, &again).await?;
+    match found.wrong.into_iter().next() {
+        Some((file, what)) => Err(SortError::ReadBack { file, what }.into()),
+        None => is_what_came_in(&found.summary, directory, report),
+    }
+}
+
+fn is_what_came_in(summary: &Summary, output: &Path, report: &Report) -> Result<(), Failure> {
     let found = (summary.records as u64, summary.checksum.0);
     let what = match summary.first_unordered {
         Some(record) => format!("record {record} is out of order"),
@@ -229,10 +306,13 @@ async fn check_output(
         }
         None => return Ok(()),
     };
-    Err(SortError::ReadBack { file: path.clone(), what }.into())
+    Err(SortError::ReadBack { file: output.to_owned(), what }.into())
 }
 
 fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
+    for warning in &report.warnings {
+        say::err(format!("WARNING {warning}"));
+    }
     let value = json::report(report, node_real::peak_rss_bytes());
     if let Some(path) = &arguments.report {
         let text = format!("{value:#}\n");
@@ -242,9 +322,24 @@ fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
             CliFailure { file: Some(path.clone()), ..CliFailure::new("io", message) }
         })?;
     }
+    tell_people(arguments, report);
     if arguments.json {
         say::out(format!("{value:#}"))?;
-    } else if std::io::stderr().is_terminal() && arguments.progress == progress::Mode::Auto {
+    }
+    Ok(())
+}
+
+/// What people want to know on standard error, unless programs read it.
+fn tell_people(arguments: &Arguments, report: &Report) {
+    if arguments.progress == progress::Mode::Json {
+        return;
+    }
+    if arguments.report.is_some() {
+        say::err(balance::table(report));
+    } else if !arguments.json
+        && std::io::stderr().is_terminal()
+        && arguments.progress == progress::Mode::Auto
+    {
         say::err(format!(
             "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
             grouped(report.records),
@@ -254,5 +349,4 @@ fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
             report.bottleneck,
         ));
     }
-    Ok(())
 }

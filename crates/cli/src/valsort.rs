@@ -3,17 +3,24 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use ::sort::{IoChoice, SortError, Source, Validated, validate};
+use ::sort::{
+    IoChoice, Manifest, SetSummary, SortError, Source, Validated, ValidatedSet, validate,
+    validate_set,
+};
 use clap::Args;
 use pipeline::{Control, Failure};
 use record::{Comparison, SUMMARY_BYTES, Summary};
 
 use crate::failure::{CliFailure, Exit};
+use crate::files::directory_of;
 use crate::gensort::split_options;
 use crate::size::threads;
 use crate::{machine, progress, say};
 
 /// Check that records are in order: the checks and lines of valsort 1.5.
+///
+/// Of a directory with a manifest.json, or of that file, all files that it lists are checked in its
+/// order, and each against what is listed of it.
 ///
 /// Parts of a data set may be checked on their own (-o PART.sum), and their summaries, joined in
 /// the order of the parts, as a whole (-s ALL.sum). Exit 0: in order; 1: not in
@@ -35,7 +42,7 @@ pub struct Arguments {
     /// The file holds joined summaries
     #[arg(short = 's')]
     summaries: bool,
-    /// Sorted records, or with -s summaries; the reference's I/O options may follow; as with the
+    /// Sorted records, a directory of them, or with -s summaries; the reference's I/O options may follow; as with the
     /// reference, - is a file of that name
     #[arg(value_name = "FILE_NAME[,opts]")]
     file: OsString,
@@ -47,7 +54,13 @@ pub struct Arguments {
 /// Validates.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let comparison = Comparison::valsort(arguments.ignore_case);
-    let summary = if arguments.summaries {
+    let summary = if let Some(directory) = directory_of_set(arguments) {
+        let found = validated_set(arguments, directory)?;
+        if !found.wrong.is_empty() {
+            return Ok(tell_wrong(arguments, &found));
+        }
+        found.summary
+    } else if arguments.summaries {
         match joined(Path::new(&arguments.file), &comparison)? {
             Ok(summary) => summary,
             Err(said) => return Ok(refuse(arguments, &said)),
@@ -80,6 +93,51 @@ fn refuse(arguments: &Arguments, said: &str) -> Exit {
     Exit::CheckFailed
 }
 
+/// The directory of the set of files that is to be validated, if it is one.
+fn directory_of_set(arguments: &Arguments) -> Option<PathBuf> {
+    let path = PathBuf::from(split_options(&arguments.file).0);
+    if arguments.summaries {
+        None
+    } else if path.is_dir() {
+        Some(path)
+    } else {
+        path.ends_with(Manifest::NAME).then(|| directory_of(&path).to_owned())
+    }
+}
+
+fn validated_set(arguments: &Arguments, directory: PathBuf) -> Result<SetSummary, CliFailure> {
+    if arguments.ignore_case {
+        let message = "-i: a manifest says the order of its files itself; leave -i out";
+        return Err(CliFailure::usage(message));
+    }
+    let control = Control::default();
+    let job = ValidatedSet {
+        directory,
+        io: split_options(&arguments.file).1.unwrap_or(IoChoice::Auto),
+        cores: arguments.threads.map_or_else(machine::cores, usize::from),
+        control: control.clone(),
+    };
+    machine::run(&control, progress_of(arguments), move |node| {
+        let job = job.clone();
+        async move { validate_set(&node, &job).await }
+    })
+}
+
+/// Says of each file that is not as it should be what is wrong.
+fn tell_wrong(arguments: &Arguments, found: &SetSummary) -> Exit {
+    if !arguments.quiet {
+        for (file, what) in &found.wrong {
+            say::err(format!("{}: {what}", file.display()));
+        }
+        say::err("ERROR - the files are not what their manifest lists");
+    }
+    Exit::CheckFailed
+}
+
+fn progress_of(arguments: &Arguments) -> progress::Mode {
+    if arguments.quiet { progress::Mode::Never } else { arguments.progress }
+}
+
 /// The summary of a file of records, or what the reference says of one that ends in a part.
 fn validated(
     arguments: &Arguments,
@@ -94,8 +152,7 @@ fn validated(
         cores: arguments.threads.map_or_else(machine::cores, usize::from),
         control: control.clone(),
     };
-    let progress = if arguments.quiet { progress::Mode::Never } else { arguments.progress };
-    machine::run(&control, progress, move |node| {
+    machine::run(&control, progress_of(arguments), move |node| {
         let job = job.clone();
         async move {
             match validate(&node, &job).await {

@@ -2,17 +2,17 @@
 //! file left behind.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
+    command.arg("bench").args(arguments).args(["--smoke", "--json"]).output().unwrap()
+}
+
 fn bench(arguments: &[&str]) -> Value {
-    let ended = Command::new(env!("CARGO_BIN_EXE_gristmill"))
-        .arg("bench")
-        .args(arguments)
-        .args(["--smoke", "--json", "--runs", "2"])
-        .output()
-        .unwrap();
+    let ended = run(&[arguments, &["--runs", "2"]].concat());
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{arguments:?}: {said}");
     serde_json::from_slice(&ended.stdout).unwrap()
@@ -97,6 +97,92 @@ fn each_stage_runs_alone() {
     for stage in stages {
         let one = bench(&["stage", stage, "--directory", directory]);
         assert_eq!(names(one["rows"].as_array().unwrap()), ["copy", stage]);
+    }
+    assert_empty(place.path());
+}
+
+#[test]
+fn disks_are_measured_by_size_of_request() {
+    let place = tempfile::tempdir().unwrap();
+    let report = bench(&["disk", "--dir", place.path().to_str().unwrap()]);
+    assert_eq!(report["bytes"], 16 << 20);
+    let rows = rows(&report);
+    // 13 sizes with one and four in flight, and the best; written, then read.
+    assert_eq!(rows.len(), 2 * (13 * 2 + 1));
+    assert_eq!(rows[1]["name"], "write of 4 KiB, 1 in flight");
+    assert_eq!(rows.last().unwrap()["name"], "read of 16 MiB, 4 in flight");
+    for row in rows {
+        assert!(row["mb_per_s"].as_f64().unwrap() > 0.0, "{row:#}");
+        let percent = row["percent_of_best"].as_f64().unwrap();
+        assert!(percent > 0.0 && percent <= 100.0, "{row:#}");
+        assert!([1, 4].contains(&row["in_flight"].as_u64().unwrap()));
+        assert!(row["request_bytes"].as_u64().unwrap().is_power_of_two());
+    }
+    assert_empty(place.path());
+}
+
+#[test]
+fn a_minute_is_filled_with_records() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().to_str().unwrap();
+    let ended = run(&["minute", "--memory", "64M", "--seconds", "60", "--dir", directory]);
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    // A smoke run stops there.
+    assert_eq!((&report["records"], &report["bytes"]), (&20_000.into(), &2_000_000.into()));
+    assert!(report["seconds"].as_f64().unwrap() <= report["limit_s"].as_f64().unwrap());
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(names(rows), ["floor of one pass", "try 1", "try 2"]);
+    for row in &rows[1..] {
+        assert_eq!((&row["within"], &row["validated"]), (&true.into(), &true.into()));
+        assert_eq!(row["bytes"].as_u64(), row["records"].as_u64().map(|records| records * 100));
+    }
+    assert_empty(place.path());
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_anything_is_made() {
+    let place = tempfile::tempdir().unwrap();
+    let here = place.path().to_str().unwrap();
+    let cases: [(&[&str], &str); 12] = [
+        (&["external", "--dir", "/no/such/place"], "--dir"),
+        (&["external", "--dir", here, "--tmp", "/no/such/place"], "--tmp"),
+        (&["external", "--dir", here, "--peers", "/no/such/place"], "--peers"),
+        (&["external", "--dir", here, "--size", "0K"], "--size"),
+        (&["external", "--dir", here, "--size", "100M", "--memory", "1M"], "--memory"),
+        (&["external", "--dir", here, "--size", "1000000G"], "are free there"),
+        (&["external", "--dir", here, "--input", "odd"], "--input"),
+        (&["disk", "--dir", "/no/such/place"], "--dir"),
+        (&["disk", "--dir", here, "--size", "0M"], "--size"),
+        (&["minute", "--memory", "64M", "--dir", "/no/such/place"], "--dir"),
+        (&["minute", "--memory", "0K", "--dir", here], "--memory"),
+        (&["minute", "--memory", "64M", "--seconds", "0", "--dir", here], "--seconds"),
+    ];
+    for (arguments, named) in cases {
+        let ended = run(arguments);
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}");
+        let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(message.contains(named), "{arguments:?}: {message}");
+        assert_empty(place.path());
+    }
+}
+
+#[test]
+fn more_runs_are_read_in_smaller_pieces() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().to_str().unwrap();
+    let report = bench(&["heaper-merger", "--directory", directory]);
+    let rows = rows(&report);
+    assert_eq!(names(rows), ["copy", "2 runs", "16 runs", "256 runs"]);
+    let reads: Vec<u64> = rows[1..].iter().map(|row| row["read_bytes"].as_u64().unwrap()).collect();
+    assert!(reads.is_sorted_by(|few, many| few > many), "{reads:?}");
+    for (row, runs) in rows[1..].iter().zip([2, 16, 256]) {
+        assert_eq!(row["runs"], runs);
+        assert!(
+            row["mb_per_s"].as_f64().unwrap() > 0.0 && row["merge_passes"].as_u64().unwrap() > 0
+        );
     }
     assert_empty(place.path());
 }

@@ -76,6 +76,32 @@ fn a_sort_that_spills_keeps_the_limit() {
     }
 }
 
+/// So is a merge of sorted runs: of random input all records are written twice, or with very little memory
+/// some more often; sorted input is one run.
+#[test]
+fn a_sort_that_merges_keeps_the_limit() {
+    let place = Place::new();
+    for make in ["gensort 600000 in", "gensort -s 600000 in", "sort --format gensort in -o in"] {
+        place.run(make).succeeded();
+        let is_sorted = make.starts_with("sort");
+        for (limit_mib, passes) in [(8, 3), (16, 2), (24, 2), (40, 2)] {
+            for order in ["", "--stable --key 0+2"] {
+                let sort = format!(
+                    "sort --plan merge --format gensort {order} in -o out --json --verify -S {limit_mib}M"
+                );
+                let report = place.run(&sort).succeeded().json();
+                let peak_rss_bytes = report["peak_rss_bytes"].as_u64().unwrap();
+                let most = (limit_mib << 20) + PROGRAM_BYTES;
+                assert!(peak_rss_bytes <= most, "{make}, {sort}: {peak_rss_bytes} of {most}");
+                assert_eq!(report["plan"], "merge");
+                let passes = if is_sorted { 2 } else { passes };
+                assert!(report["passes"].as_u64() <= Some(passes), "{make}, {sort}: {report}");
+                assert_eq!(report["partitions"] == 1, is_sorted, "{make}, {sort}: {report}");
+            }
+        }
+    }
+}
+
 /// A pipe's length is not known: its sort may fill what `-S` gives, and no more.
 #[test]
 fn a_pipe_keeps_the_limit() {
@@ -87,13 +113,15 @@ fn a_pipe_keeps_the_limit() {
 
 #[test]
 fn the_output_depends_on_nothing_but_input_and_order() {
-    const WAYS: [&str; 6] = [
+    const WAYS: [&str; 8] = [
         "-S 200M",
         "-S 2G",
         "--parallel 1",
         "--parallel 7 --io direct",
         "--io buffered",
         "--plan one-pass --parallel 3 -S 1G",
+        "--plan merge -S 12M",
+        "--plan merge --parallel 3 -S 1G",
     ];
     // A key of one bit a byte: nearly every record has the key of many others.
     const ORDERS: [&str; 3] =

@@ -18,7 +18,7 @@ const SUBCOMMANDS: [&str; 8] =
     ["sort", "gensort", "valsort", "sim", "lab", "demo", "doctor", "completions"];
 
 /// The fields that scripts rely on, in their order.
-const REPORT: [&str; 15] = [
+const REPORT: [&str; 19] = [
     "records",
     "bytes",
     "passes",
@@ -34,12 +34,25 @@ const REPORT: [&str; 15] = [
     "checksum",
     "bottleneck",
     "stages",
+    "sample",
+    "unevenness",
+    "warnings",
+    "moves",
 ];
 
-const STAGE: [&str; 8] =
-    ["name", "workers", "units", "bytes", "busy_s", "starved_s", "blocked_s", "mb_per_s"];
+const STAGE: [&str; 9] = [
+    "name",
+    "workers",
+    "units",
+    "bytes",
+    "busy_s",
+    "starved_s",
+    "blocked_s",
+    "mb_per_s",
+    "unit_bytes",
+];
 
-const NUMBERS: [&str; 9] = [
+const NUMBERS: [&str; 10] = [
     "records",
     "bytes",
     "passes",
@@ -49,6 +62,7 @@ const NUMBERS: [&str; 9] = [
     "written_bytes",
     "temp_peak_bytes",
     "peak_rss_bytes",
+    "unevenness",
 ];
 
 fn fields(value: &Value) -> Vec<&str> {
@@ -64,7 +78,17 @@ fn check_report(report: &Value) {
     for stage in stages {
         assert_eq!(fields(stage), STAGE);
         assert!(stage["workers"].as_u64() > Some(0), "{stage}");
+        let [units, bytes, mean] =
+            ["units", "bytes", "unit_bytes"].map(|name| stage[name].as_u64());
+        assert!(
+            units.zip(mean).map(|(units, mean)| units * mean)
+                <= bytes.zip(units).map(|(bytes, units)| bytes + units),
+            "{stage}"
+        );
     }
+    assert_eq!(fields(&report["sample"]), ["places", "bytes", "seconds"]);
+    assert!(report["unevenness"].as_f64() >= Some(1.0), "{}", report["unevenness"]);
+    assert_eq!(report["warnings"], Value::Array(Vec::new()));
     let named = |stage: &&Value| stage["name"] == report["bottleneck"];
     assert!(stages.iter().any(|stage| named(&stage)), "{}", report["bottleneck"]);
 }
@@ -73,9 +97,9 @@ fn check_report(report: &Value) {
 fn the_report_of_a_sort() {
     let place = Place::with_records(1000);
     let ran = place.run("sort --format gensort in -o out --json --report report").succeeded();
-    assert_eq!(ran.err, "");
     let report = ran.json();
     check_report(&report);
+    check_table(&ran.err, &report);
     assert_eq!(report["records"], 1000);
     assert_eq!(report["bytes"], 100_000);
     assert_eq!((&report["passes"], &report["plan"]), (&1.into(), &"one-pass".into()));
@@ -86,17 +110,101 @@ fn the_report_of_a_sort() {
     assert_eq!(written, report);
 }
 
+/// The table tells what the JSON tells: every stage, in order, the slowest marked.
+fn check_table(table: &str, report: &Value) {
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let head = format!("{}: ", report["plan"].as_str().unwrap());
+    assert!(
+        table.starts_with(&head) && table.contains(report["reason"].as_str().unwrap()),
+        "{table}"
+    );
+    let header = table.lines().position(|line| line.starts_with("  stage ")).expect(table);
+    let rows: Vec<&str> =
+        table.lines().skip(header + 1).take_while(|line| !line.is_empty()).collect();
+    let stages = report["stages"].as_array().unwrap();
+    assert_eq!(rows.len(), stages.len(), "{table}");
+    for (row, stage) in rows.iter().zip(stages) {
+        let name = stage["name"].as_str().unwrap();
+        let mark = if stage["name"] == report["bottleneck"] { '>' } else { ' ' };
+        let figures = row.strip_prefix(&format!("{mark} {name} ")).expect(table);
+        let figures: Vec<&str> = figures.split_whitespace().collect();
+        assert_eq!(figures[0], stage["workers"].to_string(), "{row}");
+        assert_eq!(figures[1], stage["units"].to_string(), "{row}");
+        let shares =
+            figures.iter().filter_map(|figure| figure.strip_suffix('%')?.parse::<u32>().ok());
+        assert!((99..=101).contains(&shares.sum::<u32>()), "{row}");
+    }
+    for line in ["disk ", "sample ", "uneven "] {
+        assert!(table.lines().any(|told| told.starts_with(line)), "no {line}in {table}");
+    }
+}
+
+#[test]
+fn the_report_of_two_passes() {
+    let place = Place::with_records(200_000);
+    let sort = "sort --format gensort in -o out --plan two-pass -S 8M --report report";
+    let ran = place.run(sort).succeeded();
+    let report: Value = serde_json::from_slice(&place.read("report")).unwrap();
+    check_report(&report);
+    check_table(&ran.err, &report);
+    assert!(report["sample"]["places"].as_u64() > Some(1), "{}", report["sample"]);
+    let bytes = report["sample"]["bytes"].as_u64().unwrap();
+    let sampler =
+        report["stages"].as_array().unwrap().iter().find(|stage| stage["name"] == "sampler");
+    assert_eq!(sampler.unwrap()["bytes"].as_u64(), Some(bytes));
+    assert!(report["unevenness"].as_f64() > Some(1.0), "{}", report["unevenness"]);
+}
+
+/// Programs that read progress read nothing else.
+#[test]
+fn a_table_is_not_among_json_lines() {
+    let place = Place::with_records(1000);
+    let ran =
+        place.run("sort --format gensort in -o out --report report --progress json").succeeded();
+    for line in ran.err.lines() {
+        assert!(serde_json::from_str::<Value>(line).is_ok(), "{line}");
+    }
+}
+
+/// Tuning begins anywhere and moves what it likes: the records are the same. Off, nothing moves.
+#[test]
+fn tuning_shows_in_nothing_but_the_moves() {
+    let place = Place::with_records(100_000);
+    place.run("sort --format gensort in -o expected --tune off").succeeded();
+    for tuning in ["--tune off --start worst", "--start worst", "--tune auto"] {
+        let line = format!("sort --format gensort in -o out --json {tuning}");
+        let report = place.run(&line).succeeded().json();
+        assert!(place.read("out") == place.read("expected"), "{tuning}");
+        let moves = report["moves"].as_array().unwrap();
+        for one in moves {
+            assert_eq!(fields(one), ["seconds", "stage", "what", "from", "to", "why"]);
+        }
+        if tuning.contains("off") {
+            assert_eq!(moves.len(), 0);
+            let workers = |stage: &Value| stage["workers"] == 1;
+            assert!(report["stages"].as_array().unwrap().iter().all(workers), "{report}");
+        }
+    }
+}
+
 #[test]
 fn the_report_of_a_pipe_and_of_nothing() {
     let place = Place::with_records(1000);
     let input = place.read("in");
-    for records in [1000, 0] {
+    for (records, plan) in [(1000, "merge"), (1000, "two-pass"), (0, "merge"), (0, "two-pass")] {
         let bytes = &input[..records * 100];
-        let ran = place.feed("sort --format gensort --report report", bytes).succeeded();
+        let line = format!("sort --format gensort --plan {plan} --report report");
+        let ran = place.feed(&line, bytes).succeeded();
         assert_eq!(ran.out.len(), bytes.len());
         let report: Value = serde_json::from_slice(&place.read("report")).unwrap();
         check_report(&report);
         assert_eq!(report["records"], records);
+        check_table(&ran.err, &report);
+        assert_eq!(report["plan"], plan);
+        // The first blocks are the sample, and a merge needs none: nothing is read for it alone.
+        let sample = &report["sample"];
+        let places = if plan == "merge" { 0 } else { records.min(1) };
+        assert_eq!((&sample["places"], &sample["bytes"]), (&places.into(), &0.into()));
     }
 }
 

@@ -7,6 +7,7 @@
 //! ```text
 //! a block of records      [`Classifier`] > [`scatter`]        which partition, and copy it there
 //! a partition of records  entries > [`sort`] > [`gather`]     its order, and one copy in that order
+//! sorted runs             [`LoserTree`]                       which has the next record
 //! any records             [`RecordCrc`]                       the checksum valsort prints
 //! scratch for all of it   [`Slab`]                            zeroed, on huge pages
 //! ```
@@ -21,6 +22,7 @@ mod classifier;
 mod crc;
 mod entry;
 mod gather;
+mod loser_tree;
 pub mod patterns;
 mod prefetch;
 mod scatter;
@@ -34,6 +36,7 @@ pub use classifier::Classifier;
 pub use crc::{RecordCrc, block_crc};
 pub use entry::{Entry, Rows, row};
 pub use gather::{gather, gather_parallel};
+pub use loser_tree::LoserTree;
 pub use scatter::{Bin, scatter};
 pub use slab::Slab;
 pub use sort::{sort, sort_parallel};

@@ -2,24 +2,29 @@
 //!
 //! A disk serves one request at a time, in the order of arrival: a fixed time, and a time for each
 //! KiB. A file holds bytes, or in a run over counts a length alone. What direct I/O refuses on a
-//! real disk (requests that are not whole blocks) is refused here too.
+//! real disk (requests that are not whole blocks) is refused here too. What a crash leaves is the
+//! [`journal`]'s to say.
 
+mod content;
 mod handle;
 mod holes;
+mod journal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use node::backend::{Disks, FileHandle, Request, chain_capacity};
-use node::{FileKind, Metadata, Open, Standard, Time};
+use node::{FileKind, Metadata, Open, Random, Standard, Time};
 
 use crate::fault::{Fault, FaultPlan};
 use crate::timeline::Timeline;
+use content::{Content, Inode};
 use handle::Handle;
-use holes::Holes;
+pub use journal::Durability;
+use journal::{Entry, Journal};
 
 const KIB: u64 = 1024;
 
@@ -56,74 +61,61 @@ pub struct MemoryDisks {
 
 struct Shared {
     timeline: Arc<dyn Timeline>,
-    model: DiskModel,
     faults: FaultPlan,
     state: Mutex<State>,
 }
 
+type Files = BTreeMap<PathBuf, Arc<Inode>>;
+
+/// Sees what is written to a file and where, and may change it.
+type Spoiler = Box<dyn FnMut(&Path, u64, &mut [u8]) + Send>;
+
 struct State {
-    files: BTreeMap<PathBuf, Arc<Inode>>,
+    files: Files,
+    /// Those that somebody may ask about: files lie in any directory.
+    directories: BTreeSet<PathBuf>,
+    /// Where a crash may lose something, what changed since that is on the disk for sure.
+    journal: Option<Journal>,
+    /// How often the power has failed: what was begun before does not end.
+    life: u64,
+    spoiler: Option<Spoiler>,
     created: u64,
     capacity: u64,
     /// The most space that was ever taken.
     peak: u64,
+    /// The one that everything is on, and those that are mounted.
+    disks: Vec<Disk>,
+}
+
+/// A disk, which serves one request at a time.
+struct Disk {
+    under: PathBuf,
+    model: DiskModel,
     busy_until: Time,
+    written: u64,
 }
 
-struct Inode {
-    number: u64,
-    kind: FileKind,
-    content: Mutex<Content>,
-}
-
-#[derive(Default)]
-struct Content {
-    /// `None` when the file holds counts alone.
-    bytes: Option<Vec<u8>>,
-    length: u64,
-    /// What of the length takes no space.
-    holes: Holes,
-    mode: u32,
-    locked: bool,
-    /// How far a sequential source has been read.
-    read: u64,
-}
-
-impl Content {
-    /// Cuts the file, or makes it longer by a hole.
-    fn resize(&mut self, length: u64) {
-        if let Some(bytes) = &mut self.bytes {
-            bytes.resize(length as usize, 0);
-        }
-        self.holes.fill(length..self.length);
-        self.holes.dig(self.length..length);
-        self.length = length;
-    }
-
-    /// The space it takes.
-    fn taken(&self) -> u64 {
-        self.length - self.holes.bytes()
-    }
-
-    /// The space it takes once this range has its own.
-    fn taken_with(&self, range: &Range<u64>) -> u64 {
-        let behind = range.end.max(self.length) - range.start.max(self.length);
-        self.taken() + behind + self.holes.inside(range)
+impl Disk {
+    fn new(under: &Path, model: DiskModel) -> Disk {
+        Disk { under: under.to_owned(), model, busy_until: Time(0), written: 0 }
     }
 }
 
 impl MemoryDisks {
     pub(crate) fn new(timeline: &Arc<dyn Timeline>, model: DiskModel) -> MemoryDisks {
         let state = State {
-            files: BTreeMap::new(),
+            files: Files::new(),
+            directories: BTreeSet::new(),
+            journal: None,
+            life: 0,
+            spoiler: None,
             created: 0,
             capacity: u64::MAX,
             peak: 0,
-            busy_until: Time(0),
+            disks: vec![Disk::new(Path::new("/"), model)],
         };
         let shared = Shared {
             timeline: Arc::clone(timeline),
-            model,
             faults: FaultPlan::default(),
             state: Mutex::new(state),
         };
@@ -132,37 +124,42 @@ impl MemoryDisks {
 
     /// Puts a regular file there.
     pub fn put(&self, path: &Path, bytes: Vec<u8>) {
-        self.add(
-            path,
-            FileKind::Regular,
-            Content {
-                length: bytes.len() as u64,
-                bytes: Some(bytes),
-                mode: 0o644,
-                ..Content::default()
-            },
-        );
+        self.add(path, FileKind::Regular, Content::new(bytes, 0o644));
     }
 
     /// Puts a regular file there that holds `length` counted bytes; files that this node creates
     /// by writing counted buffers hold counts too.
     pub fn put_counted(&self, path: &Path, length: u64) {
-        self.add(path, FileKind::Regular, Content { length, mode: 0o644, ..Content::default() });
+        self.add(path, FileKind::Regular, Content::counted(length, 0o644));
     }
 
     /// Puts a pipe there that gives `bytes` and then ends, or takes what is written to it.
     pub fn put_pipe(&self, path: &Path, bytes: Vec<u8>) {
-        self.add(
-            path,
-            FileKind::Sequential,
-            Content { length: bytes.len() as u64, bytes: Some(bytes), ..Content::default() },
-        );
+        self.add(path, FileKind::Sequential, Content::new(bytes, 0));
+    }
+
+    /// Mounts another disk there: files below it are served beside all others, by this model.
+    pub fn mount(&self, under: &Path, model: DiskModel) {
+        let mut state = self.shared.lock();
+        state.disks.push(Disk::new(under, model));
+        state.directories.insert(under.to_owned());
+    }
+
+    /// How many bytes were written to the disk that is mounted there.
+    pub fn written_bytes(&self, under: &Path) -> u64 {
+        let state = self.shared.lock();
+        state.disks[state.disk_of(under)].written
+    }
+
+    /// Says that a path is a directory, to whoever asks what is there.
+    pub fn put_directory(&self, path: &Path) {
+        self.shared.lock().directories.insert(path.to_owned());
     }
 
     /// The bytes of a file, if it is there and holds bytes.
     pub fn get(&self, path: &Path) -> Option<Vec<u8>> {
         let inode = self.shared.lock().files.get(path).cloned()?;
-        inode.lock().bytes.clone()
+        inode.lock().bytes()
     }
 
     /// The length of a file, if it is there.
@@ -192,21 +189,52 @@ impl MemoryDisks {
         self.shared.faults.fail(nth, fault);
     }
 
+    /// What a crash leaves of changes from now on; what is there stays.
+    pub fn set_durability(&self, durability: Durability) {
+        let mut state = self.shared.lock();
+        state.journal = Journal::new(durability, &state.files);
+    }
+
+    /// The power fails: no request ends that has not ended, locks are gone, and files are what the seed
+    /// draws from all that the [`Durability`] allows.
+    pub fn crash(&self, seed: u64) {
+        let mut state = self.shared.lock();
+        state.life += 1;
+        state.disks.iter_mut().for_each(|disk| disk.busy_until = Time(0));
+        let left = match &mut state.journal {
+            Some(journal) => journal.crash(&mut Random::new(seed)),
+            None => journal::copy(&state.files),
+        };
+        state.files = left;
+    }
+
+    /// Shows every write to this function, each buffer with its file and offset, before it is on the disk:
+    /// what the function changes there, the disk has not kept.
+    pub fn spoil(&self, spoiler: impl FnMut(&Path, u64, &mut [u8]) + Send + 'static) {
+        self.shared.lock().spoiler = Some(Box::new(spoiler));
+    }
+
     /// How many operations there were: opens, changes, reads, writes, syncs.
     pub fn operations(&self) -> u64 {
         self.shared.faults.operations()
     }
 
-    fn add(&self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
-        self.shared.lock().add(path, kind, content)
+    fn add(&self, path: &Path, kind: FileKind, content: Content) {
+        let mut state = self.shared.lock();
+        let inode = state.add(path, kind, content);
+        if let Some(journal) = &mut state.journal {
+            journal.put(path, &inode);
+        }
     }
 
     fn find(&self, path: &Path) -> io::Result<Arc<Inode>> {
         self.shared.lock().files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn handle(&self, inode: Arc<Inode>, direct: bool) -> Arc<dyn FileHandle> {
-        Arc::new(Handle { shared: Arc::clone(&self.shared), inode, direct })
+    fn handle(&self, path: &Path, inode: Arc<Inode>, direct: bool) -> Arc<dyn FileHandle> {
+        let shared = Arc::clone(&self.shared);
+        let life = shared.lock().life;
+        Arc::new(Handle { shared, path: path.into(), inode, direct, life })
     }
 }
 
@@ -215,17 +243,37 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The number by which people know the disk of a path.
+    fn device_of(&self, path: &Path) -> u64 {
+        1 + self.lock().disk_of(path) as u64
+    }
+
     fn count(&self) -> io::Result<()> {
         self.faults.next().map_or(Ok(()), |fault| Err(fault.error()))
     }
 
-    /// When a request that arrives now is done.
-    fn serve(&self, request: &Request) -> Time {
+    fn sync(&self, inode: &Inode) {
+        if let Some(journal) = &mut self.lock().journal {
+            journal.sync(inode.number);
+        }
+    }
+
+    fn note(&self, entry: impl FnOnce() -> Entry) {
+        if let Some(journal) = &mut self.lock().journal {
+            journal.note(entry());
+        }
+    }
+
+    /// When a request for that file that arrives now is done.
+    fn serve(&self, path: &Path, request: &Request) -> Time {
         let mut state = self.lock();
-        let begin = state.busy_until.max(self.timeline.now());
-        let ticks = self.model.service_ns(request) * FS_PER_NS / self.timeline.tick_fs();
-        state.busy_until = begin.after(ticks);
-        state.busy_until
+        let disk = state.disk_of(path);
+        let disk = &mut state.disks[disk];
+        let begin = disk.busy_until.max(self.timeline.now());
+        let ticks = disk.model.service_ns(request) * FS_PER_NS / self.timeline.tick_fs();
+        disk.written += written_by(request);
+        disk.busy_until = begin.after(ticks);
+        disk.busy_until
     }
 
     /// Whether that range of the file may have space of its own.
@@ -242,7 +290,21 @@ impl Shared {
     }
 }
 
+/// The bytes that a request writes.
+fn written_by(request: &Request) -> u64 {
+    match request {
+        Request::Write { range, .. } => range.len() as u64,
+        Request::WriteChain { buffers, .. } => chain_capacity(buffers) as u64,
+        _ => 0,
+    }
+}
+
 impl State {
+    /// The disk that a path is on: of those above it, the one mounted last.
+    fn disk_of(&self, path: &Path) -> usize {
+        self.disks.iter().rposition(|disk| path.starts_with(&disk.under)).unwrap_or(0)
+    }
+
     fn add(&mut self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
         self.created += 1;
         let inode = Arc::new(Inode { number: self.created, kind, content: Mutex::new(content) });
@@ -256,35 +318,21 @@ impl State {
     }
 }
 
-impl Inode {
-    fn lock(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn metadata(&self) -> Metadata {
-        let content = self.lock();
-        Metadata {
-            kind: self.kind,
-            device: 1,
-            identity: self.number,
-            mode: content.mode,
-            length: content.length,
-        }
-    }
-}
-
 impl Disks for MemoryDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
         self.shared.count()?;
         match how {
-            Open::Read { direct } => Ok(self.handle(self.find(path)?, direct)),
-            Open::Append => Ok(self.handle(self.find(path)?, false)),
+            Open::Read { direct } => Ok(self.handle(path, self.find(path)?, direct)),
+            Open::Append => Ok(self.handle(path, self.find(path)?, false)),
             Open::Create { direct, mode } => {
                 if self.find(path).is_ok() {
                     return Err(io::ErrorKind::AlreadyExists.into());
                 }
-                let content = Content { bytes: Some(Vec::new()), mode, ..Content::default() };
-                Ok(self.handle(self.add(path, FileKind::Regular, content), direct))
+                let content = Content::new(Vec::new(), mode);
+                let inode = self.shared.lock().add(path, FileKind::Regular, content);
+                let file = inode.number;
+                self.shared.note(|| Entry::Create { path: path.to_owned(), file, mode });
+                Ok(self.handle(path, inode, direct))
             }
         }
     }
@@ -294,7 +342,11 @@ impl Disks for MemoryDisks {
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        Ok(self.find(path)?.metadata())
+        if self.shared.lock().directories.contains(path) {
+            let (kind, device) = (FileKind::Directory, self.shared.device_of(path));
+            return Ok(Metadata { kind, device, identity: 0, mode: 0o755, length: 0 });
+        }
+        Ok(Metadata { device: self.shared.device_of(path), ..self.find(path)?.metadata() })
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
@@ -305,13 +357,20 @@ impl Disks for MemoryDisks {
         self.shared.count()?;
         let mut state = self.shared.lock();
         let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        let file = inode.number;
         state.files.insert(to.to_owned(), inode);
+        if let Some(journal) = &mut state.journal {
+            journal.note(Entry::Rename { from: from.to_owned(), to: to.to_owned(), file });
+            journal.sync_directory();
+        }
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let removed = self.shared.lock().files.remove(path);
-        removed.map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+        let inode = self.shared.lock().files.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        let file = inode.number;
+        self.shared.note(|| Entry::Remove { path: path.to_owned(), file });
+        Ok(())
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {

@@ -9,11 +9,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
-use node::{Costs, Node, Rank, Time};
+use node::{Costs, Node, Random, Rank, Time};
 
 use crate::disk::{DiskModel, MemoryDisks};
 use crate::driver::task::{Place, TaskBackend};
 use crate::driver::world::{Action, Step, TaskId, World};
+use crate::fault::DeathPlan;
 use crate::report::Stuck;
 use crate::timeline::Timeline;
 
@@ -23,6 +24,7 @@ pub struct Driver {
     seed: u64,
     costs: Costs,
     disks: Vec<Arc<MemoryDisks>>,
+    deaths: DeathPlan,
 }
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
@@ -38,7 +40,7 @@ impl Driver {
         let world = Arc::new(World::new(seed));
         let timeline: Arc<dyn Timeline> = Arc::clone(&world) as Arc<dyn Timeline>;
         let disks = (0..nodes).map(|_| Arc::new(MemoryDisks::new(&timeline, model))).collect();
-        Driver { world, seed, costs, disks }
+        Driver { world, seed, costs, disks, deaths: DeathPlan::default() }
     }
 
     /// The disks of a node: to put files there and to look at them, before and after the run.
@@ -51,7 +53,25 @@ impl Driver {
         self.world.now()
     }
 
-    /// Runs `program` on every node to its end; the answers in the order of ranks.
+    /// Lets a node die after the `nth` event of the next run (the first is 1), if there are so many: its
+    /// tasks stop where they are, and its disks hold what a crash leaves (see
+    /// [`Durability`](crate::Durability)). In the run after that it is there again.
+    pub fn kill(&self, rank: u32, nth: u64) {
+        self.deaths.kill(nth, rank);
+    }
+
+    /// How many events the last run had: starts and turns of tasks, and what comes to pass between them.
+    pub fn events(&self) -> u64 {
+        self.deaths.events()
+    }
+
+    /// How many nodes have died.
+    pub fn deaths(&self) -> u64 {
+        self.deaths.fired()
+    }
+
+    /// Runs `program` on every node to its end; the answers in the order of ranks. A node that dies before
+    /// its program has ended gives none.
     pub fn run<T, P, Task>(&self, program: P) -> Result<Vec<T>, Stuck>
     where
         T: Send + 'static,
@@ -69,7 +89,10 @@ impl Driver {
             };
             self.world.add_task(format!("node {rank}"), rank, Box::new(start));
         }
-        self.turn_until_quiet()?;
+        self.deaths.begin();
+        let quiet = self.turn_until_quiet();
+        self.deaths.end();
+        quiet?;
         let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(answers.into_values().collect())
     }
@@ -97,6 +120,13 @@ impl Driver {
                     let waiting = self.world.waiting();
                     return Err(Stuck { tasks: waiting.len(), waiting, seed: self.seed });
                 }
+            }
+            if let Some(rank) = self.deaths.next() {
+                for task in self.world.kill(rank) {
+                    running.remove(&task);
+                }
+                let draw = Random::stream(self.seed, self.deaths.events()).next_u64();
+                self.disks(rank).crash(draw);
             }
         }
     }

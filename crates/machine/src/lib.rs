@@ -23,7 +23,8 @@
 //! task yield before it touches something shared, so a thousand seeds are a thousand schedules (the
 //! method of FoundationDB's and TigerBeetle's simulators).
 //!
-//! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number.
+//! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number, and what a crash leaves.
+//! A node of the driver can be killed after any event.
 
 mod cluster;
 mod cores;
@@ -41,7 +42,7 @@ mod timeline;
 mod tiny;
 
 pub use cluster::{Cluster, Outcome, Watch};
-pub use disk::{DiskModel, MemoryDisks};
+pub use disk::{DiskModel, Durability, MemoryDisks};
 pub use driver::Driver;
 pub use fault::Fault;
 pub use profile::{CoreModel, NetworkModel, NicModel, Profile, ProfileError};

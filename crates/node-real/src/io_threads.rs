@@ -9,8 +9,8 @@ use std::{io, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Requests in flight at most: more than any plan has (four large reads and eight of the sample).
-/// Four of megabytes saturate the disks we have measured; threads start only when all are busy.
+/// Requests at work at most; what else is asked for waits. Four of megabytes, or sixteen smaller ones,
+/// saturate the disks we have measured; threads start only when all are busy.
 const THREADS: usize = 16;
 
 /// Stack of such a thread: it makes system calls, nothing else.

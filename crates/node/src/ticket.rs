@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::Node;
 use crate::guarded::Guarded;
+use crate::{Node, Time};
 
 /// The right to one answer.
 #[derive(Debug)]
@@ -31,6 +31,12 @@ impl<T> Ticket<T> {
     /// The answer, waiting for it.
     pub async fn wait(self, node: &Node) -> T {
         self.shared.wait_for(node, Option::take).await
+    }
+
+    /// Waits until the answer is there (true) or the deadline passes first (false).
+    pub async fn done_by(&self, node: &Node, deadline: Time) -> bool {
+        let step = |slot: &mut Option<T>| slot.is_some().then_some(());
+        self.shared.wait(node, Some(deadline), step).await.is_some()
     }
 
     /// Whether the answer is there.

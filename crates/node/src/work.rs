@@ -6,6 +6,13 @@
 /// Work a task has done, in the units its cost grows with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
+    /// Merging sorted sources, a level of their tree after the other: as sorting has levels.
+    Merge {
+        /// Records merged.
+        records: u64,
+        /// Sources that they come from.
+        sources: u64,
+    },
     /// Looking at each of so many words in turn, as a minimum does.
     Scan {
         /// Words looked at.
@@ -110,6 +117,10 @@ impl Costs {
                 let levels = u128::from(log2_parts(records));
                 product(self.sort, records).saturating_mul(levels) / u128::from(PARTS)
             }
+            Work::Merge { records, sources } => {
+                let levels = u128::from(log2_parts(sources));
+                product(self.sort, records).saturating_mul(levels) / u128::from(PARTS)
+            }
             Work::Select { keys } => product(self.select, keys),
             Work::Classify { records } => product(self.classify, records),
             Work::Bucket { keys, splitters } => {
@@ -161,6 +172,8 @@ mod tests {
         assert_eq!(costs.ticks(Work::Sort { records: 12 }), 2 * 12 * 35 / 10);
         assert_eq!(costs.ticks(Work::Sort { records: 1 }), 0);
         assert_eq!(costs.ticks(Work::Sort { records: 0 }), 0);
+        assert_eq!(costs.ticks(Work::Merge { records: 7, sources: 8 }), 2 * 7 * 3);
+        assert_eq!(costs.ticks(Work::Merge { records: 7, sources: 1 }), 0);
         assert_eq!(costs.ticks(Work::Account { units: 3 }), 5);
         assert_eq!(default().ticks(Work::Sort { records: 1 << 20 }), 0);
     }

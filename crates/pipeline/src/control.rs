@@ -5,8 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use node::{Close, Node, Panic, Ticket, catch};
 
+use crate::clock::Doing;
 use crate::failure::Failure;
+use crate::gate::Gate;
 use crate::meter::{Meter, StageReport};
+use crate::stage::Stage;
+use crate::tuner::{Tuner, Watch};
 use crate::worker::Worker;
 
 /// A run as others see it: to watch and to stop it from any thread. Clones share it.
@@ -83,13 +87,21 @@ impl Control {
 pub struct Pipeline {
     control: Control,
     workers: Vec<Ticket<Result<(), Panic>>>,
-    meters: Vec<Arc<Meter>>,
+    stages: Vec<(Stage, Arc<Meter>)>,
+    tuner: Tuner,
 }
 
 impl Pipeline {
     /// A pipeline without stages, that `control` watches.
     pub fn new(control: &Control) -> Pipeline {
-        Pipeline { control: control.clone(), workers: Vec::new(), meters: Vec::new() }
+        let control = control.clone();
+        Pipeline { control, workers: Vec::new(), stages: Vec::new(), tuner: Tuner::off() }
+    }
+
+    /// The same, tuned while it is awaited.
+    #[must_use]
+    pub fn tuned(self, tuner: &Tuner) -> Pipeline {
+        Pipeline { tuner: tuner.clone(), ..self }
     }
 
     /// Makes something part of the pipeline: a failure closes it.
@@ -107,8 +119,18 @@ impl Pipeline {
     where
         F: AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static,
     {
-        let meter = Arc::new(Meter::new(name, workers));
-        self.meters.push(Arc::clone(&meter));
+        self.start(node, Stage::new(name, workers), body);
+    }
+
+    /// Starts a stage of which not all workers need be called.
+    pub fn start<F>(&mut self, node: &Node, stage: Stage, body: F)
+    where
+        F: AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static,
+    {
+        let (name, workers) = (stage.name, stage.workers);
+        let gate = self.owns(Gate::new(node, stage.called.clamp(1, workers.max(1))));
+        let meter = Arc::new(Meter::new(name, workers, gate));
+        self.stages.push((stage, Arc::clone(&meter)));
         self.control.lock().meters.push(Arc::clone(&meter));
         for index in 0..workers {
             let (body, meter, control) = (body.clone(), Arc::clone(&meter), self.control.clone());
@@ -124,7 +146,11 @@ impl Pipeline {
 
     /// Waits for all workers to end: what each stage did, or the first failure.
     pub async fn join(self, node: &Node) -> Result<Vec<StageReport>, Failure> {
+        let mut watch = Watch::new(&self.tuner, self.stages.clone(), node);
         for worker in self.workers {
+            if let Some(watch) = &mut watch {
+                watch.until_done(node, &worker).await;
+            }
             worker.wait(node).await.expect("a worker's panic was caught before");
         }
         let mut state = self.control.lock();
@@ -132,7 +158,7 @@ impl Pipeline {
         match state.failure.take() {
             Some(failure) => Err(failure),
             None if state.ending => Err(Failure::Closed),
-            None => Ok(self.meters.iter().map(|meter| meter.report(node)).collect()),
+            None => Ok(self.stages.iter().map(|(_, meter)| meter.report(node)).collect()),
         }
     }
 }
@@ -142,12 +168,13 @@ async fn run_worker<F>(worker: &Worker, body: F, control: &Control)
 where
     F: AsyncFn(&Worker) -> Result<(), Failure>,
 {
-    let begin = worker.node.now();
+    worker.turn_to(Doing::Busy);
     let end = catch(body(worker)).await;
     worker.node.reach().await;
-    worker.lived_since(begin);
+    worker.turn_to(Doing::Away);
     match end {
-        Ok(Ok(()) | Err(Failure::Closed)) => {}
+        Ok(Ok(())) => worker.ends().await,
+        Ok(Err(Failure::Closed)) => {}
         Ok(Err(failure)) => control.fail(failure),
         Err(panic) => control.fail(Failure::Panic { stage: worker.stage(), message: panic.0 }),
     }

@@ -2,61 +2,66 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use node::{Node, Time};
+use node::Node;
 
-/// A stage's counters, shared by its workers; times in ticks, summed over workers.
+use crate::clock::{Clock, Spent};
+use crate::gate::Gate;
+use crate::tuner::Done;
+
+/// A stage's counters, shared by its workers.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pub name: &'static str,
-    pub workers: usize,
     pub units: AtomicU64,
     pub bytes: AtomicU64,
-    pub alive: AtomicU64,
-    pub starved: AtomicU64,
-    pub blocked: AtomicU64,
+    /// One for each worker.
+    pub clocks: Vec<Clock>,
+    pub gate: Gate,
 }
 
 impl Meter {
-    pub(crate) fn new(name: &'static str, workers: usize) -> Meter {
+    pub(crate) fn new(name: &'static str, workers: usize, gate: Gate) -> Meter {
         let zero = AtomicU64::default;
-        Meter {
-            name,
-            workers,
-            units: zero(),
-            bytes: zero(),
-            alive: zero(),
-            starved: zero(),
-            blocked: zero(),
+        let clocks = (0..workers).map(|_| Clock::new()).collect();
+        Meter { name, units: zero(), bytes: zero(), clocks, gate }
+    }
+
+    /// What its workers have spent until now, waits that have not ended included.
+    fn spent(&self, node: &Node) -> Spent {
+        let each = self.clocks.iter().map(|clock| clock.spent(node.now()));
+        each.fold(Spent::default(), Spent::plus)
+    }
+
+    /// What the stage has done until now.
+    pub(crate) fn done(&self, node: &Node) -> Done {
+        Done {
+            units: self.units.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            spent: self.spent(node),
+            ended: self.gate.has_ended(),
         }
     }
 
     pub(crate) fn report(&self, node: &Node) -> StageReport {
-        let seconds = |ticks: &AtomicU64| node.seconds(ticks.load(Ordering::Relaxed));
-        let (starved_s, blocked_s) = (seconds(&self.starved), seconds(&self.blocked));
-        let busy_s = (seconds(&self.alive) - starved_s - blocked_s).max(0.0);
+        let spent = self.spent(node);
         StageReport {
             name: self.name,
-            workers: self.workers,
+            workers: self.gate.most().min(self.clocks.len()),
             units: self.units.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
-            busy_s,
-            starved_s,
-            blocked_s,
+            busy_s: node.seconds(spent.busy),
+            starved_s: node.seconds(spent.starved),
+            blocked_s: node.seconds(spent.blocked),
         }
     }
 }
 
-/// Adds the ticks since `begin` to a counter.
-pub(crate) fn add_since(counter: &AtomicU64, node: &Node, begin: Time) {
-    counter.fetch_add(node.now().since(begin), Ordering::Relaxed);
-}
-
-/// What a stage did in a run. Seconds are summed over its workers.
+/// What a stage did in a run. Seconds are summed over its workers, while they were called.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageReport {
     /// The stage.
     pub name: &'static str,
-    /// Its workers.
+    /// Its workers, the most that were called at a time.
     pub workers: usize,
     /// Units it handled.
     pub units: u64,
@@ -75,6 +80,21 @@ impl StageReport {
     pub fn mb_per_s(&self) -> f64 {
         let busy = self.busy_each_s();
         if busy > 0.0 { self.bytes as f64 / 1e6 / busy } else { 0.0 }
+    }
+
+    /// The rate of one of its workers while busy, in MB/s.
+    pub fn worker_mb_per_s(&self) -> f64 {
+        self.mb_per_s() / self.workers.max(1) as f64
+    }
+
+    /// Bytes of a unit on average.
+    pub fn unit_bytes(&self) -> f64 {
+        self.bytes as f64 / self.units.max(1) as f64
+    }
+
+    /// How long its workers lived.
+    pub fn alive_s(&self) -> f64 {
+        self.busy_s + self.starved_s + self.blocked_s
     }
 
     /// Adds what a stage of the same name did in another phase.

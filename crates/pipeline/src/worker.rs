@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use node::{Buffer, Closed, Node, Pool, Posted, Queue, Time};
+use node::{Buffer, Closed, Node, Pool, Posted, Queue};
 
-use crate::meter::{Meter, add_since};
+use crate::clock::Doing;
+use crate::meter::Meter;
 
 /// One worker of a stage.
 pub struct Worker {
@@ -26,29 +27,62 @@ impl Worker {
         self.meter.name
     }
 
-    /// Counts its whole life.
-    pub(crate) fn lived_since(&self, begin: Time) {
-        add_since(&self.meter.alive, &self.node, begin);
+    /// From now on it does something else.
+    pub(crate) fn turn_to(&self, doing: Doing) {
+        self.meter.clocks[self.index].turn_to(doing, self.node.now());
     }
 
-    /// How many workers its stage has.
+    /// It has ended: no more work comes, for its siblings neither.
+    pub(crate) async fn ends(&self) {
+        self.meter.gate.end(&self.node).await;
+    }
+
+    /// A wait, and what it is.
+    async fn metered<T>(&self, doing: Doing, wait: impl Future<Output = T>) -> T {
+        // A simulated worker's clock runs ahead while it works: its time is told when it has come.
+        self.node.reach().await;
+        self.turn_to(doing);
+        let answer = wait.await;
+        self.turn_to(Doing::Busy);
+        answer
+    }
+
+    /// How many workers its stage has. What is divided among them beforehand waits for those that are
+    /// parked, so the stage must call them all.
     pub fn siblings(&self) -> usize {
-        self.meter.workers
+        self.meter.clocks.len()
     }
 
-    /// The next unit of work; `None` at the end. Waiting counts as starved.
+    /// Whether it is called at present. Workers that do not come to [`Worker::pop`] look at this where they
+    /// begin with something new; one that is not called ends what it has in flight, hands on what it
+    /// holds, and comes to [`Worker::called`].
+    pub fn is_called(&self) -> bool {
+        self.meter.gate.is_called(self.index)
+    }
+
+    /// Parks until it is called. It must hold nothing that others wait for.
+    pub async fn called(&self) -> Result<(), Closed> {
+        if self.is_called() {
+            return Ok(());
+        }
+        self.metered(Doing::Away, self.meter.gate.wait(&self.node, self.index)).await
+    }
+
+    /// The next unit of work; `None` at the end. Waiting counts as starved. A worker that is not called
+    /// parks first.
     pub async fn pop<T: Send + 'static>(&self, queue: &Queue<T>) -> Result<Option<T>, Closed> {
-        let begin = self.node.now();
-        let unit = queue.pop(&self.node).await;
-        add_since(&self.meter.starved, &self.node, begin);
-        unit
+        self.called().await?;
+        self.metered(Doing::Starved, queue.pop(&self.node)).await
     }
 
-    /// The next unit if there is one now.
+    /// The next unit if there is one now; none for a worker that is not called.
     pub async fn try_pop<T: Send + 'static>(
         &self,
         queue: &Queue<T>,
     ) -> Option<Result<Option<T>, Closed>> {
+        if !self.is_called() {
+            return None;
+        }
         queue.pop_until(&self.node, self.node.now()).await
     }
 
@@ -57,26 +91,25 @@ impl Worker {
         &self,
         posted: &Posted<T>,
     ) -> Result<Arc<T>, Closed> {
-        let begin = self.node.now();
-        let value = posted.read(&self.node).await;
-        add_since(&self.meter.starved, &self.node, begin);
-        value
+        self.metered(Doing::Starved, posted.read(&self.node)).await
+    }
+
+    /// Waits for what an earlier stage makes. Waiting counts as starved.
+    pub async fn starve<T>(
+        &self,
+        wait: impl Future<Output = Result<T, Closed>>,
+    ) -> Result<T, Closed> {
+        self.metered(Doing::Starved, wait).await
     }
 
     /// Hands a unit on. Waiting counts as blocked.
     pub async fn push<T: Send + 'static>(&self, queue: &Queue<T>, unit: T) -> Result<(), Closed> {
-        let begin = self.node.now();
-        let pushed = queue.push(&self.node, unit).await;
-        add_since(&self.meter.blocked, &self.node, begin);
-        pushed
+        self.metered(Doing::Blocked, queue.push(&self.node, unit)).await
     }
 
     /// Takes a buffer. Waiting counts as blocked.
     pub async fn take(&self, pool: &Pool) -> Result<Buffer, Closed> {
-        let begin = self.node.now();
-        let buffer = pool.take(&self.node).await;
-        add_since(&self.meter.blocked, &self.node, begin);
-        buffer
+        self.metered(Doing::Blocked, pool.take(&self.node)).await
     }
 
     /// Takes a buffer if there is one now.
@@ -85,11 +118,11 @@ impl Worker {
     }
 
     /// Waits for its turn. Waiting counts as blocked.
-    pub async fn hold(&self, wait: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
-        let begin = self.node.now();
-        let held = wait.await;
-        add_since(&self.meter.blocked, &self.node, begin);
-        held
+    pub async fn hold<T>(
+        &self,
+        wait: impl Future<Output = Result<T, Closed>>,
+    ) -> Result<T, Closed> {
+        self.metered(Doing::Blocked, wait).await
     }
 
     /// Counts one unit of `bytes` as done.

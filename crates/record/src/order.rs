@@ -50,6 +50,8 @@ pub enum Ties {
 pub struct Order {
     record_bytes: usize,
     ties: Ties,
+    /// The keys as they were given; the whole record, if none was.
+    given: Vec<Key>,
     /// The keys alone, for their equality.
     keys: Vec<Field>,
     /// The keys, and the record if it breaks ties.
@@ -73,13 +75,13 @@ impl Order {
             check(key, record_bytes)?;
         }
         let whole = [Key::plain(0, record_bytes)];
-        let keys = if keys.is_empty() { &whole } else { keys };
-        let keys: Vec<Field> = keys.iter().map(Field::from).collect();
+        let given = if keys.is_empty() { &whole } else { keys };
+        let keys: Vec<Field> = given.iter().map(Field::from).collect();
         let normalised = match ties {
             Ties::Record => NormalisedKey::of_keys_and_record(&keys, record_bytes),
             Ties::Position => NormalisedKey::of_keys(&keys),
         };
-        Ok(Order { record_bytes, ties, keys, normalised })
+        Ok(Order { record_bytes, ties, given: given.to_vec(), keys, normalised })
     }
 
     /// The order of the sort benchmark: records of 100 bytes by their first ten.
@@ -99,6 +101,17 @@ impl Order {
     #[must_use]
     pub fn ties(&self) -> Ties {
         self.ties
+    }
+
+    /// The keys, the first most significant. `fixed:LEN` with them is the order in words.
+    #[must_use]
+    pub fn keys(&self) -> &[Key] {
+        &self.given
+    }
+
+    /// The bytes of all keys of a record, as they lie there, one key behind the other.
+    pub fn key_bytes<'r>(&self, record: &'r [u8]) -> impl Iterator<Item = u8> + use<'_, 'r> {
+        self.keys.iter().flat_map(|key| key.raw(record)).copied()
     }
 
     /// How many words the normalised key has, the last one filled with zeros.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
-use record::{Endian, Key, Kind, Order, Ties};
+use record::{Endian, Format, Key, Kind, Order, Ties};
 
 // ---- the oracle ------------------------------------------------------------------------------
 
@@ -263,4 +263,16 @@ fn ties_are_ascending_whatever_desc_says() {
 #[should_panic(expected = "a place for each whole record")]
 fn prefixes_want_whole_records() {
     Order::gensort(Ties::Record).prefixes(&[0; 199], &mut [0; 2]);
+}
+
+#[test]
+fn an_order_says_its_keys_in_words() {
+    let specs = ["2+3:bytes:desc", "8+8:f64le", "0+1:u8"];
+    let order = Format::parse("fixed:16", &specs, Ties::Position).unwrap().order;
+    let words: Vec<String> = order.keys().iter().map(ToString::to_string).collect();
+    assert_eq!(Format::parse("fixed:16", &words, Ties::Position).unwrap().order, order);
+    let record: Vec<u8> = (0..16).collect();
+    let keys: Vec<u8> = order.key_bytes(&record).collect();
+    assert_eq!(keys, [2, 3, 4, 8, 9, 10, 11, 12, 13, 14, 15, 0]);
+    assert_eq!(Order::new(7, &[], Ties::Record).unwrap().keys(), [Key::plain(0, 7)]);
 }

@@ -85,20 +85,33 @@ pub struct Chunk {
 pub struct Bucket {
     /// Its number in key order.
     pub index: u32,
-    /// Records before it in the output.
+    /// Records before it in the whole output.
     pub first: u64,
     /// How many records.
     pub records: u64,
     /// Their chunks, in no order.
     pub chunks: Vec<Chunk>,
-    /// Length of the whole output in bytes.
-    pub output_bytes: u64,
+    /// Where they go.
+    pub to: Destination,
+}
+
+/// Where in the output a bucket goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Which file, if the output is a set of them.
+    pub file: usize,
+    /// Records before it in that file.
+    pub first: u64,
+    /// Length of that file in bytes.
+    pub file_bytes: u64,
 }
 
 /// Sorted records on their way to the disk.
 #[derive(Debug)]
 pub struct Piece {
-    /// Where they go in the output, in bytes.
+    /// Which file of the output they go to.
+    pub file: usize,
+    /// Where they go in that file, in bytes.
     pub offset: u64,
     /// Which part of the buffer.
     pub range: Range<usize>,

@@ -5,15 +5,18 @@
 
 mod bytes;
 mod counts;
+mod merging;
 
 pub use bytes::Bytes;
 pub use counts::Counts;
+pub use merging::{Merged, Merging};
 
 use std::io;
 use std::ops::Range;
 
 use kernel::{Entry, Slab};
 use node::{Buffer, Node};
+use record::Order;
 
 use crate::block::{Block, Bucket, Chunk, Mark};
 use crate::splitters::Splitters;
@@ -26,6 +29,11 @@ pub trait Contents: Send + Sync + 'static {
 
     /// Whether equal keys keep their input order.
     fn is_stable(&self) -> bool;
+
+    /// The order of real records.
+    fn order(&self) -> Option<&Order> {
+        None
+    }
 
     /// Buffers of the kind it works on.
     fn buffers(&self, node: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
@@ -57,6 +65,12 @@ pub trait Contents: Send + Sync + 'static {
 
     /// Copies the records `rows` of the sorted order to `out`, from byte `at` on.
     fn gather(&self, bucket: &Bucket, workspace: &Workspace, rows: Range<usize>, out: Place<'_>);
+
+    /// Moves a block's records to the front of its buffer, where those of a chunk are.
+    fn align(&self, block: &mut Block);
+
+    /// Copies the next records of a merge to `out`: `room` of them, or until a source is dry.
+    fn merge(&self, merging: &mut Merging, room: usize, out: Place<'_>) -> Merged;
 
     /// Checks records that were gathered: against each other and `edge`, the one before them, which
     /// becomes the last of them. Their checksum, or the number of the first one out of order.
@@ -106,16 +120,22 @@ pub struct Workspace {
 impl Workspace {
     /// Room for `len` entries and as much scratch.
     fn reserve(&mut self, len: usize) -> io::Result<(&mut [Entry], &mut [Entry])> {
-        if self.entries.as_ref().is_none_or(|entries| entries.len() < len) {
-            // The old memory is given back first, and a little more is asked for: buckets differ.
-            (self.entries, self.scratch) = (None, None);
-            let room = len + len / 8;
-            (self.entries, self.scratch) = (Some(Slab::new(room)?), Some(Slab::new(room)?));
+        for slab in [&mut self.entries, &mut self.scratch] {
+            if slab.as_ref().is_none_or(|slab| slab.len() < len) {
+                // The old memory is given back first, and a little more is asked for: buckets differ.
+                *slab = None;
+                *slab = Some(Slab::new(len + len / 8)?);
+            }
         }
         self.len = len;
         let (entries, scratch) = (self.entries.as_mut(), self.scratch.as_mut());
         let (entries, scratch) = entries.zip(scratch).expect("reserved above");
         Ok((&mut entries[..len], &mut scratch[..len]))
+    }
+
+    /// Takes the order that was found out of it, with its memory; the scratch stays.
+    pub(crate) fn take_order(&mut self) -> Workspace {
+        Workspace { entries: self.entries.take(), len: self.len, ..Workspace::default() }
     }
 
     fn entries(&self) -> &[Entry] {
@@ -125,6 +145,11 @@ impl Workspace {
     /// Bytes that sorting `records` records takes.
     pub(crate) fn bytes(records: u64) -> u64 {
         const PREFIX_BYTES: u64 = 8;
-        (records + records / 8) * 2 * size_of::<Entry>() as u64 + records * PREFIX_BYTES
+        2 * Workspace::order_bytes(records) + records * PREFIX_BYTES
+    }
+
+    /// Bytes that the order of `records` records takes.
+    pub(crate) fn order_bytes(records: u64) -> u64 {
+        (records + records / 8) * size_of::<Entry>() as u64
     }
 }

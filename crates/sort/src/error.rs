@@ -51,6 +51,14 @@ pub enum SortError {
         /// The path.
         file: PathBuf,
     },
+    /// A set of files that cannot be used.
+    #[error("{file} {what}", file = file.display())]
+    Manifest {
+        /// Its manifest, or its directory.
+        file: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The data and what goes with them do not fit into the memory limit.
     #[error(
         "sorting {what} in {passes} needs {needed} bytes of memory, and the limit is \
@@ -89,6 +97,21 @@ pub enum SortError {
         /// The output.
         file: PathBuf,
         /// What it needs.
+        needed: u64,
+        /// What there is.
+        free: u64,
+    },
+    /// What memory does not hold would not fit on the temporary disks.
+    #[error(
+        "what memory does not hold needs about {needed} bytes, with the output where that is on the same \
+         disk, and only {free} are free in {places}; free some space, name other directories with -T, or \
+         give a larger -S",
+        places = directories.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    )]
+    NoTemporaryRoom {
+        /// Where it would go.
+        directories: Vec<PathBuf>,
+        /// What is needed there.
         needed: u64,
         /// What there is.
         free: u64,
@@ -161,8 +184,9 @@ impl SortError {
             SortError::TruncatedRecord { .. } => "truncated_record",
             SortError::Shrunk { .. } | SortError::Replaced { .. } => "input_changed",
             SortError::Directory { .. } => "is_directory",
+            SortError::Manifest { .. } => "manifest",
             SortError::TooLittleMemory { .. } | SortError::PipeTooLong { .. } => "memory_limit",
-            SortError::NoRoom { .. } => "no_space",
+            SortError::NoRoom { .. } | SortError::NoTemporaryRoom { .. } => "no_space",
             SortError::Lost { .. } => "records_lost",
             SortError::Disorder { .. } => "disorder",
             SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",
@@ -179,7 +203,9 @@ impl SortError {
             | SortError::ReadBack { file, .. }
             | SortError::Spoilt { file, .. }
             | SortError::Directory { file }
+            | SortError::Manifest { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
+            SortError::NoTemporaryRoom { directories, .. } => directories.first(),
             _ => None,
         }
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use kernel::RecordCrc;
 use node::{Node, Pool, Queue};
-use pipeline::{Control, Failure, Pipeline, Worker};
+use pipeline::{Control, Dial, Failure, Pipeline, Worker};
 use record::{Checksum, Generator, RECORD_BYTES};
 
 use crate::block::Piece;
+use crate::error::SortError;
 use crate::input::BLOCK_BYTES;
 use crate::job::{IoChoice, Target};
 use crate::output::Output;
@@ -47,6 +48,11 @@ const DEPTH: usize = 2;
 /// # Errors
 /// Nothing is left of an output that failed, and the target keeps its old content.
 pub async fn generate(node: &Node, job: &Generate) -> Result<Checksum, Failure> {
+    if let Target::Directories(all) = &job.target {
+        // A set of files is in order, which generated records are not.
+        let file = all.first().cloned().unwrap_or_default();
+        return Err(SortError::Directory { file }.into());
+    }
     let mut output = Output::open(node, &job.target, job.io).await?;
     let bytes = job.records * RECORD_BYTES as u64;
     let made = make(node, job, &output, bytes).await;
@@ -86,7 +92,7 @@ async fn make(
         tally: tally.clone(),
     };
     pipeline.stage(node, "generator", job.cores, async move |worker| fill(worker, &source).await);
-    let writer = Writer { output: Arc::new(output.clone()), pieces, depth: DEPTH };
+    let writer = Writer { output: Arc::new(output.clone()), pieces, depth: Dial::fixed(DEPTH) };
     pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
     pipeline.join(node).await?;
     Ok(Checksum(tally.sum_in()))
@@ -120,7 +126,8 @@ async fn fill(worker: &Worker, source: &Source) -> Result<(), Failure> {
         let whole = if source.turn.is_some() { bytes } else { whole_blocks(bytes) };
         buffer.set_len(whole);
         let offset = begin * RECORD_BYTES as u64;
-        let piece = Piece { offset, range: 0..whole, buffer, home: source.pool.clone() };
+        let home = source.pool.clone();
+        let piece = Piece { file: 0, offset, range: 0..whole, buffer, home };
         if let Some(turn) = &source.turn {
             worker.hold(turn.wait(&worker.node, begin)).await?;
         }

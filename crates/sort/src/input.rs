@@ -1,7 +1,8 @@
 //! Inputs: opened read-only, checked, and divided into the units that readers read.
 //!
-//! Several files are one sequence of records. A unit is a number of whole records of one file; a
-//! direct read of it begins and ends at whole disk blocks around them:
+//! Several files are one sequence of records; a directory with a manifest is its files. A unit is a
+//! number of whole records of one file; a direct read of it begins and ends at whole disk blocks around
+//! them:
 //!
 //! ```text
 //! disk blocks   |     |     |     |     |     |
@@ -9,6 +10,7 @@
 //! read               ^ from here to here ^
 //! ```
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::job::IoChoice;
+use crate::manifest::Manifest;
+use crate::report::Warning;
 
 /// The block of direct I/O: a page, which fits every device's block.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
@@ -80,8 +84,30 @@ impl Inputs {
     ) -> Result<Inputs, Failure> {
         let mut inputs = Inputs { files: Vec::new(), records: Some(0) };
         for source in sources {
-            let file = open(node, source, io).await?;
-            inputs.add(source, file, record_bytes)?;
+            let Some((directory, manifest)) = set_of(node, source).await? else {
+                let file = open(node, source, io).await?;
+                inputs.add(source, file, record_bytes)?;
+                continue;
+            };
+            let refused = |what| SortError::Manifest { file: directory.join(Manifest::NAME), what };
+            if manifest.record_bytes != record_bytes {
+                let listed = manifest.record_bytes;
+                let what =
+                    format!("lists records of {listed} bytes, not {record_bytes}; check --format");
+                return Err(refused(what).into());
+            }
+            for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
+                let source = Source::Path(path);
+                let file = open(node, &source, io).await?;
+                let name = file.path().display().to_string();
+                inputs.add(&source, file, record_bytes)?;
+                let found = inputs.files.last().map_or(0, |input| input.records);
+                if found != listed.records {
+                    let what =
+                        format!("lists {} records in {name}, which has {found}", listed.records);
+                    return Err(refused(what).into());
+                }
+            }
         }
         Ok(inputs)
     }
@@ -115,10 +141,21 @@ impl Inputs {
         self.files.iter().all(|input| input.direct)
     }
 
-    /// All records as units of at most `records` each, in order.
-    pub(crate) fn units(&self, records: usize) -> impl Iterator<Item = ReadUnit> + '_ {
-        let files = self.files.iter().enumerate();
-        files.flat_map(move |(number, input)| input.units(number, input.first, records))
+    /// Looks at every regular input again: what is longer now than when it was opened, each file once.
+    /// What cannot be found any more by its name is nothing to tell: it was read all the same.
+    pub(crate) async fn grown(&self, node: &Node) -> Vec<Warning> {
+        let mut told = BTreeSet::new();
+        let mut warnings = Vec::new();
+        for Input { source, seen, .. } in &self.files {
+            let (Source::Path(path), FileKind::Regular) = (source, seen.kind) else { continue };
+            let Ok(now) = node.metadata(path).await else { continue };
+            let same = (now.device, now.identity) == (seen.device, seen.identity);
+            if same && now.length > seen.length && told.insert((seen.device, seen.identity)) {
+                let (was, now) = (seen.length, now.length);
+                warnings.push(Warning::Grew { file: path.clone(), was, now });
+            }
+        }
+        warnings
     }
 
     /// The unit of at most `records` records from position `position` of the whole input on.
@@ -201,6 +238,19 @@ fn whole_records(file: &File, record_bytes: usize) -> Result<u64, SortError> {
     let path: &Path = file.path();
     let (file, offset) = (path.to_owned(), length - left);
     Err(SortError::TruncatedRecord { file, offset, left, record_bytes })
+}
+
+/// The set of files that a source is, and its directory, if it is one.
+async fn set_of<'a>(
+    node: &Node,
+    source: &'a Source,
+) -> Result<Option<(&'a Path, Manifest)>, Failure> {
+    let Source::Path(path) = source else { return Ok(None) };
+    let found = node.metadata(path).await;
+    if !found.is_ok_and(|found| found.kind == FileKind::Directory) {
+        return Ok(None);
+    }
+    Ok(Manifest::read(node, path).await?.map(|manifest| (path.as_path(), manifest)))
 }
 
 async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskError> {

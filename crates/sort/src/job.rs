@@ -13,6 +13,8 @@ use crate::input::Source;
 pub enum Target {
     /// A file, a device or a named pipe.
     Path(PathBuf),
+    /// A set of files in these directories, one at least, which are there; its manifest goes to the first.
+    Directories(Vec<PathBuf>),
     /// Standard output.
     Standard,
 }
@@ -32,13 +34,16 @@ pub enum IoChoice {
 /// How to sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// In one pass if memory holds everything, else in two.
+    /// In one pass if memory holds everything; what is nearly sorted, or of unknown length, by a merge; else
+    /// in two passes.
     #[default]
     Auto,
     /// Everything in memory.
     OnePass,
     /// What memory does not hold is spilled.
     TwoPass,
+    /// Sorted runs, and one merge of them.
+    Merge,
 }
 
 /// What a run may use.
@@ -50,6 +55,27 @@ pub struct Resources {
     pub memory_bytes: u64,
     /// How to do I/O.
     pub io: IoChoice,
+}
+
+/// Where a sort begins that is tuned while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// With the plan's numbers.
+    #[default]
+    Derived,
+    /// With the least of everything: one worker of each stage, one request in flight, small units. It
+    /// shows what tuning is worth.
+    Worst,
+}
+
+/// Whether to move workers and requests to the bottleneck while the sort runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tune {
+    /// Where stages wait for each other.
+    #[default]
+    Auto,
+    /// Nothing moves.
+    Off,
 }
 
 /// Numbers of the plan that somebody insists on; the rest is derived.
@@ -73,6 +99,12 @@ pub struct Tuning {
     pub chunk_bytes: Option<usize>,
     /// Chunks of a sort that may spill.
     pub chunks: Option<usize>,
+    /// Chunks of a load, of a sort that merges.
+    pub load_chunks: Option<usize>,
+    /// Where it begins.
+    pub start: Start,
+    /// Whether it is tuned.
+    pub tune: Tune,
 }
 
 /// A sort to be done.

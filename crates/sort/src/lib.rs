@@ -11,6 +11,9 @@
 //!   reader > distributor > partition buffers > spiller       (TritonSort 3.3)
 //!   loader > sorter > writer
 //!
+//! sort, merge       reader > loads > sorter > run writer     (NOW-Sort 6, TritonSort 2.5)
+//!                   run reader > merger > writer
+//!
 //! generate          generator > writer
 //! validate          reader > validator
 //! ```
@@ -22,35 +25,47 @@
 //! [`Contents`]: real bytes, or counts drawn from a distribution. This crate names no backend, no
 //! wall clock, no thread and no file of the system.
 
+mod arrivals;
 mod block;
 mod contents;
+mod dials;
 mod error;
 mod generate;
 mod input;
 mod job;
+mod manifest;
+mod merge;
 mod one_pass;
 mod output;
 mod partition;
 mod phase;
 mod plan;
+mod presorted;
 mod report;
+mod room;
 mod run;
+mod shelf;
+mod sorted_run;
 mod spill;
 mod splitters;
 pub mod stages;
 mod temporary;
+mod text_file;
 mod two_pass;
 mod validate;
+mod validate_set;
 
-pub use block::{Block, Bucket, Chunk, Mark, Piece};
+pub use block::{Block, Bucket, Chunk, Destination, Mark, Piece};
 pub use contents::{Bytes, Contents, Counts, Workspace};
 pub use error::SortError;
 pub use generate::{Generate, generate};
 pub use input::{Input, Source};
-pub use job::{Choice, IoChoice, Job, Resources, Target, Tuning};
-pub use plan::{Need, Plan, Shape, Spilling};
-pub use report::{DirectIo, Report};
+pub use job::{Choice, IoChoice, Job, Resources, Start, Target, Tune, Tuning};
+pub use manifest::{ListedFile, Manifest};
+pub use plan::{Merging, Need, Plan, Shape, Spilling};
+pub use report::{DirectIo, Report, SampleCost, Warning};
 pub use run::run;
 pub use splitters::Splitters;
 pub use temporary::sweep;
 pub use validate::{Validated, validate};
+pub use validate_set::{SetSummary, ValidatedSet, validate_set};

@@ -26,7 +26,7 @@ pub(crate) async fn one_pass(run: &Run<'_>) -> Result<Report, Failure> {
 /// sampler, reader > distributor > collector > sorter > writer
 fn start(run: &Run<'_>) -> Result<Pipeline, Failure> {
     let (node, plan) = (run.node, &run.plan);
-    let mut pipeline = Pipeline::new(&run.job.control);
+    let mut pipeline = run.pipeline();
     let splitters = pipeline.owns(Posted::new(node, "splitters"));
     let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
     let memory = run.pools(&pipeline)?;
@@ -36,9 +36,10 @@ fn start(run: &Run<'_>) -> Result<Pipeline, Failure> {
         chunks,
         out: buckets.clone(),
         record_bytes: plan.record_bytes,
-        output: (!run.inputs.is_seekable()).then(|| Arc::clone(run.output)),
+        output: Some(Arc::clone(run.output)),
+        reserve: !run.inputs.is_seekable(),
     };
     pipeline.stage(node, "collector", 1, async move |worker| collect(worker, &collector).await);
-    run.start_output(&mut pipeline, &buckets, &memory)?;
+    run.start_output(&mut pipeline, &buckets, &memory);
     Ok(pipeline)
 }

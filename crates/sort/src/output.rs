@@ -1,140 +1,147 @@
-//! Outputs: a regular file appears whole or not at all; anything else is written front to back.
+//! Outputs: one file, or an ordered set of files in one or several directories.
 //!
-//! A regular output is made beside its resolved target as a temporary file, and renamed over the target
-//! when it is complete and durable.
+//! Either way stages see numbered files ([`Output::file`]) and ask where buckets go when they know how
+//! large each is ([`Output::lay_out`]). Nothing has its name before everything is complete and durable.
 
-use std::path::{Path, PathBuf};
+mod file;
+pub(crate) mod journal;
+mod layout;
+mod set;
 
-use node::{DiskError, File, FileKind, Metadata, Node, Open, Standard};
+use std::path::PathBuf;
+
+use node::{DiskError, File, Node};
 use pipeline::Failure;
 
-use crate::error::SortError;
+use crate::contents::Contents;
 use crate::job::{IoChoice, Target};
-use crate::temporary::Temporary;
+use crate::stages::Span;
 
-/// Permission bits of a new output, before the process's mask: as every tool has them.
-const NEW_MODE: u32 = 0o666;
+use file::OutputFile;
+use set::OutputSet;
+
+pub(crate) use layout::Layout;
 
 /// An output under way; clones are of the same.
 #[derive(Clone)]
-pub(crate) struct Output {
-    pub file: File,
-    unfinished: Option<Unfinished>,
-}
-
-/// A regular file that does not have its name yet.
-#[derive(Clone)]
-struct Unfinished {
-    path: PathBuf,
-    target: PathBuf,
-    mode: Option<u32>,
+pub(crate) enum Output {
+    File(OutputFile),
+    Set(OutputSet),
 }
 
 impl Output {
-    /// Opens the target, or a file beside it that will become it.
+    /// Opens the target, or what will become it.
     pub(crate) async fn open(
         node: &Node,
         target: &Target,
         io: IoChoice,
     ) -> Result<Output, Failure> {
-        let Target::Path(path) = target else {
-            let file = node.standard(Standard::Output).await?;
-            return Ok(Output { file, unfinished: None });
-        };
-        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            return Err(SortError::Directory { file: path.clone() }.into());
-        }
-        let old = existing(node, path).await?;
-        match old.map(|metadata| metadata.kind) {
-            Some(FileKind::Directory) => Err(SortError::Directory { file: path.clone() }.into()),
-            Some(FileKind::Sequential) => {
-                let file = node.open(path, Open::Append).await?;
-                Ok(Output { file, unfinished: None })
-            }
-            Some(FileKind::Regular) | None => {
-                let resolved = node.resolve(path).await;
-                let target = resolved.map_err(|error| missing_directory(error, path))?;
-                Output::beside(node, target, old, io).await
-            }
-        }
+        Ok(match target {
+            Target::Standard => Output::File(OutputFile::standard(node).await?),
+            Target::Path(path) => Output::File(OutputFile::open(node, path, io).await?),
+            Target::Directories(all) => Output::Set(OutputSet::open(node, all, io).await?),
+        })
     }
 
-    async fn beside(
-        node: &Node,
-        target: PathBuf,
-        old: Option<Metadata>,
-        io: IoChoice,
-    ) -> Result<Output, Failure> {
-        let directory = target.parent().unwrap_or(Path::new("/"));
-        let mode = old.map(|metadata| metadata.mode);
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: mode.unwrap_or(NEW_MODE) };
-        let made = Temporary::create(node, directory, how).await;
-        let made = made.map_err(|error| DiskError { path: target.clone(), ..error });
-        let Temporary { file, path } = made?;
-        Ok(Output { file, unfinished: Some(Unfinished { path, target, mode }) })
-    }
-
-    /// Reserves room for `length` bytes, or refuses up front.
+    /// Reserves room for `length` bytes, or refuses up front. A set's files reserve theirs when they are
+    /// laid out.
     pub(crate) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
-        let Some(unfinished) = &self.unfinished else {
-            return Ok(());
-        };
-        let free = node.space(&unfinished.path).await?;
-        if length > free {
-            let file = unfinished.target.clone();
-            return Err(SortError::NoRoom { file, needed: length, free }.into());
+        match self {
+            Output::File(file) => file.reserve(node, length).await,
+            Output::Set(set) => set.check_room(node, length).await,
         }
-        Ok(self.file.preallocate(node, length).await.map_err(|error| self.named(error))?)
     }
 
-    /// Makes the file `length` long, durable, and gives it its name.
+    /// Learns how fast disks are, from the bytes that directories on them got in the same time.
+    pub(crate) async fn learn(&self, node: &Node, measured: &[(PathBuf, u64)]) {
+        if let Output::Set(set) = self {
+            set.learn(node, measured).await;
+        }
+    }
+
+    /// Decides where buckets of so many records go.
+    pub(crate) async fn lay_out(
+        &self,
+        node: &Node,
+        records: &[u64],
+        record_bytes: usize,
+    ) -> Result<Layout, Failure> {
+        match self {
+            Output::File(_) => Ok(Layout::of_one_file(records, record_bytes)),
+            Output::Set(set) => set.lay_out(node, records, record_bytes).await,
+        }
+    }
+
+    /// File `number` of those that were laid out.
+    pub(crate) fn file(&self, number: usize) -> File {
+        match self {
+            Output::File(one) => one.file.clone(),
+            Output::Set(set) => set.file(number),
+        }
+    }
+
+    /// The directories that it takes space in.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        match self {
+            Output::File(one) => one.directory().into_iter().collect(),
+            Output::Set(set) => set.paths(),
+        }
+    }
+
+    /// How many files are written side by side.
+    pub(crate) fn at_once(&self) -> usize {
+        match self {
+            Output::File(_) => 1,
+            Output::Set(set) => set.directories(),
+        }
+    }
+
+    /// Says what was written, for those who list it: the buckets in key order.
+    pub(crate) async fn list(&self, node: &Node, contents: &dyn Contents, buckets: &[Span]) {
+        if let Output::Set(set) = self {
+            set.list(node, contents, buckets).await;
+        }
+    }
+
+    /// Makes the output durable and gives it its name; one file is `length` long.
     pub(crate) async fn commit(&mut self, node: &Node, length: u64) -> Result<(), Failure> {
-        if self.unfinished.is_some() {
-            self.file.truncate(node, length).await.map_err(|error| self.named(error))?;
+        match self {
+            Output::File(file) => file.commit(node, length).await,
+            Output::Set(set) => set.commit(node).await,
         }
-        self.file.sync(node).await.map_err(|error| self.named(error))?;
-        if let Some(unfinished) = &self.unfinished {
-            if let Some(mode) = unfinished.mode {
-                self.file.set_mode(node, mode).await.map_err(|error| self.named(error))?;
-            }
-            node.rename(&unfinished.path, &unfinished.target).await?;
-            self.unfinished = None;
-        }
-        Ok(())
     }
 
     /// Removes what was made of an output that failed.
     pub(crate) async fn discard(self, node: &Node) {
-        if let Some(unfinished) = self.unfinished {
-            // The failure that led here is told; a second one would hide it.
-            let _ = node.remove(&unfinished.path).await;
+        match self {
+            Output::File(file) => file.discard(node).await,
+            Output::Set(set) => set.discard(node).await,
         }
     }
 
-    /// The error with the name that the user gave instead of the passing one.
+    /// The error with the name that people know instead of the passing one.
     pub(crate) fn named(&self, error: DiskError) -> DiskError {
-        match &self.unfinished {
-            Some(unfinished) if error.path == unfinished.path => {
-                DiskError { path: unfinished.target.clone(), ..error }
-            }
-            _ => error,
+        match self {
+            Output::File(file) => file.named(error),
+            Output::Set(set) => set.named(error),
         }
+    }
+
+    /// Whether all of it goes to one file.
+    pub(crate) fn is_one_file(&self) -> bool {
+        matches!(self, Output::File(_))
     }
 
     /// Whether it is written front to back only.
     pub(crate) fn is_sequential(&self) -> bool {
-        self.unfinished.is_none()
+        matches!(self, Output::File(file) if file.is_sequential())
     }
-}
 
-async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskError> {
-    match node.metadata(target).await {
-        Err(error) if error.cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        metadata => metadata.map(Some),
+    /// Whether it is written past the page cache.
+    pub(crate) fn is_direct(&self) -> bool {
+        match self {
+            Output::File(file) => file.file.is_direct(),
+            Output::Set(set) => set.is_direct(),
+        }
     }
-}
-
-/// A name whose directory is missing is to be created, not found.
-fn missing_directory(error: DiskError, path: &Path) -> DiskError {
-    DiskError { verb: "create", path: path.to_owned(), ..error }
 }

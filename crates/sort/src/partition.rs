@@ -8,40 +8,42 @@ use crate::block::Chunk;
 use crate::input::BLOCK_BYTES;
 use crate::spill::Extent;
 
-/// Chunks of one partition that lie behind each other in a spill file. With little memory there are very
-/// many, so it is small.
+/// Chunks of one partition that lie behind each other in a spill file: its file, its first disk block, and
+/// how many chunks. With little memory there are very many, so it is one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    /// The file, and the disk block in it.
-    place: u64,
-    chunks: u32,
-    records: u32,
-}
+pub(crate) struct Run(u64);
 
-/// Bits of a disk block's number in a place: files of 2^60 bytes, of which there may be 2^16.
-const BLOCK_BITS: u32 = 48;
+/// Runs of less than 4,096 chunks: a run is of a few megabytes, a chunk of at least a disk block.
+const CHUNKS_BITS: u32 = 12;
+
+/// Files of up to 2^52 bytes, of which there may be 4,096.
+const BLOCK_BITS: u32 = 40;
 
 impl Run {
-    pub(crate) fn new(extent: Extent, chunks: usize, records: u64) -> Run {
-        let place = ((extent.file as u64) << BLOCK_BITS) | (extent.offset / BLOCK_BYTES);
-        let records = u32::try_from(records).expect("a run is of a few megabytes");
-        Run { place, chunks: chunks as u32, records }
+    pub(crate) fn new(extent: Extent, chunks: usize) -> Run {
+        assert!(chunks < 1 << CHUNKS_BITS, "a run is of a few megabytes");
+        let block = extent.offset / BLOCK_BYTES;
+        Run((((extent.file as u64) << BLOCK_BITS | block) << CHUNKS_BITS) | chunks as u64)
     }
 
     /// Where it lies, in chunks of that length.
     pub(crate) fn extent(self, chunk_bytes: usize) -> Extent {
-        let block = self.place & ((1 << BLOCK_BITS) - 1);
+        let place = self.0 >> CHUNKS_BITS;
+        let offset = (place & ((1 << BLOCK_BITS) - 1)) * BLOCK_BYTES;
         let bytes = (self.chunks() * chunk_bytes) as u64;
-        Extent { file: (self.place >> BLOCK_BITS) as usize, offset: block * BLOCK_BYTES, bytes }
+        Extent { file: (place >> BLOCK_BITS) as usize, offset, bytes }
     }
 
     pub(crate) fn chunks(self) -> usize {
-        self.chunks as usize
+        (self.0 & ((1 << CHUNKS_BITS) - 1)) as usize
     }
+}
 
-    pub(crate) fn records(self) -> u64 {
-        self.records.into()
-    }
+/// A run, and how many records it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spilled {
+    pub run: Run,
+    pub records: u64,
 }
 
 /// All records of one partition.
@@ -49,13 +51,16 @@ impl Run {
 pub(crate) struct Partition {
     /// Those that stayed in memory.
     pub chunks: Vec<Chunk>,
+    /// Where the others lie.
     pub runs: Vec<Run>,
+    /// How many records those are.
+    pub spilled_records: u64,
 }
 
 impl Partition {
     pub(crate) fn records(&self) -> u64 {
         let held = self.chunks.iter().map(|chunk| u64::from(chunk.records));
-        held.sum::<u64>() + self.runs.iter().map(|run| run.records()).sum::<u64>()
+        held.sum::<u64>() + self.spilled_records
     }
 
     /// How many of its chunks are on disk.
@@ -89,11 +94,18 @@ impl Ledger {
     }
 
     /// A chain is on disk.
-    pub(crate) async fn add(&self, node: &Node, partition: usize, run: Run) {
+    pub(crate) async fn add(
+        &self,
+        node: &Node,
+        partition: usize,
+        Spilled { run, records }: Spilled,
+    ) {
         self.shared
             .change(node, |state| {
                 state.under_way -= 1;
-                state.partition(partition).runs.push(run);
+                let partition = state.partition(partition);
+                partition.runs.push(run);
+                partition.spilled_records += records;
             })
             .await;
     }

@@ -7,12 +7,14 @@
 //! ```
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::{Buffer, Node, Pool, Posted, Queue};
-use pipeline::{Failure, Pipeline, StageReport, bottleneck};
+use pipeline::{Failure, Pipeline, StageReport, Tuner, bottleneck};
 
 use crate::block::{Block, Bucket, Chunk};
+use crate::dials::Dials;
 use crate::error::SortError;
 use crate::input::{BLOCK_BYTES, Inputs};
 use crate::job::{IoChoice, Job};
@@ -21,8 +23,8 @@ use crate::plan::Plan;
 use crate::report::{DirectIo, Report};
 use crate::splitters::Splitters;
 use crate::stages::{
-    Distributor, Divide, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer, distribute, read,
-    sample, sort, write,
+    Cursor, Distributor, Divide, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer, distribute,
+    read, sample, sort, write,
 };
 
 /// The memory of a run.
@@ -32,6 +34,8 @@ pub(crate) struct Pools {
     pub chunks: Pool,
     /// For units that are read or written.
     pub units: Pool,
+    /// For disk blocks of the output in which buckets meet.
+    pub seams: Pool,
 }
 
 impl Pools {
@@ -40,6 +44,7 @@ impl Pools {
         Pools {
             chunks: pipeline.owns(self.chunks.clone()),
             units: pipeline.owns(self.units.clone()),
+            seams: pipeline.owns(self.seams.clone()),
         }
     }
 }
@@ -49,9 +54,15 @@ pub(crate) struct Run<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
     pub plan: Plan,
+    /// What spoke for the plan beside the memory.
+    pub why: Option<String>,
     pub inputs: &'a Arc<Inputs>,
     pub output: &'a Arc<Output>,
+    /// Directories for spill files.
+    pub temporary: Vec<PathBuf>,
     pub tally: Tally,
+    pub dials: Dials,
+    pub tuner: Tuner,
 }
 
 /// What a run did beside what its stages tell.
@@ -63,12 +74,19 @@ pub(crate) struct Outcome {
 }
 
 impl Run<'_> {
+    /// A pipeline without stages, that is tuned.
+    pub(crate) fn pipeline(&self) -> Pipeline {
+        Pipeline::new(&self.job.control).tuned(&self.tuner)
+    }
+
     /// The pools of the plan.
     pub(crate) fn pools(&self, pipeline: &Pipeline) -> Result<Pools, Failure> {
         let plan = &self.plan;
         let chunks = self.pool(pipeline, "memory for records", (plan.chunks, plan.chunk_bytes))?;
         let units = self.pool(pipeline, "unit buffers", (plan.buffers(), plan.buffer_bytes()))?;
-        Ok(Pools { chunks, units })
+        let seams = (plan.seam_buffers(), BLOCK_BYTES as usize);
+        let seams = self.pool(pipeline, "seam buffers", seams)?;
+        Ok(Pools { chunks, units, seams })
     }
 
     /// sampler, reader > distributor: the chunks that distributors fill.
@@ -80,7 +98,9 @@ impl Run<'_> {
     ) -> Queue<Vec<Chunk>> {
         let (node, plan, contents) = (self.node, &self.plan, &self.job.contents);
         let seekable = self.inputs.is_seekable();
-        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), plan.readers));
+        // Pipes are read by one, a unit at a time.
+        let (readers, spare) = if seekable { (plan.readers, plan.spare_readers) } else { (1, 0) };
+        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), readers + spare));
         if seekable {
             let sampler = Sampler {
                 inputs: Arc::clone(self.inputs),
@@ -88,6 +108,7 @@ impl Run<'_> {
                 samples: plan.samples,
                 buckets: plan.buckets,
                 splitters: splitters.clone(),
+                tally: self.tally.clone(),
             };
             pipeline.stage(node, "sampler", 1, async move |worker| sample(worker, &sampler).await);
         }
@@ -96,18 +117,22 @@ impl Run<'_> {
             buckets: plan.buckets,
             splitters: splitters.clone(),
             blocks: plan.buffers() - 1,
+            tally: self.tally.clone(),
         });
         let reader = Reader {
             inputs: Arc::clone(self.inputs),
             record_bytes: plan.record_bytes,
-            unit_records: plan.unit_records,
-            depth: plan.depth,
+            unit_bytes: self.dials.unit_bytes.clone(),
+            depth: self.dials.readers.clone(),
+            cursor: Cursor::new(node),
             pool: memory.units.clone(),
             out: blocks.clone(),
             divide,
         };
-        let readers = plan.readers;
-        pipeline.stage(node, "reader", readers, async move |worker| read(worker, &reader).await);
+        let stage = self.dials.stage("reader", readers, spare);
+        let stage = if seekable { stage.dial("depth", &self.dials.readers) } else { stage };
+        let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
+        pipeline.start(node, stage, async move |worker| read(worker, &reader).await);
         let from_units = (&memory.units, &memory.chunks);
         self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
     }
@@ -133,9 +158,10 @@ impl Run<'_> {
             out: full.clone(),
             tally: tally.clone(),
         };
-        pipeline.stage(node, "distributor", plan.distributors, async move |worker| {
-            distribute(worker, &distributor).await
-        });
+        // What it costs to begin with a block depends on how large readers make them.
+        let stage = self.dials.stage("distributor", plan.distributors, 0);
+        let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
+        pipeline.start(node, stage, async move |worker| distribute(worker, &distributor).await);
         full
     }
 
@@ -145,11 +171,10 @@ impl Run<'_> {
         pipeline: &mut Pipeline,
         buckets: &Queue<Bucket>,
         memory: &Pools,
-    ) -> Result<(), Failure> {
+    ) {
         let (node, plan) = (self.node, &self.plan);
         let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
-        let seam = (plan.seam_buffers(), BLOCK_BYTES as usize);
-        let seams = Seams::new(node, self.pool(pipeline, "seam buffers", seam)?);
+        let seams = Seams::new(node, memory.seams.clone());
         let sorter = Sorter {
             contents: Arc::clone(&self.job.contents),
             buckets: buckets.clone(),
@@ -161,15 +186,16 @@ impl Run<'_> {
             out: pieces.clone(),
             tally: self.tally.clone(),
         };
-        let sorters = plan.sorters;
-        pipeline.stage(node, "sorter", sorters, async move |worker| sort(worker, &sorter).await);
-        let writer = Writer { output: Arc::clone(self.output), pieces, depth: plan.depth };
-        let writers = plan.writers;
-        pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
-        Ok(())
+        let stage = self.dials.stage("sorter", plan.sorters, 0);
+        pipeline.start(node, stage, async move |worker| sort(worker, &sorter).await);
+        let depth = self.dials.writers.clone();
+        let stage = self.dials.stage("writer", plan.writers, plan.spare_writers);
+        let stage = if self.output.is_sequential() { stage } else { stage.dial("depth", &depth) };
+        let writer = Writer { output: Arc::clone(self.output), pieces, depth };
+        pipeline.start(node, stage, async move |worker| write(worker, &writer).await);
     }
 
-    fn pool(
+    pub(crate) fn pool(
         &self,
         pipeline: &Pipeline,
         label: &'static str,
@@ -186,30 +212,41 @@ impl Run<'_> {
         stages: Vec<StageReport>,
         outcome: Outcome,
     ) -> Result<Report, Failure> {
-        let (records, checksum) = self.tally.settle(&*self.job.contents)?;
+        let settled = self.tally.settle(&*self.job.contents)?;
         let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
             stages.iter().filter(|stage| names.contains(&stage.name)).map(of).sum()
         };
         Ok(Report {
-            records,
-            bytes: records * self.plan.record_bytes as u64,
+            records: settled.records,
+            bytes: settled.records * self.plan.record_bytes as u64,
             passes: outcome.passes,
             plan: outcome.plan,
-            reason: outcome.reason,
+            reason: match &self.why {
+                Some(why) => format!("{}; {why}", outcome.reason),
+                None => outcome.reason,
+            },
             partitions: sum(&["sorter"], |stage| stage.units),
             seconds: 0.0,
-            read_bytes: sum(&["reader", "sampler", "loader", "reloader"], |stage| stage.bytes),
-            written_bytes: sum(&["writer", "spiller"], |stage| stage.bytes),
+            read_bytes: sum(&["reader", "sampler", "loader", "reloader", "run reader"], |stage| {
+                stage.bytes
+            }),
+            written_bytes: sum(&["writer", "spiller", "run writer", "run merger"], |stage| {
+                stage.bytes
+            }),
             temp_peak_bytes: outcome.temp_peak_bytes,
             direct_io: self.direct_io(),
-            checksum,
+            checksum: settled.checksum,
             bottleneck: bottleneck(&stages),
             stages,
+            sample: settled.sample,
+            unevenness: settled.unevenness(),
+            warnings: Vec::new(),
+            moves: self.tuner.moves(),
         })
     }
 
     fn direct_io(&self) -> DirectIo {
-        let (read, write) = (self.inputs.is_direct(), self.output.file.is_direct());
+        let (read, write) = (self.inputs.is_direct(), self.output.is_direct());
         let reason = match (self.job.resources.io, read) {
             (IoChoice::Auto, true) => "the input is not in the page cache",
             (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",
@@ -222,4 +259,30 @@ impl Run<'_> {
 /// The system refused memory.
 pub(crate) fn no_memory(bytes: usize, cause: &io::Error) -> SortError {
     SortError::NoMemory { bytes: bytes as u64, cause: cause.to_string() }
+}
+
+/// What stages of one name did side by side, as one stage.
+fn side_by_side(stages: Vec<StageReport>) -> Vec<StageReport> {
+    let mut all: Vec<StageReport> = Vec::new();
+    for stage in stages {
+        match all.iter_mut().find(|known| known.name == stage.name) {
+            Some(known) => {
+                let workers = known.workers + stage.workers;
+                known.add(&stage);
+                known.workers = workers;
+            }
+            None => all.push(stage),
+        }
+    }
+    all
+}
+
+/// Adds what stages did in a later phase to what those of the same names did before.
+pub(crate) fn add_up(stages: &mut Vec<StageReport>, later: Vec<StageReport>) {
+    for stage in side_by_side(later) {
+        match stages.iter_mut().find(|known| known.name == stage.name) {
+            Some(known) => known.add(&stage),
+            None => stages.push(stage),
+        }
+    }
 }

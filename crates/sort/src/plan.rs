@@ -3,15 +3,18 @@
 //! A plan is a pure function of the input's size and of what the run may use, so it can be shown
 //! without sorting. Memory is a sum of named needs ([`Plan::needs`]).
 
+mod merging;
 mod needs;
+mod spare;
 mod spilling;
 
+pub use merging::Merging;
 pub use needs::Need;
 pub use spilling::Spilling;
 
 use crate::error::SortError;
 use crate::input::BLOCK_BYTES;
-use crate::job::{Resources, Tuning};
+use crate::job::{Resources, Start, Tuning};
 use crate::stages::ChunkShape;
 
 const KIB: u64 = 1 << 10;
@@ -31,6 +34,9 @@ const SMALLEST_UNIT_BYTES: u64 = 256 * KIB;
 /// current cores (NOW-Sort 6.4 chooses the number of buckets so).
 const BUCKET_BYTES: u64 = MIB;
 
+/// What goes to several files at once differs by a bucket: an eighth of what each of them gets.
+const BUCKETS_PER_OUTPUT: u64 = 8;
+
 /// More buckets would need more open chunks than the caches and the TLB can hold.
 const MOST_BUCKETS: u64 = 1024;
 
@@ -46,9 +52,15 @@ const CHUNKS_PER_BUCKET: u64 = 16;
 const SMALLEST_CHUNK_BYTES: u64 = 4 * KIB;
 const LARGEST_CHUNK_BYTES: u64 = 128 * KIB;
 
-/// Sample blocks for each bucket: with the records in a block, buckets of random input come out
-/// within some per cent of each other, and of sorted input within about a half.
+/// Sample blocks for each bucket: of sorted input buckets come out within about a half of each other.
 const SAMPLES_PER_BUCKET: u64 = 2;
+
+/// Records that are sampled for each bucket: of random input buckets come out within about a third of
+/// each other.
+const SAMPLED_PER_BUCKET: u64 = 64;
+
+/// Buckets come out up to so many times as large as their mean when the input is sorted.
+const LARGEST_OF_MEAN: u64 = 4;
 
 /// The sample may cost this part of reading the input.
 const SAMPLE_SHARE: u64 = 50;
@@ -71,6 +83,8 @@ pub struct Plan {
     pub record_bytes: usize,
     /// Input in bytes; `None` for a pipe.
     pub input_bytes: Option<u64>,
+    /// Files of the output that are written side by side.
+    pub outputs: usize,
     /// Whether records have positions.
     pub stable: bool,
     /// Read units of the input.
@@ -95,10 +109,18 @@ pub struct Plan {
     pub sorters: usize,
     /// Workers of each stage.
     pub writers: usize,
+    /// Readers that begin parked: a tuner calls them where those above do not keep the disk busy.
+    pub spare_readers: usize,
+    /// Writers that begin parked.
+    pub spare_writers: usize,
     /// Requests in flight of each reader and writer.
     pub depth: usize,
+    /// Where it begins.
+    pub start: Start,
     /// How it spills, if it may.
     pub spilling: Option<Spilling>,
+    /// How it merges, if it does.
+    pub merging: Option<Merging>,
 }
 
 /// What a plan is made for.
@@ -106,12 +128,26 @@ pub struct Plan {
 pub struct Shape {
     /// Records of the input; `None` for a pipe.
     pub records: Option<u64>,
+    /// Files of the input: a read unit ends where a file does.
+    pub inputs: usize,
     /// Length of a record.
     pub record_bytes: usize,
     /// Whether the output is written front to back only.
     pub sequential_output: bool,
+    /// Files of the output that are written side by side.
+    pub outputs: usize,
     /// Whether equal keys keep their input order.
     pub stable: bool,
+    /// Directories for what memory does not hold.
+    pub temporary: usize,
+}
+
+impl Shape {
+    /// Read units of so many records, at most.
+    fn units(&self, records: usize) -> u64 {
+        let beside = self.inputs.saturating_sub(1) as u64;
+        self.records.map_or(u64::MAX, |all| all.div_ceil(records as u64).max(1) + beside)
+    }
 }
 
 impl Plan {
@@ -124,6 +160,10 @@ impl Plan {
         let mut given = Resources { cores: resources.cores.max(1), ..*resources };
         loop {
             let mut plan = Plan::derive(shape, &given, tuning);
+            let with_spare = plan.with_spare(shape, tuning);
+            if with_spare.needed() <= limit {
+                plan = with_spare;
+            }
             let needed = plan.needed();
             if needed <= limit {
                 if shape.records.is_none() {
@@ -162,24 +202,7 @@ impl Plan {
             let given = Resources { cores, memory_bytes, ..*resources };
             Plan::spilling(shape, &given, tuning)
         };
-        let limit = resources.memory_bytes;
-        let mut cores = resources.cores.max(1);
-        while cores > 0 {
-            if let Some(plan) = on(cores, limit) {
-                return Ok(plan);
-            }
-            cores /= 2;
-        }
-        let (mut low, mut high) = (limit, limit.max(MIB));
-        while on(1, high).is_none() && high < MOST_BYTES {
-            (low, high) = (high, high * 2);
-        }
-        while low + LEAST_STEP_BYTES < high {
-            let middle = low.midpoint(high);
-            (low, high) = if on(1, middle).is_some() { (low, middle) } else { (middle, high) };
-        }
-        let bytes = shape.records.map(|records| records * shape.record_bytes as u64);
-        Err(SortError::TooLittleMemory { bytes, needed: high, limit, passes: "several passes" })
+        on_fewer_cores(shape, resources, on)
     }
 
     /// How much goes into a chunk.
@@ -194,7 +217,7 @@ impl Plan {
         let input_bytes = shape.records.map(|records| records * record);
         let derived = unit_records(input_bytes.unwrap_or(u64::MAX), record);
         let unit_records = tuning.unit_records.unwrap_or(derived);
-        let units = shape.records.map_or(u64::MAX, |all| all.div_ceil(unit_records as u64)).max(1);
+        let units = shape.units(unit_records);
         let useful = |workers| useful_workers(units, workers);
         let distributors = tuning.distributors.unwrap_or(useful(cores));
         let buckets = tuning.buckets.map_or_else(
@@ -210,6 +233,7 @@ impl Plan {
         Plan {
             record_bytes: shape.record_bytes,
             input_bytes,
+            outputs: shape.outputs,
             stable: shape.stable,
             units,
             unit_records,
@@ -223,10 +247,42 @@ impl Plan {
             distributors,
             sorters: tuning.sorters.unwrap_or(cores.min(buckets as usize)),
             writers,
+            spare_readers: 0,
+            spare_writers: 0,
+            start: tuning.start,
             depth: tuning.depth.unwrap_or(DEPTH),
             spilling: None,
+            merging: None,
         }
     }
+}
+
+/// A plan on all cores if memory allows, else on fewer.
+///
+/// # Errors
+/// When the memory limit is below what one core needs, with that figure.
+fn on_fewer_cores(
+    shape: &Shape,
+    resources: &Resources,
+    on: impl Fn(usize, u64) -> Option<(u32, Plan)>,
+) -> Result<Plan, SortError> {
+    let limit = resources.memory_bytes;
+    let halves = std::iter::successors(Some(resources.cores.max(1)), |&cores| Some(cores / 2));
+    let tried = halves.take_while(|&cores| cores > 0).filter_map(|cores| on(cores, limit));
+    // Another time on disk costs more than a core helps; of equals the first comes out.
+    if let Some((_, plan)) = tried.min_by_key(|(times, _)| *times) {
+        return Ok(plan);
+    }
+    let (mut low, mut high) = (limit, limit.max(MIB));
+    while on(1, high).is_none() && high < MOST_BYTES {
+        (low, high) = (high, high * 2);
+    }
+    while low + LEAST_STEP_BYTES < high {
+        let middle = low.midpoint(high);
+        (low, high) = if on(1, middle).is_some() { (low, middle) } else { (middle, high) };
+    }
+    let bytes = shape.records.map(|records| records * shape.record_bytes as u64);
+    Err(SortError::TooLittleMemory { bytes, needed: high, limit, passes: "several passes" })
 }
 
 /// More workers than units would have nothing to do.
@@ -241,7 +297,9 @@ fn buckets(shape: &Shape, memory_bytes: u64, distributors: usize) -> u64 {
         Some(records) => {
             // Open chunks take at most half as much as full ones.
             let full = records.div_ceil((SMALLEST_CHUNK_BYTES / record).max(1));
-            (records * record / BUCKET_BYTES, full / (2 * distributors as u64))
+            let each = if shape.outputs > 1 { BUCKETS_PER_OUTPUT } else { 0 };
+            let wanted = (records * record / BUCKET_BYTES).max(each * shape.outputs as u64);
+            (wanted, full / (2 * distributors as u64))
         }
         None => {
             let open = distributors as u64 * LARGEST_CHUNK_BYTES.max(record);
@@ -260,10 +318,14 @@ fn chunk_bytes(bucket_bytes: u64, distributors: usize) -> u64 {
 /// Records of a unit: if it can be, so many that units begin at whole blocks.
 pub(crate) fn unit_records(input_bytes: u64, record: u64) -> usize {
     let unit = (input_bytes / UNITS_AT_LEAST).clamp(SMALLEST_UNIT_BYTES, UNIT_BYTES);
-    let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record);
-    let records = (unit / record).max(1);
-    let records = if records > step { records - records % step } else { records };
-    records as usize
+    whole_blocks((unit / record).max(1) as usize, record as usize)
+}
+
+/// At most so many records, that end at whole blocks where that can be.
+pub(crate) fn whole_blocks(records: usize, record_bytes: usize) -> usize {
+    let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record_bytes as u64);
+    let step = step as usize;
+    if records > step { records - records % step } else { records }
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
@@ -275,86 +337,9 @@ fn samples(input_bytes: u64, buckets: u64, record: u64) -> u64 {
         return 0;
     }
     let most = input_bytes / SAMPLE_SHARE / BLOCK_BYTES.max(record);
-    (buckets * SAMPLES_PER_BUCKET).min(most).max(2)
+    let each = SAMPLED_PER_BUCKET.div_ceil((BLOCK_BYTES / record).max(1));
+    (buckets * each.max(SAMPLES_PER_BUCKET)).min(most).max(2)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn resources(memory_bytes: u64) -> Resources {
-        Resources { cores: 2, memory_bytes, io: crate::IoChoice::Auto }
-    }
-
-    fn plan(
-        records: Option<u64>,
-        record_bytes: usize,
-        memory_bytes: u64,
-    ) -> Result<Plan, SortError> {
-        let shape = Shape { records, record_bytes, sequential_output: false, stable: true };
-        Plan::new(&shape, &resources(memory_bytes), &Tuning::default())
-    }
-
-    #[test]
-    fn gensort_units_begin_at_whole_blocks() {
-        for records in [1_000_000, 100_000_000] {
-            let plan = plan(Some(records), 100, 1 << 34).unwrap();
-            assert_eq!(plan.unit_records * 100 % BLOCK_BYTES as usize, 0);
-            assert!(plan.unit_bytes as u64 <= UNIT_BYTES);
-        }
-    }
-
-    #[test]
-    fn the_least_memory_is_said_and_is_enough() {
-        for (records, bytes) in [(0, 1), (1, 1), (1000, 7), (1_000_000, 100), (3, 5_000_000)] {
-            let refused = plan(Some(records), bytes, 0).unwrap_err();
-            let SortError::TooLittleMemory { needed, .. } = refused else { panic!("{refused}") };
-            assert_eq!(plan(Some(records), bytes, needed).unwrap().needed(), needed);
-            assert!(plan(Some(records), bytes, needed - 1).is_err());
-        }
-    }
-
-    #[test]
-    fn large_records_and_many_cores_need_little_more_than_the_records() {
-        let cases =
-            [(10, 10_000_000), (4, 100_000_000), (1000, 1_000_000), (1_000_000, 100), (1, 9)];
-        for (records, record_bytes) in cases {
-            for cores in [1, 2, 16, 64, 256] {
-                let shape = Shape {
-                    records: Some(records),
-                    record_bytes,
-                    sequential_output: false,
-                    stable: false,
-                };
-                let resources = Resources { cores, ..resources(u64::MAX) };
-                let plan = Plan::new(&shape, &resources, &Tuning::default()).unwrap();
-                let bytes = records * record_bytes as u64;
-                let room = 64 * MIB + cores as u64 * 8 * MIB;
-                assert!(plan.needed() < 8 * bytes + room, "{cores}: {:#?}", plan.needs());
-            }
-        }
-    }
-
-    #[test]
-    fn with_little_memory_fewer_cores_sort() {
-        let all = plan(Some(10_000_000), 100, 1 << 40).unwrap().needed();
-        let fewer = plan(Some(10_000_000), 100, all - 1).unwrap();
-        assert!(fewer.distributors == 1 && fewer.needed() < all);
-    }
-
-    #[test]
-    fn a_pipe_fills_the_memory() {
-        let limit = 1 << 30;
-        let pipe = plan(None, 100, limit).unwrap();
-        assert!(pipe.needed() <= limit && pipe.needed() > limit / 2, "{}", pipe.needed());
-        assert!(plan(None, 100, 1 << 20).is_err());
-    }
-
-    #[test]
-    fn needs_are_little_more_than_the_records() {
-        let small = plan(Some(1_000_000), 100, 1 << 34).unwrap();
-        assert!(small.needed() < 200 << 20, "{:#?}", small.needs());
-        let large = plan(Some(100_000_000), 100, 1 << 34).unwrap();
-        assert!(large.needed() < 12 << 30, "{:#?}", large.needs());
-    }
-}
+mod tests;

@@ -1,6 +1,9 @@
-//! What a run did, in figures.
+//! What a run did, in figures, and what it noticed.
 
-use pipeline::StageReport;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use pipeline::{Move, StageReport};
 
 /// How a run did its I/O, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +14,58 @@ pub struct DirectIo {
     pub write: bool,
     /// Why.
     pub reason: String,
+}
+
+/// What the splitters cost: looking at the input here and there before it is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SampleCost {
+    /// Places looked at; of a pipe its first blocks.
+    pub places: u64,
+    /// Bytes read for nothing else; the first blocks of a pipe are read once.
+    pub bytes: u64,
+    /// Reading them and choosing splitters.
+    pub seconds: f64,
+}
+
+/// What a sort noticed that did not stop it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// An input became longer while it was sorted; its length at opening counts.
+    Grew {
+        /// The input.
+        file: PathBuf,
+        /// Its length at opening, in bytes.
+        was: u64,
+        /// Its length at the end of the sort.
+        now: u64,
+    },
+}
+
+impl Warning {
+    /// A word for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Warning::Grew { .. } => "input_grew",
+        }
+    }
+
+    /// The file it is about.
+    pub fn file(&self) -> &Path {
+        match self {
+            Warning::Grew { file, .. } => file,
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Warning::Grew { file, was, now } = self;
+        let file = file.display();
+        write!(
+            out,
+            "{file}: grew from {was} to {now} bytes while it was sorted; its first {was} were"
+        )
+    }
 }
 
 /// A finished sort. Bytes count input, temp and output.
@@ -42,8 +97,17 @@ pub struct Report {
     pub checksum: u128,
     /// The stage that held the others up.
     pub bottleneck: &'static str,
-    /// What each stage did.
+    /// What each stage did, in the order in which records pass.
     pub stages: Vec<StageReport>,
+    /// What it took to choose the splitters.
+    pub sample: SampleCost,
+    /// Records of the largest partition over the mean of all that were sorted (in one pass: of buckets);
+    /// 1 is even.
+    pub unevenness: f64,
+    /// What was noticed beside.
+    pub warnings: Vec<Warning>,
+    /// What was moved to the bottleneck.
+    pub moves: Vec<Move>,
 }
 
 impl Report {

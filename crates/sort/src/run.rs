@@ -1,19 +1,22 @@
 //! A sort from its inputs to its output: opens both, chooses how, and settles the end.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::Node;
-use pipeline::Failure;
+use pipeline::{Failure, Tuner};
 
-use crate::error::SortError;
+use crate::dials::Dials;
 use crate::input::Inputs;
-use crate::job::{Choice, Job, Target};
+use crate::job::{Choice, Job, Tune};
+use crate::merge::merge;
 use crate::one_pass::one_pass;
 use crate::output::Output;
 use crate::phase::Run;
 use crate::plan::{Plan, Shape};
+use crate::presorted::Presorted;
 use crate::report::Report;
+use crate::room::Demand;
 use crate::stages::Tally;
 use crate::two_pass::two_pass;
 
@@ -25,14 +28,17 @@ pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     let begin = node.now();
     let record_bytes = job.contents.record_bytes();
     let inputs = Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?;
+    let inputs = Arc::new(inputs);
     let mut output = Output::open(node, &job.target, job.resources.io).await?;
-    let mut report = match sort(node, job, &Arc::new(inputs), &Arc::new(output.clone())).await {
+    let mut report = match sort(node, job, &inputs, &Arc::new(output.clone())).await {
         Ok(report) => report,
         Err(failure) => {
             output.discard(node).await;
             return Err(failure);
         }
     };
+    // Before the output takes the name of an input.
+    report.warnings = inputs.grown(node).await;
     if let Err(failure) = output.commit(node, report.bytes).await {
         output.discard(node).await;
         return Err(failure);
@@ -47,49 +53,85 @@ async fn sort(
     inputs: &Arc<Inputs>,
     output: &Arc<Output>,
 ) -> Result<Report, Failure> {
+    let temporary = temporary(job, output);
     let shape = Shape {
+        inputs: inputs.files.len(),
         records: inputs.records,
         record_bytes: job.contents.record_bytes(),
         sequential_output: output.is_sequential(),
+        outputs: output.at_once(),
         stable: job.contents.is_stable(),
+        temporary: temporary.len(),
     };
-    let plan = choose(&shape, job)?;
+    let (plan, why) = choose(node, job, &shape, inputs).await?;
     if let Some(bytes) = plan.input_bytes {
+        let demand = Demand {
+            outputs: output.directories(),
+            output_bytes: bytes,
+            temporary: temporary.clone(),
+            temporary_bytes: plan.temporary_bytes(),
+        };
+        demand.check(node).await?;
         output.reserve(node, bytes).await?;
     }
     job.control.enter("sort", plan.input_bytes.unwrap_or(0));
-    let spilling = plan.spilling;
-    let run = Run { node, job, plan, inputs, output, tally: Tally::default() };
-    match spilling {
-        None => one_pass(&run).await,
-        Some(spilling) => two_pass(&run, spilling).await,
-    }
+    let (spilling, merging) = (plan.spilling, plan.merging);
+    let dials = Dials::new(&plan, job.tuning.start);
+    let tuner = match job.tuning.tune {
+        Tune::Auto => Tuner::new(node.now()),
+        Tune::Off => Tuner::off(),
+    };
+    let tally = Tally::default();
+    let run = Run { node, job, plan, why, inputs, output, temporary, tally, dials, tuner };
+    let report = match (spilling, merging) {
+        (Some(spilling), _) => two_pass(&run, spilling).await?,
+        (None, Some(merging)) => merge(&run, merging).await?,
+        (None, None) => one_pass(&run).await?,
+    };
+    output.list(node, &*job.contents, &run.tally.spans()).await;
+    Ok(report)
 }
 
-/// One pass where all fits in memory for sure, two where it may not.
-fn choose(shape: &Shape, job: &Job) -> Result<Plan, SortError> {
+/// A plan, and what spoke for it beside the memory.
+///
+/// One pass where all fits in memory for sure. A merge for what has unknown length, since it needs no
+/// splitters of what has not come yet, and for what is nearly sorted: its runs are few and long. Else two
+/// passes: distribution does not slow down as the input grows (TritonSort 2.5).
+async fn choose(
+    node: &Node,
+    job: &Job,
+    shape: &Shape,
+    inputs: &Arc<Inputs>,
+) -> Result<(Plan, Option<String>), Failure> {
     let one = || Plan::new(shape, &job.resources, &job.tuning);
     let two = || Plan::two_pass(shape, &job.resources, &job.tuning);
-    match job.plan {
-        Choice::OnePass => one(),
-        Choice::TwoPass => two(),
-        Choice::Auto if shape.records.is_none() => two(),
-        Choice::Auto => one().or_else(|_| two()),
-    }
+    let merge = || Plan::merge(shape, &job.resources, &job.tuning);
+    let plan = match job.plan {
+        Choice::OnePass => one()?,
+        Choice::TwoPass => two()?,
+        Choice::Merge => merge()?,
+        Choice::Auto if shape.records.is_none() => merge().or_else(|_| two())?,
+        Choice::Auto => match one() {
+            Ok(plan) => plan,
+            Err(_) => {
+                let seen = Presorted::measure(node, job, inputs).await?;
+                let merged = seen.is_nearly_sorted().then(|| merge().ok()).flatten();
+                // Large records need much memory for a sample, and a merge needs none.
+                let plan =
+                    merged.map_or_else(two, Ok).or_else(|least| merge().map_err(|_| least))?;
+                return Ok((plan, seen.reason()));
+            }
+        },
+    };
+    Ok((plan, None))
 }
 
-impl Run<'_> {
-    /// The directories for spill files: those of the job, or that of the output; of an output that is no
-    /// file, the one that the run was started in.
-    pub(crate) fn temporary(&self) -> Vec<PathBuf> {
-        if !self.job.temporary.is_empty() {
-            return self.job.temporary.clone();
-        }
-        let beside = match &self.job.target {
-            Target::Path(path) if !self.output.is_sequential() => path.parent(),
-            _ => None,
-        };
-        let beside = beside.filter(|parent| *parent != Path::new(""));
-        vec![beside.unwrap_or(Path::new(".")).to_owned()]
+/// The directories for spill files: those of the job, or those of the output; of an output that is no file,
+/// the one that the run was started in.
+fn temporary(job: &Job, output: &Output) -> Vec<PathBuf> {
+    if !job.temporary.is_empty() {
+        return job.temporary.clone();
     }
+    let beside = output.directories();
+    if beside.is_empty() { vec![PathBuf::from(".")] } else { beside }
 }

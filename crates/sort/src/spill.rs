@@ -6,27 +6,31 @@
 //! ```
 //!
 //! Each file is a log: whatever is written next lies behind what was written before, whose partition it
-//! may be of, so all writing is sequential. A run goes to the file that has the least. What has been read
-//! again is given back to the file system. A directory that is full gets no more; the others go on.
+//! may be of, so all writing is sequential. What has been read again is given back to the file system, unless it is very little.
+//! Where that cannot make holes, a directory has a few files instead, each for a range of keys, and each
+//! gives its space back when everything in it has been read. A directory that is full gets no more; the
+//! others go on.
+
+mod log;
 
 use std::io::ErrorKind;
-use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{DiskError, File, Guarded, Node, Open};
+use node::{Close, Closed, DiskError, File, Guarded, Node, Open};
 use pipeline::Failure;
 
+use crate::input::BLOCK_BYTES;
 use crate::job::IoChoice;
 use crate::temporary::Temporary;
+use log::{Logs, Taken};
 
 /// Nobody else reads what is spilled.
 const MODE: u32 = 0o600;
 
-/// Space is reserved in steps of an eighth of what the file has, at least of this: writes inside the
-/// length of a file need no lock of all of it, so several are in flight.
-const LEAST_STEP_BYTES: u64 = 4 << 20;
-const MOST_STEP_BYTES: u64 = 256 << 20;
+/// Files of a directory that cannot have holes: an eighth of what was spilled takes space longer than it
+/// should, and eight places to write to are still few.
+const FILES_WITHOUT_HOLES: usize = 8;
 
 /// The spill files of a run, which are made when the first bytes go there; clones share them.
 #[derive(Clone)]
@@ -47,34 +51,22 @@ pub(crate) struct Extent {
     pub bytes: u64,
 }
 
+/// Where a run should go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    /// Number of the temporary directory.
+    pub directory: usize,
+    /// How far along the output its records will be, from 0 to 1.
+    pub position: f64,
+}
+
 #[derive(Default)]
 struct State {
-    /// One in each directory, once they are made.
+    /// Those of each directory in turn, once they are made.
     files: Vec<Temporary>,
     making: bool,
-    logs: Vec<Log>,
-    /// Bytes that were given out and not released.
-    live_bytes: u64,
-    peak_bytes: u64,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Log {
-    /// Where the next run goes.
-    end: u64,
-    /// Up to where there is space for sure.
-    reserved: u64,
-    full: bool,
-}
-
-impl Log {
-    /// Takes the next bytes; up to where space must be reserved first, if it must.
-    fn take(&mut self, bytes: u64) -> (u64, Option<u64>) {
-        let offset = self.end;
-        self.end += bytes;
-        let step = (self.end / 8).clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES);
-        (offset, (self.end > self.reserved).then(|| self.end + step))
-    }
+    logs: Logs,
+    closed: bool,
 }
 
 impl Spill {
@@ -85,60 +77,107 @@ impl Spill {
         Spill { directories: Arc::new(directories), how, shared }
     }
 
-    /// Makes a file in each directory, if nobody has: others wait until they are there.
+    /// How many directories there are.
+    pub(crate) fn directories(&self) -> usize {
+        self.directories.len()
+    }
+
+    /// Makes the files, if nobody has: others wait until they are there.
     async fn make(&self, node: &Node) -> Result<(), Failure> {
-        let step = |state: &mut State| match (state.making, state.files.is_empty()) {
-            (true, _) => None,
-            (false, made) => {
-                state.making = made;
-                Some(made)
+        let step = |state: &mut State| match (state.closed, state.making, state.files.is_empty()) {
+            (true, ..) => Some(Err(Closed)),
+            (_, true, _) => None,
+            (_, false, missing) => {
+                state.making = missing;
+                Some(Ok(missing))
             }
         };
-        if !self.shared.wait_for(node, step).await {
+        if !self.shared.wait_for(node, step).await? {
             return Ok(());
         }
-        let (files, made) = self.make_all(node).await;
+        let (mut files, mut kinds) = (Vec::new(), Vec::new());
+        let mut made = Ok(());
+        for directory in self.directories.iter() {
+            made = self.make_in(node, directory, &mut files, &mut kinds).await;
+            if made.is_err() {
+                remove_all(node, &std::mem::take(&mut files)).await;
+                break;
+            }
+        }
         self.shared
             .change(node, |state| {
-                state.logs = vec![Log::default(); files.len()];
+                state.logs = Logs::new(&kinds);
                 (state.files, state.making) = (files, false);
             })
             .await;
         Ok(made?)
     }
 
-    /// All files, or none and why.
-    async fn make_all(&self, node: &Node) -> (Vec<Temporary>, Result<(), DiskError>) {
-        let mut files = Vec::new();
-        for directory in self.directories.iter() {
-            match Temporary::create(node, directory, self.how).await {
-                Ok(file) => files.push(file),
-                Err(error) => {
-                    remove_all(node, &files).await;
-                    return (Vec::new(), Err(DiskError { path: directory.clone(), ..error }));
-                }
-            }
+    /// The files of one directory, and how many they are.
+    async fn make_in(
+        &self,
+        node: &Node,
+        directory: &Path,
+        files: &mut Vec<Temporary>,
+        kinds: &mut Vec<(usize, bool)>,
+    ) -> Result<(), DiskError> {
+        let named = |error| DiskError { path: directory.to_owned(), ..error };
+        let first = Temporary::create(node, directory, self.how).await.map_err(named)?;
+        // There is nothing to give back yet, but it shows whether that can be done.
+        let holes = first.file.release(node, 0..BLOCK_BYTES).await.is_ok();
+        files.push(first);
+        let count = if holes { 1 } else { FILES_WITHOUT_HOLES };
+        for _ in 1..count {
+            files.push(Temporary::another(node, directory, self.how).await.map_err(named)?);
         }
-        (files, Ok(()))
+        kinds.push((count, holes));
+        Ok(())
     }
 
     /// Room for so many bytes.
     ///
     /// # Errors
     /// When every directory is full: what the last of them said.
-    pub(crate) async fn extent(&self, node: &Node, bytes: u64) -> Result<Extent, Failure> {
+    pub(crate) async fn extent(
+        &self,
+        node: &Node,
+        to: Slot,
+        bytes: u64,
+    ) -> Result<Extent, Failure> {
         self.make(node).await?;
         loop {
-            let taken = self.shared.change(node, |state| state.take(bytes)).await;
-            let Some((extent, reserve)) = taken else { return Err(self.all_full()) };
-            let Some(length) = reserve else { return Ok(extent) };
-            match self.file(extent).preallocate(node, length).await {
-                Ok(()) => {
-                    self.shared.change(node, |state| state.reserved(extent, length)).await;
-                    return Ok(extent);
-                }
-                Err(error) => self.is_full(node, extent, error).await?,
+            let step = |state: &mut State| match state.closed {
+                true => Some(Err(Closed)),
+                false => state.logs.take(to.directory, to.position, bytes).map(Ok),
+            };
+            match self.shared.wait_for(node, step).await? {
+                Taken::Now(extent) => return Ok(extent),
+                Taken::Full => return Err(self.all_full()),
+                Taken::Reserve(extent, length) => match self.reserve(node, extent, length).await {
+                    Ok(()) => return Ok(extent),
+                    Err(error) => self.is_full(node, extent, error).await?,
+                },
             }
+        }
+    }
+
+    /// Reserves the file's space up to `length`, or if there is not so much, up to the extent's end.
+    async fn reserve(&self, node: &Node, extent: Extent, length: u64) -> Result<(), DiskError> {
+        let (file, end) = (self.file(extent), extent.offset + extent.bytes);
+        let reserved = match file.preallocate(node, length).await {
+            Err(error) if is_full(&error) => file.preallocate(node, end).await.map(|()| end)?,
+            reserved => reserved.map(|()| length)?,
+        };
+        self.shared.change(node, |state| state.logs.reserved(extent.file, reserved)).await;
+        Ok(())
+    }
+
+    /// Gives back what was reserved and is not needed, as far as is known by now.
+    pub(crate) async fn trim(&self, node: &Node) {
+        for (file, end) in self.shared.change(node, |state| state.logs.spare()).await {
+            let file = self.shared.look(|state| state.files[file].file.clone());
+            // It comes back with the file in any case.
+            let _ = file.truncate(node, end).await;
         }
     }
 
@@ -150,17 +189,10 @@ impl Spill {
         extent: Extent,
         error: DiskError,
     ) -> Result<(), Failure> {
-        if !matches!(error.cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
+        if !is_full(&error) {
             return Err(error.into());
         }
-        let others = self
-            .shared
-            .change(node, |state| {
-                state.logs[extent.file].full = true;
-                state.live_bytes -= extent.bytes;
-                state.logs.iter().any(|log| !log.full)
-            })
-            .await;
+        let others = self.shared.change(node, |state| state.logs.is_full(extent)).await;
         if others { Ok(()) } else { Err(error.into()) }
     }
 
@@ -169,18 +201,33 @@ impl Spill {
         self.shared.look(|state| state.files[extent.file].file.clone())
     }
 
-    /// Gives the space of an extent back, where the file system can.
+    /// Gives the space of an extent back: at once, or with that of its file.
     pub(crate) async fn release(&self, node: &Node, extent: Extent) {
-        let Extent { offset, bytes, .. } = extent;
-        let range: Range<u64> = offset..offset + bytes;
-        // Where holes cannot be made, the space comes back with the file.
-        let _ = self.file(extent).release(node, range).await;
-        self.shared.change(node, |state| state.live_bytes -= bytes).await;
+        let file = self.file(extent);
+        // What cannot be given back now comes back when the file is removed.
+        if self.shared.look(|state| state.logs.has_holes(extent.file)) {
+            let _ = file.release(node, extent.offset..extent.offset + extent.bytes).await;
+        }
+        if self.shared.change(node, |state| state.logs.release(extent)).await {
+            let _ = file.truncate(node, 0).await;
+            self.shared.change(node, |state| state.logs.emptied(extent.file)).await;
+        }
     }
 
-    /// The most bytes that it held.
+    /// The bytes that are in use.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        self.shared.look(|state| state.logs.live_bytes())
+    }
+
+    /// The most bytes that it took.
     pub(crate) fn peak_bytes(&self) -> u64 {
-        self.shared.look(|state| state.peak_bytes)
+        self.shared.look(|state| state.logs.peak_bytes())
+    }
+
+    /// The directories, and how many bytes went to each: what their disks do, measured.
+    pub(crate) fn rates(&self) -> Vec<(PathBuf, u64)> {
+        let written = self.shared.look(|state| state.logs.written());
+        self.directories.iter().cloned().zip(written).collect()
     }
 
     /// Removes all files.
@@ -195,21 +242,14 @@ impl Spill {
     }
 }
 
-impl State {
-    fn take(&mut self, bytes: u64) -> Option<(Extent, Option<u64>)> {
-        let least = |(_, log): &(usize, &mut Log)| log.end;
-        let open = self.logs.iter_mut().enumerate().filter(|(_, log)| !log.full);
-        let (file, log) = open.min_by_key(least)?;
-        let (offset, reserve) = log.take(bytes);
-        self.live_bytes += bytes;
-        self.peak_bytes = self.peak_bytes.max(self.live_bytes);
-        Some((Extent { file, offset, bytes }, reserve))
+impl Close for Spill {
+    fn close(&self) {
+        self.shared.change_now(|state| state.closed = true);
     }
+}
 
-    fn reserved(&mut self, extent: Extent, length: u64) {
-        let log = &mut self.logs[extent.file];
-        log.reserved = log.reserved.max(length);
-    }
+fn is_full(error: &DiskError) -> bool {
+    matches!(error.cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 async fn remove_all(node: &Node, files: &[Temporary]) {

@@ -1,13 +1,17 @@
 //! Files that do not outlive their run: outputs before they have their names, and what is spilled.
 //!
 //! Each has a name of its own and a lock. What a kill leaves behind has a dead lock, and the next run in
-//! that directory sweeps it away; a run that is alive keeps its files.
+//! that directory sweeps it away; a run that is alive keeps its files. The journal of a set of files is
+//! one of them; what it names goes with it (`output/journal.rs`).
 
 use std::path::{Path, PathBuf};
 
 use node::{DiskError, File, Node, Open};
 
-const PREFIX: &str = ".gristmill-";
+use crate::output::journal;
+
+/// How names of all of them begin.
+pub(crate) const PREFIX: &str = ".gristmill-";
 const SUFFIX: &str = ".tmp";
 
 /// A file that somebody must rename or remove.
@@ -25,6 +29,15 @@ impl Temporary {
         how: Open,
     ) -> Result<Temporary, DiskError> {
         sweep(node, directory).await;
+        Temporary::another(node, directory, how).await
+    }
+
+    /// Makes and locks one more in a directory that was swept.
+    pub(crate) async fn another(
+        node: &Node,
+        directory: &Path,
+        how: Open,
+    ) -> Result<Temporary, DiskError> {
         loop {
             let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
             let file = match node.open(&path, how).await {
@@ -34,7 +47,7 @@ impl Temporary {
             let made = Temporary { file, path };
             // Between its creation and its lock, another run may have swept the file away.
             match made.file.lock(node).await {
-                Ok(true) if made.is_there(node).await => return Ok(made),
+                Ok(true) if made.is_at(node, &made.path).await => return Ok(made),
                 Ok(_) => {}
                 // Some file systems have no locks; there, what a kill leaves is not swept either.
                 Err(error) if error.cause.kind() == std::io::ErrorKind::Unsupported => {
@@ -54,9 +67,10 @@ impl Temporary {
         let _ = node.remove(&self.path).await;
     }
 
-    async fn is_there(&self, node: &Node) -> bool {
+    /// Whether it is what has that name.
+    pub(crate) async fn is_at(&self, node: &Node, path: &Path) -> bool {
         let mine = self.file.metadata();
-        let there = node.metadata(&self.path).await;
+        let there = node.metadata(path).await;
         there.is_ok_and(|there| (there.device, there.identity) == (mine.device, mine.identity))
     }
 }
@@ -67,12 +81,19 @@ pub async fn sweep(node: &Node, directory: &Path) {
     let Ok(names) = node.list(directory).await else {
         return;
     };
-    for name in names.iter().filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
+    for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
+        let is_journal = name.ends_with(journal::SUFFIX);
+        if !is_journal && !name.ends_with(SUFFIX) {
+            continue;
+        }
         let path = directory.join(name);
         let Ok(file) = node.open(&path, Open::Read { direct: false }).await else {
             continue;
         };
-        if file.lock(node).await.unwrap_or(false) {
+        if !file.lock(node).await.unwrap_or(false) {
+            continue;
+        }
+        if !is_journal || journal::settle(node, directory, &path).await {
             let _ = node.remove(&path).await;
         }
     }

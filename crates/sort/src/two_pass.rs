@@ -9,25 +9,26 @@
 //!
 //! A partition that came out too large for memory goes through phase one by itself, as an input of its own.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use node::{Posted, Queue};
+use node::{Posted, Queue, Tokens};
 use pipeline::{Failure, Pipeline, StageReport};
 
 use crate::block::Chunk;
 use crate::partition::{Ledger, Partition};
-use crate::phase::{Outcome, Pools, Run};
+use crate::phase::{Outcome, Pools, Run, add_up};
 use crate::plan::Spilling;
 use crate::report::Report;
 use crate::spill::Spill;
 use crate::splitters::Splitters;
 use crate::stages::{
-    Loader, PartitionBuffers, Reloader, Spiller, Tally, hold, load, reload, spill,
+    Chain, Loader, PartitionBuffers, Reloader, Spiller, Tally, hold, load, reload, spill,
 };
 
 /// Sorts with spill files in the job's temporary directories.
 pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report, Failure> {
-    let spill = Spill::new(run.node, run.temporary(), run.job.resources.io);
+    let spill = Spill::new(run.node, run.temporary.clone(), run.job.resources.io);
     let sorted = TwoPass { run, spilling, spill: spill.clone() }.sort().await;
     spill.remove(run.node).await;
     sorted
@@ -39,16 +40,8 @@ struct Came {
     chunks: Queue<Vec<Chunk>>,
     /// Whether memory may keep some of it.
     keeps: bool,
-}
-
-/// Adds what stages did in a later phase to what those of the same names did before.
-fn add_up(stages: &mut Vec<StageReport>, later: Vec<StageReport>) {
-    for stage in later {
-        match stages.iter_mut().find(|known| known.name == stage.name) {
-            Some(known) => known.add(&stage),
-            None => stages.push(stage),
-        }
-    }
+    /// Which part of the output it is.
+    positions: Range<f64>,
 }
 
 struct TwoPass<'a> {
@@ -60,11 +53,11 @@ struct TwoPass<'a> {
 impl TwoPass<'_> {
     async fn sort(&self) -> Result<Report, Failure> {
         let run = self.run;
-        let mut pipeline = Pipeline::new(&run.job.control);
+        let mut pipeline = run.pipeline();
         let memory = run.pools(&pipeline)?;
         let splitters = pipeline.owns(Posted::new(run.node, "splitters"));
         let chunks = run.start_input(&mut pipeline, &splitters, &memory);
-        let came = Came { splitters, chunks, keeps: true };
+        let came = Came { splitters, chunks, keeps: true, positions: 0.0..1.0 };
         let (mut partitions, mut stages) = self.divide(pipeline, came, &memory).await?;
         let spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
         let mut passes = 1 + u32::from(spilled > 0);
@@ -98,7 +91,8 @@ impl TwoPass<'_> {
         stages: &mut Vec<StageReport>,
     ) -> Result<Vec<Partition>, Failure> {
         let mut all = Vec::new();
-        for partition in partitions {
+        let count = partitions.len() as f64;
+        for (number, partition) in partitions.into_iter().enumerate() {
             if !self.is_too_large(&partition) {
                 all.push(partition);
                 continue;
@@ -107,7 +101,7 @@ impl TwoPass<'_> {
             run.job
                 .control
                 .enter("partition again", partition.records() * plan.record_bytes as u64);
-            let mut pipeline = Pipeline::new(&run.job.control);
+            let mut pipeline = run.pipeline();
             let memory = &memory.of(&pipeline);
             let splitters = pipeline.owns(Posted::new(node, "splitters"));
             let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
@@ -118,10 +112,12 @@ impl TwoPass<'_> {
             let reloader = Reloader {
                 contents: run.job.contents.clone(),
                 runs: Arc::new(partition.runs),
+                records: partition.spilled_records,
                 buckets,
+                sample: plan.most_resampled(),
                 splitters: splitters.clone(),
                 spill: self.spill.clone(),
-                depth: plan.depth,
+                depth: run.dials.readers.clone(),
                 pool: memory.chunks.clone(),
                 chunk_bytes: plan.chunk_bytes,
                 out: blocks.clone(),
@@ -134,7 +130,8 @@ impl TwoPass<'_> {
                 blocks,
                 (&memory.chunks, &memory.chunks),
             );
-            let came = Came { splitters, chunks, keeps: false };
+            let positions = number as f64 / count..(number + 1) as f64 / count;
+            let came = Came { splitters, chunks, keeps: false, positions };
             let (parts, did) = self.divide(pipeline, came, memory).await?;
             add_up(stages, did);
             all.extend(parts);
@@ -150,56 +147,70 @@ impl TwoPass<'_> {
         memory: &Pools,
     ) -> Result<(Vec<Partition>, Vec<StageReport>), Failure> {
         let (node, plan, spilling) = (self.run.node, &self.run.plan, self.spilling);
-        let Came { splitters, chunks, keeps } = came;
+        let dials = &self.run.dials;
+        let Came { splitters, chunks, keeps, positions } = came;
         let ledger = pipeline.owns(Ledger::new(node));
-        let chains = pipeline.owns(Queue::new(node, "chains", spilling.queue(), 1));
+        let files = pipeline.owns(self.spill.clone());
+        let each = spilling.tokens();
+        let directories = 0..spilling.directories as u32;
+        let all_tokens = directories.clone().flat_map(|directory| vec![directory; each]).collect();
+        let tokens = pipeline.owns(Tokens::new(node, "write tokens", all_tokens));
+        let chains = directories.map(|_| pipeline.owns(Queue::new(node, "chains", each, 1)));
+        let chains: Vec<Queue<Chain>> = chains.collect();
         let buffers = PartitionBuffers {
             splitters,
             chunks,
-            held: spilling.held,
-            run: spilling.run,
-            pool: plan.chunks,
-            most: spilling.partition_chunks,
+            limits: plan.limits(spilling),
             keeps,
+            positions,
+            tokens: tokens.clone(),
             out: chains.clone(),
             ledger: ledger.clone(),
             record_bytes: plan.record_bytes,
         };
         pipeline
             .stage(node, "partition buffers", 1, async move |worker| hold(worker, &buffers).await);
-        let spiller = Spiller {
-            contents: self.run.job.contents.clone(),
-            chains,
-            spill: self.spill.clone(),
-            depth: plan.depth,
-            pool: memory.chunks.clone(),
-            ledger: ledger.clone(),
-        };
-        pipeline.stage(node, "spiller", spilling.spillers, async move |worker| {
-            spill(worker, &spiller).await
-        });
-        let stages = pipeline.join(node).await?;
+        for chains in chains {
+            let spiller = Spiller {
+                contents: self.run.job.contents.clone(),
+                chains,
+                tokens: tokens.clone(),
+                spill: files.clone(),
+                depth: dials.spillers.clone(),
+                pool: memory.chunks.clone(),
+                ledger: ledger.clone(),
+            };
+            let stage = dials.stage("spiller", spilling.spillers, 0);
+            let stage = stage.dial("depth", &dials.spillers);
+            pipeline.start(node, stage, async move |worker| spill(worker, &spiller).await);
+        }
+        let mut stages = Vec::new();
+        add_up(&mut stages, pipeline.join(node).await?);
+        self.spill.trim(node).await;
         Ok((ledger.take(node).await, stages))
     }
 
     /// Sorts the partitions one after the other, several at once, into the output.
     async fn phase_two(
         &self,
-        partitions: Vec<Partition>,
+        mut partitions: Vec<Partition>,
         memory: &Pools,
     ) -> Result<Vec<StageReport>, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-        let records: u64 = partitions.iter().map(Partition::records).sum();
-        let output_bytes = records * plan.record_bytes as u64;
+        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
+        let output_bytes = sizes.iter().sum::<u64>() * plan.record_bytes as u64;
         if plan.input_bytes.is_none() {
             run.output.reserve(node, output_bytes).await?;
         }
+        run.output.learn(node, &self.spill.rates()).await;
+        let layout = run.output.lay_out(node, &sizes, plan.record_bytes).await?;
         run.job.control.enter("sort partitions", output_bytes);
-        let mut pipeline = Pipeline::new(&run.job.control);
+        let mut pipeline = run.pipeline();
         let memory = &memory.of(&pipeline);
         let all = pipeline.owns(Queue::new(node, "partitions", partitions.len().max(1), 1));
-        for partition in partitions {
-            all.push(node, partition).await?;
+        for &index in &layout.order {
+            let Partition { chunks, runs, .. } = std::mem::take(&mut partitions[index]);
+            all.push(node, (layout.bucket(index, chunks), runs)).await?;
         }
         all.finish(node).await;
         let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
@@ -207,14 +218,14 @@ impl TwoPass<'_> {
             contents: run.job.contents.clone(),
             partitions: all,
             spill: self.spill.clone(),
-            depth: plan.readers * plan.depth,
+            depth: run.dials.loader.clone(),
             pool: memory.chunks.clone(),
             chunk_bytes: plan.chunk_bytes,
             out: buckets.clone(),
-            output_bytes,
         };
-        pipeline.stage(node, "loader", 1, async move |worker| load(worker, &loader).await);
-        run.start_output(&mut pipeline, &buckets, memory)?;
+        let stage = run.dials.stage("loader", 1, 0).dial("depth", &run.dials.loader);
+        pipeline.start(node, stage, async move |worker| load(worker, &loader).await);
+        run.start_output(&mut pipeline, &buckets, memory);
         pipeline.join(node).await
     }
 }

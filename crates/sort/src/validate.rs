@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use node::{Node, Pool, Queue};
-use pipeline::{Control, Failure, Pipeline, Worker};
+use pipeline::{Control, Dial, Failure, Pipeline, Worker};
 use record::{Comparison, Summary, Validator};
 
 use crate::block::Block;
@@ -12,7 +12,7 @@ use crate::input::{BLOCK_BYTES, Inputs, Source};
 use crate::job::IoChoice;
 use crate::phase::no_memory;
 use crate::plan::unit_records;
-use crate::stages::{Reader, read};
+use crate::stages::{Cursor, Reader, read};
 
 /// Records to be validated.
 #[derive(Clone)]
@@ -56,8 +56,9 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     let reader = Reader {
         inputs: Arc::new(inputs),
         record_bytes,
-        unit_records,
-        depth: DEPTH,
+        unit_bytes: Dial::fixed(unit_records * record_bytes),
+        depth: Dial::fixed(DEPTH),
+        cursor: Cursor::new(node),
         pool: pool.clone(),
         out: blocks.clone(),
         divide: None,

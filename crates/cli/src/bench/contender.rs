@@ -9,6 +9,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use record::Style;
+
 use crate::failure::CliFailure;
 
 /// Memory for peers that ask how much: as much as they need for a million records.
@@ -43,6 +45,14 @@ impl Input {
         match self {
             Input::Binary => "input",
             Input::Text => "input.txt",
+        }
+    }
+
+    /// The style of its records.
+    pub fn style(self) -> Style {
+        match self {
+            Input::Binary => Style::Binary,
+            Input::Text => Style::Ascii,
         }
     }
 
@@ -86,9 +96,7 @@ impl Contender {
     }
 
     fn gristmill() -> Result<Contender, CliFailure> {
-        let program = std::env::current_exe().map_err(|cause| {
-            CliFailure::new("io", format!("cannot find this program's own file: {cause}"))
-        })?;
+        let program = own_program()?;
         let arguments = ["sort", "--format", "gensort", "{in}", "-o", "{out}"];
         Ok(Contender {
             name: "gristmill",
@@ -154,13 +162,21 @@ impl Contender {
     }
 }
 
+/// This very program's file.
+pub fn own_program() -> Result<PathBuf, CliFailure> {
+    std::env::current_exe().map_err(|cause| {
+        CliFailure::new("io", format!("cannot find this program's own file: {cause}"))
+    })
+}
+
 /// GNU's sort, and not another of that name: others know other options.
-fn is_gnu_sort() -> bool {
+pub fn is_gnu_sort() -> bool {
     let version = Command::new("sort").arg("--version").output();
     version.is_ok_and(|ended| ended.stdout.starts_with(b"sort (GNU coreutils)"))
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+/// The program of that name that a shell would run.
+pub fn on_path(name: &str) -> Option<PathBuf> {
     let path: OsString = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|place| place.join(name)).find(|file| file.is_file())
 }

@@ -13,17 +13,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ::sort::{Generate, IoChoice, Source, Target, Validated, generate, validate};
 use clap::Args;
-use pipeline::Control;
-use record::{Checksum, Comparison, Generator, RECORD_BYTES, Style};
+use record::{Checksum, Generator, RECORD_BYTES};
 use serde_json::{Map, json};
 
+use crate::bench::Common;
 use crate::bench::cold::Cold;
 use crate::bench::contender::{Contender, Input, Kind};
 use crate::bench::measure::{Subject, measure};
+use crate::bench::records::{generated, what_is_wrong};
 use crate::bench::table::{Report, Section};
-use crate::bench::{Common, on_node};
 use crate::failure::CliFailure;
 use crate::machine;
 use crate::scratch::Scratch;
@@ -114,32 +113,21 @@ impl Race {
         contender.run(place, contender.input.file(), OUTPUT)?;
         let seconds = begin.elapsed().as_secs_f64();
         if contender.kind != Kind::Copy {
-            self.check(contender, output)?;
+            self.check(contender, &output)?;
         }
         Ok(seconds)
     }
 
     /// What valsort says of an output must be: in order, and the records that were made.
-    fn check(&self, contender: &Contender, output: PathBuf) -> Result<(), CliFailure> {
-        let job = Validated {
-            sources: vec![Source::Path(output)],
-            comparison: Comparison::valsort(false),
-            io: IoChoice::Auto,
-            cores: machine::cores(),
-            control: Control::default(),
-        };
-        let summary = on_node(move |node| {
-            let job = job.clone();
-            async move { validate(&node, &job).await }
-        })?;
-        let complete = summary.records == u128::from(self.records)
-            && self.checksums.contains(&(contender.input, summary.checksum));
-        if complete && summary.is_ordered() {
-            return Ok(());
-        }
-        let report = summary.report_lines().join(", ");
-        let message = format!("the output of {} is not the sorted input: {report}", contender.name);
-        Err(CliFailure::new("disorder", message))
+    fn check(&self, contender: &Contender, output: &Path) -> Result<(), CliFailure> {
+        let of_input = |(input, _): &&(Input, Checksum)| *input == contender.input;
+        let made = self.checksums.iter().find(of_input).map(|(_, checksum)| *checksum);
+        let wrong = what_is_wrong(output, self.records, made.expect("made for all contenders"));
+        wrong.map_or(Ok(()), |why| {
+            let message =
+                format!("the output of {} is not the sorted input: {why}", contender.name);
+            Err(CliFailure::new("disorder", message))
+        })
     }
 
     fn facts(&self) -> Map<String, serde_json::Value> {
@@ -156,22 +144,5 @@ impl Race {
 
 /// Makes an input, past the page cache.
 fn make(path: &Path, input: Input, records: u64) -> Result<Checksum, CliFailure> {
-    let style = match input {
-        Input::Binary => Style::Binary,
-        Input::Text => Style::Ascii,
-    };
-    let job = Generate {
-        generator: Generator { style, skewed: false },
-        first: 0,
-        records,
-        target: Target::Path(path.to_owned()),
-        checksum: true,
-        cores: machine::cores(),
-        io: IoChoice::Direct,
-        control: Control::default(),
-    };
-    on_node(move |node| {
-        let job = job.clone();
-        async move { generate(&node, &job).await }
-    })
+    generated(path, Generator { style: input.style(), skewed: false }, records)
 }

@@ -24,7 +24,7 @@ impl<K> Subject<K> {
 }
 
 /// What was measured of one subject.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Row {
     /// Whose.
     pub name: String,

@@ -2,26 +2,32 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 use std::slice;
 use std::sync::Arc;
 
 use node::backend::{Control, FileHandle, Request, chain_capacity, set_chain_len};
 use node::{Buffer, Metadata, Time};
 
-use super::{Content, Inode, Shared};
+use super::Shared;
+use super::content::{BLOCK_BYTES, Change, Inode};
+use super::journal::{Data, Entry};
 use crate::fault::Fault;
 
-const BLOCK_BYTES: u64 = 4096;
-
+#[derive(Clone)]
 pub(super) struct Handle {
     pub shared: Arc<Shared>,
+    /// The name it was opened by.
+    pub path: Arc<Path>,
     pub inode: Arc<Inode>,
     pub direct: bool,
+    /// In which life of the disks it was opened.
+    pub life: u64,
 }
 
 impl FileHandle for Handle {
     fn metadata(&self) -> io::Result<Metadata> {
-        Ok(self.inode.metadata())
+        Ok(Metadata { device: self.shared.device_of(&self.path), ..self.inode.metadata() })
     }
 
     fn is_direct(&self) -> bool {
@@ -29,13 +35,12 @@ impl FileHandle for Handle {
     }
 
     fn submit(&self, at: Time, request: Request) {
-        let handle = Handle {
-            shared: Arc::clone(&self.shared),
-            inode: Arc::clone(&self.inode),
-            direct: self.direct,
-        };
+        let handle = self.clone();
         let arrive = move || {
-            let end = handle.shared.serve(&request);
+            if handle.is_dead() {
+                return;
+            }
+            let end = handle.shared.serve(&handle.path, &request);
             let timeline = Arc::clone(&handle.shared.timeline);
             timeline.call_at(end, Box::new(move || handle.perform(request)));
         };
@@ -44,27 +49,35 @@ impl FileHandle for Handle {
 
     fn control(&self, control: Control) -> io::Result<u64> {
         self.shared.count()?;
-        match control {
+        let change = match control {
             Control::Preallocate(length) => {
                 self.shared.check_room(&self.inode, &(0..length))?;
-                let mut content = self.inode.lock();
-                content.resize(length);
-                content.holes.fill(0..length);
+                Change::Reserve(length)
             }
-            Control::Truncate(length) => self.inode.lock().resize(length),
-            Control::Release(range) => release(&mut self.inode.lock(), &range),
+            Control::Truncate(length) => Change::Resize(length),
+            Control::Release(range) => Change::Release(range),
+            Control::Mode(mode) => Change::Mode(mode),
             Control::Lock => {
                 return Ok(u64::from(!std::mem::replace(&mut self.inode.lock().locked, true)));
             }
-            Control::Resident(_) => {}
-            Control::Mode(mode) => self.inode.lock().mode = mode,
-        }
+            Control::Resident(_) => return Ok(0),
+        };
+        self.inode.lock().change(&change);
+        self.shared.note(|| Entry::Change { file: self.inode.number, change });
         Ok(0)
     }
 }
 
 impl Handle {
+    /// Whether the power has failed since the file was opened.
+    fn is_dead(&self) -> bool {
+        self.shared.lock().life != self.life
+    }
+
     fn perform(&self, request: Request) {
+        if self.is_dead() {
+            return;
+        }
         let fault = self.shared.faults.next();
         match request {
             Request::Read { offset, bytes, mut buffer, done } => {
@@ -96,28 +109,28 @@ impl Handle {
                     .and_then(|()| self.write(Some(offset), &parts));
                 done.complete((buffers, result));
             }
-            Request::Sync { done } => done.complete(fails(fault)),
+            Request::Sync { done } => {
+                done.complete(fails(fault).map(|()| self.shared.sync(&self.inode)));
+            }
         }
     }
 
     /// Fills the first `bytes` of the buffers' memory, as far as the file goes.
     fn read(&self, offset: Option<u64>, bytes: usize, buffers: &mut [Buffer]) {
         let mut content = self.inode.lock();
-        let begin = offset.unwrap_or(content.read).min(content.length);
+        let begin = offset.unwrap_or(content.has_read).min(content.length);
         let end = (begin + bytes as u64).min(content.length);
         set_chain_len(buffers, (end - begin) as usize);
-        if let Some(from) = &content.bytes {
-            let mut from = &from[begin as usize..end as usize];
-            for buffer in buffers {
-                let (part, rest) = from.split_at(buffer.len());
-                if !buffer.is_counted() {
-                    buffer.bytes_mut()[..part.len()].copy_from_slice(part);
-                }
-                from = rest;
+        let mut at = begin;
+        for buffer in buffers {
+            let len = buffer.len();
+            if !buffer.is_counted() {
+                content.read(at, &mut buffer.bytes_mut()[..len]);
             }
+            at += len as u64;
         }
         if offset.is_none() {
-            content.read = end;
+            content.has_read = end;
         }
     }
 
@@ -127,21 +140,38 @@ impl Handle {
         let bytes: usize = parts.iter().map(|(_, range)| range.len()).sum();
         let written = begin..begin + bytes as u64;
         self.shared.check_room(&self.inode, &written)?;
-        let mut content = self.inode.lock();
         if parts.iter().any(|(buffer, _)| buffer.is_counted()) {
-            content.bytes = None;
+            self.inode.lock().count(&written);
+            self.shared.note(|| self.written(begin, Data::Counted(bytes as u64)));
+            return Ok(());
         }
-        let length = written.end.max(content.length);
-        content.resize(length);
-        content.holes.fill(written);
-        if let Some(bytes) = &mut content.bytes {
-            let mut at = begin as usize;
-            for (buffer, range) in parts {
-                bytes[at..at + range.len()].copy_from_slice(&buffer.bytes()[range.clone()]);
-                at += range.len();
-            }
+        let mut at = begin;
+        for (buffer, range) in parts {
+            self.put(at, &buffer.bytes()[range.clone()]);
+            at += range.len() as u64;
         }
         Ok(())
+    }
+
+    /// Writes the bytes, or what the disk makes of them.
+    fn put(&self, at: u64, bytes: &[u8]) {
+        let mut spoilt = Vec::new();
+        let mut state = self.shared.lock();
+        let bytes = match &mut state.spoiler {
+            None => bytes,
+            Some(spoil) => {
+                spoilt.extend_from_slice(bytes);
+                spoil(&self.path, at, &mut spoilt);
+                &spoilt
+            }
+        };
+        drop(state);
+        self.inode.lock().write(at, bytes);
+        self.shared.note(|| self.written(at, Data::Bytes(bytes.to_vec())));
+    }
+
+    fn written(&self, offset: u64, data: Data) -> Entry {
+        Entry::Write { file: self.inode.number, offset, data }
     }
 
     fn check_blocks(
@@ -172,17 +202,4 @@ fn bytes_read(fault: Option<Fault>, asked: usize) -> io::Result<usize> {
         Some(Fault::Short) => Ok(asked / 2),
         other => fails(other).map(|()| asked),
     }
-}
-
-/// Zeros the range, and gives back the blocks that lie in it as a whole; the last block of a file
-/// may be a part of one.
-fn release(content: &mut Content, range: &Range<u64>) {
-    let end = range.end.min(content.length);
-    if let Some(bytes) = &mut content.bytes
-        && range.start < end
-    {
-        bytes[range.start as usize..end as usize].fill(0);
-    }
-    let blocks_end = range.end - range.end % BLOCK_BYTES;
-    content.holes.dig(range.start.next_multiple_of(BLOCK_BYTES)..blocks_end.min(content.length));
 }

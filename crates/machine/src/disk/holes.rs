@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Ranges that neither overlap nor touch.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Holes {
     /// Ends by starts.
     ends: BTreeMap<u64, u64>,

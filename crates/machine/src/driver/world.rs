@@ -58,6 +58,7 @@ impl Eq for Event {}
 
 /// What is known of a task beside its future.
 pub(crate) struct TaskState {
+    rank: u32,
     pub name: String,
     pub turn: u64,
     pub waits_for: &'static str,
@@ -140,12 +141,28 @@ impl World {
     pub(crate) fn add_task(&self, name: String, rank: u32, start: Start) {
         let mut state = self.lock();
         let id = state.tasks.len();
-        state.tasks.push(TaskState { name, turn: 0, waits_for: "its start", alive: true });
+        state.tasks.push(TaskState { rank, name, turn: 0, waits_for: "its start", alive: true });
         state.starts.push((id, rank, start));
     }
 
     pub(crate) fn end_task(&self, task: TaskId) {
         self.lock().tasks[task].alive = false;
+    }
+
+    /// Ends all tasks of a node, and forgets what lies in its mailboxes; which tasks it had.
+    pub(crate) fn kill(&self, rank: u32) -> Vec<TaskId> {
+        let mut state = self.lock();
+        let state = &mut *state;
+        let mut killed = Vec::new();
+        for (id, task) in state.tasks.iter_mut().enumerate() {
+            if task.rank == rank && std::mem::replace(&mut task.alive, false) {
+                killed.push(id);
+            }
+        }
+        state.ready.retain(|&task| state.tasks[task].alive);
+        state.starts.retain(|&(task, ..)| state.tasks[task].alive);
+        state.inboxes.retain(|at, _| at.rank.0 != rank);
+        killed
     }
 
     pub(crate) fn signal(&self, label: &'static str) -> Arc<dyn Signal> {

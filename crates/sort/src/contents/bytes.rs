@@ -7,7 +7,7 @@ use kernel::{Bin, Entry, RecordCrc, Rows, Words, block_crc, gather, row, scatter
 use node::{Buffer, Node};
 use record::{Order, Ties};
 
-use super::{Assignment, Contents, Place, Sample, Workspace};
+use super::{Assignment, Contents, Merged, Merging, Place, Sample, Workspace};
 use crate::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
@@ -37,6 +37,10 @@ impl Contents for Bytes {
 
     fn is_stable(&self) -> bool {
         self.order.ties() == Ties::Position
+    }
+
+    fn order(&self) -> Option<&Order> {
+        Some(&self.order)
     }
 
     fn buffers(&self, node: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
@@ -140,6 +144,19 @@ impl Contents for Bytes {
         gather(&Rows::new(&slices, bytes), &workspace.entries()[rows], out);
     }
 
+    fn align(&self, block: &mut Block) {
+        let from = block.range(self.record_bytes());
+        block.start = 0;
+        if from.start > 0 {
+            block.buffer.bytes_mut().copy_within(from, 0);
+        }
+    }
+
+    fn merge(&self, merging: &mut Merging, room: usize, out: Place<'_>) -> Merged {
+        let to = out.at + room * self.record_bytes();
+        merging.merge(&self.order, &mut out.buffer.bytes_mut()[out.at..to])
+    }
+
     fn check(&self, records: Place<'_>, count: usize, edge: &mut Vec<u8>) -> Result<u64, usize> {
         let bytes = self.record_bytes();
         let records = &records.buffer.bytes()[records.at..records.at + count * bytes];
@@ -163,9 +180,12 @@ impl Contents for Bytes {
     }
 }
 
+/// Makes what was never written, zeros, no chunk.
+const SEAL: u32 = 0x6772_6973;
+
 /// The checksum of a chunk in a spill file: of its records and marks, and of how many they are.
 fn sealed_crc(sealed: &[u8], [records, marks]: [u32; 2]) -> u32 {
-    block_crc(sealed) ^ records.rotate_left(8) ^ marks.rotate_left(16)
+    SEAL ^ block_crc(sealed) ^ records.rotate_left(8) ^ marks.rotate_left(16)
 }
 
 /// The number at the front, as spill files have it.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use node::{Buffer, Node, Random};
 
-use super::{Assignment, Contents, Place, Sample, Workspace};
+use super::{Assignment, Contents, Merged, Merging, Place, Sample, Workspace};
 use crate::block::{Block, Bucket, Chunk, Mark};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
@@ -88,6 +88,14 @@ impl Contents for Counts {
     }
 
     fn gather(&self, _: &Bucket, _: &Workspace, _: Range<usize>, _: Place<'_>) {}
+
+    fn align(&self, block: &mut Block) {
+        block.start = 0;
+    }
+
+    fn merge(&self, merging: &mut Merging, room: usize, _: Place<'_>) -> Merged {
+        merging.count(room)
+    }
 
     fn check(&self, _: Place<'_>, _: usize, _: &mut Vec<u8>) -> Result<u64, usize> {
         Ok(0)

@@ -1,27 +1,29 @@
 //! What a plan needs memory for, and why no pool of it deadlocks.
 
-use super::{MIB, Plan};
+use super::{LARGEST_OF_MEAN, MIB, Plan};
 use crate::block::Mark;
 use crate::contents::Workspace;
+use crate::dials::WORST_UNIT_BYTES;
 use crate::input::BLOCK_BYTES;
+use crate::job::Start;
 use crate::stages::SAMPLES_IN_FLIGHT;
 
 /// What the program takes beside its buffers: code, stacks, heap.
 const PROGRAM_BYTES: u64 = 8 * MIB;
 
 /// What the kernel keeps for one sort: write-combining buffers, counts, and the list of ties.
-const KERNEL_BYTES: u64 = 2 * MIB;
+pub(super) const KERNEL_BYTES: u64 = 2 * MIB;
 
 const MARK_BYTES: u64 = size_of::<Mark>() as u64;
 
 /// A chunk's descriptor, its place in its bucket's list and in the pool, and its memory's handle.
-const CHUNK_LIST_BYTES: u64 = 192;
+pub(super) const CHUNK_LIST_BYTES: u64 = 192;
 
 /// A run of a spill file in its partition's list, with what such a list has to spare.
-pub(super) const RUN_BYTES: u64 = 24;
+const RUN_BYTES: u64 = 12;
 
 /// The same of a sort that may spill: its code is what the resident set may exceed the limit by.
-const SPILLING_PROGRAM_BYTES: u64 = 2 * MIB;
+pub(super) const SPILLING_PROGRAM_BYTES: u64 = 2 * MIB;
 
 /// One of the things that memory is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +53,11 @@ impl Plan {
     /// deadlock: a sorter that waits for one holds none; one that holds it waits for nothing but
     /// seam buffers and the writers, and a writer waits for a new piece only when it has given
     /// back every buffer that has been written.
+    ///
+    /// Workers that are parked hold none, and fewer requests in flight need fewer.
     pub fn buffers(&self) -> usize {
-        let reading = self.readers * self.depth + 2 * self.distributors;
-        let writing = 2 * self.sorters + self.writers * self.depth;
+        let reading = (self.readers + self.spare_readers) * self.depth + 2 * self.distributors;
+        let writing = 2 * self.sorters + (self.writers + self.spare_writers) * self.depth;
         // More than the input has units would never be used; one is enough to go on.
         let useful = usize::try_from(self.units).unwrap_or(usize::MAX).saturating_add(1);
         let buffers = reading.max(writing).min(useful);
@@ -63,12 +67,14 @@ impl Plan {
 
     /// Buffers for disk blocks in which buckets meet.
     ///
-    /// No deadlock: buckets are begun in order, so a block that is not complete touches a bucket in
-    /// work (two ends each) or lies before the first one not begun; beside these, each sorter holds
-    /// one more that it may not need, and the rest are with the writers, who give them back.
+    /// No deadlock: buckets are begun in order in each of the files that are written side by side, so a
+    /// block that is not complete touches a bucket in work (two ends each) or lies before the first one
+    /// not begun of its file; beside these, each sorter holds one more that it may not need, and the
+    /// rest are with the writers, who give them back.
     pub fn seam_buffers(&self) -> usize {
-        let open = 2 * self.sorters + 1;
-        let buffers = open + self.sorters + self.write_queue() + self.writers * self.depth;
+        let open = 2 * self.sorters + self.outputs;
+        let writing = (self.writers + self.spare_writers) * self.depth;
+        let buffers = open + self.sorters + self.write_queue() + writing;
         assert!(buffers > open, "a seam can always be begun");
         buffers
     }
@@ -85,17 +91,20 @@ impl Plan {
 
     /// What memory is needed for.
     pub fn needs(&self) -> Vec<Need> {
+        if let Some(merging) = &self.merging {
+            return self.merging_needs(merging);
+        }
         let (block, record) = (BLOCK_BYTES, self.record_bytes as u64);
         let bytes = |count: usize, bytes: usize| (count * bytes) as u64;
         let bucket_records = match self.input_bytes {
             Some(input) => input / record / self.buckets.max(1) as u64,
             None => MIB / record,
         };
-        // Buckets come out up to four times as large as the average when the input is sorted; what is
-        // too large for its room is partitioned again, where that can be.
-        let most_records = self.spilling.map_or(4 * bucket_records.max(1), |spilling| {
-            spilling.partition_chunks as u64 * u64::from(spilling.chunk_records)
-        });
+        // What is too large for its room is partitioned again, where that can be.
+        let most_records =
+            self.spilling.map_or(LARGEST_OF_MEAN * bucket_records.max(1), |spilling| {
+                spilling.partition_chunks as u64 * u64::from(spilling.chunk_records)
+            });
         // Beside its entries a sorter keeps an edge of each end and the record it carries on.
         let sorter = Workspace::bytes(most_records) + KERNEL_BYTES + 3 * record;
         let classify_bytes = 12; // a prefix and a bucket number for each record of a unit
@@ -107,8 +116,9 @@ impl Plan {
             Need { name: "seams", bytes: self.seam_buffers() as u64 * block },
             Need { name: "sorting", bytes: self.sorters as u64 * sorter },
             Need { name: "distributing", bytes: self.distributors as u64 * distributor },
-            Need { name: "edges of buckets", bytes: bytes(2 * self.buckets, self.record_bytes) },
+            Need { name: "edges of buckets", bytes: bytes(self.edges(), self.record_bytes) },
             Need { name: "sample", bytes: self.sample_bytes() },
+            Need { name: "sample of a partition", bytes: self.resample_bytes() },
             Need { name: "chunk lists", bytes: self.chunks as u64 * CHUNK_LIST_BYTES },
             Need { name: "input positions", bytes: self.mark_bytes() },
             Need { name: "runs", bytes: self.run_bytes() },
@@ -129,11 +139,24 @@ impl Plan {
         self.chunk_bytes as u64 + CHUNK_LIST_BYTES + Workspace::bytes(records) + marks
     }
 
-    /// What is read around each place, while it is in flight and when it is kept.
+    /// First and last records of buckets that wait for a neighbour: those in work, those between them, and
+    /// those of whole files in each directory.
+    fn edges(&self) -> usize {
+        let waiting = 2 * self.sorters + 1 + 2 * self.outputs;
+        // Partitions may be partitioned again.
+        let all = if self.spilling.is_some() { usize::MAX } else { self.buckets };
+        2 * waiting.min(all)
+    }
+
+    /// What is read around each place, while it is in flight and when it is kept, and the splitters. No
+    /// chunk is touched before these are known, so the sample takes what is the chunks' later.
     fn sample_bytes(&self) -> u64 {
-        let place = BLOCK_BYTES.max(self.record_bytes as u64);
+        let (place, record) = (BLOCK_BYTES.max(self.record_bytes as u64), self.record_bytes as u64);
         let in_flight = SAMPLES_IN_FLIGHT.min(self.samples) as u64 * (place + 3 * BLOCK_BYTES);
-        if self.samples == 0 { 0 } else { 2 * self.samples as u64 * place + in_flight }
+        let sample = 2 * self.samples as u64 * place + in_flight;
+        let chunks = (self.chunks * self.chunk_bytes) as u64;
+        let splitters = 2 * self.buckets as u64 * record;
+        if self.samples == 0 { 0 } else { splitters + sample.saturating_sub(chunks) }
     }
 
     /// What is remembered of each run in a spill file; a pipe's length is not known.
@@ -150,7 +173,11 @@ impl Plan {
             return self.chunks as u64 * u64::from(spilling.chunk_marks) * MARK_BYTES;
         }
         let Some(input) = self.input_bytes.filter(|_| self.stable) else { return 0 };
-        let runs = self.units * self.buckets as u64 + self.chunks as u64;
+        let units = match self.start {
+            Start::Derived => self.units,
+            Start::Worst => self.units.max(input / WORST_UNIT_BYTES as u64 + 1),
+        };
+        let runs = units * self.buckets as u64 + self.chunks as u64;
         runs.min(input / self.record_bytes as u64) * MARK_BYTES
     }
 }

@@ -8,13 +8,12 @@
 //! Partitions are many, so that each fits beside others when it is read back, and so few that a chain is
 //! worth a write when memory is full.
 
-use super::needs::RUN_BYTES;
-use super::{BUCKET_BYTES, MIB, Plan, Shape, UNIT_BYTES, WRITERS, useful_workers};
+use super::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, Shape, UNIT_BYTES, WRITERS, useful_workers};
 use crate::block::{FOOTER_BYTES, MARK_BYTES};
 use crate::contents::Workspace;
 use crate::input::BLOCK_BYTES;
 use crate::job::{Resources, Tuning};
-use crate::stages::ChunkShape;
+use crate::stages::{ChunkShape, Limits};
 
 /// Read units take this part of memory at most; of them there are some eight.
 const UNIT_SHARE: u64 = 64;
@@ -26,24 +25,34 @@ const CHAIN_BYTES: u64 = MIB;
 const SMALLEST_CHUNK_BYTES: u64 = BLOCK_BYTES;
 const LARGEST_CHUNK_BYTES: u64 = 64 << 10;
 
-/// Distributors may have this part of memory open.
-const OPEN_SHARE: u64 = 4;
+/// Shorter chains take longer on their way than on the disk: of them more are in flight.
+const SMALL_CHAIN_BYTES: usize = 256 << 10;
+const SMALL_CHAINS: usize = 6;
 
-/// Partitions come out so much larger than their mean, at times, as a sample divides them.
-const UNEVEN_PERCENT: u64 = 150;
+/// Distributors may have this part of memory open: it is kept for the case that all chunks become full at
+/// once, so it should be small; but smaller chunks cost more to look after.
+const OPEN_SHARE: u64 = 8;
+
+/// Partitions come out so much larger than their mean, at times, as a sample divides them: of some hundreds
+/// with 64 samples each, the largest by a third.
+const UNEVEN_PERCENT: u64 = 140;
 
 /// More partitions than that cost more to look through than they save.
-const MOST_PARTITIONS: u64 = 4096;
+const MOST_PARTITIONS: usize = 4096;
 
 /// A pipe is as long as it is: enough partitions for so many times the memory, before some of them must be
 /// partitioned again.
 const PIPE_TIMES_MEMORY: u64 = 32;
 
-/// Lists of runs may take this part of the memory of records.
-const RUNS_SHARE: u64 = 8;
-
 /// More times nobody waits for.
 const MOST_TIMES: u32 = 8;
+
+/// Sizes of the pool that are tried before it is known to a chunk.
+const STEPS: usize = 64;
+
+/// The sample of a partition takes this part of the chunks' memory, and no more than that.
+const RESAMPLE_SHARE: u64 = 8;
+const MOST_RESAMPLED_BYTES: u64 = 4 * MIB;
 
 /// Marks take this part of a chunk.
 const MARKS_SHARE: u64 = 32;
@@ -61,8 +70,12 @@ pub struct Spilling {
     pub chunk_marks: u32,
     /// Chunks of a partition that can be sorted in memory.
     pub partition_chunks: usize,
-    /// Workers that spill.
+    /// Temporary directories.
+    pub directories: usize,
+    /// Workers of each directory that spill.
     pub spillers: usize,
+    /// Writes in flight of each.
+    pub depth: usize,
 }
 
 impl Spilling {
@@ -71,24 +84,56 @@ impl Spilling {
         ChunkShape { records: self.chunk_records, marks: self.chunk_marks }
     }
 
-    /// Chains that wait for a spiller.
-    pub(crate) fn queue(&self) -> usize {
-        self.spillers
+    /// Write tokens of each directory: of its writes in flight, and of one that waits for each spiller.
+    pub(crate) fn tokens(&self) -> usize {
+        self.spillers * (self.depth + 1)
     }
 }
 
 impl Plan {
-    /// A plan for any input, if there is memory for one on so many cores.
-    pub(super) fn spilling(shape: &Shape, given: &Resources, tuning: &Tuning) -> Option<Plan> {
+    /// A plan for any input, if there is memory for one on so many cores; and how often it spills what
+    /// memory does not hold.
+    pub(super) fn spilling(
+        shape: &Shape,
+        given: &Resources,
+        tuning: &Tuning,
+    ) -> Option<(u32, Plan)> {
         let (record, cores) = (shape.record_bytes as u64, given.cores as u64);
+        let plan = Plan::before_spilling(shape, given, tuning);
+        // Sorting takes a part of what the records do; a record's mark a part of that.
+        let marks = if shape.stable { record / MARKS_SHARE } else { 0 };
+        let each = record + Workspace::bytes(1).min(record * 4) * cores / (cores + 2) + marks;
+        let free = given.memory_bytes.checked_sub(plan.needed())?;
+        let pool = free / each * record;
+        let bytes = plan.input_bytes.unwrap_or(pool.saturating_mul(PIPE_TIMES_MEMORY));
+        let with = |partitions| {
+            let plan = plan.clone().with_partitions(partitions, pool, tuning);
+            plan.fill(given.memory_bytes, tuning).map(|plan| (plan.times(bytes), plan))
+        };
+        if let Some(partitions) = tuning.buckets {
+            return with(partitions);
+        }
+        // A chain should be worth a write when memory is full, a partition fit a core's cache.
+        let wanted = (pool / CHAIN_BYTES).min(bytes / BUCKET_BYTES) as usize;
+        let tried = numbers_of_partitions().filter_map(with);
+        let tried = tried.filter(|(times, _)| *times < MOST_TIMES);
+        tried.min_by_key(|(times, plan)| {
+            let (short, more) =
+                (wanted.saturating_sub(plan.buckets), plan.buckets.saturating_sub(wanted));
+            (*times, short, more)
+        })
+    }
+
+    /// The plan but for its partitions and chunks.
+    fn before_spilling(shape: &Shape, given: &Resources, tuning: &Tuning) -> Plan {
+        let record = shape.record_bytes as u64;
         let mut plan = Plan::derive(shape, given, tuning);
         let unit = (given.memory_bytes / UNIT_SHARE).clamp(SMALLEST_UNIT_BYTES, UNIT_BYTES);
         if tuning.unit_records.is_none() {
             plan.unit_records = plan.unit_records.min((unit / record).max(1) as usize);
         }
         let unit_bytes = plan.unit_records as u64 * record;
-        plan.units =
-            shape.records.map_or(u64::MAX, |all| all.div_ceil(plan.unit_records as u64)).max(1);
+        plan.units = shape.units(plan.unit_records);
         plan.unit_bytes = unit_bytes.next_multiple_of(BLOCK_BYTES) as usize;
         plan.distributors = tuning.distributors.unwrap_or(useful_workers(plan.units, given.cores));
         plan.sorters = tuning.sorters.unwrap_or(given.cores);
@@ -99,41 +144,70 @@ impl Plan {
             chunk_records: 1,
             chunk_marks: 0,
             partition_chunks: 0,
-            spillers: tuning.writers.unwrap_or(WRITERS),
+            directories: shape.temporary.max(1),
+            // Several directories are several disks, which work at once.
+            spillers: tuning.writers.unwrap_or(if shape.temporary > 1 { 1 } else { WRITERS }),
+            depth: plan.depth,
         });
-        // Sorting takes a part of what the records do; a record's mark a part of that.
-        let marks = if shape.stable { record / MARKS_SHARE } else { 0 };
-        let each = record + Workspace::bytes(1).min(record * 4) * cores / (cores + 2) + marks;
-        let free = given.memory_bytes.checked_sub(plan.needed())?;
-        let pool = free / each * record;
-        plan.buckets = tuning.buckets.unwrap_or_else(|| partitions(shape, pool, &plan) as usize);
-        let open = pool / OPEN_SHARE / (2 * (plan.distributors * plan.buckets) as u64);
+        plan
+    }
+
+    /// How often a record of so many bytes is written before its partition fits in memory.
+    fn times(&self, bytes: u64) -> u32 {
+        let Some(spilling) = self.spilling else { return 0 };
+        let records = spilling.partition_chunks as u64 * u64::from(spilling.chunk_records);
+        let mut left = bytes.div_ceil((records * self.record_bytes as u64).max(1));
+        let mut times = 1;
+        left = (left * UNEVEN_PERCENT).div_ceil(100 * self.buckets as u64);
+        while left > 1 && times < MOST_TIMES {
+            left = (left * UNEVEN_PERCENT).div_ceil(100 * self.buckets as u64);
+            times += 1;
+        }
+        times
+    }
+
+    /// So many partitions, and chunks as for a pool of about that size.
+    fn with_partitions(mut self, partitions: usize, pool: u64, tuning: &Tuning) -> Plan {
+        let record = self.record_bytes as u64;
+        self.buckets = partitions;
+        let open = pool / OPEN_SHARE / (2 * (self.distributors * self.buckets) as u64);
         let chunk = open.clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
-        let chunk = tuning.chunk_bytes.map_or(chunk, |bytes| bytes as u64);
-        let marks = if shape.stable { (chunk / MARKS_SHARE).max(MARK_BYTES as u64) } else { 0 };
+        let chunk =
+            tuning.chunk_bytes.map_or(chunk, |bytes| (bytes as u64).next_multiple_of(BLOCK_BYTES));
+        let marks = if self.stable { (chunk / MARKS_SHARE).max(MARK_BYTES as u64) } else { 0 };
         let beside = FOOTER_BYTES as u64 + marks;
-        let chunk = chunk.max(record + beside).next_multiple_of(BLOCK_BYTES);
-        plan.chunk_bytes = chunk as usize;
-        plan.samples =
-            super::samples(plan.input_bytes.unwrap_or(0), plan.buckets as u64, record) as usize;
-        let spilling = plan.spilling.as_mut().expect("set above");
+        let least = (record + beside).next_multiple_of(BLOCK_BYTES);
+        let chunk = (chunk - chunk % BLOCK_BYTES).max(least);
+        self.chunk_bytes = chunk as usize;
+        self.samples =
+            super::samples(self.input_bytes.unwrap_or(0), self.buckets as u64, record) as usize;
+        let spilling = self.spilling.as_mut().expect("the plan is one that spills");
         spilling.chunk_records = ((chunk - beside) / record) as u32;
         spilling.chunk_marks =
-            if shape.stable { marks as u32 / MARK_BYTES as u32 } else { u32::MAX };
-        plan.fill(given.memory_bytes, tuning)
+            if self.stable { marks as u32 / MARK_BYTES as u32 } else { u32::MAX };
+        self
     }
 
     /// Takes as many chunks as there is memory for, and divides them.
     fn fill(self, limit: u64, tuning: &Tuning) -> Option<Plan> {
-        let free = limit.checked_sub(self.needed())?;
-        let (mut low, mut high) = (0, (free / self.chunk_bytes as u64) as usize + 1);
-        while low + 1 < high {
-            let chunks = low.midpoint(high);
-            let fits = self.clone().divided(chunks).is_some_and(|plan| plan.needed() <= limit);
-            (low, high) =
-                if fits || chunks < self.least_chunks() { (chunks, high) } else { (low, chunks) };
+        if let Some(chunks) = tuning.chunks {
+            return self.divided(chunks).filter(|plan| plan.needed() <= limit);
         }
-        self.divided(tuning.chunks.unwrap_or(low)).filter(|plan| plan.needed() <= limit)
+        let most = (limit / self.chunk_bytes as u64) as usize + 1;
+        let with = |chunks| self.clone().divided(chunks).filter(|plan| plan.needed() <= limit);
+        // Very few chunks make so many runs that their lists take more than the chunks give.
+        let step = most.div_ceil(STEPS);
+        let mut chunks = (0..STEPS).map(|number| most.saturating_sub(number * step));
+        let mut best = chunks.find_map(with)?;
+        let (mut low, mut high) = (best.chunks, best.chunks + step);
+        while low + 1 < high {
+            let middle = low.midpoint(high);
+            match with(middle) {
+                Some(better) => (low, best) = (middle, better),
+                None => high = middle,
+            }
+        }
+        Some(best)
     }
 
     /// Chunks that distributors may have at a time: two of each partition (one that becomes full and the
@@ -148,21 +222,73 @@ impl Plan {
 
     /// Writes that wait or are in flight, and reads of a partition that is partitioned again.
     fn spills_under_way(&self) -> usize {
-        let writes = |spilling: Spilling| spilling.queue() + spilling.spillers * self.depth + 1;
+        let writes = |spilling: Spilling| spilling.directories * spilling.tokens();
         self.spilling.map_or(0, writes) + self.depth + 1
     }
 
-    fn least_chunks(&self) -> usize {
-        self.open_chunks() + self.spills_under_way() + 1
+    /// Bytes of the sample of a partition that is partitioned again.
+    pub(super) fn resample_bytes(&self) -> u64 {
+        let share = (self.chunks * self.chunk_bytes) as u64 / RESAMPLE_SHARE;
+        let two = 2 * self.record_bytes as u64;
+        self.spilling.map_or(0, |_| share.min(MOST_RESAMPLED_BYTES).max(two))
+    }
+
+    /// Records of that sample, at most.
+    pub(crate) fn most_resampled(&self) -> usize {
+        self.resample_bytes() as usize / self.record_bytes
+    }
+
+    /// Bytes that will be spilled at most at a time, about; nothing of a pipe, whose length is not known.
+    pub(crate) fn temporary_bytes(&self) -> u64 {
+        let Some(input) = self.input_bytes else { return 0 };
+        if let Some(merging) = &self.merging {
+            return self.spilled_by_merge(merging, input);
+        }
+        let Some(spilling) = self.spilling else { return 0 };
+        let full =
+            (input / self.record_bytes as u64).div_ceil(spilling.chunk_records.max(1).into());
+        // Of each partition a chunk may be half empty, and two are read back beside what stays.
+        let chunks = full + (self.distributors * self.buckets / 2) as u64;
+        let kept = (self.chunks as u64).saturating_sub(2 * full / self.buckets as u64);
+        let kept = kept.min(spilling.held as u64);
+        if full <= kept { 0 } else { (chunks - kept) * self.chunk_bytes as u64 }
+    }
+
+    /// What the partition buffers keep to.
+    pub(crate) fn limits(&self, spilling: Spilling) -> Limits {
+        let input = self.input_bytes.unwrap_or(0) / self.record_bytes as u64;
+        let chunks = input / u64::from(spilling.chunk_records.max(1));
+        Limits {
+            held: spilling.held,
+            run: spilling.run,
+            least_run: CHAIN_BYTES as usize / self.chunk_bytes,
+            pool: self.chunks,
+            partition: spilling.partition_chunks,
+            excess: usize::try_from(chunks).unwrap_or(usize::MAX).saturating_sub(self.chunks),
+        }
+    }
+
+    /// Chunks of a partition that is as large as they come, as far as that is known: room to sort a larger
+    /// one would hardly ever be used.
+    fn largest_partition(&self) -> usize {
+        let records = self.spilling.map_or(1, |spilling| u64::from(spilling.chunk_records));
+        let Some(input) = self.input_bytes else { return usize::MAX };
+        let mean = (input / self.record_bytes as u64).div_ceil(records * self.buckets as u64);
+        // Small ones differ by more.
+        let least = BUCKET_BYTES / self.chunk_bytes as u64;
+        usize::try_from((LARGEST_OF_MEAN * mean).max(least)).unwrap_or(usize::MAX)
     }
 
     /// Divides so many chunks, if they are enough.
     fn divided(mut self, chunks: usize) -> Option<Plan> {
-        let (open, under_way) = (self.open_chunks(), self.spills_under_way());
-        let left = chunks.checked_sub(open)?;
+        let left = chunks.checked_sub(self.open_chunks())?;
+        let (chain, depth) = (2 * left / self.buckets * self.chunk_bytes, self.depth);
+        let spilling = self.spilling.as_mut()?;
+        spilling.depth = if chain < SMALL_CHAIN_BYTES { depth.max(SMALL_CHAINS) } else { depth };
+        let under_way = self.spills_under_way();
         let run = (UNIT_BYTES as usize / self.chunk_bytes).min(left / 4 / under_way).max(1);
         let held = left.checked_sub(run * under_way).filter(|held| *held > 0)?;
-        let partition_chunks = (chunks / (self.sorters + 2)).max(1);
+        let partition_chunks = (chunks / (self.sorters + 2)).min(self.largest_partition()).max(1);
         self.chunks = chunks;
         let spilling = self.spilling.as_mut()?;
         (spilling.held, spilling.run) = (held, run);
@@ -171,26 +297,8 @@ impl Plan {
     }
 }
 
-/// How many partitions: enough for each to fit in memory, or if they would be too many, so many that those
-/// of a second or third time do; more if chains are long enough.
-fn partitions(shape: &Shape, pool: u64, plan: &Plan) -> u64 {
-    let record = shape.record_bytes as u64;
-    let bytes = shape.records.map_or(pool.saturating_mul(PIPE_TIMES_MEMORY), |all| all * record);
-    let fits = pool / (plan.sorters as u64 + 2);
-    let needed = (bytes.saturating_mul(UNEVEN_PERCENT) / 100).div_ceil(fits.max(1));
-    let chains = (pool / CHAIN_BYTES).min(bytes / BUCKET_BYTES);
-    let smallest =
-        SMALLEST_CHUNK_BYTES.max(record + FOOTER_BYTES as u64).next_multiple_of(BLOCK_BYTES);
-    let open = pool / OPEN_SHARE / (2 * plan.distributors as u64 * smallest);
-    // Runs of twice a mean chain must not fill memory with their list.
-    let runs = (pool / RUNS_SHARE / RUN_BYTES).max(1);
-    let listed = pool / (bytes / runs).max(1);
-    let most = open.min(listed).clamp(1, MOST_PARTITIONS);
-    let at_once = needed.max(chains);
-    if at_once <= most {
-        return at_once.max(1);
-    }
-    // As few times as can be, with as many partitions each time.
-    let root = |times: u32| (2..most).find(|root| root.saturating_pow(times) >= needed);
-    (2..MOST_TIMES).find_map(root).unwrap_or(most)
+/// Numbers of partitions to choose from: each about a quarter more than the one before.
+fn numbers_of_partitions() -> impl Iterator<Item = usize> {
+    let next = |&number: &usize| Some(number + (number / 4).max(1));
+    std::iter::successors(Some(1), next).take_while(|&number| number <= MOST_PARTITIONS)
 }

@@ -27,7 +27,7 @@ use node::{Buffer, Node, Pool, Queue};
 use pipeline::{Control, Failure, Pipeline, StageReport, Worker};
 use record::{Generator, Order, RECORD_BYTES, Ties};
 
-use crate::block::{Block, Bucket, Chunk};
+use crate::block::{Block, Bucket, Chunk, Destination};
 use crate::contents::{Bytes, Contents, Sample};
 use crate::error::SortError;
 use crate::job::{Resources, Tuning};
@@ -99,10 +99,13 @@ pub struct Alone {
 /// As a sort: too little memory for the plan, a file that cannot be read or written.
 pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
     let shape = Shape {
+        inputs: 1,
         records: Some(job.records),
         record_bytes: RECORD_BYTES,
         sequential_output: false,
+        outputs: 1,
         stable: false,
+        temporary: 1,
     };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     let contents = Arc::new(Bytes::new(Order::gensort(Ties::Record)));
@@ -207,8 +210,9 @@ impl Even {
     fn bucket(self, number: u64, chunks: Vec<Chunk>) -> Bucket {
         let first = self.first(number);
         let records = self.first(number + 1) - first;
-        let output_bytes = self.records * RECORD_BYTES as u64;
-        Bucket { index: number as u32, first, records, chunks, output_bytes }
+        let to = Destination { file: 0, first, file_bytes: self.records * RECORD_BYTES as u64 };
+        // No bucket follows another one: their records are not in order.
+        Bucket { index: number as u32, first: 2 * first, records, chunks, to }
     }
 }
 

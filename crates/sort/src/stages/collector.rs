@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use node::{Posted, Queue, Work};
+use node::{Node, Posted, Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::block::{Bucket, Chunk};
-use crate::output::Output;
+use crate::output::{Layout, Output};
 use crate::splitters::Splitters;
 
 /// What the collector needs.
@@ -16,8 +16,10 @@ pub(crate) struct Collector {
     pub chunks: Queue<Vec<Chunk>>,
     pub out: Queue<Bucket>,
     pub record_bytes: usize,
-    /// To reserve its space, when that was not known before.
+    /// Whom to ask where buckets go; without an output, all go to one file.
     pub output: Option<Arc<Output>>,
+    /// Whether its space is to be reserved, which was not known before.
+    pub reserve: bool,
 }
 
 /// The collector's work.
@@ -32,22 +34,25 @@ pub(crate) async fn collect(worker: &Worker, collector: &Collector) -> Result<()
             buckets[chunk.bucket as usize].push(chunk);
         }
     }
-    let size = |chunks: &[Chunk]| chunks.iter().map(|chunk| u64::from(chunk.records)).sum::<u64>();
-    let total: u64 = buckets.iter().map(|chunks| size(chunks)).sum();
-    let output_bytes = total * collector.record_bytes as u64;
-    if let Some(output) = &collector.output {
-        output.reserve(&worker.node, output_bytes).await?;
-    }
-    let mut first = 0;
-    for (index, chunks) in buckets.into_iter().enumerate() {
-        let records = size(&chunks);
-        if records == 0 {
-            continue;
-        }
-        let bucket = Bucket { index: index as u32, first, records, chunks, output_bytes };
-        first += records;
+    let size = |chunks: &Vec<Chunk>| chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+    let sizes: Vec<u64> = buckets.iter().map(size).collect();
+    let layout = collector.lay_out(&worker.node, &sizes).await?;
+    for &index in &layout.order {
+        let bucket = layout.bucket(index, std::mem::take(&mut buckets[index]));
         worker.push(&collector.out, bucket).await?;
     }
     collector.out.finish(&worker.node).await;
     Ok(())
+}
+
+impl Collector {
+    async fn lay_out(&self, node: &Node, sizes: &[u64]) -> Result<Layout, Failure> {
+        let Some(output) = &self.output else {
+            return Ok(Layout::of_one_file(sizes, self.record_bytes));
+        };
+        if self.reserve {
+            output.reserve(node, sizes.iter().sum::<u64>() * self.record_bytes as u64).await?;
+        }
+        output.lay_out(node, sizes, self.record_bytes).await
+    }
 }

@@ -1,38 +1,33 @@
-//! Reads partitions back, in key order, several requests in flight, and gives their space back
-//! (TritonSort's phase two reader, 3.3).
+//! Brings partitions back to memory, in key order (TritonSort's phase two reader, 3.3).
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use node::{Buffer, ChainTicket, Pool, Queue, Work};
-use pipeline::{Failure, Worker};
+use node::{Pool, Queue};
+use pipeline::{Dial, Failure, Worker};
 
-use crate::block::{Bucket, Chunk};
+use crate::block::Bucket;
 use crate::contents::Contents;
-use crate::error::SortError;
-use crate::partition::{Partition, Run};
+use crate::partition::{Run, Spilled};
 use crate::spill::Spill;
+use crate::stages::spill_reader::{SpillReader, wishes};
+
+/// Holes for less would take as long as reading does; and nothing of the sort waits for space any more, since
+/// the output has its own.
+const LEAST_RELEASED_BYTES: u64 = 256 << 10;
 
 /// What the loader needs.
 #[derive(Clone)]
 pub(crate) struct Loader {
     pub contents: Arc<dyn Contents>,
-    /// In key order.
-    pub partitions: Queue<Partition>,
+    /// Each with its bucket, which has all but its chunks that are on disk; in the order in which
+    /// buckets are to be begun.
+    pub partitions: Queue<(Bucket, Vec<Run>)>,
     pub spill: Spill,
-    pub depth: usize,
+    /// Requests in flight.
+    pub depth: Dial,
     pub pool: Pool,
     pub chunk_bytes: usize,
     pub out: Queue<Bucket>,
-    /// Length of the whole output in bytes.
-    pub output_bytes: u64,
-}
-
-/// A run on its way back; the last one of its partition comes with what becomes of that.
-struct Reading {
-    ticket: ChainTicket,
-    run: Run,
-    ends: Option<Bucket>,
 }
 
 /// The loader's work: one worker.
@@ -41,109 +36,52 @@ struct Reading {
 /// more chunks without a read in flight. Then all chunks that are not of partitions still to come are with
 /// sorters, who give them back, and there are enough of them for any partition.
 pub(crate) async fn load(worker: &Worker, loader: &Loader) -> Result<(), Failure> {
-    let mut in_flight = VecDeque::new();
+    let mut partitions = Vec::new();
+    while let Some(partition) = worker.pop(&loader.partitions).await? {
+        partitions.push(partition);
+    }
+    let reader = SpillReader {
+        contents: &*loader.contents,
+        spill: &loader.spill,
+        depth: &loader.depth,
+        pool: &loader.pool,
+        chunk_bytes: loader.chunk_bytes,
+        least_released: LEAST_RELEASED_BYTES,
+    };
+    let mut runs = reader.read(parts(partitions));
     // Chunks of the partition that is being read.
     let mut here = Vec::new();
-    let (mut first, mut index) = (0, 0);
-    while let Some(partition) = worker.pop(&loader.partitions).await? {
-        let records = partition.records();
-        let Partition { chunks, mut runs } = partition;
-        let bucket = Bucket { index, first, records, chunks, output_bytes: loader.output_bytes };
-        (first, index) = (first + records, index + 1);
-        if records == 0 {
-            continue;
+    while let Some((mut chunks, whole)) = runs.next(worker).await? {
+        here.append(&mut chunks);
+        let Some(Whole { mut bucket, begin }) = whole else { continue };
+        bucket.chunks.append(&mut here);
+        let records: u64 = bucket.chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+        // Every chunk was as it had been written, but perhaps not the last time.
+        if let Some(begin) = begin.filter(|_| records != bucket.records) {
+            return Err(reader.spoilt(begin.extent(loader.chunk_bytes)).into());
         }
-        let Some(last) = runs.pop() else {
-            while !in_flight.is_empty() {
-                end_oldest(worker, loader, &mut in_flight, &mut here).await?;
-            }
-            worker.push(&loader.out, bucket).await?;
-            continue;
-        };
-        for run in runs {
-            begin(worker, loader, (run, None), &mut in_flight, &mut here).await?;
-        }
-        begin(worker, loader, (last, Some(bucket)), &mut in_flight, &mut here).await?;
-    }
-    while !in_flight.is_empty() {
-        end_oldest(worker, loader, &mut in_flight, &mut here).await?;
+        worker.push(&loader.out, bucket).await?;
     }
     loader.out.finish(&worker.node).await;
     Ok(())
 }
 
-async fn begin(
-    worker: &Worker,
-    loader: &Loader,
-    (run, ends): (Run, Option<Bucket>),
-    in_flight: &mut VecDeque<Reading>,
-    here: &mut Vec<Chunk>,
-) -> Result<(), Failure> {
-    if in_flight.len() == loader.depth {
-        end_oldest(worker, loader, in_flight, here).await?;
-    }
-    let mut buffers: Vec<Buffer> = Vec::with_capacity(run.chunks());
-    while buffers.len() < run.chunks() {
-        if let Some(buffer) = worker.try_take(&loader.pool).await {
-            buffers.push(buffer?);
-        } else if in_flight.is_empty() {
-            buffers.push(worker.take(&loader.pool).await?);
-        } else {
-            end_oldest(worker, loader, in_flight, here).await?;
-        }
-    }
-    let extent = run.extent(loader.chunk_bytes);
-    let file = loader.spill.file(extent);
-    let ticket = file.read_chain(&worker.node, extent.offset, buffers);
-    in_flight.push_back(Reading { ticket, run, ends });
-    Ok(())
+/// What becomes of a partition when all of it is there.
+struct Whole {
+    bucket: Bucket,
+    /// The first run of it, if there is one.
+    begin: Option<Run>,
 }
 
-async fn end_oldest(
-    worker: &Worker,
-    loader: &Loader,
-    in_flight: &mut VecDeque<Reading>,
-    here: &mut Vec<Chunk>,
-) -> Result<(), Failure> {
-    let Reading { ticket, run, ends } = in_flight.pop_front().expect("a read is in flight");
-    let (buffers, result) = ticket.wait(&worker.node).await;
-    result?;
-    here.extend(open_run(worker, &*loader.contents, (&loader.spill, run), buffers)?);
-    loader.spill.release(&worker.node, run.extent(loader.chunk_bytes)).await;
-    if let Some(mut bucket) = ends {
-        bucket.chunks.append(here);
-        worker.push(&loader.out, bucket).await?;
-    }
-    Ok(())
-}
-
-/// The chunks of a run that was read.
-///
-/// # Errors
-/// When it is not what was written, with the place.
-pub(crate) fn open_run(
-    worker: &Worker,
-    contents: &dyn Contents,
-    (spill, run): (&Spill, Run),
-    buffers: Vec<Buffer>,
-) -> Result<Vec<Chunk>, SortError> {
-    let extent = run.extent(buffers.first().map_or(0, Buffer::capacity));
-    let file = spill.file(extent);
-    let spoilt = |offset| SortError::Spoilt { file: file.path().to_owned(), offset };
-    let mut offset = extent.offset;
-    let (mut left, all) = (run.records(), run.chunks() as u64);
-    let mut chunks = Vec::with_capacity(buffers.len());
-    for (number, mut buffer) in buffers.into_iter().enumerate() {
-        let share = (left / (all - number as u64)) as u32;
-        let is_whole = buffer.len() == buffer.capacity();
-        let opened = is_whole.then(|| contents.unseal(&buffer, share)).flatten();
-        let (records, marks) = opened.ok_or_else(|| spoilt(offset))?;
-        left = left.checked_sub(records.into()).ok_or_else(|| spoilt(offset))?;
-        offset += buffer.capacity() as u64;
-        buffer.set_len(records as usize * contents.record_bytes());
-        chunks.push(Chunk { bucket: 0, records, marks, buffer });
-    }
-    worker.node.work(Work::Checksum { bytes: extent.bytes });
-    worker.did(extent.bytes as usize);
-    if left > 0 { Err(spoilt(extent.offset)) } else { Ok(chunks) }
+/// All runs in the order in which they are read; behind those of each partition what becomes of it.
+fn parts(
+    partitions: Vec<(Bucket, Vec<Run>)>,
+) -> impl Iterator<Item = (Option<Spilled>, Option<Whole>)> {
+    partitions.into_iter().flat_map(|(bucket, runs)| {
+        let held: u64 = bucket.chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+        let spilled = bucket.records - held;
+        let whole = Whole { bucket, begin: runs.first().copied() };
+        let runs = wishes(runs, spilled).map(|wish| (Some(wish), None));
+        runs.chain([(None, Some(whole))])
+    })
 }

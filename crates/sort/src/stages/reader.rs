@@ -1,28 +1,34 @@
 //! Reads the input in large units, several in flight.
 //!
-//! Seekable inputs are divided among the readers; each keeps requests in flight while buffers last.
+//! Readers take units of seekable inputs in order; each keeps requests in flight while buffers last.
 //! Pipes have one reader, which also draws the sample: from the first blocks, before any is handed
 //! on.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use node::{Buffer, DiskTicket, File, Pool, Posted, Queue};
-use pipeline::{Failure, Worker};
+use node::{Buffer, DiskTicket, File, Node, Pool, Posted, Queue};
+use pipeline::{Dial, Failure, Worker};
 
 use crate::block::Block;
 use crate::contents::{Contents, Sample};
 use crate::error::SortError;
 use crate::input::{BLOCK_BYTES, Files, Inputs, ReadUnit};
+use crate::plan::whole_blocks;
+use crate::report::SampleCost;
 use crate::splitters::Splitters;
+use crate::stages::{Cursor, Tally};
 
 /// What readers share.
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub inputs: Arc<Inputs>,
     pub record_bytes: usize,
-    pub unit_records: usize,
-    pub depth: usize,
+    /// Bytes of a unit; at least one record is read.
+    pub unit_bytes: Dial,
+    /// Requests in flight of each.
+    pub depth: Dial,
+    pub cursor: Cursor,
     pub pool: Pool,
     pub out: Queue<Block>,
     /// For pipes, how to divide what comes; nobody needs it of a validator's input.
@@ -37,19 +43,29 @@ pub(crate) struct Divide {
     pub splitters: Posted<Splitters>,
     /// Blocks to look at: fewer than the pool has buffers.
     pub blocks: usize,
+    /// Where what the sample cost is noted.
+    pub tally: Tally,
 }
 
 /// A reader's work.
 pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     if reader.inputs.is_seekable() {
-        let units = reader.inputs.units(reader.unit_records);
-        let mine = units.skip(worker.index).step_by(worker.siblings());
-        read_units(worker, reader, mine).await?;
+        read_units(worker, reader).await?;
     } else if worker.index == 0 {
         read_front_to_back(worker, reader).await?;
     }
     reader.out.finish(&worker.node).await;
     Ok(())
+}
+
+impl Reader {
+    /// Records of the next unit. The dial's most is the plan's unit; smaller ones begin at whole blocks,
+    /// too, where that can be.
+    fn unit_records(&self) -> usize {
+        let (bytes, record) = (self.unit_bytes.get(), self.record_bytes);
+        let records = (bytes / record).max(1);
+        if bytes == self.unit_bytes.most() { records } else { whole_blocks(records, record) }
+    }
 }
 
 /// A read under way.
@@ -64,7 +80,7 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// Asks for a unit: whole disk blocks around it when the file is read past the page cache.
     pub(crate) fn submit(
-        worker: &Worker,
+        node: &Node,
         file: File,
         unit: ReadUnit,
         record_bytes: usize,
@@ -78,13 +94,13 @@ impl InFlight {
         } else {
             (from, bytes)
         };
-        let ticket = file.read(&worker.node, begin, bytes, buffer);
+        let ticket = file.read(node, begin, bytes, buffer);
         InFlight { file, unit, begin, start: (from - begin) as usize, ticket }
     }
 
     /// The records, when they have come.
-    pub(crate) async fn wait(self, worker: &Worker, record_bytes: usize) -> Result<Block, Failure> {
-        let (buffer, result) = self.ticket.wait(&worker.node).await;
+    pub(crate) async fn wait(self, node: &Node, record_bytes: usize) -> Result<Block, Failure> {
+        let (buffer, result) = self.ticket.wait(node).await;
         result?;
         if buffer.len() < self.start + self.unit.records * record_bytes {
             let (file, offset) = (self.file.path().to_owned(), self.begin + buffer.len() as u64);
@@ -101,16 +117,20 @@ impl InFlight {
     }
 }
 
-async fn read_units(
-    worker: &Worker,
-    reader: &Reader,
-    units: impl Iterator<Item = ReadUnit>,
-) -> Result<(), Failure> {
+async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     let mut files = Files::new(&reader.inputs);
     let mut in_flight = VecDeque::new();
-    for unit in units {
+    loop {
+        if !worker.is_called() {
+            while !in_flight.is_empty() {
+                hand_on_oldest(worker, reader, &mut in_flight).await?;
+            }
+            worker.called().await?;
+        }
+        let next = reader.cursor.next(worker, &reader.inputs, reader.unit_records());
+        let Some(unit) = next.await else { break };
         let buffer = loop {
-            if in_flight.len() == reader.depth {
+            if in_flight.len() >= reader.depth.get() {
                 hand_on_oldest(worker, reader, &mut in_flight).await?;
             } else if let Some(buffer) = worker.try_take(&reader.pool).await {
                 break buffer?;
@@ -121,7 +141,13 @@ async fn read_units(
             }
         };
         let file = files.of(&worker.node, unit.input).await?;
-        in_flight.push_back(InFlight::submit(worker, file, unit, reader.record_bytes, buffer));
+        in_flight.push_back(InFlight::submit(
+            &worker.node,
+            file,
+            unit,
+            reader.record_bytes,
+            buffer,
+        ));
     }
     while !in_flight.is_empty() {
         hand_on_oldest(worker, reader, &mut in_flight).await?;
@@ -135,7 +161,7 @@ async fn hand_on_oldest(
     in_flight: &mut VecDeque<InFlight>,
 ) -> Result<(), Failure> {
     let oldest = in_flight.pop_front().expect("a read is in flight");
-    let block = oldest.wait(worker, reader.record_bytes).await?;
+    let block = oldest.wait(&worker.node, reader.record_bytes).await?;
     worker.did(block.records * reader.record_bytes);
     Ok(worker.push(&reader.out, block).await?)
 }
@@ -151,10 +177,12 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
             position = read_pipe(worker, reader, &file, position, &mut held).await?;
             continue;
         }
-        for unit in input.units(number, position, reader.unit_records) {
+        for unit in input.units(number, position, reader.unit_records()) {
             let buffer = worker.take(&reader.pool).await?;
-            let read = InFlight::submit(worker, file.clone(), unit, reader.record_bytes, buffer);
-            held.hand_on(worker, reader, read.wait(worker, reader.record_bytes).await?).await?;
+            let read =
+                InFlight::submit(&worker.node, file.clone(), unit, reader.record_bytes, buffer);
+            held.hand_on(worker, reader, read.wait(&worker.node, reader.record_bytes).await?)
+                .await?;
         }
         position += input.records;
     }
@@ -168,10 +196,10 @@ async fn read_pipe(
     mut first: u64,
     held: &mut Held,
 ) -> Result<u64, Failure> {
-    let (record_bytes, unit_bytes) =
-        (reader.record_bytes, reader.unit_records * reader.record_bytes);
+    let record_bytes = reader.record_bytes;
     let mut offset = 0;
     loop {
+        let unit_bytes = reader.unit_records() * record_bytes;
         let buffer = worker.take(&reader.pool).await?;
         let read = file.read(&worker.node, offset, unit_bytes, buffer);
         let (buffer, result) = read.wait(&worker.node).await;
@@ -226,7 +254,11 @@ impl Held {
     async fn release(&mut self, worker: &Worker, reader: &Reader) -> Result<(), Failure> {
         if let Some(divide) = reader.divide.as_ref().filter(|_| self.waiting) {
             self.waiting = false;
+            let begin = worker.node.now();
             let splitters = divide.splitters_of(&self.blocks);
+            let seconds = worker.node.seconds(worker.node.now().since(begin));
+            let places = self.blocks.len() as u64;
+            divide.tally.sampled(SampleCost { places, bytes: 0, seconds });
             divide.splitters.post(&worker.node, splitters).await;
         }
         for block in self.blocks.drain(..) {

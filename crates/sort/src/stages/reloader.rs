@@ -6,19 +6,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use node::{Buffer, ChainTicket, Pool, Posted, Queue};
-use pipeline::{Failure, Worker};
+use node::{ChainTicket, Pool, Posted, Queue};
+use pipeline::{Dial, Failure, Worker};
 
 use crate::block::{Block, Chunk};
 use crate::contents::{Contents, Sample};
-use crate::error::SortError;
 use crate::partition::Run;
 use crate::spill::{Extent, Spill};
 use crate::splitters::Splitters;
-use crate::stages::open_run;
+use crate::stages::spill_reader::{SpillReader, wishes};
 
-/// Records that are sampled for each bucket.
-const OVERSAMPLING: usize = 32;
+/// Records that are sampled for each bucket: buckets come out within about a third of each other.
+const OVERSAMPLING: usize = 128;
 
 /// What the reloader needs.
 #[derive(Clone)]
@@ -26,10 +25,14 @@ pub(crate) struct Reloader {
     pub contents: Arc<dyn Contents>,
     /// Where it lies; nothing of it is in memory.
     pub runs: Arc<Vec<Run>>,
+    /// How many records that are.
+    pub records: u64,
     pub buckets: usize,
+    /// Records to look at, at most.
+    pub sample: usize,
     pub splitters: Posted<Splitters>,
     pub spill: Spill,
-    pub depth: usize,
+    pub depth: Dial,
     pub pool: Pool,
     pub chunk_bytes: usize,
     pub out: Queue<Block>,
@@ -37,99 +40,100 @@ pub(crate) struct Reloader {
 
 /// The reloader's work: one worker.
 pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), Failure> {
-    let splitters = sample(worker, reloader).await?;
+    let reader = SpillReader {
+        contents: &*reloader.contents,
+        spill: &reloader.spill,
+        depth: &reloader.depth,
+        pool: &reloader.pool,
+        chunk_bytes: reloader.chunk_bytes,
+        // What is read is written again: it must not take space twice.
+        least_released: 0,
+    };
+    let splitters = sample(worker, reloader, &reader).await?;
     reloader.splitters.post(&worker.node, splitters).await;
-    let mut in_flight: VecDeque<(ChainTicket, Run)> = VecDeque::new();
+    let wanted = wishes(reloader.runs.to_vec(), reloader.records).map(|wish| (Some(wish), ()));
+    let mut runs = reader.read(wanted);
     let mut first = 0;
-    for run in &*reloader.runs {
-        if in_flight.len() == reloader.depth {
-            hand_on_oldest(worker, reloader, &mut in_flight, &mut first).await?;
+    while let Some((chunks, _)) = runs.next(worker).await? {
+        for chunk in chunks {
+            let block = block_of(chunk, first);
+            first += block.records as u64;
+            worker.push(&reloader.out, block).await?;
         }
-        let mut buffers = Vec::with_capacity(run.chunks());
-        while buffers.len() < run.chunks() {
-            if let Some(buffer) = worker.try_take(&reloader.pool).await {
-                buffers.push(buffer?);
-            } else if in_flight.is_empty() {
-                buffers.push(worker.take(&reloader.pool).await?);
-            } else {
-                hand_on_oldest(worker, reloader, &mut in_flight, &mut first).await?;
-            }
-        }
-        in_flight
-            .push_back((read(worker, reloader, run.extent(reloader.chunk_bytes), buffers), *run));
-    }
-    while !in_flight.is_empty() {
-        hand_on_oldest(worker, reloader, &mut in_flight, &mut first).await?;
     }
     reloader.out.finish(&worker.node).await;
     Ok(())
 }
 
-async fn hand_on_oldest(
-    worker: &Worker,
-    reloader: &Reloader,
-    in_flight: &mut VecDeque<(ChainTicket, Run)>,
-    first: &mut u64,
-) -> Result<(), Failure> {
-    let (ticket, run) = in_flight.pop_front().expect("a read is in flight");
-    let (buffers, result) = ticket.wait(&worker.node).await;
-    result?;
-    let chunks = open_run(worker, &*reloader.contents, (&reloader.spill, run), buffers)?;
-    reloader.spill.release(&worker.node, run.extent(reloader.chunk_bytes)).await;
-    for chunk in chunks {
-        let block = block_of(chunk, *first);
-        *first += block.records as u64;
-        worker.push(&reloader.out, block).await?;
-    }
-    Ok(())
+/// A chunk to look at.
+#[derive(Clone, Copy)]
+struct Place {
+    extent: Extent,
+    /// Position of its first record, about.
+    first: u64,
+    /// Its records, about.
+    records: u32,
 }
 
 /// Draws splitters from chunks all over the partition.
-async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failure> {
+async fn sample(
+    worker: &Worker,
+    reloader: &Reloader,
+    reader: &SpillReader<'_>,
+) -> Result<Splitters, Failure> {
     let all = reloader.runs.iter().map(|run| run.chunks()).sum::<usize>();
-    let wanted = (2 * reloader.buckets).min(all);
-    let each = (reloader.buckets * OVERSAMPLING).div_ceil(wanted.max(1));
-    let (contents, mut sample) = (&*reloader.contents, Sample::default());
-    let mut looked = 0;
-    let (mut number, mut first) = (0, 0);
-    for run in &*reloader.runs {
-        let (all_of_it, bytes) = (run.extent(reloader.chunk_bytes), reloader.chunk_bytes as u64);
-        for chunk in 0..run.chunks() {
-            if looked < wanted && number * wanted >= looked * all {
-                looked += 1;
-                let offset = all_of_it.offset + chunk as u64 * bytes;
-                let extent = Extent { offset, bytes, ..all_of_it };
-                let buffer = worker.take(&reloader.pool).await?;
-                let ticket = read(worker, reloader, extent, vec![buffer]);
-                let (mut buffers, result) = ticket.wait(&worker.node).await;
-                result?;
-                let share = (run.records() / run.chunks() as u64) as u32;
-                let buffer = buffers.pop().expect("one was read");
-                let opened = contents.unseal(&buffer, share);
-                let (records, marks) = opened.ok_or_else(|| SortError::Spoilt {
-                    file: reloader.spill.file(extent).path().to_owned(),
-                    offset,
-                })?;
-                let mut block = block_of(
-                    Chunk { bucket: 0, records, marks, buffer },
-                    first + chunk as u64 * u64::from(share),
-                );
-                for part in block.parts(contents.record_bytes()) {
-                    block.focus(part);
-                    let count = (each * block.records).div_ceil(records.max(1) as usize);
-                    contents.sample(&block, count, &mut sample);
-                }
-                reloader.pool.give(&worker.node, block.buffer).await;
-            }
-            number += 1;
+    let chunk_records = reloader.records / all as u64;
+    let records = (reloader.buckets * OVERSAMPLING).min(reloader.sample);
+    let wanted = records.div_ceil(chunk_records.max(1) as usize);
+    let wanted = wanted.min(all);
+    let each = records.div_ceil(wanted);
+    let mut sample = Sample::default();
+    let mut in_flight: VecDeque<(ChainTicket, Place)> = VecDeque::new();
+    let mut places = places(reloader, chunk_records, (wanted, all));
+    loop {
+        while in_flight.len() < reloader.depth.get() {
+            let Some(place) = places.next() else { break };
+            let buffer = worker.take(&reloader.pool).await?;
+            in_flight.push_back((reader.ask(worker, place.extent, vec![buffer]), place));
         }
-        first += run.records();
+        let Some((ticket, place)) = in_flight.pop_front() else { break };
+        let (mut buffers, result) = ticket.wait(&worker.node).await;
+        result?;
+        let buffer = buffers.pop().expect("one was read");
+        let chunk = reader.open_chunk(buffer, place.records, place.extent)?;
+        let records = chunk.records;
+        let mut block = block_of(chunk, place.first);
+        for part in block.parts(reloader.contents.record_bytes()) {
+            block.focus(part);
+            let count = (each * block.records).div_ceil(records.max(1) as usize);
+            reloader.contents.sample(&block, count, &mut sample);
+        }
+        reloader.pool.give(&worker.node, block.buffer).await;
     }
-    Ok(contents.splitters(&sample, reloader.buckets))
+    Ok(reloader.contents.splitters(&sample, reloader.buckets))
 }
 
-fn read(worker: &Worker, reloader: &Reloader, extent: Extent, buffers: Vec<Buffer>) -> ChainTicket {
-    reloader.spill.file(extent).read_chain(&worker.node, extent.offset, buffers)
+/// So many of all chunks, evenly spread.
+fn places(
+    reloader: &Reloader,
+    chunk_records: u64,
+    (wanted, all): (usize, usize),
+) -> impl Iterator<Item = Place> {
+    let bytes = reloader.chunk_bytes as u64;
+    let chunks = reloader.runs.iter().flat_map(move |run| {
+        let extent = run.extent(bytes as usize);
+        let offsets = (0..run.chunks() as u64).map(move |chunk| extent.offset + chunk * bytes);
+        offsets.map(move |offset| Extent { offset, bytes, ..extent })
+    });
+    let (mut number, mut looked) = (0, 0);
+    let numbered = (0..).zip(chunks).filter(move |_| {
+        let looks = looked < wanted && number * wanted >= looked * all;
+        looked += usize::from(looks);
+        number += 1;
+        looks
+    });
+    let records = chunk_records as u32;
+    numbered.map(move |(at, extent)| Place { extent, first: at * chunk_records, records })
 }
 
 /// A chunk as a block whose first record has that position, if its marks do not say another.

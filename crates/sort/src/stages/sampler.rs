@@ -12,7 +12,9 @@ use pipeline::{Failure, Worker};
 
 use crate::contents::{Contents, Sample};
 use crate::input::{BLOCK_BYTES, Files, Inputs};
+use crate::report::SampleCost;
 use crate::splitters::Splitters;
+use crate::stages::Tally;
 use crate::stages::reader::InFlight;
 
 /// Small random reads in flight.
@@ -28,21 +30,34 @@ pub(crate) struct Sampler {
     /// Buckets to divide into.
     pub buckets: usize,
     pub splitters: Posted<Splitters>,
+    /// Where what the sample cost is noted.
+    pub tally: Tally,
 }
 
 /// The sampler's work.
 pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Failure> {
-    let sample = if sampler.buckets > 1 { draw(worker, sampler).await? } else { Sample::default() };
+    let begin = worker.node.now();
+    let drawn = if sampler.buckets > 1 { draw(worker, sampler).await? } else { Drawn::default() };
+    let Drawn { sample, mut cost } = drawn;
     let splitters = if sample.positions.is_empty() {
         Splitters::even(1)
     } else {
         sampler.contents.splitters(&sample, sampler.buckets)
     };
+    cost.seconds = worker.node.seconds(worker.node.now().since(begin));
+    sampler.tally.sampled(cost);
     sampler.splitters.post(&worker.node, splitters).await;
     Ok(())
 }
 
-async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
+/// A sample, and what it cost so far.
+#[derive(Default)]
+struct Drawn {
+    sample: Sample,
+    cost: SampleCost,
+}
+
+async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Drawn, Failure> {
     let (inputs, bytes) = (&sampler.inputs, sampler.contents.record_bytes());
     let total = inputs.records.unwrap_or(0);
     let each = (BLOCK_BYTES as usize / bytes).max(1);
@@ -56,7 +71,7 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
         .map_err(|cause| crate::phase::no_memory(depth * room, &cause))?;
     let mut files = Files::new(inputs);
     let mut in_flight: VecDeque<InFlight> = VecDeque::new();
-    let mut sample = Sample::default();
+    let mut drawn = Drawn::default();
     for number in 0..samples {
         let (from, to) = (number * total / samples, (number + 1) * total / samples);
         let place = from + worker.node.random() % (to - from);
@@ -64,17 +79,17 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Sample, Failure> {
             Some(buffer) => buffer,
             None => {
                 let oldest = in_flight.pop_front().expect("every buffer is in flight");
-                take(worker, sampler, oldest, &mut sample).await?
+                take(worker, sampler, oldest, &mut drawn).await?
             }
         };
         let unit = inputs.unit_at(place, each);
         let file = files.of(&worker.node, unit.input).await?;
-        in_flight.push_back(InFlight::submit(worker, file, unit, bytes, buffer));
+        in_flight.push_back(InFlight::submit(&worker.node, file, unit, bytes, buffer));
     }
     for oldest in in_flight {
-        take(worker, sampler, oldest, &mut sample).await?;
+        take(worker, sampler, oldest, &mut drawn).await?;
     }
-    Ok(sample)
+    Ok(drawn)
 }
 
 /// Adds what was read to the sample, and gives the buffer back.
@@ -82,10 +97,12 @@ async fn take(
     worker: &Worker,
     sampler: &Sampler,
     read: InFlight,
-    sample: &mut Sample,
+    drawn: &mut Drawn,
 ) -> Result<node::Buffer, Failure> {
-    let block = read.wait(worker, sampler.contents.record_bytes()).await?;
-    sampler.contents.sample(&block, block.records, sample);
+    let block = read.wait(&worker.node, sampler.contents.record_bytes()).await?;
+    sampler.contents.sample(&block, block.records, &mut drawn.sample);
+    drawn.cost.places += 1;
+    drawn.cost.bytes += block.buffer.len() as u64;
     worker.did(block.buffer.len());
     Ok(block.buffer)
 }

@@ -19,7 +19,8 @@ use crate::input::BLOCK_BYTES;
 /// The seams under way; clones share them.
 #[derive(Clone)]
 pub(crate) struct Seams {
-    shared: Arc<Guarded<BTreeMap<u64, Seam>>>,
+    /// By file and disk block.
+    shared: Arc<Guarded<BTreeMap<(usize, u64), Seam>>>,
     pool: Pool,
 }
 
@@ -30,7 +31,11 @@ struct Seam {
 
 /// Bytes that belong to one disk block, and lie in `buffer` at `from`.
 pub(crate) struct Part<'a> {
-    /// Where they go in the output.
+    /// Which file of the output they go to.
+    pub file: usize,
+    /// Length of that file.
+    pub file_bytes: u64,
+    /// Where they go in that file.
     pub offset: u64,
     pub buffer: &'a Buffer,
     pub from: Range<usize>,
@@ -42,43 +47,47 @@ impl Seams {
         Seams { shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())), pool }
     }
 
-    /// Adds a part of a disk block of an output of `output_bytes`; the block, if it is complete.
+    /// Adds a part of a disk block; the block, if it is complete.
     pub(crate) async fn add(
         &self,
         worker: &Worker,
         part: Part<'_>,
-        output_bytes: u64,
     ) -> Result<Option<Piece>, Failure> {
         let number = part.offset / BLOCK_BYTES;
         let begin = number * BLOCK_BYTES;
-        let complete = BLOCK_BYTES.min(output_bytes - begin) as usize;
+        let complete = BLOCK_BYTES.min(part.file_bytes - begin) as usize;
         let mut fresh = Some(worker.take(&self.pool).await?);
         let done = self
             .shared
             .change(&worker.node, |seams| {
-                let seam = seams.entry(number).or_insert_with(|| Seam {
+                let seam = seams.entry((part.file, number)).or_insert_with(|| Seam {
                     buffer: fresh.take().expect("taken above"),
                     filled: 0,
                 });
                 let at = (part.offset - begin) as usize;
                 seam.buffer.copy_from(at, part.buffer, part.from.clone());
                 seam.filled += part.from.len();
-                if seam.filled == complete { seams.remove(&number) } else { None }
+                if seam.filled == complete { seams.remove(&(part.file, number)) } else { None }
             })
             .await;
         if let Some(unused) = fresh {
             self.pool.give(&worker.node, unused).await;
         }
-        Ok(done.map(|seam| self.piece(begin, seam, complete)))
+        Ok(done.map(|seam| {
+            let (buffer, range) = (seam.whole(complete), 0..BLOCK_BYTES as usize);
+            Piece { file: part.file, offset: begin, range, buffer, home: self.pool.clone() }
+        }))
     }
+}
 
-    fn piece(&self, offset: u64, mut seam: Seam, complete: usize) -> Piece {
-        if !seam.buffer.is_counted() {
+impl Seam {
+    /// The disk block, whose first `complete` bytes are filled.
+    fn whole(mut self, complete: usize) -> Buffer {
+        if !self.buffer.is_counted() {
             // The last block is written whole and cut off with the file's end.
-            seam.buffer.bytes_mut()[complete..].fill(0);
+            self.buffer.bytes_mut()[complete..].fill(0);
         }
-        seam.buffer.set_len(BLOCK_BYTES as usize);
-        let range = 0..BLOCK_BYTES as usize;
-        Piece { offset, range, buffer: seam.buffer, home: self.pool.clone() }
+        self.buffer.set_len(BLOCK_BYTES as usize);
+        self.buffer
     }
 }

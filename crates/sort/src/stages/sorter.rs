@@ -14,12 +14,12 @@ use std::sync::Arc;
 use node::{Buffer, Pool, Queue, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::{Bucket, Piece};
+use crate::block::{Bucket, Destination, Piece};
 use crate::contents::{Contents, Place, Workspace};
 use crate::error::SortError;
 use crate::input::BLOCK_BYTES;
 use crate::stages::seams::{Part, Seams};
-use crate::stages::{Edge, Tally, Turn};
+use crate::stages::{Span, Tally, Turn};
 
 /// What sorters share.
 #[derive(Clone)]
@@ -41,7 +41,6 @@ pub(crate) struct Sorter {
 pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure> {
     let contents = &*sorter.contents;
     let mut workspace = Workspace::default();
-    let (mut records, mut sum, mut edges) = (0, 0_u128, Vec::new());
     while let Some(bucket) = worker.pop(&sorter.buckets).await? {
         contents
             .sort(&bucket, &mut workspace)
@@ -52,9 +51,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         }
         let mut gathering = Gathering::new(sorter, &bucket, &workspace);
         gathering.run(worker).await?;
-        records += bucket.records;
-        sum += gathering.sum;
-        edges.push(gathering.edge());
+        sorter.tally.goes_out(gathering.span(), contents)?;
         if let Some(turn) = &sorter.turn {
             turn.pass(&worker.node, bucket.first + bucket.records).await;
         }
@@ -63,7 +60,6 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
             sorter.chunks.give(&worker.node, chunk.buffer).await;
         }
     }
-    sorter.tally.goes_out(records, sum, edges);
     sorter.out.finish(&worker.node).await;
     Ok(())
 }
@@ -101,13 +97,15 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    fn edge(self) -> Edge {
-        Edge { begin: self.bucket.first, first: self.first, last: self.last }
+    fn span(self) -> Span {
+        let Bucket { first: begin, records, to, .. } = *self.bucket;
+        let (file, sum) = (to.file, self.sum);
+        Span { begin, records, file, sum, first: self.first, last: self.last }
     }
 
     async fn run(&mut self, worker: &Worker) -> Result<(), Failure> {
         let record_bytes = self.record_bytes as u64;
-        let mut at = self.bucket.first * record_bytes;
+        let mut at = self.bucket.to.first * record_bytes;
         let end = at + self.bucket.records * record_bytes;
         while at < end {
             // A positioned output is written in whole disk blocks, any other byte after byte.
@@ -155,7 +153,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// Hands the bytes `range` of a buffer on, which lies at `begin` of the output: whole disk
+    /// Hands the bytes `range` of a buffer on, which lies at `begin` of its file: whole disk
     /// blocks to the writers, the ends to the seams.
     async fn hand_on(
         &self,
@@ -179,7 +177,7 @@ impl<'a> Gathering<'a> {
             return Ok(());
         }
         let offset = begin + whole.start as u64;
-        let piece = Piece { offset, range: whole, buffer, home };
+        let piece = Piece { file: self.bucket.to.file, offset, range: whole, buffer, home };
         Ok(worker.push(&self.sorter.out, piece).await?)
     }
 
@@ -193,8 +191,9 @@ impl<'a> Gathering<'a> {
         if from.is_empty() {
             return Ok(());
         }
-        let part = Part { offset: begin + from.start as u64, buffer, from };
-        let complete = self.sorter.seams.add(worker, part, self.bucket.output_bytes).await?;
+        let Destination { file, file_bytes, .. } = self.bucket.to;
+        let part = Part { file, file_bytes, offset: begin + from.start as u64, buffer, from };
+        let complete = self.sorter.seams.add(worker, part).await?;
         if let Some(piece) = complete {
             worker.push(&self.sorter.out, piece).await?;
         }

@@ -7,21 +7,25 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use node::{Buffer, ChainTicket, Pool, Queue, Work};
-use pipeline::{Failure, Worker};
+use node::{Pool, Queue, Tokens, Work};
+use pipeline::{Dial, Failure, Worker};
 
 use crate::contents::Contents;
-use crate::partition::{Ledger, Run};
-use crate::spill::{Extent, Spill};
+use crate::partition::Ledger;
+use crate::spill::Spill;
 use crate::stages::Chain;
+use crate::stages::spill_write::SpillWrite;
 
-/// What spillers share.
+/// What the spillers of one directory share.
 #[derive(Clone)]
 pub(crate) struct Spiller {
     pub contents: Arc<dyn Contents>,
     pub chains: Queue<Chain>,
+    /// Where a write's token goes when it is done.
+    pub tokens: Tokens,
     pub spill: Spill,
-    pub depth: usize,
+    /// Requests in flight of each.
+    pub depth: Dial,
     /// Where chunks go when they are on disk.
     pub pool: Pool,
     pub ledger: Ledger,
@@ -29,10 +33,8 @@ pub(crate) struct Spiller {
 
 /// A chain on its way to the disk.
 struct Writing {
-    ticket: ChainTicket,
+    write: SpillWrite,
     partition: usize,
-    extent: Extent,
-    records: u64,
 }
 
 /// A spiller's work. It never waits for a chain while a write is in flight: chunks that are on disk are
@@ -40,7 +42,7 @@ struct Writing {
 pub(crate) async fn spill(worker: &Worker, spiller: &Spiller) -> Result<(), Failure> {
     let mut in_flight = VecDeque::new();
     loop {
-        if in_flight.len() == spiller.depth {
+        while in_flight.len() >= spiller.depth.get() {
             end_oldest(worker, spiller, &mut in_flight).await?;
         }
         let next = match worker.try_pop(&spiller.chains).await {
@@ -60,19 +62,12 @@ pub(crate) async fn spill(worker: &Worker, spiller: &Spiller) -> Result<(), Fail
     Ok(())
 }
 
-async fn begin(worker: &Worker, spiller: &Spiller, mut chain: Chain) -> Result<Writing, Failure> {
-    chain.chunks.iter_mut().for_each(|chunk| spiller.contents.seal(chunk));
-    let records = chain.chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
-    let buffers: Vec<Buffer> = chain.chunks.into_iter().map(|chunk| chunk.buffer).collect();
-    let bytes = buffers.iter().map(|buffer| buffer.capacity() as u64).sum();
-    worker.node.work(Work::Checksum { bytes });
-    let extent = spiller.spill.extent(&worker.node, bytes).await?;
-    let ticket = write(worker, spiller, extent, buffers);
-    Ok(Writing { ticket, partition: chain.partition, extent, records })
-}
-
-fn write(worker: &Worker, spiller: &Spiller, extent: Extent, buffers: Vec<Buffer>) -> ChainTicket {
-    spiller.spill.file(extent).write_chain(&worker.node, extent.offset, buffers)
+async fn begin(worker: &Worker, spiller: &Spiller, chain: Chain) -> Result<Writing, Failure> {
+    let Chain { partition, to, mut chunks } = chain;
+    chunks.iter_mut().for_each(|chunk| spiller.contents.seal(chunk));
+    let write = SpillWrite::begin(&worker.node, &spiller.spill, to, chunks).await?;
+    worker.node.work(Work::Checksum { bytes: write.bytes() as u64 });
+    Ok(Writing { write, partition })
 }
 
 async fn end_oldest(
@@ -80,21 +75,14 @@ async fn end_oldest(
     spiller: &Spiller,
     in_flight: &mut VecDeque<Writing>,
 ) -> Result<(), Failure> {
-    let Writing { mut ticket, partition, mut extent, records } =
-        in_flight.pop_front().expect("a write is in flight");
-    let buffers = loop {
-        let (buffers, result) = ticket.wait(&worker.node).await;
-        let Err(error) = result else { break buffers };
-        // That directory is full; another may have room.
-        spiller.spill.is_full(&worker.node, extent, error).await?;
-        extent = spiller.spill.extent(&worker.node, extent.bytes).await?;
-        ticket = write(worker, spiller, extent, buffers);
-    };
-    worker.did(extent.bytes as usize);
-    let run = Run::new(extent, buffers.len(), records);
+    let Writing { write, partition } = in_flight.pop_front().expect("a write is in flight");
+    let (bytes, directory) = (write.bytes(), write.to.directory as u32);
+    let (spilled, buffers) = write.end(&worker.node, &spiller.spill).await?;
+    worker.did(bytes);
     for buffer in buffers {
         spiller.pool.give(&worker.node, buffer).await;
     }
-    spiller.ledger.add(&worker.node, partition, run).await;
+    spiller.tokens.give(&worker.node, directory).await;
+    spiller.ledger.add(&worker.node, partition, spilled).await;
     Ok(())
 }

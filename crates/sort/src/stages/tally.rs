@@ -1,9 +1,11 @@
 //! The account of records: what came in must go out, in order (guarantee 2).
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::contents::Contents;
 use crate::error::SortError;
+use crate::report::SampleCost;
 
 /// What workers found, added up; clones share it. Sums do not depend on who was first.
 #[derive(Clone, Default)]
@@ -17,19 +19,83 @@ struct Counts {
     sum_in: u128,
     records_out: u64,
     sum_out: u128,
-    edges: Vec<Edge>,
+    largest: u64,
+    buckets: u64,
+    /// By their begin; what follows each other in one file is one.
+    spans: BTreeMap<u64, Span>,
+    sample: SampleCost,
 }
 
-/// The first and last record of a bucket that was sorted.
+/// Sorted records of one file that follow each other: how many, their first and their last.
 #[derive(Clone, Debug)]
-pub(crate) struct Edge {
-    /// Records before the bucket.
+pub(crate) struct Span {
+    /// Records before them.
     pub begin: u64,
+    pub records: u64,
+    /// The file of the output.
+    pub file: usize,
+    /// Sum of their CRC-32.
+    pub sum: u128,
     pub first: Vec<u8>,
     pub last: Vec<u8>,
 }
 
+impl Span {
+    fn end(&self) -> u64 {
+        self.begin + self.records
+    }
+
+    /// Whether that one is the next in the same file.
+    fn is_before(&self, other: &Span) -> bool {
+        self.end() == other.begin && self.file == other.file
+    }
+
+    /// Adds the next one.
+    fn join(&mut self, next: Span, contents: &dyn Contents) -> Result<(), SortError> {
+        check(self, &next, contents)?;
+        self.records += next.records;
+        self.sum = self.sum.wrapping_add(next.sum);
+        self.last = next.last;
+        Ok(())
+    }
+}
+
+/// Whether one span may stand before the other.
+fn check(a: &Span, b: &Span, contents: &dyn Contents) -> Result<(), SortError> {
+    let in_order = contents.in_order(&a.last, &b.first);
+    if in_order { Ok(()) } else { Err(SortError::Disorder { record: b.begin }) }
+}
+
+/// What the account says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settled {
+    /// Records sorted.
+    pub records: u64,
+    /// Their checksum.
+    pub checksum: u128,
+    /// Records of the largest bucket.
+    pub largest: u64,
+    /// Buckets with records.
+    pub buckets: u64,
+    pub sample: SampleCost,
+}
+
+impl Settled {
+    /// The largest bucket over the mean.
+    pub(crate) fn unevenness(&self) -> f64 {
+        match self.buckets {
+            ..=1 => 1.0,
+            buckets => self.largest as f64 * buckets as f64 / self.records as f64,
+        }
+    }
+}
+
 impl Tally {
+    /// What choosing splitters took.
+    pub(crate) fn sampled(&self, sample: SampleCost) {
+        self.change(|counts| counts.sample = sample);
+    }
+
     /// Records that were read.
     pub(crate) fn came_in(&self, records: u64, sum: u128) {
         self.change(|counts| {
@@ -38,13 +104,16 @@ impl Tally {
         });
     }
 
-    /// Records that are to be written.
-    pub(crate) fn goes_out(&self, records: u64, sum: u128, edges: Vec<Edge>) {
+    /// A sorted bucket that is to be written. Its edges are kept until its neighbours are there: large
+    /// records would take much memory otherwise.
+    pub(crate) fn goes_out(&self, bucket: Span, contents: &dyn Contents) -> Result<(), SortError> {
         self.change(|counts| {
-            counts.records_out += records;
-            counts.sum_out = counts.sum_out.wrapping_add(sum);
-            counts.edges.extend(edges);
-        });
+            counts.records_out += bucket.records;
+            counts.sum_out = counts.sum_out.wrapping_add(bucket.sum);
+            counts.largest = counts.largest.max(bucket.records);
+            counts.buckets += 1;
+            counts.add(bucket, contents)
+        })
     }
 
     /// Checksum of what came in.
@@ -52,26 +121,54 @@ impl Tally {
         self.change(|counts| counts.sum_in)
     }
 
-    /// Checks that nothing was lost and that buckets follow each other in order: the number of
-    /// records and their checksum.
-    pub(crate) fn settle(&self, contents: &dyn Contents) -> Result<(u64, u128), SortError> {
+    /// Checks that nothing was lost and that buckets follow each other in order.
+    pub(crate) fn settle(&self, contents: &dyn Contents) -> Result<Settled, SortError> {
         let mut counts = self.change(std::mem::take);
         let (records_in, records_out) = (counts.records_in, counts.records_out);
         let (sum_in, sum_out) = (counts.sum_in, counts.sum_out);
         if (records_in, sum_in) != (records_out, sum_out) {
             return Err(SortError::Lost { records_in, records_out, sum_in, sum_out });
         }
-        counts.edges.sort_by_key(|edge| edge.begin);
-        for pair in counts.edges.windows(2) {
-            if !contents.in_order(&pair[0].last, &pair[1].first) {
-                return Err(SortError::Disorder { record: pair[1].begin });
-            }
+        let spans: Vec<Span> = std::mem::take(&mut counts.spans).into_values().collect();
+        for pair in spans.windows(2) {
+            check(&pair[0], &pair[1], contents)?;
         }
-        Ok((records_out, sum_out))
+        let settled = Settled {
+            records: records_out,
+            checksum: sum_out,
+            largest: counts.largest,
+            buckets: counts.buckets,
+            sample: counts.sample,
+        };
+        let spans = spans.into_iter().map(|span| (span.begin, span)).collect();
+        self.change(|kept| kept.spans = spans);
+        Ok(settled)
+    }
+
+    /// What every file holds, in order, once all is settled.
+    pub(crate) fn spans(&self) -> Vec<Span> {
+        self.change(|counts| std::mem::take(&mut counts.spans).into_values().collect())
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Counts) -> R) -> R {
         change(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Counts {
+    fn add(&mut self, mut span: Span, contents: &dyn Contents) -> Result<(), SortError> {
+        let end = span.end();
+        if self.spans.get(&end).is_some_and(|next| span.is_before(next)) {
+            let next = self.spans.remove(&end).expect("it is there");
+            span.join(next, contents)?;
+        }
+        match self.spans.range_mut(..span.begin).next_back() {
+            Some((_, before)) if before.is_before(&span) => before.join(span, contents),
+            _ => {
+                self.spans.insert(span.begin, span);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -81,8 +178,9 @@ mod tests {
     use crate::contents::Bytes;
     use record::{Order, Ties};
 
-    fn edge(begin: u64, first: u8, last: u8) -> Edge {
-        Edge { begin, first: vec![first], last: vec![last] }
+    fn span(begin: u64, records: u64, first: u8, last: u8) -> Span {
+        let sum = u128::from(first) + u128::from(last);
+        Span { begin, records, file: 0, sum, first: vec![first], last: vec![last] }
     }
 
     fn order() -> Bytes {
@@ -92,27 +190,59 @@ mod tests {
     #[test]
     fn what_came_in_must_go_out() {
         let tally = Tally::default();
-        tally.came_in(2, 30);
-        tally.came_in(1, 12);
-        tally.goes_out(1, 12, vec![edge(2, 9, 9)]);
-        tally.goes_out(2, 30, vec![edge(0, 1, 9)]);
-        assert_eq!(tally.settle(&order()), Ok((3, 42)));
+        tally.came_in(2, 10);
+        tally.came_in(1, 18);
+        tally.goes_out(span(2, 1, 9, 9), &order()).unwrap();
+        tally.goes_out(span(0, 2, 1, 9), &order()).unwrap();
+        let settled = tally.settle(&order()).unwrap();
+        assert_eq!((settled.records, settled.checksum), (3, 28));
+        assert_eq!((settled.largest, settled.buckets), (2, 2));
+        assert!((settled.unevenness() - 2.0 / 1.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_and_one_bucket_are_even() {
+        let tally = Tally::default();
+        assert_eq!(tally.settle(&order()).unwrap().unevenness(), 1.0);
+        tally.came_in(5, 10);
+        tally.goes_out(span(0, 5, 1, 9), &order()).unwrap();
+        assert_eq!(tally.settle(&order()).unwrap().unevenness(), 1.0);
     }
 
     #[test]
     fn a_lost_or_changed_record_is_found() {
-        for (records, sum) in [(1, 42), (2, 41)] {
+        for (records, last) in [(1, 9), (2, 8)] {
             let tally = Tally::default();
-            tally.came_in(2, 42);
-            tally.goes_out(records, sum, Vec::new());
+            tally.came_in(2, 10);
+            tally.goes_out(span(0, records, 1, last), &order()).unwrap();
             assert!(matches!(tally.settle(&order()), Err(SortError::Lost { .. })));
         }
     }
 
     #[test]
-    fn buckets_out_of_order_are_found() {
+    fn buckets_out_of_order_are_found_when_both_are_there() {
         let tally = Tally::default();
-        tally.goes_out(0, 0, vec![edge(5, 3, 4), edge(0, 1, 4)]);
+        tally.goes_out(span(5, 2, 3, 4), &order()).unwrap();
+        let found = tally.goes_out(span(0, 5, 1, 4), &order());
+        assert_eq!(found, Err(SortError::Disorder { record: 5 }));
+    }
+
+    #[test]
+    fn files_out_of_order_are_found_in_the_end() {
+        let tally = Tally::default();
+        tally.came_in(7, 12);
+        tally.goes_out(Span { file: 1, ..span(5, 2, 3, 4) }, &order()).unwrap();
+        tally.goes_out(span(0, 5, 1, 4), &order()).unwrap();
         assert_eq!(tally.settle(&order()), Err(SortError::Disorder { record: 5 }));
+    }
+
+    #[test]
+    fn edges_between_neighbours_are_not_kept() {
+        let tally = Tally::default();
+        for begin in [0, 4, 1, 3, 2] {
+            tally.goes_out(span(begin, 1, 7, 7), &order()).unwrap();
+        }
+        let spans = tally.spans();
+        assert_eq!((spans.len(), spans[0].records, spans[0].sum), (1, 5, 70));
     }
 }

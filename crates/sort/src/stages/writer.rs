@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use node::{DiskTicket, Pool, Queue};
-use pipeline::{Failure, Worker};
+use pipeline::{Dial, Failure, Worker};
 
 use crate::block::Piece;
 use crate::output::Output;
@@ -14,17 +14,18 @@ use crate::output::Output;
 pub(crate) struct Writer {
     pub output: Arc<Output>,
     pub pieces: Queue<Piece>,
-    pub depth: usize,
+    /// Requests in flight of each.
+    pub depth: Dial,
 }
 
 /// A writer's work. It never waits for a piece while a write is in flight: the buffers of finished
 /// writes are what everybody upstream waits for.
 pub(crate) async fn write(worker: &Worker, writer: &Writer) -> Result<(), Failure> {
     // Requests in flight together are not kept in order, and a pipe has no other place for them.
-    let depth = if writer.output.is_sequential() { 1 } else { writer.depth };
+    let depth = || if writer.output.is_sequential() { 1 } else { writer.depth.get() };
     let mut in_flight = VecDeque::new();
     loop {
-        if in_flight.len() == depth {
+        while in_flight.len() >= depth() {
             give_back_oldest(worker, writer, &mut in_flight).await?;
         }
         let next = match worker.try_pop(&writer.pieces).await {
@@ -37,7 +38,7 @@ pub(crate) async fn write(worker: &Worker, writer: &Writer) -> Result<(), Failur
         };
         let Some(piece) = next else { break };
         let bytes = piece.range.len();
-        let file = &writer.output.file;
+        let file = writer.output.file(piece.file);
         let ticket = file.write(&worker.node, piece.offset, piece.buffer, piece.range);
         in_flight.push_back((ticket, piece.home, bytes));
     }

@@ -1,6 +1,8 @@
 //! Jobs for tests, on either backend.
 #![allow(dead_code)]
 
+pub mod survival;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,8 +10,10 @@ use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
-use record::Order;
-use sort::{Bytes, Choice, IoChoice, Job, Report, Resources, Source, Target, Tuning};
+use record::{Format, Order, Ties};
+use sort::{
+    Bytes, Choice, IoChoice, Job, Plan, Report, Resources, Shape, Source, Start, Target, Tuning,
+};
 
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
@@ -37,8 +41,52 @@ pub fn drawn_tuning(random: &mut Random) -> Tuning {
         unit_records: up_to(90),
         buckets: up_to(20),
         chunk_bytes: up_to(9000),
-        chunks: None,
+        start: if random.below(2) == 0 { Start::Derived } else { Start::Worst },
+        ..Tuning::default()
     }
+}
+
+/// The fewest chunks with which a job of so many records spills and works.
+pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
+    let outputs = match &job.target {
+        Target::Directories(directories) => directories.len(),
+        _ => 1,
+    };
+    let temporary = if job.temporary.is_empty() { outputs } else { job.temporary.len() };
+    let shape = Shape {
+        inputs: job.sources.len(),
+        records,
+        record_bytes: order.record_bytes(),
+        sequential_output: false,
+        outputs,
+        stable: order.ties() == Ties::Position,
+        temporary,
+    };
+    let enough = |chunks: &usize| {
+        let tuning = Tuning { chunks: Some(*chunks), ..job.tuning };
+        let plan = match job.plan {
+            Choice::Merge => Plan::merge(&shape, &job.resources, &tuning),
+            _ => Plan::two_pass(&shape, &job.resources, &tuning),
+        };
+        plan.is_ok()
+    };
+    (1..10_000).find(enough).expect("some number of chunks is enough")
+}
+
+/// Record lengths and keys of all shapes.
+const FORMATS: [(&str, &[&str]); 5] = [
+    ("gensort", &[]),
+    ("fixed:1", &[]),
+    ("fixed:7", &["2+3:bytes:desc"]),
+    ("fixed:16", &["8+8:f64le"]),
+    ("fixed:5000", &["100+10"]),
+];
+
+/// An order over one of them.
+pub fn drawn_order(random: &mut Random) -> Order {
+    let (format, keys) = FORMATS[random.below(FORMATS.len())];
+    let ties = if random.below(2) == 0 { Ties::Record } else { Ties::Position };
+    Format::parse(format, keys, ties).unwrap().order
 }
 
 /// Records of a drawn pattern.
@@ -56,12 +104,17 @@ pub fn sorted(records: &[u8], order: &Order) -> Vec<u8> {
 
 /// Runs a job on the driver's only node.
 pub fn run(driver: &Driver, job: &Job) -> Result<Report, Failure> {
+    run_unless_killed(driver, job).expect("nobody kills the node")
+}
+
+/// As [`run`], on a node that may die before the sort ends.
+pub fn run_unless_killed(driver: &Driver, job: &Job) -> Option<Result<Report, Failure>> {
     let job = job.clone();
     let ends = driver.run(move |node| {
         let job = job.clone();
         async move { sort::run(&node, &job).await }
     });
-    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node")
+    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop()
 }
 
 /// Puts a file on the driver's only node.

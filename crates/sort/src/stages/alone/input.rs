@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue};
-use pipeline::{Failure, StageReport, Worker};
+use pipeline::{Dial, Failure, StageReport, Worker};
 use record::{Generator, RECORD_BYTES};
 
 use super::{Bench, Stage, drain};
@@ -18,7 +18,7 @@ use crate::generate::{Generate, generate};
 use crate::input::{Inputs, Source};
 use crate::job::{IoChoice, Target};
 use crate::stages::{
-    Collector, Distributor, Reader, Sampler, Tally, collect, distribute, read, sample,
+    Collector, Cursor, Distributor, Reader, Sampler, Tally, collect, distribute, read, sample,
 };
 
 impl Bench<'_> {
@@ -61,6 +61,7 @@ impl Bench<'_> {
             samples: self.plan.samples,
             buckets: self.plan.buckets,
             splitters: splitters.clone(),
+            tally: Tally::default(),
         };
         let work = async move |worker: &Worker| sample(worker, &sampler).await;
         pipeline.stage(self.node, "sampler", 1, work);
@@ -78,8 +79,9 @@ impl Bench<'_> {
         let reader = Reader {
             inputs: Arc::new(inputs),
             record_bytes: plan.record_bytes,
-            unit_records: plan.unit_records,
-            depth: plan.depth,
+            unit_bytes: Dial::fixed(plan.unit_records * plan.record_bytes),
+            depth: Dial::fixed(plan.depth),
+            cursor: Cursor::new(node),
             pool: pool.clone(),
             out: blocks.clone(),
             divide: None,
@@ -165,6 +167,7 @@ impl Bench<'_> {
             out: buckets.clone(),
             record_bytes: plan.record_bytes,
             output: None,
+            reserve: false,
         };
         let work = async move |worker: &Worker| collect(worker, &collector).await;
         pipeline.stage(node, "collector", 1, work);

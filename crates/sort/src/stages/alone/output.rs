@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use node::{Pool, Queue};
-use pipeline::{Failure, StageReport, Worker};
+use pipeline::{Dial, Failure, StageReport, Worker};
 use record::RECORD_BYTES;
 
 use super::Bench;
@@ -86,14 +86,16 @@ impl Bench<'_> {
                 let mut buffer = worker.take(&pool).await?;
                 let bytes = unit.min((total - offset) as usize);
                 buffer.set_len(bytes);
-                let piece = Piece { offset, range: 0..bytes, buffer, home: pool.clone() };
+                let home = pool.clone();
+                let piece = Piece { file: 0, offset, range: 0..bytes, buffer, home };
                 worker.push(&out, piece).await?;
             }
             out.finish(&worker.node).await;
             Ok(())
         };
         pipeline.stage(node, "source", 1, source);
-        let writer = Writer { output: Arc::new(output.clone()), pieces, depth: plan.depth };
+        let writer =
+            Writer { output: Arc::new(output.clone()), pieces, depth: Dial::fixed(plan.depth) };
         let work = async move |worker: &Worker| write(worker, &writer).await;
         pipeline.stage(node, "writer", plan.writers, work);
         self.report(pipeline).await

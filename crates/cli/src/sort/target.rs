@@ -1,0 +1,91 @@
+//! What `-o` names: a file, or the directories of a set of files.
+//!
+//! A name is a directory's if a directory is there, or if it ends in `/`; then it is made, one level, and
+//! taken away again when the sort fails.
+
+use std::path::{Path, PathBuf};
+
+use ::sort::Target;
+
+use crate::failure::CliFailure;
+use crate::files::is_same;
+
+/// Where records go, as the command line has it.
+pub struct Named {
+    pub target: Target,
+    /// Directories that were made for it, until the sort is done.
+    made: Vec<PathBuf>,
+}
+
+impl Named {
+    /// Reads the values of all `-o`, and makes directories that are to be made.
+    pub fn new(outputs: &[PathBuf]) -> Result<Named, CliFailure> {
+        let target = target(outputs)?;
+        let mut named = Named { target, made: Vec::new() };
+        if let Target::Directories(all) = named.target.clone() {
+            for directory in all.iter().filter(|directory| !directory.is_dir()) {
+                named.make(directory)?;
+            }
+        }
+        Ok(named)
+    }
+
+    fn make(&mut self, directory: &Path) -> Result<(), CliFailure> {
+        std::fs::create_dir(directory).map_err(|cause| {
+            let shown = directory.display();
+            let message = format!(
+                "-o {shown}: cannot make this directory: {cause}; make it first, or check the path"
+            );
+            CliFailure { file: Some(directory.to_owned()), ..CliFailure::new("io", message) }
+        })?;
+        self.made.push(directory.to_owned());
+        Ok(())
+    }
+
+    /// The sort is done: what was made stays.
+    pub fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        for directory in &self.made {
+            // Only if it is empty, as it was made.
+            let _ = std::fs::remove_dir(directory);
+        }
+    }
+}
+
+fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
+    match outputs {
+        [] => return Ok(Target::Standard),
+        [one] if !is_directory(one) => return Ok(Target::Path(one.clone())),
+        _ => {}
+    }
+    let refused = |path: &Path, what: &str| {
+        let message = format!("-o {}: {what}", path.display());
+        Err(CliFailure { file: Some(path.to_owned()), ..CliFailure::usage(message) })
+    };
+    if let Some(file) = outputs.iter().find(|path| !is_directory(path)) {
+        let what = match file.exists() {
+            true => "not a directory, as several -o must be; name one file, or directories alone",
+            false => "no such directory, as several -o must be; end its name in / to make it",
+        };
+        return refused(file, what);
+    }
+    for (number, path) in outputs.iter().enumerate() {
+        // Without the / that a file's name must not end in.
+        if path.components().as_path().exists() && !path.is_dir() {
+            return refused(path, "a file, not a directory; leave the / out to replace it");
+        }
+        if outputs[..number].iter().any(|other| is_same(other, path)) {
+            return refused(path, "named twice; name each directory once");
+        }
+    }
+    Ok(Target::Directories(outputs.to_vec()))
+}
+
+fn is_directory(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
+}

@@ -1,0 +1,160 @@
+//! What a file holds, and how it changes.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use node::{FileKind, Metadata};
+
+use super::holes::Holes;
+
+pub(super) const BLOCK_BYTES: u64 = 4096;
+
+/// A file, whatever its name.
+pub(super) struct Inode {
+    pub number: u64,
+    pub kind: FileKind,
+    pub content: Mutex<Content>,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Content {
+    /// As far as something was written; behind that are zeros. `None` when the file holds counts alone.
+    bytes: Option<Vec<u8>>,
+    pub length: u64,
+    /// What of the length takes no space.
+    pub holes: Holes,
+    pub mode: u32,
+    pub locked: bool,
+    /// How far a sequential source has been read.
+    pub has_read: u64,
+}
+
+/// A change that moves no data.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    /// So long, with space of its own.
+    Reserve(u64),
+    /// So long.
+    Resize(u64),
+    /// The range reads as zeros and takes no space.
+    Release(Range<u64>),
+    /// These permission bits.
+    Mode(u32),
+}
+
+impl Inode {
+    pub fn lock(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn metadata(&self) -> Metadata {
+        let content = self.lock();
+        Metadata {
+            kind: self.kind,
+            device: 1,
+            identity: self.number,
+            mode: content.mode,
+            length: content.length,
+        }
+    }
+
+    /// The same file with what it holds now, locked by nobody.
+    pub fn copy(&self) -> Inode {
+        let content = Content { locked: false, ..self.lock().clone() };
+        Inode { number: self.number, kind: self.kind, content: Mutex::new(content) }
+    }
+}
+
+impl Content {
+    /// A file that holds these bytes.
+    pub fn new(bytes: Vec<u8>, mode: u32) -> Content {
+        Content { length: bytes.len() as u64, bytes: Some(bytes), mode, ..Content::default() }
+    }
+
+    /// A file that holds counts alone.
+    pub fn counted(length: u64, mode: u32) -> Content {
+        Content { length, mode, ..Content::default() }
+    }
+
+    /// All bytes, if it holds bytes.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        self.bytes.as_ref()?;
+        let mut all = vec![0; self.length as usize];
+        self.read(0, &mut all);
+        Some(all)
+    }
+
+    /// Fills `out` with the bytes from `offset` on, which the file has. Of counts, with nothing.
+    pub fn read(&self, offset: u64, out: &mut [u8]) {
+        let Some(bytes) = &self.bytes else { return };
+        let there = bytes.get(offset as usize..).unwrap_or_default();
+        let (written, zeros) = out.split_at_mut(there.len().min(out.len()));
+        written.copy_from_slice(&there[..written.len()]);
+        zeros.fill(0);
+    }
+
+    pub fn change(&mut self, change: &Change) {
+        match change {
+            Change::Reserve(length) => {
+                self.resize(*length);
+                self.holes.fill(0..*length);
+            }
+            Change::Resize(length) => self.resize(*length),
+            Change::Release(range) => self.release(range),
+            Change::Mode(mode) => self.mode = *mode,
+        }
+    }
+
+    /// Writes the bytes; the file gets longer if it must.
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) {
+        let range = offset..offset + bytes.len() as u64;
+        self.cover(&range);
+        if let Some(all) = &mut self.bytes {
+            all.resize(all.len().max(range.end as usize), 0);
+            all[range.start as usize..range.end as usize].copy_from_slice(bytes);
+        }
+    }
+
+    /// As [`Content::write`], of counted bytes: from then on the file holds no others.
+    pub fn count(&mut self, range: &Range<u64>) {
+        self.bytes = None;
+        self.cover(range);
+    }
+
+    /// The space it takes.
+    pub fn taken(&self) -> u64 {
+        self.length - self.holes.bytes()
+    }
+
+    /// The space it takes once this range has its own.
+    pub fn taken_with(&self, range: &Range<u64>) -> u64 {
+        let behind = range.end.max(self.length) - range.start.max(self.length);
+        self.taken() + behind + self.holes.inside(range)
+    }
+
+    fn cover(&mut self, range: &Range<u64>) {
+        self.resize(range.end.max(self.length));
+        self.holes.fill(range.clone());
+    }
+
+    /// Cuts the file, or makes it longer by a hole.
+    pub fn resize(&mut self, length: u64) {
+        if let Some(bytes) = &mut self.bytes {
+            bytes.truncate(length as usize);
+        }
+        self.holes.fill(length..self.length);
+        self.holes.dig(self.length..length);
+        self.length = length;
+    }
+
+    /// Zeros the range, and gives back the blocks that lie in it as a whole; the last block of a file
+    /// may be a part of one.
+    fn release(&mut self, range: &Range<u64>) {
+        if let Some(bytes) = &mut self.bytes {
+            let end = bytes.len().min(range.end as usize);
+            bytes[end.min(range.start as usize)..end].fill(0);
+        }
+        let blocks_end = range.end - range.end % BLOCK_BYTES;
+        self.holes.dig(range.start.next_multiple_of(BLOCK_BYTES)..blocks_end.min(self.length));
+    }
+}

@@ -1,0 +1,117 @@
+//! A worker's time, by what it spends it on. It can be read while the worker waits: a wait that has not
+//! ended counts as far as it has come.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use node::Time;
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// Not begun, parked or ended: nobody counts on it.
+    Away,
+    /// At work, or waiting for its disk.
+    Busy,
+    /// Waiting for work.
+    Starved,
+    /// Waiting for room or buffers downstream.
+    Blocked,
+}
+
+/// Ticks spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    pub busy: u64,
+    pub starved: u64,
+    pub blocked: u64,
+}
+
+/// One worker's clock. It is touched twice for each wait of a unit, so a lock that is nearly always
+/// free costs nothing that shows.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    doing: Doing,
+    since: Time,
+    spent: Spent,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Clock {
+        let state = State { doing: Doing::Away, since: Time(0), spent: Spent::default() };
+        Clock { state: Mutex::new(state) }
+    }
+
+    /// From now on the worker does something else.
+    pub(crate) fn turn_to(&self, doing: Doing, now: Time) {
+        let mut state = self.lock();
+        state.spent = state.until(now);
+        (state.doing, state.since) = (doing, now);
+    }
+
+    /// What it has spent until now.
+    pub(crate) fn spent(&self, now: Time) -> Spent {
+        self.lock().until(now)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn until(&self, now: Time) -> Spent {
+        let (mut spent, ticks) = (self.spent, now.since(self.since));
+        match self.doing {
+            Doing::Away => {}
+            Doing::Busy => spent.busy += ticks,
+            Doing::Starved => spent.starved += ticks,
+            Doing::Blocked => spent.blocked += ticks,
+        }
+        spent
+    }
+}
+
+impl Spent {
+    pub(crate) fn plus(self, other: Spent) -> Spent {
+        Spent {
+            busy: self.busy + other.busy,
+            starved: self.starved + other.starved,
+            blocked: self.blocked + other.blocked,
+        }
+    }
+
+    /// What was spent since there was only `earlier`.
+    pub(crate) fn since(self, earlier: Spent) -> Spent {
+        Spent {
+            busy: self.busy.saturating_sub(earlier.busy),
+            starved: self.starved.saturating_sub(earlier.starved),
+            blocked: self.blocked.saturating_sub(earlier.blocked),
+        }
+    }
+
+    pub(crate) fn sum(self) -> u64 {
+        self.busy + self.starved + self.blocked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_counts_while_it_lasts() {
+        let clock = Clock::new();
+        clock.turn_to(Doing::Busy, Time(10));
+        assert_eq!(clock.spent(Time(15)), Spent { busy: 5, ..Spent::default() });
+        clock.turn_to(Doing::Starved, Time(20));
+        let early = clock.spent(Time(30));
+        assert_eq!(early, Spent { busy: 10, starved: 10, blocked: 0 });
+        clock.turn_to(Doing::Away, Time(50));
+        assert_eq!(clock.spent(Time(99)).since(early), Spent { starved: 20, ..Spent::default() });
+    }
+}

@@ -1,0 +1,95 @@
+//! The gate of a stage: how many of its workers are called at present; the others park.
+//!
+//! ```text
+//!   workers   0  1  2 | 3  4  5
+//!             called  | parked, at the gate
+//! ```
+//!
+//! No deadlock: worker 0 is always called, and a worker parks with empty hands. It comes to the gate
+//! where it would wait for a unit, with no request in flight and no buffer of a pool that others wait
+//! for. What it keeps beside (a distributor's open chunks) is its own share of the plan's memory, and
+//! is handed on at the end: when one worker of a stage ends, there is nothing left to wait for, and
+//! the gate opens for all.
+
+use std::sync::Arc;
+
+use node::{Close, Closed, Guarded, Node};
+
+/// How many workers of a stage are called; clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    shared: Arc<Guarded<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    called: usize,
+    /// The most that were called at a time.
+    most: usize,
+    ended: bool,
+    closed: bool,
+}
+
+impl Gate {
+    pub(crate) fn new(node: &Node, called: usize) -> Gate {
+        let state = State { called, most: called, ended: false, closed: false };
+        Gate { shared: Arc::new(Guarded::new(node, "its call", state)) }
+    }
+
+    /// Workers that are called at present.
+    pub(crate) fn called(&self) -> usize {
+        self.shared.look(|state| state.called)
+    }
+
+    /// The most that were called at a time.
+    pub(crate) fn most(&self) -> usize {
+        self.shared.look(|state| state.most)
+    }
+
+    /// Whether a worker need not wait.
+    pub(crate) fn is_called(&self, index: usize) -> bool {
+        self.shared.look(|state| state.is_called(index))
+    }
+
+    /// Whether a worker of the stage has ended: no more work comes.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.shared.look(|state| state.ended)
+    }
+
+    /// Parks until the worker is called.
+    pub(crate) async fn wait(&self, node: &Node, index: usize) -> Result<(), Closed> {
+        let step = |state: &mut State| {
+            if state.closed {
+                return Some(Err(Closed));
+            }
+            state.is_called(index).then_some(Ok(()))
+        };
+        self.shared.wait_for(node, step).await
+    }
+
+    /// Calls the first `called` workers, at least one.
+    pub(crate) async fn call(&self, node: &Node, called: usize) {
+        let change = |state: &mut State| {
+            state.called = called.max(1);
+            state.most = state.most.max(state.called);
+        };
+        self.shared.change(node, change).await;
+    }
+
+    /// Lets all through: a worker has ended.
+    pub(crate) async fn end(&self, node: &Node) {
+        self.shared.change(node, |state| state.ended = true).await;
+    }
+}
+
+impl State {
+    fn is_called(&self, index: usize) -> bool {
+        index < self.called || self.ended
+    }
+}
+
+impl Close for Gate {
+    fn close(&self) {
+        self.shared.change_now(|state| state.closed = true);
+    }
+}

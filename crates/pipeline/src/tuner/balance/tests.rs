@@ -1,0 +1,183 @@
+//! Moves in a pipeline of two stages, whose rates are made up.
+//!
+//! A reader of so many workers brings so many MB/s each, until the disk brings no more; a sink takes
+//! what comes.
+
+use super::*;
+use crate::clock::Spent;
+use crate::tuner::window::Done;
+
+const UNIT_BYTES: f64 = 1e6;
+const LOOK_S: f64 = 0.05;
+
+/// Readers, and a sink that starves or does not.
+struct World {
+    balance: Balance,
+    at: f64,
+    /// Workers of the reader, and of the sink.
+    knobs: [Knob; 2],
+    done: [f64; 2],
+    spent: [Spent; 2],
+    moves: Vec<(usize, usize, &'static str)>,
+}
+
+impl World {
+    fn new(reader: (usize, usize, usize), sink: (usize, usize, usize)) -> World {
+        let knob = |stage, (now, home, most)| Knob { stage, workers: true, now, home, most };
+        World {
+            balance: Balance::default(),
+            at: 0.0,
+            knobs: [knob(0, reader), knob(1, sink)],
+            done: [0.0; 2],
+            spent: [Spent::default(); 2],
+            moves: Vec::new(),
+        }
+    }
+
+    /// For so many seconds: each reader brings `each` MB/s, all of them `most` at most; each worker of the
+    /// sink could take `takes`.
+    fn run(&mut self, seconds: f64, each: f64, (most, takes): (f64, f64)) {
+        let end = self.at + seconds;
+        while self.at < end {
+            let [readers, sinks] = self.knobs.map(|knob| knob.now as f64);
+            let rate = (readers * each).min(most).min(sinks * takes);
+            let ticks = |seconds: f64| (seconds * 1e9) as u64;
+            let busy = [rate / (readers * each).min(most), rate / (sinks * takes)];
+            for (stage, workers) in [readers, sinks].into_iter().enumerate() {
+                self.done[stage] += rate * LOOK_S * 1e6 / UNIT_BYTES;
+                let spent = &mut self.spent[stage];
+                spent.busy += ticks(workers * LOOK_S * busy[stage]);
+                let idle = ticks(workers * LOOK_S * (1.0 - busy[stage]));
+                if stage == 0 { spent.blocked += idle } else { spent.starved += idle }
+            }
+            self.at += LOOK_S;
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        let stages = [0, 1].map(|stage: usize| Done {
+            units: self.done[stage] as u64,
+            bytes: (self.done[stage].floor() * UNIT_BYTES) as u64,
+            spent: self.spent[stage],
+            ended: false,
+        });
+        let look = Look { at: self.at, stages: stages.to_vec() };
+        if let Some(Change { knob, to, why }) = self.balance.look(look, &self.knobs) {
+            self.moves.push((knob, to, why));
+            self.knobs[knob].now = to;
+        }
+    }
+}
+
+#[test]
+fn from_the_worst_start_it_is_home_within_a_second() {
+    let mut world = World::new((1, 32, 32), (1, 2, 2));
+    world.run(1.0, 50.0, (1e9, 4000.0));
+    assert_eq!(world.knobs.map(|knob| knob.now), [32, 1], "{:?}", world.moves);
+    // Then the sink is too slow for them.
+    world.run(1.0, 500.0, (1e9, 4000.0));
+    assert_eq!(world.knobs.map(|knob| knob.now), [32, 2], "{:?}", world.moves);
+}
+
+#[test]
+fn a_worker_beyond_home_stays_if_it_proves_a_gain() {
+    let mut world = World::new((2, 2, 4), (1, 1, 1));
+    world.run(5.0, 400.0, (1e9, 1e4));
+    assert_eq!(world.knobs[0].now, 4, "{:?}", world.moves);
+    assert_eq!(world.moves, [(0, 4, "bottleneck")]);
+}
+
+/// The disk is the bound: more readers bring nothing, and are asked for ever more seldom.
+#[test]
+fn what_brings_nothing_is_undone_and_rests() {
+    let mut world = World::new((2, 2, 3), (2, 2, 2));
+    world.run(2.0, 400.0, (800.0, 1000.0));
+    assert_eq!(world.moves[..2], [(0, 3, "bottleneck"), (0, 2, "no gain")], "{:?}", world.moves);
+    world.run(300.0, 400.0, (800.0, 1000.0));
+    assert!(world.moves.len() < 30, "{:?}", world.moves);
+    assert_eq!(world.knobs[0].now, 2);
+}
+
+/// Nothing beyond home, everybody about as busy as the plan has it: nothing moves.
+#[test]
+fn a_plan_that_fits_is_left_alone() {
+    let mut world = World::new((2, 2, 2), (2, 2, 2));
+    world.run(300.0, 400.0, (800.0, 700.0));
+    assert_eq!(world.moves, []);
+}
+
+#[test]
+fn workers_that_starve_are_parked_and_called_again() {
+    let mut world = World::new((2, 2, 2), (8, 8, 8));
+    world.run(4.0, 400.0, (800.0, 1000.0));
+    let few = world.knobs[1].now;
+    assert!(few < 8 && few > 1, "{:?}", world.moves);
+    world.run(1.0, 4000.0, (8000.0, 1000.0));
+    assert_eq!(world.knobs[1].now, 8, "{:?}", world.moves);
+}
+
+/// Whatever the weather, moves get rare: a change of load every second for an hour.
+#[test]
+fn it_does_not_oscillate() {
+    let mut world = World::new((2, 2, 3), (4, 4, 4));
+    let mut early = 0;
+    for second in 0..3600 {
+        let takes = if second % 2 == 0 { 5000.0 } else { 150.0 };
+        world.run(1.0, 400.0, (800.0, takes));
+        if second == 60 {
+            early = world.moves.len();
+        }
+    }
+    let late = world.moves.len() - early;
+    assert!(late < 2 * early + 20, "{early} moves in a minute, {late} in the rest of an hour");
+}
+
+/// A stage that has ended is not judged: its rate falls because nothing is left.
+#[test]
+fn a_trial_ends_with_its_stage() {
+    let mut balance = Balance::default();
+    let knobs = |now| [Knob { stage: 0, workers: true, now, home: 2, most: 2 }];
+    let look = |at: f64, units: u64, ended| {
+        let spent = Spent { busy: units * 1_000_000, ..Spent::default() };
+        Look { at, stages: vec![Done { units, bytes: units << 20, spent, ended }] }
+    };
+    assert_eq!(balance.look(look(0.0, 0, false), &knobs(1)), None);
+    let change = balance.look(look(0.1, 100, false), &knobs(1));
+    assert_eq!(change, Some(Change { knob: 0, to: 2, why: "busiest" }));
+    assert_eq!(balance.look(look(0.2, 101, true), &knobs(2)), None);
+    assert_eq!(balance.look(look(9.9, 101, true), &knobs(2)), None);
+}
+
+/// A step home that costs much is undone, and comes again later.
+#[test]
+fn a_step_home_that_loses_much_is_undone() {
+    let mut world = World::new((1, 2, 2), (1, 1, 1));
+    // The head moves to and fro between two readers.
+    let mut seconds = 0.0;
+    while seconds < 4.0 {
+        let each = if world.knobs[0].now == 1 { 1000.0 } else { 200.0 };
+        world.run(LOOK_S, each, (1e9, 1e4));
+        seconds += LOOK_S;
+    }
+    assert_eq!(world.moves[..2], [(0, 2, "busiest"), (0, 1, "a loss")], "{:?}", world.moves);
+    assert!((4..10).contains(&world.moves.len()), "{:?}", world.moves);
+}
+
+/// Of a stage with one worker, nothing can be parked, however idle it is.
+#[test]
+fn one_worker_is_always_called() {
+    let mut world = World::new((1, 1, 1), (1, 1, 1));
+    world.run(5.0, 1.0, (1e9, 1e4));
+    assert_eq!(world.moves, []);
+}
+
+/// A stage that has waited for others to end is not idle: it begins.
+#[test]
+fn a_stage_that_begins_is_not_parked() {
+    let mut world = World::new((2, 2, 2), (8, 8, 8));
+    // Readers wait for a sample, say; then the sink is as busy as can be.
+    world.run(3.95, 1e-6, (1e9, 1000.0));
+    world.run(0.1, 1e5, (1e9, 100.0));
+    assert_eq!(world.moves, []);
+}

@@ -1,0 +1,106 @@
+//! What stages did between two looks.
+
+use crate::clock::Spent;
+
+/// Units that make a rate of some worth, and of much.
+const FEW_UNITS: u64 = 4;
+const MANY_UNITS: u64 = 32;
+
+/// With fewer units, after this time a rate is worth something all the same.
+pub(super) const LONG_S: f64 = 1.0;
+
+/// What a stage has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Done {
+    pub units: u64,
+    pub bytes: u64,
+    pub spent: Spent,
+    /// Whether no more work comes.
+    pub ended: bool,
+}
+
+/// What all stages have done so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    /// When, in seconds.
+    pub at: f64,
+    pub stages: Vec<Done>,
+}
+
+/// What all stages did between two looks.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    pub seconds: f64,
+    pub spans: Vec<Span>,
+}
+
+/// What one of them did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub seconds: f64,
+    pub units: u64,
+    pub bytes: u64,
+    spent: Spent,
+    /// Whether it had done something before.
+    pub begun: bool,
+    pub ended: bool,
+}
+
+impl Window {
+    pub(super) fn between(from: &Look, to: &Look) -> Window {
+        let seconds = to.at - from.at;
+        let span = |(from, to): (&Done, &Done)| Span {
+            seconds,
+            units: to.units - from.units,
+            bytes: to.bytes - from.bytes,
+            spent: to.spent.since(from.spent),
+            begun: from.units > 0,
+            ended: to.ended,
+        };
+        Window { seconds, spans: from.stages.iter().zip(&to.stages).map(span).collect() }
+    }
+
+    /// The stages that do something, the busiest first.
+    pub(super) fn by_busy(&self) -> Vec<usize> {
+        let all = 0..self.spans.len();
+        let mut order: Vec<usize> = all.filter(|&stage| self.spans[stage].is_active()).collect();
+        order.sort_by(|&a, &b| self.spans[b].busy().total_cmp(&self.spans[a].busy()));
+        order
+    }
+}
+
+impl Span {
+    /// A stage that did nothing has nothing to do yet, or no more.
+    pub(super) fn is_active(&self) -> bool {
+        !self.ended && (self.spent.busy > 0 || self.units > 0)
+    }
+
+    /// Which part of its workers' time they were busy.
+    pub(super) fn busy(&self) -> f64 {
+        self.spent.busy as f64 / self.spent.sum().max(1) as f64
+    }
+
+    /// Which part of it they waited for work.
+    pub(super) fn starved(&self) -> f64 {
+        self.spent.starved as f64 / self.spent.sum().max(1) as f64
+    }
+
+    /// Bytes a second.
+    pub(super) fn rate(&self) -> f64 {
+        self.bytes as f64 / self.seconds
+    }
+
+    /// What part of the rate the units at its ends make.
+    pub(super) fn error(&self) -> f64 {
+        if self.units == 0 { f64::INFINITY } else { 1.0 / self.units as f64 }
+    }
+
+    /// Whether the rate is worth something, or enough to prove a gain.
+    pub(super) fn tells(&self, to_prove: bool) -> bool {
+        let (units, seconds) = match to_prove {
+            false => (FEW_UNITS, LONG_S),
+            true => (MANY_UNITS, 2.0 * LONG_S),
+        };
+        self.units >= units || self.seconds >= seconds
+    }
+}

@@ -1,0 +1,149 @@
+//! An output of one file: a regular file appears whole or not at all; anything else is written front to
+//! back.
+//!
+//! A regular output is made beside its resolved target as a temporary file, and renamed over the target
+//! when it is complete and durable.
+
+use std::path::{Path, PathBuf};
+
+use node::{DiskError, File, FileKind, Metadata, Node, Open, Standard};
+use pipeline::Failure;
+
+use crate::error::SortError;
+use crate::job::IoChoice;
+use crate::temporary::Temporary;
+
+/// Permission bits of a new output, before the process's mask: as every tool has them.
+pub(super) const NEW_MODE: u32 = 0o666;
+
+/// One file under way; clones are of the same.
+#[derive(Clone)]
+pub(crate) struct OutputFile {
+    pub file: File,
+    unfinished: Option<Unfinished>,
+}
+
+/// A regular file that does not have its name yet.
+#[derive(Clone)]
+struct Unfinished {
+    path: PathBuf,
+    target: PathBuf,
+    mode: Option<u32>,
+}
+
+impl OutputFile {
+    /// Standard output.
+    pub(super) async fn standard(node: &Node) -> Result<OutputFile, Failure> {
+        let file = node.standard(Standard::Output).await?;
+        Ok(OutputFile { file, unfinished: None })
+    }
+
+    /// Opens the file, or one beside it that will become it.
+    pub(super) async fn open(
+        node: &Node,
+        path: &Path,
+        io: IoChoice,
+    ) -> Result<OutputFile, Failure> {
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(SortError::Directory { file: path.to_owned() }.into());
+        }
+        let old = existing(node, path).await?;
+        match old.map(|metadata| metadata.kind) {
+            Some(FileKind::Directory) => Err(SortError::Directory { file: path.to_owned() }.into()),
+            Some(FileKind::Sequential) => {
+                let file = node.open(path, Open::Append).await?;
+                Ok(OutputFile { file, unfinished: None })
+            }
+            Some(FileKind::Regular) | None => {
+                let resolved = node.resolve(path).await;
+                let target = resolved.map_err(|error| missing_directory(error, path))?;
+                OutputFile::beside(node, target, old, io).await
+            }
+        }
+    }
+
+    async fn beside(
+        node: &Node,
+        target: PathBuf,
+        old: Option<Metadata>,
+        io: IoChoice,
+    ) -> Result<OutputFile, Failure> {
+        let directory = target.parent().unwrap_or(Path::new("/"));
+        let mode = old.map(|metadata| metadata.mode);
+        let how = Open::Create { direct: io != IoChoice::Buffered, mode: mode.unwrap_or(NEW_MODE) };
+        let made = Temporary::create(node, directory, how).await;
+        let made = made.map_err(|error| DiskError { path: target.clone(), ..error });
+        let Temporary { file, path } = made?;
+        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, mode }) })
+    }
+
+    /// Reserves room for `length` bytes, or refuses up front.
+    pub(crate) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
+        let Some(unfinished) = &self.unfinished else {
+            return Ok(());
+        };
+        let free = node.space(&unfinished.path).await?;
+        if length > free {
+            let file = unfinished.target.clone();
+            return Err(SortError::NoRoom { file, needed: length, free }.into());
+        }
+        Ok(self.file.preallocate(node, length).await.map_err(|error| self.named(error))?)
+    }
+
+    /// The directory that it is made in, if it is a file.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        let parent = self.unfinished.as_ref()?.path.parent()?;
+        Some(if parent == Path::new("") { Path::new(".") } else { parent }.to_owned())
+    }
+
+    /// Makes the file `length` long, durable, and gives it its name.
+    pub(crate) async fn commit(&mut self, node: &Node, length: u64) -> Result<(), Failure> {
+        if self.unfinished.is_some() {
+            self.file.truncate(node, length).await.map_err(|error| self.named(error))?;
+        }
+        self.file.sync(node).await.map_err(|error| self.named(error))?;
+        if let Some(unfinished) = &self.unfinished {
+            if let Some(mode) = unfinished.mode {
+                self.file.set_mode(node, mode).await.map_err(|error| self.named(error))?;
+            }
+            node.rename(&unfinished.path, &unfinished.target).await?;
+            self.unfinished = None;
+        }
+        Ok(())
+    }
+
+    /// Removes what was made of an output that failed.
+    pub(crate) async fn discard(self, node: &Node) {
+        if let Some(unfinished) = self.unfinished {
+            // The failure that led here is told; a second one would hide it.
+            let _ = node.remove(&unfinished.path).await;
+        }
+    }
+
+    /// The error with the name that the user gave instead of the passing one.
+    pub(crate) fn named(&self, error: DiskError) -> DiskError {
+        match &self.unfinished {
+            Some(unfinished) if error.path == unfinished.path => {
+                DiskError { path: unfinished.target.clone(), ..error }
+            }
+            _ => error,
+        }
+    }
+
+    /// Whether it is written front to back only.
+    pub(crate) fn is_sequential(&self) -> bool {
+        self.unfinished.is_none()
+    }
+}
+
+async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskError> {
+    match node.metadata(target).await {
+        Err(error) if error.cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        metadata => metadata.map(Some),
+    }
+}
+
+/// A name whose directory is missing is to be created, not found.
+fn missing_directory(error: DiskError, path: &Path) -> DiskError {
+    DiskError { verb: "create", path: path.to_owned(), ..error }
+}

@@ -1,0 +1,83 @@
+use super::*;
+
+fn resources(memory_bytes: u64) -> Resources {
+    Resources { cores: 2, memory_bytes, io: crate::IoChoice::Auto }
+}
+
+fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<Plan, SortError> {
+    let shape = Shape {
+        inputs: 1,
+        records,
+        record_bytes,
+        sequential_output: false,
+        outputs: 1,
+        stable: true,
+        temporary: 1,
+    };
+    Plan::new(&shape, &resources(memory_bytes), &Tuning::default())
+}
+
+#[test]
+fn gensort_units_begin_at_whole_blocks() {
+    for records in [1_000_000, 100_000_000] {
+        let plan = plan(Some(records), 100, 1 << 34).unwrap();
+        assert_eq!(plan.unit_records * 100 % BLOCK_BYTES as usize, 0);
+        assert!(plan.unit_bytes as u64 <= UNIT_BYTES);
+    }
+}
+
+#[test]
+fn the_least_memory_is_said_and_is_enough() {
+    for (records, bytes) in [(0, 1), (1, 1), (1000, 7), (1_000_000, 100), (3, 5_000_000)] {
+        let refused = plan(Some(records), bytes, 0).unwrap_err();
+        let SortError::TooLittleMemory { needed, .. } = refused else { panic!("{refused}") };
+        assert_eq!(plan(Some(records), bytes, needed).unwrap().needed(), needed);
+        assert!(plan(Some(records), bytes, needed - 1).is_err());
+    }
+}
+
+#[test]
+fn large_records_and_many_cores_need_little_more_than_the_records() {
+    let cases = [(10, 10_000_000), (4, 100_000_000), (1000, 1_000_000), (1_000_000, 100), (1, 9)];
+    for (records, record_bytes) in cases {
+        for cores in [1, 2, 16, 64, 256] {
+            let shape = Shape {
+                inputs: 1,
+                records: Some(records),
+                record_bytes,
+                sequential_output: false,
+                outputs: 1,
+                stable: false,
+                temporary: 1,
+            };
+            let resources = Resources { cores, ..resources(u64::MAX) };
+            let plan = Plan::new(&shape, &resources, &Tuning::default()).unwrap();
+            let bytes = records * record_bytes as u64;
+            let room = 64 * MIB + cores as u64 * 8 * MIB;
+            assert!(plan.needed() < 8 * bytes + room, "{cores}: {:#?}", plan.needs());
+        }
+    }
+}
+
+#[test]
+fn with_little_memory_fewer_cores_sort() {
+    let all = plan(Some(10_000_000), 100, 1 << 40).unwrap().needed();
+    let fewer = plan(Some(10_000_000), 100, all - 1).unwrap();
+    assert!(fewer.distributors == 1 && fewer.needed() < all);
+}
+
+#[test]
+fn a_pipe_fills_the_memory() {
+    let limit = 1 << 30;
+    let pipe = plan(None, 100, limit).unwrap();
+    assert!(pipe.needed() <= limit && pipe.needed() > limit / 2, "{}", pipe.needed());
+    assert!(plan(None, 100, 1 << 20).is_err());
+}
+
+#[test]
+fn needs_are_little_more_than_the_records() {
+    let small = plan(Some(1_000_000), 100, 1 << 34).unwrap();
+    assert!(small.needed() < 200 << 20, "{:#?}", small.needs());
+    let large = plan(Some(100_000_000), 100, 1 << 34).unwrap();
+    assert!(large.needed() < 12 << 30, "{:#?}", large.needs());
+}

@@ -1,0 +1,224 @@
+//! Where in the spill files what is written next goes, and what space they take: no I/O here.
+
+use std::ops::Range;
+
+use super::Extent;
+
+/// Space is reserved in steps of this part of what the file has: writes inside the length of a file need no
+/// lock of all of it, so several are in flight. What is reserved beyond what is written is little.
+const STEP_SHARE: u64 = 64;
+const LEAST_STEP_BYTES: u64 = 1 << 20;
+const MOST_STEP_BYTES: u64 = 64 << 20;
+
+/// A spill file: whatever is written next lies behind what was written before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Log {
+    /// Where the next run goes.
+    end: u64,
+    /// Up to where there is space for sure.
+    reserved: u64,
+    /// Bytes that were given out and not released.
+    live: u64,
+    /// Whether what is released gives space back at once; else the file does when nothing in it is live.
+    holes: bool,
+    full: bool,
+    /// Whether its space is being given back.
+    emptying: bool,
+}
+
+impl Log {
+    pub(super) fn new(holes: bool) -> Log {
+        Log { holes, ..Log::default() }
+    }
+
+    /// The bytes it takes on its disk.
+    fn taken(&self) -> u64 {
+        let written = if self.holes { self.live } else { self.end };
+        written + self.reserved.saturating_sub(self.end)
+    }
+}
+
+/// All logs, in the order of their directories.
+#[derive(Debug, Default)]
+pub(super) struct Logs {
+    logs: Vec<Log>,
+    /// The logs of each directory.
+    of: Vec<Range<usize>>,
+    /// Bytes that were given out in each directory.
+    written: Vec<u64>,
+    peak_bytes: u64,
+}
+
+/// Where a run may go.
+pub(super) enum Taken {
+    /// Here.
+    Now(Extent),
+    /// Here, once the file has space up to that byte.
+    Reserve(Extent, u64),
+    /// Nowhere: all directories are full.
+    Full,
+}
+
+impl Logs {
+    /// Logs of directories, of each so many, and whether they can have holes.
+    pub(super) fn new(directories: &[(usize, bool)]) -> Logs {
+        let mut logs = Logs::default();
+        for &(count, holes) in directories {
+            let first = logs.logs.len();
+            logs.logs.resize(first + count, Log::new(holes));
+            logs.of.push(first..first + count);
+            logs.written.push(0);
+        }
+        logs
+    }
+
+    /// Takes the next bytes in that directory, or where there is room; `None` while nobody can tell.
+    pub(super) fn take(&mut self, directory: usize, position: f64, bytes: u64) -> Option<Taken> {
+        let in_directory = |directory: usize| {
+            let logs = self.of[directory].clone();
+            logs.start + ((position * logs.len() as f64) as usize).min(logs.len() - 1)
+        };
+        let open = |file: &usize| !self.logs[*file].full;
+        let mut file = in_directory(directory);
+        if !open(&file) {
+            let others = (0..self.of.len()).map(in_directory).filter(open);
+            let Some(other) = others.min_by_key(|file| self.logs[*file].end) else {
+                return Some(Taken::Full);
+            };
+            file = other;
+        }
+        let log = &mut self.logs[file];
+        if log.emptying {
+            return None;
+        }
+        let found = self.of.iter().position(|files| files.contains(&file));
+        self.written[found.expect("every file is in a directory")] += bytes;
+        let extent = Extent { file, offset: log.end, bytes };
+        (log.end, log.live) = (log.end + bytes, log.live + bytes);
+        let step = (log.end / STEP_SHARE).clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES);
+        let reserve = (log.end > log.reserved).then(|| log.end + step);
+        self.measure();
+        Some(reserve.map_or(Taken::Now(extent), |length| Taken::Reserve(extent, length)))
+    }
+
+    pub(super) fn reserved(&mut self, file: usize, length: u64) {
+        let log = &mut self.logs[file];
+        log.reserved = log.reserved.max(length);
+        self.measure();
+    }
+
+    fn measure(&mut self) {
+        self.peak_bytes = self.peak_bytes.max(self.logs.iter().map(Log::taken).sum());
+    }
+
+    /// What every log has reserved in vain so far: the file, and where it ends.
+    pub(super) fn spare(&mut self) -> Vec<(usize, u64)> {
+        let spare = |log: &mut Log| {
+            (log.reserved > log.end).then(|| {
+                log.reserved = log.end;
+                log.end
+            })
+        };
+        let logs = self.logs.iter_mut().enumerate();
+        logs.filter_map(|(file, log)| Some((file, spare(log)?))).collect()
+    }
+
+    /// There was no room for an extent. Whether another directory may have some.
+    pub(super) fn is_full(&mut self, extent: Extent) -> bool {
+        let directory = self.of.iter().find(|files| files.contains(&extent.file));
+        let files = directory.expect("every file is in a directory").clone();
+        self.logs[files].iter_mut().for_each(|log| log.full = true);
+        self.logs[extent.file].live -= extent.bytes;
+        self.logs.iter().any(|log| !log.full)
+    }
+
+    /// Whether ranges of a file can be given back.
+    pub(super) fn has_holes(&self, file: usize) -> bool {
+        self.logs[file].holes
+    }
+
+    /// Bytes that went to each directory: since a disk gets a write when it has done one, in proportion to
+    /// the disks' rates.
+    pub(super) fn written(&self) -> Vec<u64> {
+        self.written.clone()
+    }
+
+    /// Nobody needs an extent any more. Whether all of its file must be given back now.
+    pub(super) fn release(&mut self, extent: Extent) -> bool {
+        let log = &mut self.logs[extent.file];
+        log.live -= extent.bytes;
+        log.emptying = log.live == 0 && !log.holes;
+        // Space came back, so it is worth another try.
+        log.full = false;
+        log.emptying
+    }
+
+    /// A file is empty again.
+    pub(super) fn emptied(&mut self, file: usize) {
+        self.logs[file] = Log::new(self.logs[file].holes);
+    }
+
+    pub(super) fn live_bytes(&self) -> u64 {
+        self.logs.iter().map(|log| log.live).sum()
+    }
+
+    pub(super) fn peak_bytes(&self) -> u64 {
+        self.peak_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(logs: &mut Logs, directory: usize, position: f64) -> Option<Extent> {
+        match logs.take(directory, position, 4096).unwrap() {
+            Taken::Now(extent) | Taken::Reserve(extent, _) => Some(extent),
+            Taken::Full => None,
+        }
+    }
+
+    #[test]
+    fn runs_lie_behind_each_other() {
+        let mut logs = Logs::new(&[(1, true), (1, true)]);
+        let offsets = [0, 4096, 8192].map(|offset| Extent { file: 1, offset, bytes: 4096 });
+        assert_eq!([0.0, 0.9, 0.3].map(|position| take(&mut logs, 1, position).unwrap()), offsets);
+    }
+
+    #[test]
+    fn space_is_reserved_in_steps() {
+        let mut logs = Logs::new(&[(1, true)]);
+        let Some(Taken::Reserve(_, length)) = logs.take(0, 0.0, 4096) else { panic!() };
+        logs.reserved(0, length);
+        let rest = (length - 4096) / 4096;
+        assert!((0..rest).all(|_| matches!(logs.take(0, 0.0, 4096), Some(Taken::Now(_)))));
+        assert!(matches!(logs.take(0, 0.0, 4096), Some(Taken::Reserve(..))));
+    }
+
+    #[test]
+    fn a_full_directory_is_left_alone_until_space_comes_back() {
+        let mut logs = Logs::new(&[(1, true), (2, false)]);
+        let first = take(&mut logs, 0, 0.0).unwrap();
+        let full = take(&mut logs, 0, 0.0).unwrap();
+        assert!(logs.is_full(full), "the other directory has room");
+        assert_eq!(take(&mut logs, 0, 0.9).unwrap().file, 2);
+        let other = take(&mut logs, 1, 0.0).unwrap();
+        assert!(!logs.is_full(other));
+        assert_eq!(take(&mut logs, 1, 0.0), None);
+        assert!(!logs.release(first));
+        assert_eq!(take(&mut logs, 1, 0.0).unwrap().file, 0);
+    }
+
+    #[test]
+    fn without_holes_a_file_is_given_back_when_nothing_in_it_is_live() {
+        let mut logs = Logs::new(&[(2, false)]);
+        let [a, b] = [0.1, 0.2].map(|position| take(&mut logs, 0, position).unwrap());
+        assert_eq!((a.file, b.file, b.offset), (0, 0, 4096));
+        assert!(!logs.release(b) && logs.release(a));
+        assert!(logs.take(0, 0.1, 4096).is_none(), "it is being emptied");
+        assert_eq!(take(&mut logs, 0, 0.7).unwrap().file, 1);
+        logs.emptied(0);
+        assert_eq!(take(&mut logs, 0, 0.1).unwrap().offset, 0);
+        assert_eq!(logs.peak_bytes(), 3 * 4096);
+    }
+}

@@ -1,0 +1,73 @@
+//! How long a chain must be to be written before memory is full.
+//!
+//! A fixed minimum fails where disks are fast: there is always a write token, so every write is as small
+//! as it may be (TritonSort 5.3). So the minimum follows how often there was one: when disks are idle,
+//! larger writes cost nothing; when they are busy, chains grow by themselves.
+
+/// Requests for a token between two changes.
+const ASKED: u32 = 16;
+
+/// More of them granted than this: disks wait for us.
+const IDLE: u32 = 14;
+
+/// Fewer granted than this: we wait for disks.
+const BUSY: u32 = 8;
+
+/// The least chunks of a write that is not forced.
+#[derive(Debug)]
+pub(crate) struct WriteSize {
+    least: usize,
+    first: usize,
+    most: usize,
+    asked: u32,
+    granted: u32,
+}
+
+impl WriteSize {
+    /// From `first` chunks up to `most`.
+    pub(crate) fn new(first: usize, most: usize) -> WriteSize {
+        let first = first.clamp(1, most.max(1));
+        WriteSize { least: first, first, most, asked: 0, granted: 0 }
+    }
+
+    pub(crate) fn least(&self) -> usize {
+        self.least
+    }
+
+    /// A token was asked for.
+    pub(crate) fn asked(&mut self, granted: bool) {
+        self.asked += 1;
+        self.granted += u32::from(granted);
+        if self.asked < ASKED {
+            return;
+        }
+        if self.granted > IDLE {
+            self.least = (2 * self.least).min(self.most);
+        } else if self.granted < BUSY {
+            self.least = (self.least / 2).max(self.first);
+        }
+        (self.asked, self.granted) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_grow_while_disks_are_idle_and_shrink_when_they_are_busy() {
+        let mut size = WriteSize::new(4, 50);
+        let mut after = |granted: bool| {
+            (0..ASKED).for_each(|_| size.asked(granted));
+            size.least()
+        };
+        assert_eq!([true, true, true, true, true].map(&mut after), [8, 16, 32, 50, 50]);
+        assert_eq!([false, false, false, false].map(&mut after), [25, 12, 6, 4]);
+    }
+
+    #[test]
+    fn a_write_has_at_least_one_chunk() {
+        assert_eq!(WriteSize::new(0, 0).least(), 1);
+        assert_eq!(WriteSize::new(9, 3).least(), 3);
+    }
+}

@@ -1,0 +1,191 @@
+//! What must hold whatever goes wrong: the input is intact, the output is the old one or the complete new
+//! one, and nothing is left behind. One list of all ways to sort.
+
+use std::path::{Path, PathBuf};
+
+use kernel::patterns::{Pattern, draw};
+use machine::Driver;
+use pipeline::Control;
+use record::{Order, Ties};
+use sort::{Choice, Job, Tuning};
+
+use super::{get, job, least_chunks, put, sorted};
+
+const RECORD_BYTES: usize = 100;
+
+/// What the output's name leads to before.
+const OLD: &[u8] = b"old";
+
+/// Where what is spilled waits.
+const TEMPORARY: [&str; 2] = ["/tmp0", "/tmp1"];
+
+/// A way to sort.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub name: &'static str,
+    plan: Choice,
+    /// The passes it takes, with as little memory as tests give it.
+    pub passes: u32,
+    buckets: usize,
+    /// Records with which it takes them, few.
+    pub records: usize,
+    /// Chunks beyond the least that works, of a way that spills.
+    spare_chunks: Option<usize>,
+}
+
+/// Every way.
+pub const WAYS: [Way; 4] = [
+    Way {
+        name: "one pass",
+        plan: Choice::OnePass,
+        passes: 1,
+        records: 400,
+        buckets: 5,
+        spare_chunks: None,
+    },
+    Way {
+        name: "two passes",
+        plan: Choice::TwoPass,
+        passes: 2,
+        records: 300,
+        buckets: 12,
+        spare_chunks: Some(4),
+    },
+    Way {
+        name: "three passes",
+        plan: Choice::TwoPass,
+        passes: 3,
+        records: 1100,
+        buckets: 3,
+        spare_chunks: Some(0),
+    },
+    Way {
+        name: "merge",
+        plan: Choice::Merge,
+        passes: 2,
+        records: 400,
+        buckets: 1,
+        spare_chunks: Some(4),
+    },
+];
+
+/// Which output is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    Old,
+    New,
+    Either,
+}
+
+/// A sort that something happens to.
+pub struct Case {
+    pub way: Way,
+    job: Job,
+    records: Vec<u8>,
+    sorted: Vec<u8>,
+    output: &'static str,
+}
+
+impl Case {
+    /// A sort of so many records of `/in` to `/out`.
+    pub fn new(way: Way, records: usize) -> Case {
+        Case::to("/out", way, records, Ties::Record)
+    }
+
+    /// A sort of so many records of `/in` to an output that may be `/in`.
+    pub fn to(output: &'static str, way: Way, records: usize, ties: Ties) -> Case {
+        let order = Order::gensort(ties);
+        let mut job = job(&["/in"], output, &order);
+        job.plan = way.plan;
+        job.temporary = TEMPORARY.map(PathBuf::from).to_vec();
+        job.tuning = Tuning {
+            unit_records: Some(50),
+            buckets: Some(way.buckets),
+            chunk_bytes: way.spare_chunks.map(|_| 4096),
+            readers: Some(1),
+            distributors: Some(2),
+            depth: Some(2),
+            ..Tuning::default()
+        };
+        if let Some(spare) = way.spare_chunks {
+            job.tuning.chunks = Some(least_chunks(&job, &order, Some(records as u64)) + spare);
+        }
+        let records = draw(Pattern::Uniform, 8, records, RECORD_BYTES);
+        let sorted = sorted(&records, &order);
+        Case { way, job, records, sorted, output }
+    }
+
+    /// The job, to be run once: after a failure a control lets nothing run any more.
+    pub fn job(&self) -> Job {
+        Job { control: Control::default(), ..self.job.clone() }
+    }
+
+    /// A driver with the input and an old output.
+    pub fn driver(&self, seed: u64) -> Driver {
+        let driver = Driver::new(seed, 1);
+        put(&driver, self.output, OLD);
+        put(&driver, "/in", &self.records);
+        driver
+    }
+
+    /// That the input is intact and the output is what is expected: which it is. If not, what is wrong.
+    pub fn check(&self, driver: &Driver, expected: Output) -> Result<Output, String> {
+        if self.output != "/in" && get(driver, "/in").as_ref() != Some(&self.records) {
+            return Err("the input is not intact".into());
+        }
+        let old = if self.output == "/in" { &self.records } else { OLD };
+        let found = match get(driver, self.output) {
+            Some(bytes) if bytes == self.sorted => Output::New,
+            Some(bytes) if bytes == old => Output::Old,
+            Some(bytes) => return Err(format!("the output is neither: {} bytes", bytes.len())),
+            None => return Err("there is no output".into()),
+        };
+        if expected == Output::Either || expected == found {
+            return Ok(found);
+        }
+        Err(format!("the output is {found:?}, not {expected:?}"))
+    }
+
+    /// That there is no other file.
+    pub fn check_alone(&self, driver: &Driver) -> Result<(), String> {
+        let others = self.others(driver);
+        if others.is_empty() { Ok(()) } else { Err(format!("left behind: {others:?}")) }
+    }
+
+    /// That other files are such as the next sort sweeps: named as ours, where it looks. How many.
+    pub fn check_swept(&self, driver: &Driver) -> Result<usize, String> {
+        let is_ours = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let directory = path.parent().unwrap_or(Path::new(""));
+            let looked_at = TEMPORARY.map(Path::new).contains(&directory);
+            let looked_at = directory == Path::new("/") || self.spills() && looked_at;
+            looked_at && name.starts_with(".gristmill-") && name.ends_with(".tmp")
+        };
+        let others = self.others(driver);
+        match others.iter().find(|path| !is_ours(path)) {
+            Some(path) => Err(format!("nobody sweeps {}", path.display())),
+            None => Ok(others.len()),
+        }
+    }
+
+    /// Whether it makes spill files.
+    pub fn spills(&self) -> bool {
+        self.way.spare_chunks.is_some()
+    }
+
+    /// Whether a file is in a directory for what is spilled.
+    pub fn is_spilled(path: &Path) -> bool {
+        TEMPORARY.iter().any(|directory| path.starts_with(directory))
+    }
+
+    /// Whether words name a file or directory of it.
+    pub fn names_a_place(&self, words: &str) -> bool {
+        ["/in", self.output].iter().chain(&TEMPORARY).any(|place| words.contains(place))
+    }
+
+    fn others(&self, driver: &Driver) -> Vec<PathBuf> {
+        let mut paths = driver.disks(0).paths();
+        paths.retain(|path| path != Path::new("/in") && path != Path::new(self.output));
+        paths
+    }
+}
