@@ -69,7 +69,9 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(error),
     };
-    match arguments.command.run() {
+    let ended = arguments.command.run();
+    scratch::give_way_to_signal();
+    match ended {
         Ok(exit) => exit.code(),
         Err(failure) => failure.tell(),
     }

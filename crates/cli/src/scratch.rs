@@ -5,6 +5,7 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ static ALIVE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Who is to end when the process ends.
 static COMPANIONS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+/// Whether a signal is ending the process.
+static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// A directory.
 pub struct Scratch {
@@ -156,11 +160,19 @@ pub fn remove_all() {
     }
 }
 
+/// If a signal is ending the process, waits for that: what fails now fails because of it.
+pub fn give_way_to_signal() {
+    while ENDING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
+
 fn remove_on_signal() -> Result<Handle, CliFailure> {
     let mut caught = Signals::new(signals::ending()).map_err(signals::unwatched)?;
     let handle = caught.handle();
     let watch = move || {
         if let Some(signal) = caught.forever().next() {
+            ENDING.store(true, Ordering::SeqCst);
             remove_all();
             std::process::exit(signals::code(signal));
         }

@@ -31,7 +31,7 @@ use crate::stages::{
 
 /// Sorts with spill files in the job's temporary directories.
 pub(crate) async fn merge(run: &Run<'_>, merging: Merging) -> Result<Report, Failure> {
-    let spill = Spill::new(run.node, run.temporary.clone(), run.job.resources.io);
+    let spill = run.spill();
     let sorted = MergeSort { run, merging, spill: spill.clone() }.sort().await;
     spill.remove(run.node).await;
     sorted
@@ -73,14 +73,9 @@ impl MergeSort<'_> {
             1 => "one sorted run".to_owned(),
             _ => format!("{runs} sorted runs"),
         };
-        match (passes, self.run.plan.input_bytes) {
-            (1, _) => format!("the input fitted in {limit} bytes of memory, as {made}"),
-            (_, Some(bytes)) => {
-                format!("{bytes} bytes do not fit in {limit} bytes of memory; they made {made}")
-            }
-            (_, None) => format!(
-                "the input, of unknown length, did not fit in {limit} bytes of memory; it made {made}"
-            ),
+        match passes {
+            1 => format!("the input fitted in {limit} bytes of memory, as {made}"),
+            _ => format!("{}: {made}", self.run.does_not_fit()),
         }
     }
 

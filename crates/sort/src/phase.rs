@@ -21,6 +21,7 @@ use crate::job::{IoChoice, Job};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::report::{DirectIo, Report};
+use crate::spill::Spill;
 use crate::splitters::Splitters;
 use crate::stages::{
     Cursor, Distributor, Divide, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer, distribute,
@@ -77,6 +78,21 @@ impl Run<'_> {
     /// A pipeline without stages, that is tuned.
     pub(crate) fn pipeline(&self) -> Pipeline {
         Pipeline::new(&self.job.control).tuned(&self.tuner)
+    }
+
+    /// Spill files for what the plan does not keep in memory.
+    pub(crate) fn spill(&self) -> Spill {
+        let (directories, io) = (self.temporary.clone(), self.job.resources.io);
+        Spill::new(self.node, directories, io, self.plan.temporary_bytes())
+    }
+
+    /// Why not all of it stays in memory.
+    pub(crate) fn does_not_fit(&self) -> String {
+        let limit = self.job.resources.memory_bytes;
+        match self.plan.input_bytes {
+            Some(bytes) => format!("{bytes} bytes do not fit in {limit} bytes of memory"),
+            None => format!("the input, of unknown length, did not fit in {limit} bytes of memory"),
+        }
     }
 
     /// The pools of the plan.

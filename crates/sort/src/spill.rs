@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Each file is a log: whatever is written next lies behind what was written before, whose partition it
-//! may be of, so all writing is sequential. What has been read again is given back to the file system, unless it is very little.
+//! may be of, so all writing is sequential. What has been read again is given back to the file system, unless
+//! it is very little.
 //! Where that cannot make holes, a directory has a few files instead, each for a range of keys, and each
 //! gives its space back when everything in it has been read. A directory that is full gets no more; the
 //! others go on.
@@ -37,6 +38,8 @@ const FILES_WITHOUT_HOLES: usize = 8;
 pub(crate) struct Spill {
     directories: Arc<Vec<PathBuf>>,
     how: Open,
+    /// Bytes that will be spilled, about.
+    expected: u64,
     shared: Arc<Guarded<State>>,
 }
 
@@ -70,11 +73,16 @@ struct State {
 }
 
 impl Spill {
-    /// Nothing is spilled yet.
-    pub(crate) fn new(node: &Node, directories: Vec<PathBuf>, io: IoChoice) -> Spill {
+    /// Nothing is spilled yet; so many bytes will be, about.
+    pub(crate) fn new(
+        node: &Node,
+        directories: Vec<PathBuf>,
+        io: IoChoice,
+        expected: u64,
+    ) -> Spill {
         let how = Open::Create { direct: io != IoChoice::Buffered, mode: MODE };
         let shared = Arc::new(Guarded::new(node, "spill files", State::default()));
-        Spill { directories: Arc::new(directories), how, shared }
+        Spill { directories: Arc::new(directories), how, expected, shared }
     }
 
     /// How many directories there are.
@@ -106,7 +114,7 @@ impl Spill {
         }
         self.shared
             .change(node, |state| {
-                state.logs = Logs::new(&kinds);
+                state.logs = Logs::new(&kinds, self.expected);
                 (state.files, state.making) = (files, false);
             })
             .await;
@@ -172,7 +180,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Gives back what was reserved and is not needed, as far as is known by now.
+    /// Gives back what was reserved and is not needed: no more is expected.
     pub(crate) async fn trim(&self, node: &Node) {
         for (file, end) in self.shared.change(node, |state| state.logs.spare()).await {
             let file = self.shared.look(|state| state.files[file].file.clone());

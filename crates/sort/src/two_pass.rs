@@ -28,7 +28,7 @@ use crate::stages::{
 
 /// Sorts with spill files in the job's temporary directories.
 pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report, Failure> {
-    let spill = Spill::new(run.node, run.temporary.clone(), run.job.resources.io);
+    let spill = run.spill();
     let sorted = TwoPass { run, spilling, spill: spill.clone() }.sort().await;
     spill.remove(run.node).await;
     sorted
@@ -38,7 +38,7 @@ pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report
 struct Came {
     splitters: Posted<Splitters>,
     chunks: Queue<Vec<Chunk>>,
-    /// Whether memory may keep some of it.
+    /// Whether memory may keep some of it: of what is partitioned again it does not.
     keeps: bool,
     /// Which part of the output it is.
     positions: Range<f64>,
@@ -67,12 +67,9 @@ impl TwoPass<'_> {
         }
         add_up(&mut stages, self.phase_two(partitions, &memory).await?);
         let limit = run.job.resources.memory_bytes;
-        let reason = match (spilled, run.plan.input_bytes) {
-            (0, _) => format!("the input fitted in {limit} bytes of memory"),
-            (_, Some(bytes)) => format!("{bytes} bytes do not fit in {limit} bytes of memory"),
-            (_, None) => {
-                format!("the input, of unknown length, did not fit in {limit} bytes of memory")
-            }
+        let reason = match spilled {
+            0 => format!("the input fitted in {limit} bytes of memory"),
+            _ => run.does_not_fit(),
         };
         let temp_peak_bytes = self.spill.peak_bytes();
         run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })
@@ -160,7 +157,7 @@ impl TwoPass<'_> {
         let buffers = PartitionBuffers {
             splitters,
             chunks,
-            limits: plan.limits(spilling),
+            limits: if keeps { plan.limits(spilling) } else { plan.limits(spilling).again() },
             keeps,
             positions,
             tokens: tokens.clone(),

@@ -191,10 +191,11 @@ impl Plan {
     /// Takes as many chunks as there is memory for, and divides them.
     fn fill(self, limit: u64, tuning: &Tuning) -> Option<Plan> {
         if let Some(chunks) = tuning.chunks {
-            return self.divided(chunks).filter(|plan| plan.needed() <= limit);
+            return self.divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
         }
         let most = (limit / self.chunk_bytes as u64) as usize + 1;
-        let with = |chunks| self.clone().divided(chunks).filter(|plan| plan.needed() <= limit);
+        let with =
+            |chunks| self.clone().divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
         // Very few chunks make so many runs that their lists take more than the chunks give.
         let step = most.div_ceil(STEPS);
         let mut chunks = (0..STEPS).map(|number| most.saturating_sub(number * step));
@@ -280,11 +281,12 @@ impl Plan {
     }
 
     /// Divides so many chunks, if they are enough.
-    fn divided(mut self, chunks: usize) -> Option<Plan> {
+    fn divided(mut self, chunks: usize, tuning: &Tuning) -> Option<Plan> {
         let left = chunks.checked_sub(self.open_chunks())?;
         let (chain, depth) = (2 * left / self.buckets * self.chunk_bytes, self.depth);
         let spilling = self.spilling.as_mut()?;
-        spilling.depth = if chain < SMALL_CHAIN_BYTES { depth.max(SMALL_CHAINS) } else { depth };
+        let is_small = tuning.depth.is_none() && chain < SMALL_CHAIN_BYTES;
+        spilling.depth = if is_small { depth.max(SMALL_CHAINS) } else { depth };
         let under_way = self.spills_under_way();
         let run = (UNIT_BYTES as usize / self.chunk_bytes).min(left / 4 / under_way).max(1);
         let held = left.checked_sub(run * under_way).filter(|held| *held > 0)?;

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::Extent;
 
-/// Space is reserved in steps of this part of what the file has: writes inside the length of a file need no
-/// lock of all of it, so several are in flight. What is reserved beyond what is written is little.
-const STEP_SHARE: u64 = 64;
-const LEAST_STEP_BYTES: u64 = 1 << 20;
+/// Space is reserved in steps: writes inside the length of a file need no lock of all of it, so several are in
+/// flight; but a step waits until none is, so they should be few. A step is half of what is still expected, or
+/// where more comes than that, this part of what the file has: what is reserved in vain is little.
+const STEP_SHARE: u64 = 128;
+const LEAST_STEP_BYTES: u64 = 256 << 10;
 const MOST_STEP_BYTES: u64 = 64 << 20;
 
 /// A spill file: whatever is written next lies behind what was written before.
@@ -46,6 +47,8 @@ pub(super) struct Logs {
     of: Vec<Range<usize>>,
     /// Bytes that were given out in each directory.
     written: Vec<u64>,
+    /// Bytes that are still expected in all of them.
+    expected: u64,
     peak_bytes: u64,
 }
 
@@ -60,9 +63,9 @@ pub(super) enum Taken {
 }
 
 impl Logs {
-    /// Logs of directories, of each so many, and whether they can have holes.
-    pub(super) fn new(directories: &[(usize, bool)]) -> Logs {
-        let mut logs = Logs::default();
+    /// Logs of directories, of each so many, and whether they can have holes; for so many bytes, about.
+    pub(super) fn new(directories: &[(usize, bool)], expected: u64) -> Logs {
+        let mut logs = Logs { expected, ..Logs::default() };
         for &(count, holes) in directories {
             let first = logs.logs.len();
             logs.logs.resize(first + count, Log::new(holes));
@@ -87,15 +90,17 @@ impl Logs {
             };
             file = other;
         }
+        let half = self.expected / (2 * self.logs.len() as u64);
         let log = &mut self.logs[file];
         if log.emptying {
             return None;
         }
+        self.expected = self.expected.saturating_sub(bytes);
         let found = self.of.iter().position(|files| files.contains(&file));
         self.written[found.expect("every file is in a directory")] += bytes;
         let extent = Extent { file, offset: log.end, bytes };
         (log.end, log.live) = (log.end + bytes, log.live + bytes);
-        let step = (log.end / STEP_SHARE).clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES);
+        let step = (log.end / STEP_SHARE).clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES).max(half);
         let reserve = (log.end > log.reserved).then(|| log.end + step);
         self.measure();
         Some(reserve.map_or(Taken::Now(extent), |length| Taken::Reserve(extent, length)))
@@ -111,8 +116,9 @@ impl Logs {
         self.peak_bytes = self.peak_bytes.max(self.logs.iter().map(Log::taken).sum());
     }
 
-    /// What every log has reserved in vain so far: the file, and where it ends.
+    /// What every log has reserved in vain, since no more is expected: the file, and where it ends.
     pub(super) fn spare(&mut self) -> Vec<(usize, u64)> {
+        self.expected = 0;
         let spare = |log: &mut Log| {
             (log.reserved > log.end).then(|| {
                 log.reserved = log.end;
@@ -180,14 +186,14 @@ mod tests {
 
     #[test]
     fn runs_lie_behind_each_other() {
-        let mut logs = Logs::new(&[(1, true), (1, true)]);
+        let mut logs = Logs::new(&[(1, true), (1, true)], 0);
         let offsets = [0, 4096, 8192].map(|offset| Extent { file: 1, offset, bytes: 4096 });
         assert_eq!([0.0, 0.9, 0.3].map(|position| take(&mut logs, 1, position).unwrap()), offsets);
     }
 
     #[test]
     fn space_is_reserved_in_steps() {
-        let mut logs = Logs::new(&[(1, true)]);
+        let mut logs = Logs::new(&[(1, true)], 0);
         let Some(Taken::Reserve(_, length)) = logs.take(0, 0.0, 4096) else { panic!() };
         logs.reserved(0, length);
         let rest = (length - 4096) / 4096;
@@ -196,8 +202,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_expected_is_reserved_in_few_steps() {
+        let (expected, block) = (1 << 30, 1 << 20);
+        let mut logs = Logs::new(&[(1, true)], expected);
+        let mut steps = 0;
+        for _ in 0..expected / block {
+            if let Taken::Reserve(_, length) = logs.take(0, 0.0, block).unwrap() {
+                logs.reserved(0, length);
+                steps += 1;
+            }
+        }
+        assert!((1..16).contains(&steps), "{steps} steps");
+        assert!(logs.peak_bytes() < expected + expected / 64, "{}", logs.peak_bytes());
+    }
+
+    #[test]
     fn a_full_directory_is_left_alone_until_space_comes_back() {
-        let mut logs = Logs::new(&[(1, true), (2, false)]);
+        let mut logs = Logs::new(&[(1, true), (2, false)], 0);
         let first = take(&mut logs, 0, 0.0).unwrap();
         let full = take(&mut logs, 0, 0.0).unwrap();
         assert!(logs.is_full(full), "the other directory has room");
@@ -211,7 +232,7 @@ mod tests {
 
     #[test]
     fn without_holes_a_file_is_given_back_when_nothing_in_it_is_live() {
-        let mut logs = Logs::new(&[(2, false)]);
+        let mut logs = Logs::new(&[(2, false)], 0);
         let [a, b] = [0.1, 0.2].map(|position| take(&mut logs, 0, position).unwrap());
         assert_eq!((a.file, b.file, b.offset), (0, 0, 4096));
         assert!(!logs.release(b) && logs.release(a));

@@ -64,11 +64,23 @@ pub(crate) struct Limits {
     pub least_run: usize,
     /// Of the pool: what stays must leave room to read any partition back.
     pub pool: usize,
-    /// Of a partition that can be sorted in memory: with a larger one nothing stays, since that one will
-    /// need all memory to be partitioned again.
+    /// Of a partition that can be sorted in memory: of a larger one nothing stays, since it will be
+    /// partitioned again.
     pub partition: usize,
     /// That memory cannot hold for sure, as far as that is known.
     pub excess: usize,
+}
+
+impl Limits {
+    /// Chunks that may stay while a partition is partitioned again.
+    fn stays_beside(&self) -> usize {
+        self.held / 2
+    }
+
+    /// Those of a partition that is partitioned again.
+    pub(crate) fn again(self) -> Limits {
+        Limits { held: self.held - self.stays_beside(), ..self }
+    }
 }
 
 /// The work of the partition buffers: one worker, which alone knows all chains.
@@ -95,14 +107,8 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
         }
         buffers.spill_down_to(worker, &mut chains, limits.held).await?;
     }
-    // What is read back needs room beside what stays; twice that, so that one is read while another
-    // is sorted.
-    let keeps = buffers.keeps && chains.largest() <= limits.partition;
-    loop {
-        let room = limits.pool.saturating_sub(2 * chains.most_spilled());
-        if chains.held <= if keeps { room } else { 0 } {
-            break;
-        }
+    buffers.spill_too_large(worker, &mut chains).await?;
+    while chains.held > buffers.room_to_stay(&chains) {
         let one_less = chains.held - 1;
         buffers.spill_down_to(worker, &mut chains, one_less).await?;
     }
@@ -134,13 +140,53 @@ impl PartitionBuffers {
         Ok(worker.hold(self.tokens.take_any(&worker.node, &any, deadline)).await?)
     }
 
+    /// Of partitions that are to be partitioned again, all that is still here.
+    async fn spill_too_large(&self, worker: &Worker, chains: &mut Chains) -> Result<(), Failure> {
+        for partition in 0..chains.each.len() {
+            while chains.size(partition) > self.limits.partition && chains.length(partition) > 0 {
+                let token = self.token(worker, false).await?.expect("it waited for one");
+                self.spill(worker, chains, partition, token).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many chunks may stay when the input has ended. What is read back needs room beside them; twice
+    /// that, so that one partition is read while another is sorted. And where one will be partitioned again,
+    /// that one needs its part of what is held.
+    fn room_to_stay(&self, chains: &Chains) -> usize {
+        let limits = &self.limits;
+        let fits = |partition: &usize| chains.size(*partition) <= limits.partition;
+        let (fit, large): (Vec<usize>, Vec<usize>) = (0..chains.each.len()).partition(fits);
+        let most = fit.into_iter().map(|partition| chains.spilled[partition]).max().unwrap_or(0);
+        match (self.keeps, large.is_empty()) {
+            (false, _) => 0,
+            (true, true) => limits.pool.saturating_sub(2 * most),
+            (true, false) => {
+                limits.stays_beside().min(limits.pool.saturating_sub(2 * limits.partition))
+            }
+        }
+    }
+
     async fn spill_longest(
         &self,
         worker: &Worker,
         chains: &mut Chains,
         token: u32,
     ) -> Result<(), Failure> {
-        let (partition, chunks) = chains.longest(self.limits.run);
+        let longest = chains.longest();
+        self.spill(worker, chains, longest, token).await
+    }
+
+    /// Spills chunks of a partition, as many as one write may have.
+    async fn spill(
+        &self,
+        worker: &Worker,
+        chains: &mut Chains,
+        partition: usize,
+        token: u32,
+    ) -> Result<(), Failure> {
+        let chunks = chains.take(partition, self.limits.run);
         let along = partition as f64 / chains.each.len() as f64;
         let Range { start, end } = self.positions;
         let directory = token as usize;
@@ -176,26 +222,29 @@ impl Chains {
         longest >= least && self.spilled_in_all + longest.min(limits.run) <= limits.excess
     }
 
-    /// Takes up to `most` chunks from the longest chain.
-    fn longest(&mut self, most: usize) -> (usize, Vec<Chunk>) {
-        let longest = self.each.iter_mut().enumerate().max_by_key(|(_, chain)| chain.len());
-        let (partition, chain) = longest.expect("there is a partition");
+    /// The partition whose chain is the longest.
+    fn longest(&self) -> usize {
+        let longest = self.each.iter().enumerate().max_by_key(|(_, chain)| chain.len());
+        longest.expect("there is a partition").0
+    }
+
+    /// Takes up to `most` chunks from the chain of a partition.
+    fn take(&mut self, partition: usize, most: usize) -> Vec<Chunk> {
+        let chain = &mut self.each[partition];
         let chunks: Vec<_> = chain.drain(..most.min(chain.len())).collect();
         self.held -= chunks.len();
         self.spilled[partition] += chunks.len();
         self.spilled_in_all += chunks.len();
-        (partition, chunks)
+        chunks
     }
 
-    /// Chunks of the largest partition.
-    fn largest(&self) -> usize {
-        let sizes =
-            self.each.iter().zip(&self.spilled).map(|(chain, spilled)| chain.len() + spilled);
-        sizes.max().unwrap_or(0)
+    /// Chunks of a partition that are here.
+    fn length(&self, partition: usize) -> usize {
+        self.each[partition].len()
     }
 
-    /// Chunks of the partition of which most are on disk.
-    fn most_spilled(&self) -> usize {
-        self.spilled.iter().copied().max().unwrap_or(0)
+    /// All chunks of a partition.
+    fn size(&self, partition: usize) -> usize {
+        self.length(partition) + self.spilled[partition]
     }
 }

@@ -14,7 +14,7 @@ use crate::partition::{Run, Spilled};
 use crate::spill::{Extent, Spill};
 
 /// Times that space is given back while all that is spilled is read: so much of it is taken in vain at most.
-const RELEASES: u64 = 32;
+const RELEASES: u64 = 64;
 
 /// What runs are read with.
 #[derive(Clone, Copy)]
