@@ -51,7 +51,7 @@ pub struct Move {
     /// What it is.
     pub to: usize,
     /// Why: "busiest" on the way to what was derived, "bottleneck" beyond that, "starved" down, "no gain"
-    /// and "a loss" back again.
+    /// and "a loss" back again; or what a stage says that moved something itself.
     pub why: &'static str,
 }
 
@@ -76,6 +76,18 @@ impl Tuner {
     /// All moves so far.
     pub fn moves(&self) -> Vec<Move> {
         self.moves.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether anything is to move.
+    pub fn is_on(&self) -> bool {
+        self.began.is_some()
+    }
+
+    /// A stage moved something of its own just now: it is told like all moves.
+    pub fn tell(&self, node: &Node, one: Move) {
+        if let Some(began) = self.began {
+            self.record(Move { seconds: node.seconds(node.now().since(began)), ..one });
+        }
     }
 
     fn record(&self, one: Move) {

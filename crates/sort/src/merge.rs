@@ -26,7 +26,8 @@ use crate::sorted_run::{SortedRun, Stretch, groups};
 use crate::spill::Spill;
 use crate::stages::{
     Chains, Cursor, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger, RunReader, RunWriter,
-    Runs, Sources, Wants, Writer, gather_loads, read, read_runs, sort_loads, write, write_runs,
+    Runs, Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs, sort_loads, write,
+    write_runs,
 };
 
 /// Sorts with spill files in the job's temporary directories.
@@ -278,16 +279,19 @@ impl MergeSort<'_> {
             pool,
         };
         let reader = RunReader {
-            contents: Arc::clone(&sources.contents),
+            reader: SpillReader {
+                contents: Arc::clone(&sources.contents),
+                spill: self.spill.clone(),
+                depth: Dial::fixed(MOST_IN_FLIGHT.div_ceil(readers)),
+                pool: sources.pool.clone(),
+                chunk_bytes: self.run.plan.chunk_bytes,
+                least_released: 0,
+            },
             runs: Runs::new(runs),
-            spill: self.spill.clone(),
             wants: sources.wants.clone(),
             arrivals: sources.arrivals.clone(),
-            pool: sources.pool.clone(),
-            chunk_bytes: self.run.plan.chunk_bytes,
             chunk_records: merging.chunk_records,
             read,
-            depth: Dial::fixed(MOST_IN_FLIGHT.div_ceil(readers)),
         };
         pipeline.stage(node, "run reader", readers, async move |worker| {
             read_runs(worker, &reader).await

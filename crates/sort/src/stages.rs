@@ -42,6 +42,7 @@ pub(crate) use run_writer::{Chains, RunWriter, write_runs};
 pub(crate) use sampler::{SAMPLES_IN_FLIGHT, Sampler, sample};
 pub(crate) use seams::Seams;
 pub(crate) use sorter::{Sorter, sort};
+pub(crate) use spill_reader::SpillReader;
 pub(crate) use spiller::{Spiller, spill};
 pub(crate) use tally::{Span, Tally};
 pub(crate) use turn::Turn;

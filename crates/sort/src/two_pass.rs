@@ -12,8 +12,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use node::{Posted, Queue, Tokens};
-use pipeline::{Failure, Pipeline, StageReport};
+use node::{Pool, Posted, Queue, Tokens};
+use pipeline::{Dial, Failure, Pipeline, StageReport};
 
 use crate::block::Chunk;
 use crate::partition::{Ledger, Partition};
@@ -23,8 +23,13 @@ use crate::report::Report;
 use crate::spill::Spill;
 use crate::splitters::Splitters;
 use crate::stages::{
-    Chain, Loader, PartitionBuffers, Reloader, Spiller, Tally, hold, load, reload, spill,
+    Chain, Loader, PartitionBuffers, Reloader, SpillReader, Spiller, Tally, hold, load, reload,
+    spill,
 };
+
+/// When partitions are sorted, holes for less than that would take as long as reading does; and nothing of the
+/// sort waits for space any more, since the output has its own.
+const LEAST_RELEASED_BYTES: u64 = 256 << 10;
 
 /// Sorts with spill files in the job's temporary directories.
 pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report, Failure> {
@@ -75,6 +80,18 @@ impl TwoPass<'_> {
         run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })
     }
 
+    /// A reader of what was spilled, to buffers of that pool.
+    fn reader(&self, pool: &Pool, depth: &Dial, least_released: u64) -> SpillReader {
+        SpillReader {
+            contents: self.run.job.contents.clone(),
+            spill: self.spill.clone(),
+            depth: depth.clone(),
+            pool: pool.clone(),
+            chunk_bytes: self.run.plan.chunk_bytes,
+            least_released,
+        }
+    }
+
     /// Whether memory does not hold a partition, and it can be divided: one record cannot.
     fn is_too_large(&self, partition: &Partition) -> bool {
         partition.spilled_chunks() > self.spilling.partition_chunks && partition.records() > 1
@@ -107,16 +124,13 @@ impl TwoPass<'_> {
             let buckets =
                 (2 * partition.spilled_chunks()).div_ceil(fits).clamp(2, plan.buckets.max(2));
             let reloader = Reloader {
-                contents: run.job.contents.clone(),
+                // What is read is written again: it must not take space twice.
+                reader: self.reader(&memory.chunks, &run.dials.readers, 0),
                 runs: Arc::new(partition.runs),
                 records: partition.spilled_records,
                 buckets,
                 sample: plan.most_resampled(),
                 splitters: splitters.clone(),
-                spill: self.spill.clone(),
-                depth: run.dials.readers.clone(),
-                pool: memory.chunks.clone(),
-                chunk_bytes: plan.chunk_bytes,
                 out: blocks.clone(),
             };
             pipeline
@@ -164,6 +178,8 @@ impl TwoPass<'_> {
             out: chains.clone(),
             ledger: ledger.clone(),
             record_bytes: plan.record_bytes,
+            chunk_bytes: plan.chunk_bytes,
+            tuner: self.run.tuner.clone(),
         };
         pipeline
             .stage(node, "partition buffers", 1, async move |worker| hold(worker, &buffers).await);
@@ -212,12 +228,8 @@ impl TwoPass<'_> {
         all.finish(node).await;
         let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
         let loader = Loader {
-            contents: run.job.contents.clone(),
+            reader: self.reader(&memory.chunks, &run.dials.loader, LEAST_RELEASED_BYTES),
             partitions: all,
-            spill: self.spill.clone(),
-            depth: run.dials.loader.clone(),
-            pool: memory.chunks.clone(),
-            chunk_bytes: plan.chunk_bytes,
             out: buckets.clone(),
         };
         let stage = run.dials.stage("loader", 1, 0).dial("depth", &run.dials.loader);

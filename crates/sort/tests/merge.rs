@@ -5,30 +5,14 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::{drawn_order, drawn_records, drawn_tuning, get, job, least_chunks, put, run, sorted};
+use common::{
+    drawn_order, drawn_records, get, job, least_chunks, paths, put, run, sorted, spilling_job,
+};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Fault};
 use node::Random;
 use record::{Order, Ties};
-use sort::{Choice, Counts, IoChoice, Job, Tuning};
-
-/// A job that merges, with few more chunks than the least that works.
-fn merging(inputs: &[&str], order: &Order, records: Option<u64>, random: &mut Random) -> Job {
-    let mut job = job(inputs, "/out", order);
-    job.plan = Choice::Merge;
-    job.temporary = vec![PathBuf::from("/tmp0"), PathBuf::from("/tmp1")];
-    job.temporary.truncate(1 + random.below(2));
-    job.tuning = drawn_tuning(random);
-    job.tuning.load_chunks = [None, Some(1), Some(2)][random.below(3)];
-    job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
-    let least = least_chunks(&job, order, records);
-    job.tuning.chunks = Some(least + random.below(20));
-    job
-}
-
-fn paths(driver: &Driver) -> Vec<PathBuf> {
-    driver.disks(0).paths()
-}
+use sort::{Choice, Counts, Job, Tuning};
 
 #[test]
 fn three_hundred_schedules_give_the_same_bytes() {
@@ -55,7 +39,7 @@ fn three_hundred_schedules_give_the_same_bytes() {
                 (&["/in"], Some(count))
             }
         };
-        let mut job = merging(inputs, &order, count, &mut random);
+        let mut job = spilling_job((inputs, count), &order, Choice::Merge, &mut random);
         let output = if random.below(4) == 0 { "/to" } else { "/out" };
         if output == "/to" {
             driver.disks(0).put_pipe(Path::new("/to"), Vec::new());
@@ -86,7 +70,8 @@ fn every_disk_fault_is_survived() {
             put(&driver, "/in", &records);
             put(&driver, "/out", b"old");
             driver.disks(0).fail(nth, fault);
-            let mut job = merging(&["/in"], &order, Some(2000), &mut Random::new(5));
+            let mut job =
+                spilling_job((&["/in"], Some(2000)), &order, Choice::Merge, &mut Random::new(5));
             job.temporary = vec![PathBuf::from("/tmp0"), PathBuf::from("/tmp1")];
             let tuning = Tuning { unit_records: Some(50), chunk_bytes: Some(9000), ..job.tuning };
             job.tuning = Tuning { load_chunks: Some(1), chunks: None, ..tuning };
@@ -128,7 +113,7 @@ fn what_memory_holds_is_not_written() {
     for pipe in [false, true] {
         let records = draw(Pattern::Uniform, 3, 3000, 100);
         let count = (!pipe).then_some(3000);
-        let mut job = merging(&["/in"], &order, count, &mut Random::new(4));
+        let mut job = spilling_job((&["/in"], count), &order, Choice::Merge, &mut Random::new(4));
         let tuning = Tuning { unit_records: Some(40), chunk_bytes: Some(9000), ..job.tuning };
         job.tuning = Tuning { load_chunks: None, chunks: None, sorters: Some(2), ..tuning };
         let least = least_chunks(&job, &order, count);
@@ -161,7 +146,7 @@ fn sorted_input_is_one_run() {
         for seed in 0..20 {
             let driver = Driver::new(seed, 1);
             put(&driver, "/in", &records);
-            let mut job = merging(&["/in"], &order, Some(3000), &mut random);
+            let mut job = spilling_job((&["/in"], Some(3000)), &order, Choice::Merge, &mut random);
             job.tuning = Tuning { load_chunks: Some(2), ..Tuning::default() };
             job.tuning.chunk_bytes = Some(9000);
             job.tuning.chunks = Some(least_chunks(&job, &order, Some(3000)));
@@ -184,7 +169,8 @@ fn a_few_sorted_files_are_a_few_runs() {
         put(&driver, name, &records);
         all.extend(records);
     }
-    let mut job = merging(&["/a", "/b", "/c"], &order, Some(3600), &mut Random::new(1));
+    let mut job =
+        spilling_job((&["/a", "/b", "/c"], Some(3600)), &order, Choice::Merge, &mut Random::new(1));
     let tuning = Tuning { chunk_bytes: Some(9000), unit_records: Some(40), ..Tuning::default() };
     job.tuning = Tuning { load_chunks: Some(2), ..tuning };
     job.tuning.chunks = Some(4 + least_chunks(&job, &order, Some(3600)));

@@ -2,31 +2,13 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::{drawn_order, drawn_records, drawn_tuning, get, job, least_chunks, put, run, sorted};
+use common::{drawn_order, drawn_records, get, paths, put, run, sorted, spilling_job};
 use machine::Driver;
 use node::Random;
 use record::{Order, Ties};
-use sort::{Choice, IoChoice, Job};
-
-/// A job that spills, with few more chunks than the least that works.
-fn spilling(inputs: &[&str], order: &Order, records: Option<u64>, random: &mut Random) -> Job {
-    let mut job = job(inputs, "/out", order);
-    job.plan = Choice::TwoPass;
-    job.temporary = vec![PathBuf::from("/tmp0"), PathBuf::from("/tmp1")];
-    job.temporary.truncate(1 + random.below(2));
-    job.tuning = drawn_tuning(random);
-    job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
-    let least = least_chunks(&job, order, records);
-    job.tuning.chunks = Some(least + random.below(20));
-    job
-}
-
-/// What is left when a run is over.
-fn paths(driver: &Driver) -> Vec<PathBuf> {
-    driver.disks(0).paths()
-}
+use sort::Choice;
 
 #[test]
 fn three_hundred_schedules_give_the_same_bytes() {
@@ -46,7 +28,7 @@ fn three_hundred_schedules_give_the_same_bytes() {
                 ("/in", Some((records.len() / order.record_bytes()) as u64))
             }
         };
-        let job = spilling(&[name], &order, count, &mut random);
+        let job = spilling_job((&[name], count), &order, Choice::TwoPass, &mut random);
         let report = run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
         assert!(get(&driver, "/out").unwrap() == sorted(&records, &order), "seed {seed}");
         assert_eq!(paths(&driver).len(), 2, "seed {seed}: a file is left");
@@ -64,7 +46,7 @@ fn what_memory_holds_is_not_written() {
     let records = drawn_records(&mut Random::new(1), 100, 3000);
     let count = (records.len() / 100) as u64;
     let mut random = Random::new(4);
-    let mut job = spilling(&["/in"], &order, Some(count), &mut random);
+    let mut job = spilling_job((&["/in"], Some(count)), &order, Choice::TwoPass, &mut random);
     let least = job.tuning.chunks.unwrap();
     let mut before = u64::MAX;
     for more in (0..2000).step_by(50) {

@@ -4,8 +4,9 @@ fn resources(memory_bytes: u64) -> Resources {
     Resources { cores: 2, memory_bytes, io: crate::IoChoice::Auto }
 }
 
-fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<Plan, SortError> {
-    let shape = Shape {
+/// One input, one output.
+pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
+    Shape {
         inputs: 1,
         records,
         record_bytes,
@@ -13,8 +14,11 @@ fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<
         outputs: 1,
         stable: true,
         temporary: 1,
-    };
-    Plan::new(&shape, &resources(memory_bytes), &Tuning::default())
+    }
+}
+
+fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<Plan, SortError> {
+    Plan::new(&shape(records, record_bytes), &resources(memory_bytes), &Tuning::default())
 }
 
 #[test]
@@ -41,15 +45,7 @@ fn large_records_and_many_cores_need_little_more_than_the_records() {
     let cases = [(10, 10_000_000), (4, 100_000_000), (1000, 1_000_000), (1_000_000, 100), (1, 9)];
     for (records, record_bytes) in cases {
         for cores in [1, 2, 16, 64, 256] {
-            let shape = Shape {
-                inputs: 1,
-                records: Some(records),
-                record_bytes,
-                sequential_output: false,
-                outputs: 1,
-                stable: false,
-                temporary: 1,
-            };
+            let shape = Shape { stable: false, ..shape(Some(records), record_bytes) };
             let resources = Resources { cores, ..resources(u64::MAX) };
             let plan = Plan::new(&shape, &resources, &Tuning::default()).unwrap();
             let bytes = records * record_bytes as u64;

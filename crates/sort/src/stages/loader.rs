@@ -1,32 +1,19 @@
 //! Brings partitions back to memory, in key order (TritonSort's phase two reader, 3.3).
 
-use std::sync::Arc;
-
-use node::{Pool, Queue};
-use pipeline::{Dial, Failure, Worker};
+use node::Queue;
+use pipeline::{Failure, Worker};
 
 use crate::block::Bucket;
-use crate::contents::Contents;
 use crate::partition::{Run, Spilled};
-use crate::spill::Spill;
 use crate::stages::spill_reader::{SpillReader, wishes};
-
-/// Holes for less would take as long as reading does; and nothing of the sort waits for space any more, since
-/// the output has its own.
-const LEAST_RELEASED_BYTES: u64 = 256 << 10;
 
 /// What the loader needs.
 #[derive(Clone)]
 pub(crate) struct Loader {
-    pub contents: Arc<dyn Contents>,
+    pub reader: SpillReader,
     /// Each with its bucket, which has all but its chunks that are on disk; in the order in which
     /// buckets are to be begun.
     pub partitions: Queue<(Bucket, Vec<Run>)>,
-    pub spill: Spill,
-    /// Requests in flight.
-    pub depth: Dial,
-    pub pool: Pool,
-    pub chunk_bytes: usize,
     pub out: Queue<Bucket>,
 }
 
@@ -40,14 +27,7 @@ pub(crate) async fn load(worker: &Worker, loader: &Loader) -> Result<(), Failure
     while let Some(partition) = worker.pop(&loader.partitions).await? {
         partitions.push(partition);
     }
-    let reader = SpillReader {
-        contents: &*loader.contents,
-        spill: &loader.spill,
-        depth: &loader.depth,
-        pool: &loader.pool,
-        chunk_bytes: loader.chunk_bytes,
-        least_released: LEAST_RELEASED_BYTES,
-    };
+    let reader = &loader.reader;
     let mut runs = reader.read(parts(partitions));
     // Chunks of the partition that is being read.
     let mut here = Vec::new();
@@ -58,7 +38,7 @@ pub(crate) async fn load(worker: &Worker, loader: &Loader) -> Result<(), Failure
         let records: u64 = bucket.chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
         // Every chunk was as it had been written, but perhaps not the last time.
         if let Some(begin) = begin.filter(|_| records != bucket.records) {
-            return Err(reader.spoilt(begin.extent(loader.chunk_bytes)).into());
+            return Err(reader.spoilt(begin.extent(reader.chunk_bytes)).into());
         }
         worker.push(&loader.out, bucket).await?;
     }

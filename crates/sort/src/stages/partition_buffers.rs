@@ -18,7 +18,7 @@
 use std::ops::Range;
 
 use node::{Posted, Queue, Tokens, Work};
-use pipeline::{Failure, Worker};
+use pipeline::{Failure, Move, Tuner, Worker};
 
 use crate::block::Chunk;
 use crate::partition::Ledger;
@@ -51,6 +51,8 @@ pub(crate) struct PartitionBuffers {
     pub out: Vec<Queue<Chain>>,
     pub ledger: Ledger,
     pub record_bytes: usize,
+    pub chunk_bytes: usize,
+    pub tuner: Tuner,
 }
 
 /// How many chunks may be where.
@@ -101,7 +103,7 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
         }
         while chains.is_worth_writing(limits, size.least()) {
             let token = buffers.token(worker, true).await?;
-            size.asked(token.is_some());
+            buffers.follow(worker, &mut size, token.is_some());
             let Some(token) = token else { break };
             buffers.spill_longest(worker, &mut chains, token).await?;
         }
@@ -131,6 +133,17 @@ impl PartitionBuffers {
             self.spill_longest(worker, chains, token).await?;
         }
         Ok(())
+    }
+
+    /// The least size of a write follows how often there is a token, if anything is to move.
+    fn follow(&self, worker: &Worker, size: &mut WriteSize, granted: bool) {
+        if !self.tuner.is_on() {
+            return;
+        }
+        let Some((before, why)) = size.asked(granted) else { return };
+        let (from, to) = (before * self.chunk_bytes, size.least() * self.chunk_bytes);
+        let (stage, what) = ("partition buffers", "least_write_bytes");
+        self.tuner.tell(&worker.node, Move { seconds: 0.0, stage, what, from, to, why });
     }
 
     /// A write token of any directory, if there is one `now` or when one comes.

@@ -6,13 +6,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use node::{ChainTicket, Pool, Posted, Queue};
-use pipeline::{Dial, Failure, Worker};
+use node::{ChainTicket, Posted, Queue};
+use pipeline::{Failure, Worker};
 
 use crate::block::{Block, Chunk};
-use crate::contents::{Contents, Sample};
+use crate::contents::Sample;
 use crate::partition::Run;
-use crate::spill::{Extent, Spill};
+use crate::spill::Extent;
 use crate::splitters::Splitters;
 use crate::stages::spill_reader::{SpillReader, wishes};
 
@@ -22,7 +22,7 @@ const OVERSAMPLING: usize = 128;
 /// What the reloader needs.
 #[derive(Clone)]
 pub(crate) struct Reloader {
-    pub contents: Arc<dyn Contents>,
+    pub reader: SpillReader,
     /// Where it lies; nothing of it is in memory.
     pub runs: Arc<Vec<Run>>,
     /// How many records that are.
@@ -31,25 +31,13 @@ pub(crate) struct Reloader {
     /// Records to look at, at most.
     pub sample: usize,
     pub splitters: Posted<Splitters>,
-    pub spill: Spill,
-    pub depth: Dial,
-    pub pool: Pool,
-    pub chunk_bytes: usize,
     pub out: Queue<Block>,
 }
 
 /// The reloader's work: one worker.
 pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), Failure> {
-    let reader = SpillReader {
-        contents: &*reloader.contents,
-        spill: &reloader.spill,
-        depth: &reloader.depth,
-        pool: &reloader.pool,
-        chunk_bytes: reloader.chunk_bytes,
-        // What is read is written again: it must not take space twice.
-        least_released: 0,
-    };
-    let splitters = sample(worker, reloader, &reader).await?;
+    let reader = &reloader.reader;
+    let splitters = sample(worker, reloader).await?;
     reloader.splitters.post(&worker.node, splitters).await;
     let wanted = wishes(reloader.runs.to_vec(), reloader.records).map(|wish| (Some(wish), ()));
     let mut runs = reader.read(wanted);
@@ -76,11 +64,8 @@ struct Place {
 }
 
 /// Draws splitters from chunks all over the partition.
-async fn sample(
-    worker: &Worker,
-    reloader: &Reloader,
-    reader: &SpillReader<'_>,
-) -> Result<Splitters, Failure> {
+async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failure> {
+    let reader = &reloader.reader;
     let all = reloader.runs.iter().map(|run| run.chunks()).sum::<usize>();
     let chunk_records = reloader.records / all as u64;
     let records = (reloader.buckets * OVERSAMPLING).min(reloader.sample);
@@ -91,9 +76,9 @@ async fn sample(
     let mut in_flight: VecDeque<(ChainTicket, Place)> = VecDeque::new();
     let mut places = places(reloader, chunk_records, (wanted, all));
     loop {
-        while in_flight.len() < reloader.depth.get() {
+        while in_flight.len() < reader.depth.get() {
             let Some(place) = places.next() else { break };
-            let buffer = worker.take(&reloader.pool).await?;
+            let buffer = worker.take(&reader.pool).await?;
             in_flight.push_back((reader.ask(worker, place.extent, vec![buffer]), place));
         }
         let Some((ticket, place)) = in_flight.pop_front() else { break };
@@ -103,14 +88,14 @@ async fn sample(
         let chunk = reader.open_chunk(buffer, place.records, place.extent)?;
         let records = chunk.records;
         let mut block = block_of(chunk, place.first);
-        for part in block.parts(reloader.contents.record_bytes()) {
+        for part in block.parts(reader.contents.record_bytes()) {
             block.focus(part);
             let count = (each * block.records).div_ceil(records.max(1) as usize);
-            reloader.contents.sample(&block, count, &mut sample);
+            reader.contents.sample(&block, count, &mut sample);
         }
-        reloader.pool.give(&worker.node, block.buffer).await;
+        reader.pool.give(&worker.node, block.buffer).await;
     }
-    Ok(reloader.contents.splitters(&sample, reloader.buckets))
+    Ok(reader.contents.splitters(&sample, reloader.buckets))
 }
 
 /// So many of all chunks, evenly spread.
@@ -119,7 +104,7 @@ fn places(
     chunk_records: u64,
     (wanted, all): (usize, usize),
 ) -> impl Iterator<Item = Place> {
-    let bytes = reloader.chunk_bytes as u64;
+    let bytes = reloader.reader.chunk_bytes as u64;
     let chunks = reloader.runs.iter().flat_map(move |run| {
         let extent = run.extent(bytes as usize);
         let offsets = (0..run.chunks() as u64).map(move |chunk| extent.offset + chunk * bytes);

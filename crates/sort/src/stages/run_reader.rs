@@ -7,35 +7,30 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use node::{Buffer, ChainTicket, Node, Pool, Queue, Work};
-use pipeline::{Dial, Failure, Worker};
+use node::{Buffer, ChainTicket, Node, Queue, Work};
+use pipeline::{Failure, Worker};
 
 use crate::arrivals::Arrivals;
 use crate::block::Chunk;
-use crate::contents::{Contents, Place};
+use crate::contents::Place;
 use crate::partition::{Run, Spilled};
 use crate::sorted_run::{SortedLoad, SortedRun, Stretch};
-use crate::spill::{Extent, Spill};
+use crate::spill::Extent;
 use crate::stages::spill_reader::SpillReader;
 
 /// What readers of runs share. Run r is read by worker r modulo their number, so that its reads come in
 /// their order.
 #[derive(Clone)]
 pub(crate) struct RunReader {
-    pub contents: Arc<dyn Contents>,
+    /// Its pool is for `READS_AHEAD` reads of each run.
+    pub reader: SpillReader,
     pub runs: Runs,
-    pub spill: Spill,
     pub wants: Wants,
     pub arrivals: Arrivals,
-    /// For what is read: `READS_AHEAD` reads of each run.
-    pub pool: Pool,
-    pub chunk_bytes: usize,
     /// Records of a chunk.
     pub chunk_records: usize,
     /// Chunks of a read.
     pub read: usize,
-    /// Requests in flight of each worker.
-    pub depth: Dial,
 }
 
 /// The runs, each of which one worker takes.
@@ -124,7 +119,7 @@ pub(crate) async fn read_runs(worker: &Worker, reader: &RunReader) -> Result<(),
     let wants = &reader.wants.0[worker.index];
     let mut in_flight = VecDeque::new();
     loop {
-        if in_flight.len() == reader.depth.get() {
+        if in_flight.len() == reader.reader.depth.get() {
             hand_on_oldest(worker, reader, &mut in_flight).await?;
         }
         let next = match worker.try_pop(wants).await {
@@ -158,7 +153,7 @@ impl Cursor {
                 let part = self.part(*all, reader);
                 self.done += part.run.chunks();
                 let ends = self.done == all.run.chunks();
-                (Step::Read(part, ends.then(|| all.run.extent(reader.chunk_bytes))), ends)
+                (Step::Read(part, ends.then(|| all.run.extent(reader.reader.chunk_bytes))), ends)
             }
             Stretch::Memory(load) => {
                 let all = load.bucket.records as usize;
@@ -175,26 +170,13 @@ impl Cursor {
 
     /// The next chunks of a stretch.
     fn part(&self, all: Spilled, reader: &RunReader) -> Spilled {
-        let extent = all.run.extent(reader.chunk_bytes);
+        let extent = all.run.extent(reader.reader.chunk_bytes);
         let chunks = reader.read.min(all.run.chunks() - self.done);
         let before = (self.done * reader.chunk_records) as u64;
         let records = ((chunks * reader.chunk_records) as u64).min(all.records - before);
-        let offset = extent.offset + (self.done * reader.chunk_bytes) as u64;
-        let bytes = (chunks * reader.chunk_bytes) as u64;
+        let offset = extent.offset + (self.done * reader.reader.chunk_bytes) as u64;
+        let bytes = (chunks * reader.reader.chunk_bytes) as u64;
         Spilled { run: Run::new(Extent { offset, bytes, ..extent }, chunks), records }
-    }
-}
-
-impl RunReader {
-    fn spill_reader(&self) -> SpillReader<'_> {
-        SpillReader {
-            contents: &*self.contents,
-            spill: &self.spill,
-            depth: &self.depth,
-            pool: &self.pool,
-            chunk_bytes: self.chunk_bytes,
-            least_released: 0,
-        }
     }
 }
 
@@ -208,15 +190,14 @@ async fn begin(
         Step::Read(part, ends) => {
             let mut buffers: Vec<Buffer> = Vec::with_capacity(part.run.chunks());
             while buffers.len() < part.run.chunks() {
-                buffers.push(worker.take(&reader.pool).await?);
+                buffers.push(worker.take(&reader.reader.pool).await?);
             }
-            let extent = part.run.extent(reader.chunk_bytes);
-            let file = reader.spill.file(extent);
-            What::OnItsWay(file.read_chain(&worker.node, extent.offset, buffers), part, ends)
+            let extent = part.run.extent(reader.reader.chunk_bytes);
+            What::OnItsWay(reader.reader.ask(worker, extent, buffers), part, ends)
         }
         Step::Gather(load, rows) => {
-            let mut buffer = worker.take(&reader.pool).await?;
-            let (records, contents) = (rows.len(), &reader.contents);
+            let mut buffer = worker.take(&reader.reader.pool).await?;
+            let (records, contents) = (rows.len(), &reader.reader.contents);
             let place = Place { buffer: &mut buffer, at: 0 };
             contents.gather(&load.bucket, &load.order, rows, place);
             let bytes = records * contents.record_bytes();
@@ -240,14 +221,14 @@ async fn hand_on_oldest(
         What::OnItsWay(ticket, part, ends) => {
             let (buffers, result) = ticket.wait(&worker.node).await;
             result?;
-            let chunks = reader.spill_reader().open(worker, part, buffers)?;
+            let chunks = reader.reader.open(worker, part, buffers)?;
             let records: u64 = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
             if records != part.records {
-                let extent = part.run.extent(reader.chunk_bytes);
-                return Err(reader.spill_reader().spoilt(extent).into());
+                let extent = part.run.extent(reader.reader.chunk_bytes);
+                return Err(reader.reader.spoilt(extent).into());
             }
             if let Some(extent) = ends {
-                reader.spill.release(&worker.node, extent).await;
+                reader.reader.spill.release(&worker.node, extent).await;
             }
             chunks
         }

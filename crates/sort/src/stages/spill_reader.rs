@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use node::{Buffer, ChainTicket, Pool, Work};
 use pipeline::{Dial, Failure, Worker};
@@ -17,13 +18,14 @@ use crate::spill::{Extent, Spill};
 const RELEASES: u64 = 64;
 
 /// What runs are read with.
-#[derive(Clone, Copy)]
-pub(crate) struct SpillReader<'a> {
-    pub contents: &'a dyn Contents,
-    pub spill: &'a Spill,
-    /// Requests in flight at most.
-    pub depth: &'a Dial,
-    pub pool: &'a Pool,
+#[derive(Clone)]
+pub(crate) struct SpillReader {
+    pub contents: Arc<dyn Contents>,
+    pub spill: Spill,
+    /// Requests in flight of each worker.
+    pub depth: Dial,
+    /// For what is read.
+    pub pool: Pool,
     pub chunk_bytes: usize,
     /// Shorter runs keep their space until the files are removed.
     pub least_released: u64,
@@ -31,7 +33,7 @@ pub(crate) struct SpillReader<'a> {
 
 /// Runs on their way back. Each comes with a note of whoever asked for it; a note may come without a run.
 pub(crate) struct Runs<'a, Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> {
-    reader: SpillReader<'a>,
+    reader: &'a SpillReader,
     wanted: Peekable<Wanted>,
     in_flight: VecDeque<Asked<Note>>,
     /// Chunks for the next run, while there are not enough.
@@ -63,9 +65,9 @@ pub(crate) fn wishes(runs: Vec<Run>, records: u64) -> impl Iterator<Item = Spill
     })
 }
 
-impl<'a> SpillReader<'a> {
+impl SpillReader {
     /// Reads these.
-    pub(crate) fn read<Note, Wanted>(self, wanted: Wanted) -> Runs<'a, Note, Wanted>
+    pub(crate) fn read<Note, Wanted>(&self, wanted: Wanted) -> Runs<'_, Note, Wanted>
     where
         Wanted: Iterator<Item = (Option<Spilled>, Note)>,
     {
@@ -173,10 +175,10 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
         while self.in_flight.len() < reader.depth.get() {
             let Some(&(wish, _)) = self.wanted.peek() else { break };
             while self.gathered.len() < wish.map_or(0, |wish| wish.run.chunks()) {
-                match worker.try_take(reader.pool).await {
+                match worker.try_take(&reader.pool).await {
                     Some(buffer) => self.gathered.push(buffer?),
                     None if self.in_flight.is_empty() => {
-                        self.gathered.push(worker.take(reader.pool).await?);
+                        self.gathered.push(worker.take(&reader.pool).await?);
                     }
                     None => return Ok(()),
                 }

@@ -34,19 +34,22 @@ impl WriteSize {
         self.least
     }
 
-    /// A token was asked for.
-    pub(crate) fn asked(&mut self, granted: bool) {
+    /// A token was asked for. What the least was, and why it is another now.
+    pub(crate) fn asked(&mut self, granted: bool) -> Option<(usize, &'static str)> {
         self.asked += 1;
         self.granted += u32::from(granted);
         if self.asked < ASKED {
-            return;
+            return None;
         }
-        if self.granted > IDLE {
-            self.least = (2 * self.least).min(self.most);
-        } else if self.granted < BUSY {
-            self.least = (self.least / 2).max(self.first);
-        }
+        let (before, granted) = (self.least, self.granted);
         (self.asked, self.granted) = (0, 0);
+        let (least, why) = match granted {
+            granted if granted > IDLE => ((2 * before).min(self.most), "disks wait"),
+            granted if granted < BUSY => ((before / 2).max(self.first), "disks are busy"),
+            _ => return None,
+        };
+        self.least = least;
+        (least != before).then_some((before, why))
     }
 }
 
@@ -58,7 +61,8 @@ mod tests {
     fn writes_grow_while_disks_are_idle_and_shrink_when_they_are_busy() {
         let mut size = WriteSize::new(4, 50);
         let mut after = |granted: bool| {
-            (0..ASKED).for_each(|_| size.asked(granted));
+            let moved = (0..ASKED).filter_map(|_| size.asked(granted)).count();
+            assert!(moved <= 1);
             size.least()
         };
         assert_eq!([true, true, true, true, true].map(&mut after), [8, 16, 32, 50, 50]);

@@ -29,6 +29,33 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
     }
 }
 
+/// A job that spills under this plan, over one or two temporary directories, with few more chunks than the least
+/// that works.
+pub fn spilling_job(
+    (inputs, records): (&[&str], Option<u64>),
+    order: &Order,
+    plan: Choice,
+    random: &mut Random,
+) -> Job {
+    let mut job = job(inputs, "/out", order);
+    job.plan = plan;
+    job.temporary = vec![PathBuf::from("/tmp0"), PathBuf::from("/tmp1")];
+    job.temporary.truncate(1 + random.below(2));
+    job.tuning = drawn_tuning(random);
+    if plan == Choice::Merge {
+        job.tuning.load_chunks = [None, Some(1), Some(2)][random.below(3)];
+    }
+    job.resources.io = [IoChoice::Direct, IoChoice::Buffered][random.below(2)];
+    let least = least_chunks(&job, order, records);
+    job.tuning.chunks = Some(least + random.below(20));
+    job
+}
+
+/// The files of the driver's only node.
+pub fn paths(driver: &Driver) -> Vec<PathBuf> {
+    driver.disks(0).paths()
+}
+
 /// Small units and drawn worker counts, so that few records make many units.
 pub fn drawn_tuning(random: &mut Random) -> Tuning {
     let mut up_to = |most: usize| Some(1 + random.below(most));

@@ -1,18 +1,10 @@
 use super::*;
 use crate::job::IoChoice;
+use crate::plan::tests::shape;
 
 fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<Plan, SortError> {
-    let shape = Shape {
-        inputs: 1,
-        records,
-        record_bytes,
-        sequential_output: false,
-        outputs: 1,
-        stable: true,
-        temporary: 1,
-    };
     let resources = Resources { cores: 4, memory_bytes, io: IoChoice::Auto };
-    Plan::merge(&shape, &resources, &Tuning::default())
+    Plan::merge(&shape(records, record_bytes), &resources, &Tuning::default())
 }
 
 #[test]
