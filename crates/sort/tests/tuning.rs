@@ -162,3 +162,35 @@ fn a_derived_plan_is_left_alone() {
     assert!(auto.moves.len() < 20, "{:#?}", auto.moves);
     assert!(auto.seconds < 1.02 * off.seconds, "{} s, not {}", auto.seconds, off.seconds);
 }
+
+/// Where a temporary disk waits for the input, its writes may as well be larger (TritonSort 5.3).
+#[test]
+fn writes_grow_while_the_temporary_disk_waits() {
+    let moves = |tune: Tune| {
+        let disk = DiskModel::default();
+        let driver = Driver::with(1, 1, Costs::default(), disk);
+        let disks = driver.disks(0);
+        disks.mount(Path::new("/in"), DiskModel { read_ns_per_kib: 100_000, ..disk });
+        disks.put_counted(Path::new("/in"), 60_000_000);
+        let mut job = job(&["/in"], "/out", &Order::gensort(Ties::Record));
+        job.contents = Arc::new(Counts::new(100, 1.0, 1));
+        job.plan = Choice::TwoPass;
+        job.temporary = vec![PathBuf::from("/tmp")];
+        job.tuning = Tuning {
+            unit_records: Some(1000),
+            buckets: Some(4),
+            chunk_bytes: Some(64 << 10),
+            chunks: Some(400),
+            writers: Some(1),
+            depth: Some(1),
+            tune,
+            ..Tuning::default()
+        };
+        let mut moves = run(&driver, &job).unwrap().moves;
+        moves.retain(|one| one.what == "least_write_bytes");
+        moves
+    };
+    let grown = moves(Tune::Auto);
+    assert!(grown.first().is_some_and(|one| one.from == 1 << 20 && one.to > one.from), "{grown:?}");
+    assert_eq!(moves(Tune::Off), []);
+}
