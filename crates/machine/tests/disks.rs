@@ -101,7 +101,7 @@ fn released_space_can_be_taken_again() {
     let ends = driver.run(|node| async move {
         let space = || node.space(Path::new("/"));
         let first = create(&node, "first").await;
-        first.preallocate(&node, 64 * KIB as u64).await.unwrap();
+        first.preallocate(&node, 0..64 * KIB as u64).await.unwrap();
         let second = create(&node, "second").await;
         assert!(write(&node, &second, 0, 20 * KIB).await.is_err());
 

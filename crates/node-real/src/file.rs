@@ -81,7 +81,7 @@ impl FileHandle for RealFile {
     fn control(&self, control: Control) -> io::Result<u64> {
         let fd = &self.open.fd;
         match control {
-            Control::Preallocate(length) => preallocate(fd, length)?,
+            Control::Preallocate(range) => preallocate(fd, range)?,
             Control::Truncate(length) => rustix::fs::ftruncate(fd, length)?,
             Control::Release(range) => release(fd, range)?,
             Control::Lock => return lock(fd),
@@ -192,12 +192,16 @@ impl OpenFile {
 
 /// Reserves space and sets the length: writes inside the length of a file need no lock of the whole
 /// file, so several can be in flight. Where space cannot be reserved, the length alone is set.
-fn preallocate(fd: &OwnedFd, length: u64) -> io::Result<()> {
-    if length == 0 {
+fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
+    if range.is_empty() {
         return Ok(());
     }
-    match rustix::fs::fallocate(fd, FallocateFlags::empty(), 0, length) {
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(rustix::fs::ftruncate(fd, length)?),
+    let length = range.end - range.start;
+    match rustix::fs::fallocate(fd, FallocateFlags::empty(), range.start, length) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+            let now = rustix::fs::fstat(fd)?.st_size as u64;
+            Ok(rustix::fs::ftruncate(fd, now.max(range.end))?)
+        }
         reserved => Ok(reserved?),
     }
 }

@@ -221,8 +221,8 @@ pub fn set_chain_len(buffers: &mut [Buffer], len: usize) {
 /// A change of a file that moves no data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Make the file this long with its space reserved.
-    Preallocate(u64),
+    /// Reserve a range's space; make the file at least so long.
+    Preallocate(Range<u64>),
     /// Make the file this long.
     Truncate(u64),
     /// Give a range's space back; it reads as zeros.

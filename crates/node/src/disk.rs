@@ -279,9 +279,10 @@ impl File {
         ticket.wait(node).await.map_err(|cause| self.failed("sync", cause))
     }
 
-    /// Makes the file `length` long with its space reserved.
-    pub async fn preallocate(&self, node: &Node, length: u64) -> Result<(), DiskError> {
-        self.control(node, "reserve space for", Control::Preallocate(length)).await.map(drop)
+    /// Reserves the space of a range, and makes the file at least so long. What was released in it takes space
+    /// again.
+    pub async fn preallocate(&self, node: &Node, range: Range<u64>) -> Result<(), DiskError> {
+        self.control(node, "reserve space for", Control::Preallocate(range)).await.map(drop)
     }
 
     /// Makes the file `length` long.

@@ -44,7 +44,7 @@ pub struct Move {
     pub seconds: f64,
     /// Whose.
     pub stage: &'static str,
-    /// "workers", or the name of a dial.
+    /// "workers", the name of a dial, or of what a stage moves itself.
     pub what: &'static str,
     /// What it was.
     pub from: usize,

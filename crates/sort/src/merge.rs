@@ -279,7 +279,7 @@ impl MergeSort<'_> {
             pool,
         };
         let reader = RunReader {
-            reader: SpillReader {
+            spilled: SpillReader {
                 contents: Arc::clone(&sources.contents),
                 spill: self.spill.clone(),
                 depth: Dial::fixed(MOST_IN_FLIGHT.div_ceil(readers)),

@@ -96,7 +96,8 @@ async fn sort(
 ///
 /// One pass where all fits in memory for sure. A merge for what has unknown length, since it needs no
 /// splitters of what has not come yet, and for what is nearly sorted: its runs are few and long. Else two
-/// passes: distribution does not slow down as the input grows (TritonSort 2.5).
+/// passes: distribution does not slow down as the input grows (TritonSort 2.5). But where memory is so little that
+/// partitions would be divided again, a merge that takes all runs at once writes less.
 async fn choose(
     node: &Node,
     job: &Job,
@@ -116,6 +117,13 @@ async fn choose(
             Err(_) => {
                 let seen = Presorted::measure(node, job, inputs).await?;
                 let merged = seen.is_nearly_sorted().then(|| merge().ok()).flatten();
+                if merged.is_none()
+                    && two().is_ok_and(|plan| plan.divides_again())
+                    && let Some(plan) = merge().ok().filter(Plan::merges_at_once)
+                {
+                    let why = "partitions would have to be divided again".to_owned();
+                    return Ok((plan, Some(why)));
+                }
                 // Large records need much memory for a sample, and a merge needs none.
                 let plan =
                     merged.map_or_else(two, Ok).or_else(|least| merge().map_err(|_| least))?;

@@ -7,14 +7,14 @@
 //!
 //! Each file is a log: whatever is written next lies behind what was written before, whose partition it
 //! may be of, so all writing is sequential. What has been read again is given back to the file system, unless
-//! it is very little.
-//! Where that cannot make holes, a directory has a few files instead, each for a range of keys, and each
-//! gives its space back when everything in it has been read. A directory that is full gets no more; the
-//! others go on.
+//! it is very little. Where that cannot make holes, a directory has a few files instead, each for a range of
+//! keys, and each gives its space back when everything in it has been read. A directory that is full gets no
+//! more; the others go on. What is divided again goes to new files, the next generation.
 
 mod log;
 
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,8 +65,10 @@ pub(crate) struct Slot {
 
 #[derive(Default)]
 struct State {
-    /// Those of each directory in turn, once they are made.
+    /// Those of each directory in turn, once they are made; then those of the next generation.
     files: Vec<Temporary>,
+    /// How many files each directory has, and whether they can have holes.
+    kinds: Vec<(usize, bool)>,
     making: bool,
     logs: Logs,
     closed: bool,
@@ -115,7 +117,7 @@ impl Spill {
         self.shared
             .change(node, |state| {
                 state.logs = Logs::new(&kinds, self.expected);
-                (state.files, state.making) = (files, false);
+                (state.files, state.kinds, state.making) = (files, kinds, false);
             })
             .await;
         Ok(made?)
@@ -142,6 +144,32 @@ impl Spill {
         Ok(())
     }
 
+    /// What is spilled from now on goes to other files: a hole waits until no request for its file is in flight,
+    /// so what is read and given back must not lie where others write.
+    pub(crate) async fn next_generation(&self, node: &Node) -> Result<(), Failure> {
+        let kinds = self.shared.look(|state| state.kinds.clone());
+        let mut files = Vec::new();
+        for (directory, (count, _)) in self.directories.iter().zip(kinds) {
+            for _ in 0..count {
+                match Temporary::another(node, directory, self.how).await {
+                    Ok(file) => files.push(file),
+                    Err(error) => {
+                        remove_all(node, &files).await;
+                        return Err(DiskError { path: directory.to_owned(), ..error }.into());
+                    }
+                }
+            }
+        }
+        self.shared
+            .change(node, |state| {
+                state.files.append(&mut files);
+                let State { logs, kinds, .. } = state;
+                logs.next_generation(kinds);
+            })
+            .await;
+        Ok(())
+    }
+
     /// Room for so many bytes.
     ///
     /// # Errors
@@ -161,7 +189,7 @@ impl Spill {
             match self.shared.wait_for(node, step).await? {
                 Taken::Now(extent) => return Ok(extent),
                 Taken::Full => return Err(self.all_full()),
-                Taken::Reserve(extent, length) => match self.reserve(node, extent, length).await {
+                Taken::Reserve(extent, range) => match self.reserve(node, extent, range).await {
                     Ok(()) => return Ok(extent),
                     Err(error) => self.is_full(node, extent, error).await?,
                 },
@@ -169,14 +197,29 @@ impl Spill {
         }
     }
 
-    /// Reserves the file's space up to `length`, or if there is not so much, up to the extent's end.
-    async fn reserve(&self, node: &Node, extent: Extent, length: u64) -> Result<(), DiskError> {
+    /// Reserves that range of the file, or if there is not so much, of what goes beyond the extent's end half
+    /// as much, and half of that.
+    async fn reserve(
+        &self,
+        node: &Node,
+        extent: Extent,
+        Range { start, end: mut upto }: Range<u64>,
+    ) -> Result<(), DiskError> {
         let (file, end) = (self.file(extent), extent.offset + extent.bytes);
-        let reserved = match file.preallocate(node, length).await {
-            Err(error) if is_full(&error) => file.preallocate(node, end).await.map(|()| end)?,
-            reserved => reserved.map(|()| length)?,
-        };
-        self.shared.change(node, |state| state.logs.reserved(extent.file, reserved)).await;
+        loop {
+            match file.preallocate(node, start..upto).await {
+                Err(error) if is_full(&error) && upto > end => {
+                    upto = end + (upto - end) / 2 / BLOCK_BYTES * BLOCK_BYTES;
+                    let step = upto - end;
+                    self.shared.change(node, |state| state.logs.is_tight(extent.file, step)).await;
+                }
+                reserved => {
+                    reserved?;
+                    break;
+                }
+            }
+        }
+        self.shared.change(node, |state| state.logs.reserved(extent.file, upto)).await;
         Ok(())
     }
 

@@ -43,8 +43,8 @@ pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report
 struct Came {
     splitters: Posted<Splitters>,
     chunks: Queue<Vec<Chunk>>,
-    /// Whether memory may keep some of it: of what is partitioned again it does not.
-    keeps: bool,
+    /// Of what is partitioned again memory keeps nothing; so many chunks of other partitions stay beside it.
+    again_beside: Option<usize>,
     /// Which part of the output it is.
     positions: Range<f64>,
 }
@@ -62,7 +62,7 @@ impl TwoPass<'_> {
         let memory = run.pools(&pipeline)?;
         let splitters = pipeline.owns(Posted::new(run.node, "splitters"));
         let chunks = run.start_input(&mut pipeline, &splitters, &memory);
-        let came = Came { splitters, chunks, keeps: true, positions: 0.0..1.0 };
+        let came = Came { splitters, chunks, again_beside: None, positions: 0.0..1.0 };
         let (mut partitions, mut stages) = self.divide(pipeline, came, &memory).await?;
         let spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
         let mut passes = 1 + u32::from(spilled > 0);
@@ -104,13 +104,16 @@ impl TwoPass<'_> {
         memory: &Pools,
         stages: &mut Vec<StageReport>,
     ) -> Result<Vec<Partition>, Failure> {
+        self.spill.next_generation(self.run.node).await?;
         let mut all = Vec::new();
         let count = partitions.len() as f64;
+        let staying = partitions.iter().map(|partition| partition.chunks.len()).sum();
         for (number, partition) in partitions.into_iter().enumerate() {
             if !self.is_too_large(&partition) {
                 all.push(partition);
                 continue;
             }
+            debug_assert!(partition.chunks.is_empty(), "all of it was spilled");
             let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
             run.job
                 .control
@@ -125,7 +128,7 @@ impl TwoPass<'_> {
                 (2 * partition.spilled_chunks()).div_ceil(fits).clamp(2, plan.buckets.max(2));
             let reloader = Reloader {
                 // What is read is written again: it must not take space twice.
-                reader: self.reader(&memory.chunks, &run.dials.readers, 0),
+                spilled: self.reader(&memory.chunks, &run.dials.readers, 0),
                 runs: Arc::new(partition.runs),
                 records: partition.spilled_records,
                 buckets,
@@ -142,7 +145,7 @@ impl TwoPass<'_> {
                 (&memory.chunks, &memory.chunks),
             );
             let positions = number as f64 / count..(number + 1) as f64 / count;
-            let came = Came { splitters, chunks, keeps: false, positions };
+            let came = Came { splitters, chunks, again_beside: Some(staying), positions };
             let (parts, did) = self.divide(pipeline, came, memory).await?;
             add_up(stages, did);
             all.extend(parts);
@@ -159,7 +162,8 @@ impl TwoPass<'_> {
     ) -> Result<(Vec<Partition>, Vec<StageReport>), Failure> {
         let (node, plan, spilling) = (self.run.node, &self.run.plan, self.spilling);
         let dials = &self.run.dials;
-        let Came { splitters, chunks, keeps, positions } = came;
+        let Came { splitters, chunks, again_beside, positions } = came;
+        let limits = plan.limits(spilling);
         let ledger = pipeline.owns(Ledger::new(node));
         let files = pipeline.owns(self.spill.clone());
         let each = spilling.tokens();
@@ -171,8 +175,8 @@ impl TwoPass<'_> {
         let buffers = PartitionBuffers {
             splitters,
             chunks,
-            limits: if keeps { plan.limits(spilling) } else { plan.limits(spilling).again() },
-            keeps,
+            limits: again_beside.map_or(limits, |staying| limits.beside(staying)),
+            keeps: again_beside.is_none(),
             positions,
             tokens: tokens.clone(),
             out: chains.clone(),
@@ -228,7 +232,7 @@ impl TwoPass<'_> {
         all.finish(node).await;
         let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
         let loader = Loader {
-            reader: self.reader(&memory.chunks, &run.dials.loader, LEAST_RELEASED_BYTES),
+            spilled: self.reader(&memory.chunks, &run.dials.loader, LEAST_RELEASED_BYTES),
             partitions: all,
             out: buckets.clone(),
         };

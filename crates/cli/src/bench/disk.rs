@@ -204,7 +204,7 @@ impl Trial {
         time: Duration,
     ) -> Result<(u64, f64), Failure> {
         if self.way == Way::Write {
-            file.preallocate(node, file_bytes).await?;
+            file.preallocate(node, 0..file_bytes).await?;
         }
         let requests = Requests::new(node, self.way, self.bytes, self.depth)?;
         let begin = Instant::now();

@@ -55,7 +55,7 @@ async fn at_once(node: &Node, input: PathBuf, output: PathBuf) -> Result<Floor, 
     let writes = Requests::new(node, Way::Write, BLOCK_BYTES, DEPTH)?;
     let begin = Instant::now();
     let into = node.open(&output, Open::Create { direct: true, mode: MODE }).await?;
-    into.preallocate(node, bytes).await?;
+    into.preallocate(node, 0..bytes).await?;
     let target = into.clone();
     let writer = node.try_spawn(WRITER, move |node| async move {
         writes.run(&node, &target, offsets()).await?;

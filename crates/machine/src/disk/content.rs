@@ -33,7 +33,7 @@ pub(super) struct Content {
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     /// So long, with space of its own.
-    Reserve(u64),
+    Reserve(Range<u64>),
     /// So long.
     Resize(u64),
     /// The range reads as zeros and takes no space.
@@ -95,9 +95,9 @@ impl Content {
 
     pub fn change(&mut self, change: &Change) {
         match change {
-            Change::Reserve(length) => {
-                self.resize(*length);
-                self.holes.fill(0..*length);
+            Change::Reserve(range) => {
+                self.resize(self.length.max(range.end));
+                self.holes.fill(range.clone());
             }
             Change::Resize(length) => self.resize(*length),
             Change::Release(range) => self.release(range),

@@ -50,9 +50,9 @@ impl FileHandle for Handle {
     fn control(&self, control: Control) -> io::Result<u64> {
         self.shared.count()?;
         let change = match control {
-            Control::Preallocate(length) => {
-                self.shared.check_room(&self.inode, &(0..length))?;
-                Change::Reserve(length)
+            Control::Preallocate(range) => {
+                self.shared.check_room(&self.inode, &range)?;
+                Change::Reserve(range)
             }
             Control::Truncate(length) => Change::Resize(length),
             Control::Release(range) => Change::Release(range),

@@ -110,7 +110,7 @@ pub fn files_change_length(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         let file = node.open(&path, create(false)).await.unwrap();
-        file.preallocate(&node, 20_000).await.unwrap();
+        file.preallocate(&node, 0..20_000).await.unwrap();
         assert_eq!(node.metadata(&path).await.unwrap().length, 20_000);
         file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000).wait(&node).await.1.unwrap();
         file.truncate(&node, 12_288).await.unwrap();

@@ -87,7 +87,7 @@ impl OutputFile {
             let file = unfinished.target.clone();
             return Err(SortError::NoRoom { file, needed: length, free }.into());
         }
-        Ok(self.file.preallocate(node, length).await.map_err(|error| self.named(error))?)
+        Ok(self.file.preallocate(node, 0..length).await.map_err(|error| self.named(error))?)
     }
 
     /// The directory that it is made in, if it is a file.

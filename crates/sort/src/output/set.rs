@@ -206,7 +206,7 @@ impl OutputSet {
         let file = temporary.file.clone();
         let part = Part { temporary, directory: cut.directory, name, length };
         self.change(node, |state| state.parts.push(part)).await;
-        Ok(file.preallocate(node, length).await.map_err(|error| self.named(error))?)
+        Ok(file.preallocate(node, 0..length).await.map_err(|error| self.named(error))?)
     }
 
     pub(super) fn file(&self, number: usize) -> File {

@@ -258,6 +258,13 @@ impl Plan {
         if fits { 0 } else { written }
     }
 
+    /// Whether one merge takes all runs, however random the input is.
+    pub(crate) fn merges_at_once(&self) -> bool {
+        self.merging
+            .as_ref()
+            .is_some_and(|merging| self.all_loads(merging) <= merging.fan_in as u64)
+    }
+
     /// What the merge and the loads that stay in memory share.
     pub(crate) fn room(&self) -> Room {
         let read = (RUN_READ_BYTES / self.chunk_bytes as u64).max(1) as usize;

@@ -156,14 +156,18 @@ impl Plan {
     fn times(&self, bytes: u64) -> u32 {
         let Some(spilling) = self.spilling else { return 0 };
         let records = spilling.partition_chunks as u64 * u64::from(spilling.chunk_records);
-        let mut left = bytes.div_ceil((records * self.record_bytes as u64).max(1));
-        let mut times = 1;
-        left = (left * UNEVEN_PERCENT).div_ceil(100 * self.buckets as u64);
-        while left > 1 && times < MOST_TIMES {
-            left = (left * UNEVEN_PERCENT).div_ceil(100 * self.buckets as u64);
-            times += 1;
+        let fits = u128::from(records) * self.record_bytes as u128;
+        let largest = |bytes| bytes * u128::from(UNEVEN_PERCENT) / (100 * self.buckets as u128);
+        let (mut left, mut times) = (largest(u128::from(bytes)), 1);
+        while left > fits && times < MOST_TIMES {
+            (left, times) = (largest(left), times + 1);
         }
         times
+    }
+
+    /// Whether some partitions will be too large for memory, as far as that is known.
+    pub(crate) fn divides_again(&self) -> bool {
+        self.input_bytes.is_some_and(|bytes| self.times(bytes) > 1)
     }
 
     /// So many partitions, and chunks as for a pool of about that size.
@@ -250,8 +254,10 @@ impl Plan {
             (input / self.record_bytes as u64).div_ceil(spilling.chunk_records.max(1).into());
         // Of each partition a chunk may be half empty, and two are read back beside what stays.
         let chunks = full + (self.distributors * self.buckets / 2) as u64;
+        // While a partition is partitioned again, half of what is held may stay.
         let kept = (self.chunks as u64).saturating_sub(2 * full / self.buckets as u64);
-        let kept = kept.min(spilling.held as u64);
+        let again = if self.divides_again() { 2 } else { 1 };
+        let kept = kept.min(spilling.held as u64 / again);
         if full <= kept { 0 } else { (chunks - kept) * self.chunk_bytes as u64 }
     }
 

@@ -5,8 +5,11 @@ use std::ops::Range;
 use super::Extent;
 
 /// Space is reserved in steps: writes inside the length of a file need no lock of all of it, so several are in
-/// flight; but a step waits until none is, so they should be few. A step is half of what is still expected, or
-/// where more comes than that, this part of what the file has: what is reserved in vain is little.
+/// flight; but a step waits until none is, so they should be few. While more is expected, a step is this part of
+/// what the file has, and at most half of what is expected: in the end little is reserved in vain.
+const GROWTH: u64 = 16;
+
+/// Where more comes than was expected, a step is this part of what the file has.
 const STEP_SHARE: u64 = 128;
 const LEAST_STEP_BYTES: u64 = 256 << 10;
 const MOST_STEP_BYTES: u64 = 64 << 20;
@@ -23,6 +26,8 @@ pub(super) struct Log {
     /// Whether what is released gives space back at once; else the file does when nothing in it is live.
     holes: bool,
     full: bool,
+    /// There was no room for a larger step.
+    most_step: Option<u64>,
     /// Whether its space is being given back.
     emptying: bool,
 }
@@ -43,7 +48,7 @@ impl Log {
 #[derive(Debug, Default)]
 pub(super) struct Logs {
     logs: Vec<Log>,
-    /// The logs of each directory.
+    /// The logs of each directory that are written.
     of: Vec<Range<usize>>,
     /// Bytes that were given out in each directory.
     written: Vec<u64>,
@@ -56,8 +61,8 @@ pub(super) struct Logs {
 pub(super) enum Taken {
     /// Here.
     Now(Extent),
-    /// Here, once the file has space up to that byte.
-    Reserve(Extent, u64),
+    /// Here, once the file has space for that range.
+    Reserve(Extent, Range<u64>),
     /// Nowhere: all directories are full.
     Full,
 }
@@ -65,14 +70,20 @@ pub(super) enum Taken {
 impl Logs {
     /// Logs of directories, of each so many, and whether they can have holes; for so many bytes, about.
     pub(super) fn new(directories: &[(usize, bool)], expected: u64) -> Logs {
-        let mut logs = Logs { expected, ..Logs::default() };
-        for &(count, holes) in directories {
-            let first = logs.logs.len();
-            logs.logs.resize(first + count, Log::new(holes));
-            logs.of.push(first..first + count);
-            logs.written.push(0);
-        }
+        let written = vec![0; directories.len()];
+        let mut logs = Logs { expected, written, ..Logs::default() };
+        logs.next_generation(directories);
         logs
+    }
+
+    /// From now on what comes goes to new logs.
+    pub(super) fn next_generation(&mut self, directories: &[(usize, bool)]) {
+        self.of.clear();
+        for &(count, holes) in directories {
+            let first = self.logs.len();
+            self.logs.resize(first + count, Log::new(holes));
+            self.of.push(first..first + count);
+        }
     }
 
     /// Takes the next bytes in that directory, or where there is room; `None` while nobody can tell.
@@ -90,7 +101,6 @@ impl Logs {
             };
             file = other;
         }
-        let half = self.expected / (2 * self.logs.len() as u64);
         let log = &mut self.logs[file];
         if log.emptying {
             return None;
@@ -100,16 +110,23 @@ impl Logs {
         self.written[found.expect("every file is in a directory")] += bytes;
         let extent = Extent { file, offset: log.end, bytes };
         (log.end, log.live) = (log.end + bytes, log.live + bytes);
-        let step = (log.end / STEP_SHARE).clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES).max(half);
-        let reserve = (log.end > log.reserved).then(|| log.end + step);
+        let expected = (log.end / GROWTH).min(self.expected / 2);
+        let step = (log.end / STEP_SHARE).clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES).max(expected);
+        let step = step.min(log.most_step.unwrap_or(step));
+        let reserve = (log.end > log.reserved).then(|| log.reserved..log.end + step);
         self.measure();
-        Some(reserve.map_or(Taken::Now(extent), |length| Taken::Reserve(extent, length)))
+        Some(reserve.map_or(Taken::Now(extent), |range| Taken::Reserve(extent, range)))
     }
 
     pub(super) fn reserved(&mut self, file: usize, length: u64) {
         let log = &mut self.logs[file];
         log.reserved = log.reserved.max(length);
         self.measure();
+    }
+
+    /// There is room for steps up to that one only.
+    pub(super) fn is_tight(&mut self, file: usize, step: u64) {
+        self.logs[file].most_step = Some(step);
     }
 
     fn measure(&mut self) {
@@ -120,7 +137,8 @@ impl Logs {
     pub(super) fn spare(&mut self) -> Vec<(usize, u64)> {
         self.expected = 0;
         let spare = |log: &mut Log| {
-            (log.reserved > log.end).then(|| {
+            // A step that failed may have taken some of it.
+            (log.reserved > log.end || log.most_step.is_some()).then(|| {
                 log.reserved = log.end;
                 log.end
             })
@@ -131,10 +149,12 @@ impl Logs {
 
     /// There was no room for an extent. Whether another directory may have some.
     pub(super) fn is_full(&mut self, extent: Extent) -> bool {
-        let directory = self.of.iter().find(|files| files.contains(&extent.file));
-        let files = directory.expect("every file is in a directory").clone();
-        self.logs[files].iter_mut().for_each(|log| log.full = true);
+        let directory = self.of.iter().position(|files| files.contains(&extent.file));
+        let directory = directory.expect("every file is in a directory");
+        self.logs[self.of[directory].clone()].iter_mut().for_each(|log| log.full = true);
         self.logs[extent.file].live -= extent.bytes;
+        self.written[directory] -= extent.bytes;
+        self.expected += extent.bytes;
         self.logs.iter().any(|log| !log.full)
     }
 
@@ -194,9 +214,9 @@ mod tests {
     #[test]
     fn space_is_reserved_in_steps() {
         let mut logs = Logs::new(&[(1, true)], 0);
-        let Some(Taken::Reserve(_, length)) = logs.take(0, 0.0, 4096) else { panic!() };
-        logs.reserved(0, length);
-        let rest = (length - 4096) / 4096;
+        let Some(Taken::Reserve(_, range)) = logs.take(0, 0.0, 4096) else { panic!() };
+        logs.reserved(0, range.end);
+        let rest = (range.end - 4096) / 4096;
         assert!((0..rest).all(|_| matches!(logs.take(0, 0.0, 4096), Some(Taken::Now(_)))));
         assert!(matches!(logs.take(0, 0.0, 4096), Some(Taken::Reserve(..))));
     }
@@ -207,12 +227,12 @@ mod tests {
         let mut logs = Logs::new(&[(1, true)], expected);
         let mut steps = 0;
         for _ in 0..expected / block {
-            if let Taken::Reserve(_, length) = logs.take(0, 0.0, block).unwrap() {
-                logs.reserved(0, length);
+            if let Taken::Reserve(_, range) = logs.take(0, 0.0, block).unwrap() {
+                logs.reserved(0, range.end);
                 steps += 1;
             }
         }
-        assert!((1..16).contains(&steps), "{steps} steps");
+        assert!((1..150).contains(&steps), "{steps} steps");
         assert!(logs.peak_bytes() < expected + expected / 64, "{}", logs.peak_bytes());
     }
 

@@ -10,7 +10,7 @@ use crate::stages::spill_reader::{SpillReader, wishes};
 /// What the loader needs.
 #[derive(Clone)]
 pub(crate) struct Loader {
-    pub reader: SpillReader,
+    pub spilled: SpillReader,
     /// Each with its bucket, which has all but its chunks that are on disk; in the order in which
     /// buckets are to be begun.
     pub partitions: Queue<(Bucket, Vec<Run>)>,
@@ -27,7 +27,7 @@ pub(crate) async fn load(worker: &Worker, loader: &Loader) -> Result<(), Failure
     while let Some(partition) = worker.pop(&loader.partitions).await? {
         partitions.push(partition);
     }
-    let reader = &loader.reader;
+    let reader = &loader.spilled;
     let mut runs = reader.read(parts(partitions));
     // Chunks of the partition that is being read.
     let mut here = Vec::new();

@@ -79,9 +79,9 @@ impl Limits {
         self.held / 2
     }
 
-    /// Those of a partition that is partitioned again.
-    pub(crate) fn again(self) -> Limits {
-        Limits { held: self.held - self.stays_beside(), ..self }
+    /// Those of a partition that is partitioned again, while so many chunks stay beside it.
+    pub(crate) fn beside(self, staying: usize) -> Limits {
+        Limits { held: self.held - staying, ..self }
     }
 }
 

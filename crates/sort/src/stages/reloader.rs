@@ -22,7 +22,7 @@ const OVERSAMPLING: usize = 128;
 /// What the reloader needs.
 #[derive(Clone)]
 pub(crate) struct Reloader {
-    pub reader: SpillReader,
+    pub spilled: SpillReader,
     /// Where it lies; nothing of it is in memory.
     pub runs: Arc<Vec<Run>>,
     /// How many records that are.
@@ -36,7 +36,7 @@ pub(crate) struct Reloader {
 
 /// The reloader's work: one worker.
 pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), Failure> {
-    let reader = &reloader.reader;
+    let reader = &reloader.spilled;
     let splitters = sample(worker, reloader).await?;
     reloader.splitters.post(&worker.node, splitters).await;
     let wanted = wishes(reloader.runs.to_vec(), reloader.records).map(|wish| (Some(wish), ()));
@@ -65,7 +65,7 @@ struct Place {
 
 /// Draws splitters from chunks all over the partition.
 async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failure> {
-    let reader = &reloader.reader;
+    let reader = &reloader.spilled;
     let all = reloader.runs.iter().map(|run| run.chunks()).sum::<usize>();
     let chunk_records = reloader.records / all as u64;
     let records = (reloader.buckets * OVERSAMPLING).min(reloader.sample);
@@ -104,7 +104,7 @@ fn places(
     chunk_records: u64,
     (wanted, all): (usize, usize),
 ) -> impl Iterator<Item = Place> {
-    let bytes = reloader.reader.chunk_bytes as u64;
+    let bytes = reloader.spilled.chunk_bytes as u64;
     let chunks = reloader.runs.iter().flat_map(move |run| {
         let extent = run.extent(bytes as usize);
         let offsets = (0..run.chunks() as u64).map(move |chunk| extent.offset + chunk * bytes);

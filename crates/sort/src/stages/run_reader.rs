@@ -23,7 +23,7 @@ use crate::stages::spill_reader::SpillReader;
 #[derive(Clone)]
 pub(crate) struct RunReader {
     /// Its pool is for `READS_AHEAD` reads of each run.
-    pub reader: SpillReader,
+    pub spilled: SpillReader,
     pub runs: Runs,
     pub wants: Wants,
     pub arrivals: Arrivals,
@@ -119,7 +119,7 @@ pub(crate) async fn read_runs(worker: &Worker, reader: &RunReader) -> Result<(),
     let wants = &reader.wants.0[worker.index];
     let mut in_flight = VecDeque::new();
     loop {
-        if in_flight.len() == reader.reader.depth.get() {
+        if in_flight.len() == reader.spilled.depth.get() {
             hand_on_oldest(worker, reader, &mut in_flight).await?;
         }
         let next = match worker.try_pop(wants).await {
@@ -153,7 +153,7 @@ impl Cursor {
                 let part = self.part(*all, reader);
                 self.done += part.run.chunks();
                 let ends = self.done == all.run.chunks();
-                (Step::Read(part, ends.then(|| all.run.extent(reader.reader.chunk_bytes))), ends)
+                (Step::Read(part, ends.then(|| all.run.extent(reader.spilled.chunk_bytes))), ends)
             }
             Stretch::Memory(load) => {
                 let all = load.bucket.records as usize;
@@ -170,12 +170,12 @@ impl Cursor {
 
     /// The next chunks of a stretch.
     fn part(&self, all: Spilled, reader: &RunReader) -> Spilled {
-        let extent = all.run.extent(reader.reader.chunk_bytes);
+        let extent = all.run.extent(reader.spilled.chunk_bytes);
         let chunks = reader.read.min(all.run.chunks() - self.done);
         let before = (self.done * reader.chunk_records) as u64;
         let records = ((chunks * reader.chunk_records) as u64).min(all.records - before);
-        let offset = extent.offset + (self.done * reader.reader.chunk_bytes) as u64;
-        let bytes = (chunks * reader.reader.chunk_bytes) as u64;
+        let offset = extent.offset + (self.done * reader.spilled.chunk_bytes) as u64;
+        let bytes = (chunks * reader.spilled.chunk_bytes) as u64;
         Spilled { run: Run::new(Extent { offset, bytes, ..extent }, chunks), records }
     }
 }
@@ -190,14 +190,14 @@ async fn begin(
         Step::Read(part, ends) => {
             let mut buffers: Vec<Buffer> = Vec::with_capacity(part.run.chunks());
             while buffers.len() < part.run.chunks() {
-                buffers.push(worker.take(&reader.reader.pool).await?);
+                buffers.push(worker.take(&reader.spilled.pool).await?);
             }
-            let extent = part.run.extent(reader.reader.chunk_bytes);
-            What::OnItsWay(reader.reader.ask(worker, extent, buffers), part, ends)
+            let extent = part.run.extent(reader.spilled.chunk_bytes);
+            What::OnItsWay(reader.spilled.ask(worker, extent, buffers), part, ends)
         }
         Step::Gather(load, rows) => {
-            let mut buffer = worker.take(&reader.reader.pool).await?;
-            let (records, contents) = (rows.len(), &reader.reader.contents);
+            let mut buffer = worker.take(&reader.spilled.pool).await?;
+            let (records, contents) = (rows.len(), &reader.spilled.contents);
             let place = Place { buffer: &mut buffer, at: 0 };
             contents.gather(&load.bucket, &load.order, rows, place);
             let bytes = records * contents.record_bytes();
@@ -221,14 +221,14 @@ async fn hand_on_oldest(
         What::OnItsWay(ticket, part, ends) => {
             let (buffers, result) = ticket.wait(&worker.node).await;
             result?;
-            let chunks = reader.reader.open(worker, part, buffers)?;
+            let chunks = reader.spilled.open(worker, part, buffers)?;
             let records: u64 = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
             if records != part.records {
-                let extent = part.run.extent(reader.reader.chunk_bytes);
-                return Err(reader.reader.spoilt(extent).into());
+                let extent = part.run.extent(reader.spilled.chunk_bytes);
+                return Err(reader.spilled.spoilt(extent).into());
             }
             if let Some(extent) = ends {
-                reader.reader.spill.release(&worker.node, extent).await;
+                reader.spilled.spill.release(&worker.node, extent).await;
             }
             chunks
         }

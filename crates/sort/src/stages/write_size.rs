@@ -21,13 +21,17 @@ pub(crate) struct WriteSize {
     most: usize,
     asked: u32,
     granted: u32,
+    /// After a step back it does not grow for so many looks, each time for twice as many: where it is between
+    /// two sizes, it does not swing for ever.
+    rest: u32,
+    resting: u32,
 }
 
 impl WriteSize {
     /// From `first` chunks up to `most`.
     pub(crate) fn new(first: usize, most: usize) -> WriteSize {
         let first = first.clamp(1, most.max(1));
-        WriteSize { least: first, first, most, asked: 0, granted: 0 }
+        WriteSize { least: first, first, most, asked: 0, granted: 0, rest: 1, resting: 0 }
     }
 
     pub(crate) fn least(&self) -> usize {
@@ -43,11 +47,19 @@ impl WriteSize {
         }
         let (before, granted) = (self.least, self.granted);
         (self.asked, self.granted) = (0, 0);
+        if granted > IDLE && self.resting > 0 {
+            self.resting -= 1;
+            return None;
+        }
         let (least, why) = match granted {
             granted if granted > IDLE => ((2 * before).min(self.most), "disks wait"),
             granted if granted < BUSY => ((before / 2).max(self.first), "disks are busy"),
             _ => return None,
         };
+        if least < before {
+            self.rest = self.rest.saturating_mul(2);
+            self.resting = self.rest;
+        }
         self.least = least;
         (least != before).then_some((before, why))
     }
@@ -67,6 +79,17 @@ mod tests {
         };
         assert_eq!([true, true, true, true, true].map(&mut after), [8, 16, 32, 50, 50]);
         assert_eq!([false, false, false, false].map(&mut after), [25, 12, 6, 4]);
+    }
+
+    #[test]
+    fn it_does_not_swing_for_ever() {
+        let mut size = WriteSize::new(4, 50);
+        let mut moves = 0;
+        for _ in 0..10_000 {
+            let granted = size.least() < 16;
+            moves += (0..ASKED).filter_map(|_| size.asked(granted)).count();
+        }
+        assert!((5..40).contains(&moves), "{moves} moves");
     }
 
     #[test]
