@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use node::{DiskError, File, FileKind, Metadata, Node, Open, Standard};
 use pipeline::Failure;
+use record::Checksum;
 
 use crate::error::SortError;
 use crate::job::IoChoice;
@@ -59,6 +60,32 @@ pub(crate) struct Inputs {
     pub files: Vec<Input>,
     /// Records in all of them, where that is known.
     pub records: Option<u64>,
+    /// What the sets of files list, if every input is of one.
+    pub listed: Option<Listed>,
+}
+
+/// What manifests say of all records.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listed {
+    /// Sum over all records.
+    pub checksum: Checksum,
+    /// The first manifest.
+    pub manifest: PathBuf,
+}
+
+impl Listed {
+    /// # Errors
+    /// When what was read is not what is listed.
+    pub(crate) fn check(&self, read: Checksum) -> Result<(), SortError> {
+        if read == self.checksum {
+            return Ok(());
+        }
+        let what = format!(
+            "lists records with checksum {}; what was read has {read}: valsort tells which file it is",
+            self.checksum
+        );
+        Err(SortError::Manifest { file: self.manifest.clone(), what })
+    }
 }
 
 /// Some records of one input.
@@ -82,14 +109,26 @@ impl Inputs {
         record_bytes: usize,
         io: IoChoice,
     ) -> Result<Inputs, Failure> {
-        let mut inputs = Inputs { files: Vec::new(), records: Some(0) };
+        let mut inputs = Inputs { files: Vec::new(), records: Some(0), listed: None };
+        let mut listed = Some(Listed::default());
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
                 let file = open(node, source, io).await?;
                 inputs.add(source, file, record_bytes)?;
+                listed = None;
                 continue;
             };
             let refused = |what| SortError::Manifest { file: directory.join(Manifest::NAME), what };
+            let Some(checksum) = manifest.sum() else {
+                let what = format!("lists the checksum {:?}, which is none", manifest.checksum);
+                return Err(refused(what).into());
+            };
+            if let Some(Listed { checksum: all, manifest: first }) = &mut listed {
+                *all = all.merge(checksum);
+                if first.as_os_str().is_empty() {
+                    *first = directory.join(Manifest::NAME);
+                }
+            }
             if manifest.record_bytes != record_bytes {
                 let listed = manifest.record_bytes;
                 let what =
@@ -109,6 +148,7 @@ impl Inputs {
                 }
             }
         }
+        inputs.listed = listed.filter(|_| !sources.is_empty());
         Ok(inputs)
     }
 

@@ -87,6 +87,11 @@ impl Manifest {
         }
     }
 
+    /// The sum over all records, if it is one.
+    pub(crate) fn sum(&self) -> Option<Checksum> {
+        u128::from_str_radix(&self.checksum, 16).ok().map(Checksum)
+    }
+
     /// The manifest in a directory, if there is one.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use node::{Buffer, Node, Pool, Posted, Queue};
 use pipeline::{Failure, Pipeline, StageReport, Tuner, bottleneck};
+use record::Checksum;
 
 use crate::block::{Block, Bucket, Chunk};
 use crate::dials::Dials;
@@ -229,6 +230,9 @@ impl Run<'_> {
         outcome: Outcome,
     ) -> Result<Report, Failure> {
         let settled = self.tally.settle(&*self.job.contents)?;
+        if let Some(listed) = &self.inputs.listed {
+            listed.check(Checksum(settled.checksum))?;
+        }
         let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
             stages.iter().filter(|stage| names.contains(&stage.name)).map(of).sum()
         };

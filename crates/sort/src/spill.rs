@@ -131,14 +131,15 @@ impl Spill {
         files: &mut Vec<Temporary>,
         kinds: &mut Vec<(usize, bool)>,
     ) -> Result<(), DiskError> {
-        let named = |error| DiskError { path: directory.to_owned(), ..error };
-        let first = Temporary::create(node, directory, self.how).await.map_err(named)?;
+        let first = Temporary::create(node, directory, self.how).await;
+        let first = first.map_err(|error| cannot_make(directory, error))?;
         // There is nothing to give back yet, but it shows whether that can be done.
         let holes = first.file.release(node, 0..BLOCK_BYTES).await.is_ok();
         files.push(first);
         let count = if holes { 1 } else { FILES_WITHOUT_HOLES };
         for _ in 1..count {
-            files.push(Temporary::another(node, directory, self.how).await.map_err(named)?);
+            let another = Temporary::another(node, directory, self.how).await;
+            files.push(another.map_err(|error| cannot_make(directory, error))?);
         }
         kinds.push((count, holes));
         Ok(())
@@ -155,7 +156,7 @@ impl Spill {
                     Ok(file) => files.push(file),
                     Err(error) => {
                         remove_all(node, &files).await;
-                        return Err(DiskError { path: directory.to_owned(), ..error }.into());
+                        return Err(cannot_make(directory, error).into());
                     }
                 }
             }
@@ -297,6 +298,11 @@ impl Close for Spill {
     fn close(&self) {
         self.shared.change_now(|state| state.closed = true);
     }
+}
+
+/// The files have names that say nothing to anybody.
+fn cannot_make(directory: &Path, error: DiskError) -> DiskError {
+    DiskError { verb: "make temporary files in", path: directory.to_owned(), ..error }
 }
 
 fn is_full(error: &DiskError) -> bool {

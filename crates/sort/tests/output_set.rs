@@ -270,15 +270,20 @@ fn what_is_not_as_listed_is_found() {
     changed(1, whole[1][..whole[1].len() - 1].to_vec(), "ends inside a record");
     let mut flipped = whole[2].clone();
     flipped[150] ^= 1;
-    changed(2, flipped, "checksum");
+    changed(2, flipped.clone(), "checksum");
     changed(2, whole[0].clone(), "less than the last one of the file before");
     let swapped = [&whole[1][100..200], &whole[1][..100], &whole[1][200..]].concat();
     changed(1, swapped, "its record 1 is out of order");
     assert!(check(&driver, "/set").unwrap().is_right());
-    // As an input, too, a file must have what is listed.
-    driver.disks(0).put(&paths[1], whole[1][100..].to_vec());
-    let failure = run(&driver, &common::job(&["/set"], "/out", &order)).unwrap_err();
-    assert!(failure.to_string().contains("/set/manifest.json lists"), "{failure}");
+    // As an input, too, files must have what is listed.
+    run(&driver, &common::job(&["/set"], "/again", &order)).unwrap();
+    for (number, bytes) in [(1, whole[1][100..].to_vec()), (2, flipped)] {
+        driver.disks(0).put(&paths[number], bytes);
+        let failure = run(&driver, &common::job(&["/set"], "/out", &order)).unwrap_err();
+        assert!(failure.to_string().contains("/set/manifest.json lists"), "{failure}");
+        assert_eq!(get(&driver, "/out"), None);
+        driver.disks(0).put(&paths[number], whole[number].clone());
+    }
 }
 
 #[test]

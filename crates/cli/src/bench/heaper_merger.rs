@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let floor = Subject::new("copy", "read one file and write another, durably", None);
     let subject = |&runs: &u32| {
         let command =
-            format!("gristmill sort --plan merge -S {memory_bytes} of {runs} sorted runs");
+            format!("gristmill sort --plan merge -S {}K of {runs} sorted runs", memory_bytes >> 10);
         Subject::new(format!("{runs} runs"), command, Some(runs))
     };
     let subjects = std::iter::once(floor).chain(files.iter().map(subject)).collect();
