@@ -159,6 +159,10 @@ impl Step {
                 done_bytes: read + written.min(read),
                 total_bytes: 2 * read,
             },
+            // All was read before: the bar goes on where it was.
+            phase @ ("sort partitions" | "merge") => {
+                Step { phase, done_bytes: total + written, total_bytes: 2 * total }
+            }
             phase => {
                 let again = state.bytes_of("reloader");
                 Step { phase, done_bytes: read + written + again, total_bytes: total }

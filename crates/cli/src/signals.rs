@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::failure::CliFailure;
@@ -29,6 +29,7 @@ pub fn name(signal: i32) -> &'static str {
     match signal {
         SIGINT => "SIGINT",
         SIGTERM => "SIGTERM",
+        SIGQUIT => "SIGQUIT",
         _ => "SIGHUP",
     }
 }
@@ -39,7 +40,7 @@ pub fn ending() -> Vec<i32> {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     let is_heard = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
-    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard).collect()
+    [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(is_heard).collect()
 }
 
 /// Signals could not be watched.

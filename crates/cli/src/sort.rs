@@ -172,6 +172,10 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
         let message = format!("--report {}: no such directory; make it first", report.display());
         return Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) });
     }
+    if report.is_dir() {
+        let message = format!("--report {}: a directory; name a file in it", report.display());
+        return Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) });
+    }
     let manifests = arguments.outputs.iter().map(|output| output.join(Manifest::NAME));
     let records = arguments.inputs.iter().chain(&arguments.outputs).cloned();
     let taken = records.chain(manifests).find(|path| is_same(path, report));
@@ -183,9 +187,13 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
 
 /// What is spilled goes to directories that are there.
 fn check_temporary(arguments: &Arguments) -> Result<(), CliFailure> {
-    let missing = arguments.temporary.iter().find(|directory| !directory.is_dir());
-    missing.map_or(Ok(()), |directory| {
-        let message = format!("--tmp {}: no such directory; make it first", directory.display());
+    let wrong = arguments.temporary.iter().find(|directory| !directory.is_dir());
+    wrong.map_or(Ok(()), |directory| {
+        let what = match directory.exists() {
+            true => "not a directory",
+            false => "no such directory; make it first",
+        };
+        let message = format!("--tmp {}: {what}", directory.display());
         Err(CliFailure { file: Some(directory.clone()), ..CliFailure::usage(message) })
     })
 }

@@ -1,4 +1,4 @@
-//! Signals: a sort that SIGINT, SIGTERM or SIGHUP ends exits with 128 and the signal's number, leaves
+//! Signals: a sort that SIGINT, SIGTERM, SIGHUP or SIGQUIT ends exits with 128 and the signal's number, leaves
 //! no file of its own, and shows the old output or the complete new one, whenever the signal comes.
 
 mod common;
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use common::{Place, RECORD_BYTES, Ran, sorted};
 
-const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
+const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
 /// How often a sort is interrupted by each signal.
 const INSTANTS: u32 = 20;

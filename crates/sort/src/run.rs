@@ -97,7 +97,7 @@ async fn sort(
 /// One pass where all fits in memory for sure. A merge for what has unknown length, since it needs no
 /// splitters of what has not come yet, and for what is nearly sorted: its runs are few and long. Else two
 /// passes: distribution does not slow down as the input grows (TritonSort 2.5). But where memory is so little that
-/// partitions would be divided again, a merge that takes all runs at once writes less.
+/// partitions would be divided again, a merge that writes no record more often makes larger writes.
 async fn choose(
     node: &Node,
     job: &Job,
@@ -118,8 +118,10 @@ async fn choose(
                 let seen = Presorted::measure(node, job, inputs).await?;
                 let merged = seen.is_nearly_sorted().then(|| merge().ok()).flatten();
                 if merged.is_none()
-                    && two().is_ok_and(|plan| plan.divides_again())
-                    && let Some(plan) = merge().ok().filter(Plan::merges_at_once)
+                    && let Ok(divided) = two()
+                    && divided.divides_again()
+                    && let Ok(plan) = merge()
+                    && plan.times_spilled() <= divided.times_spilled()
                 {
                     let why = "partitions would have to be divided again".to_owned();
                     return Ok((plan, Some(why)));

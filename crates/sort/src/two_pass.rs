@@ -92,9 +92,9 @@ impl TwoPass<'_> {
         }
     }
 
-    /// Whether memory does not hold a partition, and it can be divided: one record cannot.
+    /// Whether memory does not hold a partition. It can be divided: one record is one chunk, which fits.
     fn is_too_large(&self, partition: &Partition) -> bool {
-        partition.spilled_chunks() > self.spilling.partition_chunks && partition.records() > 1
+        partition.spilled_chunks() > self.spilling.partition_chunks
     }
 
     /// Divides each partition that is too large.

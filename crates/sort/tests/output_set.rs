@@ -1,24 +1,19 @@
 //! Sorts into sets of files, under schedules of the deterministic driver: the files of the manifest, one
-//! behind the other, are the sorted records, and whatever fails, one whole set is there.
+//! behind the other, are the sorted records.
 
 mod common;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::{
-    drawn_order, drawn_records, drawn_tuning, get, job, least_chunks, put, run, run_unless_killed,
-    sorted,
-};
+use common::set::{check, content, driver, into_set, manifest, spill};
+use common::{drawn_order, drawn_records, drawn_tuning, get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
-use machine::{Driver, Durability, Fault};
+use machine::Driver;
 use node::Random;
-use pipeline::{Control, Failure};
+use pipeline::Failure;
 use record::{Format, Order, Ties};
-use sort::{
-    Bytes, Choice, Counts, IoChoice, Job, Manifest, SetSummary, SortError, Source, Target, Tuning,
-    ValidatedSet, validate_set,
-};
+use sort::{Bytes, Counts, Job, SortError, Source, Target, Tuning};
 
 /// One seed's run: drawn records of a drawn format, in a file or a pipe.
 struct Drawn {
@@ -44,53 +39,6 @@ fn drawn(seed: u64) -> (Drawn, Random) {
         }
     };
     (Drawn { driver, order, records, input }, random)
-}
-
-/// A node with some directories.
-fn driver(seed: u64) -> Driver {
-    let driver = Driver::new(seed, 1);
-    for directory in ["/set", "/b", "/c", "/d"] {
-        driver.disks(0).put_directory(Path::new(directory));
-    }
-    driver
-}
-
-fn into_set(inputs: &[&str], directories: &[&str], order: &Order) -> Job {
-    let target = Target::Directories(directories.iter().map(PathBuf::from).collect());
-    let mut job = Job { target, ..job(inputs, "", order) };
-    job.resources.memory_bytes = 1 << 26;
-    job
-}
-
-fn manifest(driver: &Driver, directory: &str) -> Manifest {
-    let text = get(driver, &format!("{directory}/manifest.json")).expect("a manifest");
-    serde_json::from_slice(&text).unwrap()
-}
-
-/// The files of a set, one behind the other.
-fn content(driver: &Driver, directory: &str) -> Vec<u8> {
-    let paths = manifest(driver, directory).paths(Path::new(directory));
-    paths.iter().flat_map(|path| driver.disks(0).get(path).expect("a listed file")).collect()
-}
-
-fn check(driver: &Driver, directory: &str) -> Result<SetSummary, Failure> {
-    let job = ValidatedSet {
-        directory: PathBuf::from(directory),
-        io: IoChoice::Auto,
-        cores: 2,
-        control: Control::default(),
-    };
-    let ends = driver.run(move |node| {
-        let job = job.clone();
-        async move { validate_set(&node, &job).await }
-    });
-    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node")
-}
-
-/// A job with few more chunks than the least that works, so that it spills.
-fn spill(job: &mut Job, order: &Order, records: Option<u64>, more: usize) {
-    job.plan = Choice::TwoPass;
-    job.tuning.chunks = Some(least_chunks(job, order, records) + more);
 }
 
 #[test]
@@ -158,62 +106,6 @@ fn a_set_replaces_the_old_one_and_may_be_its_input() {
         );
         let files = manifest(&driver, "/set").files.len();
         assert_eq!(driver.disks(0).paths().len(), 2 + files, "seed {seed}");
-    }
-}
-
-/// Disk operation 1, 2, 3 ... fails until none fails any more. Whatever fails: the input is intact, the old
-/// set or the new one is there as a whole, no other file is left, and the error names a file of it.
-#[test]
-fn every_disk_fault_is_survived() {
-    let order = Order::gensort(Ties::Record);
-    let records = draw(Pattern::Uniform, 8, 1200, 100);
-    for (fault, two_pass) in [
-        (Fault::Device, false),
-        (Fault::Full, false),
-        (Fault::Short, false),
-        (Fault::Device, true),
-        (Fault::Full, true),
-    ] {
-        let (mut fired, mut nth) = (0, 1);
-        loop {
-            let driver = driver(nth);
-            put(&driver, "/in", &records);
-            put(&driver, "/few", &records[..5000]);
-            let mut job = into_set(&["/few"], &["/set", "/b"], &order);
-            job.tuning = Tuning { unit_records: Some(200), buckets: Some(5), ..Tuning::default() };
-            run(&driver, &job).unwrap();
-            let (old, before) = (manifest(&driver, "/set"), driver.disks(0).operations());
-            job.sources = vec![Source::Path(PathBuf::from("/in"))];
-            if two_pass {
-                job.tuning.buckets = None;
-                spill(&mut job, &order, Some(1200), 5);
-            }
-            driver.disks(0).fail(before + nth, fault);
-            let end = run(&driver, &job);
-            assert!(get(&driver, "/in").unwrap() == records, "{fault:?} {nth}");
-            let now = manifest(&driver, "/set");
-            assert_eq!(
-                driver.disks(0).paths().len(),
-                3 + now.files.len(),
-                "{fault:?} {nth}: {:?}",
-                driver.disks(0).paths()
-            );
-            let expected = if end.is_ok() { &records[..] } else { &records[..5000] };
-            assert!(content(&driver, "/set") == sorted(expected, &order), "{fault:?} {nth}");
-            if let Err(failure) = end {
-                fired += 1;
-                assert_eq!(now, old, "{fault:?} {nth}");
-                let said = failure.to_string();
-                let names = ["/in", "/set", "/b"];
-                assert!(names.iter().any(|name| said.contains(name)), "{fault:?} {nth}: {said}");
-                assert!(!said.contains(".gristmill") || two_pass, "{fault:?} {nth}: {said}");
-            }
-            if driver.disks(0).operations() < before + nth {
-                break;
-            }
-            nth += 1;
-        }
-        assert!(fired > 30, "only {fired} faults of {nth} operations were noticed");
     }
 }
 
@@ -358,45 +250,4 @@ fn order_options_are_listed() {
     assert_eq!(found.keys, ["8+8:f64le:desc", "0+2"]);
     assert_eq!(found.order(Path::new("/set")), Ok(order));
     assert_eq!(found.files[0].first_key.len(), 20);
-}
-
-/// The node dies after each event, and what was not synced is lost or torn: the old set or the new one is
-/// there as a whole, the new one for ever once success was reported, and the next run into the directory
-/// takes away what is no part of it.
-#[test]
-fn every_death_is_survived() {
-    let order = Order::gensort(Ties::Record);
-    let records = draw(Pattern::Uniform, 8, 300, 100);
-    let (few, many) = (sorted(&records[..5000], &order), sorted(&records, &order));
-    let mut left = 0;
-    for durability in [Durability::Synced, Durability::Always] {
-        for nth in 1.. {
-            let driver = driver(nth);
-            driver.disks(0).set_durability(durability);
-            put(&driver, "/in", &records);
-            put(&driver, "/few", &records[..5000]);
-            let mut job = into_set(&["/few"], &["/set", "/b"], &order);
-            job.tuning = Tuning { unit_records: Some(100), buckets: Some(4), ..Tuning::default() };
-            run(&driver, &job).unwrap();
-            job.sources = vec![Source::Path(PathBuf::from("/in"))];
-            driver.kill(0, nth);
-            let end = run_unless_killed(&driver, &job);
-            let dead = driver.deaths() > 0;
-            if end.is_some() {
-                driver.disks(0).crash(nth);
-            }
-            let now = content(&driver, "/set");
-            assert!(now == many || (end.is_none() && now == few), "{durability:?} {nth}");
-            left += usize::from(driver.disks(0).paths().len() > 5);
-            run(&driver, &job).unwrap();
-            assert!(content(&driver, "/set") == many, "{durability:?} {nth}");
-            let files = manifest(&driver, "/set").files.len();
-            let paths = driver.disks(0).paths();
-            assert_eq!(paths.len(), 3 + files, "{durability:?} {nth}: {paths:?}");
-            if !dead {
-                break;
-            }
-        }
-    }
-    assert!(left > 100, "only {left} deaths left something");
 }

@@ -258,11 +258,11 @@ impl Plan {
         if fits { 0 } else { written }
     }
 
-    /// Whether one merge takes all runs, however random the input is.
-    pub(crate) fn merges_at_once(&self) -> bool {
-        self.merging
-            .as_ref()
-            .is_some_and(|merging| self.all_loads(merging) <= merging.fan_in as u64)
+    /// Merges that a record goes through, however random the input is.
+    pub(super) fn merges(&self, merging: &Merging) -> u32 {
+        let fewer = |&runs: &u64| Some(runs.div_ceil(merging.fan_in as u64));
+        let runs = std::iter::successors(Some(self.all_loads(merging)), fewer);
+        runs.take_while(|&runs| runs > 1).count() as u32
     }
 
     /// What the merge and the loads that stay in memory share.

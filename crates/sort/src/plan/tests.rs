@@ -77,3 +77,17 @@ fn needs_are_little_more_than_the_records() {
     let large = plan(Some(100_000_000), 100, 1 << 34).unwrap();
     assert!(large.needed() < 12 << 30, "{:#?}", large.needs());
 }
+
+/// More memory never costs another time on disk, and no plan that spills writes crumbs where it could do better:
+/// with 9M all of a million records once went out in single chunks of 4 KiB.
+#[test]
+fn more_memory_never_makes_a_sort_spill_more_often() {
+    let shape = Shape { stable: false, ..shape(Some(1_000_000), 100) };
+    let of = |megabytes: u64| {
+        let given = resources(megabytes * MIB);
+        Plan::two_pass(&shape, &given, &Tuning::default()).unwrap()
+    };
+    let times: Vec<u32> = (6..64).map(|megabytes| of(megabytes).times_spilled()).collect();
+    assert!(times.is_sorted_by(|less, more| less >= more), "{times:?}");
+    assert!(of(7).divides_again() && of(9).divides_again() && !of(12).divides_again());
+}
