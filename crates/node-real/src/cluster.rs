@@ -1,18 +1,20 @@
-//! Several nodes in one process, their tasks on threads.
+//! The nodes of this process, their tasks on threads: all of a run, or one of many processes'.
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use node::backend::Network;
 use node::{Node, Rank};
 
 use crate::disks::RealDisks;
-use crate::task::Shared;
+use crate::task::{MailboxesOf, Shared};
 
-/// Nodes of one process; most runs have one.
+/// The nodes of this process; most runs have one.
 pub struct Cluster {
     shared: Arc<Shared>,
 }
@@ -20,12 +22,29 @@ pub struct Cluster {
 impl Cluster {
     /// `nodes` nodes on this machine that share its files; `seed` decides their random numbers.
     pub fn new(nodes: u32, seed: u64) -> Cluster {
+        Cluster::with(nodes, 0..nodes, None, seed)
+    }
+
+    /// The one node of this process among those of other processes, which `network` reaches. Each
+    /// process has its own clock and its own files.
+    pub fn over(network: Arc<dyn Network>, seed: u64) -> Cluster {
+        let rank = network.rank();
+        let here = rank.0..rank.0 + 1;
+        let cluster = Cluster::with(network.nodes(), here, Some(Arc::clone(&network)), seed);
+        let mailboxes = Arc::clone(&cluster.shared.mailboxes);
+        network.attach(Arc::new(MailboxesOf(rank, mailboxes)));
+        cluster
+    }
+
+    fn with(nodes: u32, here: Range<u32>, network: Option<Arc<dyn Network>>, seed: u64) -> Cluster {
         let shared = Shared {
             began: Instant::now(),
             nodes,
+            here,
+            network,
             seed,
             disks: Arc::new(RealDisks::new()),
-            inboxes: Mutex::default(),
+            mailboxes: Arc::default(),
             threads: Mutex::default(),
         };
         Cluster { shared: Arc::new(shared) }
@@ -36,7 +55,7 @@ impl Cluster {
         Arc::clone(&self.shared.disks)
     }
 
-    /// Runs `program` on every node to its end; the answers in the order of ranks.
+    /// Runs `program` on every node that is here to its end; the answers in the order of ranks.
     ///
     /// # Panics
     /// When a program panics, or the system has no thread for a node.
@@ -65,7 +84,7 @@ impl Cluster {
     {
         let answers = Arc::new(Mutex::new(BTreeMap::new()));
         let complete = Arc::new(OnceLock::new());
-        for rank in 0..self.shared.nodes {
+        for rank in self.shared.here.clone() {
             let (program, answers) = (program.clone(), Arc::clone(&answers));
             let begins = Arc::clone(&complete);
             let start = move |node: Node| -> Pin<Box<dyn Future<Output = ()>>> {
@@ -77,7 +96,7 @@ impl Cluster {
                 })
             };
             let name = format!("node-{rank}");
-            if rank + 1 == self.shared.nodes {
+            if rank + 1 == self.shared.here.end {
                 // The last one has this thread: a single node needs no other.
                 complete.get_or_init(|| true);
                 self.shared.run_here(Rank(rank), &name, Box::new(start));

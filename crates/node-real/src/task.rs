@@ -1,8 +1,10 @@
-//! One task's way to this machine: the wall clock, threads, and the run's mailboxes.
+//! One task's way to this machine: the wall clock, threads, the run's mailboxes, and the network
+//! behind which nodes of other processes are.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -10,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
+use node::backend::{Backend, Disks, Inboxes, Letter, Network, PortInbox, Signal, Start};
 use node::{Address, Buffer, Node, Port, Random, Rank, Time, Work};
 
 use crate::disks::RealDisks;
@@ -26,14 +28,25 @@ const STACK_BYTES: usize = 512 << 10;
 /// What all tasks of a run share.
 pub(crate) struct Shared {
     pub began: Instant,
+    /// How many nodes the run has.
     pub nodes: u32,
+    /// Which of them are here.
+    pub here: Range<u32>,
+    /// The way to the others.
+    pub network: Option<Arc<dyn Network>>,
     pub seed: u64,
     pub disks: Arc<RealDisks>,
-    pub inboxes: Mutex<BTreeMap<Address, Arc<PortInbox>>>,
+    pub mailboxes: Arc<Mailboxes>,
     pub threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl Shared {
+/// The mailboxes of the nodes that are here.
+#[derive(Default)]
+pub(crate) struct Mailboxes {
+    inboxes: Mutex<BTreeMap<Address, Arc<PortInbox>>>,
+}
+
+impl Mailboxes {
     fn inbox(&self, at: Address) -> Arc<PortInbox> {
         let mut inboxes = self.inboxes.lock().unwrap_or_else(PoisonError::into_inner);
         let inbox = inboxes
@@ -41,7 +54,18 @@ impl Shared {
             .or_insert_with(|| Arc::new(PortInbox::new(Arc::new(ThreadSignal::default()))));
         Arc::clone(inbox)
     }
+}
 
+/// One node's mailboxes, as a network sees them.
+pub(crate) struct MailboxesOf(pub Rank, pub Arc<Mailboxes>);
+
+impl Inboxes for MailboxesOf {
+    fn inbox(&self, port: Port) -> Arc<PortInbox> {
+        self.1.inbox(Address { rank: self.0, port })
+    }
+}
+
+impl Shared {
     /// Starts a task on a thread of its own.
     pub(crate) fn start(
         self: &Arc<Self>,
@@ -155,12 +179,15 @@ impl Backend for TaskBackend {
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {
-        self.shared.inbox(Address { rank: self.rank, port })
+        self.shared.mailboxes.inbox(Address { rank: self.rank, port })
     }
 
     fn post(&self, to: Address, letter: Letter) {
         assert!(to.rank.0 < self.shared.nodes, "there is no node {}", to.rank);
-        self.shared.inbox(to).deliver(letter);
+        match &self.shared.network {
+            Some(network) if to.rank != self.rank => network.post(to, letter),
+            _ => self.shared.mailboxes.inbox(to).deliver(letter),
+        }
     }
 
     fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {

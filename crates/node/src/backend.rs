@@ -80,6 +80,27 @@ pub trait Backend {
     fn disks(&self) -> Arc<dyn Disks>;
 }
 
+/// How letters reach nodes of other processes, for a backend whose nodes are not all in one.
+///
+/// It carries letters and nothing else: threads, clocks and files are the backend's.
+pub trait Network: Send + Sync {
+    /// The one node of this process.
+    fn rank(&self) -> Rank;
+    /// How many nodes the run has in all processes.
+    fn nodes(&self) -> u32;
+    /// Sends a letter to a node of another process. Letters of one process to one other arrive in
+    /// the order of these calls. May block while too many small messages have not left.
+    fn post(&self, to: Address, letter: Letter);
+    /// Where letters for this process go from now on; those that came before wait for this call.
+    fn attach(&self, inboxes: Arc<dyn Inboxes>);
+}
+
+/// The mailboxes of a process's own node.
+pub trait Inboxes: Send + Sync {
+    /// The mailbox of a port.
+    fn inbox(&self, port: Port) -> Arc<Inbox>;
+}
+
 /// A small message on its way out.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
@@ -241,5 +262,5 @@ impl fmt::Debug for dyn Signal {
     }
 }
 
-pub use crate::message::{Inbox as PortInbox, Letter};
+pub use crate::message::{Contents, Fetch, Inbox as PortInbox, Letter};
 pub use crate::ticket::{Completer as Completion, ticket};

@@ -3,16 +3,17 @@
 //! A backend's test file says how to run a program on p nodes ([`Harness`]) and calls
 //! [`conformance_suite!`](crate::conformance_suite); every verb is then tried on it.
 
+mod bulk;
 mod files;
 
+pub use bulk::*;
 pub use files::*;
 
 use std::future::Future;
 use std::path::PathBuf;
 
 use crate::{
-    Address, Buffer, Close, Closed, Group, Matching, Node, Pool, Port, Posted, Queue, Rank,
-    Reorder, Tokens,
+    Address, Close, Closed, Group, Matching, Node, Pool, Port, Posted, Queue, Rank, Reorder, Tokens,
 };
 
 /// How long [`Place::source`] is.
@@ -42,25 +43,36 @@ pub trait Harness {
 }
 
 /// The suite as tests over a harness: `conformance_suite!(harness)`, an expression that makes one.
+/// `conformance_suite!(in_turn harness)` is all of it in one go, where starting nodes is dear.
 #[macro_export]
 macro_rules! conformance_suite {
+    (in_turn $harness:expr) => {
+        $crate::conformance_suite!(@names in_turn, $harness)
+    };
     ($harness:expr) => {
-        $crate::conformance_suite!($harness;
+        $crate::conformance_suite! { @names tests, $harness }
+    };
+    (@names $how:ident, $harness:expr) => {
+        $crate::conformance_suite! { @$how $harness;
             queue_keeps_order_and_ends, queue_holds_producers_back, queue_gives_up_at_the_deadline,
             closing_sends_waiters_home, pool_lends_and_takes_back, tokens_are_taken_by_name,
             posted_reaches_all, tasks_return_values_and_panics, clocks_move_forward,
             random_streams_differ, messages_keep_their_senders_order,
             a_message_wait_ends_at_the_deadline, shipments_wait_for_credit,
+            shipments_come_side_by_side, shipments_of_any_size_cross, every_letter_arrives_once,
             steps_are_matched, groups_hear_a_multicast, tasks_share_a_port, files_read_what_was_written, several_requests_are_in_flight,
             reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
             locks_are_exclusive, files_change_length, sources_are_read_front_to_back,
             missing_files_are_errors, direct_files_take_whole_blocks,
             chains_keep_their_order, chains_are_short_at_the_end_only,
-            long_chains_go_in_one_request);
+            long_chains_go_in_one_request }
     };
-    ($harness:expr; $($name:ident),*) => {
+    (@tests $harness:expr; $($name:ident),*) => {
         $(#[test] fn $name() { $crate::conformance::$name(&$harness); })*
     };
+    (@in_turn $harness:expr; $($name:ident),*) => {{
+        $($crate::conformance::$name(&$harness);)*
+    }};
 }
 
 /// Units come out in the order they went in, and the end after the last producer.
@@ -258,35 +270,6 @@ pub fn a_message_wait_ends_at_the_deadline(harness: &impl Harness) {
         assert!(node.now() >= deadline);
         node.send(Address { rank: Rank(0), port: Port(1) }, &[1, 2, 3, 4]).await;
         assert_eq!(*port.next(&node).await.words, [1, 2, 3, 4]);
-    });
-}
-
-/// A shipment waits until the receiver lends a buffer, then the sender has its own back.
-pub fn shipments_wait_for_credit(harness: &impl Harness) {
-    harness.run(2, |node, _| async move {
-        let port = Port(3);
-        if node.rank() == Rank(1) {
-            let mut tickets = Vec::new();
-            for number in 0..3_u8 {
-                let mut buffer = Buffer::heap(100);
-                buffer.bytes_mut().fill(number);
-                buffer.set_len(50 + number as usize);
-                tickets.push(node.ship(Address { rank: Rank(0), port }, buffer));
-            }
-            for ticket in tickets {
-                assert_eq!(ticket.wait(&node).await.capacity(), 100);
-            }
-            return;
-        }
-        let bulk = node.bind_bulk(port);
-        let pool = Pool::new(&node, "receive buffers", vec![Buffer::heap(4096)]);
-        for number in 0..3_u8 {
-            let (from, buffer) = bulk.accept(&node, &pool).await.unwrap();
-            assert_eq!(from, Rank(1));
-            assert_eq!(buffer.filled(), vec![number; 50 + number as usize]);
-            assert_eq!(pool.idle(), 0);
-            pool.give(&node, buffer).await;
-        }
     });
 }
 

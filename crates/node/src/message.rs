@@ -38,12 +38,31 @@ pub enum Letter {
     Shipment {
         /// Who sent it.
         from: Rank,
+        /// Where what it says lies.
+        contents: Contents,
+    },
+}
+
+/// The contents of a shipment, which the receiver has yet to take.
+pub enum Contents {
+    /// In memory here.
+    Here {
         /// The sender's buffer.
         buffer: Buffer,
         /// Gives the buffer back to the sender.
         done: Completer<Buffer>,
     },
+    /// In another process, whose buffer comes back to it there.
+    Away {
+        /// How much it is.
+        bytes: usize,
+        /// Begins to fill a buffer with it.
+        fetch: Fetch,
+    },
 }
+
+/// Fills the buffer it is given, sets its length, and gives it back when that is done.
+pub type Fetch = Box<dyn FnOnce(Buffer, Completer<Buffer>) + Send>;
 
 /// A port's mailbox; backends keep one for each port that is used.
 pub struct Inbox {
@@ -175,7 +194,8 @@ impl Node {
     /// Ships the filled part of a buffer; the ticket gives the buffer back.
     pub fn ship(&self, to: Address, buffer: Buffer) -> Ticket<Buffer> {
         let (ticket, done) = ticket(self, "room at the receiver");
-        self.backend().post(to, Letter::Shipment { from: self.rank(), buffer, done });
+        let contents = Contents::Here { buffer, done };
+        self.backend().post(to, Letter::Shipment { from: self.rank(), contents });
         ticket
     }
 }
@@ -213,6 +233,16 @@ pub struct BulkPort {
 impl BulkPort {
     /// Lends a buffer of `pool` to the next shipment: who sent it, and its contents.
     pub async fn accept(&self, node: &Node, pool: &Pool) -> Result<(Rank, Buffer), Closed> {
+        let (from, arrival) = self.lend(node, pool).await?;
+        Ok((from, arrival.wait(node).await))
+    }
+
+    /// Lends a buffer of `pool` to the next shipment, and does not wait for its contents: several may
+    /// be on their way at once. The ticket gives the filled buffer.
+    ///
+    /// # Panics
+    /// When the shipment does not fit in the buffer.
+    pub async fn lend(&self, node: &Node, pool: &Pool) -> Result<(Rank, Ticket<Buffer>), Closed> {
         let mut lent = pool.take(node).await?;
         let step = |state: &mut State| {
             if state.closed {
@@ -220,17 +250,27 @@ impl BulkPort {
             }
             state.letters.pop_front().map(Ok)
         };
-        let Letter::Shipment { from, buffer, done } =
-            self.inbox.shared.wait_for(node, step).await?
-        else {
+        let letter = self.inbox.shared.wait_for(node, step).await?;
+        let Letter::Shipment { from, contents } = letter else {
             panic!("a small message came to a port for bulk")
         };
-        lent.copy_from(0, &buffer, 0..buffer.len());
-        lent.set_len(buffer.len());
-        node.work(Work::Copy { bytes: buffer.len() as u64 });
-        node.reach().await;
-        done.complete(buffer);
-        Ok((from, lent))
+        let (arrival, filled) = ticket(node, "a shipment");
+        match contents {
+            Contents::Here { buffer, done } => {
+                lent.copy_from(0, &buffer, 0..buffer.len());
+                lent.set_len(buffer.len());
+                node.work(Work::Copy { bytes: buffer.len() as u64 });
+                node.reach().await;
+                done.complete(buffer);
+                filled.complete(lent);
+            }
+            Contents::Away { bytes, fetch } => {
+                let room = lent.capacity();
+                assert!(bytes <= room, "a shipment of {bytes} bytes does not fit in {room}");
+                fetch(lent, filled);
+            }
+        }
+        Ok((from, arrival))
     }
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-use node::backend::{Backend, Disks, Letter, Outgoing, PortInbox, Signal, Start, Target};
+use node::backend::{Backend, Contents, Disks, Letter, Outgoing, PortInbox, Signal, Start, Target};
 use node::{Address, Buffer, MESSAGE_WORDS, Message, Port, Random, Rank, Time, Words, Work};
 
 use crate::cores::task::{Task, Waits};
@@ -290,8 +290,8 @@ impl Backend for TaskBackend {
 
     fn post(&self, to: Address, letter: Letter) {
         assert!(to.rank.0 < self.nodes(), "there is no node {}", to.rank);
-        let Letter::Shipment { from, buffer, done } = letter else {
-            unreachable!("small messages are sent, not posted")
+        let Letter::Shipment { from, contents: Contents::Here { buffer, done } } = letter else {
+            unreachable!("small messages are sent, not posted; one process has all nodes")
         };
         self.with(|inner| {
             let number = inner.bulk.begin(done);

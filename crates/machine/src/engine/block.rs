@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use node::Node;
-use node::backend::{Letter, ticket};
+use node::backend::{Contents, Letter, ticket};
 
 use crate::cores::backend::TaskBackend;
 use crate::cores::task::Task;
@@ -227,7 +227,8 @@ impl Block {
                     let inner = &mut *self.shared.inner.borrow_mut();
                     inner.inbox(&self.shared.desk, to.rank.0, to.port.0)
                 };
-                inbox.deliver(Letter::Shipment { from, buffer, done });
+                let contents = Contents::Here { buffer, done };
+                inbox.deliver(Letter::Shipment { from, contents });
             }
         }
     }
