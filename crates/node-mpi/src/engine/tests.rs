@@ -1,0 +1,208 @@
+//! The protocol's sending side and what it makes of wrong peers, turn by turn: one engine, and a peer
+//! that the test plays, over the strict wire within a process.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use node::backend::{Inboxes, PortInbox, Signal};
+use node::{Address, Port, Rank, Words};
+
+use super::peer::{CREDITS, OLDEST};
+use super::*;
+use crate::frame::Reading;
+use crate::wire::local::LocalWire;
+
+/// A signal that nobody waits past.
+#[derive(Default)]
+struct Epoch(AtomicU64);
+
+impl Signal for Epoch {
+    fn epoch(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn advance(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+struct Anywhere;
+
+impl Inboxes for Anywhere {
+    fn inbox(&self, _: Port) -> Arc<PortInbox> {
+        Arc::new(PortInbox::new(Arc::new(Epoch::default())))
+    }
+}
+
+/// An engine, its clock, and the peer's end of the wire.
+struct Scene {
+    engine: Engine<LocalWire>,
+    outbox: Arc<Outbox>,
+    now: Instant,
+    peer: LocalWire,
+    sent: u64,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let [wire, mut peer] = LocalWire::family(2).try_into().ok().unwrap();
+        for _ in 0..=CREDITS {
+            let hold = peer.hold(Batch::room());
+            peer.receive(hold, 0..BATCH_BYTES, 0, BATCHES).unwrap();
+        }
+        let outbox = Arc::new(Outbox::default());
+        outbox.attach(Arc::new(Anywhere));
+        let engine = Engine::new(wire, Arc::clone(&outbox)).unwrap();
+        Scene { engine, outbox, now: Instant::now(), peer, sent: 0 }
+    }
+
+    /// Posts numbered messages.
+    fn post(&mut self, count: u64, words: usize) {
+        for _ in 0..count {
+            let words = Words::from(&vec![self.sent; words][..]);
+            self.outbox.send(Address { rank: Rank(1), port: Port(3) }, words);
+            self.sent += 1;
+        }
+    }
+
+    /// A turn, some time later; what came to the peer: the frames of each batch.
+    fn turn(&mut self, later: Duration) -> Vec<Vec<Frame>> {
+        self.now += later;
+        self.engine.turn(self.now).unwrap();
+        let mut done = Vec::new();
+        self.peer.completed(&mut done).unwrap();
+        done.retain(|done| done.bytes > 0);
+        // The wire tells the last one first; each is in the buffer of its number.
+        done.sort_by_key(|done| done.request.0);
+        done.into_iter().map(|done| self.take(done)).collect()
+    }
+
+    fn take(&mut self, done: Completed) -> Vec<Frame> {
+        let hold = Hold(done.request.0);
+        let mut reading = Reading::new(&self.peer.held(hold).bytes()[..done.bytes]).unwrap();
+        let mut frames = Vec::new();
+        while let Some(frame) = reading.next().unwrap() {
+            frames.push(frame);
+        }
+        frames
+    }
+
+    /// What the engine makes of these bytes of the peer.
+    fn say(&mut self, bytes: &[u8]) -> Wired<Turn> {
+        let mut buffer = Buffer::heap(bytes.len());
+        buffer.bytes_mut().copy_from_slice(bytes);
+        let hold = self.peer.hold(buffer);
+        self.peer.send(hold, 0..bytes.len(), 0, BATCHES).unwrap();
+        self.engine.turn(self.now)
+    }
+
+    fn say_frames(&mut self, credits: u32, frames: &[Frame]) -> Wired<Turn> {
+        let mut batch = Batch::new(Batch::room());
+        frames.iter().for_each(|frame| batch.add(frame));
+        let buffer = batch.close(credits);
+        self.say(buffer.filled())
+    }
+}
+
+fn numbers(batches: &[Vec<Frame>]) -> Vec<u64> {
+    let number = |frame: &Frame| match frame {
+        Frame::Message { words, .. } => words[0],
+        other => panic!("{other:?}"),
+    };
+    batches.iter().flatten().map(number).collect()
+}
+
+#[test]
+fn an_idle_line_carries_a_message_at_once_and_a_busy_one_waits_for_company() {
+    let mut scene = Scene::new();
+    for number in 0..u64::from(CREDITS / 2) {
+        scene.post(1, 1);
+        assert_eq!(numbers(&scene.turn(Duration::ZERO)), [number]);
+    }
+    scene.post(1, 1);
+    assert!(scene.turn(Duration::ZERO).is_empty());
+    scene.post(1, 1);
+    assert!(scene.turn(OLDEST / 2).is_empty());
+    assert_eq!(numbers(&scene.turn(OLDEST)), [2, 3], "the first has waited long enough");
+}
+
+#[test]
+fn no_more_leaves_than_there_are_credits() {
+    let mut scene = Scene::new();
+    scene.post(500, 100);
+    let batches = scene.turn(Duration::ZERO);
+    // The last credit is kept for credits.
+    assert_eq!(batches.len(), CREDITS as usize - 1);
+    assert!(batches.iter().all(|batch| batch.len() == (BATCH_BYTES - 8) / 808));
+    let mut heard = numbers(&batches);
+    assert!(scene.turn(2 * OLDEST).is_empty());
+    for hold in 0..CREDITS as usize - 1 {
+        let again = scene.peer.receive(Hold(hold), 0..BATCH_BYTES, 0, BATCHES).unwrap();
+        assert!(again.0 < CREDITS as usize);
+    }
+    scene.say_frames(2, &[]).unwrap();
+    heard.extend(numbers(&scene.turn(Duration::ZERO)));
+    assert!(scene.turn(2 * OLDEST).is_empty());
+    let mut sorted = heard.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..5 * 20).collect::<Vec<_>>(), "two credits, two batches");
+}
+
+#[test]
+fn what_a_peer_must_not_say_is_an_error_with_its_rank() {
+    let mut wrong_kind = Batch::new(Batch::room());
+    wrong_kind.add(&Frame::Goodbye);
+    let mut wrong_kind = wrong_kind.close(0).filled().to_vec();
+    wrong_kind[8] = 77;
+    let cut = wrong_kind[..11].to_vec();
+    for (bytes, told) in [
+        (wrong_kind, "unknown kind 77"),
+        (cut, "ends within a frame"),
+        (vec![1; 30], "one version"),
+        (vec![], "ends within a frame"),
+    ] {
+        let error = Scene::new().say(&bytes).unwrap_err();
+        assert_eq!(error.peer, Some(Rank(1)));
+        assert!(error.what.contains(told), "{error}");
+    }
+    let late = Frame::Ready { port: Port(1), number: 0, bytes: 9 };
+    for (credits, frames, told) in [
+        (1, vec![], "5 credits of 4"),
+        (0, vec![Frame::Cleared { number: 3 }], "shipment 3, which does not wait"),
+        (0, vec![Frame::Goodbye, late], "after its goodbye"),
+        (0, vec![Frame::Last], "before its goodbye"),
+    ] {
+        let error = Scene::new().say_frames(credits, &frames).unwrap_err();
+        assert_eq!(error.peer, Some(Rank(1)));
+        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains("rank 1"), "{error}");
+    }
+}
+
+#[test]
+fn letters_wait_at_their_sender_until_there_is_a_node_for_them() {
+    let [wire, mut peer] = LocalWire::family(2).try_into().ok().unwrap();
+    let outbox = Arc::new(Outbox::default());
+    let mut engine = Engine::new(wire, Arc::clone(&outbox)).unwrap();
+    for _ in 0..=CREDITS {
+        let buffer = Batch::new(Batch::room()).close(0);
+        let hold = peer.hold(buffer);
+        peer.send(hold, 0..8, 0, BATCHES).unwrap();
+    }
+    let hold = peer.hold(Batch::new(Batch::room()).close(0));
+    assert!(peer.send(hold, 0..8, 0, BATCHES).is_err(), "nothing more is expected");
+    let idle = Turn::Idle { is_waiting: false };
+    assert_eq!(engine.turn(Instant::now()), Ok(Turn::Busy), "the wire has brought them");
+    assert_eq!(engine.turn(Instant::now()), Ok(idle), "and nobody takes them over");
+}
+
+#[test]
+fn an_engine_without_peers_ends_at_once() {
+    let [wire] = LocalWire::family(1).try_into().ok().unwrap();
+    let outbox = Arc::new(Outbox::default());
+    let mut engine = Engine::new(wire, Arc::clone(&outbox)).unwrap();
+    assert_eq!(engine.turn(Instant::now()), Ok(Turn::Idle { is_waiting: false }));
+    outbox.close(Command::End);
+    assert_eq!(engine.turn(Instant::now()), Ok(Turn::Busy));
+    assert_eq!(engine.turn(Instant::now()), Ok(Turn::Over));
+}

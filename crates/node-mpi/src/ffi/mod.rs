@@ -1,0 +1,12 @@
+//! MPI: the crate's only `unsafe`.
+//!
+//! ```text
+//!   MpiWire (requests.rs)    owns the buffers of requests, so what MPI works on stays where it is
+//!      |
+//!   Table (library.rs)       the shim's functions, one to one (shim/mpi_shim.c)
+//! ```
+
+mod library;
+mod requests;
+
+pub(crate) use requests::MpiWire;

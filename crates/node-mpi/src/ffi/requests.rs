@@ -1,0 +1,205 @@
+//! Requests to MPI, and the buffers they work on.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::ops::Range;
+
+use node::Buffer;
+
+use super::library::{self, Table, text};
+use crate::wire::{Completed, Hold, Holds, NetworkError, Request, Tag, Wire, Wired};
+
+/// MPI, on the thread that started it.
+///
+/// # Safety of the whole
+/// MPI reads and writes memory between the call that begins a request and the one that says it is
+/// done. `holds` owns that memory, hands no reference to it out meanwhile, and refuses requests that
+/// would write where others work. If this is dropped before requests are done, their memory is never freed.
+/// The type is neither `Send` nor `Sync` (it has raw pointers), so one thread makes all calls.
+pub(crate) struct MpiWire {
+    table: &'static Table,
+    rank: u32,
+    size: u32,
+    holds: Holds,
+    /// Where each hold's memory begins.
+    begins: Vec<*mut u8>,
+    /// By slot: what it works on, for whom, and whether it receives.
+    slots: Vec<Option<Slot>>,
+    free: Vec<usize>,
+    /// Room for the answers of `completed`.
+    done: Vec<c_int>,
+    bytes: Vec<usize>,
+    codes: Vec<c_int>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    hold: Hold,
+    peer: u32,
+    receives: bool,
+}
+
+impl MpiWire {
+    /// Opens the library and starts MPI; this thread is the one that speaks to it.
+    pub(crate) fn start() -> Wired<MpiWire> {
+        let table = library::open()?;
+        let mut wire = MpiWire {
+            table,
+            rank: 0,
+            size: 0,
+            holds: Holds::default(),
+            begins: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            done: Vec::new(),
+            bytes: Vec::new(),
+            codes: Vec::new(),
+        };
+        // SAFETY: the first call, and all later ones are on this thread.
+        let code = unsafe { (table.init)() };
+        wire.check(code, None)?;
+        // SAFETY: MPI is started, on this thread.
+        let (rank, size) = unsafe { ((table.rank)(), (table.size)()) };
+        (wire.rank, wire.size) = (rank as u32, size as u32);
+        Ok(wire)
+    }
+
+    /// The library's name and version.
+    pub(crate) fn library(&self) -> String {
+        // SAFETY: it writes a text with its NUL, and no more than the room it is given.
+        text(|into, room| unsafe { (self.table.library)(into, room) })
+    }
+
+    fn check(&self, code: c_int, peer: Option<u32>) -> Wired {
+        if code == 0 {
+            return Ok(());
+        }
+        // SAFETY: it writes a text with its NUL, and no more than the room it is given.
+        let words = text(|into, room| unsafe { (self.table.words)(code, into, room) });
+        let what = format!("MPI: {words}");
+        Err(peer.map_or_else(|| NetworkError::new(&what), |peer| NetworkError::of(peer, &what)))
+    }
+
+    fn begin(&mut self, slot: Slot) -> usize {
+        let number = self.free.pop().unwrap_or(self.slots.len());
+        if number == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[number] = Some(slot);
+        number
+    }
+}
+
+impl Wire for MpiWire {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn hold(&mut self, mut buffer: Buffer) -> Hold {
+        // Memory of a buffer is on the heap or mapped: it stays when the buffer is moved.
+        let memory = buffer.bytes_mut();
+        let (begin, bytes) = (memory.as_mut_ptr(), memory.len());
+        assert_eq!(bytes, buffer.capacity(), "a buffer's memory is as long as it says");
+        let hold = self.holds.add(buffer);
+        if hold.0 == self.begins.len() {
+            self.begins.push(begin);
+        }
+        self.begins[hold.0] = begin;
+        hold
+    }
+
+    fn release(&mut self, hold: Hold) -> Buffer {
+        self.holds.remove(hold)
+    }
+
+    fn held(&self, hold: Hold) -> &Buffer {
+        self.holds.look(hold)
+    }
+
+    fn send(&mut self, hold: Hold, part: Range<usize>, to: u32, tag: Tag) -> Wired<Request> {
+        self.holds.begin_send(hold, &part);
+        let slot = self.begin(Slot { hold, peer: to, receives: false });
+        let (peer, tag) = (to as c_int, c_int::from(tag));
+        // SAFETY: the part is of the held buffer, checked above, which stays until this slot is done;
+        // nothing writes to it meanwhile.
+        let code = unsafe {
+            let from = self.begins[hold.0].add(part.start);
+            (self.table.send)(slot as c_int, from.cast(), part.len(), peer, tag)
+        };
+        self.check(code, Some(to))?;
+        Ok(Request(slot))
+    }
+
+    fn receive(&mut self, hold: Hold, part: Range<usize>, from: u32, tag: Tag) -> Wired<Request> {
+        self.holds.begin_receive(hold, &part);
+        let slot = self.begin(Slot { hold, peer: from, receives: true });
+        let (peer, tag) = (from as c_int, c_int::from(tag));
+        // SAFETY: as in `send`; no other request works on this part, and no reference to it is given out.
+        let code = unsafe {
+            let into = self.begins[hold.0].add(part.start);
+            (self.table.receive)(slot as c_int, into.cast(), part.len(), peer, tag)
+        };
+        self.check(code, Some(from))?;
+        Ok(Request(slot))
+    }
+
+    fn completed(&mut self, done: &mut Vec<Completed>) -> Wired {
+        let room = self.slots.len();
+        self.done.resize(room, 0);
+        self.bytes.resize(room, 0);
+        self.codes.resize(room, 0);
+        // SAFETY: three arrays with room for an answer of every slot that was ever used.
+        let count = unsafe {
+            let (done, bytes) = (self.done.as_mut_ptr(), self.bytes.as_mut_ptr());
+            (self.table.completed)(done, bytes, self.codes.as_mut_ptr(), room as c_int)
+        };
+        if count < 0 {
+            return self.check(-count, None);
+        }
+        for each in 0..count as usize {
+            let number = self.done[each] as usize;
+            let slot = self.slots[number].take().expect("it was begun");
+            self.free.push(number);
+            self.holds.end(slot.hold);
+            self.check(self.codes[each], Some(slot.peer))?;
+            done.push(Completed { request: Request(number), bytes: self.bytes[each] });
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self) -> Wired {
+        // SAFETY: MPI is started, on this thread.
+        let code = unsafe { (self.table.barrier)() };
+        self.check(code, None)
+    }
+
+    fn abort(&mut self, code: i32) {
+        // SAFETY: as above; this process ends in it.
+        unsafe { (self.table.abort)(code) }
+    }
+
+    fn end(&mut self) -> Wired {
+        for number in 0..self.slots.len() {
+            let receives = |slot: &mut Slot| slot.receives;
+            let Some(slot) = self.slots[number].take_if(receives) else { continue };
+            // SAFETY: the slot has a request that is not done; it is when this comes back.
+            let code = unsafe { (self.table.cancel)(number as c_int) };
+            self.check(code, Some(slot.peer))?;
+            self.holds.end(slot.hold);
+        }
+        // SAFETY: no request is left, and no call follows.
+        let code = unsafe { (self.table.finalize)() };
+        self.check(code, None)
+    }
+}
+
+impl Drop for MpiWire {
+    fn drop(&mut self) {
+        self.holds.forget_busy();
+    }
+}

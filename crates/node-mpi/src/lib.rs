@@ -1,0 +1,30 @@
+//! Messages between machines over MPI: a [`node::backend::Network`] below the nodes of
+//! `node-real`. Whoever uses one machine needs none of it.
+//!
+//! ```text
+//!   tasks of this process --- Session (post, fetch) --- Outbox
+//!                                                         |  one communication thread
+//!                                                       Engine: batches, credits, rendezvous
+//!                                                         |
+//!                                                       dyn-free Wire
+//!                                                      /          \
+//!                                        ffi: MPI, through     local: within a process,
+//!                                        a shim in C           for tests of the protocol
+//! ```
+//!
+//! MPI is not linked: a shim that `make mpi` compiles is opened when a launcher has started this
+//! process ([`launched`]), so one binary runs with any MPI library and without one. See
+//! `docs/decisions/0015-mpi.md`.
+//!
+//! It refuses to go on without a peer: the first failure ends every process, and a phase that was made
+//! durable is where the next run goes on.
+
+mod engine;
+mod ffi;
+mod frame;
+mod outbox;
+mod session;
+mod wire;
+
+pub use session::{Session, launched};
+pub use wire::NetworkError;

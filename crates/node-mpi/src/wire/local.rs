@@ -1,0 +1,164 @@
+//! A wire between engines of one process: the protocol is tested without MPI.
+//!
+//! It is stricter than MPI, which would keep in its own memory what nobody has asked for: here a send
+//! without a receive that waits for it is an error. So every test shows that nothing unexpected is
+//! ever sent. Requests are done in another order than they were begun.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+
+use node::Buffer;
+
+use super::{Completed, Hold, Holds, NetworkError, Request, Tag, Wire, Wired};
+
+/// One process's end.
+pub(crate) struct LocalWire {
+    rank: u32,
+    exchange: Arc<Exchange>,
+    holds: Holds,
+    /// By request: where it works, and where a receive writes.
+    requests: Vec<Option<(Hold, Range<usize>)>>,
+    free: Vec<usize>,
+    sent: Vec<Request>,
+}
+
+struct Exchange {
+    desks: Vec<Mutex<Desk>>,
+    barrier: Barrier,
+}
+
+/// What waits at a process.
+#[derive(Default)]
+struct Desk {
+    /// Receives that nobody has answered, each with its room.
+    posted: BTreeMap<(u32, Tag), VecDeque<(Request, usize)>>,
+    answered: Vec<(Request, Vec<u8>)>,
+    is_over: bool,
+}
+
+impl LocalWire {
+    /// The ends of so many processes.
+    pub(crate) fn family(processes: u32) -> Vec<LocalWire> {
+        let exchange = Arc::new(Exchange {
+            desks: (0..processes).map(|_| Mutex::default()).collect(),
+            barrier: Barrier::new(processes as usize),
+        });
+        let end = |rank| LocalWire {
+            rank,
+            exchange: Arc::clone(&exchange),
+            holds: Holds::default(),
+            requests: Vec::new(),
+            free: Vec::new(),
+            sent: Vec::new(),
+        };
+        (0..processes).map(end).collect()
+    }
+
+    fn begin(&mut self, hold: Hold, part: Range<usize>) -> Request {
+        let number = self.free.pop().unwrap_or(self.requests.len());
+        if number == self.requests.len() {
+            self.requests.push(None);
+        }
+        self.requests[number] = Some((hold, part));
+        Request(number)
+    }
+
+    fn finish(&mut self, request: Request) -> (Hold, Range<usize>) {
+        let (hold, part) = self.requests[request.0].take().expect("it is under way");
+        self.free.push(request.0);
+        self.holds.end(hold);
+        (hold, part)
+    }
+
+    fn desk(&self, of: u32) -> MutexGuard<'_, Desk> {
+        self.exchange.desks[of as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wire for LocalWire {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.exchange.desks.len() as u32
+    }
+
+    fn hold(&mut self, buffer: Buffer) -> Hold {
+        self.holds.add(buffer)
+    }
+
+    fn release(&mut self, hold: Hold) -> Buffer {
+        self.holds.remove(hold)
+    }
+
+    fn held(&self, hold: Hold) -> &Buffer {
+        self.holds.look(hold)
+    }
+
+    fn send(&mut self, hold: Hold, part: Range<usize>, to: u32, tag: Tag) -> Wired<Request> {
+        let bytes = self.holds.busy(hold).bytes()[part.clone()].to_vec();
+        self.holds.begin_send(hold, &part);
+        {
+            let mut desk = self.desk(to);
+            let waiting = desk.posted.get_mut(&(self.rank, tag)).and_then(VecDeque::pop_front);
+            let Some((request, room)) = waiting else {
+                return Err(NetworkError::of(to, format!("expects nothing with tag {tag}")));
+            };
+            if bytes.len() > room {
+                return Err(NetworkError::of(to, format!("has no room for {}", bytes.len())));
+            }
+            desk.answered.push((request, bytes));
+        }
+        let request = self.begin(hold, part);
+        self.sent.push(request);
+        Ok(request)
+    }
+
+    fn receive(&mut self, hold: Hold, part: Range<usize>, from: u32, tag: Tag) -> Wired<Request> {
+        self.holds.begin_receive(hold, &part);
+        let room = part.len();
+        let request = self.begin(hold, part);
+        self.desk(self.rank).posted.entry((from, tag)).or_default().push_back((request, room));
+        Ok(request)
+    }
+
+    fn completed(&mut self, done: &mut Vec<Completed>) -> Wired {
+        let (mut answered, is_over) = {
+            let mut desk = self.desk(self.rank);
+            (std::mem::take(&mut desk.answered), desk.is_over)
+        };
+        if is_over {
+            return Err(NetworkError::new("another process ended the run"));
+        }
+        while let Some((request, bytes)) = answered.pop() {
+            let (hold, part) = self.finish(request);
+            let into = &mut self.holds.busy(hold).bytes_mut()[part];
+            into[..bytes.len()].copy_from_slice(&bytes);
+            done.push(Completed { request, bytes: bytes.len() });
+        }
+        while let Some(request) = self.sent.pop() {
+            self.finish(request);
+            done.push(Completed { request, bytes: 0 });
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self) -> Wired {
+        self.exchange.barrier.wait();
+        Ok(())
+    }
+
+    fn abort(&mut self, _: i32) {
+        for rank in 0..self.size() {
+            self.desk(rank).is_over = true;
+        }
+    }
+
+    fn end(&mut self) -> Wired {
+        let desk = self.desk(self.rank);
+        assert!(desk.answered.is_empty(), "what was sent is received");
+        Ok(())
+    }
+}
