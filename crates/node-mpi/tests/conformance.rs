@@ -1,0 +1,230 @@
+//! The suite of every backend, on nodes of many processes: all in this one, and started by `mpirun`
+//! where there is one.
+
+mod common;
+
+use std::cell::Cell;
+use std::fs::File;
+use std::future::Future;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use node::backend::{Inboxes, Letter, Network};
+use node::conformance::{Harness, Place, source_bytes};
+use node::{Address, Node, Rank};
+use node_mpi::Session;
+use node_real::Cluster;
+use rustix::fs::{CWD, FileType, Mode};
+
+/// Processes that `mpirun` starts: as many as the largest program of the suite has nodes.
+const RANKS: u32 = 6;
+
+/// Tells a process that it is one of those; the directory that they share.
+const SHARED: &str = "GRISTMILL_TEST_SHARED";
+
+/// The whole suite takes a few seconds, on busy cores maybe a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+struct InProcess;
+
+impl Harness for InProcess {
+    fn run<P, Task>(&self, nodes: u32, program: P)
+    where
+        P: Fn(Node, Place) -> Task + Clone + Send + Sync + 'static,
+        Task: Future<Output = ()> + 'static,
+    {
+        let top = tempfile::tempdir().unwrap();
+        let place = place(top.path());
+        let ended = common::run(nodes, move |node| program(node, place.clone()));
+        assert_eq!(ended.len(), nodes as usize);
+    }
+}
+
+node::conformance_suite!(InProcess);
+
+/// A directory and a pipe.
+fn place(top: &Path) -> Place {
+    let place = Place { directory: top.join("data"), source: top.join("pipe") };
+    fs::create_dir_all(&place.directory).unwrap();
+    let mode = Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(CWD, &place.source, FileType::Fifo, mode, 0).unwrap();
+    // Opening a pipe to write waits for its reader; a test that reads none leaves the thread behind.
+    let source = place.source.clone();
+    thread::spawn(move || {
+        if let Ok(mut pipe) = File::options().write(true).open(source) {
+            pipe.write_all(&source_bytes()).unwrap();
+        }
+    });
+    place
+}
+
+/// All of the suite in one start of MPI.
+#[test]
+fn over_mpi() {
+    match env::var_os(SHARED) {
+        Some(shared) => be_one_rank(shared.into()),
+        None => start_ranks(),
+    }
+}
+
+fn start_ranks() {
+    let shim = shim();
+    if !shim.exists() {
+        return skip(&format!("there is no {}: make it with `make mpi`", shim.display()));
+    }
+    let Some(mpirun) = mpirun(&shim) else { return skip("there is no mpirun") };
+    let shared = tempfile::tempdir().unwrap();
+    let output = run_ranks(&mpirun, &shim, shared.path());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{text}\n{errors}", output.status);
+    assert!(text.contains(&format!("the suite ran on {RANKS} ranks")), "{text}\n{errors}");
+}
+
+fn shim() -> PathBuf {
+    let beside = || env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
+    let named = env::var_os("GRISTMILL_MPI").map(PathBuf::from);
+    named.unwrap_or_else(|| beside().join("mpi/libgristmill_mpi.so"))
+}
+
+/// The launcher that fits the shim: one that was installed with it, or the system's.
+fn mpirun(shim: &Path) -> Option<PathBuf> {
+    let with_shim = shim.with_file_name("venv/bin/mpirun");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&path).map(|place| place.join("mpirun"));
+    if with_shim.exists() { Some(with_shim) } else { places.find(|place| place.exists()) }
+}
+
+fn skip(why: &str) {
+    // Past the test runner's capture: a skip is never silent.
+    let _ = writeln!(std::io::stderr(), "skipped: the suite over MPI, since {why}");
+}
+
+/// More ranks than cores, as root too, in this machine alone; each launcher takes its own of these.
+const SETTINGS: [(&str, &str); 10] = [
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+    ("OMPI_MCA_mpi_yield_when_idle", "1"),
+    ("OMPI_MCA_btl", "self,vader,tcp"),
+    ("OMPI_MCA_btl_tcp_if_include", "lo"),
+    ("OMPI_MCA_oob_tcp_if_include", "lo"),
+    ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
+    ("PRTE_MCA_hwloc_default_binding_policy", "none"),
+];
+
+fn run_ranks(mpirun: &Path, shim: &Path, shared: &Path) -> Output {
+    let child = Command::new(mpirun)
+        .args(["-n", &RANKS.to_string()])
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", "over_mpi", "--nocapture", "--test-threads=1"])
+        .envs(SETTINGS)
+        .env("GRISTMILL_MPI", shim)
+        .env(SHARED, shared)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.unwrap();
+    let (finish, finished) = std::sync::mpsc::channel::<()>();
+    let id = rustix::process::Pid::from_child(&child);
+    let guard = thread::spawn(move || {
+        if finished.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        }
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(finish);
+    guard.join().unwrap();
+    output
+}
+
+fn be_one_rank(shared: PathBuf) {
+    assert!(node_mpi::launched());
+    let session = Arc::new(Session::start().unwrap());
+    assert_eq!(session.nodes(), RANKS, "every process is one of a run");
+    let ranks = Ranks { session: Arc::clone(&session), shared, met: Cell::new(0) };
+    let suite = || node::conformance_suite!(in_turn ranks);
+    if catch_unwind(AssertUnwindSafe(suite)).is_err() {
+        session.abort(1);
+    }
+    session.end().unwrap();
+    if session.rank() == Rank(0) {
+        println!("the suite ran on {} ranks over {}", session.nodes(), session.library());
+    }
+}
+
+/// This process among those that `mpirun` started; a program has the first of them.
+struct Ranks {
+    session: Arc<Session>,
+    shared: PathBuf,
+    met: Cell<u32>,
+}
+
+impl Harness for Ranks {
+    fn run<P, Task>(&self, nodes: u32, program: P)
+    where
+        P: Fn(Node, Place) -> Task + Clone + Send + Sync + 'static,
+        Task: Future<Output = ()> + 'static,
+    {
+        let top = self.shared.join(format!("program {}", self.met.get()));
+        let rank = self.session.rank();
+        let network = First { session: Arc::clone(&self.session), nodes };
+        let cluster = (rank.0 < nodes).then(|| Cluster::over(Arc::new(network), 1));
+        let there = Place { directory: top.join("data"), source: top.join("pipe") };
+        let place = if rank == Rank(0) { place(&top) } else { there };
+        // No letter of a program comes before its node is there, or after it is gone.
+        self.meet();
+        if let Some(cluster) = cluster {
+            let ended = cluster.run(move |node| program(node, place.clone()));
+            assert_eq!(ended.len(), 1);
+        }
+        self.meet();
+    }
+}
+
+impl Ranks {
+    /// Waits for all processes, without MPI.
+    fn meet(&self) {
+        let number = self.met.replace(self.met.get() + 1);
+        let name = |rank| self.shared.join(format!("at {number} is {rank}"));
+        File::create(name(self.session.rank().0)).unwrap();
+        let began = Instant::now();
+        for rank in 0..self.session.nodes() {
+            while !name(rank).exists() {
+                assert!(began.elapsed() < PATIENCE, "rank {rank} has not come");
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+/// A network of the first nodes alone.
+struct First {
+    session: Arc<Session>,
+    nodes: u32,
+}
+
+impl Network for First {
+    fn rank(&self) -> Rank {
+        self.session.rank()
+    }
+
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    fn post(&self, to: Address, letter: Letter) {
+        self.session.post(to, letter);
+    }
+
+    fn attach(&self, inboxes: Arc<dyn Inboxes>) {
+        self.session.attach(inboxes);
+    }
+}
