@@ -1,9 +1,10 @@
-# The two commands of the README. Both need git, make and Rust (https://rustup.rs), nothing else.
+# The two commands of the README. Both need git, make and Rust (https://rustup.rs), nothing else; tests over MPI
+# are skipped where there is none and none can be installed.
 
 CARGO ?= cargo
 BINARY = target/release/gristmill
 
-.PHONY: demo test lint unit readme build clean figures
+.PHONY: demo test lint unit readme build clean figures mpi mpi-if-possible
 
 demo: build
 	$(BINARY) demo
@@ -18,8 +19,15 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 
-unit:
+unit: mpi-if-possible
 	$(CARGO) test --workspace --locked
+
+# The shim between Gristmill and the MPI that is here; installs one where there is none and it can.
+mpi:
+	sh crates/node-mpi/shim/build.sh
+
+mpi-if-possible:
+	@$(MAKE) --no-print-directory mpi || echo "mpi: tests over MPI will be skipped"
 
 readme: build
 	sh tests/readme.sh
