@@ -230,3 +230,26 @@ fn rest(outbox: &Outbox, idle: Duration, is_waiting: bool) {
         outbox.sleep((idle / 8).clamp(LEAST_NAP, most));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use node::Buffer;
+
+    #[test]
+    fn the_first_failure_is_told_and_ends_the_session() {
+        let [wire, mut peer] = LocalWire::family(2).try_into().ok().unwrap();
+        let session = Session::over(move || Ok((wire, String::new()))).unwrap();
+        let (tell, told) = mpsc::channel();
+        session.on_failure(move |error| tell.send(error.to_string()).unwrap());
+        // The peer meets us, and then speaks nonsense.
+        let hold = peer.hold(Buffer::heap(40));
+        peer.send(hold, 0..40, 0, 1).unwrap();
+        peer.barrier().unwrap();
+        let error = session.end().unwrap_err();
+        assert_eq!(error.peer, Some(Rank(1)));
+        assert_eq!(told.recv(), Ok(error.to_string()));
+        let ended = peer.completed(&mut Vec::new()).unwrap_err();
+        assert!(ended.what.contains("ended the run"), "the peer is told, too");
+    }
+}

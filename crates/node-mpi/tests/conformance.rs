@@ -2,6 +2,8 @@
 //! where there is one.
 
 mod common;
+#[path = "common/launch.rs"]
+mod launch;
 
 use std::cell::Cell;
 use std::fs::File;
@@ -9,7 +11,6 @@ use std::future::Future;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
@@ -26,9 +27,6 @@ const RANKS: u32 = 6;
 
 /// Tells a process that it is one of those; the directory that they share.
 const SHARED: &str = "GRISTMILL_TEST_SHARED";
-
-/// The whole suite takes a few seconds, on busy cores maybe a minute.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 struct InProcess;
 
@@ -73,76 +71,12 @@ fn over_mpi() {
 }
 
 fn start_ranks() {
-    let shim = shim();
-    if !shim.exists() {
-        return skip(&format!("there is no {}: make it with `make mpi`", shim.display()));
-    }
-    let Some(mpirun) = mpirun(&shim) else { return skip("there is no mpirun") };
     let shared = tempfile::tempdir().unwrap();
-    let output = run_ranks(&mpirun, &shim, shared.path());
+    let Some(output) = launch::ranks(RANKS, "over_mpi", (SHARED, shared.path())) else { return };
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{text}\n{errors}", output.status);
     assert!(text.contains(&format!("the suite ran on {RANKS} ranks")), "{text}\n{errors}");
-}
-
-fn shim() -> PathBuf {
-    let beside = || env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
-    let named = env::var_os("GRISTMILL_MPI").map(PathBuf::from);
-    named.unwrap_or_else(|| beside().join("mpi/libgristmill_mpi.so"))
-}
-
-/// The launcher that fits the shim: one that was installed with it, or the system's.
-fn mpirun(shim: &Path) -> Option<PathBuf> {
-    let with_shim = shim.with_file_name("venv/bin/mpirun");
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut places = env::split_paths(&path).map(|place| place.join("mpirun"));
-    if with_shim.exists() { Some(with_shim) } else { places.find(|place| place.exists()) }
-}
-
-fn skip(why: &str) {
-    // Past the test runner's capture: a skip is never silent.
-    let _ = writeln!(std::io::stderr(), "skipped: the suite over MPI, since {why}");
-}
-
-/// More ranks than cores, as root too, in this machine alone; each launcher takes its own of these.
-const SETTINGS: [(&str, &str); 10] = [
-    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
-    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
-    ("OMPI_MCA_mpi_yield_when_idle", "1"),
-    ("OMPI_MCA_btl", "self,vader,tcp"),
-    ("OMPI_MCA_btl_tcp_if_include", "lo"),
-    ("OMPI_MCA_oob_tcp_if_include", "lo"),
-    ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
-    ("PRTE_MCA_hwloc_default_binding_policy", "none"),
-];
-
-fn run_ranks(mpirun: &Path, shim: &Path, shared: &Path) -> Output {
-    let child = Command::new(mpirun)
-        .args(["-n", &RANKS.to_string()])
-        .arg(env::current_exe().unwrap())
-        .args(["--exact", "over_mpi", "--nocapture", "--test-threads=1"])
-        .envs(SETTINGS)
-        .env("GRISTMILL_MPI", shim)
-        .env(SHARED, shared)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let child = child.unwrap();
-    let (finish, finished) = std::sync::mpsc::channel::<()>();
-    let id = rustix::process::Pid::from_child(&child);
-    let guard = thread::spawn(move || {
-        if finished.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-        }
-    });
-    let output = child.wait_with_output().unwrap();
-    drop(finish);
-    guard.join().unwrap();
-    output
 }
 
 fn be_one_rank(shared: PathBuf) {
@@ -198,7 +132,7 @@ impl Ranks {
         let began = Instant::now();
         for rank in 0..self.session.nodes() {
             while !name(rank).exists() {
-                assert!(began.elapsed() < PATIENCE, "rank {rank} has not come");
+                assert!(began.elapsed() < launch::PATIENCE, "rank {rank} has not come");
                 thread::sleep(Duration::from_millis(1));
             }
         }

@@ -115,7 +115,7 @@ pub(super) fn text(fill: impl FnOnce(*mut c_char, usize)) -> String {
     let mut room = vec![0_u8; TEXT_BYTES];
     fill(room.as_mut_ptr().cast(), room.len());
     let text = CStr::from_bytes_until_nul(&room).unwrap_or_default().to_string_lossy();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.trim().replace('\t', " ")
 }
 
 #[cfg(test)]

@@ -68,7 +68,9 @@ impl MpiWire {
     /// The library's name and version.
     pub(crate) fn library(&self) -> String {
         // SAFETY: it writes a text with its NUL, and no more than the room it is given.
-        text(|into, room| unsafe { (self.table.library)(into, room) })
+        let told = text(|into, room| unsafe { (self.table.library)(into, room) });
+        // What follows is how it was built.
+        told.lines().next().unwrap_or_default().to_owned()
     }
 
     fn check(&self, code: c_int, peer: Option<u32>) -> Wired {
@@ -77,7 +79,7 @@ impl MpiWire {
         }
         // SAFETY: it writes a text with its NUL, and no more than the room it is given.
         let words = text(|into, room| unsafe { (self.table.words)(code, into, room) });
-        let what = format!("MPI: {words}");
+        let what = format!("MPI: {}", words.replace('\n', "; "));
         Err(peer.map_or_else(|| NetworkError::new(&what), |peer| NetworkError::of(peer, &what)))
     }
 
