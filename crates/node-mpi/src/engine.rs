@@ -1,5 +1,5 @@
 //! The communication thread's work: all peers are visited in turn, and each visit moves a bounded
-//! amount (TritonSort, sections 3.2 and 4.1: one sender and one receiver that never block beat a thread
+//! amount (TritonSort, sections 3.3 and 4.1: one sender and one receiver that never block beat a thread
 //! for each peer).
 //!
 //! ```text

@@ -31,8 +31,8 @@ const YIELD: Duration = Duration::from_micros(200);
 /// least so long,
 const LEAST_NAP: Duration = Duration::from_micros(20);
 
-/// and at most so long, for 2,000 looks a second cost a hundredth of a core.
-const MOST_NAP: Duration = Duration::from_micros(500);
+/// and at most so long, for 500 looks a second cost a hundredth of a core.
+const MOST_NAP: Duration = Duration::from_millis(2);
 
 /// MPI carries nothing while nobody calls it.
 const MOST_NAP_UNDER_WAY: Duration = Duration::from_micros(50);
