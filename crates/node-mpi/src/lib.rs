@@ -6,7 +6,7 @@
 //!                                                         |  one communication thread
 //!                                                       Engine: batches, credits, rendezvous
 //!                                                         |
-//!                                                       dyn-free Wire
+//!                                                       Wire
 //!                                                      /          \
 //!                                        ffi: MPI, through     local: within a process,
 //!                                        a shim in C           for tests of the protocol
