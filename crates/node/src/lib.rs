@@ -25,6 +25,7 @@
 
 pub mod backend;
 mod buffer;
+mod collective;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod disk;
@@ -44,6 +45,7 @@ mod words;
 mod work;
 
 pub use buffer::{Buffer, Memory};
+pub use collective::Collective;
 pub use disk::{ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, Open, Standard};
 pub use group::Group;
 pub use guarded::{Close, Closed, Guarded};
