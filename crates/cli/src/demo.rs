@@ -139,6 +139,7 @@ async fn act(
             target: Target::Path(output.clone()),
             contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
             resources: Resources { cores, memory_bytes, io: IoChoice::Direct },
+            shared: false,
             temporary: Vec::new(),
             plan,
             tuning: Tuning::default(),

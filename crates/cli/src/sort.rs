@@ -235,6 +235,7 @@ fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
                 IoName::Buffered => IoChoice::Buffered,
             },
         },
+        shared: false,
         temporary: arguments.temporary.clone(),
         plan: match arguments.plan {
             PlanName::Auto => Choice::Auto,

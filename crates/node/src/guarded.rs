@@ -20,6 +20,12 @@ pub trait Close: Send + Sync {
     fn close(&self);
 }
 
+impl<C: Close + ?Sized> Close for Arc<C> {
+    fn close(&self) {
+        C::close(self);
+    }
+}
+
 /// A value that tasks of one node share.
 #[derive(Debug)]
 pub struct Guarded<S> {

@@ -61,6 +61,15 @@ pub enum Contents {
     },
 }
 
+impl Contents {
+    fn bytes(&self) -> usize {
+        match self {
+            Contents::Here { buffer, .. } => buffer.len(),
+            Contents::Away { bytes, .. } => *bytes,
+        }
+    }
+}
+
 /// Fills the buffer it is given, sets its length, and gives it back when that is done.
 pub type Fetch = Box<dyn FnOnce(Buffer, Completer<Buffer>) + Send>;
 
@@ -225,6 +234,17 @@ impl MessagePort {
     }
 }
 
+/// A shipment that comes to a lent buffer.
+#[derive(Debug)]
+pub struct Arrival {
+    /// Who sent it.
+    pub from: Rank,
+    /// How much it is.
+    pub bytes: usize,
+    /// Gives the filled buffer.
+    pub filled: Ticket<Buffer>,
+}
+
 /// The owner's end of a port for bulk.
 pub struct BulkPort {
     inbox: Arc<Inbox>,
@@ -233,16 +253,16 @@ pub struct BulkPort {
 impl BulkPort {
     /// Lends a buffer of `pool` to the next shipment: who sent it, and its contents.
     pub async fn accept(&self, node: &Node, pool: &Pool) -> Result<(Rank, Buffer), Closed> {
-        let (from, arrival) = self.lend(node, pool).await?;
-        Ok((from, arrival.wait(node).await))
+        let Arrival { from, filled, .. } = self.lend(node, pool).await?;
+        Ok((from, filled.wait(node).await))
     }
 
     /// Lends a buffer of `pool` to the next shipment, and does not wait for its contents: several may
-    /// be on their way at once. The ticket gives the filled buffer.
+    /// be on their way at once.
     ///
     /// # Panics
     /// When the shipment does not fit in the buffer.
-    pub async fn lend(&self, node: &Node, pool: &Pool) -> Result<(Rank, Ticket<Buffer>), Closed> {
+    pub async fn lend(&self, node: &Node, pool: &Pool) -> Result<Arrival, Closed> {
         let mut lent = pool.take(node).await?;
         let step = |state: &mut State| {
             if state.closed {
@@ -255,6 +275,7 @@ impl BulkPort {
             panic!("a small message came to a port for bulk")
         };
         let (arrival, filled) = ticket(node, "a shipment");
+        let bytes = contents.bytes();
         match contents {
             Contents::Here { buffer, done } => {
                 lent.copy_from(0, &buffer, 0..buffer.len());
@@ -264,13 +285,13 @@ impl BulkPort {
                 done.complete(buffer);
                 filled.complete(lent);
             }
-            Contents::Away { bytes, fetch } => {
+            Contents::Away { fetch, .. } => {
                 let room = lent.capacity();
                 assert!(bytes <= room, "a shipment of {bytes} bytes does not fit in {room}");
                 fetch(lent, filled);
             }
         }
-        Ok((from, arrival))
+        Ok(Arrival { from, bytes, filled: arrival })
     }
 }
 

@@ -42,6 +42,11 @@ impl Pool {
         self.shared.change(node, |state| state.idle.push(buffer)).await;
     }
 
+    /// Whether its pipeline has ended early.
+    pub fn is_closed(&self) -> bool {
+        self.shared.look(|state| state.closed)
+    }
+
     /// How many buffers are idle now.
     pub fn idle(&self) -> usize {
         self.shared.look(|state| state.idle.len())

@@ -97,6 +97,42 @@ pub struct Sample {
     pub positions: Vec<u64>,
 }
 
+impl Sample {
+    /// Adds another one.
+    pub(crate) fn add(&mut self, other: &Sample) {
+        self.records.extend_from_slice(&other.records);
+        self.positions.extend_from_slice(&other.positions);
+    }
+
+    /// At most so many of them, evenly spread.
+    pub(crate) fn thinned(&self, record_bytes: usize, most: usize) -> Sample {
+        let all = self.positions.len();
+        let mut thin = Sample::default();
+        for number in (0..most.min(all)).map(|number| number * all / most.min(all)) {
+            thin.records.extend_from_slice(&self.records[number * record_bytes..][..record_bytes]);
+            thin.positions.push(self.positions[number]);
+        }
+        thin
+    }
+
+    /// For another node: the positions, then the records.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let positions = self.positions.iter().flat_map(|position| position.to_le_bytes());
+        positions.chain(self.records.iter().copied()).collect()
+    }
+
+    /// What another node sent, if it can be a sample.
+    pub(crate) fn from_bytes(bytes: &[u8], record_bytes: usize) -> Option<Sample> {
+        let each = record_bytes + size_of::<u64>();
+        let (positions, records) = bytes.split_at(bytes.len() / each * size_of::<u64>());
+        let position =
+            |bytes: &[u8]| u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"));
+        let positions = positions.chunks_exact(size_of::<u64>()).map(position).collect();
+        let sample = Sample { records: records.to_vec(), positions };
+        bytes.len().is_multiple_of(each).then_some(sample)
+    }
+}
+
 /// The buckets of a block's records.
 #[derive(Debug, Default)]
 pub struct Assignment {

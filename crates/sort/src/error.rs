@@ -165,6 +165,39 @@ pub enum SortError {
         /// Where in it.
         offset: u64,
     },
+    /// What another node sent came as something else.
+    #[error(
+        "what rank {rank} sent came as something else; nothing was written over; sort again and test that \
+         machine's memory and network"
+    )]
+    Garbled {
+        /// The sender.
+        rank: u32,
+    },
+    /// Another node cannot go on.
+    #[error("rank {rank}: {what}")]
+    Elsewhere {
+        /// Which.
+        rank: u32,
+        /// What it said.
+        what: String,
+    },
+    /// The nodes were not started for the same sort.
+    #[error(
+        "rank {rank} was started for another sort than rank 0: {what}; give all ranks the same options"
+    )]
+    Different {
+        /// Which.
+        rank: u32,
+        /// What differs.
+        what: String,
+    },
+    /// Several nodes cannot share this input.
+    #[error("{what}: several nodes sort files, which they can look at before they divide them")]
+    NotDivisible {
+        /// What it is.
+        what: String,
+    },
     /// The system has no memory for us.
     #[error(
         "cannot have {bytes} bytes of memory: {cause}; free some, or raise the limit on it (ulimit -v)"
@@ -191,6 +224,10 @@ impl SortError {
             SortError::Disorder { .. } => "disorder",
             SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",
             SortError::NoMemory { .. } => "no_memory",
+            SortError::Garbled { .. } => "garbled",
+            SortError::Elsewhere { .. } => "elsewhere",
+            SortError::Different { .. } => "different",
+            SortError::NotDivisible { .. } => "not_divisible",
         }
     }
 

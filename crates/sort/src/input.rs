@@ -11,6 +11,7 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,7 +49,9 @@ pub struct Input {
     seen: Metadata,
     /// Whether it is read past the page cache.
     direct: bool,
-    /// Position of its first record in the whole input.
+    /// Records of the file that are left out at its beginning.
+    skipped: u64,
+    /// This node's records before it.
     pub first: u64,
     /// Its records; 0 for a pipe, which has as many as come.
     pub records: u64,
@@ -60,6 +63,8 @@ pub(crate) struct Inputs {
     pub files: Vec<Input>,
     /// Records in all of them, where that is known.
     pub records: Option<u64>,
+    /// Position of the first of them in the input of all nodes.
+    pub base: u64,
     /// What the sets of files list, if every input is of one.
     pub listed: Option<Listed>,
 }
@@ -109,7 +114,7 @@ impl Inputs {
         record_bytes: usize,
         io: IoChoice,
     ) -> Result<Inputs, Failure> {
-        let mut inputs = Inputs { files: Vec::new(), records: Some(0), listed: None };
+        let mut inputs = Inputs { files: Vec::new(), records: Some(0), base: 0, listed: None };
         let mut listed = Some(Listed::default());
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
@@ -167,7 +172,7 @@ impl Inputs {
         let direct = file.is_direct();
         let kept = (sequential || self.files.len() < KEPT_OPEN).then_some(file);
         let source = source.clone();
-        self.files.push(Input { kept, source, seen, direct, first, records });
+        self.files.push(Input { kept, source, seen, direct, skipped: 0, first, records });
         Ok(())
     }
 
@@ -201,9 +206,25 @@ impl Inputs {
     /// The unit of at most `records` records from position `position` of the whole input on.
     pub(crate) fn unit_at(&self, position: u64, records: usize) -> ReadUnit {
         let input = self.files.partition_point(|input| input.first + input.records <= position);
-        let first = position - self.files[input].first;
-        let left = self.files[input].records - first;
-        ReadUnit { input, first, records: records.min(left as usize), position }
+        let Input { skipped, first, records: all, .. } = self.files[input];
+        let before = position - first;
+        let records = records.min((all - before) as usize);
+        ReadUnit { input, first: skipped + before, records, position: self.base + position }
+    }
+
+    /// Leaves the records of that range alone: what all nodes name is divided among them.
+    pub(crate) fn narrow(&mut self, range: Range<u64>) {
+        for input in &mut self.files {
+            let (begin, end) = (input.first, input.first + input.records);
+            let from = range.start.clamp(begin, end);
+            let to = range.end.clamp(from, end);
+            (input.skipped, input.records) = (from - begin, to - from);
+            input.first = from.max(range.start) - range.start;
+        }
+        self.files.retain(|input| input.records > 0);
+        (self.base, self.records) = (range.start, Some(range.end - range.start));
+        // Nobody reads all that is listed.
+        self.listed = None;
     }
 }
 

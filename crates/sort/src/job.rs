@@ -112,6 +112,8 @@ pub struct Tuning {
 pub struct Job {
     /// Inputs, in order.
     pub sources: Vec<Source>,
+    /// Whether all nodes name the same inputs, which are divided among them; else each has its own.
+    pub shared: bool,
     /// Where what memory does not hold waits; beside the output, if there is none.
     pub temporary: Vec<PathBuf>,
     /// How to sort.

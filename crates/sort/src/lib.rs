@@ -27,9 +27,11 @@
 
 mod arrivals;
 mod block;
+mod cluster;
 mod contents;
 mod dials;
 mod error;
+mod exchange;
 mod generate;
 mod input;
 mod job;

@@ -17,6 +17,7 @@ use record::Checksum;
 use crate::block::{Block, Bucket, Chunk};
 use crate::dials::Dials;
 use crate::error::SortError;
+use crate::exchange::Exchange;
 use crate::input::{BLOCK_BYTES, Inputs};
 use crate::job::{IoChoice, Job};
 use crate::output::Output;
@@ -25,8 +26,8 @@ use crate::report::{DirectIo, Report};
 use crate::spill::Spill;
 use crate::splitters::Splitters;
 use crate::stages::{
-    Cursor, Distributor, Divide, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer, distribute,
-    read, sample, sort, write,
+    Cursor, Distributor, Divide, Places, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer,
+    distribute, read, sample, sort, write,
 };
 
 /// The memory of a run.
@@ -65,6 +66,8 @@ pub(crate) struct Run<'a> {
     pub tally: Tally,
     pub dials: Dials,
     pub tuner: Tuner,
+    /// How records of all nodes go where they belong, where there are several.
+    pub exchange: Option<Exchange>,
 }
 
 /// What a run did beside what its stages tell.
@@ -115,14 +118,15 @@ impl Run<'_> {
     ) -> Queue<Vec<Chunk>> {
         let (node, plan, contents) = (self.node, &self.plan, &self.job.contents);
         let seekable = self.inputs.is_seekable();
-        // Pipes are read by one, a unit at a time.
-        let (readers, spare) = if seekable { (plan.readers, plan.spare_readers) } else { (1, 0) };
-        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), readers + spare));
+        let blocks = self.blocks(pipeline);
         if seekable {
-            let sampler = Sampler {
+            let places = Places {
                 inputs: Arc::clone(self.inputs),
                 contents: Arc::clone(contents),
-                samples: plan.samples,
+                count: plan.samples,
+            };
+            let sampler = Sampler {
+                places,
                 buckets: plan.buckets,
                 splitters: splitters.clone(),
                 tally: self.tally.clone(),
@@ -136,6 +140,33 @@ impl Run<'_> {
             blocks: plan.buffers() - 1,
             tally: self.tally.clone(),
         });
+        self.start_readers(pipeline, memory, (blocks.clone(), divide));
+        let from_units = (&memory.units, &memory.chunks);
+        self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
+    }
+
+    /// Readers of the input, and how many more may be called. Pipes are read by one, a unit at a time.
+    fn readers(&self) -> (usize, usize) {
+        let seekable = self.inputs.is_seekable();
+        if seekable { (self.plan.readers, self.plan.spare_readers) } else { (1, 0) }
+    }
+
+    /// What readers read.
+    pub(crate) fn blocks(&self, pipeline: &Pipeline) -> Queue<Block> {
+        let (readers, spare) = self.readers();
+        let queue = Queue::new(self.node, "blocks", self.plan.read_queue(), readers + spare);
+        pipeline.owns(queue)
+    }
+
+    /// reader: the input, to blocks.
+    pub(crate) fn start_readers(
+        &self,
+        pipeline: &mut Pipeline,
+        memory: &Pools,
+        (blocks, divide): (Queue<Block>, Option<Divide>),
+    ) {
+        let (node, plan) = (self.node, &self.plan);
+        let (seekable, (readers, spare)) = (self.inputs.is_seekable(), self.readers());
         let reader = Reader {
             inputs: Arc::clone(self.inputs),
             record_bytes: plan.record_bytes,
@@ -143,15 +174,13 @@ impl Run<'_> {
             depth: self.dials.readers.clone(),
             cursor: Cursor::new(node),
             pool: memory.units.clone(),
-            out: blocks.clone(),
+            out: blocks,
             divide,
         };
         let stage = self.dials.stage("reader", readers, spare);
         let stage = if seekable { stage.dial("depth", &self.dials.readers) } else { stage };
         let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
         pipeline.start(node, stage, async move |worker| read(worker, &reader).await);
-        let from_units = (&memory.units, &memory.chunks);
-        self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
     }
 
     /// distributor: blocks in buffers of the one pool, to chunks in buffers of the other.

@@ -3,11 +3,13 @@
 //! A plan is a pure function of the input's size and of what the run may use, so it can be shown
 //! without sorting. Memory is a sum of named needs ([`Plan::needs`]).
 
+mod exchanging;
 mod merging;
 mod needs;
 mod spare;
 mod spilling;
 
+pub(crate) use exchanging::Exchanging;
 pub use merging::Merging;
 pub use needs::Need;
 pub use spilling::Spilling;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use node::Node;
 use pipeline::{Failure, Tuner};
 
+use crate::cluster;
 use crate::dials::Dials;
 use crate::input::Inputs;
 use crate::job::{Choice, Job, Tune};
@@ -20,11 +21,14 @@ use crate::room::Demand;
 use crate::stages::Tally;
 use crate::two_pass::two_pass;
 
-/// Sorts the job's inputs.
+/// Sorts the job's inputs; on several nodes each gives its own, and gets one range of keys.
 ///
 /// # Errors
 /// Nothing is left of an output that failed, and the target keeps its old content.
 pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
+    if node.nodes() > 1 {
+        return cluster::run(node, job).await;
+    }
     let begin = node.now();
     let record_bytes = job.contents.record_bytes();
     let inputs = Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?;
@@ -82,7 +86,19 @@ async fn sort(
         Tune::Off => Tuner::off(),
     };
     let tally = Tally::default();
-    let run = Run { node, job, plan, why, inputs, output, temporary, tally, dials, tuner };
+    let run = Run {
+        node,
+        job,
+        plan,
+        why,
+        inputs,
+        output,
+        temporary,
+        tally,
+        dials,
+        tuner,
+        exchange: None,
+    };
     let report = match (spilling, merging) {
         (Some(spilling), _) => two_pass(&run, spilling).await?,
         (None, Some(merging)) => merge(&run, merging).await?,
@@ -138,7 +154,7 @@ async fn choose(
 
 /// The directories for spill files: those of the job, or those of the output; of an output that is no file,
 /// the one that the run was started in.
-fn temporary(job: &Job, output: &Output) -> Vec<PathBuf> {
+pub(crate) fn temporary(job: &Job, output: &Output) -> Vec<PathBuf> {
     if !job.temporary.is_empty() {
         return job.temporary.clone();
     }

@@ -10,8 +10,9 @@
 //!                    |  same   |             splitters that are equal
 //! ```
 //!
-//! A record equal to some splitters may go to any bucket beside them: its position chooses, so even
-//! records that are all the same spread evenly. With `--stable` positions decide, as everywhere.
+//! A record equal to some splitters may go to any bucket beside them: a number drawn from its position chooses, in
+//! the proportions in which the sample's equal records lie beside those splitters. So records that are all the
+//! same spread evenly. With `--stable` positions decide, as everywhere.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -20,6 +21,9 @@ use kernel::Classifier;
 use record::{Order, Ties};
 
 use crate::contents::{Assignment, Sample};
+
+/// Of 2^64: multiples of it lie evenly, however many there are (Knuth 6.4).
+const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The splitters of a run.
 #[derive(Debug)]
@@ -68,11 +72,27 @@ impl Splitters {
         });
         let buckets = buckets.min(ranks.len() + 1);
         let mut chosen = Sample::default();
-        for rank in (1..buckets).map(|bucket| ranks[bucket * ranks.len() / buckets]) {
-            let splitter = element(order, sample, rank);
+        for rank in (1..buckets).map(|bucket| bucket * ranks.len() / buckets) {
+            let splitter = element(order, sample, ranks[rank]);
             chosen.records.extend_from_slice(splitter.record);
-            chosen.positions.push(splitter.position);
+            chosen.positions.push(match order.ties() {
+                Ties::Position => splitter.position,
+                Ties::Record => {
+                    let against = |&other: &usize| {
+                        order.compare(element(order, sample, other).record, splitter.record)
+                    };
+                    let begin = ranks.partition_point(|other| against(other).is_lt());
+                    let end = ranks.partition_point(|other| against(other).is_le());
+                    fraction(rank - begin, end - begin)
+                }
+            });
         }
+        Splitters::of(order, chosen)
+    }
+
+    /// Those that were chosen elsewhere: the elements of other splitters.
+    pub(crate) fn of(order: &Order, chosen: Sample) -> Splitters {
+        let buckets = chosen.positions.len() + 1;
         let root = Level::new(order, &chosen, 0..buckets - 1, 0);
         Splitters { buckets, root, sample: chosen }
     }
@@ -81,6 +101,26 @@ impl Splitters {
     pub(crate) fn even(buckets: usize) -> Splitters {
         let root = Level { depth: 0, first: 0, classifier: Classifier::new(&[]), runs: Vec::new() };
         Splitters { buckets, root, sample: Sample::default() }
+    }
+
+    /// The elements themselves. In the place of a position is, without `--stable`, which part of the records that
+    /// are equal to it lies below it.
+    pub(crate) fn elements(&self) -> &Sample {
+        &self.sample
+    }
+
+    /// Divides a sample as its records will be: what of it falls into each bucket.
+    pub(crate) fn divide(&self, order: &Order, sample: &Sample) -> Vec<Sample> {
+        let mut parts = vec![Sample::default(); self.buckets];
+        let mut found = Assignment::default();
+        let records = sample.records.chunks_exact(order.record_bytes());
+        for (record, &position) in records.zip(&sample.positions) {
+            self.assign(order, record, position, &mut found);
+            let part = &mut parts[found.bins[0] as usize];
+            part.records.extend_from_slice(record);
+            part.positions.push(position);
+        }
+        parts
     }
 
     /// Finds the buckets of `records`, the first of which has position `first`.
@@ -140,13 +180,14 @@ impl Splitters {
         match order.compare(element.record, self.splitter(order, run.start).record) {
             Ordering::Less => run.start,
             Ordering::Greater => run.end,
-            Ordering::Equal => match order.ties() {
-                Ties::Record => run.start + (element.position % (run.len() as u64 + 1)) as usize,
-                Ties::Position => {
-                    let positions = &self.sample.positions[run.clone()];
-                    run.start + positions.partition_point(|&other| other < element.position)
-                }
-            },
+            Ordering::Equal => {
+                let place = match order.ties() {
+                    Ties::Position => element.position,
+                    Ties::Record => element.position.wrapping_mul(GOLDEN_RATIO),
+                };
+                let places = &self.sample.positions[run.clone()];
+                run.start + places.partition_point(|&other| other < place)
+            }
         }
     }
 
@@ -183,6 +224,11 @@ impl Run {
             None => Run::Same,
         }
     }
+}
+
+/// So many of all, of 2^64.
+fn fraction(some: usize, all: usize) -> u64 {
+    (((some as u128) << 64) / all as u128) as u64
 }
 
 fn element<'a>(order: &Order, sample: &'a Sample, number: usize) -> Element<'a> {

@@ -60,8 +60,14 @@ impl TwoPass<'_> {
         let run = self.run;
         let mut pipeline = run.pipeline();
         let memory = run.pools(&pipeline)?;
-        let splitters = pipeline.owns(Posted::new(run.node, "splitters"));
-        let chunks = run.start_input(&mut pipeline, &splitters, &memory);
+        let (splitters, chunks) = match &run.exchange {
+            Some(exchange) => exchange.start(run, &mut pipeline, &memory)?,
+            None => {
+                let splitters = pipeline.owns(Posted::new(run.node, "splitters"));
+                let chunks = run.start_input(&mut pipeline, &splitters, &memory);
+                (splitters, chunks)
+            }
+        };
         let came = Came { splitters, chunks, again_beside: None, positions: 0.0..1.0 };
         let (mut partitions, mut stages) = self.divide(pipeline, came, &memory).await?;
         let spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();

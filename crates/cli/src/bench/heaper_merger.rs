@@ -151,6 +151,7 @@ impl HeaperMerger {
         self.cold.forget(&input)?;
         let job = Job {
             sources: vec![Source::Path(input)],
+            shared: false,
             temporary: vec![self.place.path().to_owned()],
             plan: Choice::Merge,
             target: Target::Path(self.place.path().join(OUTPUT)),

@@ -1,7 +1,7 @@
 //! What bulk does on every backend.
 
 use super::Harness;
-use crate::{Address, Buffer, Pool, Port, Rank};
+use crate::{Address, Arrival, Buffer, Pool, Port, Rank};
 
 /// A shipment waits until the receiver lends a buffer, then the sender has its own back.
 pub fn shipments_wait_for_credit(harness: &impl Harness) {
@@ -51,7 +51,7 @@ pub fn shipments_come_side_by_side(harness: &impl Harness) {
             arrivals.push(bulk.lend(&node, &pool).await.unwrap());
         }
         let mut next = [0; 3];
-        for (from, arrival) in arrivals {
+        for Arrival { from, filled: arrival, .. } in arrivals {
             let number = &mut next[from.0 as usize];
             let expected = vec![from.0 as u8 * 16 + *number; 70_000];
             *number += 1;

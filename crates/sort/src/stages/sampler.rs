@@ -20,13 +20,19 @@ use crate::stages::reader::InFlight;
 /// Small random reads in flight.
 pub(crate) const SAMPLES_IN_FLIGHT: usize = 8;
 
+/// What is to be sampled.
+#[derive(Clone)]
+pub(crate) struct Places {
+    pub inputs: Arc<Inputs>,
+    pub contents: Arc<dyn Contents>,
+    /// How many places to look at.
+    pub count: usize,
+}
+
 /// What the sampler needs.
 #[derive(Clone)]
 pub(crate) struct Sampler {
-    pub inputs: Arc<Inputs>,
-    pub contents: Arc<dyn Contents>,
-    /// Places to look at.
-    pub samples: usize,
+    pub places: Places,
     /// Buckets to divide into.
     pub buckets: usize,
     pub splitters: Posted<Splitters>,
@@ -37,12 +43,13 @@ pub(crate) struct Sampler {
 /// The sampler's work.
 pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Failure> {
     let begin = worker.node.now();
-    let drawn = if sampler.buckets > 1 { draw(worker, sampler).await? } else { Drawn::default() };
+    let drawn =
+        if sampler.buckets > 1 { draw(worker, &sampler.places).await? } else { Drawn::default() };
     let Drawn { sample, mut cost } = drawn;
     let splitters = if sample.positions.is_empty() {
         Splitters::even(1)
     } else {
-        sampler.contents.splitters(&sample, sampler.buckets)
+        sampler.places.contents.splitters(&sample, sampler.buckets)
     };
     cost.seconds = worker.node.seconds(worker.node.now().since(begin));
     sampler.tally.sampled(cost);
@@ -52,20 +59,21 @@ pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Fai
 
 /// A sample, and what it cost so far.
 #[derive(Default)]
-struct Drawn {
-    sample: Sample,
-    cost: SampleCost,
+pub(crate) struct Drawn {
+    pub sample: Sample,
+    pub cost: SampleCost,
 }
 
-async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Drawn, Failure> {
-    let (inputs, bytes) = (&sampler.inputs, sampler.contents.record_bytes());
+/// Looks at all places.
+pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Failure> {
+    let (inputs, bytes) = (&places.inputs, places.contents.record_bytes());
     let total = inputs.records.unwrap_or(0);
     let each = (BLOCK_BYTES as usize / bytes).max(1);
-    let samples = (sampler.samples as u64).min(total);
+    let samples = (places.count as u64).min(total);
     // Room for a run of records wherever it lies in its disk blocks.
     let room = (each * bytes).next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
     let depth = SAMPLES_IN_FLIGHT.min(samples as usize);
-    let mut idle = sampler
+    let mut idle = places
         .contents
         .buffers(&worker.node, depth, room)
         .map_err(|cause| crate::phase::no_memory(depth * room, &cause))?;
@@ -79,7 +87,7 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Drawn, Failure> {
             Some(buffer) => buffer,
             None => {
                 let oldest = in_flight.pop_front().expect("every buffer is in flight");
-                take(worker, sampler, oldest, &mut drawn).await?
+                take(worker, places, oldest, &mut drawn).await?
             }
         };
         let unit = inputs.unit_at(place, each);
@@ -87,7 +95,7 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Drawn, Failure> {
         in_flight.push_back(InFlight::submit(&worker.node, file, unit, bytes, buffer));
     }
     for oldest in in_flight {
-        take(worker, sampler, oldest, &mut drawn).await?;
+        take(worker, places, oldest, &mut drawn).await?;
     }
     Ok(drawn)
 }
@@ -95,12 +103,12 @@ async fn draw(worker: &Worker, sampler: &Sampler) -> Result<Drawn, Failure> {
 /// Adds what was read to the sample, and gives the buffer back.
 async fn take(
     worker: &Worker,
-    sampler: &Sampler,
+    places: &Places,
     read: InFlight,
     drawn: &mut Drawn,
 ) -> Result<node::Buffer, Failure> {
-    let block = read.wait(&worker.node, sampler.contents.record_bytes()).await?;
-    sampler.contents.sample(&block, block.records, &mut drawn.sample);
+    let block = read.wait(&worker.node, places.contents.record_bytes()).await?;
+    places.contents.sample(&block, block.records, &mut drawn.sample);
     drawn.cost.places += 1;
     drawn.cost.bytes += block.buffer.len() as u64;
     worker.did(block.buffer.len());

@@ -116,6 +116,11 @@ impl Tally {
         })
     }
 
+    /// Records that came in, and their checksum.
+    pub(crate) fn came(&self) -> (u64, u128) {
+        self.change(|counts| (counts.records_in, counts.sum_in))
+    }
+
     /// Checksum of what came in.
     pub(crate) fn sum_in(&self) -> u128 {
         self.change(|counts| counts.sum_in)

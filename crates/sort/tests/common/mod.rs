@@ -23,6 +23,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         target: Target::Path(PathBuf::from(output)),
         contents: Arc::new(Bytes::new(order.clone())),
         resources: Resources { cores: 2, memory_bytes: 1 << 30, io: IoChoice::Auto },
+        shared: false,
         temporary: Vec::new(),
         plan: Choice::Auto,
         tuning: Tuning::default(),

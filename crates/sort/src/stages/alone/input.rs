@@ -18,7 +18,8 @@ use crate::generate::{Generate, generate};
 use crate::input::{Inputs, Source};
 use crate::job::{IoChoice, Target};
 use crate::stages::{
-    Collector, Cursor, Distributor, Reader, Sampler, Tally, collect, distribute, read, sample,
+    Collector, Cursor, Distributor, Places, Reader, Sampler, Tally, collect, distribute, read,
+    sample,
 };
 
 impl Bench<'_> {
@@ -56,9 +57,11 @@ impl Bench<'_> {
         let mut pipeline = self.pipeline();
         let splitters = pipeline.owns(Posted::new(self.node, "splitters"));
         let sampler = Sampler {
-            inputs: Arc::new(inputs),
-            contents: Arc::clone(&self.contents),
-            samples: self.plan.samples,
+            places: Places {
+                inputs: Arc::new(inputs),
+                contents: Arc::clone(&self.contents),
+                count: self.plan.samples,
+            },
             buckets: self.plan.buckets,
             splitters: splitters.clone(),
             tally: Tally::default(),

@@ -1,0 +1,236 @@
+//! A sort over several nodes: each reads its own inputs, and gets one range of keys (TritonSort 3.3, NOW-Sort 6).
+//!
+//! ```text
+//! agree       every rank says what it was started for; what one refuses, all refuse
+//! sample      every rank looks at its input; rank 0 divides the keys among ranks, as even as the sample is
+//! exchange    phase one: records go to the rank of their range, and there to their partition
+//! sort        phase two, as on one node
+//! settle      what all read is what all wrote; then each output gets its name
+//! ```
+//!
+//! Inputs are one sequence, rank 0's first. The outputs, rank 0's first, are its sorted records: the same bytes
+//! for any number of ranks. Nothing gets its name before every rank is done.
+
+mod agreement;
+mod division;
+mod statement;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use node::{BulkPort, Node, Posted};
+use pipeline::{Failure, Pipeline, Tuner, Worker};
+use serde::{Deserialize, Serialize};
+
+use crate::contents::Sample;
+use crate::dials::Dials;
+use crate::error::SortError;
+use crate::exchange::{CHUNKS, Exchange};
+use crate::input::Inputs;
+use crate::job::{Job, Resources, Tune, Tuning};
+use crate::output::Output;
+use crate::phase::Run;
+use crate::plan::{Exchanging, Plan, Shape};
+use crate::report::Report;
+use crate::room::Demand;
+use crate::run::temporary;
+use crate::stages::{Drawn, Places, Tally, draw};
+use crate::two_pass::two_pass;
+
+use agreement::Agreement;
+use division::Division;
+use statement::Statement;
+
+/// What a rank read and wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Account {
+    read_records: u64,
+    read_sum: u128,
+    records: u64,
+    sum: u128,
+}
+
+/// This node's part of a sort over all nodes of the run.
+pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
+    let begin = node.now();
+    let mut agreement = Agreement::new(node);
+    // Who sends early waits for its owner.
+    let port = Arc::new(node.bind_bulk(CHUNKS));
+    let opened = open(node, job).await;
+    let (mut inputs, statements) = agreement.with(node, opened).await?;
+    let total = statement::settle(&statements, node, &mut inputs)?;
+    let opened = Output::open(node, &job.target, job.resources.io).await;
+    let (mut output, _) = agreement.with(node, opened.map(|output| (output, ()))).await?;
+    let member = Member { node, job, inputs: Arc::new(inputs), total, port };
+    let mut report = match member.sort(&mut agreement, &Arc::new(output.clone())).await {
+        Ok(report) => report,
+        Err(failure) => {
+            output.discard(node).await;
+            return Err(failure);
+        }
+    };
+    report.warnings = member.inputs.grown(node).await;
+    let committed = output.commit(node, report.bytes).await;
+    if committed.is_err() {
+        output.discard(node).await;
+    }
+    agreement.with(node, committed.map(|()| ((), ()))).await?;
+    report.seconds = node.seconds(node.now().since(begin));
+    Ok(report)
+}
+
+async fn open(node: &Node, job: &Job) -> Result<(Inputs, Statement), Failure> {
+    let record_bytes = job.contents.record_bytes();
+    let inputs = Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?;
+    let statement = Statement::new(job, &inputs)?;
+    Ok((inputs, statement))
+}
+
+/// A node of the sort.
+struct Member<'a> {
+    node: &'a Node,
+    job: &'a Job,
+    inputs: Arc<Inputs>,
+    /// Records of all nodes.
+    total: u64,
+    port: Arc<BulkPort>,
+}
+
+impl Member<'_> {
+    async fn sort(
+        &self,
+        agreement: &mut Agreement,
+        output: &Arc<Output>,
+    ) -> Result<Report, Failure> {
+        let (node, job) = (self.node, self.job);
+        let temporary = temporary(job, output);
+        let ranks = u64::from(node.nodes());
+        let even = self.shape(output, &temporary, self.total.div_ceil(ranks));
+        let even = self.plan(&even, None).map(|plan| (plan.clone(), plan.samples as u64));
+        let (even, samples) = agreement.with(node, even.map_err(Failure::from)).await?;
+        let each = samples.into_iter().max().unwrap_or(0);
+        let samples = ranks * each.max(Division::places(job.contents.record_bytes()));
+        let drawn = self.draw(samples).await.map(|sample| {
+            let sampled = sample.positions.len() as u64;
+            (sample, sampled)
+        });
+        let (sample, sampled) = agreement.with(node, drawn).await?;
+        let division = Division::agree(node, agreement, &*job.contents, &sample, &sampled).await?;
+        let expected = division.records(self.total);
+        let exchanging = Exchanging::new(&even, node.nodes(), job.resources.memory_bytes);
+        let shape = self.shape(output, &temporary, expected);
+        let planned = self.prepare(output, &temporary, &shape, even.unit_records).await;
+        let (plan, _) = agreement.with(node, planned.map(|plan| (plan, ()))).await?;
+        let exchange = Exchange {
+            plan: exchanging,
+            ranks: Posted::new(node, "splitters of ranks"),
+            partitions: Posted::new(node, "splitters"),
+            port: Arc::clone(&self.port),
+            read: Tally::default(),
+        };
+        let read = exchange.read.clone();
+        exchange.partitions.post(node, division.partitions(&*job.contents, plan.buckets)).await;
+        exchange.ranks.post(node, division.ranks).await;
+        job.control.enter("sort", plan.input_bytes.unwrap_or(0));
+        let spilling = plan.spilling.expect("a plan of two passes");
+        let dials = Dials::new(&plan, job.tuning.start);
+        let tuner = match job.tuning.tune {
+            Tune::Auto => Tuner::new(node.now()),
+            Tune::Off => Tuner::off(),
+        };
+        let (tally, why, inputs) = (Tally::default(), None, &self.inputs);
+        let exchange = Some(exchange);
+        let run =
+            Run { node, job, plan, why, inputs, output, temporary, tally, dials, tuner, exchange };
+        let sorted = two_pass(&run, spilling).await.map(|report| {
+            let (read_records, read_sum) = read.came();
+            let (records, sum) = (report.records, report.checksum);
+            (report, Account { read_records, read_sum, records, sum })
+        });
+        let (report, accounts) = agreement.with(node, sorted).await?;
+        settle(&accounts)?;
+        output.list(node, &*job.contents, &run.tally.spans()).await;
+        Ok(report)
+    }
+
+    fn shape(&self, output: &Output, temporary: &[PathBuf], records: u64) -> Shape {
+        Shape {
+            inputs: self.inputs.files.len(),
+            records: Some(records),
+            record_bytes: self.job.contents.record_bytes(),
+            sequential_output: output.is_sequential(),
+            outputs: output.at_once(),
+            stable: self.job.contents.is_stable(),
+            temporary: temporary.len(),
+        }
+    }
+
+    /// A plan of what this node does with its own range, beside the exchange.
+    fn plan(&self, shape: &Shape, unit_records: Option<usize>) -> Result<Plan, SortError> {
+        let Resources { memory_bytes, .. } = self.job.resources;
+        let beside = Exchanging::share(memory_bytes);
+        let given = Resources { memory_bytes: memory_bytes - beside, ..self.job.resources };
+        let insisted = self.job.tuning.unit_records.or(unit_records);
+        Plan::two_pass(shape, &given, &Tuning { unit_records: insisted, ..self.job.tuning })
+    }
+
+    /// The plan, if there is room for what it writes.
+    async fn prepare(
+        &self,
+        output: &Output,
+        temporary: &[PathBuf],
+        shape: &Shape,
+        unit_records: usize,
+    ) -> Result<Plan, Failure> {
+        // What is read is cut as it was when the exchange was planned.
+        let plan = self.plan(shape, Some(unit_records))?;
+        let output_bytes = plan.input_bytes.unwrap_or(0);
+        let demand = Demand {
+            outputs: output.directories(),
+            output_bytes,
+            temporary: temporary.to_vec(),
+            temporary_bytes: plan.temporary_bytes(),
+        };
+        demand.check(self.node).await?;
+        output.reserve(self.node, output_bytes).await?;
+        Ok(plan)
+    }
+
+    /// This node's part of so many places that are looked at in all.
+    async fn draw(&self, samples: u64) -> Result<Sample, Failure> {
+        let (node, job) = (self.node, self.job);
+        let own = self.inputs.records.unwrap_or(0);
+        let share = u128::from(samples) * u128::from(own) / u128::from(self.total.max(1));
+        let count = (share as usize).max(usize::from(own > 0));
+        job.control.enter("sample", 0);
+        let (inputs, contents) = (Arc::clone(&self.inputs), Arc::clone(&job.contents));
+        let places = Places { inputs, contents, count };
+        let mut pipeline = Pipeline::new(&job.control);
+        let drawn = pipeline.owns(Posted::new(node, "sample"));
+        let post = drawn.clone();
+        let look = async move |worker: &Worker| {
+            let Drawn { sample, .. } = draw(worker, &places).await?;
+            post.post(&worker.node, sample).await;
+            Ok(())
+        };
+        pipeline.stage(node, "sampler", 1, look);
+        pipeline.join(node).await?;
+        let sample = drawn.read(node).await?;
+        Ok(Sample::clone(&sample))
+    }
+}
+
+/// What all ranks read must be what all ranks wrote.
+fn settle(accounts: &[Account]) -> Result<(), SortError> {
+    let sum = |of: fn(&Account) -> (u64, u128)| {
+        accounts.iter().map(of).fold((0, 0_u128), |(records, sum), (more, add)| {
+            (records + more, sum.wrapping_add(add))
+        })
+    };
+    let (records_in, sum_in) = sum(|account| (account.read_records, account.read_sum));
+    let (records_out, sum_out) = sum(|account| (account.records, account.sum));
+    match (records_in, sum_in) == (records_out, sum_out) {
+        true => Ok(()),
+        false => Err(SortError::Lost { records_in, records_out, sum_in, sum_out }),
+    }
+}

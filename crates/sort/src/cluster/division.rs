@@ -1,0 +1,86 @@
+//! How keys are divided among ranks, and those of a rank among its partitions.
+//!
+//! ```text
+//! rank r    its sample: thinned to the root > which chooses elements that divide the ranks > to all
+//!           its sample: cut there, each part to the rank whose keys it has
+//! ```
+//!
+//! Everybody sees only what it needs: the root some thousand records of each rank, a rank those of its range.
+
+use node::Node;
+use pipeline::Failure;
+
+use crate::cluster::agreement::Agreement;
+use crate::contents::{Contents, Sample};
+use crate::error::SortError;
+use crate::input::BLOCK_BYTES;
+use crate::splitters::Splitters;
+
+/// Records that the root sees of each rank, on average: parts come out within 1/sqrt of that of each other,
+/// so hardly ever one in twenty too large.
+const SEEN_OF_EACH: usize = 4096;
+
+/// How keys are divided.
+pub(super) struct Division {
+    /// What divides the ranks.
+    pub ranks: Splitters,
+    /// What all of them sampled of this one's range.
+    own: Sample,
+    /// How many records they sampled.
+    sampled: u64,
+}
+
+impl Division {
+    /// Places to look at for each rank, at least: each gives the records of a disk block.
+    pub(super) fn places(record_bytes: usize) -> u64 {
+        SEEN_OF_EACH.div_ceil((BLOCK_BYTES as usize / record_bytes).max(1)) as u64
+    }
+
+    /// Agrees on it; `sampled` are the records that each rank has sampled.
+    pub(super) async fn agree(
+        node: &Node,
+        agreement: &mut Agreement,
+        contents: &dyn Contents,
+        sample: &Sample,
+        sampled: &[u64],
+    ) -> Result<Division, Failure> {
+        let (all, ranks) = (sampled.iter().sum::<u64>(), node.nodes() as usize);
+        let bytes = contents.record_bytes();
+        let order = contents.order().expect("real records: it was looked at before");
+        let own = sample.positions.len() as u64;
+        let seen = (SEEN_OF_EACH * ranks) as u64 * own / all.max(1);
+        let thin = sample.thinned(bytes, seen as usize).to_bytes();
+        let choose = |thinned: Vec<Vec<u8>>| {
+            let thinned = thinned.iter().filter_map(|part| Sample::from_bytes(part, bytes));
+            let mut whole = Sample::default();
+            thinned.for_each(|part| whole.add(&part));
+            contents.splitters(&whole, ranks).elements().to_bytes()
+        };
+        let chosen = agreement.decide(node, thin, choose).await?;
+        let chosen = Sample::from_bytes(&chosen, bytes).ok_or(SortError::Garbled { rank: 0 })?;
+        let splitters = Splitters::of(order, chosen);
+        let mut parts: Vec<Vec<u8>> =
+            splitters.divide(order, sample).iter().map(Sample::to_bytes).collect();
+        parts.resize(ranks, Vec::new());
+        let mut own = Sample::default();
+        for (rank, part) in (0..).zip(agreement.all_to_all(node, parts).await?) {
+            let part = Sample::from_bytes(&part, bytes).ok_or(SortError::Garbled { rank })?;
+            own.add(&part);
+        }
+        Ok(Division { ranks: splitters, own, sampled: all })
+    }
+
+    /// Records of this rank's range, about, of so many in all.
+    pub(super) fn records(&self, total: u64) -> u64 {
+        let own = self.own.positions.len() as u128;
+        (u128::from(total) * own / u128::from(self.sampled.max(1))) as u64
+    }
+
+    /// What divides this rank's range into partitions.
+    pub(super) fn partitions(&self, contents: &dyn Contents, buckets: usize) -> Splitters {
+        match self.own.positions.is_empty() {
+            true => Splitters::even(1),
+            false => contents.splitters(&self.own, buckets),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a rank was started for: all must have been started for the same, and together they have one input.
+
+use node::{Node, Rank};
+use pipeline::Failure;
+use serde::{Deserialize, Serialize};
+
+use crate::error::SortError;
+use crate::input::Inputs;
+use crate::job::Job;
+
+/// What a rank says of its job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Statement {
+    version: String,
+    record_bytes: usize,
+    /// As `--key` has them.
+    keys: Vec<String>,
+    stable: bool,
+    /// Whether all ranks name the same input.
+    shared: bool,
+    /// Records of its inputs.
+    records: u64,
+}
+
+impl Statement {
+    /// # Errors
+    /// When its inputs cannot be looked at before they are read.
+    pub(super) fn new(job: &Job, inputs: &Inputs) -> Result<Statement, SortError> {
+        let refused = |what: &str| SortError::NotDivisible { what: what.to_owned() };
+        let records = inputs.records.ok_or_else(|| refused("an input is a pipe"))?;
+        let order = job.contents.order().ok_or_else(|| refused("records are only counted"))?;
+        Ok(Statement {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            record_bytes: order.record_bytes(),
+            keys: order.keys().iter().map(ToString::to_string).collect(),
+            stable: job.contents.is_stable(),
+            shared: job.shared,
+            records,
+        })
+    }
+
+    /// What of it is not as the other says.
+    fn difference(&self, other: &Statement) -> Option<String> {
+        let differs = |what: &str, ours: &dyn ToString, theirs: &dyn ToString| {
+            let (ours, theirs) = (ours.to_string(), theirs.to_string());
+            (ours != theirs).then(|| format!("{what} {ours}, not {theirs}"))
+        };
+        let keys = |statement: &Statement| format!("[{}]", statement.keys.join(" "));
+        differs("version", &self.version, &other.version)
+            .or_else(|| differs("records of bytes", &self.record_bytes, &other.record_bytes))
+            .or_else(|| differs("keys", &keys(self), &keys(other)))
+            .or_else(|| differs("--stable", &self.stable, &other.stable))
+            .or_else(|| differs("a shared input", &self.shared, &other.shared))
+            .or_else(|| {
+                let counts = differs("records", &self.records, &other.records);
+                counts.filter(|_| self.shared)
+            })
+    }
+}
+
+/// The records of all ranks; leaves this one with its part of the input, at its place in the whole.
+///
+/// # Errors
+/// When ranks were started for different sorts: the same one on all of them.
+pub(super) fn settle(
+    statements: &[Statement],
+    node: &Node,
+    inputs: &mut Inputs,
+) -> Result<u64, Failure> {
+    for (rank, statement) in (0..).zip(statements) {
+        if let Some(what) = statement.difference(&statements[0]) {
+            return Err(SortError::Different { rank, what }.into());
+        }
+    }
+    let (Rank(rank), ranks) = (node.rank(), u64::from(node.nodes()));
+    if statements[0].shared {
+        let total = statements[0].records;
+        let part = |rank: u64| (u128::from(total) * u128::from(rank) / u128::from(ranks)) as u64;
+        inputs.narrow(part(u64::from(rank))..part(u64::from(rank) + 1));
+        return Ok(total);
+    }
+    let records = |all: &[Statement]| all.iter().map(|statement| statement.records).sum();
+    inputs.base = records(&statements[..rank as usize]);
+    Ok(records(statements))
+}

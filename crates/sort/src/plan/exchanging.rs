@@ -1,0 +1,93 @@
+//! What the exchange between nodes does with memory: derived numbers, each with its reason.
+//!
+//! ```text
+//! chunks to send      open: of each rank, of each distributor | on their way to each rank
+//! chunks to receive   on their way from each rank             | waiting for a distributor
+//! ```
+
+use super::{BLOCK_BYTES, KIB, MIB, Plan};
+use crate::block::{FOOTER_BYTES, MARK_BYTES};
+use crate::stages::ChunkShape;
+
+/// The exchange takes this part of memory, as long as that makes chunks of a useful size.
+const SHARE: u64 = 4;
+
+/// From this size on a link is near its best rate, and a few in flight hide an answer's way.
+const LARGEST_CHUNK_BYTES: u64 = MIB;
+
+/// Smaller ones cost more to look after than to carry.
+const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
+
+/// A rank sends at least so many chunks to each.
+const CHUNKS_AT_LEAST: u64 = 8;
+
+/// Chunks on their way to each rank: one that is sent, one that waits for its turn.
+const WINDOW: usize = 2;
+
+/// Marks take this part of a chunk.
+const MARKS_SHARE: u64 = 32;
+
+/// How a plan exchanges records with other nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exchanging {
+    /// Bytes of a chunk.
+    pub chunk_bytes: usize,
+    /// How much goes into one.
+    pub shape: ChunkShape,
+    /// Chunks of what is sent.
+    pub sent: usize,
+    /// Of them on their way to each rank.
+    pub window: usize,
+    /// Chunks of what is received.
+    pub received: usize,
+}
+
+impl Exchanging {
+    /// Its part of so much memory.
+    pub(crate) fn share(memory_bytes: u64) -> u64 {
+        memory_bytes / SHARE
+    }
+
+    /// For so many ranks, beside a plan of what each does with its own records.
+    pub(crate) fn new(plan: &Plan, ranks: u32, memory_bytes: u64) -> Exchanging {
+        // Of a small input every rank gets some chunks all the same, so that all stages work at once.
+        let parts = u64::from(ranks) * CHUNKS_AT_LEAST;
+        let few = plan.input_bytes.map_or(u64::MAX, |bytes| bytes / parts);
+        let few =
+            few.next_multiple_of(BLOCK_BYTES).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
+        let halves = |bytes: &u64| {
+            let half = (bytes / 2).next_multiple_of(BLOCK_BYTES);
+            Some(half).filter(|half| *half >= SMALLEST_CHUNK_BYTES && half < bytes)
+        };
+        let sizes = std::iter::successors(Some(few), halves);
+        let mut all = sizes.map(|bytes| Exchanging::with(plan, ranks as usize, bytes));
+        let smallest = Exchanging::with(plan, ranks as usize, SMALLEST_CHUNK_BYTES);
+        all.find(|exchanging| exchanging.bytes() <= Exchanging::share(memory_bytes))
+            .unwrap_or(smallest)
+    }
+
+    fn with(plan: &Plan, ranks: usize, wanted: u64) -> Exchanging {
+        let record = plan.record_bytes as u64;
+        let marks = if plan.stable { (wanted / MARKS_SHARE).max(MARK_BYTES as u64) } else { 0 };
+        let beside = FOOTER_BYTES as u64 + marks;
+        let chunk = wanted.max((record + beside).next_multiple_of(BLOCK_BYTES));
+        let records = ((chunk - beside) / record) as u32;
+        let marks = if plan.stable { marks as u32 / MARK_BYTES as u32 } else { u32::MAX };
+        // As of partitions: one that becomes full and the next, one more if marks may end a chunk, and
+        // what a unit fills.
+        let each = 2 + usize::from(plan.stable);
+        let open = plan.distributors * (each * ranks + plan.unit_records / records as usize + 1);
+        Exchanging {
+            chunk_bytes: chunk as usize,
+            shape: ChunkShape { records, marks },
+            sent: open + WINDOW * ranks,
+            window: WINDOW,
+            received: WINDOW * ranks + plan.read_queue() + plan.distributors,
+        }
+    }
+
+    /// Memory of all chunks.
+    fn bytes(&self) -> u64 {
+        ((self.sent + self.received) * self.chunk_bytes) as u64
+    }
+}

@@ -1,0 +1,76 @@
+//! Receives what other nodes send (TritonSort 4.1, "Receiver"), and opens it.
+
+use std::sync::Arc;
+
+use node::{Arrival, BulkPort, Pool, Queue, Rank, Work};
+use pipeline::{Failure, Worker};
+
+use crate::block::Block;
+use crate::contents::Contents;
+use crate::error::SortError;
+use crate::stages::patience::outlast;
+
+/// What the receiver needs.
+#[derive(Clone)]
+pub(crate) struct Receiver {
+    pub port: Arc<BulkPort>,
+    /// Its buffers are lent to who sends: all that may be on its way here.
+    pub pool: Pool,
+    pub out: Queue<Arrival>,
+}
+
+/// The receiver's work: one worker, which visits ranks in the order in which they send.
+///
+/// No deadlock: it waits for a buffer that the distributors of this node give back, and for ranks that have not
+/// said that they have ended.
+pub(crate) async fn receive(worker: &Worker, receiver: &Receiver) -> Result<(), Failure> {
+    let mut sending = worker.node.nodes();
+    while sending > 0 {
+        let lend = receiver.port.lend(&worker.node, &receiver.pool);
+        let arrival = worker.starve(lend).await?;
+        if arrival.bytes == 0 {
+            sending -= 1;
+            let buffer = outlast(worker, arrival.filled, &receiver.pool).await?;
+            receiver.pool.give(&worker.node, buffer).await;
+            continue;
+        }
+        worker.did(arrival.bytes);
+        worker.push(&receiver.out, arrival).await?;
+    }
+    receiver.out.finish(&worker.node).await;
+    Ok(())
+}
+
+/// What opens chunks that came.
+#[derive(Clone)]
+pub(crate) struct Opener {
+    pub contents: Arc<dyn Contents>,
+    pub arrivals: Queue<Arrival>,
+    pub pool: Pool,
+    pub out: Queue<Block>,
+}
+
+/// An opener's work.
+pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure> {
+    let contents = &*opener.contents;
+    let mut first = 0;
+    while let Some(Arrival { from, bytes, filled }) = worker.pop(&opener.arrivals).await? {
+        let buffer = outlast(worker, filled, &opener.pool).await?;
+        let is_whole = buffer.len() == buffer.capacity() && bytes == buffer.len();
+        // Over counts nothing says how many records there are but the length.
+        let share = (bytes / contents.record_bytes()) as u32;
+        let opened = is_whole.then(|| contents.unseal(&buffer, share)).flatten();
+        let (records, marks) = opened.ok_or_else(|| spoilt(from))?;
+        worker.node.work(Work::Checksum { bytes: bytes as u64 });
+        let block = Block { first, records: records as usize, start: 0, buffer, marks };
+        first += u64::from(records);
+        worker.did(block.records * contents.record_bytes());
+        worker.push(&opener.out, block).await?;
+    }
+    opener.out.finish(&worker.node).await;
+    Ok(())
+}
+
+fn spoilt(Rank(rank): Rank) -> SortError {
+    SortError::Garbled { rank }
+}

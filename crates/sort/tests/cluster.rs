@@ -1,0 +1,168 @@
+//! Sorts over several nodes, under schedules of the deterministic driver: the outputs, one rank's behind the
+//! other's, are the sorted records of all inputs.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
+use kernel::patterns::{Pattern, draw};
+use machine::Driver;
+use node::Random;
+use pipeline::{Control, Failure};
+use record::{Format, Order, Ties};
+use sort::{Choice, Job, Report, Source};
+
+/// How each rank's sort ended. What they share of the job is the same; each has its own control.
+fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
+    let job = job.clone();
+    let ends = driver.run(move |node| {
+        let job = Job { control: Control::default(), ..job.clone() };
+        async move { sort::run(&node, &job).await }
+    });
+    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+}
+
+fn put(driver: &Driver, rank: u32, bytes: &[u8]) {
+    driver.disks(rank).put(&PathBuf::from("/in"), bytes.to_vec());
+}
+
+/// The outputs of all ranks, one behind the other.
+fn outputs(driver: &Driver, ranks: u32) -> Vec<u8> {
+    let of = |rank| driver.disks(rank).get(&PathBuf::from("/out")).expect("an output");
+    (0..ranks).flat_map(of).collect()
+}
+
+/// Inputs of all ranks together; one is cut at random places.
+fn cut(records: &[u8], bytes: usize, ranks: u32, random: &mut Random) -> Vec<Vec<u8>> {
+    let count = records.len() / bytes;
+    let mut cuts: Vec<usize> = (1..ranks).map(|_| random.below(count + 1) * bytes).collect();
+    cuts.extend([0, records.len()]);
+    cuts.sort_unstable();
+    cuts.windows(2).map(|pair| records[pair[0]..pair[1]].to_vec()).collect()
+}
+
+#[test]
+fn two_hundred_schedules_give_the_same_records() {
+    let (mut spilled, mut shared) = (0, 0);
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let ranks = 2 + random.below(3) as u32;
+        let driver = Driver::new(seed, ranks);
+        let order = drawn_order(&mut random);
+        let records = drawn_records(&mut random, order.record_bytes(), 3000);
+        let mut job = job(&["/in"], "/out", &order);
+        job.tuning = drawn_tuning(&mut random);
+        job.shared = random.below(3) == 0;
+        let parts = match job.shared {
+            true => vec![records.clone(); ranks as usize],
+            false => cut(&records, order.record_bytes(), ranks, &mut random),
+        };
+        for (rank, part) in (0..).zip(&parts) {
+            put(&driver, rank, part);
+        }
+        if random.below(2) == 0 {
+            job.plan = Choice::TwoPass;
+            let count = (records.len() / order.record_bytes()) as u64 / u64::from(ranks);
+            job.tuning.chunks = Some(least_chunks(&job, &order, Some(count)) + random.below(20));
+        }
+        let mut reports = Vec::new();
+        for end in run(&driver, &job) {
+            reports.push(end.unwrap_or_else(|failure| panic!("seed {seed}: {failure}")));
+        }
+        assert!(outputs(&driver, ranks) == sorted(&records, &order), "seed {seed}");
+        for rank in 0..ranks {
+            // The input, the output, and nothing else.
+            assert_eq!(driver.disks(rank).paths().len(), 2, "seed {seed}");
+        }
+        spilled += usize::from(reports.iter().any(|report| report.passes > 1));
+        shared += usize::from(job.shared);
+    }
+    assert!(spilled > 40, "only {spilled} of them spilled");
+    assert!(shared > 40, "only {shared} of them had one input for all");
+}
+
+/// No rank gets much more than the mean, however the input looks.
+#[test]
+fn ranks_share_evenly() {
+    for pattern in Pattern::ALL {
+        for ties in [Ties::Record, Ties::Position] {
+            let (driver, order) = (Driver::new(1, 4), Order::gensort(ties));
+            let parts: Vec<Vec<u8>> = (0..4).map(|rank| draw(pattern, rank, 20_000, 100)).collect();
+            for (rank, part) in (0..).zip(&parts) {
+                put(&driver, rank, part);
+            }
+            let reports = run(&driver, &job(&["/in"], "/out", &order));
+            let largest = reports.iter().map(|report| report.as_ref().unwrap().records).max();
+            assert!(largest < Some(22_000), "{pattern:?} {ties:?}: {largest:?} of 80,000");
+            assert!(outputs(&driver, 4) == sorted(&parts.concat(), &order), "{pattern:?}");
+        }
+    }
+}
+
+#[test]
+fn few_records_and_none() {
+    let order = Order::gensort(Ties::Record);
+    for count in [0, 1, 2, 5] {
+        let driver = Driver::new(count as u64, 3);
+        let records = draw(Pattern::Uniform, 1, count, 100);
+        for rank in 0..3 {
+            put(&driver, rank, if rank == 1 { &records } else { &[] });
+        }
+        for end in run(&driver, &job(&["/in"], "/out", &order)) {
+            end.unwrap();
+        }
+        assert!(outputs(&driver, 3) == sorted(&records, &order), "{count}");
+    }
+}
+
+/// One rank cannot begin: all end with its reason, and no output is there.
+#[test]
+fn what_one_refuses_all_refuse() {
+    let order = Order::gensort(Ties::Record);
+    let records = draw(Pattern::Uniform, 1, 100, 100);
+    let driver = Driver::new(1, 3);
+    put(&driver, 0, &records);
+    put(&driver, 2, &records[..150]);
+    let said: Vec<String> = run(&driver, &job(&["/in"], "/out", &order))
+        .into_iter()
+        .map(|end| end.unwrap_err().to_string())
+        .collect();
+    assert!(said[0].starts_with("rank 1: ") && said[0].contains("/in"), "{said:?}");
+    assert!(!said[1].starts_with("rank ") && said[1].contains("/in"), "{said:?}");
+    assert!(said[2].contains("inside a record"), "{said:?}");
+    for rank in 0..3 {
+        assert!(driver.disks(rank).get(&PathBuf::from("/out")).is_none());
+    }
+}
+
+/// Ranks that were started for different sorts say which and in what.
+#[test]
+fn different_jobs_are_refused() {
+    let driver = Driver::new(1, 2);
+    let records = draw(Pattern::Uniform, 1, 160, 100);
+    (0..2).for_each(|rank| put(&driver, rank, &records));
+    let order = |key| Format::parse("fixed:100", &[key], Ties::Record).unwrap().order;
+    let jobs = ["0+10", "0+9"].map(|key| job(&["/in"], "/out", &order(key)));
+    let ends = driver.run(move |node| {
+        let job = Job { control: Control::default(), ..jobs[node.rank().0 as usize].clone() };
+        async move { sort::run(&node, &job).await.map(drop).unwrap_err().to_string() }
+    });
+    for said in ends.unwrap() {
+        assert!(said.starts_with("rank 1 ") && said.contains("[0+9], not [0+10]"), "{said}");
+    }
+}
+
+/// Nobody can look at a pipe before it is read.
+#[test]
+fn pipes_are_refused() {
+    let driver = Driver::new(1, 2);
+    let order = Order::gensort(Ties::Record);
+    let pipe = PathBuf::from("/pipe");
+    (0..2).for_each(|rank| driver.disks(rank).put_pipe(&pipe, vec![7; 1000]));
+    let mut job = job(&[], "/out", &order);
+    job.sources = vec![Source::Path(pipe)];
+    for end in run(&driver, &job) {
+        assert!(end.unwrap_err().to_string().contains("pipe"));
+    }
+}
