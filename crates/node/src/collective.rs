@@ -12,6 +12,7 @@
 //! program of tiny tasks does often deserves a tree (NanoSort, section 4).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::guarded::{Close, Closed};
 use crate::{Address, Buffer, BulkPort, Node, Pool, Port, Rank};
@@ -28,7 +29,7 @@ const HEADER_BYTES: usize = 24;
 /// A node's place among all that take the same steps.
 pub struct Collective {
     number: Port,
-    port: BulkPort,
+    port: Arc<BulkPort>,
     pool: Pool,
     step: u64,
     arriving: BTreeMap<(u64, Rank), Arriving>,
@@ -47,7 +48,12 @@ impl Collective {
         let buffers = (0..PIECES).map(|_| Buffer::heap(HEADER_BYTES + PIECE_BYTES)).collect();
         let pool = Pool::new(node, "pieces of a collective", buffers);
         let arriving = BTreeMap::new();
-        Collective { number: port, port: node.bind_bulk(port), pool, step: 0, arriving }
+        Collective { number: port, port: Arc::new(node.bind_bulk(port)), pool, step: 0, arriving }
+    }
+
+    /// What sends home who waits for others.
+    pub fn closer(&self) -> impl Close + use<> {
+        Arc::clone(&self.port)
     }
 
     /// What every node says, in the order of ranks; nothing but at the root.
@@ -147,12 +153,5 @@ impl Collective {
 impl Arriving {
     fn is_whole(&self) -> bool {
         self.missing == Some(0)
-    }
-}
-
-impl Close for Collective {
-    fn close(&self) {
-        self.port.close();
-        self.pool.close();
     }
 }

@@ -24,6 +24,8 @@ struct State {
     failure: Option<Failure>,
     ending: bool,
     closables: Vec<Box<dyn Close>>,
+    /// Those that outlast a pipeline.
+    lasting: Vec<Box<dyn Close>>,
     phase: &'static str,
     total_bytes: u64,
     meters: Vec<Arc<Meter>>,
@@ -68,14 +70,28 @@ impl Control {
         state.meters.clear();
     }
 
+    /// Makes something part of the run, whatever pipeline runs: a failure closes it.
+    pub fn owns(&self, closable: impl Close + 'static) {
+        let mut state = self.lock();
+        if state.ending {
+            closable.close();
+        }
+        state.lasting.push(Box::new(closable));
+    }
+
+    /// The first failure, if nobody was told of it yet.
+    pub fn take_failure(&self) -> Option<Failure> {
+        self.lock().failure.take()
+    }
+
     /// Records the first failure and closes everything.
-    fn fail(&self, failure: Failure) {
+    pub fn fail(&self, failure: Failure) {
         let mut state = self.lock();
         if !state.ending {
             state.ending = true;
             state.failure = Some(failure);
         }
-        state.closables.iter().for_each(|one| one.close());
+        state.closables.iter().chain(&state.lasting).for_each(|one| one.close());
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,12 +8,15 @@
 //! settle      what all read is what all wrote; then each output gets its name
 //! ```
 //!
+//! Meanwhile each rank tells the others that it is alive: whoever is silent for long, or fails, ends the sort on all.
+//!
 //! Inputs are one sequence, rank 0's first. The outputs, rank 0's first, are its sorted records: the same bytes
 //! for any number of ranks. Nothing gets its name before every rank is done.
 
 mod agreement;
 mod division;
 mod statement;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,6 +43,7 @@ use crate::two_pass::two_pass;
 use agreement::Agreement;
 use division::Division;
 use statement::Statement;
+use watch::Watch;
 
 /// What a rank read and wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +57,23 @@ struct Account {
 /// This node's part of a sort over all nodes of the run.
 pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     let begin = node.now();
-    let mut agreement = Agreement::new(node);
+    let watch = Watch::start(node, &job.control)?;
+    let sorted = watched(node, job).await.map_err(|failure| match failure {
+        Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
+        failure => failure,
+    });
+    if let Err(failure) = &sorted {
+        watch.alarm(node, failure).await;
+    }
+    watch.end(node).await;
+    let mut report = sorted?;
+    report.seconds = node.seconds(node.now().since(begin));
+    Ok(report)
+}
+
+/// The same, while others are watched, and watch.
+async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
+    let mut agreement = Agreement::new(node, &job.control);
     // Who sends early waits for its owner.
     let port = Arc::new(node.bind_bulk(CHUNKS));
     let opened = open(node, job).await;
@@ -75,7 +95,6 @@ pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
         output.discard(node).await;
     }
     agreement.with(node, committed.map(|()| ((), ()))).await?;
-    report.seconds = node.seconds(node.now().since(begin));
     Ok(report)
 }
 
@@ -142,12 +161,12 @@ impl Member<'_> {
         let exchange = Some(exchange);
         let run =
             Run { node, job, plan, why, inputs, output, temporary, tally, dials, tuner, exchange };
-        let sorted = two_pass(&run, spilling).await.map(|report| {
-            let (read_records, read_sum) = read.came();
-            let (records, sum) = (report.records, report.checksum);
-            (report, Account { read_records, read_sum, records, sum })
-        });
-        let (report, accounts) = agreement.with(node, sorted).await?;
+        // While records are under way nobody comes to an agreement: a failure is an alarm.
+        let report = two_pass(&run, spilling).await?;
+        let (read_records, read_sum) = read.came();
+        let (records, sum) = (report.records, report.checksum);
+        let account = Account { read_records, read_sum, records, sum };
+        let (report, accounts) = agreement.with(node, Ok((report, account))).await?;
         settle(&accounts)?;
         output.list(node, &*job.contents, &run.tally.spans()).await;
         Ok(report)

@@ -182,6 +182,17 @@ pub enum SortError {
         /// What it said.
         what: String,
     },
+    /// Another node does not answer any more.
+    #[error(
+        "rank {rank} has not been heard for {seconds} s: its process or host has died, or its link is cut; \
+         nothing was written over; start again"
+    )]
+    Silent {
+        /// Which.
+        rank: u32,
+        /// For how long.
+        seconds: u64,
+    },
     /// The nodes were not started for the same sort.
     #[error(
         "rank {rank} was started for another sort than rank 0: {what}; give all ranks the same options"
@@ -226,6 +237,7 @@ impl SortError {
             SortError::NoMemory { .. } => "no_memory",
             SortError::Garbled { .. } => "garbled",
             SortError::Elsewhere { .. } => "elsewhere",
+            SortError::Silent { .. } => "silent",
             SortError::Different { .. } => "different",
             SortError::NotDivisible { .. } => "not_divisible",
         }

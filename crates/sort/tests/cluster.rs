@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
 use kernel::patterns::{Pattern, draw};
-use machine::Driver;
+use machine::{Driver, Fault};
 use node::Random;
 use pipeline::{Control, Failure};
 use record::{Format, Order, Ties};
@@ -165,4 +165,73 @@ fn pipes_are_refused() {
     for end in run(&driver, &job) {
         assert!(end.unwrap_err().to_string().contains("pipe"));
     }
+}
+
+/// A node dies at any moment: the others end, and say which it was; nobody waits for ever, and no output is there
+/// in part.
+#[test]
+fn a_dead_node_ends_the_sort() {
+    let order = Order::gensort(Ties::Record);
+    let parts: Vec<Vec<u8>> = (0..3).map(|rank| draw(Pattern::Uniform, rank, 400, 100)).collect();
+    let whole = sorted(&parts.concat(), &order);
+    let (mut told, mut done) = (0, 0);
+    for nth in (1..).step_by(37) {
+        let driver = Driver::new(nth, 3);
+        for (rank, part) in (0..).zip(&parts) {
+            put(&driver, rank, part);
+        }
+        driver.kill((nth % 3) as u32, nth);
+        let job = Job { shared: false, ..job(&["/in"], "/out", &order) };
+        let ends = run(&driver, &job);
+        if driver.deaths() == 0 {
+            assert!(ends.iter().all(Result::is_ok));
+            break;
+        }
+        for end in ends {
+            match end {
+                Ok(_) => done += 1,
+                Err(failure) => {
+                    let said = failure.to_string();
+                    assert!(said.contains(&format!("rank {}", nth % 3)), "{nth}: {said}");
+                    told += 1;
+                }
+            }
+        }
+        for rank in 0..3 {
+            let output = driver.disks(rank).get(&PathBuf::from("/out"));
+            let is_part = |bytes: &Vec<u8>| whole.windows(bytes.len().max(1)).any(|at| at == bytes);
+            assert!(output.is_none_or(|bytes| bytes.is_empty() || is_part(&bytes)), "{nth}");
+        }
+    }
+    assert!(told > 50, "only {told} ranks told of a dead one, {done} were done");
+}
+
+/// A disk operation fails on one rank, any of them: all ranks end with its reason, or all are done.
+#[test]
+fn a_failing_disk_ends_the_sort_on_all() {
+    let order = Order::gensort(Ties::Record);
+    let parts: Vec<Vec<u8>> = (0..3).map(|rank| draw(Pattern::Uniform, rank, 400, 100)).collect();
+    let mut fired = 0;
+    for nth in 1.. {
+        let driver = Driver::new(nth, 3);
+        for (rank, part) in (0..).zip(&parts) {
+            put(&driver, rank, part);
+        }
+        driver.disks(1).fail(nth, Fault::Device);
+        let ends = run(&driver, &job(&["/in"], "/out", &order));
+        let failed = ends.iter().filter(|end| end.is_err()).count();
+        // What is done when a file is closed or removed may fail without harm.
+        assert!(failed == 0 || failed == 3, "{nth}: {failed}");
+        for (rank, end) in ends.iter().enumerate() {
+            let Err(failure) = end else { continue };
+            let said = failure.to_string();
+            assert_eq!(said.starts_with("rank 1: "), rank != 1, "{nth}: {said}");
+            assert!(said.contains("/in") || said.contains("/out"), "{nth}: {said}");
+        }
+        fired += usize::from(failed > 0);
+        if driver.disks(1).operations() < nth {
+            break;
+        }
+    }
+    assert!(fired > 10, "only {fired} faults were noticed");
 }

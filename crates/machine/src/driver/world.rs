@@ -192,6 +192,10 @@ impl World {
         if let Some((task, rank, start)) = state.starts.pop() {
             return Step::Start(task, rank, start);
         }
+        // A deadline nobody waits for any more must neither move the time nor stand for an event that is due.
+        while state.events.peek().is_some_and(|event| state.is_over(event)) {
+            state.events.pop();
+        }
         let due = state.events.peek().is_some_and(|event| event.at <= state.now);
         let choices = state.ready.len() + usize::from(due);
         if choices == 0 {
@@ -251,14 +255,13 @@ impl State {
     }
 
     fn advance(&mut self) -> Step {
-        while let Some(event) = self.events.pop() {
-            if matches!(event.action, Action::Wake(wake) if self.is_stale(wake)) {
-                continue; // A deadline nobody waits for any more must not move the time.
-            }
-            self.now = self.now.max(event.at);
-            return Step::Act(event.action);
-        }
-        Step::Nothing
+        let Some(event) = self.events.pop() else { return Step::Nothing };
+        self.now = self.now.max(event.at);
+        Step::Act(event.action)
+    }
+
+    fn is_over(&self, event: &Event) -> bool {
+        matches!(event.action, Action::Wake(wake) if self.is_stale(wake))
     }
 
     fn is_stale(&self, wake: Wake) -> bool {

@@ -1,7 +1,7 @@
 //! What all ranks must agree on before any goes on: what one refuses, all refuse.
 
 use node::{Closed, Collective, Node, Port, Rank};
-use pipeline::Failure;
+use pipeline::{Control, Failure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,12 +15,15 @@ const ROOT: Rank = Rank(0);
 
 /// A node's voice.
 pub(super) struct Agreement {
-    pub together: Collective,
+    together: Collective,
 }
 
 impl Agreement {
-    pub(super) fn new(node: &Node) -> Agreement {
-        Agreement { together: Collective::new(node, AGREEMENTS) }
+    /// A voice in a run that `control` watches: if that fails, nobody waits for others any more.
+    pub(super) fn new(node: &Node, control: &Control) -> Agreement {
+        let together = Collective::new(node, AGREEMENTS);
+        control.owns(together.closer());
+        Agreement { together }
     }
 
     /// Tells all ranks how a step of this one ended, and what they should know of it: what they told, if all
