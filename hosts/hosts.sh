@@ -10,7 +10,7 @@
 #   hosts.sh agent                    prints the program that stands for ssh (mpirun's plm_rsh_agent)
 #   hosts.sh rate hK RATE [BURST] [LATENCY]      shapes both directions (1gbit 256kb 5ms), see tc-tbf(8)
 #   hosts.sh cut hK | heal hK         frames to and from the host vanish, and nobody is told | no more
-#   hosts.sh killhost hK              kill -9 of all it runs; its /dev/shm is lost, its /scratch stays
+#   hosts.sh killhost hK              kill -9 of all it runs, its /dev/shm is lost; up again at once, with its disk
 #   hosts.sh memory hK BYTES          what its processes together may hold, page cache included
 #   hosts.sh clear hK                 no rate, no cut, no memory limit
 #   hosts.sh down                     ends and removes all that `up` and later commands made
@@ -167,10 +167,19 @@ undo() {
     die "up did not work, and is undone: the line above says why"
 }
 
-# Idempotent, and content with what any crash left. Processes first, then what they used.
+# Idempotent, and content with what any crash left. The last set of hosts leaves nothing behind.
 down() {
     trap - EXIT
-    [ -e "$state" ] || return 0
+    [ ! -e "$state" ] || remove_set
+    if [ -d "$home" ] && [ -z "$(ls "$home")" ]; then
+        [ ! -e "$home/.made_scratch" ] || rmdir /scratch 2>/dev/null || true
+        rm -f "$home/.made_scratch"
+        rmdir "$home"
+    fi
+}
+
+# Processes first, then what they used.
+remove_set() {
     for handle in "$state"/*.net; do
         [ ! -e "$handle" ] || end_processes "$(basename "$handle" .net)"
     done
@@ -178,17 +187,12 @@ down() {
         [ ! -e "$file" ] || remove_cgroup "$file"
     done
     while umount -R "$state" 2>/dev/null; do :; done
-    if [ -e "$state/scratch" ]; then
+    if [ -e "$state/count" ] && [ -e "$state/scratch" ]; then
         scratch=$(cat "$state/scratch")
         for k in $(seq "$(cat "$state/count")"); do rm -rf --one-file-system -- "$scratch/h$k"; done
         [ ! -e "$state/made" ] || rmdir -- "$scratch" 2>/dev/null || true
     fi
     rm -rf --one-file-system -- "$state"
-    # The last set of hosts leaves nothing behind.
-    [ -z "$(ls "$home")" ] || return 0
-    [ ! -e "$home/.made_scratch" ] || rmdir /scratch 2>/dev/null || true
-    rm -f "$home/.made_scratch"
-    rmdir "$home"
 }
 
 # --- running programs
@@ -287,6 +291,16 @@ memory_top() {
     fi
 }
 
+set_limit() {
+    mkdir -p "$group" || return
+    if [ "$top" = /sys/fs/cgroup ]; then
+        echo +memory >"$top/cgroup.subtree_control" && echo "$1" >"$group/memory.max" || return
+        echo 0 >"$group/memory.swap.max" || true # no swap here
+    else
+        echo "$1" >"$group/memory.limit_in_bytes"
+    fi
+}
+
 memory() {
     case ${2:-} in '' | *[!0-9]* | 0*) usage "memory hK BYTES" ;; esac
     must_be_host "$1"
@@ -294,22 +308,13 @@ memory() {
     group=$top/gristmill-hosts-$run-$1
     echo "$group" >"$state/$1.cgroup.new" # known to `down` before it exists
     mv "$state/$1.cgroup.new" "$state/$1.cgroup"
-    mkdir -p "$group" 2>/dev/null || not_allowed "$1"
-    if [ "$top" = /sys/fs/cgroup ]; then
-        echo +memory >"$top/cgroup.subtree_control" || not_allowed "$1"
-        echo "$2" >"$group/memory.max" || not_allowed "$1"
-        echo 0 >"$group/memory.swap.max" || true
-    else
-        echo "$2" >"$group/memory.limit_in_bytes" || not_allowed "$1"
-    fi 2>/dev/null
+    if ! set_limit "$2" 2>/dev/null; then
+        remove_cgroup "$state/$1.cgroup"
+        die "memory: this machine does not let $(id -un) set that limit: go on without it"
+    fi
     for process in $(processes "$1"); do
         echo "$process" >"$group/cgroup.procs" 2>/dev/null || true # it may have ended
     done
-}
-
-not_allowed() {
-    remove_cgroup "$state/$1.cgroup"
-    die "memory: this machine does not let $(id -un) set that limit: go on without it"
 }
 
 # Processes that still run go back to where the limits come from.
@@ -347,9 +352,9 @@ check() {
         { echo "no: namespaces or mounts are not allowed here, a privileged container or a virtual machine allows them"; return 1; }
     unshare --net sh -c 'ip link add bridge type bridge && ip link add h1 type veth peer name eth0 &&
         ip link set h1 master bridge' >/dev/null 2>&1 ||
-        { echo "no: this kernel has no bridge or no veth, modprobe bridge veth"; return 1; }
+        { echo "no: bridge and veth links cannot be made here, modprobe bridge veth may help"; return 1; }
     unshare --net tc qdisc add dev lo root tbf rate 1gbit burst 256kb latency 5ms >/dev/null 2>&1 ||
-        { echo "no: this kernel has no tbf, modprobe sch_tbf"; return 1; }
+        { echo "no: rates (tbf) cannot be set here, modprobe sch_tbf may help"; return 1; }
     echo "yes: root, namespaces, bridge, veth and tbf are there"
 }
 

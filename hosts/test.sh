@@ -3,11 +3,16 @@
 #
 #   hosts/test.sh      exit 0: all passed, or skipped where this machine cannot; 1: something failed
 #
-# Ten seconds; as root. It runs a copy of hosts.sh in a directory with a space in its name.
-set -u
+# A quarter of a minute; as root. It runs a copy of hosts.sh in a directory with a space in its name.
 # shellcheck disable=SC2317 # functions are called by name, through `check`
+set -u
 here=$(cd "$(dirname "$0")" && pwd)
-reason=$("$here/hosts.sh" check) || { echo "skipped: hosts: ${reason#no: }"; exit 0; }
+reason=$("$here/hosts.sh" check)
+case $? in
+0) ;;
+1) echo "skipped: hosts: ${reason#no: }"; exit 0 ;;
+*) echo "FAILED: hosts.sh check"; exit 1 ;;
+esac
 command -v ping >/dev/null || { echo "skipped: hosts: 'ping' is missing, hosts.sh need installs it"; exit 0; }
 
 place=$(mktemp -d "${TMPDIR:-/tmp}/gristmill hosts XXXXXX")
@@ -47,7 +52,7 @@ names() { for k in 1 2 3 4; do [ "$(run "h$k" uname -n)" = "h$k" ] || return; do
 # Every host leaves a file of its name in directory $1, and then sees only its own.
 own_directory() {
     for k in 1 2 3 4; do run "h$k" touch "$1/of_h$k" || return; done
-    for k in 1 2 3 4; do [ "$(run "h$k" ls "$1")" = of_"h$k" ] || return; done
+    for k in 1 2 3 4; do [ "$(run "h$k" ls "$1")" = "of_h$k" ] || return; done
 }
 
 on_the_disk() { [ -e "$place/scratch disks/h3/of_h3" ]; }
@@ -87,7 +92,7 @@ memory_holds() {
     "$hosts" clear h4
 }
 
-# A job over four hosts, of which one dies.
+# A job over four hosts, of which one dies. Open MPI 5 then says so, and yet exits with 0.
 kill_ends_job() {
     timeout 60 "$hosts" mpirun 4 -- "$place/probe" wait >"$place/said" 2>&1 &
     job=$!
@@ -98,7 +103,7 @@ kill_ends_job() {
     wait "$job"
     ended=$?
     cat "$place/said"
-    [ "$ended" != 0 ] && [ "$ended" != 124 ] && [ $(($(date +%s) - started)) -le 10 ] || return
+    [ "$ended" != 124 ] && [ $(($(date +%s) - started)) -le 10 ] || return
     no run h2 ls /dev/shm/lost && run h2 ls /scratch/of_h2 && four_ranks
 }
 
@@ -110,6 +115,7 @@ two_at_once() {
     wait "$other" || return
     no "$hosts" up 2 || return
     of "$second" "$hosts" cut h2 || return
+    no of "$second" run h1 grep ' /run/gristmill-hosts/' /proc/self/mountinfo || return # would keep those hosts alive
     reaches h1 h2 && of "$third" reaches h1 h2 && no of "$second" reaches h1 h2
 }
 
@@ -131,23 +137,29 @@ down_leaves_nothing() {
     [ -n "$(left_of "$first" "$numbers")" ] || { echo "nothing is there to be removed"; return 1; }
     "$hosts" down && "$hosts" down || return
     wait
-    left=$(left_of "$first" "$numbers"; ls "$place/scratch disks" 2>/dev/null)
+    left=$(left_of "$first" "$numbers"; ls -d "$place/scratch disks" 2>/dev/null)
     echo "$left"
     [ -z "$left" ] || return
     of "$second" reaches h1 h1 # other sets stand
 }
 
-# `up` is killed at several points on its way, and after it the set is gone.
+killed_after() {
+    moment=$1; shift
+    "$@" &
+    killed=$!
+    sleep "$moment"
+    kill -9 "$killed"
+    wait "$killed"
+}
+
+# `up`, and then `down`, are killed at several points on their way; after another `down` the set is gone.
 down_after_crash() {
     for moment in 0.01 0.05 0.1 0.15 0.2; do
-        "$hosts" up 8 "$place/crashed" &
-        crashed=$!
-        sleep "$moment"
-        kill -9 "$crashed"
-        wait "$crashed"
+        killed_after "$moment" "$hosts" up 8 "$place/crashed"
         numbers=$(networks "$first")
+        killed_after "$moment" "$hosts" down
         "$hosts" down || return
-        left=$(left_of "$first" "$numbers"; ls "$place/crashed" 2>/dev/null)
+        left=$(left_of "$first" "$numbers"; ls -d "$place/crashed" 2>/dev/null)
         echo "$left"
         [ -z "$left" ] || return
     done
@@ -192,7 +204,7 @@ else
 fi
 check "other hosts come up at once, and are apart" two_at_once
 check "down leaves nothing behind" down_leaves_nothing
-check "nor does up when it is killed half-way" down_after_crash
+check "nor do up and down when they are killed half-way" down_after_crash
 check "other hosts go down" of "$second" "$hosts" down
 check "all hosts go down" of "$third" "$hosts" down
 check "this machine is as before" machine_as_before
