@@ -70,10 +70,14 @@ processes() {
         cut -d / -f 3 || true
 }
 
-# Ends them: again until none is left, since one may start another meanwhile.
+# Ends them. None must be found twice in a row, since one may start another and end while we look.
 end_processes() {
     tries=0
-    while left=$(processes "$1") && [ -n "$left" ]; do
+    empty=0
+    while [ "$empty" -lt 2 ]; do
+        left=$(processes "$1")
+        if [ -z "$left" ]; then empty=$((empty + 1)); continue; fi
+        empty=0
         # shellcheck disable=SC2086 # one word a process
         kill -9 $left 2>/dev/null || true
         tries=$((tries + 1))

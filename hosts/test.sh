@@ -94,6 +94,7 @@ memory_holds() {
 
 # A job over four hosts, of which one dies. Open MPI 5 then says so, and yet exits with 0.
 kill_ends_job() {
+    : >"$place/said" # what was said before must not count
     timeout 60 "$hosts" mpirun 4 -- "$place/probe" wait >"$place/said" 2>&1 &
     job=$!
     until [ "$(grep -c '^rank' "$place/said")" = 4 ]; do kill -0 "$job" || return; sleep 0.1; done
@@ -103,6 +104,7 @@ kill_ends_job() {
     wait "$job"
     ended=$?
     cat "$place/said"
+    echo "mpirun ended with $ended after $(($(date +%s) - started)) s"
     [ "$ended" != 124 ] && [ $(($(date +%s) - started)) -le 10 ] || return
     no run h2 ls /dev/shm/lost && run h2 ls /scratch/of_h2 && four_ranks
 }
