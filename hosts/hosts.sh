@@ -106,8 +106,20 @@ make_namespaces() {
         case $kind in mnt) set -- "$@" --mount="$state/$name.mnt" ;; *) set -- "$@" "--$kind=$state/$name.$kind" ;; esac
     done
     # shellcheck disable=SC2016 # expanded in there
-    unshare "$@" sh -c 'echo "$1" >/proc/sys/kernel/hostname' - "$name"
+    set -- unshare "$@" sh -c 'echo "$1" >/proc/sys/kernel/hostname' - "$name"
+    "$@" 2>/dev/null || on_some_cpu "$@"
     on "$name" ip link set lo up
+}
+
+# A mount namespace may keep handles only of younger ones, and Linux 6.18 numbers them by CPU: within a
+# container, some CPUs then make namespaces that look older than the container's own, others do not.
+on_some_cpu() {
+    for cpu in $(seq 0 $(($(nproc --all) - 1))); do
+        umount "$state/$name".* 2>/dev/null || true # what was kept before it failed
+        ! taskset -c "$cpu" "$@" 2>/dev/null || return 0
+    done
+    umount "$state/$name".* 2>/dev/null || true
+    "$@" # fails again, and says why
 }
 
 # Host h$1, on the bridge, with its own /dev/shm and its own disk. Copies of other hosts' handles are
@@ -349,7 +361,7 @@ clear_host() {
 # Tried out in namespaces that end with the shell that tries.
 check() {
     [ "$(id -u)" = 0 ] || { echo "no: not root, try sudo"; return 1; }
-    for tool in unshare nsenter flock mount ip bridge tc; do
+    for tool in unshare nsenter flock taskset mount ip bridge tc; do
         command -v "$tool" >/dev/null || { echo "no: '$tool' is missing, hosts.sh need installs it"; return 1; }
     done
     unshare --net --uts --ipc --mount mount -t tmpfs tmpfs /dev/shm 2>/dev/null ||
