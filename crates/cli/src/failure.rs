@@ -77,7 +77,7 @@ impl CliFailure {
 
     /// Tells it, and gives the exit code.
     pub fn tell(&self) -> ExitCode {
-        if self.kind == say::READER_GONE {
+        if self.kind == say::READER_GONE || self.kind == say::TOLD {
             return ExitCode::from(self.code);
         }
         say::err(format!("gristmill: {}", self.message));

@@ -9,6 +9,7 @@ use node_real::{Cluster, facts_of_memory};
 use pipeline::{Control, Failure};
 
 use crate::failure::CliFailure;
+use crate::job::{Job, ranks_here};
 use crate::progress::{Mode, Progress};
 use crate::signals::{self, GRACE};
 use crate::size::Memory;
@@ -20,8 +21,44 @@ where
     P: Fn(Node) -> Task + Clone + Send + 'static,
     Task: Future<Output = Result<T, Failure>> + 'static,
 {
-    // Only names of temporary files and the places of samples are drawn.
-    let cluster = Cluster::new(1, RandomState::new().hash_one("gristmill"));
+    run_on(&Cluster::new(1, seed()), control, progress, program)
+}
+
+/// Runs `program` as one node of a job; rank 0 alone shows progress.
+pub fn run_in<T, P, Task>(
+    job: &Job,
+    control: &Control,
+    progress: Mode,
+    program: P,
+) -> Result<T, CliFailure>
+where
+    T: Send + 'static,
+    P: Fn(Node) -> Task + Clone + Send + 'static,
+    Task: Future<Output = Result<T, Failure>> + 'static,
+{
+    let cluster = Cluster::over(job.network(), seed());
+    let disks = cluster.disks();
+    job.on_failure(move || disks.remove_unfinished());
+    let progress = if job.is_first() { progress } else { Mode::Never };
+    run_on(&cluster, control, progress, program)
+}
+
+/// Only names of temporary files and the places of samples are drawn.
+fn seed() -> u64 {
+    RandomState::new().hash_one("gristmill")
+}
+
+fn run_on<T, P, Task>(
+    cluster: &Cluster,
+    control: &Control,
+    progress: Mode,
+    program: P,
+) -> Result<T, CliFailure>
+where
+    T: Send + 'static,
+    P: Fn(Node) -> Task + Clone + Send + 'static,
+    Task: Future<Output = Result<T, Failure>> + 'static,
+{
     let (stopped, disks) = (control.clone(), cluster.disks());
     let stop = move |signal| stopped.stop(signals::name(signal));
     let caught = signals::watch(GRACE, stop, move || disks.remove_unfinished())?;
@@ -57,13 +94,14 @@ pub fn memory_limit(asked: Option<Memory>) -> u64 {
         .map_or(u64::MAX, |limit| limit.saturating_sub(CGROUP_RESERVE_BYTES));
     let bytes = match asked {
         Some(Memory::Bytes(bytes)) => bytes,
-        Some(Memory::Percent(percent)) => facts.total_bytes.min(cap) / 100 * percent,
-        None => facts.available_bytes.min(cap) / 100 * DEFAULT_PERCENT,
+        Some(Memory::Percent(percent)) => facts.total_bytes.min(cap) / 100 * percent / ranks_here(),
+        None => facts.available_bytes.min(cap) / 100 * DEFAULT_PERCENT / ranks_here(),
     };
     bytes.min(cap)
 }
 
-/// Cores this process may use.
+/// Cores this process may use: of ranks on one host each has its part.
 pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (cores / ranks_here() as usize).max(1)
 }

@@ -8,6 +8,7 @@ mod doctor;
 mod failure;
 mod files;
 mod gensort;
+mod job;
 mod json;
 mod lab;
 mod machine;

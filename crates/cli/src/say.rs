@@ -7,6 +7,9 @@ use std::io::{ErrorKind, Write};
 use crate::failure::CliFailure;
 use crate::signals::READER_GONE_CODE;
 
+/// The kind of a failure that was told already, by this process or another one.
+pub const TOLD: &str = "told";
+
 /// The kind of failure that is not told: who reads standard output has gone.
 pub const READER_GONE: &str = "reader_gone";
 

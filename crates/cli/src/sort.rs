@@ -1,5 +1,6 @@
 //! `gristmill sort`: sorts files of records.
 
+mod cluster;
 mod target;
 
 use std::io::IsTerminal;
@@ -14,6 +15,7 @@ use clap::{Args, ValueEnum};
 use node::Node;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Summary, Ties};
+use serde_json::Value;
 
 use crate::failure::{CliFailure, Exit};
 use crate::files::{directory_of, is_same, is_standard_output};
@@ -30,8 +32,12 @@ use target::Named;
 /// ordered set of files, which its manifest.json lists; several share the records, and the manifest is in
 /// the first. An INPUT that is such a directory is its files.
 ///
+/// Under mpirun or srun all ranks sort together: each reads its own inputs ({rank} in a path stands for its
+/// number), or its part of those that all name, and writes one range of the keys to its own output. Memory is
+/// each rank's.
+///
 /// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Arguments {
     /// Files to sort, as one; - is standard input
     #[arg(value_name = "INPUT")]
@@ -123,10 +129,33 @@ enum StartName {
 
 /// Sorts.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    sort(arguments).map_err(|failure| failure.with_json(arguments.json))
+    let with_json = |failure: CliFailure| failure.with_json(arguments.json);
+    match cluster::Job::join().map_err(with_json)? {
+        None => sort(arguments).map_err(with_json),
+        Some(job) => job.leave(cluster::sort(&job, arguments).map_err(with_json)),
+    }
 }
 
 fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let Prepared { job, named, comparison } = prepare(arguments)?;
+    let verify = arguments.verify;
+    let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
+        let (job, comparison) = (job.clone(), comparison.clone());
+        async move { sort_and_verify(&node, &job, verify.then_some(comparison)).await }
+    })?;
+    named.keep();
+    tell(arguments, &report)?;
+    Ok(Exit::Done)
+}
+
+/// A sort that can be begun.
+struct Prepared {
+    job: Job,
+    named: Named,
+    comparison: Comparison,
+}
+
+fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
     check_standard_output(arguments)?;
     check_report_path(arguments)?;
     check_temporary(arguments)?;
@@ -136,20 +165,20 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         .map_err(|error| CliFailure::usage(error.to_string()))?;
     let named = Named::new(&arguments.outputs)?;
     let job = job(arguments, &format, named.target.clone());
-    let (verify, comparison) = (arguments.verify, Comparison::Order(format.order));
-    let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
-        let (job, comparison) = (job.clone(), comparison.clone());
-        async move {
-            let report = ::sort::run(&node, &job).await?;
-            if verify {
-                check_output(&node, &job, comparison, &report).await?;
-            }
-            Ok(report)
-        }
-    })?;
-    named.keep();
-    tell(arguments, &report)?;
-    Ok(Exit::Done)
+    Ok(Prepared { job, named, comparison: Comparison::Order(format.order) })
+}
+
+/// Sorts, and reads the output again if it is said what to compare.
+async fn sort_and_verify(
+    node: &Node,
+    job: &Job,
+    comparison: Option<Comparison>,
+) -> Result<Report, Failure> {
+    let report = ::sort::run(node, job).await?;
+    if let Some(comparison) = comparison {
+        check_output(node, job, comparison, &report).await?;
+    }
+    Ok(report)
 }
 
 /// Records and a report must not meet on standard output.
@@ -322,6 +351,16 @@ fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
     for warning in &report.warnings {
         say::err(format!("WARNING {warning}"));
     }
+    let value = write_report(arguments, report)?;
+    tell_people(arguments, report);
+    if arguments.json {
+        say::out(format!("{value:#}"))?;
+    }
+    Ok(())
+}
+
+/// The report, in its file if it has one.
+fn write_report(arguments: &Arguments, report: &Report) -> Result<Value, CliFailure> {
     let value = json::report(report, node_real::peak_rss_bytes());
     if let Some(path) = &arguments.report {
         let text = format!("{value:#}\n");
@@ -331,11 +370,7 @@ fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
             CliFailure { file: Some(path.clone()), ..CliFailure::new("io", message) }
         })?;
     }
-    tell_people(arguments, report);
-    if arguments.json {
-        say::out(format!("{value:#}"))?;
-    }
-    Ok(())
+    Ok(value)
 }
 
 /// What people want to know on standard error, unless programs read it.

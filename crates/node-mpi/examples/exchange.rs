@@ -120,7 +120,7 @@ async fn bulk(node: &Node, at: Port, bytes: usize, back: &node::MessagePort) {
                 let arrival: node::Ticket<Buffer> = arrivals.pop_front().unwrap();
                 pool.give(node, arrival.wait(node).await).await;
             }
-            arrivals.push_back(port.lend(node, &pool).await.unwrap().1);
+            arrivals.push_back(port.lend(node, &pool).await.unwrap().filled);
         }
         for arrival in arrivals {
             pool.give(node, arrival.wait(node).await).await;

@@ -40,10 +40,19 @@ use crate::run::temporary;
 use crate::stages::{Drawn, Places, Tally, draw};
 use crate::two_pass::two_pass;
 
-use agreement::Agreement;
+use agreement::{Agreement, ROLL_CALL};
 use division::Division;
 use statement::Statement;
 use watch::Watch;
+
+/// Whether every rank can begin: what one of them has refused already, all refuse.
+///
+/// # Errors
+/// When any has refused, with what it said.
+pub async fn roll_call(node: &Node, refused: Option<String>) -> Result<(), Failure> {
+    let mine = refused.map_or(Ok(((), ())), |what| Err(Failure::Program(what.into())));
+    Agreement::over(node, ROLL_CALL).with(node, mine).await.map(drop)
+}
 
 /// What a rank read and wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

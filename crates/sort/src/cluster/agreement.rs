@@ -10,6 +10,9 @@ use crate::error::SortError;
 /// Where agreements are made.
 const AGREEMENTS: Port = Port(100);
 
+/// Where ranks say, before, whether they can begin at all.
+pub(super) const ROLL_CALL: Port = Port(103);
+
 /// Who decides, and speaks for all.
 const ROOT: Rank = Rank(0);
 
@@ -19,6 +22,11 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
+    /// A voice where nothing else is under way.
+    pub(super) fn over(node: &Node, port: Port) -> Agreement {
+        Agreement { together: Collective::new(node, port) }
+    }
+
     /// A voice in a run that `control` watches: if that fails, nobody waits for others any more.
     pub(super) fn new(node: &Node, control: &Control) -> Agreement {
         let together = Collective::new(node, AGREEMENTS);

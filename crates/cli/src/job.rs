@@ -1,0 +1,113 @@
+//! The job that a launcher such as `mpirun` or `srun` started: this process's place among its ranks.
+//!
+//! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells how the job
+//! ended: rank 0's, unless that one is gone.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+use std::{env, thread};
+
+use node::Rank;
+use node::backend::Network;
+use node_mpi::{NetworkError, Session, launched};
+
+use crate::failure::{CliFailure, Exit};
+use crate::{say, scratch};
+
+/// What stands for the rank in a path.
+const RANK: &str = "{rank}";
+
+/// What launchers say of how many ranks there are: one alone needs no MPI.
+const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+/// What they say of how many are on this host: Open MPI, MPICH, Slurm.
+const LOCAL_SIZES: [&str; 3] =
+    ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"];
+
+/// After a failure ranks wait for each other so long: one that is gone never comes.
+const PARTING: Duration = Duration::from_secs(3);
+
+/// A job of several ranks.
+#[derive(Clone)]
+pub struct Job {
+    session: Arc<Session>,
+}
+
+impl Job {
+    /// Joins the other ranks, if a launcher has started some.
+    pub fn join() -> Result<Option<Job>, CliFailure> {
+        let is_alone = number(&SIZES) == Some(1);
+        if !launched() || is_alone {
+            return Ok(None);
+        }
+        let session = Arc::new(Session::start().map_err(|error| no_network(&error))?);
+        Ok((session.nodes() > 1).then_some(Job { session }))
+    }
+
+    /// How letters go to the other ranks.
+    pub fn network(&self) -> Arc<Session> {
+        Arc::clone(&self.session)
+    }
+
+    /// Whether this rank speaks for all.
+    pub fn is_first(&self) -> bool {
+        self.session.rank() == Rank(0)
+    }
+
+    /// The path with this rank's number in it.
+    pub fn path(&self, path: &Path) -> PathBuf {
+        let rank = self.session.rank().to_string();
+        path.to_str().map_or_else(|| path.to_owned(), |text| text.replace(RANK, &rank).into())
+    }
+
+    /// What to do when the network fails: then every rank ends itself.
+    pub fn on_failure(&self, remove: impl Fn() + Send + 'static) {
+        let is_first = self.is_first();
+        self.session.on_failure(move |error| {
+            remove();
+            scratch::remove_all();
+            if is_first || error.peer == Some(Rank(0)) {
+                no_network(error).tell();
+            }
+        });
+    }
+
+    /// Ends this rank's part: the result, if it is this rank that tells it.
+    pub fn leave(&self, ended: Result<Exit, CliFailure>) -> Result<Exit, CliFailure> {
+        let Err(failure) = ended else {
+            self.session.end().map_err(|error| no_network(&error))?;
+            return ended;
+        };
+        let first_is_gone = failure.kind == "silent" && failure.message.contains("rank 0 ");
+        if self.is_first() || first_is_gone {
+            let _: ExitCode = failure.tell();
+        }
+        let (session, (end, ended)) = (self.network(), mpsc::channel());
+        let parting = thread::spawn(move || drop(end.send(session.end())));
+        if ended.recv_timeout(PARTING).is_err() {
+            drop(parting);
+            self.session.abort(failure.code.into());
+        }
+        Err(CliFailure { kind: say::TOLD, ..failure })
+    }
+}
+
+/// Whether a path has a place for the rank.
+pub fn names_rank(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.contains(RANK))
+}
+
+/// Ranks on this host, which share its memory and its cores.
+pub fn ranks_here() -> u64 {
+    number(&LOCAL_SIZES).filter(|&ranks| ranks > 0 && launched()).unwrap_or(1)
+}
+
+fn number(names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|name| env::var(name).ok()?.parse().ok())
+}
+
+fn no_network(error: &NetworkError) -> CliFailure {
+    CliFailure::new("network", error.to_string())
+}

@@ -1,0 +1,78 @@
+//! A sort by the ranks of a job: what each is to do, and which of them tells.
+
+use std::path::PathBuf;
+
+use pipeline::Failure;
+
+use super::{Arguments, Prepared, prepare, sort_and_verify, tell};
+use crate::failure::{CliFailure, Exit};
+use crate::job::names_rank;
+use crate::machine;
+
+pub use crate::job::Job;
+
+/// This rank's part.
+pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let own = own(job, arguments);
+    let shared = !arguments.inputs.iter().any(|path| names_rank(path));
+    // What one rank refuses, all refuse: so it is told to the others first.
+    let prepared = check(arguments).and_then(|()| prepare(&own));
+    let (prepared, refused) = match prepared {
+        Ok(prepared) => (Some(prepared), None),
+        Err(failure) => (None, Some(failure)),
+    };
+    let (work, named) = match prepared {
+        Some(Prepared { job, named, comparison }) => {
+            let comparison = own.verify.then_some(comparison);
+            (Some((::sort::Job { shared, ..job }, comparison)), Some(named))
+        }
+        None => (None, None),
+    };
+    let control = work.as_ref().map(|(job, _)| job.control.clone()).unwrap_or_default();
+    let said = refused.as_ref().map(|failure| failure.message.clone());
+    let report = machine::run_in(job, &control, own.progress, move |node| {
+        let (work, said) = (work.clone(), said.clone());
+        async move {
+            ::sort::roll_call(&node, said).await?;
+            let (job, comparison) = work.ok_or(Failure::Closed)?;
+            sort_and_verify(&node, &job, comparison).await
+        }
+    });
+    let report = report.map_err(|failure| refused.unwrap_or(failure))?;
+    if let Some(named) = named {
+        named.keep();
+    }
+    if job.is_first() {
+        tell(&own, &report)?;
+    } else if arguments.report.as_deref().is_some_and(names_rank) {
+        super::write_report(&own, &report)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The command line as this rank has it.
+fn own(job: &Job, arguments: &Arguments) -> Arguments {
+    let path = |path: &PathBuf| job.path(path);
+    Arguments {
+        inputs: arguments.inputs.iter().map(path).collect(),
+        outputs: arguments.outputs.iter().map(path).collect(),
+        temporary: arguments.temporary.iter().map(path).collect(),
+        report: arguments.report.as_ref().map(path),
+        ..arguments.clone()
+    }
+}
+
+fn check(arguments: &Arguments) -> Result<(), CliFailure> {
+    let named = arguments.inputs.iter().filter(|path| names_rank(path)).count();
+    if named > 0 && named < arguments.inputs.len() {
+        return Err(CliFailure::usage(
+            "some inputs have {rank} in their name and some have not: let each rank have its own, or all the same",
+        ));
+    }
+    if arguments.outputs.is_empty() || !arguments.outputs.iter().all(|path| names_rank(path)) {
+        return Err(CliFailure::usage(
+            "each rank writes an output of its own: put {rank} in the name, as in -o sorted-{rank}",
+        ));
+    }
+    Ok(())
+}
