@@ -4,7 +4,7 @@
 CARGO ?= cargo
 BINARY = target/release/gristmill
 
-.PHONY: demo test lint unit readme build clean figures mpi mpi-if-possible
+.PHONY: demo test lint unit readme hosts build clean figures mpi mpi-if-possible
 
 demo: build
 	$(BINARY) demo
@@ -12,8 +12,8 @@ demo: build
 build:
 	$(CARGO) build --release --locked --package gristmill
 
-# All that must hold: format, lints, every test, and that the README's commands run.
-test: lint unit readme
+# All that must hold: format, lints, every test, that the README's commands run, and sorts on several hosts.
+test: lint unit readme hosts
 
 lint:
 	$(CARGO) fmt --all --check
@@ -31,6 +31,11 @@ mpi-if-possible:
 
 readme: build
 	sh tests/readme.sh
+
+# Hosts made of namespaces, where this machine allows it; says what it skips.
+hosts: build
+	sh hosts/test.sh
+	sh hosts/sort.sh $(BINARY)
 
 # Every figure at the paper's size: judges all claims, and writes the page. Half an hour.
 figures: build

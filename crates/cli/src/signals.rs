@@ -13,8 +13,9 @@ use crate::{say, scratch};
 /// What a process that a signal ended exits with: this and the signal's number.
 const SIGNAL_CODE: i32 = 128;
 
-/// After a signal a run may end by itself for so long; then it is ended.
-pub const GRACE: Duration = Duration::from_secs(1);
+/// After a signal a run may end by itself for so long; then it is ended. Launchers of MPI jobs kill what has
+/// not ended a second after SIGTERM.
+pub const GRACE: Duration = Duration::from_millis(500);
 
 /// What a process exits with whose reader has gone: what a shell says of one that SIGPIPE ended.
 pub const READER_GONE_CODE: u8 = (SIGNAL_CODE + SIGPIPE) as u8;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use node::{Address, Buffer, Pool, Port, Rank};
+use node::{Address, Arrival, Buffer, Pool, Port, Rank};
 
 const SMALL: Port = Port(1);
 const BULK: Port = Port(2);
@@ -54,7 +54,7 @@ fn many_peers_ship_to_all_at_once() {
             // Two at a time.
             let arrivals =
                 [bulk.lend(&node, &pool).await.unwrap(), bulk.lend(&node, &pool).await.unwrap()];
-            for (from, arrival) in arrivals {
+            for Arrival { from, filled: arrival, .. } in arrivals {
                 let buffer = arrival.wait(&node).await;
                 assert_eq!(buffer.len(), size(from.0, me));
                 let byte = (from.0 * 16 + me) as u8;

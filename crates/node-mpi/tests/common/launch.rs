@@ -1,9 +1,10 @@
 //! Starts a test's own program as the ranks of an MPI run, where there is MPI.
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{env, thread};
@@ -28,26 +29,27 @@ const SETTINGS: [(&str, &str); 10] = [
     ("PRTE_MCA_hwloc_default_binding_policy", "none"),
 ];
 
-/// Runs one test of this program as so many ranks, with a variable that tells them so; `None`, and a
+/// A command that starts so many ranks of the program whose name and arguments are added to it; `None`, and a
 /// line that says why, where there is no MPI.
-pub fn ranks(count: u32, test: &str, told: (&str, impl AsRef<OsStr>)) -> Option<Output> {
+pub fn launcher(count: u32, test: &str) -> Option<Command> {
     let shim = shim();
     if !shim.exists() {
         return skip(test, &format!("there is no {}: make it with `make mpi`", shim.display()));
     }
     let Some(mpirun) = mpirun(&shim) else { return skip(test, "there is no mpirun") };
-    let child = Command::new(mpirun)
+    let mut command = Command::new(mpirun);
+    command
         .args(["-n", &count.to_string()])
-        .arg(env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .envs(SETTINGS.into_iter().filter(|(name, _)| env::var_os(name).is_none()))
         .env("GRISTMILL_MPI", shim)
-        .env(told.0, told.1)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stderr(Stdio::piped());
+    Some(command)
+}
+
+/// Awaits what was started, but not for ever.
+pub fn ended(child: Child) -> Output {
     let (finish, finished) = mpsc::channel::<()>();
     let id = Pid::from_child(&child);
     let guard = thread::spawn(move || {
@@ -58,7 +60,18 @@ pub fn ranks(count: u32, test: &str, told: (&str, impl AsRef<OsStr>)) -> Option<
     let output = child.wait_with_output().unwrap();
     drop(finish);
     guard.join().unwrap();
-    Some(output)
+    output
+}
+
+/// Runs one test of this program as so many ranks, with a variable that tells them so.
+pub fn ranks(count: u32, test: &str, told: (&str, impl AsRef<OsStr>)) -> Option<Output> {
+    let child = launcher(count, test)?
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(told.0, told.1)
+        .spawn()
+        .unwrap();
+    Some(ended(child))
 }
 
 /// The shim that `make mpi` makes: in the directory that this program was built in.
@@ -78,7 +91,7 @@ fn mpirun(shim: &Path) -> Option<PathBuf> {
     named.into_iter().chain([with_shim]).chain(in_path).find(|place| place.exists())
 }
 
-fn skip(test: &str, why: &str) -> Option<Output> {
+fn skip<T>(test: &str, why: &str) -> Option<T> {
     // Past the test runner's capture: a skip is never silent.
     let _ = writeln!(std::io::stderr(), "skipped: {test} over MPI, since {why}");
     None

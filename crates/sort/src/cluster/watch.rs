@@ -136,7 +136,7 @@ impl Others {
         for (rank, heard) in (0..).zip(&mut self.heard) {
             if heard.is_some_and(|heard| now.since(heard) > silence) {
                 *heard = None;
-                let seconds = node.seconds(silence) as u64;
+                let seconds = node.seconds(silence).round() as u64;
                 let failure = Failure::from(SortError::Silent { rank, seconds });
                 tell_others(node, &words(FAILED, &failure.to_string())).await;
                 self.control.fail(failure);
