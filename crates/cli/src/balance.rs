@@ -72,7 +72,7 @@ fn cells(stage: &StageReport) -> [String; 9] {
     ]
 }
 
-fn foot(report: &Report) -> [String; 3] {
+fn foot(report: &Report) -> Vec<String> {
     let sample = report.sample;
     let disk = [
         format!("read {},", readable(report.read_bytes)),
@@ -89,7 +89,22 @@ fn foot(report: &Report) -> [String; 3] {
         format!("is {:.2} times their mean", report.unevenness),
     ];
     let line = |label, parts: &[String]| labelled(label, parts.iter().map(String::as_str));
-    [line("disk", &disk), line("sample", &sample), line("uneven", &uneven)]
+    let mut lines = vec![line("disk", &disk), line("sample", &sample), line("uneven", &uneven)];
+    lines.extend(ranks(report).map(|parts| line("ranks", &parts)));
+    lines
+}
+
+/// What the ranks of a job did, of whom this is one.
+fn ranks(report: &Report) -> Option<[String; 3]> {
+    let slowest = (0..).zip(&report.ranks).max_by(|(_, a), (_, b)| a.seconds.total_cmp(&b.seconds));
+    let (rank, slowest) = slowest?;
+    let records = report.ranks.iter().map(|rank| rank.records).sum();
+    let all = report.ranks.len();
+    Some([
+        format!("{all} sorted {} records, the table is of rank 0;", grouped(records)),
+        format!("the largest has {:.2} times their mean;", report.skew()),
+        format!("the slowest, rank {rank} ({}), took {:.3} s", slowest.bottleneck, slowest.seconds),
+    ])
 }
 
 /// A number in seven columns, in millions if it has more digits.
@@ -155,6 +170,7 @@ mod tests {
             sample: SampleCost { places: 2034, bytes: 16_660_000, seconds: 0.4 },
             unevenness: 1.27,
             warnings: Vec::new(),
+            ranks: Vec::new(),
         }
     }
 

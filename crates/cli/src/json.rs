@@ -1,6 +1,6 @@
 //! Reports as JSON: the field names are a contract with scripts.
 
-use ::sort::{Report, Warning};
+use ::sort::{RankReport, Report, Warning};
 use pipeline::{Move, StageReport};
 use serde_json::{Value, json};
 
@@ -8,6 +8,16 @@ use crate::failure::CliFailure;
 
 /// The report of a sort.
 pub fn report(report: &Report, peak_rss_bytes: u64) -> Value {
+    let mut value = of_node(report, peak_rss_bytes);
+    if !report.ranks.is_empty() {
+        value["ranks"] = report.ranks.iter().map(rank).collect();
+        value["skew"] = report.skew().into();
+    }
+    value
+}
+
+/// What this node did.
+fn of_node(report: &Report, peak_rss_bytes: u64) -> Value {
     json!({
         "records": report.records,
         "bytes": report.bytes,
@@ -36,6 +46,15 @@ pub fn report(report: &Report, peak_rss_bytes: u64) -> Value {
         "unevenness": report.unevenness,
         "warnings": report.warnings.iter().map(warning).collect::<Vec<_>>(),
         "moves": report.moves.iter().map(moved).collect::<Vec<_>>(),
+    })
+}
+
+fn rank(rank: &RankReport) -> Value {
+    json!({
+        "read_records": rank.read_records,
+        "records": rank.records,
+        "seconds": rank.seconds,
+        "bottleneck": rank.bottleneck,
     })
 }
 

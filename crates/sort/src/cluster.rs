@@ -25,7 +25,6 @@ use node::{BulkPort, Node, Posted};
 use pipeline::{Failure, Pipeline, Tuner, Worker};
 use serde::{Deserialize, Serialize};
 
-use crate::contents::Sample;
 use crate::dials::Dials;
 use crate::error::SortError;
 use crate::exchange::{CHUNKS, Exchange};
@@ -34,7 +33,7 @@ use crate::job::{Job, Resources, Tune, Tuning};
 use crate::output::Output;
 use crate::phase::Run;
 use crate::plan::{Exchanging, Plan, Shape};
-use crate::report::Report;
+use crate::report::{RankReport, Report};
 use crate::room::Demand;
 use crate::run::temporary;
 use crate::stages::{Drawn, Places, Tally, draw};
@@ -55,11 +54,11 @@ pub async fn roll_call(node: &Node, refused: Option<String>) -> Result<(), Failu
 }
 
 /// What a rank read and wrote.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Account {
-    read_records: u64,
+    did: RankReport,
+    /// Sums of CRC-32: of what it read, and of what it wrote.
     read_sum: u128,
-    records: u64,
     sum: u128,
 }
 
@@ -138,16 +137,16 @@ impl Member<'_> {
         let (even, samples) = agreement.with(node, even.map_err(Failure::from)).await?;
         let each = samples.into_iter().max().unwrap_or(0);
         let samples = ranks * each.max(Division::places(job.contents.record_bytes()));
-        let drawn = self.draw(samples).await.map(|sample| {
-            let sampled = sample.positions.len() as u64;
-            (sample, sampled)
+        let drawn = self.draw(samples).await.map(|drawn| {
+            let sampled = drawn.sample.positions.len() as u64;
+            (drawn, sampled)
         });
-        let (sample, sampled) = agreement.with(node, drawn).await?;
+        let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
         let division = Division::agree(node, agreement, &*job.contents, &sample, &sampled).await?;
         let expected = division.records(self.total);
         let exchanging = Exchanging::new(&even, node.nodes(), job.resources.memory_bytes);
         let shape = self.shape(output, &temporary, expected);
-        let planned = self.prepare(output, &temporary, &shape, even.unit_records).await;
+        let planned = self.prepare(output, &temporary, &shape, &exchanging).await;
         let (plan, _) = agreement.with(node, planned.map(|plan| (plan, ()))).await?;
         let exchange = Exchange {
             plan: exchanging,
@@ -167,16 +166,24 @@ impl Member<'_> {
             Tune::Off => Tuner::off(),
         };
         let (tally, why, inputs) = (Tally::default(), None, &self.inputs);
+        tally.sampled(cost);
+        let begin = node.now();
         let exchange = Some(exchange);
         let run =
             Run { node, job, plan, why, inputs, output, temporary, tally, dials, tuner, exchange };
         // While records are under way nobody comes to an agreement: a failure is an alarm.
-        let report = two_pass(&run, spilling).await?;
+        let mut report = two_pass(&run, spilling).await?;
         let (read_records, read_sum) = read.came();
-        let (records, sum) = (report.records, report.checksum);
-        let account = Account { read_records, read_sum, records, sum };
-        let (report, accounts) = agreement.with(node, Ok((report, account))).await?;
+        let did = RankReport {
+            read_records,
+            records: report.records,
+            seconds: node.seconds(node.now().since(begin)),
+            bottleneck: report.bottleneck.to_owned(),
+        };
+        let account = Account { did, read_sum, sum: report.checksum };
+        let ((), accounts) = agreement.with(node, Ok(((), account))).await?;
         settle(&accounts)?;
+        report.ranks = accounts.into_iter().map(|account| account.did).collect();
         output.list(node, &*job.contents, &run.tally.spans()).await;
         Ok(report)
     }
@@ -195,11 +202,18 @@ impl Member<'_> {
 
     /// A plan of what this node does with its own range, beside the exchange.
     fn plan(&self, shape: &Shape, unit_records: Option<usize>) -> Result<Plan, SortError> {
-        let Resources { memory_bytes, .. } = self.job.resources;
-        let beside = Exchanging::share(memory_bytes);
-        let given = Resources { memory_bytes: memory_bytes - beside, ..self.job.resources };
+        let limit = self.job.resources.memory_bytes;
+        let memory_bytes = Exchanging::rest(limit);
+        let given = Resources { memory_bytes, ..self.job.resources };
         let insisted = self.job.tuning.unit_records.or(unit_records);
-        Plan::two_pass(shape, &given, &Tuning { unit_records: insisted, ..self.job.tuning })
+        let tuning = Tuning { unit_records: insisted, ..self.job.tuning };
+        Plan::two_pass(shape, &given, &tuning).map_err(|refused| match refused {
+            SortError::TooLittleMemory { bytes, needed, passes, .. } => {
+                let needed = Exchanging::with_rest(needed);
+                SortError::TooLittleMemory { bytes, needed, limit, passes }
+            }
+            refused => refused,
+        })
     }
 
     /// The plan, if there is room for what it writes.
@@ -208,10 +222,11 @@ impl Member<'_> {
         output: &Output,
         temporary: &[PathBuf],
         shape: &Shape,
-        unit_records: usize,
+        exchanging: &Exchanging,
     ) -> Result<Plan, Failure> {
+        exchanging.fits(self.job.resources.memory_bytes)?;
         // What is read is cut as it was when the exchange was planned.
-        let plan = self.plan(shape, Some(unit_records))?;
+        let plan = self.plan(shape, Some(exchanging.unit_records))?;
         let output_bytes = plan.input_bytes.unwrap_or(0);
         let demand = Demand {
             outputs: output.directories(),
@@ -225,7 +240,7 @@ impl Member<'_> {
     }
 
     /// This node's part of so many places that are looked at in all.
-    async fn draw(&self, samples: u64) -> Result<Sample, Failure> {
+    async fn draw(&self, samples: u64) -> Result<Drawn, Failure> {
         let (node, job) = (self.node, self.job);
         let own = self.inputs.records.unwrap_or(0);
         let share = u128::from(samples) * u128::from(own) / u128::from(self.total.max(1));
@@ -237,26 +252,25 @@ impl Member<'_> {
         let drawn = pipeline.owns(Posted::new(node, "sample"));
         let post = drawn.clone();
         let look = async move |worker: &Worker| {
-            let Drawn { sample, .. } = draw(worker, &places).await?;
-            post.post(&worker.node, sample).await;
+            let begin = worker.node.now();
+            let mut drawn = draw(worker, &places).await?;
+            drawn.cost.seconds = worker.node.seconds(worker.node.now().since(begin));
+            post.post(&worker.node, drawn).await;
             Ok(())
         };
         pipeline.stage(node, "sampler", 1, look);
         pipeline.join(node).await?;
-        let sample = drawn.read(node).await?;
-        Ok(Sample::clone(&sample))
+        let Drawn { sample, cost } = &*drawn.read(node).await?;
+        Ok(Drawn { sample: sample.clone(), cost: *cost })
     }
 }
 
 /// What all ranks read must be what all ranks wrote.
 fn settle(accounts: &[Account]) -> Result<(), SortError> {
-    let sum = |of: fn(&Account) -> (u64, u128)| {
-        accounts.iter().map(of).fold((0, 0_u128), |(records, sum), (more, add)| {
-            (records + more, sum.wrapping_add(add))
-        })
-    };
-    let (records_in, sum_in) = sum(|account| (account.read_records, account.read_sum));
-    let (records_out, sum_out) = sum(|account| (account.records, account.sum));
+    let records = |of: fn(&RankReport) -> u64| accounts.iter().map(|rank| of(&rank.did)).sum();
+    let sum = |of: fn(&Account) -> u128| accounts.iter().map(of).fold(0, u128::wrapping_add);
+    let (records_in, sum_in) = (records(|did| did.read_records), sum(|rank| rank.read_sum));
+    let (records_out, sum_out) = (records(|did| did.records), sum(|rank| rank.sum));
     match (records_in, sum_in) == (records_out, sum_out) {
         true => Ok(()),
         false => Err(SortError::Lost { records_in, records_out, sum_in, sum_out }),

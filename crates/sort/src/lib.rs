@@ -66,7 +66,7 @@ pub use input::{Input, Source};
 pub use job::{Choice, IoChoice, Job, Resources, Start, Target, Tune, Tuning};
 pub use manifest::{ListedFile, Manifest};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
-pub use report::{DirectIo, Report, SampleCost, Warning};
+pub use report::{DirectIo, RankReport, Report, SampleCost, Warning};
 pub use run::run;
 pub use splitters::Splitters;
 pub use temporary::sweep;

@@ -291,6 +291,7 @@ impl Run<'_> {
             unevenness: settled.unevenness(),
             warnings: Vec::new(),
             moves: self.tuner.moves(),
+            ranks: Vec::new(),
         })
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pipeline::{Move, StageReport};
+use serde::{Deserialize, Serialize};
 
 /// How a run did its I/O, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,9 +109,31 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// What was moved to the bottleneck.
     pub moves: Vec<Move>,
+    /// Of a sort over several nodes, what each of them did; all else in the report is this node's.
+    pub ranks: Vec<RankReport>,
+}
+
+/// What one of several nodes did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankReport {
+    /// Records read.
+    pub read_records: u64,
+    /// Records of its range, written.
+    pub records: u64,
+    /// Its phases, without opening and sampling.
+    pub seconds: f64,
+    /// The stage that held its others up.
+    pub bottleneck: String,
 }
 
 impl Report {
+    /// Records of the largest rank over the mean; 1 is even, and where there is one node.
+    pub fn skew(&self) -> f64 {
+        let all: u64 = self.ranks.iter().map(|rank| rank.records).sum();
+        let largest = self.ranks.iter().map(|rank| rank.records).max().unwrap_or(0);
+        if all == 0 { 1.0 } else { largest as f64 * self.ranks.len() as f64 / all as f64 }
+    }
+
     /// The stage of that name.
     pub fn stage(&self, name: &str) -> Option<&StageReport> {
         self.stages.iter().find(|stage| stage.name == name)

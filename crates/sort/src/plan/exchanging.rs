@@ -7,6 +7,7 @@
 
 use super::{BLOCK_BYTES, KIB, MIB, Plan};
 use crate::block::{FOOTER_BYTES, MARK_BYTES};
+use crate::error::SortError;
 use crate::stages::ChunkShape;
 
 /// The exchange takes this part of memory, as long as that makes chunks of a useful size.
@@ -40,12 +41,28 @@ pub(crate) struct Exchanging {
     pub window: usize,
     /// Chunks of what is received.
     pub received: usize,
+    /// Records of a read unit, at most: what a distributor fills chunks from at a time.
+    pub unit_records: usize,
 }
 
 impl Exchanging {
-    /// Its part of so much memory.
-    pub(crate) fn share(memory_bytes: u64) -> u64 {
-        memory_bytes / SHARE
+    /// What of so much memory is left beside it.
+    pub(crate) fn rest(memory_bytes: u64) -> u64 {
+        memory_bytes - memory_bytes / SHARE
+    }
+
+    /// Memory of which so much is left beside it.
+    pub(crate) fn with_rest(rest: u64) -> u64 {
+        (rest * SHARE).div_ceil(SHARE - 1)
+    }
+
+    /// # Errors
+    /// When it takes more than its part of so much memory: with large records, or very many ranks.
+    pub(crate) fn fits(&self, limit: u64) -> Result<(), SortError> {
+        let needed = self.bytes() * SHARE;
+        let too_little =
+            SortError::TooLittleMemory { bytes: None, needed, limit, passes: "an exchange" };
+        if needed <= limit { Ok(()) } else { Err(too_little) }
     }
 
     /// For so many ranks, beside a plan of what each does with its own records.
@@ -62,8 +79,7 @@ impl Exchanging {
         let sizes = std::iter::successors(Some(few), halves);
         let mut all = sizes.map(|bytes| Exchanging::with(plan, ranks as usize, bytes));
         let smallest = Exchanging::with(plan, ranks as usize, SMALLEST_CHUNK_BYTES);
-        all.find(|exchanging| exchanging.bytes() <= Exchanging::share(memory_bytes))
-            .unwrap_or(smallest)
+        all.find(|exchanging| exchanging.fits(memory_bytes).is_ok()).unwrap_or(smallest)
     }
 
     fn with(plan: &Plan, ranks: usize, wanted: u64) -> Exchanging {
@@ -83,6 +99,7 @@ impl Exchanging {
             sent: open + WINDOW * ranks,
             window: WINDOW,
             received: WINDOW * ranks + plan.read_queue() + plan.distributors,
+            unit_records: plan.unit_records,
         }
     }
 

@@ -218,7 +218,7 @@ impl Plan {
         if let Some(chunks) = tuning.chunks {
             return self.divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
         }
-        let most = (limit / self.chunk_bytes as u64) as usize + 1;
+        let most = ((limit / self.chunk_bytes as u64) as usize + 1).min(self.enough_chunks());
         let with =
             |chunks| self.clone().divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
         // Very few chunks make so many runs that their lists take more than the chunks give.
@@ -234,6 +234,16 @@ impl Plan {
             }
         }
         Some(best)
+    }
+
+    /// More chunks than that would never be used, were the input twice as long as it is said to be: of one node
+    /// of several its length is an estimate.
+    fn enough_chunks(&self) -> usize {
+        let records = self.spilling.map_or(1, |spilling| u64::from(spilling.chunk_records));
+        let Some(input) = self.input_bytes else { return usize::MAX };
+        let full = (input / self.record_bytes as u64).div_ceil(records);
+        let beside = 2 * (self.open_chunks() + self.spills_under_way());
+        usize::try_from(4 * full).unwrap_or(usize::MAX).saturating_add(beside + STEPS)
     }
 
     /// Chunks that distributors may have at a time: two of each partition (one that becomes full and the
