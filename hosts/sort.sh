@@ -39,7 +39,6 @@ check() {
     echo "FAILED: $name"
     echo "$said" | tail -n 20 | sed 's/^/    /'
 }
-each() { for k in 1 2 3 4; do "$hosts" run "h$k" sh -c "$1" || return; done; }
 
 # Rank r is on host r + 1. Each has an input of its own on its scratch disk.
 inputs() {
@@ -110,7 +109,7 @@ check "a rank that is killed ends the job" rank_dies
 check "a host that dies ends the job" host_dies
 check "a cut link ends the job, and one line names the rank" link_is_cut
 "$hosts" heal h2
-each 'pkill -9 -f "[g]ristmill sort" || true' >/dev/null 2>&1
+for k in 1 2 3 4; do "$hosts" killhost "h$k"; done
 check "and then they sort again" sorts
 check "what was left behind is swept" nothing_left
 exit "$failed"

@@ -22,9 +22,9 @@ const RANK: &str = "{rank}";
 /// What launchers say of how many ranks there are: one alone needs no MPI.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// What they say of how many are on this host: Open MPI, MPICH, Slurm.
+/// What they say of how many are on this host: Open MPI, MPICH, Slurm (`2(x3)`: two on each of three hosts).
 const LOCAL_SIZES: [&str; 3] =
-    ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"];
+    ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"];
 
 /// After a failure ranks wait for each other so long: one that is gone never comes.
 const PARTING: Duration = Duration::from_secs(3);
@@ -105,7 +105,8 @@ pub fn ranks_here() -> u64 {
 }
 
 fn number(names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|name| env::var(name).ok()?.parse().ok())
+    let of = |text: String| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    names.iter().find_map(|name| of(env::var(name).ok()?))
 }
 
 fn no_network(error: &NetworkError) -> CliFailure {

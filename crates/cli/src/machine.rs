@@ -100,8 +100,31 @@ pub fn memory_limit(asked: Option<Memory>) -> u64 {
     bytes.min(cap)
 }
 
-/// Cores this process may use: of ranks on one host each has its part.
+/// Cores this process may use. Ranks on one host that may use all of it have a part each; what a launcher has
+/// bound them to is theirs alone.
 pub fn cores() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    (cores / ranks_here() as usize).max(1)
+    let may_use = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    if may_use < count(&online) { may_use } else { (may_use / ranks_here() as usize).max(1) }
+}
+
+/// How many numbers a list has, as the kernel writes it: `0-3,8`.
+fn count(list: &str) -> usize {
+    let numbers = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let [first, last]: [Option<usize>; 2] =
+            [first, last].map(|number| number.trim().parse().ok());
+        first.zip(last).map_or(0, |(first, last)| last + 1 - first.min(last))
+    };
+    list.split(',').map(numbers).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lists_of_cores_are_counted() {
+        for (list, cores) in [("0", 1), ("0-3\n", 4), ("0-3,8,10-11\n", 7), ("", 0)] {
+            assert_eq!(super::count(list), cores, "{list:?}");
+        }
+    }
 }

@@ -79,9 +79,11 @@ impl Outbox {
     }
 
     fn add(&self, mut state: MutexGuard<'_, State>, command: Command) {
-        if state.is_over {
+        // After the end one may still give up: then peers that do not come are not waited for.
+        if state.is_over && !matches!(command, Command::Abort(_) | Command::Quit) {
             return;
         }
+        state.is_over |= matches!(command, Command::End | Command::Abort(_) | Command::Quit);
         state.commands.push(command);
         self.is_filled.store(true, Ordering::Release);
         if state.is_asleep {
@@ -120,7 +122,6 @@ impl Outbox {
     /// Adds a last command; whatever comes later is dropped, and nobody waits any more.
     pub(crate) fn close(&self, last: Command) {
         self.push(last);
-        self.lock().is_over = true;
         self.room.notify_all();
     }
 

@@ -21,6 +21,10 @@ pub const MESSAGE_BYTES: usize = 2048;
 /// The longest small message in words.
 pub const MESSAGE_WORDS: usize = MESSAGE_BYTES / 8;
 
+/// Who waits for what another node sends looks so often whether the port was closed meanwhile: that node may
+/// have died.
+const LOOK_S: f64 = 0.25;
+
 /// A small message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -254,6 +258,12 @@ impl BulkPort {
     /// Lends a buffer of `pool` to the next shipment: who sent it, and its contents.
     pub async fn accept(&self, node: &Node, pool: &Pool) -> Result<(Rank, Buffer), Closed> {
         let Arrival { from, filled, .. } = self.lend(node, pool).await?;
+        let look = (LOOK_S / node.seconds(1)) as u64;
+        while !filled.done_by(node, node.now().after(look)).await {
+            if self.inbox.shared.look(|state| state.closed) {
+                return Err(Closed);
+            }
+        }
         Ok((from, filled.wait(node).await))
     }
 

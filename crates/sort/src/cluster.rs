@@ -21,14 +21,14 @@ mod watch;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{BulkPort, Node, Posted};
+use node::{BulkPort, Node, Port, Posted};
 use pipeline::{Failure, Pipeline, Tuner, Worker};
 use serde::{Deserialize, Serialize};
 
 use crate::dials::Dials;
 use crate::error::SortError;
 use crate::exchange::{CHUNKS, Exchange};
-use crate::input::Inputs;
+use crate::input::{BLOCK_BYTES, Inputs};
 use crate::job::{Job, Resources, Tune, Tuning};
 use crate::output::Output;
 use crate::phase::Run;
@@ -39,19 +39,23 @@ use crate::run::temporary;
 use crate::stages::{Drawn, Places, Tally, draw};
 use crate::two_pass::two_pass;
 
-use agreement::{Agreement, ROLL_CALL};
+use agreement::Agreement;
 use division::Division;
 use statement::Statement;
 use watch::Watch;
 
-/// Whether every rank can begin: what one of them has refused already, all refuse.
+/// Whether a step went well on every rank, over a port that nobody else owns: what one of them has refused, all
+/// refuse.
 ///
 /// # Errors
 /// When any has refused, with what it said.
-pub async fn roll_call(node: &Node, refused: Option<String>) -> Result<(), Failure> {
+pub async fn roll_call(node: &Node, port: Port, refused: Option<String>) -> Result<(), Failure> {
     let mine = refused.map_or(Ok(((), ())), |what| Err(Failure::Program(what.into())));
-    Agreement::over(node, ROLL_CALL).with(node, mine).await.map(drop)
+    Agreement::over(node, port).with(node, mine).await.map(drop)
 }
+
+/// What is sampled may take this part of memory.
+const SAMPLE_SHARE: u64 = 64;
 
 /// What a rank read and wrote.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,22 +92,19 @@ async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
     let (mut inputs, statements) = agreement.with(node, opened).await?;
     let total = statement::settle(&statements, node, &mut inputs)?;
     let opened = Output::open(node, &job.target, job.resources.io).await;
-    let (mut output, _) = agreement.with(node, opened.map(|output| (output, ()))).await?;
+    // What one refuses is for all others to take away.
+    let own = opened.as_ref().ok().cloned();
+    let agreed = agreement.with(node, opened.map(|_| ((), ()))).await;
+    let Some(mut output) = own else { return Err(agreed.expect_err("it was refused here")) };
     let member = Member { node, job, inputs: Arc::new(inputs), total, port };
-    let mut report = match member.sort(&mut agreement, &Arc::new(output.clone())).await {
-        Ok(report) => report,
-        Err(failure) => {
-            output.discard(node).await;
-            return Err(failure);
-        }
+    let sorted = match agreed {
+        Ok(_) => member.sort_to(&mut output, &mut agreement).await,
+        Err(failure) => Err(failure),
     };
-    report.warnings = member.inputs.grown(node).await;
-    let committed = output.commit(node, report.bytes).await;
-    if committed.is_err() {
+    if sorted.is_err() {
         output.discard(node).await;
     }
-    agreement.with(node, committed.map(|()| ((), ()))).await?;
-    Ok(report)
+    sorted
 }
 
 async fn open(node: &Node, job: &Job) -> Result<(Inputs, Statement), Failure> {
@@ -124,6 +125,22 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
+    /// Sorts, and gives the output its name when those of all nodes have nothing left to fail but that.
+    async fn sort_to(
+        &self,
+        output: &mut Output,
+        agreement: &mut Agreement,
+    ) -> Result<Report, Failure> {
+        let node = self.node;
+        let mut report = self.sort(agreement, &Arc::new(output.clone())).await?;
+        report.warnings = self.inputs.grown(node).await;
+        let finished = output.finish(node, report.bytes).await;
+        agreement.with(node, finished.map(|()| ((), ()))).await?;
+        let named = output.name(node).await;
+        agreement.with(node, named.map(|()| ((), ()))).await?;
+        Ok(report)
+    }
+
     async fn sort(
         &self,
         agreement: &mut Agreement,
@@ -133,9 +150,18 @@ impl Member<'_> {
         let temporary = temporary(job, output);
         let ranks = u64::from(node.nodes());
         let even = self.shape(output, &temporary, self.total.div_ceil(ranks));
-        let even = self.plan(&even, None).map(|plan| (plan.clone(), plan.samples as u64));
-        let (even, samples) = agreement.with(node, even.map_err(Failure::from)).await?;
-        let each = samples.into_iter().max().unwrap_or(0);
+        let limit = job.resources.memory_bytes;
+        let proposed = self.plan(&even, None).map(|plan| {
+            let exchanging = Exchanging::new(&plan, node.nodes(), limit);
+            let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
+            ((plan, exchanging), proposal)
+        });
+        let ((even, exchanging), all) =
+            agreement.with(node, proposed.map_err(Failure::from)).await?;
+        // A chunk must fit wherever it comes from.
+        let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
+        let exchanging = exchanging.with_chunks(&even, node.nodes(), chunk);
+        let each = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
         let samples = ranks * each.max(Division::places(job.contents.record_bytes()));
         let drawn = self.draw(samples).await.map(|drawn| {
             let sampled = drawn.sample.positions.len() as u64;
@@ -144,7 +170,6 @@ impl Member<'_> {
         let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
         let division = Division::agree(node, agreement, &*job.contents, &sample, &sampled).await?;
         let expected = division.records(self.total);
-        let exchanging = Exchanging::new(&even, node.nodes(), job.resources.memory_bytes);
         let shape = self.shape(output, &temporary, expected);
         let planned = self.prepare(output, &temporary, &shape, &exchanging).await;
         let (plan, _) = agreement.with(node, planned.map(|plan| (plan, ()))).await?;
@@ -201,12 +226,16 @@ impl Member<'_> {
     }
 
     /// A plan of what this node does with its own range, beside the exchange.
-    fn plan(&self, shape: &Shape, unit_records: Option<usize>) -> Result<Plan, SortError> {
+    fn plan(&self, shape: &Shape, exchanging: Option<&Exchanging>) -> Result<Plan, SortError> {
         let limit = self.job.resources.memory_bytes;
         let memory_bytes = Exchanging::rest(limit);
         let given = Resources { memory_bytes, ..self.job.resources };
-        let insisted = self.job.tuning.unit_records.or(unit_records);
-        let tuning = Tuning { unit_records: insisted, ..self.job.tuning };
+        // Its pools are for so many distributors and units of that size.
+        let tuning = exchanging.map_or(self.job.tuning, |exchanging| Tuning {
+            unit_records: Some(exchanging.unit_records),
+            distributors: Some(exchanging.distributors),
+            ..self.job.tuning
+        });
         Plan::two_pass(shape, &given, &tuning).map_err(|refused| match refused {
             SortError::TooLittleMemory { bytes, needed, passes, .. } => {
                 let needed = Exchanging::with_rest(needed);
@@ -226,7 +255,7 @@ impl Member<'_> {
     ) -> Result<Plan, Failure> {
         exchanging.fits(self.job.resources.memory_bytes)?;
         // What is read is cut as it was when the exchange was planned.
-        let plan = self.plan(shape, Some(exchanging.unit_records))?;
+        let plan = self.plan(shape, Some(exchanging))?;
         let output_bytes = plan.input_bytes.unwrap_or(0);
         let demand = Demand {
             outputs: output.directories(),
@@ -244,7 +273,10 @@ impl Member<'_> {
         let (node, job) = (self.node, self.job);
         let own = self.inputs.records.unwrap_or(0);
         let share = u128::from(samples) * u128::from(own) / u128::from(self.total.max(1));
-        let count = (share as usize).max(usize::from(own > 0));
+        // With large records memory bounds the sample, of which some copies are made on the way.
+        let place = BLOCK_BYTES.max(job.contents.record_bytes() as u64);
+        let most = job.resources.memory_bytes / SAMPLE_SHARE / place;
+        let count = (share as u64).min(most).max(u64::from(own > 0)) as usize;
         job.control.enter("sample", 0);
         let (inputs, contents) = (Arc::clone(&self.inputs), Arc::clone(&job.contents));
         let places = Places { inputs, contents, count };

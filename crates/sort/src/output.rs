@@ -105,8 +105,22 @@ impl Output {
 
     /// Makes the output durable and gives it its name; one file is `length` long.
     pub(crate) async fn commit(&mut self, node: &Node, length: u64) -> Result<(), Failure> {
+        self.finish(node, length).await?;
+        self.name(node).await
+    }
+
+    /// The first half of that: nothing is left to fail but the names.
+    pub(crate) async fn finish(&self, node: &Node, length: u64) -> Result<(), Failure> {
         match self {
-            Output::File(file) => file.commit(node, length).await,
+            Output::File(file) => file.finish(node, length).await,
+            Output::Set(set) => set.finish(node).await,
+        }
+    }
+
+    /// The second half.
+    pub(crate) async fn name(&mut self, node: &Node) -> Result<(), Failure> {
+        match self {
+            Output::File(file) => file.commit(node).await,
             Output::Set(set) => set.commit(node).await,
         }
     }

@@ -11,7 +11,7 @@ use machine::{Driver, Fault};
 use node::Random;
 use pipeline::{Control, Failure};
 use record::{Format, Order, Ties};
-use sort::{Choice, Job, Report, Source};
+use sort::{Choice, Job, Report, Source, Target};
 
 /// How each rank's sort ended. What they share of the job is the same; each has its own control.
 fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
@@ -230,6 +230,10 @@ fn a_failing_disk_ends_the_sort_on_all() {
             assert_eq!(said.starts_with("rank 1: "), rank != 1, "{nth}: {said}");
             assert!(said.contains("/in") || said.contains("/out"), "{nth}: {said}");
         }
+        for rank in 0..3 {
+            let left = driver.disks(rank).paths().len();
+            assert!(left <= 2, "{nth}: {:?}", driver.disks(rank).paths());
+        }
         fired += usize::from(failed > 0);
         if driver.disks(1).operations() < nth {
             break;
@@ -261,4 +265,50 @@ fn what_an_exchange_needs_is_said() {
         assert!(more > needed, "{said}");
         needed = more;
     }
+}
+
+/// Hosts differ in memory, cores and disks: what they send each other suits all.
+#[test]
+fn ranks_may_differ() {
+    let order = Order::gensort(Ties::Position);
+    let driver = Driver::new(5, 3);
+    let parts: Vec<Vec<u8>> = (0..3).map(|rank| draw(Pattern::Uniform, rank, 9000, 100)).collect();
+    for (rank, part) in (0..).zip(&parts) {
+        put(&driver, rank, part);
+    }
+    let base = job(&["/in"], "/out", &order);
+    let ends = driver.run(move |node| {
+        let mut job = Job { control: Control::default(), ..base.clone() };
+        let rank = node.rank().0;
+        job.resources.memory_bytes = [1 << 30, 8 << 20, 20 << 20][rank as usize];
+        job.resources.cores = [7, 1, 2][rank as usize];
+        async move { sort::run(&node, &job).await.map(drop) }
+    });
+    ends.unwrap().into_iter().for_each(|end| end.unwrap());
+    assert!(outputs(&driver, 3) == sorted(&parts.concat(), &order));
+}
+
+/// Sets of files that an earlier sort has made may be the inputs.
+#[test]
+fn sets_may_be_inputs() {
+    let order = Order::gensort(Ties::Record);
+    let driver = Driver::new(6, 2);
+    let parts: Vec<Vec<u8>> = (0..2).map(|rank| draw(Pattern::Uniform, rank, 2000, 100)).collect();
+    for (rank, part) in (0..).zip(&parts) {
+        put(&driver, rank, part);
+        driver.disks(rank).put_directory(&PathBuf::from("/set"));
+    }
+    let first = job(&["/in"], "", &order);
+    let target = Target::Directories(vec![PathBuf::from("/set")]);
+    let into_set = Job { target, ..first };
+    run(&driver, &into_set).into_iter().for_each(|end| drop(end.unwrap()));
+    let again = Driver::new(7, 2);
+    for rank in 0..2 {
+        again.disks(rank).put_directory(&PathBuf::from("/set"));
+        for path in driver.disks(rank).paths() {
+            again.disks(rank).put(&path, driver.disks(rank).get(&path).unwrap());
+        }
+    }
+    run(&again, &job(&["/set"], "/out", &order)).into_iter().for_each(|end| drop(end.unwrap()));
+    assert!(outputs(&again, 2) == sorted(&parts.concat(), &order));
 }

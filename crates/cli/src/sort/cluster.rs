@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 
+use node::Port;
 use pipeline::Failure;
 
-use super::{Arguments, Prepared, prepare, sort_and_verify, tell};
+use super::{Arguments, PlanName, Prepared, check_output, prepare, tell, write_report};
 use crate::failure::{CliFailure, Exit};
 use crate::job::names_rank;
 use crate::machine;
 
 pub use crate::job::Job;
+
+/// Where ranks tell whether they can begin, and whether what they have written can be read again.
+const BEFORE: Port = Port(103);
+const AFTER: Port = Port(104);
 
 /// This rank's part.
 pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
@@ -33,9 +38,15 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let report = machine::run_in(job, &control, own.progress, move |node| {
         let (work, said) = (work.clone(), said.clone());
         async move {
-            ::sort::roll_call(&node, said).await?;
+            ::sort::roll_call(&node, BEFORE, said).await?;
             let (job, comparison) = work.ok_or(Failure::Closed)?;
-            sort_and_verify(&node, &job, comparison).await
+            let report = ::sort::run(&node, &job).await?;
+            if let Some(comparison) = comparison {
+                let verified = check_output(&node, &job, comparison, &report).await;
+                let wrong = verified.as_ref().err().map(ToString::to_string);
+                ::sort::roll_call(&node, AFTER, wrong).await?;
+            }
+            Ok(report)
         }
     });
     let report = report.map_err(|failure| refused.unwrap_or(failure))?;
@@ -45,7 +56,10 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     if job.is_first() {
         tell(&own, &report)?;
     } else if arguments.report.as_deref().is_some_and(names_rank) {
-        super::write_report(&own, &report)?;
+        // The sort is done: only this rank can tell.
+        write_report(&own, &report).inspect_err(|failure| {
+            failure.tell();
+        })?;
     }
     Ok(Exit::Done)
 }
@@ -67,6 +81,11 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     if named > 0 && named < arguments.inputs.len() {
         return Err(CliFailure::usage(
             "some inputs have {rank} in their name and some have not: let each rank have its own, or all the same",
+        ));
+    }
+    if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
+        return Err(CliFailure::usage(
+            "several ranks sort in two passes, of which the second may be empty",
         ));
     }
     if arguments.outputs.is_empty() || !arguments.outputs.iter().all(|path| names_rank(path)) {

@@ -10,9 +10,6 @@ use crate::error::SortError;
 /// Where agreements are made.
 const AGREEMENTS: Port = Port(100);
 
-/// Where ranks say, before, whether they can begin at all.
-pub(super) const ROLL_CALL: Port = Port(103);
-
 /// Who decides, and speaks for all.
 const ROOT: Rank = Rank(0);
 

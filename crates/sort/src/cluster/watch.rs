@@ -116,7 +116,7 @@ impl Others {
                 self.beat(node).await;
             }
             let Some(message) = port.next_until(node, self.next).await else { continue };
-            if message.words[0] == END {
+            if message.words.first() == Some(&END) && message.from == node.rank() {
                 return;
             }
             self.hear(node.now(), &message);
@@ -146,7 +146,7 @@ impl Others {
 
     fn hear(&mut self, now: Time, message: &Message) {
         let heard = &mut self.heard[message.from.0 as usize];
-        match message.words[0] {
+        match message.words.first().copied().unwrap_or(HERE) {
             FAILED => {
                 *heard = None;
                 let (rank, what) = (message.from.0, text(&message.words));

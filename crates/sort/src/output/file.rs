@@ -96,12 +96,16 @@ impl OutputFile {
         Some(if parent == Path::new("") { Path::new(".") } else { parent }.to_owned())
     }
 
-    /// Makes the file `length` long, durable, and gives it its name.
-    pub(crate) async fn commit(&mut self, node: &Node, length: u64) -> Result<(), Failure> {
+    /// Makes the file `length` long and durable.
+    pub(super) async fn finish(&self, node: &Node, length: u64) -> Result<(), Failure> {
         if self.unfinished.is_some() {
             self.file.truncate(node, length).await.map_err(|error| self.named(error))?;
         }
-        self.file.sync(node).await.map_err(|error| self.named(error))?;
+        Ok(self.file.sync(node).await.map_err(|error| self.named(error))?)
+    }
+
+    /// Gives it its name, once it is finished.
+    pub(super) async fn commit(&mut self, node: &Node) -> Result<(), Failure> {
         if let Some(unfinished) = &self.unfinished {
             if let Some(mode) = unfinished.mode {
                 self.file.set_mode(node, mode).await.map_err(|error| self.named(error))?;

@@ -239,15 +239,20 @@ impl OutputSet {
         self.change(node, |state| state.manifest = Some(manifest)).await;
     }
 
-    /// Makes everything durable, and shows it in one step.
-    pub(super) async fn commit(&self, node: &Node) -> Result<(), Failure> {
-        let manifest = self.change(node, |state| state.manifest.take()).await;
-        let (manifest, home) = (manifest.expect("the files were listed"), &self.home().path);
+    /// Makes all files as long as they are to be, and durable.
+    pub(super) async fn finish(&self, node: &Node) -> Result<(), Failure> {
         for part in self.parts() {
             let file = &part.temporary.file;
             file.truncate(node, part.length).await.map_err(|error| self.named(error))?;
             file.sync(node).await.map_err(|error| self.named(error))?;
         }
+        Ok(())
+    }
+
+    /// Shows them in one step, once they are finished.
+    pub(super) async fn commit(&self, node: &Node) -> Result<(), Failure> {
+        let manifest = self.change(node, |state| state.manifest.take()).await;
+        let (manifest, home) = (manifest.expect("the files were listed"), &self.home().path);
         let old = Manifest::read(node, home).await?;
         let old = old.map(|manifest| manifest.owned(home)).unwrap_or_default();
         let new = manifest.files.iter().map(|file| file.path.clone());

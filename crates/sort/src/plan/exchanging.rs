@@ -43,6 +43,8 @@ pub(crate) struct Exchanging {
     pub received: usize,
     /// Records of a read unit, at most: what a distributor fills chunks from at a time.
     pub unit_records: usize,
+    /// Distributors for which that is enough.
+    pub distributors: usize,
 }
 
 impl Exchanging {
@@ -68,10 +70,11 @@ impl Exchanging {
     /// For so many ranks, beside a plan of what each does with its own records.
     pub(crate) fn new(plan: &Plan, ranks: u32, memory_bytes: u64) -> Exchanging {
         // Of a small input every rank gets some chunks all the same, so that all stages work at once.
-        let parts = u64::from(ranks) * CHUNKS_AT_LEAST;
+        let parts = u64::from(ranks) * plan.distributors as u64 * CHUNKS_AT_LEAST;
+        // What comes is for a distributor as large as what is read.
+        let largest = (plan.unit_bytes as u64).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
         let few = plan.input_bytes.map_or(u64::MAX, |bytes| bytes / parts);
-        let few =
-            few.next_multiple_of(BLOCK_BYTES).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
+        let few = few.next_multiple_of(BLOCK_BYTES).clamp(SMALLEST_CHUNK_BYTES, largest);
         let halves = |bytes: &u64| {
             let half = (bytes / 2).next_multiple_of(BLOCK_BYTES);
             Some(half).filter(|half| *half >= SMALLEST_CHUNK_BYTES && half < bytes)
@@ -80,6 +83,11 @@ impl Exchanging {
         let mut all = sizes.map(|bytes| Exchanging::with(plan, ranks as usize, bytes));
         let smallest = Exchanging::with(plan, ranks as usize, SMALLEST_CHUNK_BYTES);
         all.find(|exchanging| exchanging.fits(memory_bytes).is_ok()).unwrap_or(smallest)
+    }
+
+    /// The same with chunks of a size that suits all ranks.
+    pub(crate) fn with_chunks(self, plan: &Plan, ranks: u32, bytes: u64) -> Exchanging {
+        Exchanging::with(plan, ranks as usize, bytes)
     }
 
     fn with(plan: &Plan, ranks: usize, wanted: u64) -> Exchanging {
@@ -100,6 +108,7 @@ impl Exchanging {
             window: WINDOW,
             received: WINDOW * ranks + plan.read_queue() + plan.distributors,
             unit_records: plan.unit_records,
+            distributors: plan.distributors,
         }
     }
 

@@ -136,6 +136,10 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
         for part in block.parts(record_bytes) {
             block.focus(part);
             contents.classify(&block, &splitters, &mut found);
+            // What is full must not wait for room with us: others make it of that.
+            if !full.is_empty() {
+                worker.push(&distributor.out, std::mem::take(&mut full)).await?;
+            }
             make_room(worker, distributor, &found, &mut open, block.first).await?;
             contents.scatter(&block, &found, &mut open);
             for (bucket, (open, &count)) in open.iter_mut().zip(&found.counts).enumerate() {

@@ -1,9 +1,9 @@
 //! Sends chunks to the nodes whose keys they hold (TritonSort 4.1, "Sender").
 //!
 //! ```text
-//! distributors > | sender | == chunk ==>  rank 0       a few on their way to each rank, no more:
-//!                |        | == chunk ==>  rank 1       a slow one gets its share of memory
-//!                |        | == chunk ==>  rank 2
+//! distributors > | sender | == chunk ==>  rank 0       a few on their way to each rank, no more;
+//!                |        | == chunk ==>  rank 1       those of a slow one wait here, and in the end
+//!                |        | == chunk ==>  rank 2       everybody waits for it
 //!                confirmer <-- the buffer, when the other side has the data
 //! ```
 //!
