@@ -38,8 +38,7 @@ pub struct Job {
 impl Job {
     /// Joins the other ranks, if a launcher has started some.
     pub fn join() -> Result<Option<Job>, CliFailure> {
-        let is_alone = number(&SIZES) == Some(1);
-        if !launched() || is_alone {
+        if !launched() || is_only_rank() {
             return Ok(None);
         }
         let session = Arc::new(Session::start().map_err(|error| no_network(&error))?);
@@ -56,10 +55,9 @@ impl Job {
         self.session.rank() == Rank(0)
     }
 
-    /// The path with this rank's number in it.
-    pub fn path(&self, path: &Path) -> PathBuf {
-        let rank = self.session.rank().to_string();
-        path.to_str().map_or_else(|| path.to_owned(), |text| text.replace(RANK, &rank).into())
+    /// This rank.
+    pub fn rank(&self) -> Rank {
+        self.session.rank()
     }
 
     /// What to do when the network fails: then every rank ends itself.
@@ -92,6 +90,17 @@ impl Job {
         }
         Err(CliFailure { kind: say::TOLD, ..failure })
     }
+}
+
+/// Whether a launcher has started this process, and no other.
+pub fn is_only_rank() -> bool {
+    launched() && number(&SIZES) == Some(1)
+}
+
+/// The path with a rank's number in it.
+pub fn of_rank(path: &Path, rank: Rank) -> PathBuf {
+    let with_number = |text: &str| text.replace(RANK, &rank.to_string()).into();
+    path.to_str().map_or_else(|| path.to_owned(), with_number)
 }
 
 /// Whether a path has a place for the rank.

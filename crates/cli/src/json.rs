@@ -53,6 +53,8 @@ fn rank(rank: &RankReport) -> Value {
     json!({
         "read_records": rank.read_records,
         "records": rank.records,
+        "bytes": rank.bytes,
+        "checksum": format!("{:x}", rank.checksum),
         "seconds": rank.seconds,
         "bottleneck": rank.bottleneck,
     })

@@ -131,7 +131,7 @@ enum StartName {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
     match cluster::Job::join().map_err(with_json)? {
-        None => sort(arguments).map_err(with_json),
+        None => cluster::alone(arguments).and_then(|own| sort(&own)).map_err(with_json),
         Some(job) => job.leave(cluster::sort(&job, arguments).map_err(with_json)),
     }
 }

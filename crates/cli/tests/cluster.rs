@@ -57,6 +57,10 @@ fn ranks_sort_what_each_of_them_has() {
     // What memory does not hold is spilled by each of them.
     let spilling = "sort --format gensort in-{rank} -o out-{rank} -S 12M --plan two-pass --json";
     let report = run(&place, 3, spilling).unwrap().succeeded().json();
+    assert_eq!(
+        (&report["records"], report["ranks"].as_array().unwrap().len()),
+        (&90_000.into(), 3)
+    );
     assert!(outputs(&place, 3) == sorted(&all, RECORD_BYTES));
     assert!(report["stages"].as_array().unwrap().iter().any(|stage| stage["name"] == "sender"));
     assert!(place.unfinished().is_empty());
@@ -83,6 +87,18 @@ fn what_one_rank_refuses_is_one_line() {
     let said = lines(&ran);
     assert!(said.len() == 1 && said[0].contains("{rank}"), "{said:?}");
     assert_eq!(place.names(), ["in-0"]);
+}
+
+/// One rank is rank 0; no rank at all cannot say what `{rank}` is.
+#[test]
+fn a_rank_may_be_alone() {
+    let (place, all) = inputs(1, 1000);
+    let ran = place.run("sort --format gensort in-{rank} -o out-{rank}");
+    assert_eq!(ran.code, 2);
+    assert!(ran.complaint().contains("mpirun"), "{}", ran.err);
+    let Some(ran) = run(&place, 1, "sort --format gensort in-{rank} -o out-{rank}") else { return };
+    ran.succeeded();
+    assert!(outputs(&place, 1) == sorted(&all, RECORD_BYTES));
 }
 
 /// A rank is killed: the job ends soon, the old outputs stay, and what the survivors made is gone.

@@ -28,15 +28,15 @@ use serde::{Deserialize, Serialize};
 use crate::dials::Dials;
 use crate::error::SortError;
 use crate::exchange::{CHUNKS, Exchange};
-use crate::input::{BLOCK_BYTES, Inputs};
+use crate::input::{BLOCK_BYTES, Files, Inputs};
 use crate::job::{Job, Resources, Tune, Tuning};
 use crate::output::Output;
-use crate::phase::Run;
+use crate::phase::{Run, no_memory};
 use crate::plan::{Exchanging, Plan, Shape};
 use crate::report::{RankReport, Report};
 use crate::room::Demand;
 use crate::run::temporary;
-use crate::stages::{Drawn, Places, Tally, draw};
+use crate::stages::{Drawn, InFlight, Places, Tally, draw};
 use crate::two_pass::two_pass;
 
 use agreement::Agreement;
@@ -61,9 +61,8 @@ const SAMPLE_SHARE: u64 = 64;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Account {
     did: RankReport,
-    /// Sums of CRC-32: of what it read, and of what it wrote.
+    /// Sum of the CRC-32 of what it read.
     read_sum: u128,
-    sum: u128,
 }
 
 /// This node's part of a sort over all nodes of the run.
@@ -109,9 +108,27 @@ async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
 
 async fn open(node: &Node, job: &Job) -> Result<(Inputs, Statement), Failure> {
     let record_bytes = job.contents.record_bytes();
-    let inputs = Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?;
-    let statement = Statement::new(job, &inputs)?;
-    Ok((inputs, statement))
+    let inputs = Arc::new(Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?);
+    let ends = if job.shared { ends(node, job, &inputs).await? } else { 0 };
+    let statement = Statement::new(job, &inputs, ends)?;
+    Ok((Inputs::clone(&inputs), statement))
+}
+
+/// Checksum of the first record and the last one: what all ranks name must be the same for all.
+async fn ends(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<u64, Failure> {
+    let (bytes, last) = (job.contents.record_bytes(), inputs.records.unwrap_or(0).checked_sub(1));
+    let room = bytes.next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
+    let mut files = Files::new(inputs);
+    let mut sum = 0_u64;
+    for place in last.map_or(0..0, |last| 0..last.min(1) + 1).map(|end| end * last.unwrap_or(0)) {
+        let buffers = job.contents.buffers(node, 1, room);
+        let buffer = buffers.map_err(|cause| no_memory(room, &cause))?.pop().expect("one was made");
+        let unit = inputs.unit_at(place, 1);
+        let file = files.of(node, unit.input).await?;
+        let block = InFlight::submit(node, file, unit, bytes, buffer).wait(node, bytes).await?;
+        sum = sum.rotate_left(1).wrapping_add(job.contents.checksum(&block));
+    }
+    Ok(sum)
 }
 
 /// A node of the sort.
@@ -202,10 +219,12 @@ impl Member<'_> {
         let did = RankReport {
             read_records,
             records: report.records,
+            bytes: report.bytes,
+            checksum: report.checksum,
             seconds: node.seconds(node.now().since(begin)),
             bottleneck: report.bottleneck.to_owned(),
         };
-        let account = Account { did, read_sum, sum: report.checksum };
+        let account = Account { did, read_sum };
         let ((), accounts) = agreement.with(node, Ok(((), account))).await?;
         settle(&accounts)?;
         report.ranks = accounts.into_iter().map(|account| account.did).collect();
@@ -302,7 +321,7 @@ fn settle(accounts: &[Account]) -> Result<(), SortError> {
     let records = |of: fn(&RankReport) -> u64| accounts.iter().map(|rank| of(&rank.did)).sum();
     let sum = |of: fn(&Account) -> u128| accounts.iter().map(of).fold(0, u128::wrapping_add);
     let (records_in, sum_in) = (records(|did| did.read_records), sum(|rank| rank.read_sum));
-    let (records_out, sum_out) = (records(|did| did.records), sum(|rank| rank.sum));
+    let (records_out, sum_out) = (records(|did| did.records), sum(|rank| rank.did.checksum));
     match (records_in, sum_in) == (records_out, sum_out) {
         true => Ok(()),
         false => Err(SortError::Lost { records_in, records_out, sum_in, sum_out }),

@@ -109,7 +109,7 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// What was moved to the bottleneck.
     pub moves: Vec<Move>,
-    /// Of a sort over several nodes, what each of them did; all else in the report is this node's.
+    /// Of a sort over several nodes, what each of them did; all else is this node's (see [`Report::of_all`]).
     pub ranks: Vec<RankReport>,
 }
 
@@ -120,6 +120,10 @@ pub struct RankReport {
     pub read_records: u64,
     /// Records of its range, written.
     pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Sum of their CRC-32.
+    pub checksum: u128,
     /// Its phases, without opening and sampling.
     pub seconds: f64,
     /// The stage that held its others up.
@@ -127,6 +131,20 @@ pub struct RankReport {
 }
 
 impl Report {
+    /// The same with the records, bytes and checksum of all nodes, where there are several.
+    #[must_use]
+    pub fn of_all(self) -> Report {
+        if self.ranks.is_empty() {
+            return self;
+        }
+        Report {
+            records: self.ranks.iter().map(|rank| rank.records).sum(),
+            bytes: self.ranks.iter().map(|rank| rank.bytes).sum(),
+            checksum: self.ranks.iter().fold(0, |sum, rank| sum.wrapping_add(rank.checksum)),
+            ..self
+        }
+    }
+
     /// Records of the largest rank over the mean; 1 is even, and where there is one node.
     pub fn skew(&self) -> f64 {
         let all: u64 = self.ranks.iter().map(|rank| rank.records).sum();

@@ -312,3 +312,18 @@ fn sets_may_be_inputs() {
     run(&again, &job(&["/set"], "/out", &order)).into_iter().for_each(|end| drop(end.unwrap()));
     assert!(outputs(&again, 2) == sorted(&parts.concat(), &order));
 }
+
+/// What all ranks name must be one input: another file of that length is refused.
+#[test]
+fn a_shared_input_must_be_the_same() {
+    let order = Order::gensort(Ties::Record);
+    let driver = Driver::new(1, 2);
+    for rank in 0..2 {
+        put(&driver, rank, &draw(Pattern::Uniform, u64::from(rank), 100, 100));
+    }
+    let job = Job { shared: true, ..job(&["/in"], "/out", &order) };
+    for end in run(&driver, &job) {
+        let said = end.unwrap_err().to_string();
+        assert!(said.starts_with("rank 1 ") && said.contains("{rank}"), "{said}");
+    }
+}

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use node::Port;
+use node::{Port, Rank};
 use pipeline::Failure;
 
 use super::{Arguments, PlanName, Prepared, check_output, prepare, tell, write_report};
 use crate::failure::{CliFailure, Exit};
-use crate::job::names_rank;
+use crate::job::{is_only_rank, names_rank, of_rank};
 use crate::machine;
 
 pub use crate::job::Job;
@@ -18,7 +18,7 @@ const AFTER: Port = Port(104);
 
 /// This rank's part.
 pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let own = own(job, arguments);
+    let own = with_rank(arguments, job.rank());
     let shared = !arguments.inputs.iter().any(|path| names_rank(path));
     // What one rank refuses, all refuse: so it is told to the others first.
     let prepared = check(arguments).and_then(|()| prepare(&own));
@@ -54,7 +54,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         named.keep();
     }
     if job.is_first() {
-        tell(&own, &report)?;
+        tell(&own, &report.of_all())?;
     } else if arguments.report.as_deref().is_some_and(names_rank) {
         // The sort is done: only this rank can tell.
         write_report(&own, &report).inspect_err(|failure| {
@@ -64,9 +64,24 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
-/// The command line as this rank has it.
-fn own(job: &Job, arguments: &Arguments) -> Arguments {
-    let path = |path: &PathBuf| job.path(path);
+/// The command line of a process that has no other ranks beside it.
+pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
+    let mut paths = arguments.inputs.iter().chain(&arguments.outputs).chain(&arguments.temporary);
+    if !paths.any(|path| names_rank(path)) {
+        return Ok(arguments.clone());
+    }
+    match is_only_rank() {
+        true => Ok(with_rank(arguments, Rank(0))),
+        false => Err(CliFailure::usage(
+            "{rank} stands for the number of a rank, and this process is none of several: start it with mpirun, or \
+             with the --mpi of srun that is right for your MPI",
+        )),
+    }
+}
+
+/// The command line as a rank has it.
+fn with_rank(arguments: &Arguments, rank: Rank) -> Arguments {
+    let path = |path: &PathBuf| of_rank(path, rank);
     Arguments {
         inputs: arguments.inputs.iter().map(path).collect(),
         outputs: arguments.outputs.iter().map(path).collect(),

@@ -8,6 +8,10 @@ use crate::error::SortError;
 use crate::input::Inputs;
 use crate::job::Job;
 
+/// Two files of one name and length.
+const OTHER_INPUT: &str =
+    "its input is another one (if each rank has its own, put {rank} in the name)";
+
 /// What a rank says of its job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Statement {
@@ -20,12 +24,14 @@ pub(super) struct Statement {
     shared: bool,
     /// Records of its inputs.
     records: u64,
+    /// Of an input that all ranks name, what tells it from another one of that length.
+    ends: u64,
 }
 
 impl Statement {
     /// # Errors
     /// When its inputs cannot be looked at before they are read.
-    pub(super) fn new(job: &Job, inputs: &Inputs) -> Result<Statement, SortError> {
+    pub(super) fn new(job: &Job, inputs: &Inputs, ends: u64) -> Result<Statement, SortError> {
         let refused = |what: &str| SortError::NotDivisible { what: what.to_owned() };
         let records = inputs.records.ok_or_else(|| refused("an input is a pipe"))?;
         let order = job.contents.order().ok_or_else(|| refused("records are only counted"))?;
@@ -36,6 +42,7 @@ impl Statement {
             stable: job.contents.is_stable(),
             shared: job.shared,
             records,
+            ends,
         })
     }
 
@@ -55,6 +62,7 @@ impl Statement {
                 let counts = differs("records", &self.records, &other.records);
                 counts.filter(|_| self.shared)
             })
+            .or_else(|| (self.ends != other.ends).then(|| OTHER_INPUT.to_owned()))
     }
 }
 
