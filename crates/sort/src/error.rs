@@ -204,7 +204,9 @@ pub enum SortError {
         what: String,
     },
     /// Several nodes cannot share this input.
-    #[error("{what}: several nodes sort files, which they can look at before they divide them")]
+    #[error(
+        "{what}; several ranks sort files alone, which they can look at first: save it to a file"
+    )]
     NotDivisible {
         /// What it is.
         what: String,

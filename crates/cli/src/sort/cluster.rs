@@ -100,7 +100,7 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     }
     if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
         return Err(CliFailure::usage(
-            "several ranks sort in two passes, of which the second may be empty",
+            "--plan one-pass and merge are for one process; leave --plan out: what the ranks' memory holds is not spilled",
         ));
     }
     if arguments.outputs.is_empty() || !arguments.outputs.iter().all(|path| names_rank(path)) {
