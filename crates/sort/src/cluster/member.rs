@@ -1,0 +1,187 @@
+//! A rank's way through the sort: it agrees with the others on how keys are divided, exchanges, sorts its range.
+
+use std::sync::Arc;
+
+use node::{BulkPort, Node, Posted};
+use pipeline::{Failure, Pipeline, Tuner, Worker};
+
+use crate::cluster::account::{Account, settle};
+use crate::cluster::agreement::Agreement;
+use crate::cluster::division::Division;
+use crate::cluster::planning::Planning;
+use crate::dials::Dials;
+use crate::exchange::Exchange;
+use crate::input::{BLOCK_BYTES, Inputs};
+use crate::job::{Job, Tune};
+use crate::output::Output;
+use crate::phase::Run;
+use crate::plan::{Exchanging, Plan};
+use crate::report::{RankReport, Report, SampleCost};
+use crate::stages::{Drawn, Places, Tally, draw};
+use crate::two_pass::two_pass;
+
+/// What is sampled may take this part of memory.
+const SAMPLE_SHARE: u64 = 64;
+
+/// A node of the sort.
+pub(super) struct Member<'a> {
+    pub node: &'a Node,
+    pub job: &'a Job,
+    pub inputs: Arc<Inputs>,
+    /// Records of all nodes.
+    pub total: u64,
+    pub port: Arc<BulkPort>,
+}
+
+/// What ranks have agreed on.
+struct Agreed {
+    exchanging: Exchanging,
+    division: Division,
+    /// Of what this rank does.
+    plan: Plan,
+    /// What choosing splitters took.
+    cost: SampleCost,
+}
+
+impl Member<'_> {
+    /// Sorts, and gives the output its name when those of all nodes have nothing left to fail but that.
+    pub(super) async fn sort_to(
+        &self,
+        output: &mut Output,
+        agreement: &mut Agreement,
+    ) -> Result<Report, Failure> {
+        let node = self.node;
+        let mut report = self.sort(agreement, &Arc::new(output.clone())).await?;
+        report.warnings = self.inputs.grown(node).await;
+        let finished = output.finish(node, report.bytes).await;
+        agreement.with(node, finished.map(|()| ((), ()))).await?;
+        let named = output.name(node).await;
+        agreement.with(node, named.map(|()| ((), ()))).await?;
+        Ok(report)
+    }
+
+    async fn sort(
+        &self,
+        agreement: &mut Agreement,
+        output: &Arc<Output>,
+    ) -> Result<Report, Failure> {
+        let (node, job) = (self.node, self.job);
+        let planning = Planning::new(node, job, &self.inputs, output);
+        let Agreed { exchanging, division, plan, cost } = self.agree(agreement, &planning).await?;
+        let exchange = self.exchange(exchanging, division, &plan).await;
+        let read = exchange.read.clone();
+        job.control.enter("sort", plan.input_bytes.unwrap_or(0));
+        let spilling = plan.spilling.expect("a plan of two passes");
+        let tally = Tally::default();
+        tally.sampled(cost);
+        let begin = node.now();
+        let run = Run {
+            node,
+            job,
+            dials: Dials::new(&plan, job.tuning.start),
+            plan,
+            why: None,
+            inputs: &self.inputs,
+            output,
+            temporary: planning.temporary,
+            tally,
+            tuner: match job.tuning.tune {
+                Tune::Auto => Tuner::new(node.now()),
+                Tune::Off => Tuner::off(),
+            },
+            exchange: Some(exchange),
+        };
+        // While records are under way nobody comes to an agreement: a failure is an alarm.
+        let mut report = two_pass(&run, spilling).await?;
+        let (read_records, read_sum) = read.came();
+        let did = RankReport {
+            read_records,
+            records: report.records,
+            bytes: report.bytes,
+            checksum: report.checksum,
+            seconds: node.seconds(node.now().since(begin)),
+            bottleneck: report.bottleneck.to_owned(),
+        };
+        let account = Account { did, read_sum };
+        let ((), accounts) = agreement.with(node, Ok(((), account))).await?;
+        settle(&accounts)?;
+        report.ranks = accounts.into_iter().map(|account| account.did).collect();
+        output.list(node, &*job.contents, &run.tally.spans()).await;
+        Ok(report)
+    }
+
+    /// How keys are divided, and what this rank does with its own.
+    async fn agree(
+        &self,
+        agreement: &mut Agreement,
+        planning: &Planning<'_>,
+    ) -> Result<Agreed, Failure> {
+        let (node, contents) = (self.node, &*self.job.contents);
+        let ranks = u64::from(node.nodes());
+        let limit = self.job.resources.memory_bytes;
+        let proposed = planning.plan(self.total.div_ceil(ranks), None).map(|plan| {
+            let exchanging = Exchanging::new(&plan, node.nodes(), limit);
+            let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
+            ((plan, exchanging), proposal)
+        });
+        let ((even, exchanging), all) =
+            agreement.with(node, proposed.map_err(Failure::from)).await?;
+        // A chunk must fit wherever it comes from.
+        let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
+        let exchanging = exchanging.with_chunks(&even, node.nodes(), chunk);
+        let each = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
+        let samples = ranks * each.max(Division::places(contents.record_bytes()));
+        let drawn = self.draw(samples).await.map(|drawn| {
+            let sampled = drawn.sample.positions.len() as u64;
+            (drawn, sampled)
+        });
+        let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
+        let division = Division::agree(node, agreement, contents, &sample, &sampled).await?;
+        let planned = planning.prepare(division.records(self.total), &exchanging).await;
+        let (plan, _) = agreement.with(node, planned.map(|plan| (plan, ()))).await?;
+        Ok(Agreed { exchanging, division, plan, cost })
+    }
+
+    async fn exchange(&self, plan: Exchanging, division: Division, own: &Plan) -> Exchange {
+        let node = self.node;
+        let exchange = Exchange {
+            plan,
+            ranks: Posted::new(node, "splitters of ranks"),
+            partitions: Posted::new(node, "splitters"),
+            port: Arc::clone(&self.port),
+            read: Tally::default(),
+        };
+        let partitions = division.partitions(&*self.job.contents, own.buckets);
+        exchange.partitions.post(node, partitions).await;
+        exchange.ranks.post(node, division.ranks).await;
+        exchange
+    }
+
+    /// This node's part of so many places that are looked at in all.
+    async fn draw(&self, samples: u64) -> Result<Drawn, Failure> {
+        let (node, job) = (self.node, self.job);
+        let own = self.inputs.records.unwrap_or(0);
+        let share = u128::from(samples) * u128::from(own) / u128::from(self.total.max(1));
+        // With large records memory bounds the sample, of which some copies are made on the way.
+        let place = BLOCK_BYTES.max(job.contents.record_bytes() as u64);
+        let most = job.resources.memory_bytes / SAMPLE_SHARE / place;
+        let count = (share as u64).min(most).max(u64::from(own > 0)) as usize;
+        job.control.enter("sample", 0);
+        let (inputs, contents) = (Arc::clone(&self.inputs), Arc::clone(&job.contents));
+        let places = Places { inputs, contents, count };
+        let mut pipeline = Pipeline::new(&job.control);
+        let drawn = pipeline.owns(Posted::new(node, "sample"));
+        let post = drawn.clone();
+        let look = async move |worker: &Worker| {
+            let begin = worker.node.now();
+            let mut drawn = draw(worker, &places).await?;
+            drawn.cost.seconds = worker.node.seconds(worker.node.now().since(begin));
+            post.post(&worker.node, drawn).await;
+            Ok(())
+        };
+        pipeline.stage(node, "sampler", 1, look);
+        pipeline.join(node).await?;
+        let Drawn { sample, cost } = &*drawn.read(node).await?;
+        Ok(Drawn { sample: sample.clone(), cost: *cost })
+    }
+}
