@@ -144,6 +144,7 @@ async fn act(
             plan,
             tuning: Tuning::default(),
             control: control.clone(),
+            resume: None,
         };
         let report = ::sort::run(node, &job).await?;
         let ms = report.seconds * 1e3;

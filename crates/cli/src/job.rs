@@ -3,7 +3,6 @@
 //! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells how the job
 //! ended: rank 0's, unless that one is gone.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -15,9 +14,6 @@ use node_mpi::{NetworkError, Session, launched};
 
 use crate::failure::{CliFailure, Exit};
 use crate::{say, scratch};
-
-/// What stands for the rank in a path.
-const RANK: &str = "{rank}";
 
 /// What launchers say of how many ranks there are: one alone needs no MPI.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
@@ -95,17 +91,6 @@ impl Job {
 /// Whether a launcher has started this process, and no other.
 pub fn is_only_rank() -> bool {
     launched() && number(&SIZES) == Some(1)
-}
-
-/// The path with a rank's number in it.
-pub fn of_rank(path: &Path, rank: Rank) -> PathBuf {
-    let with_number = |text: &str| text.replace(RANK, &rank.to_string()).into();
-    path.to_str().map_or_else(|| path.to_owned(), with_number)
-}
-
-/// Whether a path has a place for the rank.
-pub fn names_rank(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| text.contains(RANK))
 }
 
 /// Ranks on this host, which share its memory and its cores.

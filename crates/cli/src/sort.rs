@@ -1,6 +1,7 @@
 //! `gristmill sort`: sorts files of records.
 
 mod cluster;
+mod resume;
 mod target;
 
 use std::io::IsTerminal;
@@ -76,6 +77,10 @@ pub struct Arguments {
     /// Where tuning begins: `worst` has one worker a stage, one request in flight, small units
     #[arg(long, value_enum, default_value_t, hide = true)]
     start: StartName,
+    /// Keep what is done until all is: the same command again goes on there, whatever ended it, with the same
+    /// ranks or fewer
+    #[arg(long)]
+    resume: bool,
     /// Read the output again and check its order and checksum
     #[arg(long)]
     verify: bool,
@@ -131,13 +136,17 @@ enum StartName {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
     match cluster::Job::join().map_err(with_json)? {
-        None => cluster::alone(arguments).and_then(|own| sort(&own)).map_err(with_json),
+        None => sort(arguments).map_err(with_json),
         Some(job) => job.leave(cluster::sort(&job, arguments).map_err(with_json)),
     }
 }
 
 fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
+    let resume = resume::of(arguments)?;
+    let shared = cluster::is_shared(arguments);
+    let arguments = &cluster::alone(arguments)?;
     let Prepared { job, named, comparison } = prepare(arguments)?;
+    let job = Job { shared, resume, ..job };
     let verify = arguments.verify;
     let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
         let (job, comparison) = (job.clone(), comparison.clone());
@@ -274,6 +283,7 @@ fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
         },
         tuning: tuning(arguments),
         control: Control::default(),
+        resume: None,
     }
 }
 

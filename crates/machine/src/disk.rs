@@ -324,9 +324,11 @@ impl Disks for MemoryDisks {
         match how {
             Open::Read { direct } => Ok(self.handle(path, self.find(path)?, direct)),
             Open::Append => Ok(self.handle(path, self.find(path)?, false)),
-            Open::Create { direct, mode } => {
-                if self.find(path).is_ok() {
-                    return Err(io::ErrorKind::AlreadyExists.into());
+            Open::Create { direct, mode } | Open::Keep { direct, mode } => {
+                match self.find(path) {
+                    Ok(_) if how.is_create() => return Err(io::ErrorKind::AlreadyExists.into()),
+                    Ok(inode) => return Ok(self.handle(path, inode, direct)),
+                    Err(_) => {}
                 }
                 let content = Content::new(Vec::new(), mode);
                 let inode = self.shared.lock().add(path, FileKind::Regular, content);

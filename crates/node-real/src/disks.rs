@@ -67,6 +67,10 @@ impl Disks for RealDisks {
                 (rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, false)
             }
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
+            Open::Keep { direct, mode } => {
+                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+                (rustix::fs::open(path, flags, Mode::from_raw_mode(mode))?, direct)
+            }
         };
         let direct = direct && bypass_page_cache(&fd);
         Ok(self.handle(fd, direct))

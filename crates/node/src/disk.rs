@@ -30,6 +30,13 @@ pub enum Open {
         /// Permission bits, before the process's mask.
         mode: u32,
     },
+    /// A file that outlives its run, to read and write: what is there, or a new one.
+    Keep {
+        /// Bypass the page cache where the file system allows it.
+        direct: bool,
+        /// Permission bits of a new one, before the process's mask.
+        mode: u32,
+    },
 }
 
 impl Open {

@@ -45,7 +45,7 @@ pub struct Progress {
 impl Progress {
     /// Bytes that a stage has handled.
     pub fn bytes_of(&self, stage: &str) -> u64 {
-        self.stages.iter().find(|(name, _)| *name == stage).map_or(0, |(_, bytes)| *bytes)
+        self.stages.iter().filter(|(name, _)| *name == stage).map(|(_, bytes)| *bytes).sum()
     }
 }
 

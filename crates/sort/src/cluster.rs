@@ -15,11 +15,18 @@
 
 mod account;
 mod agreement;
+mod building;
+mod checkpoint;
 mod division;
+mod holders;
 mod member;
+mod parts;
 mod planning;
+mod resume;
+mod sampling;
 mod statement;
 mod watch;
+mod writing;
 
 use std::sync::Arc;
 
@@ -27,15 +34,14 @@ use node::{Node, Port};
 use pipeline::Failure;
 
 use crate::exchange::CHUNKS;
-use crate::input::{BLOCK_BYTES, Files, Inputs};
+use crate::input::Inputs;
 use crate::job::Job;
 use crate::output::Output;
-use crate::phase::no_memory;
 use crate::report::Report;
-use crate::stages::InFlight;
 
 use agreement::Agreement;
 use member::Member;
+use sampling::mark;
 use statement::Statement;
 use watch::Watch;
 
@@ -71,6 +77,9 @@ async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
     let mut agreement = Agreement::new(node, &job.control);
     // Who sends early waits for its owner.
     let port = Arc::new(node.bind_bulk(CHUNKS));
+    if let Some(resume) = &job.resume {
+        return resume::run(node, job, resume, &mut agreement, port).await;
+    }
     let opened = open(node, job).await;
     let (mut inputs, statements) = agreement.with(node, opened).await?;
     let total = statement::settle(&statements, node, &mut inputs)?;
@@ -93,24 +102,7 @@ async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
 async fn open(node: &Node, job: &Job) -> Result<(Inputs, Statement), Failure> {
     let record_bytes = job.contents.record_bytes();
     let inputs = Arc::new(Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?);
-    let ends = if job.shared { ends(node, job, &inputs).await? } else { 0 };
+    let ends = if job.shared { mark(node, job, &inputs).await? } else { 0 };
     let statement = Statement::new(job, &inputs, ends)?;
     Ok((Inputs::clone(&inputs), statement))
-}
-
-/// Checksum of the first record and the last one: what all ranks name must be the same for all.
-async fn ends(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<u64, Failure> {
-    let (bytes, last) = (job.contents.record_bytes(), inputs.records.unwrap_or(0).checked_sub(1));
-    let room = bytes.next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
-    let mut files = Files::new(inputs);
-    let mut sum = 0_u64;
-    for place in last.map_or(0..0, |last| 0..last.min(1) + 1).map(|end| end * last.unwrap_or(0)) {
-        let buffers = job.contents.buffers(node, 1, room);
-        let buffer = buffers.map_err(|cause| no_memory(room, &cause))?.pop().expect("one was made");
-        let unit = inputs.unit_at(place, 1);
-        let file = files.of(node, unit.input).await?;
-        let block = InFlight::submit(node, file, unit, bytes, buffer).wait(node, bytes).await?;
-        sum = sum.rotate_left(1).wrapping_add(job.contents.checksum(&block));
-    }
-    Ok(sum)
 }

@@ -193,6 +193,27 @@ pub enum SortError {
         /// For how long.
         seconds: u64,
     },
+    /// What an earlier run left cannot be gone on with.
+    #[error(
+        "{file} {what}; name another output or --tmp, or remove it to begin again",
+        file = file.display()
+    )]
+    Checkpoint {
+        /// An entry of it.
+        file: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// What is lost cannot be built again.
+    #[error(
+        "part {part} of the input is needed to build again what was lost, and no rank has it as it was ({what});          bring it back, or sort without --resume what there is"
+    )]
+    PartGone {
+        /// Which: the rank's that read it first.
+        part: u32,
+        /// Why this rank does not have it.
+        what: String,
+    },
     /// The nodes were not started for the same sort.
     #[error(
         "rank {rank} was started for another sort than rank 0: {what}; give all ranks the same options"
@@ -240,6 +261,7 @@ impl SortError {
             SortError::Garbled { .. } => "garbled",
             SortError::Elsewhere { .. } => "elsewhere",
             SortError::Silent { .. } => "silent",
+            SortError::Checkpoint { .. } | SortError::PartGone { .. } => "checkpoint",
             SortError::Different { .. } => "different",
             SortError::NotDivisible { .. } => "not_divisible",
         }
@@ -255,6 +277,7 @@ impl SortError {
             | SortError::Spoilt { file, .. }
             | SortError::Directory { file }
             | SortError::Manifest { file, .. }
+            | SortError::Checkpoint { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
             SortError::NoTemporaryRoom { directories, .. } => directories.first(),
             _ => None,

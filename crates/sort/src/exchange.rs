@@ -35,6 +35,8 @@ pub(crate) struct Exchange {
     /// What divides the partitions of this one.
     pub partitions: Posted<Splitters>,
     pub port: Arc<BulkPort>,
+    /// Whose the ranges are, if not each rank's that of its number.
+    pub owners: Option<Arc<Vec<Option<u32>>>>,
     /// What was read here.
     pub read: Tally,
 }
@@ -66,6 +68,7 @@ impl Exchange {
             limit: None,
             out: full.clone(),
             tally: self.read.clone(),
+            owners: self.owners.clone(),
         };
         let stage = run.dials.stage("node distributor", distributors, 0);
         pipeline.start(node, stage, async move |worker| distribute(worker, &distributor).await);

@@ -114,7 +114,7 @@ impl Inputs {
         record_bytes: usize,
         io: IoChoice,
     ) -> Result<Inputs, Failure> {
-        let mut inputs = Inputs { files: Vec::new(), records: Some(0), base: 0, listed: None };
+        let mut inputs = Inputs::none();
         let mut listed = Some(Listed::default());
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
@@ -155,6 +155,21 @@ impl Inputs {
         }
         inputs.listed = listed.filter(|_| !sources.is_empty());
         Ok(inputs)
+    }
+
+    /// Nothing to read.
+    pub(crate) fn none() -> Inputs {
+        Inputs { files: Vec::new(), records: Some(0), base: 0, listed: None }
+    }
+
+    /// One of several equal parts of these records.
+    pub(crate) fn part(&self, number: u32, of: u32) -> Inputs {
+        let all = u128::from(self.records.unwrap_or(0));
+        let upto = |number: u32| (all * u128::from(number) / u128::from(of)) as u64;
+        let mut part = self.clone();
+        part.narrow(upto(number)..upto(number + 1));
+        part.base += self.base;
+        part
     }
 
     fn add(&mut self, source: &Source, file: File, record_bytes: usize) -> Result<(), SortError> {
@@ -218,7 +233,7 @@ impl Inputs {
             let (begin, end) = (input.first, input.first + input.records);
             let from = range.start.clamp(begin, end);
             let to = range.end.clamp(from, end);
-            (input.skipped, input.records) = (from - begin, to - from);
+            (input.skipped, input.records) = (input.skipped + from - begin, to - from);
             input.first = from.max(range.start) - range.start;
         }
         self.files.retain(|input| input.records > 0);

@@ -101,10 +101,26 @@ pub struct Tuning {
     pub chunks: Option<usize>,
     /// Chunks of a load, of a sort that merges.
     pub load_chunks: Option<usize>,
+    /// Steps of each phase of a sort that can be gone on with.
+    pub steps: Option<u32>,
     /// Where it begins.
     pub start: Start,
     /// Whether it is tuned.
     pub tune: Tune,
+}
+
+/// A sort that can be gone on with: what of it is done outlives the run, and the same job begun again goes on there,
+/// with the same ranks or fewer. Paths are as the command line has them, with `{rank}` for the number of a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// Tells the job from others: the whole path of its output.
+    pub name: String,
+    /// Inputs, in order.
+    pub sources: Vec<Source>,
+    /// The output: a file.
+    pub target: PathBuf,
+    /// Where what is done waits; beside the output, if there is none.
+    pub temporary: Vec<PathBuf>,
 }
 
 /// A sort to be done.
@@ -126,6 +142,8 @@ pub struct Job {
     pub resources: Resources,
     /// What the plan must keep to.
     pub tuning: Tuning,
+    /// Whether it can be gone on with, and how other ranks name what is theirs.
+    pub resume: Option<Resume>,
     /// To watch and stop it.
     pub control: Control,
 }

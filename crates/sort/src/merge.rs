@@ -202,7 +202,7 @@ impl MergeSort<'_> {
         let records: u64 = runs.iter().map(SortedRun::records).sum();
         let output_bytes = records * plan.record_bytes as u64;
         if plan.input_bytes.is_none() {
-            run.output.reserve(node, output_bytes).await?;
+            run.output().reserve(node, output_bytes).await?;
         }
         let parts = self.parts(records).await?;
         run.job.control.enter("merge", output_bytes);
@@ -215,7 +215,7 @@ impl MergeSort<'_> {
             parts,
             unit_bytes: plan.unit_bytes,
             pool: units,
-            sequential: run.output.is_sequential(),
+            sequential: run.output().is_sequential(),
             out: pieces.clone(),
             tally: run.tally.clone(),
         };
@@ -223,7 +223,7 @@ impl MergeSort<'_> {
             crate::stages::merge(worker, &merger).await
         });
         let writer =
-            Writer { output: Arc::clone(run.output), pieces, depth: Dial::fixed(plan.depth) };
+            Writer { output: Arc::clone(run.output()), pieces, depth: Dial::fixed(plan.depth) };
         let writers = plan.writers;
         pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
         pipeline.join(node).await
@@ -232,15 +232,15 @@ impl MergeSort<'_> {
     /// The files of the output, and how many records go to each.
     async fn parts(&self, records: u64) -> Result<Vec<OutputPart>, Failure> {
         let (node, record_bytes) = (self.run.node, self.run.plan.record_bytes);
-        let slices = match self.run.output.is_one_file() {
+        let slices = match self.run.output().is_one_file() {
             true => 1,
             false => records.clamp(1, SLICES),
         };
         let sizes: Vec<u64> = (0..slices)
             .map(|slice| (slice + 1) * records / slices - slice * records / slices)
             .collect();
-        self.run.output.learn(node, &self.spill.rates()).await;
-        let layout = self.run.output.lay_out(node, &sizes, record_bytes).await?;
+        self.run.output().learn(node, &self.spill.rates()).await;
+        let layout = self.run.output().lay_out(node, &sizes, record_bytes).await?;
         let mut parts: Vec<OutputPart> = Vec::new();
         for slice in (0..sizes.len()).filter(|&slice| sizes[slice] > 0) {
             let Bucket { first, records, to, .. } = layout.bucket(slice, Vec::new());

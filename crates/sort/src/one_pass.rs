@@ -10,7 +10,7 @@ use pipeline::{Failure, Pipeline};
 
 use crate::phase::{Outcome, Run};
 use crate::report::Report;
-use crate::stages::{Collector, collect};
+use crate::stages::{Collector, Seams, collect};
 
 /// Sorts in memory.
 pub(crate) async fn one_pass(run: &Run<'_>) -> Result<Report, Failure> {
@@ -36,10 +36,11 @@ fn start(run: &Run<'_>) -> Result<Pipeline, Failure> {
         chunks,
         out: buckets.clone(),
         record_bytes: plan.record_bytes,
-        output: Some(Arc::clone(run.output)),
+        output: Some(Arc::clone(run.output())),
         reserve: !run.inputs.is_seekable(),
     };
     pipeline.stage(node, "collector", 1, async move |worker| collect(worker, &collector).await);
-    run.start_output(&mut pipeline, &buckets, &memory);
+    let seams = Seams::new(node, memory.seams.clone());
+    run.start_output(&mut pipeline, &buckets, &memory, &seams);
     Ok(pipeline)
 }

@@ -8,7 +8,7 @@ pub(crate) mod journal;
 mod layout;
 mod set;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use node::{DiskError, File, Node};
 use pipeline::Failure;
@@ -41,6 +41,16 @@ impl Output {
             Target::Path(path) => Output::File(OutputFile::open(node, path, io).await?),
             Target::Directories(all) => Output::Set(OutputSet::open(node, all, io).await?),
         })
+    }
+
+    /// A file that outlives the run until it becomes `target`.
+    pub(crate) async fn keep(
+        node: &Node,
+        target: &Path,
+        path: PathBuf,
+        io: IoChoice,
+    ) -> Result<Output, Failure> {
+        Ok(Output::File(OutputFile::keep(node, target, path, io).await?))
     }
 
     /// Reserves room for `length` bytes, or refuses up front. A set's files reserve theirs when they are

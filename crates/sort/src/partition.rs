@@ -58,6 +58,17 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
+    /// Adds runs of so many records.
+    pub(crate) fn add(&mut self, runs: &[u64], records: u64) {
+        self.runs.extend(runs.iter().map(|&run| Run(run)));
+        self.spilled_records += records;
+    }
+
+    /// Its runs as numbers, for who goes on with them.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.runs.iter().map(|run| run.0).collect()
+    }
+
     pub(crate) fn records(&self) -> u64 {
         let held = self.chunks.iter().map(|chunk| u64::from(chunk.records));
         held.sum::<u64>() + self.spilled_records

@@ -53,6 +53,7 @@ impl Pools {
 }
 
 /// A run, while its stages are started.
+#[derive(Clone)]
 pub(crate) struct Run<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
@@ -60,7 +61,8 @@ pub(crate) struct Run<'a> {
     /// What spoke for the plan beside the memory.
     pub why: Option<String>,
     pub inputs: &'a Arc<Inputs>,
-    pub output: &'a Arc<Output>,
+    /// Where the sorted records go; none while there is nothing to write.
+    pub output: Option<&'a Arc<Output>>,
     /// Directories for spill files.
     pub temporary: Vec<PathBuf>,
     pub tally: Tally,
@@ -79,6 +81,14 @@ pub(crate) struct Outcome {
 }
 
 impl Run<'_> {
+    /// Where the sorted records go.
+    ///
+    /// # Panics
+    /// Panics in a run that only receives.
+    pub(crate) fn output(&self) -> &Arc<Output> {
+        self.output.expect("a run that writes")
+    }
+
     /// A pipeline without stages, that is tuned.
     pub(crate) fn pipeline(&self) -> Pipeline {
         Pipeline::new(&self.job.control).tuned(&self.tuner)
@@ -203,6 +213,7 @@ impl Run<'_> {
             limit: plan.spilling.is_none().then_some(self.job.resources.memory_bytes),
             out: full.clone(),
             tally: tally.clone(),
+            owners: None,
         };
         // What it costs to begin with a block depends on how large readers make them.
         let stage = self.dials.stage("distributor", plan.distributors, 0);
@@ -217,18 +228,18 @@ impl Run<'_> {
         pipeline: &mut Pipeline,
         buckets: &Queue<Bucket>,
         memory: &Pools,
+        seams: &Seams,
     ) {
         let (node, plan) = (self.node, &self.plan);
         let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
-        let seams = Seams::new(node, memory.seams.clone());
         let sorter = Sorter {
             contents: Arc::clone(&self.job.contents),
             buckets: buckets.clone(),
             chunks: memory.chunks.clone(),
             unit_bytes: plan.unit_bytes,
             pool: memory.units.clone(),
-            seams,
-            turn: self.output.is_sequential().then(|| pipeline.owns(Turn::new(node))),
+            seams: seams.clone(),
+            turn: self.output().is_sequential().then(|| pipeline.owns(Turn::new(node))),
             out: pieces.clone(),
             tally: self.tally.clone(),
         };
@@ -236,8 +247,8 @@ impl Run<'_> {
         pipeline.start(node, stage, async move |worker| sort(worker, &sorter).await);
         let depth = self.dials.writers.clone();
         let stage = self.dials.stage("writer", plan.writers, plan.spare_writers);
-        let stage = if self.output.is_sequential() { stage } else { stage.dial("depth", &depth) };
-        let writer = Writer { output: Arc::clone(self.output), pieces, depth };
+        let stage = if self.output().is_sequential() { stage } else { stage.dial("depth", &depth) };
+        let writer = Writer { output: Arc::clone(self.output()), pieces, depth };
         pipeline.start(node, stage, async move |worker| write(worker, &writer).await);
     }
 
@@ -297,7 +308,8 @@ impl Run<'_> {
     }
 
     fn direct_io(&self) -> DirectIo {
-        let (read, write) = (self.inputs.is_direct(), self.output.is_direct());
+        let write = self.output.is_none_or(|output| output.is_direct());
+        let read = self.inputs.is_direct();
         let reason = match (self.job.resources.io, read) {
             (IoChoice::Auto, true) => "the input is not in the page cache",
             (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",

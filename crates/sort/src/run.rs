@@ -26,7 +26,7 @@ use crate::two_pass::two_pass;
 /// # Errors
 /// Nothing is left of an output that failed, and the target keeps its old content.
 pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
-    if node.nodes() > 1 {
+    if node.nodes() > 1 || job.resume.is_some() {
         return cluster::run(node, job).await;
     }
     let begin = node.now();
@@ -92,7 +92,7 @@ async fn sort(
         plan,
         why,
         inputs,
-        output,
+        output: Some(output),
         temporary,
         tally,
         dials,

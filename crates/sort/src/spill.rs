@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use node::{Close, Closed, DiskError, File, Guarded, Node, Open};
 use pipeline::Failure;
+use serde::{Deserialize, Serialize};
 
 use crate::input::BLOCK_BYTES;
 use crate::job::IoChoice;
@@ -71,7 +72,18 @@ struct State {
     kinds: Vec<(usize, bool)>,
     making: bool,
     logs: Logs,
+    /// Files that outlive the run: as many of the first ones.
+    kept: usize,
     closed: bool,
+}
+
+/// Spill files that outlive their run, as who goes on with them must know them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub directories: Vec<PathBuf>,
+    pub paths: Vec<PathBuf>,
+    /// How many files each directory has, and whether they can have holes.
+    kinds: Vec<(usize, bool)>,
 }
 
 impl Spill {
@@ -85,6 +97,77 @@ impl Spill {
         let how = Open::Create { direct: io != IoChoice::Buffered, mode: MODE };
         let shared = Arc::new(Guarded::new(node, "spill files", State::default()));
         Spill { directories: Arc::new(directories), how, expected, shared }
+    }
+
+    /// Makes the files at once, with names that begin so: they outlive the run.
+    pub(crate) async fn keep(&self, node: &Node, stem: &str) -> Result<Kept, Failure> {
+        let how = kept(self.how);
+        let (mut files, mut kinds) = (Vec::new(), Vec::new());
+        for directory in self.directories.iter() {
+            let mut count = 1;
+            let mut made = 0;
+            let mut holes = true;
+            while made < count {
+                let path = directory.join(format!("{stem}spill-{}", files.len()));
+                // What an earlier job left there is nobody's.
+                let _ = node.remove(&path).await;
+                let file = node.open(&path, how).await;
+                let file = file.map_err(|error| cannot_make(directory, error))?;
+                if made == 0 {
+                    holes = file.release(node, 0..BLOCK_BYTES).await.is_ok();
+                    count = if holes { 1 } else { FILES_WITHOUT_HOLES };
+                }
+                files.push(Temporary { file, path });
+                made += 1;
+            }
+            kinds.push((count, holes));
+        }
+        let paths = files.iter().map(|file| file.path.clone()).collect();
+        self.begin(node, files, kinds.clone()).await;
+        Ok(Kept { directories: self.directories.to_vec(), paths, kinds })
+    }
+
+    /// Opens files that were kept; of each so many bytes are used.
+    pub(crate) async fn open_kept(
+        &self,
+        node: &Node,
+        kept_files: &Kept,
+        ends: &[u64],
+    ) -> Result<(), DiskError> {
+        let mut files = Vec::new();
+        for path in &kept_files.paths {
+            node.metadata(path).await?;
+            let file = node.open(path, kept(self.how)).await?;
+            files.push(Temporary { file, path: path.clone() });
+        }
+        self.begin(node, files, kept_files.kinds.clone()).await;
+        self.shared
+            .change(node, |state| {
+                for (file, &end) in ends.iter().enumerate() {
+                    state.logs.begins_at(file, end);
+                }
+            })
+            .await;
+        Ok(())
+    }
+
+    async fn begin(&self, node: &Node, files: Vec<Temporary>, kinds: Vec<(usize, bool)>) {
+        self.shared
+            .change(node, |state| {
+                state.logs = Logs::new(&kinds, self.expected);
+                state.kept = files.len();
+                (state.files, state.kinds) = (files, kinds);
+            })
+            .await;
+    }
+
+    /// Makes all that was written to files that are kept durable.
+    pub(crate) async fn sync(&self, node: &Node) -> Result<(), DiskError> {
+        let files = self.shared.look(|state| state.files[..state.kept].to_vec());
+        for Temporary { file, .. } in files {
+            file.sync(node).await?;
+        }
+        Ok(())
     }
 
     /// How many directories there are.
@@ -253,8 +336,16 @@ impl Spill {
         self.shared.look(|state| state.files[extent.file].file.clone())
     }
 
-    /// Gives the space of an extent back: at once, or with that of its file.
+    /// Gives the space of an extent that was read back: at once, or with that of its file. Who goes on with a file
+    /// that is kept reads it again, up to [`Spill::give_back`].
     pub(crate) async fn release(&self, node: &Node, extent: Extent) {
+        if self.shared.look(|state| extent.file >= state.kept) {
+            self.give_back(node, extent).await;
+        }
+    }
+
+    /// Gives the space of an extent back that nobody reads again.
+    pub(crate) async fn give_back(&self, node: &Node, extent: Extent) {
         let file = self.file(extent);
         // What cannot be given back now comes back when the file is removed.
         if self.shared.look(|state| state.logs.has_holes(extent.file)) {
@@ -303,6 +394,12 @@ impl Close for Spill {
 /// The files have names that say nothing to anybody.
 fn cannot_make(directory: &Path, error: DiskError) -> DiskError {
     DiskError { verb: "make temporary files in", path: directory.to_owned(), ..error }
+}
+
+/// How a file is opened that outlives the run.
+fn kept(how: Open) -> Open {
+    let Open::Create { direct, mode } = how else { return how };
+    Open::Keep { direct, mode }
 }
 
 fn is_full(error: &DiskError) -> bool {

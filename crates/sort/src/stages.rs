@@ -44,7 +44,7 @@ pub(crate) use reloader::{Reloader, reload};
 pub(crate) use run_reader::{RunReader, Runs, Wants, read_runs};
 pub(crate) use run_writer::{Chains, RunWriter, write_runs};
 pub(crate) use sampler::{Drawn, Places, SAMPLES_IN_FLIGHT, Sampler, draw, sample};
-pub(crate) use seams::Seams;
+pub(crate) use seams::{Left, Seams};
 pub(crate) use sender::{Confirmer, Sender, confirm, send};
 pub(crate) use sorter::{Sorter, sort};
 pub(crate) use spill_reader::SpillReader;

@@ -5,8 +5,13 @@ use std::path::Path;
 
 use node::{Buffer, DiskError, File, Node, Open};
 
+use crate::temporary::Temporary;
+
 /// No text of ours is longer.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// Nobody else reads or writes it.
+const MODE: u32 = 0o600;
 
 /// The text of a file, if it is there.
 pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
@@ -26,6 +31,23 @@ pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, Di
         return failed(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(Some(buffer.filled().to_vec()))
+}
+
+/// Gives a file this text: a reader finds it whole and durable, or what was there before. The file is locked as
+/// long as somebody has it open here.
+pub(crate) async fn put(node: &Node, path: &Path, text: Vec<u8>) -> Result<File, DiskError> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let how = Open::Create { direct: false, mode: MODE };
+    let draft = Temporary::another(node, directory, how).await?;
+    let put = match write(node, &draft.file, text).await {
+        Ok(()) => node.rename(&draft.path, path).await,
+        failed => failed,
+    };
+    if put.is_err() {
+        draft.remove(node).await;
+    }
+    put.map_err(|error| DiskError { path: path.to_owned(), ..error })?;
+    Ok(draft.file)
 }
 
 /// Writes the text of a new file, and makes it durable.

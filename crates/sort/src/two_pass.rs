@@ -16,6 +16,7 @@ use node::{Pool, Posted, Queue, Tokens};
 use pipeline::{Dial, Failure, Pipeline, StageReport};
 
 use crate::block::Chunk;
+use crate::output::Layout;
 use crate::partition::{Ledger, Partition};
 use crate::phase::{Outcome, Pools, Run, add_up};
 use crate::plan::Spilling;
@@ -23,8 +24,8 @@ use crate::report::Report;
 use crate::spill::Spill;
 use crate::splitters::Splitters;
 use crate::stages::{
-    Chain, Loader, PartitionBuffers, Reloader, SpillReader, Spiller, Tally, hold, load, reload,
-    spill,
+    Chain, Loader, PartitionBuffers, Reloader, Seams, SpillReader, Spiller, Tally, hold, load,
+    reload, spill,
 };
 
 /// When partitions are sorted, holes for less than that would take as long as reading does; and nothing of the
@@ -40,19 +41,20 @@ pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report
 }
 
 /// What distributors give to the partition buffers.
-struct Came {
-    splitters: Posted<Splitters>,
-    chunks: Queue<Vec<Chunk>>,
+pub(crate) struct Came {
+    pub splitters: Posted<Splitters>,
+    pub chunks: Queue<Vec<Chunk>>,
     /// Of what is partitioned again memory keeps nothing; so many chunks of other partitions stay beside it.
-    again_beside: Option<usize>,
+    pub again_beside: Option<usize>,
     /// Which part of the output it is.
-    positions: Range<f64>,
+    pub positions: Range<f64>,
 }
 
-struct TwoPass<'a> {
-    run: &'a Run<'a>,
-    spilling: Spilling,
-    spill: Spill,
+/// The two passes of a run.
+pub(crate) struct TwoPass<'a> {
+    pub run: &'a Run<'a>,
+    pub spilling: Spilling,
+    pub spill: Spill,
 }
 
 impl TwoPass<'_> {
@@ -72,11 +74,14 @@ impl TwoPass<'_> {
         let (mut partitions, mut stages) = self.divide(pipeline, came, &memory).await?;
         let spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
         let mut passes = 1 + u32::from(spilled > 0);
+        self.spill.trim(run.node).await;
         while partitions.iter().any(|partition| self.is_too_large(partition)) {
             passes += 1;
             partitions = self.again(partitions, &memory, &mut stages).await?;
         }
-        add_up(&mut stages, self.phase_two(partitions, &memory).await?);
+        let layout = self.lay_out(&partitions).await?;
+        let seams = Seams::new(run.node, memory.seams.clone());
+        add_up(&mut stages, self.phase_two(partitions, &layout, &memory, &seams).await?);
         let limit = run.job.resources.memory_bytes;
         let reason = match spilled {
             0 => format!("the input fitted in {limit} bytes of memory"),
@@ -99,12 +104,12 @@ impl TwoPass<'_> {
     }
 
     /// Whether memory does not hold a partition. It can be divided: one record is one chunk, which fits.
-    fn is_too_large(&self, partition: &Partition) -> bool {
+    pub(crate) fn is_too_large(&self, partition: &Partition) -> bool {
         partition.spilled_chunks() > self.spilling.partition_chunks
     }
 
     /// Divides each partition that is too large.
-    async fn again(
+    pub(crate) async fn again(
         &self,
         partitions: Vec<Partition>,
         memory: &Pools,
@@ -155,12 +160,13 @@ impl TwoPass<'_> {
             let (parts, did) = self.divide(pipeline, came, memory).await?;
             add_up(stages, did);
             all.extend(parts);
+            self.spill.trim(node).await;
         }
         Ok(all)
     }
 
     /// Divides what comes into partitions.
-    async fn divide(
+    pub(crate) async fn divide(
         &self,
         mut pipeline: Pipeline,
         came: Came,
@@ -209,25 +215,32 @@ impl TwoPass<'_> {
         }
         let mut stages = Vec::new();
         add_up(&mut stages, pipeline.join(node).await?);
-        self.spill.trim(node).await;
         Ok((ledger.take(node).await, stages))
     }
 
-    /// Sorts the partitions one after the other, several at once, into the output.
-    async fn phase_two(
-        &self,
-        mut partitions: Vec<Partition>,
-        memory: &Pools,
-    ) -> Result<Vec<StageReport>, Failure> {
+    /// Where the partitions go, whose sizes are known.
+    async fn lay_out(&self, partitions: &[Partition]) -> Result<Layout, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
-        let output_bytes = sizes.iter().sum::<u64>() * plan.record_bytes as u64;
         if plan.input_bytes.is_none() {
-            run.output.reserve(node, output_bytes).await?;
+            let output_bytes = sizes.iter().sum::<u64>() * plan.record_bytes as u64;
+            run.output().reserve(node, output_bytes).await?;
         }
-        run.output.learn(node, &self.spill.rates()).await;
-        let layout = run.output.lay_out(node, &sizes, plan.record_bytes).await?;
-        run.job.control.enter("sort partitions", output_bytes);
+        run.output().learn(node, &self.spill.rates()).await;
+        run.output().lay_out(node, &sizes, plan.record_bytes).await
+    }
+
+    /// Sorts the partitions one after the other, several at once, into the output.
+    pub(crate) async fn phase_two(
+        &self,
+        mut partitions: Vec<Partition>,
+        layout: &Layout,
+        memory: &Pools,
+        seams: &Seams,
+    ) -> Result<Vec<StageReport>, Failure> {
+        let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
+        let records: u64 = partitions.iter().map(Partition::records).sum();
+        run.job.control.enter("sort partitions", records * plan.record_bytes as u64);
         let mut pipeline = run.pipeline();
         let memory = &memory.of(&pipeline);
         let all = pipeline.owns(Queue::new(node, "partitions", partitions.len().max(1), 1));
@@ -244,7 +257,7 @@ impl TwoPass<'_> {
         };
         let stage = run.dials.stage("loader", 1, 0).dial("depth", &run.dials.loader);
         pipeline.start(node, stage, async move |worker| load(worker, &loader).await);
-        run.start_output(&mut pipeline, &buckets, memory);
+        run.start_output(&mut pipeline, &buckets, memory, seams);
         pipeline.join(node).await
     }
 }

@@ -159,6 +159,7 @@ impl HeaperMerger {
             resources: self.resources(),
             tuning: stretches.tuning,
             control: Control::default(),
+            resume: None,
         };
         let report = on_node(move |node| {
             let job = job.clone();

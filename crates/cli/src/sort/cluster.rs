@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use ::sort::{names_rank, of_rank};
 use node::{Port, Rank};
 use pipeline::Failure;
 
-use super::{Arguments, PlanName, Prepared, check_output, prepare, tell, write_report};
+use super::{Arguments, PlanName, Prepared, check_output, prepare, resume, tell, write_report};
 use crate::failure::{CliFailure, Exit};
-use crate::job::{is_only_rank, names_rank, of_rank};
+
+use crate::job::is_only_rank;
 use crate::machine;
 
 pub use crate::job::Job;
@@ -19,17 +21,17 @@ const AFTER: Port = Port(104);
 /// This rank's part.
 pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let own = with_rank(arguments, job.rank());
-    let shared = !arguments.inputs.iter().any(|path| names_rank(path));
+    let shared = is_shared(arguments);
     // What one rank refuses, all refuse: so it is told to the others first.
-    let prepared = check(arguments).and_then(|()| prepare(&own));
+    let prepared = check(arguments).and_then(|()| Ok((prepare(&own)?, resume::of(arguments)?)));
     let (prepared, refused) = match prepared {
         Ok(prepared) => (Some(prepared), None),
         Err(failure) => (None, Some(failure)),
     };
     let (work, named) = match prepared {
-        Some(Prepared { job, named, comparison }) => {
+        Some((Prepared { job, named, comparison }, resume)) => {
             let comparison = own.verify.then_some(comparison);
-            (Some((::sort::Job { shared, ..job }, comparison)), Some(named))
+            (Some((::sort::Job { shared, resume, ..job }, comparison)), Some(named))
         }
         None => (None, None),
     };
@@ -64,6 +66,11 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
+/// Whether all ranks name the same inputs.
+pub fn is_shared(arguments: &Arguments) -> bool {
+    !arguments.inputs.iter().any(|path| names_rank(path))
+}
+
 /// The command line of a process that has no other ranks beside it.
 pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
     let mut paths = arguments.inputs.iter().chain(&arguments.outputs).chain(&arguments.temporary);
@@ -81,7 +88,7 @@ pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
 
 /// The command line as a rank has it.
 fn with_rank(arguments: &Arguments, rank: Rank) -> Arguments {
-    let path = |path: &PathBuf| of_rank(path, rank);
+    let path = |path: &PathBuf| of_rank(path, rank.0);
     Arguments {
         inputs: arguments.inputs.iter().map(path).collect(),
         outputs: arguments.outputs.iter().map(path).collect(),

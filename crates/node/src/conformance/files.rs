@@ -72,6 +72,23 @@ pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
     });
 }
 
+/// A file that outlives its run is there for the next one, who reads and writes it.
+pub fn kept_files_are_gone_on_with(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let (path, how) = (place.directory.join("file"), Open::Keep { direct: false, mode: 0o600 });
+        let first = node.open(&path, how).await.unwrap();
+        first.write(&node, 0, patterned(&node, 100, 1), 0..100).wait(&node).await.1.unwrap();
+        drop(first);
+        let again = node.open(&path, how).await.unwrap();
+        assert_eq!(again.metadata().length, 100);
+        again.write(&node, 50, patterned(&node, 100, 2), 50..100).wait(&node).await.1.unwrap();
+        let (read, result) = again.read(&node, 0, 200, Buffer::heap(200)).wait(&node).await;
+        result.unwrap();
+        assert_eq!(read.filled()[..50], patterned(&node, 100, 1).filled()[..50]);
+        assert_eq!(read.filled()[50..], patterned(&node, 100, 2).filled()[50..]);
+    });
+}
+
 /// A rename replaces what was there; names come sorted; a removed file is gone.
 pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
     harness.run(1, |node, place| async move {

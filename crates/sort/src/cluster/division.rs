@@ -20,6 +20,42 @@ use crate::splitters::Splitters;
 /// so hardly ever one in twenty too large.
 const SEEN_OF_EACH: usize = 4096;
 
+/// Who the ranges are divided among.
+pub(super) struct Among<'a> {
+    pub contents: &'a dyn Contents,
+    /// By range: the rank that has it; not all ranges need one.
+    pub owners: Vec<Option<u32>>,
+    /// What divides the ranges, if that was chosen before.
+    pub known: Option<Sample>,
+}
+
+impl Among<'_> {
+    /// Chooses what divides the ranges, from a part of all samples.
+    async fn choose(
+        &self,
+        node: &Node,
+        agreement: &mut Agreement,
+        sample: &Sample,
+        sampled: u64,
+    ) -> Result<Splitters, Failure> {
+        let (contents, ranges) = (self.contents, self.owners.len());
+        let bytes = contents.record_bytes();
+        let order = contents.order().expect("real records: it was looked at before");
+        let own = sample.positions.len() as u64;
+        let seen = (SEEN_OF_EACH * ranges) as u64 * own / sampled.max(1);
+        let thin = sample.thinned(bytes, seen as usize).to_bytes();
+        let choose = |thinned: Vec<Vec<u8>>| {
+            let thinned = thinned.iter().filter_map(|part| Sample::from_bytes(part, bytes));
+            let mut whole = Sample::default();
+            thinned.for_each(|part| whole.add(&part));
+            contents.splitters(&whole, ranges).elements().to_bytes()
+        };
+        let chosen = agreement.decide(node, thin, choose).await?;
+        let chosen = Sample::from_bytes(&chosen, bytes).ok_or(SortError::Garbled { rank: 0 })?;
+        Ok(Splitters::of(order, chosen))
+    }
+}
+
 /// How keys are divided.
 pub(super) struct Division {
     /// What divides the ranks.
@@ -40,28 +76,24 @@ impl Division {
     pub(super) async fn agree(
         node: &Node,
         agreement: &mut Agreement,
-        contents: &dyn Contents,
+        among: &Among<'_>,
         sample: &Sample,
         sampled: &[u64],
     ) -> Result<Division, Failure> {
         let (all, ranks) = (sampled.iter().sum::<u64>(), node.nodes() as usize);
+        let contents = among.contents;
         let bytes = contents.record_bytes();
         let order = contents.order().expect("real records: it was looked at before");
-        let own = sample.positions.len() as u64;
-        let seen = (SEEN_OF_EACH * ranks) as u64 * own / all.max(1);
-        let thin = sample.thinned(bytes, seen as usize).to_bytes();
-        let choose = |thinned: Vec<Vec<u8>>| {
-            let thinned = thinned.iter().filter_map(|part| Sample::from_bytes(part, bytes));
-            let mut whole = Sample::default();
-            thinned.for_each(|part| whole.add(&part));
-            contents.splitters(&whole, ranks).elements().to_bytes()
+        let splitters = match &among.known {
+            Some(known) => Splitters::of(order, known.clone()),
+            None => among.choose(node, agreement, sample, all).await?,
         };
-        let chosen = agreement.decide(node, thin, choose).await?;
-        let chosen = Sample::from_bytes(&chosen, bytes).ok_or(SortError::Garbled { rank: 0 })?;
-        let splitters = Splitters::of(order, chosen);
-        let mut parts: Vec<Vec<u8>> =
-            splitters.divide(order, sample).iter().map(Sample::to_bytes).collect();
-        parts.resize(ranks, Vec::new());
+        let mut parts = vec![Vec::new(); ranks];
+        for (part, owner) in splitters.divide(order, sample).iter().zip(&among.owners) {
+            if let Some(owner) = owner {
+                parts[*owner as usize] = part.to_bytes();
+            }
+        }
         let mut own = Sample::default();
         for (rank, part) in (0..).zip(agreement.all_to_all(node, parts).await?) {
             let part = Sample::from_bytes(&part, bytes).ok_or(SortError::Garbled { rank })?;

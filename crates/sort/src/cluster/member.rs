@@ -3,25 +3,23 @@
 use std::sync::Arc;
 
 use node::{BulkPort, Node, Posted};
-use pipeline::{Failure, Pipeline, Tuner, Worker};
+use pipeline::{Failure, Tuner};
 
 use crate::cluster::account::{Account, settle};
 use crate::cluster::agreement::Agreement;
-use crate::cluster::division::Division;
+use crate::cluster::division::{Among, Division};
 use crate::cluster::planning::Planning;
+use crate::cluster::sampling::draw;
 use crate::dials::Dials;
 use crate::exchange::Exchange;
-use crate::input::{BLOCK_BYTES, Inputs};
+use crate::input::Inputs;
 use crate::job::{Job, Tune};
 use crate::output::Output;
 use crate::phase::Run;
 use crate::plan::{Exchanging, Plan};
 use crate::report::{RankReport, Report, SampleCost};
-use crate::stages::{Drawn, Places, Tally, draw};
+use crate::stages::{Drawn, Tally};
 use crate::two_pass::two_pass;
-
-/// What is sampled may take this part of memory.
-const SAMPLE_SHARE: u64 = 64;
 
 /// A node of the sort.
 pub(super) struct Member<'a> {
@@ -82,7 +80,7 @@ impl Member<'_> {
             plan,
             why: None,
             inputs: &self.inputs,
-            output,
+            output: Some(output),
             temporary: planning.temporary,
             tally,
             tuner: match job.tuning.tune {
@@ -131,12 +129,17 @@ impl Member<'_> {
         let exchanging = exchanging.with_chunks(&even, node.nodes(), chunk);
         let each = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
         let samples = ranks * each.max(Division::places(contents.record_bytes()));
-        let drawn = self.draw(samples).await.map(|drawn| {
-            let sampled = drawn.sample.positions.len() as u64;
-            (drawn, sampled)
-        });
+        let own = self.inputs.records.unwrap_or(0);
+        let drawn = draw(node, self.job, &self.inputs, samples * own / self.total.max(1))
+            .await
+            .map(|drawn| {
+                let sampled = drawn.sample.positions.len() as u64;
+                (drawn, sampled)
+            });
         let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
-        let division = Division::agree(node, agreement, contents, &sample, &sampled).await?;
+        let owners = (0..node.nodes()).map(Some).collect();
+        let among = Among { contents, owners, known: None };
+        let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
         let planned = planning.prepare(division.records(self.total), &exchanging).await;
         let (plan, _) = agreement.with(node, planned.map(|plan| (plan, ()))).await?;
         Ok(Agreed { exchanging, division, plan, cost })
@@ -149,39 +152,12 @@ impl Member<'_> {
             ranks: Posted::new(node, "splitters of ranks"),
             partitions: Posted::new(node, "splitters"),
             port: Arc::clone(&self.port),
+            owners: None,
             read: Tally::default(),
         };
         let partitions = division.partitions(&*self.job.contents, own.buckets);
         exchange.partitions.post(node, partitions).await;
         exchange.ranks.post(node, division.ranks).await;
         exchange
-    }
-
-    /// This node's part of so many places that are looked at in all.
-    async fn draw(&self, samples: u64) -> Result<Drawn, Failure> {
-        let (node, job) = (self.node, self.job);
-        let own = self.inputs.records.unwrap_or(0);
-        let share = u128::from(samples) * u128::from(own) / u128::from(self.total.max(1));
-        // With large records memory bounds the sample, of which some copies are made on the way.
-        let place = BLOCK_BYTES.max(job.contents.record_bytes() as u64);
-        let most = job.resources.memory_bytes / SAMPLE_SHARE / place;
-        let count = (share as u64).min(most).max(u64::from(own > 0)) as usize;
-        job.control.enter("sample", 0);
-        let (inputs, contents) = (Arc::clone(&self.inputs), Arc::clone(&job.contents));
-        let places = Places { inputs, contents, count };
-        let mut pipeline = Pipeline::new(&job.control);
-        let drawn = pipeline.owns(Posted::new(node, "sample"));
-        let post = drawn.clone();
-        let look = async move |worker: &Worker| {
-            let begin = worker.node.now();
-            let mut drawn = draw(worker, &places).await?;
-            drawn.cost.seconds = worker.node.seconds(worker.node.now().since(begin));
-            post.post(&worker.node, drawn).await;
-            Ok(())
-        };
-        pipeline.stage(node, "sampler", 1, look);
-        pipeline.join(node).await?;
-        let Drawn { sample, cost } = &*drawn.read(node).await?;
-        Ok(Drawn { sample: sample.clone(), cost: *cost })
     }
 }

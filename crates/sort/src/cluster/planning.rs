@@ -17,10 +17,14 @@ use crate::run::temporary;
 pub(super) struct Planning<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
-    pub output: &'a Output,
+    /// Where the range goes; a rank without one has none.
+    pub output: Option<&'a Output>,
     /// Directories for spill files.
     pub temporary: Vec<PathBuf>,
-    inputs: usize,
+    /// Files of the input.
+    pub inputs: usize,
+    /// What is given.
+    pub tuning: Tuning,
 }
 
 impl<'a> Planning<'a> {
@@ -31,7 +35,7 @@ impl<'a> Planning<'a> {
         output: &'a Output,
     ) -> Planning<'a> {
         let (temporary, inputs) = (temporary(job, output), inputs.files.len());
-        Planning { node, job, output, temporary, inputs }
+        Planning { node, job, output: Some(output), temporary, inputs, tuning: job.tuning }
     }
 
     fn shape(&self, records: u64) -> Shape {
@@ -39,8 +43,8 @@ impl<'a> Planning<'a> {
             inputs: self.inputs,
             records: Some(records),
             record_bytes: self.job.contents.record_bytes(),
-            sequential_output: self.output.is_sequential(),
-            outputs: self.output.at_once(),
+            sequential_output: self.output.is_some_and(Output::is_sequential),
+            outputs: self.output.map_or(1, Output::at_once),
             stable: self.job.contents.is_stable(),
             temporary: self.temporary.len(),
         }
@@ -56,10 +60,10 @@ impl<'a> Planning<'a> {
         let memory_bytes = Exchanging::rest(limit);
         let given = Resources { memory_bytes, ..self.job.resources };
         // Its pools are for so many distributors and units of that size.
-        let tuning = exchanging.map_or(self.job.tuning, |exchanging| Tuning {
+        let tuning = exchanging.map_or(self.tuning, |exchanging| Tuning {
             unit_records: Some(exchanging.unit_records),
             distributors: Some(exchanging.distributors),
-            ..self.job.tuning
+            ..self.tuning
         });
         Plan::two_pass(&self.shape(records), &given, &tuning).map_err(|refused| match refused {
             SortError::TooLittleMemory { bytes, needed, passes, .. } => {
@@ -79,15 +83,18 @@ impl<'a> Planning<'a> {
         exchanging.fits(self.job.resources.memory_bytes)?;
         // What is read is cut as it was when the exchange was planned.
         let plan = self.plan(records, Some(exchanging))?;
-        let output_bytes = plan.input_bytes.unwrap_or(0);
-        let demand = Demand {
-            outputs: self.output.directories(),
-            output_bytes,
-            temporary: self.temporary.clone(),
-            temporary_bytes: plan.temporary_bytes(),
-        };
-        demand.check(self.node).await?;
-        self.output.reserve(self.node, output_bytes).await?;
+        self.demand(&plan, plan.temporary_bytes()).await?;
         Ok(plan)
+    }
+
+    /// # Errors
+    /// When there is no room for the output and so much of what is spilled.
+    pub(super) async fn demand(&self, plan: &Plan, temporary_bytes: u64) -> Result<(), Failure> {
+        let Some(output) = self.output else { return Ok(()) };
+        let output_bytes = plan.input_bytes.unwrap_or(0);
+        let (outputs, temporary) = (output.directories(), self.temporary.clone());
+        let demand = Demand { outputs, output_bytes, temporary, temporary_bytes };
+        demand.check(self.node).await?;
+        output.reserve(self.node, output_bytes).await
     }
 }

@@ -1,5 +1,7 @@
 //! What a rank was started for: all must have been started for the same, and together they have one input.
 
+use std::ops::Range;
+
 use node::{Node, Rank};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,7 @@ const OTHER_INPUT: &str =
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Statement {
     version: String,
-    record_bytes: usize,
+    pub record_bytes: usize,
     /// As `--key` has them.
     keys: Vec<String>,
     stable: bool,
@@ -28,12 +30,17 @@ pub(super) struct Statement {
     ends: u64,
 }
 
+/// A part of the input: what one rank reads at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub records: u64,
+    /// What tells it from another one of that length.
+    pub ends: u64,
+}
+
 impl Statement {
-    /// # Errors
-    /// When its inputs cannot be looked at before they are read.
-    pub(super) fn new(job: &Job, inputs: &Inputs, ends: u64) -> Result<Statement, SortError> {
-        let refused = |what: &str| SortError::NotDivisible { what: what.to_owned() };
-        let records = inputs.records.ok_or_else(|| refused("an input is a pipe"))?;
+    /// What a rank says before it has looked at its inputs.
+    pub(super) fn of(job: &Job) -> Result<Statement, SortError> {
         let order = job.contents.order().ok_or_else(|| refused("records are only counted"))?;
         Ok(Statement {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -41,13 +48,20 @@ impl Statement {
             keys: order.keys().iter().map(ToString::to_string).collect(),
             stable: job.contents.is_stable(),
             shared: job.shared,
-            records,
-            ends,
+            records: 0,
+            ends: 0,
         })
     }
 
+    /// # Errors
+    /// When its inputs cannot be looked at before they are read.
+    pub(super) fn new(job: &Job, inputs: &Inputs, ends: u64) -> Result<Statement, SortError> {
+        let records = inputs.records.ok_or_else(|| refused("an input is a pipe"))?;
+        Ok(Statement { records, ends, ..Statement::of(job)? })
+    }
+
     /// What of it is not as the other says.
-    fn difference(&self, other: &Statement) -> Option<String> {
+    pub(super) fn difference(&self, other: &Statement) -> Option<String> {
         let differs = |what: &str, ours: &dyn ToString, theirs: &dyn ToString| {
             let (ours, theirs) = (ours.to_string(), theirs.to_string());
             (ours != theirs).then(|| format!("{what} {ours}, not {theirs}"))
@@ -66,6 +80,28 @@ impl Statement {
     }
 }
 
+fn refused(what: &str) -> SortError {
+    SortError::NotDivisible { what: what.to_owned() }
+}
+
+/// # Errors
+/// When ranks were started for different sorts: the same one on all of them.
+pub(super) fn same(statements: &[Statement]) -> Result<(), SortError> {
+    for (rank, statement) in (0..).zip(statements) {
+        if let Some(what) = statement.difference(&statements[0]) {
+            return Err(SortError::Different { rank, what });
+        }
+    }
+    Ok(())
+}
+
+/// The part of so many records that a rank reads of an input that all name.
+pub(super) fn share(records: u64, rank: u32, ranks: u32) -> Range<u64> {
+    let upto =
+        |rank: u32| (u128::from(records) * u128::from(rank) / u128::from(ranks.max(1))) as u64;
+    upto(rank)..upto(rank + 1)
+}
+
 /// The records of all ranks; leaves this one with its part of the input, at its place in the whole.
 ///
 /// # Errors
@@ -75,16 +111,11 @@ pub(super) fn settle(
     node: &Node,
     inputs: &mut Inputs,
 ) -> Result<u64, Failure> {
-    for (rank, statement) in (0..).zip(statements) {
-        if let Some(what) = statement.difference(&statements[0]) {
-            return Err(SortError::Different { rank, what }.into());
-        }
-    }
-    let (Rank(rank), ranks) = (node.rank(), u64::from(node.nodes()));
+    same(statements)?;
+    let Rank(rank) = node.rank();
     if statements[0].shared {
         let total = statements[0].records;
-        let part = |rank: u64| (u128::from(total) * u128::from(rank) / u128::from(ranks)) as u64;
-        inputs.narrow(part(u64::from(rank))..part(u64::from(rank) + 1));
+        inputs.narrow(share(total, rank, node.nodes()));
         return Ok(total);
     }
     let records = |all: &[Statement]| all.iter().map(|statement| statement.records).sum();

@@ -77,6 +77,25 @@ impl OutputFile {
         Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, mode }) })
     }
 
+    /// The file that outlives the run until it becomes `target`: what is there of it, or a new one.
+    pub(super) async fn keep(
+        node: &Node,
+        target: &Path,
+        path: PathBuf,
+        io: IoChoice,
+    ) -> Result<OutputFile, Failure> {
+        let old = existing(node, target).await?;
+        if old.is_some_and(|old| old.kind != FileKind::Regular) {
+            return Err(SortError::Directory { file: target.to_owned() }.into());
+        }
+        let mode = old.map(|metadata| metadata.mode);
+        let how = Open::Keep { direct: io != IoChoice::Buffered, mode: mode.unwrap_or(NEW_MODE) };
+        let file = node.open(&path, how).await;
+        let file = file.map_err(|error| DiskError { path: target.to_owned(), ..error })?;
+        let target = target.to_owned();
+        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, mode }) })
+    }
+
     /// Reserves room for `length` bytes, or refuses up front.
     pub(crate) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
         let Some(unfinished) = &self.unfinished else {

@@ -67,6 +67,16 @@ impl Layout {
         Layout::of_files(records, record_bytes, &[all])
     }
 
+    /// The same behind others in the file, which will be so long.
+    pub(crate) fn behind(self, records: u64, file_bytes: u64) -> Layout {
+        let behind = |bucket: Planned| Planned {
+            first: records + bucket.first,
+            to: Destination { first: records + bucket.to.first, file_bytes, ..bucket.to },
+            ..bucket
+        };
+        Layout { buckets: self.buckets.into_iter().map(behind).collect(), ..self }
+    }
+
     /// Buckets in these files, of so many records each.
     pub(super) fn of_files(records: &[u64], record_bytes: usize, files: &[Cut]) -> Layout {
         let to = Destination { file: 0, first: 0, file_bytes: 0 };

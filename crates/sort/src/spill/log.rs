@@ -76,6 +76,13 @@ impl Logs {
         logs
     }
 
+    /// So much of a file was there before.
+    pub(super) fn begins_at(&mut self, file: usize, end: u64) {
+        let log = &mut self.logs[file];
+        (log.end, log.live, log.reserved) = (end, end, end);
+        self.measure();
+    }
+
     /// From now on what comes goes to new logs.
     pub(super) fn next_generation(&mut self, directories: &[(usize, bool)]) {
         self.of.clear();

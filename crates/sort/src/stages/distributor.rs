@@ -31,6 +31,25 @@ pub(crate) struct Distributor {
     pub limit: Option<u64>,
     pub out: Queue<Vec<Chunk>>,
     pub tally: Tally,
+    /// Where buckets go; what nobody wants is dropped. Without it, each goes by its own number.
+    pub owners: Option<Arc<Vec<Option<u32>>>>,
+}
+
+impl Distributor {
+    /// Gives full chunks to those who own their buckets.
+    async fn hand_on(&self, worker: &Worker, mut full: Vec<Chunk>) -> Result<(), Failure> {
+        if let Some(owners) = &self.owners {
+            let mut wanted = Vec::with_capacity(full.len());
+            for chunk in full {
+                match owners[chunk.bucket as usize] {
+                    Some(bucket) => wanted.push(Chunk { bucket, ..chunk }),
+                    None => self.chunks.give(&worker.node, chunk.buffer).await,
+                }
+            }
+            full = wanted;
+        }
+        Ok(worker.push(&self.out, full).await?)
+    }
 }
 
 /// The open end of a bucket: a chunk that is being filled, and fresh ones behind it.
@@ -138,7 +157,7 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
             contents.classify(&block, &splitters, &mut found);
             // What is full must not wait for room with us: others make it of that.
             if !full.is_empty() {
-                worker.push(&distributor.out, std::mem::take(&mut full)).await?;
+                distributor.hand_on(worker, std::mem::take(&mut full)).await?;
             }
             make_room(worker, distributor, &found, &mut open, block.first).await?;
             contents.scatter(&block, &found, &mut open);
@@ -148,14 +167,14 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
             }
         }
         distributor.pool.give(&worker.node, block.buffer).await;
-        worker.push(&distributor.out, full).await?;
+        distributor.hand_on(worker, full).await?;
         worker.did(bytes);
     }
     let mut rest = Vec::new();
     for (bucket, open) in open.iter_mut().enumerate() {
         rest.extend(open.close(&place(bucket)));
     }
-    worker.push(&distributor.out, rest).await?;
+    distributor.hand_on(worker, rest).await?;
     distributor.tally.came_in(records, sum);
     distributor.out.finish(&worker.node).await;
     Ok(())

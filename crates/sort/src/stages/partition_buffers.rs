@@ -81,7 +81,8 @@ impl Limits {
 
     /// Those of a partition that is partitioned again, while so many chunks stay beside it.
     pub(crate) fn beside(self, staying: usize) -> Limits {
-        Limits { held: self.held - staying, ..self }
+        // All of it is written, so nothing waits for more memory to be needed.
+        Limits { held: self.held - staying, excess: usize::MAX, ..self }
     }
 }
 

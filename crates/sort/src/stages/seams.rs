@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use node::{Buffer, Guarded, Node, Pool};
+use node::{Buffer, Closed, Guarded, Node, Pool};
 use pipeline::{Failure, Worker};
+use serde::{Deserialize, Serialize};
 
 use crate::block::Piece;
 use crate::input::BLOCK_BYTES;
@@ -22,6 +23,13 @@ pub(crate) struct Seams {
     /// By file and disk block.
     shared: Arc<Guarded<BTreeMap<(usize, u64), Seam>>>,
     pool: Pool,
+}
+
+/// The begin of a disk block of the output, of which the rest is to come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    pub block: u64,
+    pub bytes: Vec<u8>,
 }
 
 struct Seam {
@@ -45,6 +53,30 @@ impl Seams {
     /// No seam yet; `pool` has buffers of one disk block.
     pub(crate) fn new(node: &Node, pool: Pool) -> Seams {
         Seams { shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())), pool }
+    }
+
+    /// The same with the begin of a disk block that was left before.
+    pub(crate) async fn with(self, node: &Node, left: &Left) -> Result<Seams, Closed> {
+        if !left.bytes.is_empty() {
+            let mut buffer = self.pool.take(node).await?;
+            let filled = left.bytes.len();
+            buffer.copy_from(0, &Buffer::new(Box::new(left.bytes.clone())), 0..filled);
+            let seam = Seam { buffer, filled };
+            self.shared.change(node, |seams| seams.insert((0, left.block), seam)).await;
+        }
+        Ok(self)
+    }
+
+    /// What is left when all buckets up to some place of one file are done: the begin of the block there.
+    pub(crate) fn left(&self) -> Left {
+        self.shared.look(|seams| {
+            debug_assert!(seams.len() <= 1, "only the last block is open");
+            let left = seams.first_key_value().map(|(&(_, block), seam)| Left {
+                block,
+                bytes: seam.buffer.bytes()[..seam.filled].to_vec(),
+            });
+            left.unwrap_or_default()
+        })
     }
 
     /// Adds a part of a disk block; the block, if it is complete.

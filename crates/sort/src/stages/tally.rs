@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::contents::Contents;
 use crate::error::SortError;
 use crate::report::SampleCost;
@@ -27,7 +29,7 @@ struct Counts {
 }
 
 /// Sorted records of one file that follow each other: how many, their first and their last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Span {
     /// Records before them.
     pub begin: u64,

@@ -28,6 +28,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         plan: Choice::Auto,
         tuning: Tuning::default(),
         control: Control::default(),
+        resume: None,
     }
 }
 

@@ -115,6 +115,7 @@ impl Bench<'_> {
         let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
         let full = pipeline.owns(Queue::new(node, "chunks", plan.distributors, plan.distributors));
         let distributor = Distributor {
+            owners: None,
             contents: Arc::clone(&self.contents),
             splitters,
             blocks: blocks.clone(),

@@ -1,0 +1,42 @@
+//! `--resume`: what must be so for a sort to be gone on with, and what it is called.
+
+use std::path::{Path, PathBuf};
+
+use ::sort::{Resume, Source};
+
+use super::{Arguments, PlanName};
+use crate::failure::CliFailure;
+
+/// How the job is gone on with, if it is to be. Paths are as they were given, with `{rank}` in them.
+pub fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
+    if !arguments.resume {
+        return Ok(None);
+    }
+    let [target] = arguments.outputs.as_slice() else {
+        return refused("one output file, named with -o");
+    };
+    if target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return refused("an output that is one file (of each rank), not a set of files");
+    }
+    if arguments.inputs.is_empty() || arguments.inputs.iter().any(|path| path == Path::new("-")) {
+        return refused("inputs that can be read again, not standard input");
+    }
+    if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
+        return refused("two passes: leave --plan out");
+    }
+    let whole = |path: &PathBuf| {
+        std::path::absolute(path)
+            .map_err(|cause| CliFailure::usage(format!("{}: {cause}", path.display())))
+    };
+    let sources = arguments.inputs.iter().map(|path| Source::Path(path.clone())).collect();
+    Ok(Some(Resume {
+        name: whole(target)?.display().to_string(),
+        sources,
+        target: target.clone(),
+        temporary: arguments.temporary.clone(),
+    }))
+}
+
+fn refused<T>(what: &str) -> Result<T, CliFailure> {
+    Err(CliFailure::usage(format!("--resume needs {what}")))
+}

@@ -1,0 +1,485 @@
+//! Phase one of a sort that can be gone on with, in epochs (`--resume`).
+//!
+//! ```text
+//! input of each rank   |... epoch 0 ...|... epoch 1 ...|... epoch 2 ...|
+//! each epoch           read > exchange > spill > durable on all > the next
+//! ```
+//!
+//! When an epoch has ended everything of it is on disk and nothing in memory, on every rank; so all go on behind
+//! the last epoch that all of them have. What an epoch costs beside its records is an agreement, a sync, and the
+//! partitions' last chunks, which are not full: so it is as long as memory is large.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use node::{BulkPort, Node, Posted};
+use pipeline::{Failure, StageReport, Tuner};
+
+use crate::cluster::agreement::Agreement;
+use crate::cluster::checkpoint::{self, Begun, Checkpoint, Epoch, Sum};
+use crate::cluster::division::{Among, Division};
+use crate::cluster::holders::Round;
+use crate::cluster::parts::Parts;
+use crate::cluster::planning::Planning;
+use crate::cluster::sampling::draw;
+use crate::cluster::statement::Statement;
+use crate::contents::Sample;
+use crate::dials::Dials;
+use crate::error::SortError;
+use crate::exchange::Exchange;
+use crate::input::Inputs;
+use crate::job::{Job, Resume, Tune, Tuning};
+use crate::output::Output;
+use crate::partition::Partition;
+use crate::phase::{Pools, Run, add_up};
+use crate::plan::{Exchanging, Plan};
+use crate::ranked::of_rank;
+use crate::spill::Spill;
+use crate::splitters::Splitters;
+use crate::stages::{Drawn, Tally};
+use crate::two_pass::{Came, TwoPass};
+
+/// Epochs at most: a kill costs a rank at most such a part of phase one.
+const MOST_EPOCHS: u64 = 16;
+
+/// What all ranges of a sort have in common.
+#[derive(Clone)]
+pub(super) struct Common {
+    pub statement: Statement,
+    pub division: u64,
+    pub parts: Vec<crate::cluster::statement::Part>,
+    pub epochs: u32,
+    /// What divides the ranges, once that is chosen.
+    pub ranges: Option<Vec<u8>>,
+}
+
+/// A range on its way, on the rank that has it.
+pub(super) struct Built {
+    pub checkpoint: Checkpoint,
+    /// None when it has its name already.
+    pub output: Option<Arc<Output>>,
+    pub spill: Spill,
+    pub plan: Plan,
+}
+
+/// A rank that builds ranges.
+pub(super) struct Builder<'a> {
+    pub node: &'a Node,
+    pub job: &'a Job,
+    pub resume: &'a Resume,
+    pub port: Arc<BulkPort>,
+    pub common: Common,
+    pub parts: Parts,
+    /// What a run reads that reads nothing.
+    pub nothing: Arc<Inputs>,
+    pub stages: Vec<StageReport>,
+    pub sample: crate::report::SampleCost,
+    /// What this rank read.
+    pub read: Sum,
+}
+
+/// How a round exchanges.
+struct Dealt {
+    exchanging: Exchanging,
+    ranges: Splitters,
+    partitions: Splitters,
+    plan: Plan,
+}
+
+impl Builder<'_> {
+    /// So many epochs suit parts of so many records.
+    pub(super) fn epochs(job: &Job, parts: &Parts) -> u32 {
+        if let Some(steps) = job.tuning.steps {
+            return steps;
+        }
+        let largest = parts.all.iter().map(|part| part.records).max().unwrap_or(0);
+        let bytes = largest * job.contents.record_bytes() as u64;
+        (bytes / job.resources.memory_bytes.max(1)).clamp(1, MOST_EPOCHS) as u32
+    }
+
+    /// Where what is done of a range waits on this rank.
+    pub(super) fn places(&self, range: u32) -> Vec<PathBuf> {
+        places(self.resume, self.node.rank().0, range)
+    }
+
+    fn planning<'p>(&'p self, output: Option<&'p Output>, places: Vec<PathBuf>) -> Planning<'p> {
+        let inputs = self.parts.mine.iter().map(|part| part.files.len()).sum();
+        let Builder { node, job, .. } = *self;
+        Planning { node, job, output, temporary: places, inputs, tuning: job.tuning }
+    }
+
+    /// Goes on with the ranges of a round, from an epoch on that all of them have; this rank's is given.
+    pub(super) async fn go_on(
+        &mut self,
+        agreement: &mut Agreement,
+        round: &Round,
+        found: Option<Checkpoint>,
+    ) -> Result<Option<Built>, Failure> {
+        let exchanging = self.exchanging(agreement, round).await?.0;
+        let reopened = async {
+            let Some(mut checkpoint) = found else { return Ok(None) };
+            checkpoint.hold(self.node).await?;
+            checkpoint.cut(self.node, round.from as usize).await?;
+            self.reopen(checkpoint, Some(&exchanging)).await.map(Some)
+        };
+        let mut built = agreement.with(self.node, reopened.await.map(|own| (own, ()))).await?.0;
+        let (plan, partitions) = match &built {
+            Some(own) => (own.plan.clone(), own.checkpoint.begun.partitions.clone()),
+            None => (self.idle_plan(&exchanging)?, Vec::new()),
+        };
+        let (ranges, partitions) = (self.ranges()?, self.splitters(&partitions)?);
+        let dealt = Dealt { exchanging, ranges, partitions, plan };
+        self.build(agreement, round, dealt, &mut built).await?;
+        Ok(built)
+    }
+
+    /// Begins the ranges of a round, from the first record on.
+    pub(super) async fn begin(
+        &mut self,
+        agreement: &mut Agreement,
+        round: &Round,
+    ) -> Result<Option<Built>, Failure> {
+        let (node, job) = (self.node, self.job);
+        let (exchanging, each) = self.exchanging(agreement, round).await?;
+        let places = u64::from(node.nodes()) * each.max(Division::places(self.record_bytes()));
+        let drawn = self.draw(places).await.map(|drawn| {
+            let sampled = drawn.sample.positions.len() as u64;
+            (drawn, sampled)
+        });
+        let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
+        self.sample = cost;
+        let known = match &self.common.ranges {
+            Some(bytes) => Some(self.known(bytes)?),
+            None => None,
+        };
+        let owners = round.owners.clone();
+        let among = Among { contents: &*job.contents, owners, known };
+        let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
+        self.common.ranges = Some(division.ranks.elements().to_bytes());
+        let begun = match round.range_of(node.rank().0) {
+            Some(range) => self.begin_range(range, &division, &exchanging).await.map(Some),
+            None => Ok(None),
+        };
+        let mut built = agreement.with(node, begun.map(|begun| (begun, ()))).await?.0;
+        let (plan, partitions) = match &built {
+            Some(own) => (own.plan.clone(), own.checkpoint.begun.partitions.clone()),
+            None => (self.idle_plan(&exchanging)?, Vec::new()),
+        };
+        let (ranges, partitions) = (division.ranks, self.splitters(&partitions)?);
+        let dealt = Dealt { exchanging, ranges, partitions, plan };
+        self.build(agreement, round, dealt, &mut built).await?;
+        Ok(built)
+    }
+
+    fn record_bytes(&self) -> usize {
+        self.job.contents.record_bytes()
+    }
+
+    /// What a rank plans that has no range in a round.
+    fn idle_plan(&self, exchanging: &Exchanging) -> Result<Plan, Failure> {
+        let planning = self.planning(None, self.places(self.node.rank().0));
+        Ok(planning.plan(0, Some(exchanging))?)
+    }
+
+    /// The plan of a rank that has no range at all.
+    pub(super) fn idle(&self) -> Result<Plan, Failure> {
+        Ok(self.planning(None, self.places(self.node.rank().0)).plan(0, None)?)
+    }
+
+    /// How records are exchanged, and how many places each rank would look at.
+    async fn exchanging(
+        &self,
+        agreement: &mut Agreement,
+        round: &Round,
+    ) -> Result<(Exchanging, u64), Failure> {
+        let node = self.node;
+        let limit = self.job.resources.memory_bytes;
+        let ranges = node.nodes().max(round.owners.len() as u32);
+        let planning = self.planning(None, self.places(node.rank().0));
+        let even = self.parts.total().div_ceil(round.owners.len() as u64);
+        let proposed = planning.plan(even, None).map(|plan| {
+            let exchanging = Exchanging::new(&plan, ranges, limit);
+            let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
+            ((plan, exchanging), proposal)
+        });
+        let ((even, exchanging), all) =
+            agreement.with(node, proposed.map_err(Failure::from)).await?;
+        let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
+        let each = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
+        Ok((exchanging.with_chunks(&even, ranges, chunk), each))
+    }
+
+    /// This rank's part of so many places that are looked at in all.
+    async fn draw(&self, places: u64) -> Result<Drawn, Failure> {
+        let mut all = Drawn::default();
+        for part in &self.parts.mine {
+            let own = part.records.unwrap_or(0);
+            let share = places * own / self.parts.total().max(1);
+            let drawn = draw(self.node, self.job, part, share).await?;
+            all.sample.add(&drawn.sample);
+            all.cost.places += drawn.cost.places;
+            all.cost.bytes += drawn.cost.bytes;
+            all.cost.seconds += drawn.cost.seconds;
+        }
+        Ok(all)
+    }
+
+    fn known(&self, bytes: &[u8]) -> Result<Sample, Failure> {
+        let found = Sample::from_bytes(bytes, self.record_bytes());
+        let rank = self.node.rank().0;
+        Ok(found.ok_or(SortError::Garbled { rank })?)
+    }
+
+    fn splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
+        let order = self.job.contents.order().expect("real records: it was looked at before");
+        Ok(Splitters::of(order, self.known(bytes)?))
+    }
+
+    fn ranges(&self) -> Result<Splitters, Failure> {
+        self.splitters(self.common.ranges.as_deref().unwrap_or_default())
+    }
+
+    /// A range of which nothing is there.
+    async fn begin_range(
+        &self,
+        range: u32,
+        division: &Division,
+        exchanging: &Exchanging,
+    ) -> Result<Built, Failure> {
+        let (node, job, name) = (self.node, self.job, &self.resume.name);
+        let places = self.places(range);
+        Checkpoint::clear(node, &places[0], name, range).await?;
+        let (target, file) = self.output(range).await?;
+        // What an earlier job left there.
+        let _ = node.remove(&file).await;
+        let io = job.resources.io;
+        let output = Output::keep(node, &target, file.clone(), io).await?;
+        let expected = division.records(self.parts.total());
+        let mut made = Vec::new();
+        let begun = async {
+            let planning = self.planning(Some(&output), places.clone());
+            exchanging.fits(job.resources.memory_bytes)?;
+            let plan = planning.plan(expected, Some(exchanging))?;
+            // All of it waits on disk.
+            let bytes = plan.input_bytes.unwrap_or(0);
+            planning.demand(&plan, bytes + bytes / 8).await?;
+            let spill = Spill::new(node, places.clone(), io, bytes);
+            let kept = spill.keep(node, &checkpoint::stem(name, range)).await?;
+            made.clone_from(&kept.paths);
+            let partitions = division.partitions(&*job.contents, plan.buckets);
+            let common = self.common.clone();
+            let begun = Begun {
+                name: name.clone(),
+                statement: common.statement,
+                division: common.division,
+                range,
+                parts: common.parts,
+                epochs: common.epochs,
+                ranges: common.ranges.unwrap_or_default(),
+                partitions: partitions.elements().to_bytes(),
+                expected,
+                chunk_bytes: plan.chunk_bytes,
+                spill: kept,
+                output: file.clone(),
+                target,
+            };
+            let checkpoint = Checkpoint::begin(node, &places[0], begun).await?;
+            Ok((checkpoint, spill, plan))
+        };
+        match begun.await {
+            Ok((checkpoint, spill, plan)) => {
+                Ok(Built { checkpoint, output: Some(Arc::new(output)), spill, plan })
+            }
+            // Nothing speaks of these files yet.
+            Err(failure) => {
+                for path in made.iter().chain([&file]) {
+                    let _ = node.remove(path).await;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// The target of a range, and the file that becomes it.
+    async fn output(&self, range: u32) -> Result<(PathBuf, PathBuf), Failure> {
+        let target = of_rank(&self.resume.target, range);
+        let target = self.node.resolve(&target).await?;
+        let stem = checkpoint::stem(&self.resume.name, range);
+        let file = target.with_file_name(format!("{stem}output"));
+        Ok((target, file))
+    }
+
+    /// Opens what is there of a range.
+    pub(super) async fn reopen(
+        &self,
+        checkpoint: Checkpoint,
+        exchanging: Option<&Exchanging>,
+    ) -> Result<Built, Failure> {
+        let (node, io) = (self.node, self.job.resources.io);
+        let begun = &checkpoint.begun;
+        let output = match checkpoint.is_named(node).await {
+            true => None,
+            false => {
+                let path = begun.output.clone();
+                Some(Arc::new(Output::keep(node, &begun.target, path, io).await?))
+            }
+        };
+        let places = begun.spill.directories.clone();
+        let planning = self.planning(output.as_deref(), places.clone());
+        let tuning = Tuning { chunk_bytes: Some(begun.chunk_bytes), ..planning.tuning };
+        let planning = Planning { tuning, ..planning };
+        let plan = planning.plan(begun.expected, exchanging)?;
+        let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0));
+        let mut ends = vec![0; begun.spill.paths.len()];
+        for run in checkpoint.partitions().iter().flat_map(|partition| &partition.runs) {
+            let extent = run.extent(begun.chunk_bytes);
+            ends[extent.file] = ends[extent.file].max(extent.offset + extent.bytes);
+        }
+        spill.open_kept(node, &begun.spill, &ends).await?;
+        Ok(Built { checkpoint, output, spill, plan })
+    }
+
+    /// The run of a range, or of a rank that has none.
+    pub(super) fn run<'r>(&'r self, plan: &Plan, output: Option<&'r Arc<Output>>) -> Run<'r> {
+        let (node, job) = (self.node, self.job);
+        Run {
+            node,
+            job,
+            plan: plan.clone(),
+            why: None,
+            inputs: &self.nothing,
+            output,
+            temporary: Vec::new(),
+            tally: Tally::default(),
+            dials: Dials::new(plan, job.tuning.start),
+            tuner: match job.tuning.tune {
+                Tune::Auto => Tuner::new(node.now()),
+                Tune::Off => Tuner::off(),
+            },
+            exchange: None,
+        }
+    }
+
+    /// All epochs of a round.
+    async fn build(
+        &mut self,
+        agreement: &mut Agreement,
+        round: &Round,
+        dealt: Dealt,
+        built: &mut Option<Built>,
+    ) -> Result<(), Failure> {
+        let node = self.node;
+        let Dealt { exchanging, ranges, partitions, plan } = dealt;
+        let own: u64 = self.parts.mine.iter().filter_map(|part| part.records).sum();
+        self.job.control.enter("sort", own * self.record_bytes() as u64);
+        let spill = match built.as_ref() {
+            Some(built) => built.spill.clone(),
+            None => Spill::new(node, Vec::new(), self.job.resources.io, 0),
+        };
+        let exchange = Exchange {
+            plan: exchanging,
+            ranks: Posted::new(node, "splitters of ranks"),
+            partitions: Posted::new(node, "splitters"),
+            port: Arc::clone(&self.port),
+            owners: Some(Arc::new(round.owners.clone())),
+            read: Tally::default(),
+        };
+        exchange.ranks.post(node, ranges).await;
+        exchange.partitions.post(node, partitions).await;
+        let run = Run { exchange: Some(exchange), ..self.run(&plan, None) };
+        let memory = run.pools(&run.pipeline())?;
+        let (mut stages, mut read) = (Vec::new(), Sum::default());
+        for number in round.from..self.common.epochs {
+            let (epoch, did) = self.epoch(&run, &spill, &memory, number).await?;
+            add_up(&mut stages, did);
+            read.add(epoch.read);
+            let synced = spill.sync(node).await.map_err(Failure::from);
+            let told = synced.map(|()| (epoch.came, (epoch.read, epoch.came)));
+            let (_, all) = agreement.with(node, told).await?;
+            let epoch = Epoch { read: agreed(round, &all)?, ..epoch };
+            let noted = match built.as_mut() {
+                Some(built) => built.checkpoint.add_epoch(node, epoch).await,
+                None => Ok(()),
+            };
+            agreement.with(node, noted.map(|()| ((), ())).map_err(Failure::from)).await?;
+        }
+        spill.trim(node).await;
+        drop(run);
+        add_up(&mut self.stages, stages);
+        self.read.add(read);
+        Ok(())
+    }
+
+    /// One epoch: this rank's parts one after the other, as many times as any rank has one.
+    async fn epoch(
+        &self,
+        run: &Run<'_>,
+        spill: &Spill,
+        memory: &Pools,
+        number: u32,
+    ) -> Result<(Epoch, Vec<StageReport>), Failure> {
+        let spilling = run.plan.spilling.expect("a plan of two passes");
+        let (came, read) = (Tally::default(), Tally::default());
+        let mut exchange = run.exchange.clone().expect("it was made with one");
+        exchange.read = read.clone();
+        let (mut partitions, mut stages) = (Vec::new(), Vec::new());
+        for step in 0..self.parts.most {
+            let part = self.parts.mine.get(step);
+            let inputs =
+                part.map_or_else(Inputs::none, |part| part.part(number, self.common.epochs));
+            let inputs = Arc::new(inputs);
+            let run = Run { inputs: &inputs, tally: came.clone(), ..run.clone() };
+            let mut pipeline = run.pipeline();
+            let memory = memory.of(&pipeline);
+            let (splitters, chunks) = exchange.start(&run, &mut pipeline, &memory)?;
+            let came = Came { splitters, chunks, again_beside: Some(0), positions: 0.0..1.0 };
+            let two = TwoPass { run: &run, spilling, spill: spill.clone() };
+            let (some, did) = two.divide(pipeline, came, &memory).await?;
+            add_up(&mut stages, did);
+            partitions.push(some);
+        }
+        let epoch = Epoch { read: sum(&read), came: sum(&came), partitions: join(&partitions) };
+        Ok((epoch, stages))
+    }
+}
+
+/// Where what is done of a range waits on a rank.
+pub(super) fn places(resume: &Resume, rank: u32, range: u32) -> Vec<PathBuf> {
+    if !resume.temporary.is_empty() {
+        return resume.temporary.iter().map(|path| of_rank(path, rank)).collect();
+    }
+    let target = of_rank(&resume.target, range);
+    let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    vec![beside.unwrap_or(Path::new(".")).to_owned()]
+}
+
+/// What all ranks read in an epoch. Where all ranges are built it is what came.
+fn agreed(round: &Round, all: &[(Sum, Sum)]) -> Result<Sum, SortError> {
+    let (mut read, mut came) = (Sum::default(), Sum::default());
+    for (of_read, of_came) in all {
+        read.add(*of_read);
+        came.add(*of_came);
+    }
+    if round.owners.iter().all(Option::is_some) && read != came {
+        let (records_in, sum_in, records_out, sum_out) =
+            (read.records, read.crc, came.records, came.crc);
+        return Err(SortError::Lost { records_in, records_out, sum_in, sum_out });
+    }
+    Ok(read)
+}
+
+fn sum(tally: &Tally) -> Sum {
+    let (records, crc) = tally.came();
+    Sum { records, crc }
+}
+
+/// Partitions of several steps, each with all its runs.
+fn join(steps: &[Vec<Partition>]) -> Vec<(Vec<u64>, u64)> {
+    let count = steps.iter().map(Vec::len).max().unwrap_or(0);
+    let mut all = vec![(Vec::new(), 0); count];
+    for (number, partition) in steps.iter().flat_map(|step| step.iter().enumerate()) {
+        all[number].0.extend(partition.numbers());
+        all[number].1 += partition.spilled_records;
+    }
+    all
+}

@@ -1,0 +1,339 @@
+//! A sort that can be gone on with (`--resume`), whatever ended it: what is done waits on disk, and the same job
+//! begun again goes on there, with the same ranks or fewer.
+//!
+//! ```text
+//! look      what is there of this job, on which rank                        checkpoint
+//! deal      which rank goes on with which range, and reads which part       holders, parts
+//! build     phase one, in epochs; what is lost, from the first record on    building
+//! write     phase two, group by group                                      writing
+//! settle    what all read is what all wrote; then outputs get their names; what was kept goes
+//! ```
+//!
+//! Ranges are divided once, when the job first begins. So whoever goes on, each range is the same records, and
+//! its output has the same bytes. A lost range holds records of all inputs: they are read again for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use node::{BulkPort, Node};
+use pipeline::Failure;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::agreement::Agreement;
+use crate::cluster::building::{Builder, Built, Common, places};
+use crate::cluster::checkpoint::{Begun, Checkpoint, Sum};
+use crate::cluster::holders::{Holders, Round, Seen, deal};
+use crate::cluster::parts::Parts;
+use crate::cluster::statement::{Statement, same};
+use crate::cluster::writing::{Sorted, write};
+use crate::error::SortError;
+use crate::input::Inputs;
+use crate::job::{Job, Resume};
+use crate::phase::{Outcome, Run, add_up};
+use crate::ranked::names_rank;
+use crate::report::{RankReport, Report, SampleCost};
+use crate::stages::{Span, Tally};
+use crate::temporary::sweep;
+
+/// What a rank tells of a range that it sees.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Found {
+    begun: Begun,
+    epochs: u32,
+}
+
+/// What is there, and who goes on with it.
+struct Scene {
+    holders: Holders,
+    /// Those of the ranges that this rank goes on with.
+    mine: BTreeMap<u32, Checkpoint>,
+    /// What all ranges have in common, if there are any.
+    begun: Option<Begun>,
+}
+
+/// What became of a range, told to all.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Made {
+    range: u32,
+    sum: Sum,
+    /// What was read of all parts, as this range knows it.
+    read: Sum,
+}
+
+/// Sorts, going on where an earlier run ended.
+pub(super) async fn run(
+    node: &Node,
+    job: &Job,
+    resume: &Resume,
+    agreement: &mut Agreement,
+    port: Arc<BulkPort>,
+) -> Result<Report, Failure> {
+    let begin = node.now();
+    let statement = Statement::of(job).map_err(Failure::from);
+    let (statement, all) = agreement.with(node, statement.map(|own| (own.clone(), own))).await?;
+    same(&all)?;
+    let Scene { holders, mut mine, begun } = look(node, resume, agreement, &statement).await?;
+    let parts = match &begun {
+        None => Parts::begin(node, job, resume, agreement).await?,
+        Some(begun) if holders.rounds.is_empty() => Parts::none(begun.parts.clone()),
+        Some(begun) => Parts::again(node, job, resume, agreement, begun.parts.clone()).await?,
+    };
+    let drawn = agreement.with(node, Ok((node.random(), node.random()))).await?.1[0];
+    let common = match begun {
+        Some(Begun { division, parts, epochs, ranges, .. }) => {
+            Common { statement, division, parts, epochs, ranges: Some(ranges) }
+        }
+        None => Common {
+            statement,
+            division: drawn,
+            parts: parts.all.clone(),
+            epochs: Builder::epochs(job, &parts),
+            ranges: None,
+        },
+    };
+    let mut builder = Builder {
+        node,
+        job,
+        resume,
+        port,
+        common,
+        parts,
+        nothing: Arc::new(Inputs::none()),
+        stages: Vec::new(),
+        sample: SampleCost::default(),
+        read: Sum::default(),
+    };
+    let mut built = Vec::new();
+    for round in &holders.rounds {
+        let range = round.range_of(node.rank().0);
+        let goes_on = (0..)
+            .zip(&round.owners)
+            .any(|(range, owner)| owner.is_some() && holders.kept.contains(&range));
+        built.extend(match goes_on {
+            true => {
+                let found = range.and_then(|range| mine.remove(&range));
+                builder.go_on(agreement, round, found).await?
+            }
+            false => builder.begin(agreement, round).await?,
+        });
+    }
+    // Of those that are left all records have come.
+    let reopened = reopen(&builder, mine).await;
+    built.extend(agreement.with(node, reopened.map(|built| (built, ()))).await?.0);
+    built.sort_by_key(|built| built.checkpoint.begun.range);
+    let mut sorted = Vec::new();
+    for built in &mut built {
+        sorted.push(write(&builder, built).await?);
+    }
+    let seconds = node.seconds(node.now().since(begin));
+    let report = settle(&builder, agreement, &built, sorted, seconds).await?;
+    finish(node, agreement, built).await?;
+    Ok(report)
+}
+
+/// What is there of the job on all ranks, and who goes on with what.
+async fn look(
+    node: &Node,
+    resume: &Resume,
+    agreement: &mut Agreement,
+    statement: &Statement,
+) -> Result<Scene, Failure> {
+    let rank = node.rank().0;
+    let mut found = find(node, resume, BTreeSet::from([rank])).await;
+    let tell = |found: &Vec<Checkpoint>| -> Vec<Found> { found.iter().map(Found::of).collect() };
+    let told = found.as_ref().map(tell).unwrap_or_default();
+    let (own, mut all) = agreement.with(node, found.map(|found| (found, told))).await?;
+    found = Ok(own);
+    // Where each rank has a place of its own, those of ranks that are not there any more may be on any host.
+    let first = all.iter().flatten().map(|found| found.begun.parts.len() as u32).max();
+    let others: BTreeSet<u32> = (node.nodes()..first.unwrap_or(0)).collect();
+    if !others.is_empty() && is_ranked(resume) {
+        let more = find(node, resume, others).await;
+        let told = more.as_ref().map(tell).unwrap_or_default();
+        let (more, told) = agreement.with(node, more.map(|more| (more, told))).await?;
+        all.iter_mut().zip(told).for_each(|(all, told)| all.extend(told));
+        found = found.map(|own| own.into_iter().chain(more).collect());
+    }
+    let Some(begun) = chosen(&all) else {
+        let holders = Holders { rounds: vec![Round::first(node.nodes())], ..Holders::default() };
+        return Ok(Scene { holders, mine: BTreeMap::new(), begun: None });
+    };
+    if let Some(what) = statement.difference(&begun.statement) {
+        let what = format!("is of another sort: this one has {what}");
+        return Err(SortError::Checkpoint { file: begun.output, what }.into());
+    }
+    let seen: Vec<Seen> = (0..)
+        .zip(&all)
+        .flat_map(|(rank, told)| told.iter().map(move |found| (rank, found)))
+        .filter(|(_, found)| found.begun.division == begun.division)
+        .map(|(rank, Found { begun, epochs })| Seen { rank, range: begun.range, epochs: *epochs })
+        .collect();
+    let holders = deal(&seen, node.nodes(), begun.parts.len() as u32, begun.epochs);
+    let is_mine = |checkpoint: &Checkpoint| {
+        let Begun { range, division, .. } = checkpoint.begun;
+        division == begun.division
+            && holders.kept.contains(&range)
+            && holders.of[range as usize] == rank
+    };
+    let mut mine: BTreeMap<u32, Checkpoint> = BTreeMap::new();
+    for checkpoint in found?.into_iter().filter(is_mine) {
+        let range = checkpoint.begun.range;
+        let more =
+            mine.get(&range).is_none_or(|other| other.epochs.len() < checkpoint.epochs.len());
+        if more {
+            mine.insert(range, checkpoint);
+        }
+    }
+    Ok(Scene { holders, mine, begun: Some(begun) })
+}
+
+impl Found {
+    /// Without what only its own rank needs.
+    fn of(checkpoint: &Checkpoint) -> Found {
+        let begun = Begun { partitions: Vec::new(), ..checkpoint.begun.clone() };
+        Found { begun, epochs: checkpoint.epochs.len() as u32 }
+    }
+}
+
+fn is_ranked(resume: &Resume) -> bool {
+    match resume.temporary.is_empty() {
+        true => resume.target.parent().is_some_and(names_rank),
+        false => resume.temporary.iter().any(|path| names_rank(path)),
+    }
+}
+
+/// What this rank sees in the places of these ranks.
+async fn find(
+    node: &Node,
+    resume: &Resume,
+    ranks: BTreeSet<u32>,
+) -> Result<Vec<Checkpoint>, Failure> {
+    let mut found = Vec::new();
+    let first = |rank: u32| places(resume, rank, rank).swap_remove(0);
+    let all: BTreeSet<PathBuf> = ranks.into_iter().map(first).collect();
+    for place in all {
+        sweep(node, &place).await;
+        found.extend(Checkpoint::find(node, &place, &resume.name).await?);
+    }
+    Ok(found)
+}
+
+/// Of the divisions that are there, the one of which most ranges are.
+fn chosen(all: &[Vec<Found>]) -> Option<Begun> {
+    let mut divisions: BTreeMap<u64, (BTreeSet<u32>, &Begun)> = BTreeMap::new();
+    for Found { begun, .. } in all.iter().flatten() {
+        let entry = divisions.entry(begun.division).or_insert((BTreeSet::new(), begun));
+        entry.0.insert(begun.range);
+    }
+    let most = divisions.into_values().max_by_key(|(ranges, _)| ranges.len());
+    most.map(|(_, begun)| begun.clone())
+}
+
+/// Goes on with ranges that need no more records.
+async fn reopen(
+    builder: &Builder<'_>,
+    mine: BTreeMap<u32, Checkpoint>,
+) -> Result<Vec<Built>, Failure> {
+    let mut all = Vec::new();
+    for mut checkpoint in mine.into_values() {
+        checkpoint.hold(builder.node).await?;
+        all.push(builder.reopen(checkpoint, None).await?);
+    }
+    Ok(all)
+}
+
+/// What all read must be what all wrote; the report of it.
+async fn settle(
+    builder: &Builder<'_>,
+    agreement: &mut Agreement,
+    built: &[Built],
+    sorted: Vec<Sorted>,
+    seconds: f64,
+) -> Result<Report, Failure> {
+    let node = builder.node;
+    let whole = Tally::default();
+    whole.sampled(builder.sample);
+    let (mut stages, mut made) = (builder.stages.clone(), Vec::new());
+    let (mut own, mut passes, mut unevenness) = (Sum::default(), 2, 1.0_f64);
+    for (built, sorted) in built.iter().zip(sorted) {
+        let range = built.checkpoint.begun.range;
+        for span in sorted.spans {
+            let span = Span { begin: own.records, file: range as usize, ..span };
+            whole.goes_out(span, &*builder.job.contents)?;
+        }
+        own.add(sorted.sum);
+        passes = passes.max(sorted.passes);
+        unevenness = unevenness.max(sorted.unevenness);
+        add_up(&mut stages, sorted.stages);
+        made.push(Made { range, sum: sorted.sum, read: built.checkpoint.read() });
+    }
+    whole.came_in(own.records, own.crc);
+    let plan = match built.first() {
+        Some(built) => built.plan.clone(),
+        None => builder.idle()?,
+    };
+    let output = built.iter().find_map(|built| built.output.as_ref());
+    let run = Run { tally: whole, ..builder.run(&plan, output) };
+    let temp_peak_bytes = built.iter().map(|built| built.spill.peak_bytes()).sum();
+    let reason = "what is done is kept on disk, to be gone on with".to_owned();
+    let mut report =
+        run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })?;
+    (report.unevenness, report.seconds) = (unevenness, seconds);
+    let did = RankReport {
+        read_records: builder.read.records,
+        records: report.records,
+        bytes: report.bytes,
+        checksum: report.checksum,
+        seconds,
+        bottleneck: report.bottleneck.to_owned(),
+    };
+    let ((), all) = agreement.with(node, Ok(((), (did, made)))).await?;
+    let (ranks, made): (Vec<RankReport>, Vec<Vec<Made>>) = all.into_iter().unzip();
+    is_all(&made.concat(), builder.common.parts.len())?;
+    report.ranks = ranks;
+    Ok(report)
+}
+
+/// Every range is there once, all of them were built of the same input, and they are all of it.
+fn is_all(made: &[Made], ranges: usize) -> Result<(), SortError> {
+    let all: BTreeSet<u32> = made.iter().map(|made| made.range).collect();
+    assert!(all.len() == ranges && made.len() == ranges, "every range was dealt once");
+    let mut out = Sum::default();
+    made.iter().for_each(|made| out.add(made.sum));
+    match made.iter().find(|made| made.read != out) {
+        None => Ok(()),
+        Some(Made { read, .. }) => Err(SortError::Lost {
+            records_in: read.records,
+            records_out: out.records,
+            sum_in: read.crc,
+            sum_out: out.crc,
+        }),
+    }
+}
+
+/// Outputs get their names when those of all ranks have nothing left to fail but that; then what was kept goes.
+async fn finish(node: &Node, agreement: &mut Agreement, built: Vec<Built>) -> Result<(), Failure> {
+    let finished = async {
+        for built in &built {
+            let bytes = built.checkpoint.came().records * built.plan.record_bytes as u64;
+            if let Some(output) = &built.output {
+                output.finish(node, bytes).await?;
+            }
+        }
+        Ok(((), ()))
+    };
+    agreement.with(node, finished.await).await?;
+    let named = async {
+        for output in built.iter().filter_map(|built| built.output.as_ref()) {
+            crate::output::Output::clone(output).name(node).await?;
+        }
+        Ok(((), ()))
+    };
+    agreement.with(node, named.await).await?;
+    for Built { checkpoint, spill, .. } in built {
+        checkpoint.remove(node).await;
+        spill.remove(node).await;
+    }
+    Ok(())
+}

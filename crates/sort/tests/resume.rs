@@ -1,0 +1,284 @@
+//! Sorts that are gone on with, on the deterministic driver: whatever ended them, and whoever goes on, the outputs
+//! are those of a sort that nothing has ended.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{drawn_order, drawn_records, drawn_tuning, job, sorted};
+use kernel::patterns::{Pattern, draw};
+use machine::{Driver, Durability};
+use node::Random;
+use pipeline::{Control, Failure};
+use record::{Order, Ties};
+use sort::{Choice, Job, Report, Resume, Source, Target, of_rank};
+
+/// A sort with three ranks of their own inputs, in a few steps.
+struct Case {
+    order: Order,
+    job: Job,
+    parts: Vec<Vec<u8>>,
+}
+
+impl Case {
+    fn new(seed: u64, ranks: u32, records: usize) -> Case {
+        let mut random = Random::new(seed);
+        let order = drawn_order(&mut random);
+        let mut job = job(&[], "/out-{rank}", &order);
+        job.plan = Choice::TwoPass;
+        job.tuning = drawn_tuning(&mut random);
+        job.tuning.steps = Some(1 + random.below(4) as u32);
+        let sources = vec![Source::Path("/in-{rank}".into())];
+        let (name, target) = ("/out-{rank}".to_owned(), "/out-{rank}".into());
+        job.resume = Some(Resume { name, sources, target, temporary: Vec::new() });
+        let each = |_| {
+            let count = random.below(records);
+            drawn_records(&mut random, order.record_bytes(), count + 1)
+        };
+        let parts = (0..ranks).map(each).collect();
+        Case { order, job, parts }
+    }
+
+    fn begin(&self, seed: u64) -> Driver {
+        let driver = Driver::new(seed, self.parts.len() as u32);
+        for (rank, part) in (0..).zip(&self.parts) {
+            driver.disks(rank).put(&input(rank), part.clone());
+        }
+        driver
+    }
+
+    fn expected(&self) -> Vec<u8> {
+        sorted(&self.parts.concat(), &self.order)
+    }
+
+    /// The outputs of all ranges, one behind the other, wherever each is.
+    fn outputs(&self, driver: &Driver, ranks: u32) -> Option<Vec<u8>> {
+        let find = |range| (0..ranks).find_map(|rank| driver.disks(rank).get(&output(range)));
+        let ranges = 0..self.parts.len() as u32;
+        ranges.map(find).collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+    }
+}
+
+fn input(rank: u32) -> PathBuf {
+    of_rank(&PathBuf::from("/in-{rank}"), rank)
+}
+
+fn output(range: u32) -> PathBuf {
+    of_rank(&PathBuf::from("/out-{rank}"), range)
+}
+
+fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
+    let job = job.clone();
+    let ends = driver.run(move |node| {
+        let mut job = Job { control: Control::default(), ..job.clone() };
+        let rank = node.rank().0;
+        job.sources = vec![Source::Path(input(rank))];
+        job.target = Target::Path(output(rank));
+        async move { sort::run(&node, &job).await }
+    });
+    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+}
+
+fn check(ends: Vec<Result<Report, Failure>>, what: &str) -> Vec<Report> {
+    ends.into_iter().map(|end| end.unwrap_or_else(|failure| panic!("{what}: {failure}"))).collect()
+}
+
+/// Nothing is left beside inputs and outputs.
+fn check_swept(driver: &Driver, ranks: u32, what: &str) {
+    for rank in 0..ranks {
+        for path in driver.disks(rank).paths() {
+            assert!(!path.to_string_lossy().contains("gristmill"), "{what}: {}", path.display());
+        }
+    }
+}
+
+/// The machine begins again with what is on its disks: rank `r` has those of `from[r]`.
+fn again(driver: &Driver, seed: u64, from: &[Vec<u32>]) -> Driver {
+    let next = Driver::new(seed, from.len() as u32);
+    for (rank, all) in (0..).zip(from) {
+        for &old in all {
+            for path in driver.disks(old).paths() {
+                let bytes = driver.disks(old).get(&path).expect("it is listed");
+                next.disks(rank).put(&path, bytes);
+            }
+        }
+    }
+    next
+}
+
+#[test]
+fn what_nothing_ends_is_sorted_and_leaves_nothing() {
+    for seed in 0..60 {
+        let ranks = 1 + (seed % 4) as u32;
+        let case = Case::new(seed, ranks, 2000);
+        let driver = case.begin(seed);
+        let reports = check(run(&driver, &case.job), &format!("seed {seed}"));
+        assert!(case.outputs(&driver, ranks) == Some(case.expected()), "seed {seed}");
+        check_swept(&driver, ranks, &format!("seed {seed}"));
+        let all = case.parts.concat().len() as u64 / case.order.record_bytes() as u64;
+        let read: u64 = reports[0].ranks.iter().map(|rank| rank.read_records).sum();
+        assert_eq!(read, all, "seed {seed}");
+        assert_eq!(reports.last().unwrap().clone().of_all().records, all, "seed {seed}");
+    }
+}
+
+/// A rank dies at any moment, and again and again while others go on: in the end all is sorted.
+#[test]
+fn every_death_is_gone_on_with() {
+    let (mut deaths, mut went_on) = (0, 0);
+    for seed in 0..12 {
+        let case = Case::new(seed, 3, 400);
+        let mut driver = case.begin(seed);
+        let mut random = Random::new(seed);
+        let all = case.parts.concat().len() / case.order.record_bytes();
+        for life in 0.. {
+            assert!(life < 40, "seed {seed}: it never ends");
+            for rank in 0..3 {
+                driver.disks(rank).set_durability(Durability::Synced);
+            }
+            let victim = random.below(3) as u32;
+            // Later and later: some step is done each time.
+            let nth = 1 + random.below(700 * (life + 1)) as u64;
+            driver.kill(victim, nth);
+            let ends = run(&driver, &case.job);
+            if driver.deaths() == 0 {
+                let reports = check(ends, &format!("seed {seed}, life {life}"));
+                let read: u64 = reports[0].ranks.iter().map(|rank| rank.read_records).sum();
+                went_on += usize::from((read as usize) < all);
+                break;
+            }
+            deaths += 1;
+            driver.disks(victim).crash(random.below(1 << 30) as u64);
+            driver = again(&driver, seed + 1000 * life as u64, &[vec![0], vec![1], vec![2]]);
+        }
+        assert!(case.outputs(&driver, 3) == Some(case.expected()), "seed {seed}");
+        check_swept(&driver, 3, &format!("seed {seed}"));
+    }
+    assert!(deaths > 20, "only {deaths} deaths");
+    assert!(went_on > 3, "only {went_on} did not read all again");
+}
+
+/// How a sort that was ended is gone on with.
+fn ended(case: &Case, seed: u64) -> Option<Driver> {
+    let driver = case.begin(seed);
+    let mut random = Random::new(seed);
+    driver.kill(random.below(3) as u32, 200 + random.below(3000) as u64);
+    let _ = run(&driver, &case.job);
+    (driver.deaths() > 0).then_some(driver)
+}
+
+fn has_begun(driver: &Driver) -> bool {
+    let all = (0..2).flat_map(|rank| driver.disks(rank).paths());
+    all.into_iter().any(|path| path.to_string_lossy().ends_with(".begun"))
+}
+
+/// A rank's disk is gone, but for its input: its range is built again.
+#[test]
+fn what_is_lost_is_built_again() {
+    let (mut lost, mut found) = (0, 0);
+    for seed in 0..40 {
+        let case = Case::new(seed, 3, 600);
+        let Some(driver) = ended(&case, seed) else { continue };
+        let victim = (seed % 3) as u32;
+        let from = [vec![0], vec![1], vec![2]].map(|all| match all[0] == victim {
+            true => Vec::new(),
+            false => all,
+        });
+        found += usize::from(driver.disks(victim).paths().len() > 1);
+        let driver = again(&driver, seed, &from);
+        driver.disks(victim).put(&input(victim), case.parts[victim as usize].clone());
+        check(run(&driver, &case.job), &format!("seed {seed}"));
+        assert!(case.outputs(&driver, 3) == Some(case.expected()), "seed {seed}");
+        check_swept(&driver, 3, &format!("seed {seed}"));
+        lost += 1;
+    }
+    assert!(lost > 15 && found > 10, "{lost} lost, {found} had something");
+}
+
+/// Two ranks go on with what three began; the third's disk is one of theirs now, or gone.
+#[test]
+fn fewer_may_go_on() {
+    let mut runs = 0;
+    for seed in 0..40 {
+        let case = Case::new(seed, 3, 600);
+        let Some(driver) = ended(&case, seed) else { continue };
+        // Where nothing is durable yet, two ranks begin a sort of two parts.
+        if !has_begun(&driver) {
+            continue;
+        }
+        let is_gone = seed % 2 == 0;
+        let from = if is_gone { [vec![0], vec![1]] } else { [vec![0], vec![1, 2]] };
+        let driver = again(&driver, seed, &from);
+        driver.disks(0).put(&input(2), case.parts[2].clone());
+        check(run(&driver, &case.job), &format!("seed {seed}"));
+        assert!(case.outputs(&driver, 2) == Some(case.expected()), "seed {seed}");
+        check_swept(&driver, 2, &format!("seed {seed}"));
+        runs += 1;
+    }
+    assert!(runs > 15, "{runs}");
+}
+
+/// What is lost cannot be built again without all inputs: it is said which, and what is there stays.
+#[test]
+fn without_its_input_nothing_is_built_again() {
+    let mut refused = 0;
+    for seed in 0..20 {
+        let case = Case::new(seed, 3, 600);
+        let Some(driver) = ended(&case, seed) else { continue };
+        let began = has_begun(&driver);
+        let driver = again(&driver, seed, &[vec![0], vec![1]]);
+        let ends = run(&driver, &case.job);
+        for end in ends {
+            let Err(failure) = end else { continue };
+            let said = failure.to_string();
+            assert!(said.contains("part 2 of the input"), "seed {seed}: {said}");
+            refused += usize::from(began);
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+/// What waits is of a sort by another key, or of another input.
+#[test]
+fn another_job_is_refused() {
+    let case = Case::new(3, 3, 600);
+    let driver = (1..).find_map(|seed| ended(&case, seed)).expect("one of them dies");
+    let mut other = Case::new(3, 3, 600);
+    let ties = if case.job.contents.is_stable() { Ties::Record } else { Ties::Position };
+    let order = Order::new(case.order.record_bytes(), case.order.keys(), ties).unwrap();
+    other.job.contents = job(&[], "", &order).contents;
+    let driver = again(&driver, 1, &[vec![0], vec![1], vec![2]]);
+    for end in run(&driver, &other.job) {
+        let said = end.unwrap_err().to_string();
+        assert!(said.contains("is of another sort"), "{said}");
+    }
+}
+
+/// A disk that loses what it said it had is found out: records are missing or changed, and that is told.
+#[test]
+fn a_disk_that_does_not_sync_is_found_out() {
+    let order = Order::gensort(Ties::Record);
+    let mut wrong = 0;
+    for seed in 0..40 {
+        let mut case = Case::new(seed, 3, 600);
+        case.order = order.clone();
+        case.job.contents = job(&[], "", &order).contents;
+        case.parts = (0..3).map(|rank| draw(Pattern::Uniform, rank, 400, 100)).collect();
+        case.job.tuning.steps = Some(4);
+        let driver = case.begin(seed);
+        let mut random = Random::new(seed);
+        for rank in 0..3 {
+            driver.disks(rank).set_durability(Durability::Never);
+        }
+        driver.kill(1, 1000 + random.below(3000) as u64);
+        let _ = run(&driver, &case.job);
+        driver.disks(1).crash(seed);
+        let next = again(&driver, seed, &[vec![0], vec![1], vec![2]]);
+        let ends = run(&next, &case.job);
+        wrong += usize::from(ends.iter().any(Result::is_err));
+        if ends.iter().all(Result::is_ok) {
+            assert!(case.outputs(&next, 3) == Some(case.expected()), "seed {seed}");
+        }
+    }
+    assert!(wrong > 0, "nothing showed that syncs are needed");
+}
