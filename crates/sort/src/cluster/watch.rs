@@ -48,9 +48,15 @@ impl Watch {
         Ok(Watch { task: task.map_err(|cause| Failure::NoThread { stage: "watch", cause })? })
     }
 
-    /// Tells all others that this one has failed, if they do not know.
+    /// Tells all others that this one has failed, if they do not know: what they have agreed on, each finds itself.
     pub(super) async fn alarm(&self, node: &Node, failure: &Failure) {
-        let of = |error: &SortError| matches!(error, SortError::Elsewhere { .. });
+        let of = |error: &SortError| {
+            use SortError::{Checkpoint, Different, Elsewhere, PartGone};
+            matches!(
+                error,
+                Elsewhere { .. } | Different { .. } | Checkpoint { .. } | PartGone { .. }
+            )
+        };
         let is_known = match failure {
             Failure::Program(error) => error.downcast_ref().is_some_and(of),
             _ => false,
