@@ -22,6 +22,7 @@ mod holders;
 mod member;
 mod parts;
 mod planning;
+mod range;
 mod resume;
 mod sampling;
 mod statement;

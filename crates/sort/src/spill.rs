@@ -11,6 +11,7 @@
 //! keys, and each gives its space back when everything in it has been read. A directory that is full gets no
 //! more; the others go on. What is divided again goes to new files, the next generation.
 
+mod kept;
 mod log;
 
 use std::io::ErrorKind;
@@ -20,11 +21,11 @@ use std::sync::Arc;
 
 use node::{Close, Closed, DiskError, File, Guarded, Node, Open};
 use pipeline::Failure;
-use serde::{Deserialize, Serialize};
 
 use crate::input::BLOCK_BYTES;
 use crate::job::IoChoice;
 use crate::temporary::Temporary;
+pub(crate) use kept::Kept;
 use log::{Logs, Taken};
 
 /// Nobody else reads what is spilled.
@@ -77,15 +78,6 @@ struct State {
     closed: bool,
 }
 
-/// Spill files that outlive their run, as who goes on with them must know them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    pub directories: Vec<PathBuf>,
-    pub paths: Vec<PathBuf>,
-    /// How many files each directory has, and whether they can have holes.
-    kinds: Vec<(usize, bool)>,
-}
-
 impl Spill {
     /// Nothing is spilled yet; so many bytes will be, about.
     pub(crate) fn new(
@@ -97,77 +89,6 @@ impl Spill {
         let how = Open::Create { direct: io != IoChoice::Buffered, mode: MODE };
         let shared = Arc::new(Guarded::new(node, "spill files", State::default()));
         Spill { directories: Arc::new(directories), how, expected, shared }
-    }
-
-    /// Makes the files at once, with names that begin so: they outlive the run.
-    pub(crate) async fn keep(&self, node: &Node, stem: &str) -> Result<Kept, Failure> {
-        let how = kept(self.how);
-        let (mut files, mut kinds) = (Vec::new(), Vec::new());
-        for directory in self.directories.iter() {
-            let mut count = 1;
-            let mut made = 0;
-            let mut holes = true;
-            while made < count {
-                let path = directory.join(format!("{stem}spill-{}", files.len()));
-                // What an earlier job left there is nobody's.
-                let _ = node.remove(&path).await;
-                let file = node.open(&path, how).await;
-                let file = file.map_err(|error| cannot_make(directory, error))?;
-                if made == 0 {
-                    holes = file.release(node, 0..BLOCK_BYTES).await.is_ok();
-                    count = if holes { 1 } else { FILES_WITHOUT_HOLES };
-                }
-                files.push(Temporary { file, path });
-                made += 1;
-            }
-            kinds.push((count, holes));
-        }
-        let paths = files.iter().map(|file| file.path.clone()).collect();
-        self.begin(node, files, kinds.clone()).await;
-        Ok(Kept { directories: self.directories.to_vec(), paths, kinds })
-    }
-
-    /// Opens files that were kept; of each so many bytes are used.
-    pub(crate) async fn open_kept(
-        &self,
-        node: &Node,
-        kept_files: &Kept,
-        ends: &[u64],
-    ) -> Result<(), DiskError> {
-        let mut files = Vec::new();
-        for path in &kept_files.paths {
-            node.metadata(path).await?;
-            let file = node.open(path, kept(self.how)).await?;
-            files.push(Temporary { file, path: path.clone() });
-        }
-        self.begin(node, files, kept_files.kinds.clone()).await;
-        self.shared
-            .change(node, |state| {
-                for (file, &end) in ends.iter().enumerate() {
-                    state.logs.begins_at(file, end);
-                }
-            })
-            .await;
-        Ok(())
-    }
-
-    async fn begin(&self, node: &Node, files: Vec<Temporary>, kinds: Vec<(usize, bool)>) {
-        self.shared
-            .change(node, |state| {
-                state.logs = Logs::new(&kinds, self.expected);
-                state.kept = files.len();
-                (state.files, state.kinds) = (files, kinds);
-            })
-            .await;
-    }
-
-    /// Makes all that was written to files that are kept durable.
-    pub(crate) async fn sync(&self, node: &Node) -> Result<(), DiskError> {
-        let files = self.shared.look(|state| state.files[..state.kept].to_vec());
-        for Temporary { file, .. } in files {
-            file.sync(node).await?;
-        }
-        Ok(())
     }
 
     /// How many directories there are.
@@ -394,12 +315,6 @@ impl Close for Spill {
 /// The files have names that say nothing to anybody.
 fn cannot_make(directory: &Path, error: DiskError) -> DiskError {
     DiskError { verb: "make temporary files in", path: directory.to_owned(), ..error }
-}
-
-/// How a file is opened that outlives the run.
-fn kept(how: Open) -> Open {
-    let Open::Create { direct, mode } = how else { return how };
-    Open::Keep { direct, mode }
 }
 
 fn is_full(error: &DiskError) -> bool {

@@ -21,10 +21,11 @@ use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::agreement::Agreement;
-use crate::cluster::building::{Builder, Built, Common, places};
+use crate::cluster::building::{Builder, Common};
 use crate::cluster::checkpoint::{Begun, Checkpoint, Sum};
 use crate::cluster::holders::{Holders, Round, Seen, deal};
 use crate::cluster::parts::Parts;
+use crate::cluster::range::{Built, places};
 use crate::cluster::statement::{Statement, same};
 use crate::cluster::writing::{Sorted, write};
 use crate::error::SortError;
@@ -80,6 +81,7 @@ pub(super) async fn run(
         Some(begun) => Parts::again(node, job, resume, agreement, begun.parts.clone()).await?,
     };
     let drawn = agreement.with(node, Ok((node.random(), node.random()))).await?.1[0];
+    let went_on = begun.is_some();
     let common = match begun {
         Some(Begun { division, parts, epochs, ranges, .. }) => {
             Common { statement, division, parts, epochs, ranges: Some(ranges) }
@@ -101,6 +103,7 @@ pub(super) async fn run(
         parts,
         nothing: Arc::new(Inputs::none()),
         stages: Vec::new(),
+        went_on,
         sample: SampleCost::default(),
         read: Sum::default(),
     };
@@ -276,7 +279,11 @@ async fn settle(
     let output = built.iter().find_map(|built| built.output.as_ref());
     let run = Run { tally: whole, ..builder.run(&plan, output) };
     let temp_peak_bytes = built.iter().map(|built| built.spill.peak_bytes()).sum();
-    let reason = "what is done is kept on disk, to be gone on with".to_owned();
+    let total: u64 = builder.common.parts.iter().map(|part| part.records).sum();
+    let reason = match builder.went_on {
+        true => format!("went on with what was kept of {total} records"),
+        false => "all that is done is kept on disk, to be gone on with".to_owned(),
+    };
     let mut report =
         run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })?;
     (report.unevenness, report.seconds) = (unevenness, seconds);

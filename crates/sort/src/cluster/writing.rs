@@ -10,8 +10,9 @@
 
 use pipeline::{Failure, StageReport};
 
-use crate::cluster::building::{Builder, Built};
+use crate::cluster::building::Builder;
 use crate::cluster::checkpoint::{Sum, Written};
+use crate::cluster::range::Built;
 use crate::output::Layout;
 use crate::partition::{Partition, Run as Extents};
 use crate::phase::{Run, add_up};

@@ -1,0 +1,147 @@
+//! `sort --resume`: whatever ends a sort, the same command again goes on where it was.
+
+mod common;
+#[path = "../../node-mpi/tests/common/launch.rs"]
+mod launch;
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use common::{GRISTMILL, Place, RECORD_BYTES, Ran, sorted};
+
+/// 60 MB, of which a sort holds a quarter: four epochs.
+const RECORDS: u64 = 600_000;
+const SORT: &str = "sort --format gensort in -o out -S 16M --resume";
+
+/// A step of a sort takes less.
+const STEP: Duration = Duration::from_secs(60);
+
+/// Waits until a file whose name ends so is there, or the child has ended.
+fn until_there(place: &Place, end: &str, child: &mut Child) -> bool {
+    let begin = Instant::now();
+    loop {
+        if place.unfinished().iter().any(|name| name.ends_with(end)) {
+            return true;
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        assert!(begin.elapsed() < STEP, "no {end}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Ends a sort when such an entry is there.
+fn ended_at(place: &Place, end: &str, signal: Signal) -> Option<Ran> {
+    let mut child = place.start(SORT);
+    let met = until_there(place, end, &mut child);
+    if met {
+        let _ = kill_process(Pid::from_child(&child), signal);
+    }
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    (met && ran.code != 0).then_some(ran)
+}
+
+#[test]
+fn a_sort_goes_on_where_it_was_killed() {
+    let place = Place::with_records(RECORDS);
+    let expected = sorted(&place.read("in"), RECORD_BYTES);
+    for (end, signal) in [
+        (".begun", Signal::KILL),
+        (".epoch-1", Signal::KILL),
+        (".epoch-2", Signal::INT),
+        (".part-0", Signal::KILL),
+        (".part-2", Signal::TERM),
+    ] {
+        place.write("out", "old");
+        let Some(ran) = ended_at(&place, end, signal) else { continue };
+        assert_eq!(ran.code, 128 + signal.as_raw(), "{}", ran.err);
+        assert_eq!(place.read("out"), b"old");
+        assert!(place.unfinished().iter().any(|name| name.ends_with(end)), "{end} is kept");
+        let report = place.run(&format!("{SORT} --json")).succeeded().json();
+        assert!(place.read("out") == expected, "after {end}");
+        assert!(place.unfinished().is_empty(), "after {end}");
+        let read = report["stages"].as_array().unwrap();
+        let read = read.iter().find(|stage| stage["name"] == "reader");
+        let read = read.map_or(0, |stage| stage["bytes"].as_u64().unwrap());
+        match end {
+            ".begun" => {}
+            ".epoch-1" | ".epoch-2" => assert!(read < RECORDS * 100, "{end}: {read}"),
+            _ => assert_eq!(read, 0, "{end}"),
+        }
+    }
+}
+
+/// Other sorts, and the same one without `--resume`, leave alone what is kept.
+#[test]
+fn what_is_kept_is_not_swept() {
+    let place = Place::with_records(RECORDS);
+    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else { return };
+    let kept = |place: &Place| {
+        place.unfinished().into_iter().filter(|name| !name.ends_with(".tmp")).count()
+    };
+    let before = kept(&place);
+    assert!(before > 2);
+    place.run("sort --format gensort in -o other -S 16M").succeeded();
+    assert_eq!(kept(&place), before);
+    place.run(SORT).succeeded();
+    assert!(place.unfinished().is_empty() && place.read("out") == place.read("other"));
+}
+
+/// The input was changed, or the command says another order.
+#[test]
+fn what_is_of_another_sort_is_refused() {
+    let place = Place::with_records(RECORDS);
+    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else { return };
+    let ran = place.run(&format!("{SORT} --key 2+8"));
+    assert!(ran.code == 2 && ran.err.contains("is of another sort"), "{}", ran.err);
+    place.run(&format!("gensort -b7 {RECORDS} in")).succeeded();
+    let ran = place.run(SORT);
+    assert!(ran.code == 2 && ran.err.contains("part 0"), "{}", ran.err);
+}
+
+#[test]
+fn what_cannot_be_gone_on_with_is_refused() {
+    let place = Place::with_records(10);
+    std::fs::create_dir(place.path("set")).unwrap();
+    for (arguments, what) in [
+        ("- -o out", "standard input"),
+        ("in", "output"),
+        ("in -o set", "set of files"),
+        ("in -o out --plan merge", "two passes"),
+    ] {
+        let ran = place.run(&format!("sort --format gensort --resume {arguments}"));
+        assert!(ran.code == 2 && ran.err.contains(what), "{arguments}: {}", ran.err);
+    }
+}
+
+/// Three ranks begin, one is killed; two of them go on, and the outputs are those of three.
+#[test]
+fn fewer_ranks_go_on() {
+    let place = Place::with_records(RECORDS);
+    let expected = sorted(&place.read("in"), RECORD_BYTES);
+    let sort = "sort --format gensort in -o out-{rank} -S 16M --resume";
+    for end in ["-1.epoch-0", "-2.part-0"] {
+        let start = |ranks| {
+            let mut command = launch::launcher(ranks, "gristmill sort --resume")?;
+            command.arg(GRISTMILL).args(sort.split_whitespace()).current_dir(place.path("."));
+            Some(command.spawn().unwrap())
+        };
+        let Some(mut child) = start(3) else { return };
+        if until_there(&place, end, &mut child) {
+            let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+        }
+        launch::ended(child);
+        Ran::from(launch::ended(start(2).unwrap())).succeeded();
+        // It may have ended before it was met: then two have begun again.
+        let outputs = (0..3).filter(|rank| place.path(&format!("out-{rank}")).exists());
+        let all: Vec<u8> = outputs.flat_map(|rank| place.read(&format!("out-{rank}"))).collect();
+        assert!(all == expected, "after {end}");
+        assert!(place.unfinished().is_empty(), "{:?}", place.unfinished());
+        for rank in 0..3 {
+            let _ = std::fs::remove_file(place.path(&format!("out-{rank}")));
+        }
+    }
+}
