@@ -4,6 +4,8 @@
 //! that one worker and all of a stage reach while they are busy. The slowest stage sets the rate of the
 //! whole, so it is marked; others that starve or are blocked have more workers than they need.
 
+pub mod ranks;
+
 use pipeline::StageReport;
 use sort::Report;
 
@@ -30,16 +32,31 @@ pub fn table(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// What was done how, and how fast.
-fn done(report: &Report) -> String {
-    let rate = report.bytes as f64 / 1e6 / report.seconds;
+/// The same in a line, for a terminal.
+pub fn line(report: &Report) -> String {
     format!(
-        "{}: {} records ({}) in {} {}, {:.3} s{}",
-        report.plan,
+        "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
         grouped(report.records),
         readable(report.bytes),
-        report.passes,
-        if report.passes == 1 { "pass" } else { "passes" },
+        report.seconds,
+        readable((report.bytes as f64 / report.seconds) as u64),
+        report.bottleneck,
+    )
+}
+
+/// What was done how, and how fast.
+fn done(report: &Report) -> String {
+    done_by(report.plan, report.passes, report)
+}
+
+/// The same, of whoever did it.
+fn done_by(who: &str, passes: u32, report: &Report) -> String {
+    let rate = report.bytes as f64 / 1e6 / report.seconds;
+    format!(
+        "{who}: {} records ({}) in {passes} {}, {:.3} s{}",
+        grouped(report.records),
+        readable(report.bytes),
+        if passes == 1 { "pass" } else { "passes" },
         report.seconds,
         if rate.is_finite() { format!(", {} MB/s", figure(rate, 1)) } else { String::new() },
     )
@@ -89,22 +106,7 @@ fn foot(report: &Report) -> Vec<String> {
         format!("is {:.2} times their mean", report.unevenness),
     ];
     let line = |label, parts: &[String]| labelled(label, parts.iter().map(String::as_str));
-    let mut lines = vec![line("disk", &disk), line("sample", &sample), line("uneven", &uneven)];
-    lines.extend(ranks(report).map(|parts| line("ranks", &parts)));
-    lines
-}
-
-/// What the ranks of a job did, of whom this is one.
-fn ranks(report: &Report) -> Option<[String; 3]> {
-    let slowest = (0..).zip(&report.ranks).max_by(|(_, a), (_, b)| a.seconds.total_cmp(&b.seconds));
-    let (rank, slowest) = slowest?;
-    let records = report.ranks.iter().map(|rank| rank.records).sum();
-    let all = report.ranks.len();
-    Some([
-        format!("{all} sorted {} records, the table is of rank 0;", grouped(records)),
-        format!("the largest has {:.2} times their mean;", report.skew()),
-        format!("the slowest, rank {rank} ({}), took {:.3} s", slowest.bottleneck, slowest.seconds),
-    ])
+    vec![line("disk", &disk), line("sample", &sample), line("uneven", &uneven)]
 }
 
 /// A number in seven columns, in millions if it has more digits.

@@ -1,4 +1,6 @@
-//! `gristmill doctor`: what this machine offers a sort.
+//! `gristmill doctor`: what this machine offers a sort, alone or as one of several.
+
+mod mpi;
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +14,7 @@ use crate::failure::{CliFailure, Exit};
 use crate::size::readable;
 use crate::{machine, progress, say};
 
-/// Show what this machine offers a sort: cores, memory, limits, direct I/O, free space.
+/// Show what this machine offers a sort: cores, memory, limits, direct I/O, free space, MPI.
 #[derive(Args)]
 pub struct Arguments {
     /// Directories to look at
@@ -88,6 +90,7 @@ async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<
 fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
     let memory = facts_of_memory();
     let limit = machine::memory_limit(None);
+    let mpi = mpi::Mpi::look();
     if json {
         let places = directories.iter().map(|place| {
             json!({
@@ -105,6 +108,7 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
             "default_memory_limit_bytes": limit,
             "open_file_limit": open_file_limit(),
             "directories": places.collect::<Vec<_>>(),
+            "mpi": mpi.json(),
         });
         if let Some(failure) = directories.iter().find_map(|place| place.offer.as_ref().err()) {
             value["error"] = crate::json::error(failure)["error"].take();
@@ -128,5 +132,5 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
         say::out(format!("  free space          {}", readable(offer.free_bytes)))?;
         say::out(format!("  direct I/O          {direct}"))?;
     }
-    Ok(())
+    say::out(mpi.text())
 }

@@ -12,7 +12,7 @@ use pipeline::Failure;
 
 use crate::files::is_standard_output;
 use crate::signals::READER_GONE_CODE;
-use crate::{json, say};
+use crate::{job, json, say};
 
 /// How a command that did its work ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl CliFailure {
         if self.kind == say::READER_GONE || self.kind == say::TOLD {
             return ExitCode::from(self.code);
         }
-        say::err(format!("gristmill: {}", self.message));
+        say::end(format!("gristmill: {}", self.message));
         if self.json {
             // When that fails too, the line above and the exit code are all that can be told.
             let _ = say::out(json::error(self));
@@ -141,6 +141,9 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
+    }
+    if job::leaves_usage_to_another() {
+        return ExitCode::from(FAILED);
     }
     without_far_guess(&mut error);
     say::err(told(&error));

@@ -22,6 +22,16 @@ const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TA
 const LOCAL_SIZES: [&str; 3] =
     ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"];
 
+/// What they say of which rank this is, before MPI does.
+const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+
+/// How many command lines Open MPI has started; others do not say.
+const COMMAND_LINES: &str = "OMPI_NUM_APP_CTX";
+
+/// Launchers end all ranks when one has failed, Open MPI within a second or two: who leaves a failure to rank 0 gives
+/// it so long to tell it.
+const RANK_0_TELLS: Duration = Duration::from_secs(3);
+
 /// After a failure ranks wait for each other so long: one that is gone never comes.
 const PARTING: Duration = Duration::from_secs(3);
 
@@ -29,16 +39,22 @@ const PARTING: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct Job {
     session: Arc<Session>,
+    /// Whether failures are told as JSON, too.
+    json: bool,
 }
 
 impl Job {
     /// Joins the other ranks, if a launcher has started some.
-    pub fn join() -> Result<Option<Job>, CliFailure> {
+    pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
         if !launched() || is_only_rank() {
             return Ok(None);
         }
-        let session = Arc::new(Session::start().map_err(|error| no_network(&error))?);
-        Ok((session.nodes() > 1).then_some(Job { session }))
+        let session = Arc::new(Session::start().map_err(|error| no_start(&error, json))?);
+        let job = (session.nodes() > 1).then_some(Job { session, json });
+        if job.as_ref().is_some_and(|job| !job.is_first()) {
+            say::leave_it_to_another();
+        }
+        Ok(job)
     }
 
     /// How letters go to the other ranks.
@@ -56,14 +72,19 @@ impl Job {
         self.session.rank()
     }
 
+    /// How many there are.
+    pub fn ranks(&self) -> u32 {
+        self.session.nodes()
+    }
+
     /// What to do when the network fails: then every rank ends itself.
     pub fn on_failure(&self, remove: impl Fn() + Send + 'static) {
-        let is_first = self.is_first();
+        let (is_first, json) = (self.is_first(), self.json);
         self.session.on_failure(move |error| {
             remove();
             scratch::remove_all();
             if is_first || error.peer == Some(Rank(0)) {
-                no_network(error).tell();
+                no_network(error).with_json(json).tell();
             }
         });
     }
@@ -91,6 +112,35 @@ impl Job {
 /// Whether a launcher has started this process, and no other.
 pub fn is_only_rank() -> bool {
     launched() && number(&SIZES) == Some(1)
+}
+
+/// Whether rank 0 tells what is wrong with the command line, which all ranks have; it has had time to when this
+/// comes back.
+pub fn leaves_usage_to_another() -> bool {
+    let sorts = env::args_os().nth(1).is_some_and(|command| command == "sort");
+    let leaves = sorts && is_later_rank() && number(&[COMMAND_LINES]).unwrap_or(1) == 1;
+    if leaves {
+        thread::sleep(RANK_0_TELLS);
+    }
+    leaves
+}
+
+/// Whether a launcher has started this process, and not as the first one.
+fn is_later_rank() -> bool {
+    launched() && number(&RANKS).is_some_and(|rank| rank > 0)
+}
+
+/// A rank that cannot join. Mostly none can, and rank 0 tells why; where it could not have known, the launcher
+/// has not ended this one meanwhile, which tells it.
+fn no_start(error: &NetworkError, json: bool) -> CliFailure {
+    let failure = no_network(error);
+    if !is_later_rank() {
+        return failure.with_json(json);
+    }
+    thread::sleep(RANK_0_TELLS);
+    let rank = number(&RANKS).unwrap_or(0);
+    let message = format!("rank {rank} on {}: {}", node_real::host_name(), failure.message);
+    CliFailure { message, ..failure }
 }
 
 /// Ranks on this host, which share its memory and its cores.

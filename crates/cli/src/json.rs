@@ -5,15 +5,48 @@ use pipeline::{Move, StageReport};
 use serde_json::{Value, json};
 
 use crate::failure::CliFailure;
+use crate::sort::{Part, Together};
 
-/// The report of a sort.
-pub fn report(report: &Report, peak_rss_bytes: u64) -> Value {
+/// The report of a sort; rank 0 knows more of a job than what its ranks have agreed on.
+pub fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
     let mut value = of_node(report, peak_rss_bytes);
-    if !report.ranks.is_empty() {
-        value["ranks"] = report.ranks.iter().map(rank).collect();
-        value["skew"] = report.skew().into();
+    if report.ranks.is_empty() {
+        return value;
     }
+    let mut ranks: Vec<Value> = report.ranks.iter().map(rank).collect();
+    for (rank, part) in ranks.iter_mut().zip(&together.parts) {
+        add_part(rank, part);
+    }
+    value["ranks"] = ranks.into();
+    value["skew"] = report.skew().into();
+    if let Some(passes) = together.parts.iter().map(|part| part.passes).max() {
+        value["passes"] = passes.into();
+    }
+    if let Some(launch) = &together.launch {
+        value["launch_seconds"] = launch.seconds.into();
+        value["launch_since"] = launch.since.as_str().into();
+    }
+    let warnings = value["warnings"].as_array_mut().expect("a list");
+    warnings.extend(together.warnings().map(|(rank, noticed)| {
+        json!({
+            "kind": noticed.kind,
+            "file": noticed.file,
+            "message": noticed.message,
+            "rank": rank,
+        })
+    }));
     value
+}
+
+/// What a rank has told of itself.
+fn add_part(rank: &mut Value, part: &Part) {
+    rank["host"] = part.host.as_str().into();
+    rank["peak_rss_bytes"] = part.peak_rss_bytes.into();
+    rank["passes"] = part.passes.into();
+    rank["read_bytes"] = part.read_bytes.into();
+    rank["written_bytes"] = part.written_bytes.into();
+    rank["temp_peak_bytes"] = part.temp_peak_bytes.into();
+    rank["stages"] = part.stages.iter().map(stage).collect();
 }
 
 /// What this node did.
@@ -37,7 +70,7 @@ fn of_node(report: &Report, peak_rss_bytes: u64) -> Value {
         },
         "checksum": format!("{:x}", report.checksum),
         "bottleneck": report.bottleneck,
-        "stages": report.stages.iter().map(stage).collect::<Vec<_>>(),
+        "stages": report.stages.iter().map(stage).collect::<Value>(),
         "sample": {
             "places": report.sample.places,
             "bytes": report.sample.bytes,
@@ -68,9 +101,9 @@ fn warning(warning: &Warning) -> Value {
     })
 }
 
-fn stage(stage: &StageReport) -> Value {
+fn stage<Name: AsRef<str>>(stage: &StageReport<Name>) -> Value {
     json!({
-        "name": stage.name,
+        "name": stage.name.as_ref(),
         "workers": stage.workers,
         "units": stage.units,
         "bytes": stage.bytes,

@@ -21,10 +21,10 @@ where
     P: Fn(Node) -> Task + Clone + Send + 'static,
     Task: Future<Output = Result<T, Failure>> + 'static,
 {
-    run_on(&Cluster::new(1, seed()), control, progress, program)
+    run_on(&Cluster::new(1, seed()), control, progress, 1, program)
 }
 
-/// Runs `program` as one node of a job; rank 0 alone shows progress.
+/// Runs `program` as one node of a job; rank 0 alone shows progress, for all.
 pub fn run_in<T, P, Task>(
     job: &Job,
     control: &Control,
@@ -40,7 +40,7 @@ where
     let disks = cluster.disks();
     job.on_failure(move || disks.remove_unfinished());
     let progress = if job.is_first() { progress } else { Mode::Never };
-    run_on(&cluster, control, progress, program)
+    run_on(&cluster, control, progress, job.ranks(), program)
 }
 
 /// Only names of temporary files and the places of samples are drawn.
@@ -52,6 +52,7 @@ fn run_on<T, P, Task>(
     cluster: &Cluster,
     control: &Control,
     progress: Mode,
+    ranks: u32,
     program: P,
 ) -> Result<T, CliFailure>
 where
@@ -62,7 +63,7 @@ where
     let (stopped, disks) = (control.clone(), cluster.disks());
     let stop = move |signal| stopped.stop(signals::name(signal));
     let caught = signals::watch(GRACE, stop, move || disks.remove_unfinished())?;
-    let shown = Progress::start(control.clone(), progress);
+    let shown = Progress::start(control.clone(), progress, ranks);
     // A panic outside of the stages is a bug; even then nothing is left behind.
     let ended = catch_unwind(AssertUnwindSafe(|| cluster.run(program)));
     shown.stop();

@@ -11,6 +11,7 @@ mod gensort;
 mod job;
 mod json;
 mod lab;
+mod launcher;
 mod machine;
 mod progress;
 mod say;

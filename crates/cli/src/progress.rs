@@ -1,4 +1,8 @@
-//! Progress for people (a bar on a terminal) and for programs (JSON lines on standard error).
+//! Progress for people (a bar on a terminal) and for programs (JSON lines on standard error). Of a job rank 0
+//! shows one line for all.
+
+mod step;
+mod terminal;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,10 +11,13 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::{Control, Progress as State};
+use pipeline::Control;
 use serde_json::json;
 
 use crate::say;
+use step::{Job, Step};
+
+pub use terminal::Terminal;
 
 /// Whether and how to show progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -37,12 +44,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts to show.
-    pub fn start(control: Control, mode: Mode) -> Progress {
-        Progress::with(move |ended| match mode {
-            Mode::Never => {}
-            Mode::Auto => bar(&control, ended),
-            Mode::Json => lines(&control, ended),
+    /// Starts to show, for so many ranks.
+    pub fn start(control: Control, mode: Mode, ranks: u32) -> Progress {
+        let job = Job::new(ranks);
+        Progress::with(move |ended| match (mode, Terminal::find(ranks > 1)) {
+            (Mode::Json, _) => lines(&control, job, ended),
+            (Mode::Auto, Some(terminal)) => bar(&control, job, terminal, ended),
+            (Mode::Never, _) | (Mode::Auto, None) => {}
         })
     }
 
@@ -74,99 +82,70 @@ pub fn wait(ended: &AtomicBool) -> bool {
 }
 
 /// What a bar needs beside its longest figures; a terminal that has less shows no bar and no rate, as a
-/// line that wraps cannot be drawn again.
+/// line that wraps cannot be drawn again. A rank that is late needs more.
 const WIDE: u16 = 60;
+const WIDE_OF_JOB: u16 = WIDE + 20;
 
-/// Columns of the terminal, if there is one.
-fn columns() -> Option<u16> {
-    rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| size.ws_col)
-}
-
-fn bar(control: &Control, ended: &AtomicBool) {
+fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    let is_narrow = columns().is_some_and(|columns| columns < WIDE);
-    let known = match is_narrow {
-        true => "{percent:>3}% {wide_msg}",
-        false => "{msg:19} {percent:>3}% [{wide_bar}] {decimal_bytes_per_sec} ETA {eta}",
+    let columns = terminal.columns().unwrap_or(WIDE_OF_JOB);
+    let known = match columns {
+        ..WIDE => "{percent:>3}% {wide_msg}",
+        WIDE..WIDE_OF_JOB => {
+            "{msg:19} {percent:>3}% [{wide_bar}] {decimal_bytes_per_sec} ETA {eta}"
+        }
+        _ => "{msg:19} {percent:>3}% [{wide_bar}] {decimal_bytes_per_sec} ETA {eta}{prefix}",
     };
-    let unknown = match is_narrow {
-        true => "{spinner} {wide_msg}",
-        false => "{msg:19} {spinner} {decimal_bytes} {decimal_bytes_per_sec}",
+    let unknown = match columns {
+        ..WIDE => "{spinner} {wide_msg}",
+        _ => "{msg:19} {spinner} {decimal_bytes} {decimal_bytes_per_sec}",
     };
     let style = |template| {
         ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> ")
     };
-    let begin = Instant::now();
+    let (begin, mut terminal) = (Instant::now(), Some(terminal));
     while wait(ended) {
-        let step = Step::of(&control.progress());
+        let step = job.step(control, Instant::now());
         if begin.elapsed() < DELAY || step.phase.is_empty() {
             continue;
         }
-        if bar.is_hidden() {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+        if let Some(terminal) = terminal.take() {
+            bar.set_draw_target(terminal.target());
         }
-        bar.set_style(style(if step.total_bytes > 0 { known } else { unknown }));
-        bar.set_message(step.phase);
+        // Each of these may draw: what a style shows comes before it.
         bar.set_length(step.total_bytes);
         bar.set_position(step.done_bytes);
+        bar.set_prefix(step.late().map_or_else(String::new, |late| format!(", {late}")));
+        bar.set_style(style(if step.total_bytes > 0 { known } else { unknown }));
+        bar.set_message(step.phase);
     }
     bar.finish_and_clear();
 }
 
-fn lines(control: &Control, ended: &AtomicBool) {
+fn lines(control: &Control, mut job: Job, ended: &AtomicBool) {
     let begin = Instant::now();
     while wait(ended) {
-        line(control, begin);
+        line(&job.step(control, Instant::now()), begin);
     }
-    line(control, begin);
+    line(&job.step(control, Instant::now()), begin);
 }
 
-fn line(control: &Control, begin: Instant) {
-    let step = Step::of(&control.progress());
+fn line(step: &Step, begin: Instant) {
     if step.phase.is_empty() {
         return;
     }
     let rate = step.done_bytes as f64 / begin.elapsed().as_secs_f64();
     let left = step.total_bytes.saturating_sub(step.done_bytes) as f64;
     let eta_s = (step.total_bytes > 0 && rate > 0.0).then(|| left / rate);
-    say::err(json!({
+    let mut told = json!({
         "phase": step.phase,
         "done_bytes": step.done_bytes,
         "total_bytes": (step.total_bytes > 0).then_some(step.total_bytes),
         "bytes_per_s": rate,
         "eta_s": eta_s,
-    }));
-}
-
-/// How far a run is, as one number.
-struct Step {
-    phase: &'static str,
-    done_bytes: u64,
-    total_bytes: u64,
-}
-
-impl Step {
-    /// A sort reads all and then writes all: both count.
-    fn of(state: &State) -> Step {
-        let (read, written) = (state.bytes_of("reader"), state.bytes_of("writer"));
-        let total = state.total_bytes;
-        match state.phase {
-            "sort" if written == 0 => {
-                Step { phase: "reading", done_bytes: read, total_bytes: 2 * total }
-            }
-            "sort" => Step {
-                phase: "sorting and writing",
-                done_bytes: read + written.min(read),
-                total_bytes: 2 * read,
-            },
-            // All was read before: the bar goes on where it was.
-            phase @ ("sort partitions" | "merge") => {
-                Step { phase, done_bytes: total + written, total_bytes: 2 * total }
-            }
-            phase => {
-                let again = state.bytes_of("reloader");
-                Step { phase, done_bytes: read + written + again, total_bytes: total }
-            }
-        }
+    });
+    if let Some(ranks) = step.json_of_ranks() {
+        told["ranks"] = ranks;
     }
+    say::err(told);
 }

@@ -3,6 +3,7 @@
 //! there the command ends as one does that SIGPIPE ends, with 141, and says nothing.
 
 use std::io::{ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::CliFailure;
 use crate::signals::READER_GONE_CODE;
@@ -12,6 +13,27 @@ pub const TOLD: &str = "told";
 
 /// The kind of failure that is not told: who reads standard output has gone.
 pub const READER_GONE: &str = "reader_gone";
+
+/// Whether it was told how this process ends, or another one tells it.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// From here on another process of the job tells how it ends, unless this one knows better.
+pub fn leave_it_to_another() {
+    ENDED.store(true, Ordering::SeqCst);
+}
+
+/// Prints the line that tells how this process ends.
+pub fn end(text: impl std::fmt::Display) {
+    ENDED.store(true, Ordering::SeqCst);
+    err(text);
+}
+
+/// The same, unless it was told.
+pub fn end_if_untold(text: impl std::fmt::Display) {
+    if !ENDED.swap(true, Ordering::SeqCst) {
+        err(text);
+    }
+}
 
 /// Prints a line on standard output.
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {

@@ -114,6 +114,6 @@ pub fn watch(
 fn end(signal: i32, remove: &impl Fn()) -> ! {
     remove();
     scratch::remove_all();
-    say::err(format!("gristmill: stopped by {}", name(signal)));
+    say::end_if_untold(format!("gristmill: stopped by {}", name(signal)));
     std::process::exit(code(signal));
 }

@@ -1,10 +1,11 @@
 //! `gristmill sort`: sorts files of records.
 
 mod cluster;
+mod part;
 mod resume;
 mod target;
+mod tell;
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,13 +17,15 @@ use clap::{Args, ValueEnum};
 use node::Node;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Summary, Ties};
-use serde_json::Value;
 
 use crate::failure::{CliFailure, Exit};
 use crate::files::{directory_of, is_same, is_standard_output};
-use crate::size::{Memory, grouped, memory, readable, threads};
-use crate::{balance, json, machine, progress, say};
+use crate::size::{Memory, memory, threads};
+use crate::{machine, progress};
 use target::Named;
+use tell::tell;
+
+pub use part::{Part, Together};
 
 /// Sort fixed-length records.
 ///
@@ -135,7 +138,7 @@ enum StartName {
 /// Sorts.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
-    match cluster::Job::join().map_err(with_json)? {
+    match cluster::Job::join(arguments.json)? {
         None => sort(arguments).map_err(with_json),
         Some(job) => job.leave(cluster::sort(&job, arguments).map_err(with_json)),
     }
@@ -153,7 +156,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
         async move { sort_and_verify(&node, &job, verify.then_some(comparison)).await }
     })?;
     named.keep();
-    tell(arguments, &report)?;
+    tell(arguments, &report, &Together::default())?;
     Ok(Exit::Done)
 }
 
@@ -355,52 +358,4 @@ fn is_what_came_in(summary: &Summary, output: &Path, report: &Report) -> Result<
         None => return Ok(()),
     };
     Err(SortError::ReadBack { file: output.to_owned(), what }.into())
-}
-
-fn tell(arguments: &Arguments, report: &Report) -> Result<(), CliFailure> {
-    for warning in &report.warnings {
-        say::err(format!("WARNING {warning}"));
-    }
-    let value = write_report(arguments, report)?;
-    tell_people(arguments, report);
-    if arguments.json {
-        say::out(format!("{value:#}"))?;
-    }
-    Ok(())
-}
-
-/// The report, in its file if it has one.
-fn write_report(arguments: &Arguments, report: &Report) -> Result<Value, CliFailure> {
-    let value = json::report(report, node_real::peak_rss_bytes());
-    if let Some(path) = &arguments.report {
-        let text = format!("{value:#}\n");
-        std::fs::write(path, text).map_err(|cause| {
-            let message =
-                format!("cannot write {}: {cause}; the sort itself is done", path.display());
-            CliFailure { file: Some(path.clone()), ..CliFailure::new("io", message) }
-        })?;
-    }
-    Ok(value)
-}
-
-/// What people want to know on standard error, unless programs read it.
-fn tell_people(arguments: &Arguments, report: &Report) {
-    if arguments.progress == progress::Mode::Json {
-        return;
-    }
-    if arguments.report.is_some() {
-        say::err(balance::table(report));
-    } else if !arguments.json
-        && std::io::stderr().is_terminal()
-        && arguments.progress == progress::Mode::Auto
-    {
-        say::err(format!(
-            "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
-            grouped(report.records),
-            readable(report.bytes),
-            report.seconds,
-            readable((report.bytes as f64 / report.seconds) as u64),
-            report.bottleneck,
-        ));
-    }
 }

@@ -5,21 +5,28 @@ mod common;
 #[path = "../../node-mpi/tests/common/launch.rs"]
 mod launch;
 
-use std::process::Child;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use common::{GRISTMILL, Place, RECORD_BYTES, Ran, sorted};
 
 /// A failure ends the job within that time.
 const SOON: Duration = Duration::from_secs(30);
 
-/// Starts a sort on so many ranks in a place.
-fn start(place: &Place, ranks: u32, arguments: &str) -> Option<Child> {
+/// A sort on so many ranks in a place, to be started.
+fn command(place: &Place, ranks: u32, arguments: &str) -> Option<Command> {
     let mut command = launch::launcher(ranks, "gristmill sort")?;
     command.arg(GRISTMILL).args(arguments.split_whitespace()).current_dir(place.path("."));
-    Some(command.spawn().unwrap())
+    Some(command)
+}
+
+fn start(place: &Place, ranks: u32, arguments: &str) -> Option<Child> {
+    Some(command(place, ranks, arguments)?.spawn().unwrap())
 }
 
 fn run(place: &Place, ranks: u32, arguments: &str) -> Option<Ran> {
@@ -112,9 +119,11 @@ fn a_killed_rank_ends_the_job() {
     let Some(mut job) = start(&place, 2, sort) else { return };
     place.wait_for_output(&mut job);
     let begun = Instant::now();
-    kill_process(a_rank(&job), Signal::KILL).unwrap();
+    kill_process(rank_of(&job, 1), Signal::KILL).unwrap();
     let ran = Ran::from(launch::ended(job));
     assert!(ran.code != 0 && begun.elapsed() < SOON, "{ran:?} after {:?}", begun.elapsed());
+    // Rank 0 says it, if the launcher lets it, and nobody else.
+    assert!(lines(&ran).len() <= 1, "{}", ran.err);
     for rank in 0..2 {
         assert_eq!(place.read(&format!("out-{rank}")), b"old");
     }
@@ -123,21 +132,152 @@ fn a_killed_rank_ends_the_job() {
     assert!(place.unfinished().is_empty());
 }
 
-/// A process that the launcher has started: of Open MPI its child, of others a child's child.
-fn a_rank(job: &Child) -> Pid {
+/// Of a job that a signal ends one line tells, and one object.
+#[test]
+fn a_signal_is_told_once() {
+    let (place, _) = inputs(3, 1_000_000);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --json";
+    let Some(mut job) = start(&place, 3, sort) else { return };
+    place.wait_for_output(&mut job);
+    kill_process(Pid::from_child(&job), Signal::TERM).unwrap();
+    let ran = Ran::from(launch::ended(job));
+    assert!(ran.code != 0 && lines(&ran).len() <= 1, "{ran:?}");
+    assert!(ran.out.is_empty() || ran.json()["error"]["kind"] == "stopped", "{ran:?}");
+    assert!(place.unfinished().is_empty(), "{:?}", place.names());
+}
+
+/// What is wrong with the command line, or with the installation, is the same for all ranks.
+#[test]
+fn what_ranks_know_before_they_meet_is_told_once() {
+    let (place, _) = inputs(3, 10);
+    let Some(ran) = run(&place, 3, "sort --no-such-option --json") else { return };
+    assert_eq!(ran.code, 2);
+    let said = lines(&ran);
+    assert!(said.len() == 1 && said[0].contains("--no-such-option"), "{}", ran.err);
+    assert_eq!(ran.json()["error"]["kind"], "usage");
+    let mut job =
+        command(&place, 3, "sort --format gensort in-{rank} -o out-{rank} --json").unwrap();
+    let ran = Ran::from(launch::ended(job.env("GRISTMILL_MPI", "/nowhere").spawn().unwrap()));
+    assert_eq!(ran.code, 2);
+    let said = lines(&ran);
+    assert!(said.len() == 1 && said[0].contains("/nowhere"), "{}", ran.err);
+    assert_eq!(ran.json()["error"]["kind"], "network");
+}
+
+/// Every rank and stage is in the report of rank 0, beside what it took to start.
+#[test]
+fn the_report_has_every_rank_and_stage() {
+    let (place, all) = inputs(2, 20_000);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} --report report-{rank} --json";
+    let Some(ran) = run(&place, 2, sort) else { return };
+    let report = ran.succeeded().json();
+    assert_eq!(report, read_json(&place, "report-0"));
+    let ranks = report["ranks"].as_array().unwrap();
+    let sum = |name: &str| ranks.iter().map(|rank| rank[name].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum("bytes"), all.len() as u64);
+    for rank in ranks {
+        assert!(
+            !rank["host"].as_str().unwrap().is_empty() && rank["peak_rss_bytes"].as_u64() > Some(0)
+        );
+        let of = |name: &str| {
+            let stages = rank["stages"].as_array().unwrap();
+            let stage = stages.iter().find(|stage| stage["name"] == name);
+            stage.unwrap_or_else(|| panic!("no {name}: {rank}"))["bytes"].as_u64().unwrap()
+        };
+        assert_eq!(of("reader"), 2_000_000);
+        // In whole blocks.
+        assert!(of("writer") >= rank["bytes"].as_u64().unwrap());
+    }
+    // What it took to start does not count as sorting.
+    let [launch, sort] = ["launch_seconds", "seconds"].map(|name| report[name].as_f64().unwrap());
+    assert!(launch > 0.0 && sort > 0.0, "{report:#}");
+    assert!(!report["launch_since"].as_str().unwrap().is_empty());
+    // Another rank tells what it alone knows.
+    let other = read_json(&place, "report-1");
+    assert_eq!(
+        (&other["ranks"][0]["stages"], &other["launch_seconds"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(other["bytes"], ranks[1]["bytes"]);
+}
+
+fn read_json(place: &Place, name: &str) -> Value {
+    serde_json::from_slice(&place.read(name)).unwrap()
+}
+
+/// The table of all ranks, and what another rank than the first has noticed.
+#[test]
+fn rank_0_tells_for_all() {
+    let (place, all) = inputs(2, 1_000_000);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --report report";
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    place.wait_for_output(&mut job);
+    let mut grows = OpenOptions::new().append(true).open(place.path("in-1")).unwrap();
+    grows.write_all(b"twelve bytes").unwrap();
+    let ran = Ran::from(launch::ended(job)).succeeded();
+    let warned: Vec<_> = ran.err.lines().filter(|line| line.starts_with("WARNING ")).collect();
+    assert!(
+        warned.len() == 1 && warned[0].starts_with("WARNING rank 1: in-1: grew from 100000000 to"),
+        "{}",
+        ran.err
+    );
+    for word in
+        ["two-pass on 2 ranks: 2,000,000 records", "\nlaunch ", "node distributor", "\nskew "]
+    {
+        assert!(ran.err.contains(word), "{word:?} is not in {}", ran.err);
+    }
+    let report = read_json(&place, "report");
+    let warnings = report["warnings"].as_array().unwrap();
+    assert!(warnings.len() == 1 && warnings[0]["rank"] == 1, "{warnings:?}");
+    assert!(outputs(&place, 2) == sorted(&all, RECORD_BYTES));
+}
+
+/// Rank 0 alone shows progress, for all: once each has told how far it is, which it does every second, there is a
+/// whole. A fast machine needs more records for that.
+#[test]
+fn progress_is_that_of_all() {
+    for records in [1_000_000, 4_000_000, 16_000_000] {
+        let (place, all) = inputs(2, records);
+        let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --progress json";
+        let Some(ran) = run(&place, 2, sort) else { return };
+        let ran = ran.succeeded();
+        let steps: Vec<Value> = ran
+            .err
+            .lines()
+            .filter(|line| line.starts_with("{\"phase\""))
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert!(steps.iter().all(|step| step["ranks"]["count"] == 2), "{}", ran.err);
+        // All is read once and written once. Where ranks are in different phases, what they expect differs a little.
+        let whole = 2.0 * all.len() as f64;
+        let totals = steps.iter().filter_map(|step| step["total_bytes"].as_f64());
+        if totals.filter(|total| (total / whole - 1.0).abs() < 0.1).count() > 0 {
+            return;
+        }
+    }
+    panic!("no line had what all ranks do");
+}
+
+/// A rank among the processes that the launcher has started: of Open MPI its children, of others a child's.
+fn rank_of(job: &Child, rank: u32) -> Pid {
     let children = |id: i32| {
         let tasks = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
         let ids = tasks.unwrap_or_default();
         ids.split_whitespace().map(|id| id.parse().unwrap()).collect::<Vec<i32>>()
     };
+    let names = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
+    let variables = names.map(|name| format!("{name}={rank}"));
     let is_rank = |id: &i32| {
+        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        let mut all = environment.split(|&byte| byte == 0);
         std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path.ends_with("gristmill"))
+            && all.any(|one| variables.iter().any(|variable| variable.as_bytes() == one))
     };
     let mut all = vec![job.id() as i32];
     for at in 0.. {
         let Some(&id) = all.get(at) else { break };
         all.extend(children(id));
     }
-    let rank = all.into_iter().find(is_rank).expect("a rank is at work");
+    let rank = all.into_iter().find(is_rank).expect("the rank is at work");
     Pid::from_raw(rank).unwrap()
 }

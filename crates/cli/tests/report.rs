@@ -243,10 +243,15 @@ fn doctor_tells_what_the_machine_offers() {
     assert!(told["open_file_limit"].as_u64() > Some(0));
     let limit = &told["cgroup_limit_bytes"];
     assert!(limit.is_null() || limit.is_u64(), "{limit}");
+    // Whether there is MPI or not, it is said, and what to do.
+    let mpi = &told["mpi"];
+    assert!(mpi["library"].is_string() != mpi["error"].is_string(), "{mpi}");
     let here = &told["directories"][0];
     assert!(here["free_bytes"].is_u64() && here["direct_io"].is_boolean(), "{here}");
     let words = String::from_utf8(place.run("doctor").succeeded().out).unwrap();
-    for word in ["cores", "memory", "control group", "open files", "direct I/O", "free space"] {
+    for word in
+        ["cores", "memory", "control group", "open files", "direct I/O", "free space", "MPI"]
+    {
         assert!(words.contains(word), "{word} is not in\n{words}");
     }
     assert!(place.names().is_empty(), "{:?}", place.names());

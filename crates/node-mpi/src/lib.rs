@@ -26,5 +26,6 @@ mod outbox;
 mod session;
 mod wire;
 
+pub use ffi::{Shim, shim};
 pub use session::{Session, launched};
 pub use wire::NetworkError;

@@ -31,6 +31,12 @@ pub fn peak_rss_bytes() -> u64 {
     kernel_bytes(&status, "VmHWM:")
 }
 
+/// What this host calls itself; a namespace of its own has its own name.
+pub fn host_name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
 /// How many files this process may have open.
 pub fn open_file_limit() -> u64 {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
@@ -94,6 +100,12 @@ mod tests {
         let places: Vec<_> = up_from(Path::new("/sys/fs/cgroup"), "/a/b").collect();
         assert_eq!(places.len(), 3);
         assert_eq!(places[2], Path::new("/sys/fs/cgroup"));
+    }
+
+    #[test]
+    fn this_host_has_a_name() {
+        let told = rustix::system::uname();
+        assert_eq!(host_name(), told.nodename().to_string_lossy());
     }
 
     #[test]

@@ -22,4 +22,4 @@ mod task;
 
 pub use cluster::Cluster;
 pub use disks::RealDisks;
-pub use facts::{Memory, facts_of_memory, open_file_limit, peak_rss_bytes};
+pub use facts::{Memory, facts_of_memory, host_name, open_file_limit, peak_rss_bytes};

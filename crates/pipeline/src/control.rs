@@ -1,9 +1,10 @@
 //! A pipeline: stages that are started, watched, stopped and awaited together.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use node::{Close, Node, Panic, Ticket, catch};
+use node::{Close, Node, Panic, Rank, Ticket, catch};
 
 use crate::clock::Doing;
 use crate::failure::Failure;
@@ -29,6 +30,8 @@ struct State {
     phase: &'static str,
     total_bytes: u64,
     meters: Vec<Arc<Meter>>,
+    /// How far other nodes are, as they told.
+    others: BTreeMap<Rank, Heard>,
 }
 
 /// How far a run is.
@@ -40,6 +43,15 @@ pub struct Progress {
     pub total_bytes: u64,
     /// Stages with the bytes they have handled.
     pub stages: Vec<(&'static str, u64)>,
+}
+
+/// What another node tells again and again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// How often it has.
+    pub times: u64,
+    /// How far it is.
+    pub progress: Progress,
 }
 
 impl Progress {
@@ -61,6 +73,18 @@ impl Control {
         let bytes = |meter: &Meter| meter.bytes.load(Ordering::Relaxed);
         let stages = state.meters.iter().map(|meter| (meter.name, bytes(meter))).collect();
         Progress { phase: state.phase, total_bytes: state.total_bytes, stages }
+    }
+
+    /// Another node has told how far it is.
+    pub fn hear(&self, rank: Rank, progress: Progress) {
+        let mut state = self.lock();
+        let heard = state.others.entry(rank).or_default();
+        *heard = Heard { times: heard.times + 1, progress };
+    }
+
+    /// How far other nodes of the run are, where they tell this one.
+    pub fn others(&self) -> BTreeMap<Rank, Heard> {
+        self.lock().others.clone()
     }
 
     /// Names what the run does now; `total_bytes` is 0 where it is not known.

@@ -30,7 +30,7 @@ mod stage;
 mod tuner;
 mod worker;
 
-pub use control::{Control, Pipeline, Progress};
+pub use control::{Control, Heard, Pipeline, Progress};
 pub use dial::Dial;
 pub use failure::Failure;
 pub use meter::{StageReport, bottleneck};

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use node::Node;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Spent};
 use crate::gate::Gate;
@@ -56,11 +57,12 @@ impl Meter {
     }
 }
 
-/// What a stage did in a run. Seconds are summed over its workers, while they were called.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StageReport {
+/// What a stage did in a run. Seconds are summed over its workers, while they were called. What another node
+/// has told has a name of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageReport<Name = &'static str> {
     /// The stage.
-    pub name: &'static str,
+    pub name: Name,
     /// Its workers, the most that were called at a time.
     pub workers: usize,
     /// Units it handled.
@@ -76,6 +78,25 @@ pub struct StageReport {
 }
 
 impl StageReport {
+    /// The same, to be told to another node.
+    pub fn to_be_told(&self) -> StageReport<String> {
+        let StageReport { name, workers, units, bytes, busy_s, starved_s, blocked_s } = *self;
+        let name = name.to_owned();
+        StageReport { name, workers, units, bytes, busy_s, starved_s, blocked_s }
+    }
+
+    /// Adds what a stage of the same name did in another phase.
+    pub fn add(&mut self, other: &StageReport) {
+        self.workers = self.workers.max(other.workers);
+        self.units += other.units;
+        self.bytes += other.bytes;
+        self.busy_s += other.busy_s;
+        self.starved_s += other.starved_s;
+        self.blocked_s += other.blocked_s;
+    }
+}
+
+impl<Name> StageReport<Name> {
     /// The rate of all its workers while busy, in MB/s: what the stage could do if never held up.
     pub fn mb_per_s(&self) -> f64 {
         let busy = self.busy_each_s();
@@ -95,16 +116,6 @@ impl StageReport {
     /// How long its workers lived.
     pub fn alive_s(&self) -> f64 {
         self.busy_s + self.starved_s + self.blocked_s
-    }
-
-    /// Adds what a stage of the same name did in another phase.
-    pub fn add(&mut self, other: &StageReport) {
-        self.workers = self.workers.max(other.workers);
-        self.units += other.units;
-        self.bytes += other.bytes;
-        self.busy_s += other.busy_s;
-        self.starved_s += other.starved_s;
-        self.blocked_s += other.blocked_s;
     }
 
     /// Busy seconds of its average worker.

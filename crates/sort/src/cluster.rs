@@ -20,6 +20,7 @@ mod checkpoint;
 mod division;
 mod holders;
 mod member;
+mod pace;
 mod parts;
 mod planning;
 mod range;
@@ -32,7 +33,7 @@ mod writing;
 use std::sync::Arc;
 
 use node::{Node, Port};
-use pipeline::Failure;
+use pipeline::{Control, Failure};
 
 use crate::exchange::CHUNKS;
 use crate::input::Inputs;
@@ -56,21 +57,52 @@ pub async fn roll_call(node: &Node, port: Port, refused: Option<String>) -> Resu
     Agreement::over(node, port).with(node, mine).await.map(drop)
 }
 
+/// The same at the end of a run that `control` watches: what each rank says goes to the first one, which alone hears it.
+///
+/// # Errors
+/// When any has failed: its own failure on that rank, what it said on the others.
+pub async fn parting(
+    node: &Node,
+    control: &Control,
+    port: Port,
+    mine: Result<String, Failure>,
+) -> Result<Vec<String>, Failure> {
+    let mut agreement = Agreement::owned(node, control, port);
+    let (said, _) = agreement.with(node, mine.map(|said| (said, ()))).await?;
+    let all = agreement.tell_root(node, said.into_bytes()).await?;
+    Ok(all.iter().map(|said| String::from_utf8_lossy(said).into_owned()).collect())
+}
+
 /// This node's part of a sort over all nodes of the run.
 pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
+    run_and(node, job, async |report| Ok(report)).await
+}
+
+/// Sorts on several nodes; then each does what is to be done after that, while they still watch each other.
+///
+/// # Errors
+/// As [`crate::run`]; the outputs have their names when it is `then` that fails.
+pub async fn run_and<T>(
+    node: &Node,
+    job: &Job,
+    then: impl AsyncFnOnce(Report) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let begin = node.now();
     let watch = Watch::start(node, &job.control)?;
-    let sorted = watched(node, job).await.map_err(|failure| match failure {
+    let all = async {
+        let mut report = watched(node, job).await?;
+        report.seconds = node.seconds(node.now().since(begin));
+        then(report).await
+    };
+    let ended = all.await.map_err(|failure| match failure {
         Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
         failure => failure,
     });
-    if let Err(failure) = &sorted {
+    if let Err(failure) = &ended {
         watch.alarm(node, failure).await;
     }
     watch.end(node).await;
-    let mut report = sorted?;
-    report.seconds = node.seconds(node.now().since(begin));
-    Ok(report)
+    ended
 }
 
 /// The same, while others are watched, and watch.

@@ -185,7 +185,7 @@ pub enum SortError {
     /// Another node does not answer any more.
     #[error(
         "rank {rank} has not been heard for {seconds} s: its process or host has died, or its link is cut; \
-         nothing was written over; start again"
+         no output shows a part of itself; start again"
     )]
     Silent {
         /// Which.

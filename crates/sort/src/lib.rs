@@ -59,7 +59,7 @@ mod validate;
 mod validate_set;
 
 pub use block::{Block, Bucket, Chunk, Destination, Mark, Piece};
-pub use cluster::roll_call;
+pub use cluster::{parting, roll_call, run_and};
 pub use contents::{Bytes, Contents, Counts, Workspace};
 pub use error::SortError;
 pub use generate::{Generate, generate};

@@ -6,15 +6,17 @@ use ::sort::{names_rank, of_rank};
 use node::{Port, Rank};
 use pipeline::Failure;
 
-use super::{Arguments, PlanName, Prepared, check_output, prepare, resume, tell, write_report};
+use super::part::{Part, Together};
+use super::tell::{tell, write_report};
+use super::{Arguments, PlanName, Prepared, check_output, prepare, resume};
 use crate::failure::{CliFailure, Exit};
-
 use crate::job::is_only_rank;
+use crate::launcher::Launch;
 use crate::machine;
 
 pub use crate::job::Job;
 
-/// Where ranks tell whether they can begin, and whether what they have written can be read again.
+/// Where ranks tell whether they can begin, and how they ended.
 const BEFORE: Port = Port(103);
 const AFTER: Port = Port(104);
 
@@ -37,33 +39,44 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     };
     let control = work.as_ref().map(|(job, _)| job.control.clone()).unwrap_or_default();
     let said = refused.as_ref().map(|failure| failure.message.clone());
-    let report = machine::run_in(job, &control, own.progress, move |node| {
+    let ended = machine::run_in(job, &control, own.progress, move |node| {
         let (work, said) = (work.clone(), said.clone());
         async move {
             ::sort::roll_call(&node, BEFORE, said).await?;
+            let is_first = node.rank() == Rank(0);
+            let launch = is_first.then(Launch::until_now).flatten();
             let (job, comparison) = work.ok_or(Failure::Closed)?;
-            let report = ::sort::run(&node, &job).await?;
-            if let Some(comparison) = comparison {
-                let verified = check_output(&node, &job, comparison, &report).await;
-                let wrong = verified.as_ref().err().map(ToString::to_string);
-                ::sort::roll_call(&node, AFTER, wrong).await?;
-            }
-            Ok(report)
+            ::sort::run_and(&node, &job, async |report| {
+                let verified = match comparison {
+                    Some(comparison) => check_output(&node, &job, comparison, &report).await,
+                    None => Ok(()),
+                };
+                let part = serde_json::to_string(&Part::of(&report)).expect("text and numbers");
+                let parting = ::sort::parting(&node, &job.control, AFTER, verified.map(|()| part));
+                Ok((report, together(&parting.await?, launch)))
+            })
+            .await
         }
     });
-    let report = report.map_err(|failure| refused.unwrap_or(failure))?;
+    let (report, together) = ended.map_err(|failure| refused.unwrap_or(failure))?;
     if let Some(named) = named {
         named.keep();
     }
     if job.is_first() {
-        tell(&own, &report.of_all())?;
+        tell(&own, &report.of_all(), &together)?;
     } else if arguments.report.as_deref().is_some_and(names_rank) {
         // The sort is done: only this rank can tell.
-        write_report(&own, &report).inspect_err(|failure| {
+        write_report(&own, &report, &together).inspect_err(|failure| {
             failure.tell();
         })?;
     }
     Ok(Exit::Done)
+}
+
+/// What ranks have said; that of another build is left out.
+fn together(said: &[String], launch: Option<Launch>) -> Together {
+    let part = |said: &String| serde_json::from_str(said).unwrap_or_default();
+    Together { parts: said.iter().map(part).collect(), launch }
 }
 
 /// Whether all ranks name the same inputs.

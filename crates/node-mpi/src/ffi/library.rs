@@ -45,16 +45,43 @@ pub(super) struct Table {
 
 /// Opens the shim.
 pub(super) fn open() -> Wired<&'static Table> {
+    let found = find().map_err(|nowhere| {
+        NetworkError::new(format!("a launcher started this process, but there is {nowhere}"))
+    });
+    open_at(&found?)
+}
+
+/// Where the shim is; else where it was looked for.
+fn find() -> Result<PathBuf, String> {
     let places = places();
-    let Some(path) = places.iter().find(|path| path.exists()) else {
+    places.iter().find(|path| path.exists()).cloned().ok_or_else(|| {
         let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
-        return Err(NetworkError::new(format!(
-            "a launcher started this process, but there is no {FILE}: looked for {}. Make it with \
-             `make mpi`, or name it in {VARIABLE}",
-            places.join(", "),
-        )));
-    };
-    open_at(path)
+        let places = places.join(", ");
+        format!("no {FILE}: looked for {places}. Make it with `make mpi`, or name it in {VARIABLE}")
+    })
+}
+
+/// The shim that is here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shim {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The MPI library that it opens, in its words; else why it cannot.
+    pub library: Result<String, String>,
+}
+
+/// Looks for the shim and opens it, without joining a run.
+///
+/// # Errors
+/// Where it was looked for, and what to do.
+pub fn shim() -> Result<Shim, String> {
+    let path = find()?;
+    let library = open_at(&path).map_err(|error| error.what).map(|table| {
+        // SAFETY: the text is filled up to the length that is given, and a library may be asked for its
+        // version before it is initialised (MPI 3.1, 8.1.1).
+        text(|into, room| unsafe { (table.library)(into, room) })
+    });
+    Ok(Shim { path, library })
 }
 
 fn places() -> Vec<PathBuf> {

@@ -9,4 +9,5 @@
 mod library;
 mod requests;
 
+pub use library::{Shim, shim};
 pub(crate) use requests::MpiWire;

@@ -26,7 +26,12 @@ impl Agreement {
 
     /// A voice in a run that `control` watches: if that fails, nobody waits for others any more.
     pub(super) fn new(node: &Node, control: &Control) -> Agreement {
-        let together = Collective::new(node, AGREEMENTS);
+        Agreement::owned(node, control, AGREEMENTS)
+    }
+
+    /// The same over another port.
+    pub(super) fn owned(node: &Node, control: &Control, port: Port) -> Agreement {
+        let together = Collective::new(node, port);
         control.owns(together.closer());
         Agreement { together }
     }
@@ -75,6 +80,15 @@ impl Agreement {
             what: format!("it says what this version does not understand ({cause})"),
         };
         Ok(serde_json::from_slice(&all).map_err(foreign)?)
+    }
+
+    /// What every rank says, told to the root alone; the others hear nothing.
+    pub(super) async fn tell_root(
+        &mut self,
+        node: &Node,
+        said: Vec<u8>,
+    ) -> Result<Vec<Vec<u8>>, Closed> {
+        self.together.gather(node, ROOT, said).await
     }
 
     /// What every rank says to this one.

@@ -68,7 +68,8 @@ impl Member<'_> {
         let Agreed { exchanging, division, plan, cost } = self.agree(agreement, &planning).await?;
         let exchange = self.exchange(exchanging, division, &plan).await;
         let read = exchange.read.clone();
-        job.control.enter("sort", plan.input_bytes.unwrap_or(0));
+        let own = self.inputs.records.unwrap_or(0);
+        job.control.enter("sort", own * job.contents.record_bytes() as u64);
         let spilling = plan.spilling.expect("a plan of two passes");
         let tally = Tally::default();
         tally.sampled(cost);

@@ -1,7 +1,7 @@
 //! Watching the others: MPI does not notice that a link is cut, so ranks tell each other that they are alive.
 //!
 //! ```text
-//! every second    I am here   > all others
+//! every second    I am here   > all others; rank 0 hears how far, too
 //! at a failure    I failed: … > all others, whose runs end with that
 //! at the end      I am done   > all others, who wait for me no more
 //! ```
@@ -12,6 +12,8 @@ use node::{Address, Message, Node, Panic, Port, Rank, Ticket, Time};
 use pipeline::{Control, Failure};
 
 use crate::error::SortError;
+
+use super::pace;
 
 /// Where ranks hear from each other.
 const WATCH: Port = Port(102);
@@ -25,6 +27,9 @@ const SILENT_BEATS: u64 = 15;
 
 /// Bytes of a failure's text that are told: a message has not much more.
 const TOLD_BYTES: usize = 1900;
+
+/// Who shows how far all are.
+const FIRST: Rank = Rank(0);
 
 /// What is told.
 const HERE: u64 = 0;
@@ -75,9 +80,14 @@ impl Watch {
 }
 
 async fn tell_others(node: &Node, words: &[u64]) {
-    for rank in (0..node.nodes()).map(Rank).filter(|&rank| rank != node.rank()) {
+    for rank in others(node) {
         node.send(Address { rank, port: WATCH }, words).await;
     }
+}
+
+fn others(node: &Node) -> impl Iterator<Item = Rank> {
+    let own = node.rank();
+    (0..node.nodes()).map(Rank).filter(move |&rank| rank != own)
 }
 
 /// What is told, with a text.
@@ -136,7 +146,12 @@ impl Others {
         if now.since(self.next) > 2 * self.beat {
             self.heard.iter_mut().flatten().for_each(|heard| *heard = now);
         }
-        tell_others(node, &[HERE]).await;
+        let told: Vec<u64> =
+            [HERE].into_iter().chain(pace::told(&self.control.progress())).collect();
+        for rank in others(node) {
+            let words = if rank == FIRST { &told[..] } else { &[HERE] };
+            node.send(Address { rank, port: WATCH }, words).await;
+        }
         self.next = now.after(self.beat);
         let silence = SILENT_BEATS * self.beat;
         for (rank, heard) in (0..).zip(&mut self.heard) {
@@ -159,7 +174,12 @@ impl Others {
                 self.control.fail(SortError::Elsewhere { rank, what }.into());
             }
             DONE => *heard = None,
-            _ => *heard = heard.map(|_| now),
+            _ => {
+                *heard = heard.map(|_| now);
+                if let Some(progress) = pace::heard(message.words.get(1..).unwrap_or_default()) {
+                    self.control.hear(message.from, progress);
+                }
+            }
         }
     }
 }

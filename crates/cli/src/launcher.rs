@@ -1,0 +1,119 @@
+//! The launcher that started this process, as far as this host's process table shows it: since when it runs, and
+//! the terminal it was started from.
+//!
+//! ```text
+//! terminal --- mpirun ---- pipe ---- gristmill (rank 0)
+//!                 \--- daemon on another host ---- gristmill (rank 1)
+//! ```
+//!
+//! A rank's standard error is a pipe to its launcher, so whether people look on is the launcher's to know. Where
+//! it runs on another host than rank 0, nobody can ask it: then no bar is shown, and launching counts from this
+//! process's own start.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::IsTerminal;
+use std::os::unix::fs::OpenOptionsExt;
+
+use rustix::fs::OFlags;
+
+/// What launchers are called, other than by a longer name that begins so.
+const NAMES: [&str; 6] = ["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];
+
+/// Between the launcher and a rank there may be a daemon, a shell and a wrapper such as `timeout` or `numactl`.
+const GENERATIONS: usize = 6;
+
+/// What the kernel counts a process's start in: USER_HZ, 100 a second on every architecture that Rust knows.
+const TICKS_PER_S: f64 = 100.0;
+
+/// A process of this host.
+struct Process {
+    id: u32,
+    name: String,
+    parent: u32,
+    /// When it began, after the host did.
+    begin_s: f64,
+}
+
+impl Process {
+    fn of(id: u32) -> Option<Process> {
+        Process::parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+    }
+
+    /// `1234 (name, which may have any letter) S 1000 ...`: fields 4 and 22 after it, see proc(5).
+    fn parse(id: u32, stat: &str) -> Option<Process> {
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace().skip(1);
+        let parent = fields.next()?.parse().ok()?;
+        let ticks: f64 = fields.nth(17)?.parse().ok()?;
+        Some(Process { id, name: name.to_owned(), parent, begin_s: ticks / TICKS_PER_S })
+    }
+}
+
+/// The launcher among this process's ancestors.
+fn launcher() -> Option<Process> {
+    let mut process = Process::of(std::process::id())?;
+    for _ in 0..GENERATIONS {
+        process = Process::of(process.parent)?;
+        if NAMES.iter().any(|name| process.name.starts_with(name)) {
+            return Some(process);
+        }
+    }
+    None
+}
+
+/// The terminal on which the launcher's standard error is, opened to ask for its size.
+pub fn terminal() -> Option<File> {
+    let path = format!("/proc/{}/fd/2", launcher()?.id);
+    // A pipe is not opened, which others might notice.
+    fs::read_link(&path).ok().filter(|target| target.starts_with("/dev/"))?;
+    let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits() as i32;
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    opened.is_terminal().then_some(opened)
+}
+
+/// What a job took before its ranks could begin: starting processes, finding each other, being ready.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    pub seconds: f64,
+    /// What began then: the launcher, by its name, or this process.
+    pub since: String,
+}
+
+impl Launch {
+    /// A process that no launcher of this host has started.
+    const OWN: &str = "rank 0";
+
+    /// Until now; to a hundredth of a second, as the kernel tells it.
+    pub fn until_now() -> Option<Launch> {
+        let uptime = fs::read_to_string("/proc/uptime").ok()?;
+        let now_s: f64 = uptime.split_whitespace().next()?.parse().ok()?;
+        let (begin_s, since) = match launcher() {
+            Some(launcher) => (launcher.begin_s, launcher.name),
+            None => (Process::of(std::process::id())?.begin_s, Launch::OWN.to_owned()),
+        };
+        let ticks = ((now_s - begin_s).max(0.0) * TICKS_PER_S).round();
+        Some(Launch { seconds: ticks / TICKS_PER_S, since })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_have_any_letter() {
+        let fields = "S 7 8 9 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
+        let process = Process::parse(42, &format!("42 (a) b (c) {fields}")).unwrap();
+        assert_eq!((process.name.as_str(), process.parent), ("a) b (c", 7));
+        assert_eq!(process.begin_s, 123.45);
+        assert!(Process::parse(42, "42 (cut) S 7").is_none());
+    }
+
+    #[test]
+    fn this_process_has_begun_before_now() {
+        let launch = Launch::until_now().unwrap();
+        let own = Process::of(std::process::id()).unwrap();
+        assert!(launch.seconds >= 0.0 && own.begin_s > 0.0, "{launch:?}");
+        assert_eq!(own.parent, std::os::unix::process::parent_id());
+    }
+}

@@ -1,0 +1,101 @@
+//! What each rank of a job tells rank 0 when it is done, for one report of all.
+
+use ::sort::{Report, Warning};
+use pipeline::StageReport;
+use serde::{Deserialize, Serialize};
+
+use crate::launcher::Launch;
+
+/// What one rank did beside what all ranks agree on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Where it ran.
+    pub host: String,
+    pub passes: u32,
+    pub peak_rss_bytes: u64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    pub temp_peak_bytes: u64,
+    pub stages: Vec<StageReport<String>>,
+    pub warnings: Vec<Noticed>,
+}
+
+/// A warning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noticed {
+    pub kind: String,
+    pub file: String,
+    pub message: String,
+}
+
+impl Noticed {
+    pub fn of(warning: &Warning) -> Noticed {
+        Noticed {
+            kind: warning.kind().to_owned(),
+            file: warning.file().display().to_string(),
+            message: warning.to_string(),
+        }
+    }
+}
+
+impl Part {
+    /// What this process did.
+    pub fn of(report: &Report) -> Part {
+        Part {
+            host: node_real::host_name(),
+            passes: report.passes,
+            peak_rss_bytes: node_real::peak_rss_bytes(),
+            read_bytes: report.read_bytes,
+            written_bytes: report.written_bytes,
+            temp_peak_bytes: report.temp_peak_bytes,
+            stages: report.stages.iter().map(StageReport::to_be_told).collect(),
+            warnings: report.warnings.iter().map(Noticed::of).collect(),
+        }
+    }
+}
+
+/// What rank 0 knows of a job that is done; nothing where there is one process, and on other ranks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Together {
+    /// One for each rank.
+    pub parts: Vec<Part>,
+    /// What it took before the sort.
+    pub launch: Option<Launch>,
+}
+
+impl Together {
+    /// Warnings of other ranks. An input that all name is told once.
+    pub fn warnings(&self) -> impl Iterator<Item = (usize, &Noticed)> {
+        let of_first = self.parts.first().map_or(&[][..], |part| &part.warnings);
+        let is_told = |noticed: &&Noticed| of_first.iter().any(|first| first.file == noticed.file);
+        let others = self.parts.iter().enumerate().skip(1);
+        others.flat_map(move |(rank, part)| {
+            let untold = part.warnings.iter().filter(move |noticed| !is_told(noticed));
+            untold.map(move |noticed| (rank, noticed))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_all_noticed_is_told_once() {
+        let noticed = |file: &str| Noticed {
+            kind: "input_grew".to_owned(),
+            file: file.to_owned(),
+            message: String::new(),
+        };
+        let part = |files: &[&str]| Part {
+            warnings: files.iter().map(|file| noticed(file)).collect(),
+            ..Part::default()
+        };
+        let parts = vec![part(&["shared"]), part(&["shared", "b"]), part(&["c"])];
+        let together = Together { parts, launch: None };
+        let told: Vec<_> =
+            together.warnings().map(|(rank, noticed)| (rank, noticed.file.as_str())).collect();
+        assert_eq!(told, [(1, "b"), (2, "c")]);
+        assert_eq!(Together::default().warnings().count(), 0);
+    }
+}
