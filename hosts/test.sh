@@ -6,38 +6,13 @@
 # A quarter of a minute; as root. It runs a copy of hosts.sh in a directory with a space in its name.
 # shellcheck disable=SC2317 # functions are called by name, through `check`
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-reason=$("$here/hosts.sh" check)
-case $? in
-0) ;;
-1) echo "skipped: hosts: ${reason#no: }"; exit 0 ;;
-*) echo "FAILED: hosts.sh check"; exit 1 ;;
-esac
-command -v ping >/dev/null || { echo "skipped: hosts: 'ping' is missing, hosts.sh need installs it"; exit 0; }
-
-place=$(mktemp -d "${TMPDIR:-/tmp}/gristmill hosts XXXXXX")
-hosts="$place/hosts.sh"
-cp "$here/hosts.sh" "$hosts"
 first=test-$$-a second=test-$$-b third=test-$$-c
-failed=0
-finish() {
-    for set in "$first" "$second" "$third"; do of "$set" "$hosts" down; done
-    rm -rf "$place"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM HUP
-export HOSTS_RUN=$first
-
-# The check named $1 is that the command after it succeeds, within a minute.
-check() {
-    name=$1; shift
-    if said=$("$@" 2>&1); then echo "passed: $name"; return; fi
-    failed=1
-    echo "FAILED: $name"
-    echo "$said" | tail -n 20 | sed 's/^/    /'
-}
-no() { ! "$@"; }
-of() { (export HOSTS_RUN="$1"; shift; "$@"); } # another set of hosts
+about=hosts sets="$first $second $third"
+# shellcheck source=hosts/checks.sh
+. "$(dirname "$0")/checks.sh"
+need ping "hosts.sh need"
+cp "$hosts" "$place/hosts.sh"
+hosts="$place/hosts.sh"
 run() { timeout 60 "$hosts" run "$@"; }
 reaches() { run "$1" ping -q -c 1 -W 1 "10.77.0.${2#h}"; }
 
@@ -210,4 +185,4 @@ check "nor do up and down when they are killed half-way" down_after_crash
 check "other hosts go down" of "$second" "$hosts" down
 check "all hosts go down" of "$third" "$hosts" down
 check "this machine is as before" machine_as_before
-exit $failed
+exit "$failed"

@@ -8,6 +8,7 @@ use ::lab::LabError;
 use ::sort::SortError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use node::DiskError;
+use node_mpi::NetworkError;
 use pipeline::Failure;
 
 use crate::files::is_standard_output;
@@ -80,8 +81,7 @@ impl CliFailure {
         if self.kind == say::READER_GONE || self.kind == say::TOLD {
             return ExitCode::from(self.code);
         }
-        say::end(format!("gristmill: {}", self.message));
-        if self.json {
+        if say::last(format!("gristmill: {}", self.message)) && self.json {
             // When that fails too, the line above and the exit code are all that can be told.
             let _ = say::out(json::error(self));
         }
@@ -107,6 +107,7 @@ impl From<Failure> for CliFailure {
                     offset: error.offset(),
                     ..CliFailure::new(error.kind(), message)
                 },
+                Err(error) if error.is::<NetworkError>() => CliFailure::new("network", message),
                 Err(_) => CliFailure::new("program", message),
             },
             Failure::Stopped(_) => CliFailure::new("stopped", message),

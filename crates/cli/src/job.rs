@@ -1,18 +1,19 @@
 //! The job that a launcher such as `mpirun` or `srun` started: this process's place among its ranks.
 //!
 //! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells how the job
-//! ended: rank 0's, unless that one is gone.
+//! ended: that of the first rank that can be heard.
 
-use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use node::Rank;
 use node::backend::Network;
-use node_mpi::{NetworkError, Session, launched};
+use node_mpi::{NetworkError, Session, exit_now, launched};
+use pipeline::{Control, Failure};
 
 use crate::failure::{CliFailure, Exit};
+use crate::progress::{Progress, wait};
 use crate::{say, scratch};
 
 /// What launchers say of how many ranks there are: one alone needs no MPI.
@@ -35,6 +36,25 @@ const RANK_0_TELLS: Duration = Duration::from_secs(3);
 /// After a failure ranks wait for each other so long: one that is gone never comes.
 const PARTING: Duration = Duration::from_secs(3);
 
+/// After a success they do: then nothing is left but to say good-bye, and rank 0 to write a report.
+const GOOD_BYE: Duration = Duration::from_secs(60);
+
+/// Ranks at work are heard every second. Who was not heard for that long when a job ends, and longest of all, is named: a
+/// second after a host has died the launcher ends the others, and does not always say why.
+const LATE: Duration = Duration::from_millis(1300);
+
+/// Who was not heard for that long is out of reach.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before it hears of a rank's
+/// end: as soon as it has sent a word to a daemon that does not answer, TCP does not look any more whether that one
+/// lives (keepalive), but sends the word again and again, for a quarter of an hour. Ranks are done 16 s after a
+/// link is cut; mpirun that was told to look sees it within 20 (docs/cluster.md).
+const HOLD: Duration = Duration::from_secs(8);
+
+/// A sort that has failed winds up within this, or is ended: a disk may hang, too.
+const WIND_UP: Duration = Duration::from_secs(8);
+
 /// A job of several ranks.
 #[derive(Clone)]
 pub struct Job {
@@ -49,12 +69,19 @@ impl Job {
         if !launched() || is_only_rank() {
             return Ok(None);
         }
-        let session = Arc::new(Session::start().map_err(|error| no_start(&error, json))?);
-        let job = (session.nodes() > 1).then_some(Job { session, json });
-        if job.as_ref().is_some_and(|job| !job.is_first()) {
-            say::leave_it_to_another();
+        let session = Session::start().unwrap_or_else(|error| {
+            let failure = no_start(&error, json);
+            failure.tell();
+            // MPI may be at work, and wait.
+            exit_now(failure.code.into())
+        });
+        if session.nodes() == 1 {
+            return Ok(None);
         }
-        Ok(job)
+        let job = Job { session: Arc::new(session), json };
+        let speaker = job.clone();
+        say::through(move |text| speaker.last_word(text));
+        Ok(Some(job))
     }
 
     /// How letters go to the other ranks.
@@ -77,35 +104,95 @@ impl Job {
         self.session.nodes()
     }
 
-    /// What to do when the network fails: then every rank ends itself.
-    pub fn on_failure(&self, remove: impl Fn() + Send + 'static) {
-        let (is_first, json) = (self.is_first(), self.json);
+    /// What to do when the network fails: then every rank ends itself. A peer that does not keep to the protocol ends
+    /// the run that `control` watches, on all ranks.
+    pub fn on_failure(&self, control: Control, remove: impl Fn() + Send + 'static) {
+        let json = self.json;
         self.session.on_failure(move |error| {
             remove();
             scratch::remove_all();
-            if is_first || error.peer == Some(Rank(0)) {
-                no_network(error).with_json(json).tell();
-            }
+            no_network(error).with_json(json).tell();
         });
+        self.session
+            .on_foreign(move |error| control.fail(Failure::Program(Box::new(error.clone()))));
+    }
+
+    /// Ends this rank when the run that `control` watches has failed and does not wind up, until what comes back is
+    /// stopped.
+    pub fn see_to_the_end(
+        &self,
+        control: Control,
+        remove: impl Fn() + Send + Sync + 'static,
+    ) -> Progress {
+        let (job, remove) = (self.clone(), Arc::new(remove));
+        Progress::with(move |ended| {
+            let mut since = None;
+            while wait(ended) {
+                let now = Instant::now();
+                if !control.is_ending() || now.duration_since(*since.get_or_insert(now)) < WIND_UP {
+                    continue;
+                }
+                let remove = Arc::clone(&remove);
+                thread::spawn(move || remove());
+                let failure = control.take_failure().map(CliFailure::from);
+                let failure = failure.unwrap_or_else(|| {
+                    CliFailure::new("stopped", "the sort has failed, and does not wind up")
+                });
+                let code = failure.code;
+                failure.with_json(job.json).tell();
+                job.session.abort(code.into());
+            }
+        })
     }
 
     /// Ends this rank's part: the result, if it is this rank that tells it.
     pub fn leave(&self, ended: Result<Exit, CliFailure>) -> Result<Exit, CliFailure> {
-        let Err(failure) = ended else {
-            self.session.end().map_err(|error| no_network(&error))?;
-            return ended;
+        let failure = match ended {
+            Ok(exit) => return self.leave_in_peace(exit),
+            Err(failure) => failure,
         };
-        let first_is_gone = failure.kind == "silent" && failure.message.contains("rank 0 ");
-        if self.is_first() || first_is_gone {
-            let _: ExitCode = failure.tell();
-        }
-        let (session, (end, ended)) = (self.network(), mpsc::channel());
-        let parting = thread::spawn(move || drop(end.send(session.end())));
-        if ended.recv_timeout(PARTING).is_err() {
-            drop(parting);
+        failure.tell();
+        let most = if self.session.silent(SILENCE).is_empty() { PARTING } else { HOLD };
+        if self.part(most).is_none() {
             self.session.abort(failure.code.into());
         }
         Err(CliFailure { kind: say::TOLD, ..failure })
+    }
+
+    /// All is sorted and in its place.
+    fn leave_in_peace(&self, exit: Exit) -> Result<Exit, CliFailure> {
+        if let Some(parted) = self.part(GOOD_BYE) {
+            return parted.map(|()| exit).map_err(|error| no_network(&error));
+        }
+        say::last(format!(
+            "gristmill: WARNING all is sorted and in its place, but ranks do not part within {} s; look at their hosts",
+            GOOD_BYE.as_secs(),
+        ));
+        exit_now(0)
+    }
+
+    /// Parts from the other ranks; `None` if they do not come within that time.
+    fn part(&self, most: Duration) -> Option<Result<(), NetworkError>> {
+        let (session, (end, ended)) = (self.network(), mpsc::channel());
+        thread::spawn(move || drop(end.send(session.end())));
+        ended.recv_timeout(most).ok()
+    }
+
+    /// What this rank says of the job's end: nothing, while one before it can speak; and who was silent.
+    fn last_word(&self, text: String) -> Option<String> {
+        let silent = self.session.silent(LATE);
+        let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
+        if !(0..self.rank().0).all(is_silent) {
+            return None;
+        }
+        let names = |rank: Rank| text.contains(&format!("rank {rank} "));
+        Some(match silent.iter().max_by_key(|(_, silence)| silence) {
+            Some(&(rank, silence)) if !names(rank) => {
+                let seconds = silence.as_secs_f64();
+                format!("{text}; rank {rank} has not been heard for {seconds:.1} s")
+            }
+            _ => text,
+        })
     }
 }
 

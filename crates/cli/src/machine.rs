@@ -38,9 +38,13 @@ where
 {
     let cluster = Cluster::over(job.network(), seed());
     let disks = cluster.disks();
-    job.on_failure(move || disks.remove_unfinished());
+    job.on_failure(control.clone(), move || disks.remove_unfinished());
+    let disks = cluster.disks();
+    let guard = job.see_to_the_end(control.clone(), move || disks.remove_unfinished());
     let progress = if job.is_first() { progress } else { Mode::Never };
-    run_on(&cluster, control, progress, job.ranks(), program)
+    let ended = run_on(&cluster, control, progress, job.ranks(), program);
+    guard.stop();
+    ended
 }
 
 /// Only names of temporary files and the places of samples are drawn.

@@ -4,6 +4,7 @@
 
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::failure::CliFailure;
 use crate::signals::READER_GONE_CODE;
@@ -13,27 +14,6 @@ pub const TOLD: &str = "told";
 
 /// The kind of failure that is not told: who reads standard output has gone.
 pub const READER_GONE: &str = "reader_gone";
-
-/// Whether it was told how this process ends, or another one tells it.
-static ENDED: AtomicBool = AtomicBool::new(false);
-
-/// From here on another process of the job tells how it ends, unless this one knows better.
-pub fn leave_it_to_another() {
-    ENDED.store(true, Ordering::SeqCst);
-}
-
-/// Prints the line that tells how this process ends.
-pub fn end(text: impl std::fmt::Display) {
-    ENDED.store(true, Ordering::SeqCst);
-    err(text);
-}
-
-/// The same, unless it was told.
-pub fn end_if_untold(text: impl std::fmt::Display) {
-    if !ENDED.swap(true, Ordering::SeqCst) {
-        err(text);
-    }
-}
 
 /// Prints a line on standard output.
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
@@ -51,4 +31,30 @@ pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
 /// Prints a line on standard error.
 pub fn err(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Whether this process has said how it ends.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// What becomes of such words: a rank of a job adds what it knows, or leaves them to another rank.
+type Voice = Box<dyn Fn(String) -> Option<String> + Send>;
+static VOICE: Mutex<Option<Voice>> = Mutex::new(None);
+
+/// Says how this process ends, unless that was said, or is for another rank to say: whether it was said now.
+pub fn last(text: impl std::fmt::Display) -> bool {
+    if ENDED.swap(true, Ordering::SeqCst) {
+        return false;
+    }
+    let voice = VOICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = text.to_string();
+    let said = match &*voice {
+        Some(voice) => voice(text),
+        None => Some(text),
+    };
+    said.inspect(|text| err(text)).is_some()
+}
+
+/// From here on last words go through this.
+pub fn through(voice: impl Fn(String) -> Option<String> + Send + 'static) {
+    *VOICE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(voice));
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
+use node_mpi::exit_now;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
@@ -114,6 +115,7 @@ pub fn watch(
 fn end(signal: i32, remove: &impl Fn()) -> ! {
     remove();
     scratch::remove_all();
-    say::end_if_untold(format!("gristmill: stopped by {}", name(signal)));
-    std::process::exit(code(signal));
+    say::last(format!("gristmill: stopped by {}", name(signal)));
+    // Not by way of what libraries do at an exit: another thread may be at work in MPI.
+    exit_now(code(signal))
 }

@@ -258,6 +258,21 @@ fn progress_is_that_of_all() {
     panic!("no line had what all ranks do");
 }
 
+/// A rank hangs: the launcher sees nothing, the other rank names it and ends the job.
+#[test]
+fn a_rank_that_hangs_is_named_and_ends_the_job() {
+    let (place, _) = inputs(2, 2_000_000);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    place.wait_for_output(&mut job);
+    kill_process(rank_of(&job, 1), Signal::STOP).unwrap();
+    let ran = Ran::from(launch::ended(job));
+    assert_eq!(ran.code, 2, "{ran:?}");
+    // The launcher wakes the other one to end it, which may then say that it was stopped.
+    let said = lines(&ran);
+    assert!(said.first().is_some_and(|line| line.contains("not been heard for 15 s")), "{said:?}");
+}
+
 /// A rank among the processes that the launcher has started: of Open MPI its children, of others a child's.
 fn rank_of(job: &Child, rank: u32) -> Pid {
     let children = |id: i32| {

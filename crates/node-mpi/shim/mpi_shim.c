@@ -23,6 +23,7 @@
 #define TOO_LONG (-1)
 #define NO_MEMORY (-2)
 #define NO_THREADS (-3)
+#define LONGER (-4)
 
 struct table {
     uint32_t version;
@@ -111,6 +112,13 @@ static int receive(int slot, void *into, size_t bytes, int peer, int tag) {
     return MPI_Irecv(into, (int)bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &requests[slot]);
 }
 
+/* What a wrong peer can cause, apart from what goes wrong here. */
+static int of_peer(int code) {
+    int class = MPI_SUCCESS;
+    MPI_Error_class(code, &class);
+    return class == MPI_ERR_TRUNCATE ? LONGER : code;
+}
+
 static int completed(int *slots, size_t *bytes, int *codes, int room) {
     int count = 0, received;
     if (room < slots_used)
@@ -121,7 +129,7 @@ static int completed(int *slots, size_t *bytes, int *codes, int room) {
     if (count == MPI_UNDEFINED)
         return 0;
     for (int each = 0; each < count; each++) {
-        codes[each] = code == MPI_ERR_IN_STATUS ? statuses[each].MPI_ERROR : MPI_SUCCESS;
+        codes[each] = code == MPI_ERR_IN_STATUS ? of_peer(statuses[each].MPI_ERROR) : MPI_SUCCESS;
         received = 0;
         if (codes[each] == MPI_SUCCESS)
             MPI_Get_count(&statuses[each], MPI_BYTE, &received);

@@ -24,9 +24,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use node::Buffer;
+use node::backend::Inboxes;
 
 use crate::engine::peer::Peer;
 use crate::frame::{BATCH_BYTES, Batch, Frame};
+use crate::hearing::Hearing;
 use crate::outbox::{Command, Outbox};
 use crate::wire::{Completed, Hold, NetworkError, Request, Tag, Wire, Wired};
 
@@ -41,7 +43,7 @@ const BULK: Tag = 2;
 const MOST_SPARE: usize = 64;
 
 /// What became of a turn.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
     /// Something moved.
     Busy,
@@ -53,6 +55,8 @@ pub(crate) enum Turn {
     Quit,
     /// A task wants all processes to stop.
     Abort(i32),
+    /// A peer does not keep to the protocol; it is heard no more.
+    Foreign(NetworkError),
 }
 
 /// What a request is for.
@@ -72,6 +76,7 @@ enum Purpose {
 pub(crate) struct Engine<W> {
     line: Line<W>,
     outbox: Arc<Outbox>,
+    hearing: Arc<Hearing>,
     peers: Vec<Peer>,
     /// Who is visited first.
     first: usize,
@@ -119,6 +124,8 @@ impl<W: Wire> Engine<W> {
     /// far ([`Engine::meet`]).
     pub(crate) fn new(wire: W, outbox: Arc<Outbox>) -> Wired<Engine<W>> {
         let (rank, size) = (wire.rank(), wire.size());
+        let hearing = Arc::new(Hearing::new(size));
+        hearing.done(rank);
         let mut line = Line { wire, purposes: Vec::new(), spare: Vec::new() };
         let mut peers = Vec::new();
         for number in 0..size {
@@ -130,12 +137,18 @@ impl<W: Wire> Engine<W> {
         Ok(Engine {
             line,
             outbox,
+            hearing,
             peers,
             first: 0,
             is_ending: false,
             commands: Vec::new(),
             completed: Vec::new(),
         })
+    }
+
+    /// When each peer was heard.
+    pub(crate) fn hearing(&self) -> Arc<Hearing> {
+        Arc::clone(&self.hearing)
     }
 
     /// Waits for all processes.
@@ -156,6 +169,7 @@ impl<W: Wire> Engine<W> {
 
     /// Does what can be done now.
     pub(crate) fn turn(&mut self, now: Instant) -> Wired<Turn> {
+        self.hearing.turn(now);
         let mut is_busy = false;
         if let Some(turn) = self.obey(now, &mut is_busy)? {
             return Ok(turn);
@@ -165,21 +179,18 @@ impl<W: Wire> Engine<W> {
         let count = self.peers.len();
         self.first = (self.first + 1) % count;
         for step in 0..count {
-            let peer = &mut self.peers[(self.first + step) % count];
-            if peer.rank == self.line.wire.rank() {
+            let number = (self.first + step) % count;
+            if number == self.line.wire.rank() as usize {
                 continue;
             }
-            if inboxes.is_some() || self.is_ending {
-                is_busy |= peer.take_in(&mut self.line, inboxes.as_deref(), &self.outbox)?;
+            match self.visit(number, inboxes.as_deref(), now) {
+                Ok(moved) => is_busy |= moved,
+                Err(error) if error.is_foreign => {
+                    self.peers[number].ignore();
+                    return Ok(Turn::Foreign(error));
+                }
+                Err(error) => return Err(error),
             }
-            if self.is_ending {
-                peer.say_goodbye(&mut self.line, now);
-            }
-            let (messages, moved) = peer.send_batches(&mut self.line, now)?;
-            if messages > 0 {
-                self.outbox.left(messages);
-            }
-            is_busy |= moved | peer.bulk.send_pieces(peer.rank, &mut self.line)?;
         }
         if is_busy {
             return Ok(Turn::Busy);
@@ -190,6 +201,26 @@ impl<W: Wire> Engine<W> {
             return Ok(Turn::Over);
         }
         Ok(Turn::Idle { is_waiting: others().any(Peer::is_waiting) })
+    }
+
+    /// Takes over what a peer has sent, and sends it what may go: whether anything moved.
+    fn visit(&mut self, number: usize, inboxes: Option<&dyn Inboxes>, now: Instant) -> Wired<bool> {
+        let peer = &mut self.peers[number];
+        let mut moved = false;
+        if inboxes.is_some() || self.is_ending {
+            moved |= peer.take_in(&mut self.line, inboxes, &self.outbox)?;
+        }
+        if peer.has_ended() {
+            self.hearing.done(peer.rank);
+        }
+        if self.is_ending {
+            peer.say_goodbye(&mut self.line, now);
+        }
+        let (messages, left) = peer.send_batches(&mut self.line, now)?;
+        if messages > 0 {
+            self.outbox.left(messages);
+        }
+        Ok(moved | left | peer.bulk.send_pieces(peer.rank, &mut self.line)?)
     }
 
     fn is_all_sent(&self) -> bool {
@@ -240,16 +271,20 @@ impl<W: Wire> Engine<W> {
                         self.line.spare.push(buffer);
                     }
                 }
-                Purpose::BatchIn(from, number) => self.peers[from as usize].came(number, bytes),
+                Purpose::BatchIn(from, number) => {
+                    self.hearing.heard(from);
+                    self.peers[from as usize].came(number, bytes);
+                }
                 Purpose::PieceOut(to, number) => {
                     self.peers[to as usize].bulk.piece_left(number, &mut self.line);
                 }
                 Purpose::PieceIn(from, number, expected) => {
-                    if bytes != expected {
-                        let what = format!("a piece of {bytes} bytes came where {expected} belong");
-                        return Err(NetworkError::of(from, what));
+                    self.hearing.heard(from);
+                    let peer = &mut self.peers[from as usize];
+                    match bytes == expected {
+                        true => peer.bulk.piece_came(number, &mut self.line),
+                        false => peer.wrong_piece(bytes, expected),
                     }
-                    self.peers[from as usize].bulk.piece_came(number, &mut self.line);
                 }
             }
         }

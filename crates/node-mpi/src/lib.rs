@@ -22,10 +22,12 @@
 mod engine;
 mod ffi;
 mod frame;
+mod hearing;
 mod outbox;
 mod session;
 mod wire;
 
+pub use ffi::exit_now;
 pub use ffi::{Shim, shim};
 pub use session::{Session, launched};
 pub use wire::NetworkError;

@@ -1,7 +1,8 @@
 //! A process's place in a run of many, and the one thread that speaks for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{env, io, thread};
@@ -10,7 +11,8 @@ use node::backend::{Contents, Inboxes, Letter, Network};
 use node::{Address, Rank};
 
 use crate::engine::{Engine, Turn};
-use crate::ffi::MpiWire;
+use crate::ffi::{MpiWire, exit_now};
+use crate::hearing::Hearing;
 use crate::outbox::{Command, Outbox};
 use crate::wire::local::LocalWire;
 use crate::wire::{NetworkError, Wire, Wired};
@@ -42,7 +44,25 @@ pub fn launched() -> bool {
     LAUNCHERS.iter().any(|name| env::var_os(name).is_some())
 }
 
-type Hook = Arc<Mutex<Box<dyn Fn(&NetworkError) + Send>>>;
+/// Launchers of many ranks take minutes until all are started and know each other; one that takes longer has lost
+/// some of them, and MPI would wait for ever.
+const MEETING: Duration = Duration::from_secs(300);
+
+/// A process that asked for the end of all is ended in that time, or ends itself: MPI waits for daemons that may be
+/// out of reach.
+const ABORTING: Duration = Duration::from_secs(3);
+
+type Hook = Box<dyn Fn(&NetworkError) + Send>;
+
+/// What is done with failures, on the network's thread.
+struct Hooks {
+    /// The network has failed; then every process is ended.
+    failure: Hook,
+    /// A peer does not keep to the protocol; without this, that is a failure.
+    foreign: Option<Hook>,
+}
+
+type Told = Arc<Mutex<Hooks>>;
 
 /// One process of a run of many: the [`Network`] to the others.
 ///
@@ -53,7 +73,8 @@ pub struct Session {
     nodes: u32,
     library: String,
     outbox: Arc<Outbox>,
-    hook: Hook,
+    hearing: Arc<Hearing>,
+    hooks: Told,
     thread: Mutex<Option<JoinHandle<Wired>>>,
 }
 
@@ -62,13 +83,15 @@ struct Greeting {
     rank: Rank,
     nodes: u32,
     library: String,
+    hearing: Arc<Hearing>,
 }
 
 impl Session {
     /// Joins the other processes that the launcher has started; comes back when all are here.
     ///
     /// # Errors
-    /// When there is no shim or no MPI library, or MPI refuses.
+    /// When there is no shim or no MPI library, MPI refuses, or the others do not come. Then MPI may still be at work:
+    /// leave by [`exit_now`].
     pub fn start() -> Result<Session, NetworkError> {
         Session::over(|| {
             let wire = MpiWire::start()?;
@@ -92,25 +115,34 @@ impl Session {
     ) -> Result<Session, NetworkError> {
         let outbox = Arc::new(Outbox::default());
         let tell = |error: &NetworkError| eprintln!("gristmill: {error}");
-        let hook: Hook = Arc::new(Mutex::new(Box::new(tell)));
+        let hooks = Hooks { failure: Box::new(tell), foreign: None };
+        let hooks: Told = Arc::new(Mutex::new(hooks));
         let (greet, greeted) = mpsc::channel();
-        let (commands, told) = (Arc::clone(&outbox), Arc::clone(&hook));
+        let (commands, told) = (Arc::clone(&outbox), Arc::clone(&hooks));
         let body = move || {
             let (wire, library) = connect()?;
-            let greeting = Greeting { rank: Rank(wire.rank()), nodes: wire.size(), library };
+            let (rank, nodes) = (Rank(wire.rank()), wire.size());
             let mut engine = Engine::new(wire, Arc::clone(&commands))?;
+            let greeting = Greeting { rank, nodes, library, hearing: engine.hearing() };
             // Whoever asked for it waits.
             let _ = greet.send(greeting);
             speak(&mut engine, &commands, &told)
         };
         let thread = thread::Builder::new().name("network".into()).spawn(body);
         let thread = thread.map_err(no_thread)?;
-        match greeted.recv() {
-            Ok(Greeting { rank, nodes, library }) => {
+        match greeted.recv_timeout(MEETING) {
+            Ok(Greeting { rank, nodes, library, hearing }) => {
                 let thread = Mutex::new(Some(thread));
-                Ok(Session { rank, nodes, library, outbox, hook, thread })
+                Ok(Session { rank, nodes, library, outbox, hearing, hooks, thread })
             }
-            Err(_) => Err(ending(thread).err().unwrap_or_else(|| NetworkError::new("it ended"))),
+            Err(RecvTimeoutError::Timeout) => Err(NetworkError::new(format!(
+                "MPI did not bring all ranks together within {} s: look for hosts that are out of reach, and tell it \
+                 which interface to use",
+                MEETING.as_secs(),
+            ))),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(ending(thread).err().unwrap_or_else(|| NetworkError::new("it ended")))
+            }
         }
     }
 
@@ -122,15 +154,25 @@ impl Session {
     /// What to do when the network fails, on its thread, before every process is ended with exit code
     /// 2: to tell, and to remove what the run has made. Without this, the failure is printed.
     pub fn on_failure(&self, hook: impl Fn(&NetworkError) + Send + 'static) {
-        *self.hook.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(hook);
+        lock(&self.hooks).failure = Box::new(hook);
+    }
+
+    /// What to do when a peer says what no rank of this version says: it is heard no more, and the others are, so
+    /// that a run can end in good order. Without this the network has failed.
+    pub fn on_foreign(&self, hook: impl Fn(&NetworkError) + Send + 'static) {
+        lock(&self.hooks).foreign = Some(Box::new(hook));
+    }
+
+    /// Who was not heard for that long, and for how long, if this process has been listening.
+    pub fn silent(&self, least: Duration) -> Vec<(Rank, Duration)> {
+        self.hearing.silent(least)
     }
 
     /// Ends every process of the run with this exit code, now.
     pub fn abort(&self, code: i32) -> ! {
         self.outbox.close(Command::Abort(code));
-        // The network's thread ends this process in that time, or hangs in MPI.
-        thread::sleep(Duration::from_secs(1));
-        std::process::exit(code)
+        thread::sleep(ABORTING);
+        exit_now(code)
     }
 
     /// Leaves in good order: all that was posted has gone out, and all processes have come here.
@@ -179,6 +221,10 @@ impl Network for Session {
     }
 }
 
+fn lock(hooks: &Mutex<Hooks>) -> MutexGuard<'_, Hooks> {
+    hooks.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn no_thread(cause: io::Error) -> NetworkError {
     NetworkError::new(format!("no thread for it: {cause}"))
 }
@@ -188,17 +234,17 @@ fn ending(thread: JoinHandle<Wired>) -> Wired {
 }
 
 /// The thread's life: turns until the end. A failure, or a panic, ends every process.
-fn speak<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox, hook: &Hook) -> Wired {
-    let served = catch_unwind(AssertUnwindSafe(|| serve(engine, outbox)));
+fn speak<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox, hooks: &Mutex<Hooks>) -> Wired {
+    let served = catch_unwind(AssertUnwindSafe(|| serve(engine, outbox, hooks)));
     let panicked = |_| Err(NetworkError::new("its thread panicked"));
     let Err(error) = served.unwrap_or_else(panicked) else { return Ok(()) };
-    hook.lock().unwrap_or_else(PoisonError::into_inner)(&error);
+    (lock(hooks).failure)(&error);
     engine.abort(FAILED);
     outbox.close(Command::Quit);
     Err(error)
 }
 
-fn serve<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox) -> Wired {
+fn serve<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox, hooks: &Mutex<Hooks>) -> Wired {
     engine.meet()?;
     let mut idle_since = None;
     loop {
@@ -215,6 +261,10 @@ fn serve<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox) -> Wired {
                 engine.abort(code);
                 return Ok(());
             }
+            Turn::Foreign(error) => match &lock(hooks).foreign {
+                Some(tell) => tell(&error),
+                None => return Err(error),
+            },
         }
     }
 }
@@ -234,7 +284,38 @@ fn rest(outbox: &Outbox, idle: Duration, is_waiting: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::BATCH_BYTES;
     use node::Buffer;
+
+    #[test]
+    fn peers_that_run_something_else_are_told_and_the_session_goes_on() {
+        let mut wires = LocalWire::family(3);
+        let wire = wires.remove(0);
+        let session = Session::over(move || Ok((wire, String::new()))).unwrap();
+        let (tell, told) = mpsc::channel();
+        session.on_foreign(move |error| tell.send(error.clone()).unwrap());
+        let speak = |mut wire: LocalWire| {
+            thread::spawn(move || {
+                let hold = wire.hold(Buffer::heap(40));
+                wire.send(hold, 0..40, 0, 1).unwrap();
+                // For what the session says in the end.
+                let hold = wire.hold(Buffer::heap(BATCH_BYTES));
+                wire.receive(hold, 0..BATCH_BYTES, 0, 1).unwrap();
+                wire.barrier().unwrap();
+                wire
+            })
+        };
+        let meeting: Vec<_> = wires.into_iter().map(speak).collect();
+        // It listens when it has a node, or none any more.
+        session.outbox.push(Command::End);
+        let mut who: Vec<_> = (0..2).map(|_| told.recv().unwrap().peer.unwrap()).collect();
+        who.sort_unstable();
+        assert_eq!(who, [Rank(1), Rank(2)]);
+        for peer in meeting {
+            let mut done = Vec::new();
+            assert!(peer.join().unwrap().completed(&mut done).is_ok(), "the run is not ended");
+        }
+    }
 
     #[test]
     fn the_first_failure_is_told_and_ends_the_session() {

@@ -22,6 +22,9 @@ pub(crate) struct Hold(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request(pub usize);
 
+/// What a receive brought that has no room for what came.
+pub(crate) const TOO_LONG: usize = usize::MAX;
+
 /// A request that is done, and how much a receive brought.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completed {
@@ -36,15 +39,22 @@ pub struct NetworkError {
     pub peer: Option<Rank>,
     /// What happened.
     pub what: String,
+    /// Whether that peer said what no rank of this version says.
+    pub is_foreign: bool,
 }
 
 impl NetworkError {
     pub(crate) fn new(what: impl Into<String>) -> NetworkError {
-        NetworkError { peer: None, what: what.into() }
+        NetworkError { peer: None, what: what.into(), is_foreign: false }
     }
 
     pub(crate) fn of(peer: u32, what: impl Into<String>) -> NetworkError {
-        NetworkError { peer: Some(Rank(peer)), what: what.into() }
+        NetworkError { peer: Some(Rank(peer)), what: what.into(), is_foreign: false }
+    }
+
+    /// That peer does not keep to the protocol.
+    pub(crate) fn foreign(peer: u32, what: impl Into<String>) -> NetworkError {
+        NetworkError { is_foreign: true, ..NetworkError::of(peer, what) }
     }
 }
 

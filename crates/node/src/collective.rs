@@ -14,14 +14,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::guarded::{Close, Closed};
-use crate::{Address, Buffer, BulkPort, Node, Pool, Port, Rank};
+use crate::guarded::Close;
+use crate::{Address, Buffer, BulkPort, Node, Pool, Port, Rank, Undelivered};
 
 /// Bytes of a piece: a few pages, so that the pieces that wait to be taken are little memory.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Pieces that are taken while their senders wait for nobody else.
 const PIECES: usize = 4;
+
+/// A node that tells without hearing others may be so far ahead; programs take turns at both.
+const STEPS_AHEAD: u64 = 8;
 
 /// In front of a piece: its step, the length of the string, where the piece begins in it.
 const HEADER_BYTES: usize = 24;
@@ -35,11 +38,14 @@ pub struct Collective {
     arriving: BTreeMap<(u64, Rank), Arriving>,
 }
 
-/// A string on its way here.
+/// A string on its way here, in whatever order its pieces come.
 #[derive(Default)]
 struct Arriving {
-    bytes: Vec<u8>,
-    missing: Option<usize>,
+    /// By where they begin.
+    pieces: BTreeMap<usize, Vec<u8>>,
+    came: usize,
+    /// How long it is, when a piece has come.
+    whole: Option<usize>,
 }
 
 impl Collective {
@@ -59,13 +65,13 @@ impl Collective {
     /// What every node says, in the order of ranks; nothing but at the root.
     ///
     /// # Errors
-    /// When it was closed meanwhile; so with all of these.
+    /// When it was closed meanwhile, or another node sent what is no part of these steps; so with all of these.
     pub async fn gather(
         &mut self,
         node: &Node,
         root: Rank,
         said: Vec<u8>,
-    ) -> Result<Vec<Vec<u8>>, Closed> {
+    ) -> Result<Vec<Vec<u8>>, Undelivered> {
         let from = if node.rank() == root { 0..node.nodes() } else { 0..0 };
         self.step(node, vec![(root, said)], from.map(Rank)).await
     }
@@ -76,7 +82,7 @@ impl Collective {
         node: &Node,
         root: Rank,
         said: Vec<u8>,
-    ) -> Result<Vec<u8>, Closed> {
+    ) -> Result<Vec<u8>, Undelivered> {
         let everybody = if node.rank() == root { 0..node.nodes() } else { 0..0 };
         let sent = everybody.map(|rank| (Rank(rank), said.clone())).collect();
         let mut heard = self.step(node, sent, std::iter::once(root)).await?;
@@ -88,7 +94,7 @@ impl Collective {
         &mut self,
         node: &Node,
         said: Vec<Vec<u8>>,
-    ) -> Result<Vec<Vec<u8>>, Closed> {
+    ) -> Result<Vec<Vec<u8>>, Undelivered> {
         assert_eq!(said.len(), node.nodes() as usize, "a string for every node");
         let sent = (0..).map(Rank).zip(said).collect();
         self.step(node, sent, (0..node.nodes()).map(Rank)).await
@@ -100,7 +106,7 @@ impl Collective {
         node: &Node,
         sent: Vec<(Rank, Vec<u8>)>,
         from: impl Iterator<Item = Rank>,
-    ) -> Result<Vec<Vec<u8>>, Closed> {
+    ) -> Result<Vec<Vec<u8>>, Undelivered> {
         for (to, bytes) in sent {
             self.send(node, to, &bytes);
         }
@@ -110,7 +116,7 @@ impl Collective {
             while !self.arriving.get(&(step, from)).is_some_and(Arriving::is_whole) {
                 self.take(node).await?;
             }
-            heard.extend(self.arriving.remove(&(step, from)).map(|string| string.bytes));
+            heard.extend(self.arriving.remove(&(step, from)).map(Arriving::string));
         }
         Ok(heard)
     }
@@ -133,25 +139,70 @@ impl Collective {
     }
 
     /// Takes the next piece that comes, of whatever string.
-    async fn take(&mut self, node: &Node) -> Result<(), Closed> {
+    async fn take(&mut self, node: &Node) -> Result<(), Undelivered> {
         let (from, buffer) = self.port.accept(node, &self.pool).await?;
-        let (header, piece) = buffer.filled().split_at(HEADER_BYTES);
-        let word = |number: usize| {
-            let bytes = header[number * 8..][..8].try_into().expect("eight bytes");
-            u64::from_le_bytes(bytes)
-        };
-        let (step, all, offset) = (word(0), word(1) as usize, word(2) as usize);
-        let string = self.arriving.entry((step, from)).or_default();
-        string.bytes.resize(all, 0);
-        string.bytes[offset..offset + piece.len()].copy_from_slice(piece);
-        string.missing = Some(string.missing.unwrap_or(all) - piece.len());
+        let foreign = |what: String| Undelivered::Foreign { from, what };
+        let piece = Piece::read(buffer.filled()).map_err(foreign)?;
+        // Steps before this one were heard in full.
+        let now = self.step - 1;
+        if !(now..=now + STEPS_AHEAD).contains(&piece.step) {
+            let what = format!("a piece of step {}, and this is {now}", piece.step);
+            return Err(foreign(what));
+        }
+        self.arriving.entry((piece.step, from)).or_default().add(&piece).map_err(foreign)?;
         self.pool.give(node, buffer).await;
         Ok(())
     }
 }
 
+/// A part of a string.
+struct Piece<'a> {
+    step: u64,
+    whole: usize,
+    offset: usize,
+    bytes: &'a [u8],
+}
+
+impl Piece<'_> {
+    fn read(buffer: &[u8]) -> Result<Piece<'_>, String> {
+        let Some((header, bytes)) = buffer.split_first_chunk::<HEADER_BYTES>() else {
+            return Err(format!("{} bytes are no piece of a collective", buffer.len()));
+        };
+        let mut words = header
+            .chunks_exact(8)
+            .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+        let mut next = || words.next().expect("three words");
+        let (step, whole, offset) = (next(), next() as usize, next() as usize);
+        Ok(Piece { step, whole, offset, bytes })
+    }
+}
+
 impl Arriving {
     fn is_whole(&self) -> bool {
-        self.missing == Some(0)
+        self.whole == Some(self.came)
+    }
+
+    /// Adds a piece: memory grows with what comes, whatever length was told.
+    fn add(&mut self, piece: &Piece<'_>) -> Result<(), String> {
+        let whole = *self.whole.get_or_insert(piece.whole);
+        let rest = whole.saturating_sub(piece.offset);
+        let fits = piece.whole == whole && piece.offset.is_multiple_of(PIECE_BYTES);
+        let is_new = !self.pieces.contains_key(&piece.offset);
+        if !(fits && is_new && piece.bytes.len() == rest.min(PIECE_BYTES)) {
+            return Err(format!(
+                "{} bytes at {} of {}, where {} of {whole} have come",
+                piece.bytes.len(),
+                piece.offset,
+                piece.whole,
+                self.came,
+            ));
+        }
+        self.came += piece.bytes.len();
+        self.pieces.insert(piece.offset, piece.bytes.to_vec());
+        Ok(())
+    }
+
+    fn string(self) -> Vec<u8> {
+        self.pieces.into_values().flatten().collect()
     }
 }

@@ -50,7 +50,9 @@ pub use disk::{ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, Ope
 pub use group::Group;
 pub use guarded::{Close, Closed, Guarded};
 pub use handle::{Node, Panic, catch};
-pub use message::{Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, Message, MessagePort};
+pub use message::{
+    Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, Message, MessagePort, Undelivered,
+};
 pub use pool::Pool;
 pub use posted::Posted;
 pub use queue::Queue;

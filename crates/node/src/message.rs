@@ -5,6 +5,8 @@
 //! its own buffer back when the data have left it.
 
 use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -111,15 +113,24 @@ impl Inbox {
         });
     }
 
-    /// The next small message, for backends that keep them in mailboxes; `None` at the deadline.
+    /// The next small message, for backends that keep them in mailboxes; `None` at the deadline. A shipment
+    /// from another process is left where it is: that one does not run what we run, and waits for ever.
+    ///
+    /// # Panics
+    /// When a node of this process has shipped something here.
     pub fn poll_next<B: Backend + ?Sized>(
         &self,
         backend: &B,
         deadline: Option<Time>,
     ) -> Poll<Option<Message>> {
-        self.shared.poll_wait(backend, deadline, |state| match state.letters.pop_front()? {
-            Letter::Message(message) => Some(message),
-            Letter::Shipment { .. } => panic!("a shipment came to a port for small messages"),
+        self.shared.poll_wait(backend, deadline, |state| {
+            loop {
+                match state.letters.pop_front()? {
+                    Letter::Message(message) => return Some(message),
+                    Letter::Shipment { contents: Contents::Away { .. }, .. } => {}
+                    Letter::Shipment { .. } => panic!("a shipment to a port for small messages"),
+                }
+            }
         })
     }
 }
@@ -249,6 +260,41 @@ pub struct Arrival {
     pub filled: Ticket<Buffer>,
 }
 
+/// Why nothing came that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undelivered {
+    /// Whoever waited was sent home.
+    Closed,
+    /// That node sent what does not belong there: it may run another program, or another version of it.
+    Foreign {
+        /// Who sent it.
+        from: Rank,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl From<Closed> for Undelivered {
+    fn from(_: Closed) -> Undelivered {
+        Undelivered::Closed
+    }
+}
+
+impl fmt::Display for Undelivered {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undelivered::Closed => write!(out, "it was closed"),
+            Undelivered::Foreign { from, what } => write!(
+                out,
+                "what rank {from} sent does not belong there ({what}); run the same version on all ranks, and test that \
+                 machine's memory and network"
+            ),
+        }
+    }
+}
+
+impl Error for Undelivered {}
+
 /// The owner's end of a port for bulk.
 pub struct BulkPort {
     inbox: Arc<Inbox>,
@@ -256,12 +302,15 @@ pub struct BulkPort {
 
 impl BulkPort {
     /// Lends a buffer of `pool` to the next shipment: who sent it, and its contents.
-    pub async fn accept(&self, node: &Node, pool: &Pool) -> Result<(Rank, Buffer), Closed> {
+    ///
+    /// # Errors
+    /// When the port or the pool was closed, or what came is no shipment for such a buffer.
+    pub async fn accept(&self, node: &Node, pool: &Pool) -> Result<(Rank, Buffer), Undelivered> {
         let Arrival { from, filled, .. } = self.lend(node, pool).await?;
         let look = (LOOK_S / node.seconds(1)) as u64;
         while !filled.done_by(node, node.now().after(look)).await {
             if self.inbox.shared.look(|state| state.closed) {
-                return Err(Closed);
+                return Err(Undelivered::Closed);
             }
         }
         Ok((from, filled.wait(node).await))
@@ -270,9 +319,9 @@ impl BulkPort {
     /// Lends a buffer of `pool` to the next shipment, and does not wait for its contents: several may
     /// be on their way at once.
     ///
-    /// # Panics
-    /// When the shipment does not fit in the buffer.
-    pub async fn lend(&self, node: &Node, pool: &Pool) -> Result<Arrival, Closed> {
+    /// # Errors
+    /// As of [`BulkPort::accept`].
+    pub async fn lend(&self, node: &Node, pool: &Pool) -> Result<Arrival, Undelivered> {
         let mut lent = pool.take(node).await?;
         let step = |state: &mut State| {
             if state.closed {
@@ -281,11 +330,18 @@ impl BulkPort {
             state.letters.pop_front().map(Ok)
         };
         let letter = self.inbox.shared.wait_for(node, step).await?;
-        let Letter::Shipment { from, contents } = letter else {
-            panic!("a small message came to a port for bulk")
+        let (from, contents) = match letter {
+            Letter::Shipment { from, contents } => (from, contents),
+            Letter::Message(Message { from, .. }) => {
+                return Err(Undelivered::Foreign { from, what: "a small message for bulk".into() });
+            }
         };
+        let (bytes, room) = (contents.bytes(), lent.capacity());
+        if bytes > room {
+            let what = format!("a shipment of {bytes} bytes for a buffer of {room}");
+            return Err(Undelivered::Foreign { from, what });
+        }
         let (arrival, filled) = ticket(node, "a shipment");
-        let bytes = contents.bytes();
         match contents {
             Contents::Here { buffer, done } => {
                 lent.copy_from(0, &buffer, 0..buffer.len());
@@ -295,11 +351,7 @@ impl BulkPort {
                 done.complete(buffer);
                 filled.complete(lent);
             }
-            Contents::Away { fetch, .. } => {
-                let room = lent.capacity();
-                assert!(bytes <= room, "a shipment of {bytes} bytes does not fit in {room}");
-                fetch(lent, filled);
-            }
+            Contents::Away { fetch, .. } => fetch(lent, filled),
         }
         Ok(Arrival { from, bytes, filled: arrival })
     }

@@ -103,6 +103,11 @@ impl Control {
         state.lasting.push(Box::new(closable));
     }
 
+    /// Whether it has failed or was stopped, and winds up.
+    pub fn is_ending(&self) -> bool {
+        self.lock().ending
+    }
+
     /// The first failure, if nobody was told of it yet.
     pub fn take_failure(&self) -> Option<Failure> {
         self.lock().failure.take()

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::{fmt, io};
 
-use node::{Closed, DiskError};
+use node::{Closed, DiskError, Undelivered};
 
 /// Why a worker or its pipeline ended early.
 #[derive(Debug)]
@@ -35,6 +35,15 @@ pub enum Failure {
 impl From<Closed> for Failure {
     fn from(_: Closed) -> Failure {
         Failure::Closed
+    }
+}
+
+impl From<Undelivered> for Failure {
+    fn from(undelivered: Undelivered) -> Failure {
+        match undelivered {
+            Undelivered::Closed => Failure::Closed,
+            foreign @ Undelivered::Foreign { .. } => Failure::Program(Box::new(foreign)),
+        }
     }
 }
 

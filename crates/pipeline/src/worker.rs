@@ -95,10 +95,7 @@ impl Worker {
     }
 
     /// Waits for what an earlier stage makes. Waiting counts as starved.
-    pub async fn starve<T>(
-        &self,
-        wait: impl Future<Output = Result<T, Closed>>,
-    ) -> Result<T, Closed> {
+    pub async fn starve<T, E>(&self, wait: impl Future<Output = Result<T, E>>) -> Result<T, E> {
         self.metered(Doing::Starved, wait).await
     }
 

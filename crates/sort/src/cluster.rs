@@ -25,6 +25,7 @@ mod parts;
 mod planning;
 mod range;
 mod resume;
+mod roll_call;
 mod sampling;
 mod statement;
 mod watch;
@@ -32,8 +33,8 @@ mod writing;
 
 use std::sync::Arc;
 
-use node::{Node, Port};
-use pipeline::{Control, Failure};
+use node::Node;
+use pipeline::Failure;
 
 use crate::exchange::CHUNKS;
 use crate::input::Inputs;
@@ -41,37 +42,13 @@ use crate::job::Job;
 use crate::output::Output;
 use crate::report::Report;
 
+pub use roll_call::{parting, roll_call};
+
 use agreement::Agreement;
 use member::Member;
 use sampling::mark;
 use statement::Statement;
 use watch::Watch;
-
-/// Whether a step went well on every rank, over a port that nobody else owns: what one of them has refused, all
-/// refuse.
-///
-/// # Errors
-/// When any has refused, with what it said.
-pub async fn roll_call(node: &Node, port: Port, refused: Option<String>) -> Result<(), Failure> {
-    let mine = refused.map_or(Ok(((), ())), |what| Err(Failure::Program(what.into())));
-    Agreement::over(node, port).with(node, mine).await.map(drop)
-}
-
-/// The same at the end of a run that `control` watches: what each rank says goes to the first one, which alone hears it.
-///
-/// # Errors
-/// When any has failed: its own failure on that rank, what it said on the others.
-pub async fn parting(
-    node: &Node,
-    control: &Control,
-    port: Port,
-    mine: Result<String, Failure>,
-) -> Result<Vec<String>, Failure> {
-    let mut agreement = Agreement::owned(node, control, port);
-    let (said, _) = agreement.with(node, mine.map(|said| (said, ()))).await?;
-    let all = agreement.tell_root(node, said.into_bytes()).await?;
-    Ok(all.iter().map(|said| String::from_utf8_lossy(said).into_owned()).collect())
-}
 
 /// This node's part of a sort over all nodes of the run.
 pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
@@ -101,7 +78,7 @@ pub async fn run_and<T>(
     if let Err(failure) = &ended {
         watch.alarm(node, failure).await;
     }
-    watch.end(node).await;
+    watch.end(node, ended.is_ok()).await;
     ended
 }
 

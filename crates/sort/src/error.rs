@@ -174,6 +174,16 @@ pub enum SortError {
         /// The sender.
         rank: u32,
     },
+    /// Another node says what no node of this version says.
+    #[error(
+        "what rank {rank} says cannot be understood ({what}); run the same version on all ranks"
+    )]
+    Foreign {
+        /// Which.
+        rank: u32,
+        /// What is wrong with it.
+        what: String,
+    },
     /// Another node cannot go on.
     #[error("rank {rank}: {what}")]
     Elsewhere {
@@ -259,6 +269,7 @@ impl SortError {
             SortError::ReadBack { .. } | SortError::Spoilt { .. } => "read_back",
             SortError::NoMemory { .. } => "no_memory",
             SortError::Garbled { .. } => "garbled",
+            SortError::Foreign { .. } => "foreign",
             SortError::Elsewhere { .. } => "elsewhere",
             SortError::Silent { .. } => "silent",
             SortError::Checkpoint { .. } | SortError::PartGone { .. } => "checkpoint",

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Fault};
-use node::Random;
+use node::{Address, Buffer, Port, Random, Rank};
 use pipeline::{Control, Failure};
 use record::{Format, Order, Ties};
 use sort::{Choice, Job, Report, Source, Target};
@@ -152,6 +152,63 @@ fn different_jobs_are_refused() {
     });
     for said in ends.unwrap() {
         assert!(said.starts_with("rank 1 ") && said.contains("[0+9], not [0+10]"), "{said}");
+    }
+}
+
+/// What rank 1 says instead of sorting, at some port.
+type Foreign = (u16, fn() -> Vec<u8>);
+
+/// A piece of a collective's step, with these numbers in front.
+fn piece(step: u64, text: &[u8]) -> Vec<u8> {
+    let words = [step, text.len() as u64, 0].into_iter().flat_map(u64::to_le_bytes);
+    words.chain(text.iter().copied()).collect()
+}
+
+/// A rank that runs something else is named on all others, in one line, long before it counts as silent.
+#[test]
+fn what_a_foreign_rank_says_ends_the_sort_on_all() {
+    const AGREEMENTS: u16 = 100;
+    const CHUNKS: u16 = 101;
+    let says: [(Foreign, &str); 5] = [
+        ((AGREEMENTS, || vec![1, 2, 3]), "no piece"),
+        ((AGREEMENTS, || piece(55, b"{}")), "step 55"),
+        ((AGREEMENTS, || piece(0, b"{\"Ok\":{\"version\":\"99\"}}")), "does not understand"),
+        ((AGREEMENTS, || piece(0, b"{\"Ok\":1},{\"Ok\":2}")), "does not understand"),
+        ((CHUNKS, || vec![7; 64 << 20]), "of 67108864 bytes for a buffer"),
+    ];
+    let order = Order::gensort(Ties::Record);
+    for ((port, said), told) in says {
+        let driver = Driver::new(1, 3);
+        for rank in 0..3 {
+            put(&driver, rank, &draw(Pattern::Uniform, u64::from(rank), 500, 100));
+        }
+        let job = job(&["/in"], "/out", &order);
+        let ends = driver.run(move |node| {
+            let job = Job { control: Control::default(), ..job.clone() };
+            async move {
+                if node.rank() == Rank(1) {
+                    let bytes = said();
+                    let mut buffer = Buffer::heap(bytes.len());
+                    buffer.bytes_mut().copy_from_slice(&bytes);
+                    buffer.set_len(bytes.len());
+                    drop(node.ship(Address { rank: Rank(0), port: Port(port) }, buffer));
+                }
+                // Chunks are looked at when all have agreed.
+                match node.rank() == Rank(1) && port == AGREEMENTS {
+                    true => Ok(()),
+                    false => sort::run(&node, &job).await.map(drop),
+                }
+            }
+        });
+        let ends = ends.unwrap_or_else(|stuck| panic!("{told}: {stuck}"));
+        for (rank, end) in ends.into_iter().enumerate().filter(|(rank, _)| *rank != 1) {
+            let line = end.expect_err(told).to_string();
+            assert!(line.contains("rank 1") && line.contains(told), "rank {rank}: {line}");
+            assert!(line.lines().count() == 1, "{line}");
+        }
+        for rank in 0..3 {
+            assert!(driver.disks(rank).get(&PathBuf::from("/out")).is_none());
+        }
     }
 }
 

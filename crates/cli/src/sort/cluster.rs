@@ -12,13 +12,13 @@ use super::{Arguments, PlanName, Prepared, check_output, prepare, resume};
 use crate::failure::{CliFailure, Exit};
 use crate::job::is_only_rank;
 use crate::launcher::Launch;
-use crate::machine;
+use crate::{machine, say};
 
 pub use crate::job::Job;
 
-/// Where ranks tell whether they can begin, and how they ended.
+/// Where ranks tell whether they can begin (and on the next port that they are alive), and how they ended.
 const BEFORE: Port = Port(103);
-const AFTER: Port = Port(104);
+const AFTER: Port = Port(105);
 
 /// This rank's part.
 pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
@@ -39,10 +39,11 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     };
     let control = work.as_ref().map(|(job, _)| job.control.clone()).unwrap_or_default();
     let said = refused.as_ref().map(|failure| failure.message.clone());
+    let watched = control.clone();
     let ended = machine::run_in(job, &control, own.progress, move |node| {
-        let (work, said) = (work.clone(), said.clone());
+        let (work, said, control) = (work.clone(), said.clone(), watched.clone());
         async move {
-            ::sort::roll_call(&node, BEFORE, said).await?;
+            ::sort::roll_call(&node, &control, BEFORE, async { said }).await?;
             let is_first = node.rank() == Rank(0);
             let launch = is_first.then(Launch::until_now).flatten();
             let (job, comparison) = work.ok_or(Failure::Closed)?;
@@ -66,9 +67,8 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         tell(&own, &report.of_all(), &together)?;
     } else if arguments.report.as_deref().is_some_and(names_rank) {
         // The sort is done: only this rank can tell.
-        write_report(&own, &report, &together).inspect_err(|failure| {
-            failure.tell();
-        })?;
+        write_report(&own, &report, &together)
+            .inspect_err(|failure| say::err(format!("gristmill: {}", failure.message)))?;
     }
     Ok(Exit::Done)
 }

@@ -24,7 +24,7 @@ use super::Line;
 use super::bulk::Bulk;
 use crate::frame::{Batch, Frame, Reading};
 use crate::outbox::{Command, Outbox, Shipment};
-use crate::wire::{Hold, NetworkError, Wire, Wired};
+use crate::wire::{Hold, NetworkError, TOO_LONG, Wire, Wired};
 
 /// Batches that a peer may have sent before we have taken them over: 64 KiB of posted memory for each
 /// peer, and 48 KiB under way, which a link of 10 Gbit/s needs for 38 us.
@@ -61,6 +61,10 @@ pub(super) struct Peer {
     gone: u64,
     said: Farewell,
     heard: Farewell,
+    /// It does not keep to the protocol, and is heard no more.
+    is_foreign: bool,
+    /// What it has sent instead of a piece.
+    wrong: Option<String>,
 }
 
 impl Peer {
@@ -76,6 +80,8 @@ impl Peer {
             gone: 0,
             said: Farewell::None,
             heard: Farewell::None,
+            is_foreign: false,
+            wrong: None,
         }
     }
 
@@ -160,6 +166,24 @@ impl Peer {
         }
     }
 
+    /// Something else came where a piece of bulk belongs.
+    pub(super) fn wrong_piece(&mut self, bytes: usize, expected: usize) {
+        self.wrong = Some(match bytes {
+            TOO_LONG => format!("more came than the piece of {expected} bytes that belongs there"),
+            _ => format!("a piece of {bytes} bytes came where {expected} belong"),
+        });
+    }
+
+    /// From here on it is not heard.
+    pub(super) fn ignore(&mut self) {
+        self.is_foreign = true;
+    }
+
+    /// Whether nothing will come from it.
+    pub(super) fn has_ended(&self) -> bool {
+        self.heard == Farewell::Last
+    }
+
     /// Whether both sides have said all, and bulk is through.
     pub(super) fn is_over(&self) -> bool {
         self.said == Farewell::Last && self.heard == Farewell::Last && !self.bulk.is_under_way()
@@ -178,14 +202,22 @@ impl Peer {
         outbox: &Arc<Outbox>,
     ) -> Wired<bool> {
         let mut moved = false;
+        if self.is_foreign {
+            return Ok(false);
+        }
+        if let Some(what) = self.wrong.take() {
+            return Err(NetworkError::foreign(self.rank, what));
+        }
         while let Some(Posted { came: Some(bytes), hold }) = self.posted.front() {
             let (bytes, hold) = (*bytes, *hold);
             moved = true;
             self.posted.pop_front();
             self.gone += 1;
-            let batch = &line.wire.held(hold).bytes()[..bytes];
+            let Some(batch) = line.wire.held(hold).bytes().get(..bytes) else {
+                return Err(NetworkError::foreign(self.rank, "a batch is longer than any may be"));
+            };
             let mut desk = Desk { inboxes, outbox, last: None };
-            self.read(batch, &mut desk).map_err(|what| NetworkError::of(self.rank, what))?;
+            self.read(batch, &mut desk).map_err(|what| NetworkError::foreign(self.rank, what))?;
             if self.heard == Farewell::Last {
                 line.wire.release(hold);
                 return Ok(true);

@@ -4,12 +4,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use node::backend::{Inboxes, PortInbox, Signal};
+use node::backend::{Inboxes, PortInbox, Signal, ticket};
 use node::{Address, Port, Rank, Words};
 
 use super::peer::{CREDITS, OLDEST};
 use super::*;
 use crate::frame::Reading;
+use crate::outbox::Shipment;
 use crate::wire::local::LocalWire;
 
 /// A signal that nobody waits past.
@@ -87,7 +88,14 @@ impl Scene {
         frames
     }
 
-    /// What the engine makes of these bytes of the peer.
+    /// What the engine makes of these bytes of the peer, if they are not what a peer says.
+    fn complaint(&mut self, bytes: &[u8]) -> NetworkError {
+        match self.say(bytes).unwrap() {
+            Turn::Foreign(error) => error,
+            turn => panic!("{bytes:?}: {turn:?}"),
+        }
+    }
+
     fn say(&mut self, bytes: &[u8]) -> Wired<Turn> {
         let mut buffer = Buffer::heap(bytes.len());
         buffer.bytes_mut().copy_from_slice(bytes);
@@ -97,11 +105,14 @@ impl Scene {
     }
 
     fn say_frames(&mut self, credits: u32, frames: &[Frame]) -> Wired<Turn> {
-        let mut batch = Batch::new(Batch::room());
-        frames.iter().for_each(|frame| batch.add(frame));
-        let buffer = batch.close(credits);
-        self.say(buffer.filled())
+        self.say(&batch(credits, frames))
     }
+}
+
+fn batch(credits: u32, frames: &[Frame]) -> Vec<u8> {
+    let mut batch = Batch::new(Batch::room());
+    frames.iter().for_each(|frame| batch.add(frame));
+    batch.close(credits).filled().to_vec()
 }
 
 fn numbers(batches: &[Vec<Frame>]) -> Vec<u64> {
@@ -161,7 +172,7 @@ fn what_a_peer_must_not_say_is_an_error_with_its_rank() {
         (vec![1; 30], "one version"),
         (vec![], "ends within a frame"),
     ] {
-        let error = Scene::new().say(&bytes).unwrap_err();
+        let error = Scene::new().complaint(&bytes);
         assert_eq!(error.peer, Some(Rank(1)));
         assert!(error.what.contains(told), "{error}");
     }
@@ -172,11 +183,40 @@ fn what_a_peer_must_not_say_is_an_error_with_its_rank() {
         (0, vec![Frame::Goodbye, late], "after its goodbye"),
         (0, vec![Frame::Last], "before its goodbye"),
     ] {
-        let error = Scene::new().say_frames(credits, &frames).unwrap_err();
+        let error = Scene::new().complaint(&batch(credits, &frames));
         assert_eq!(error.peer, Some(Rank(1)));
         assert!(error.to_string().contains(told), "{error}");
         assert!(error.to_string().contains("rank 1"), "{error}");
     }
+}
+
+/// It is told once; what follows is not heard, and others are.
+#[test]
+fn who_says_nonsense_is_heard_no_more() {
+    let mut scene = Scene::new();
+    scene.complaint(&[7; 12]);
+    assert_eq!(scene.say(&[8; 12]), Ok(Turn::Busy), "the wire has brought it");
+    scene.post(1, 1);
+    assert_eq!(numbers(&scene.turn(Duration::ZERO)), [0], "what it is told it may still hear");
+}
+
+/// A piece of bulk of another length than was told.
+#[test]
+fn a_piece_of_another_length_is_an_error() {
+    let mut scene = Scene::new();
+    let told = Frame::Ready { port: Port(1), number: 0, bytes: 100 };
+    scene.say_frames(0, &[told]).unwrap();
+    let nodes = node_real::Cluster::new(1, 1);
+    let mut made = nodes.run(|node| async move { ticket(&node, "a shipment").1 });
+    let done = made.pop().unwrap();
+    let shipment = Shipment { number: 0, bytes: 100 };
+    scene.outbox.push(Command::Fetch { from: 1, shipment, buffer: Buffer::heap(100), done });
+    scene.turn(Duration::ZERO);
+    let hold = scene.peer.hold(Buffer::heap(60));
+    scene.peer.send(hold, 0..60, 0, BULK).unwrap();
+    let Ok(Turn::Foreign(error)) = scene.engine.turn(scene.now) else { panic!("60 are no 100") };
+    assert_eq!(error.peer, Some(Rank(1)));
+    assert!(error.what.contains("60 bytes came where 100"), "{error}");
 }
 
 #[test]

@@ -4,11 +4,20 @@
 
 use std::ffi::c_int;
 use std::ops::Range;
+use std::thread;
+use std::time::Duration;
 
 use node::Buffer;
 
+use super::exit::exit_now;
 use super::library::{self, Table, text};
-use crate::wire::{Completed, Hold, Holds, NetworkError, Request, Tag, Wire, Wired};
+use crate::wire::{Completed, Hold, Holds, NetworkError, Request, TOO_LONG, Tag, Wire, Wired};
+
+/// Launchers end all ranks within some tenths of a second after `MPI_Abort`; whom they do not reach ends itself.
+const ABORTING: Duration = Duration::from_secs(2);
+
+/// What the shim says of a message that is longer than its receiver expects.
+const LONGER: c_int = -4;
 
 /// MPI, on the thread that started it.
 ///
@@ -168,8 +177,11 @@ impl Wire for MpiWire {
             let slot = self.slots[number].take().expect("it was begun");
             self.free.push(number);
             self.holds.end(slot.hold);
-            self.check(self.codes[each], Some(slot.peer))?;
-            done.push(Completed { request: Request(number), bytes: self.bytes[each] });
+            let bytes = match self.codes[each] {
+                LONGER => TOO_LONG,
+                code => self.check(code, Some(slot.peer)).map(|()| self.bytes[each])?,
+            };
+            done.push(Completed { request: Request(number), bytes });
         }
         Ok(())
     }
@@ -181,6 +193,14 @@ impl Wire for MpiWire {
     }
 
     fn abort(&mut self, code: i32) {
+        // It asks a daemon to end all of us, which may be out of reach.
+        let alone = move || {
+            thread::sleep(ABORTING);
+            exit_now(code)
+        };
+        if thread::Builder::new().spawn(alone).is_err() {
+            exit_now(code);
+        }
         // SAFETY: as above; this process ends in it.
         unsafe { (self.table.abort)(code) }
     }

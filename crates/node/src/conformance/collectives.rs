@@ -1,7 +1,7 @@
 //! What nodes do together, on every backend.
 
 use super::Harness;
-use crate::{Collective, Node, Port, Rank};
+use crate::{Address, Buffer, Collective, Node, Port, Rank, Undelivered};
 
 /// A string that tells who said it to whom, in which step, of a length that fits no piece.
 fn said(from: u32, to: u32, step: usize) -> Vec<u8> {
@@ -34,4 +34,47 @@ pub fn collectives_keep_their_steps_apart(harness: &impl Harness) {
 async fn leave(node: &Node, together: &mut Collective) {
     let nothing = vec![Vec::new(); node.nodes() as usize];
     together.all_to_all(node, nothing).await.unwrap();
+}
+
+/// What node 1 ships.
+type Said = fn() -> Vec<Buffer>;
+
+/// A piece with these numbers in front.
+fn piece(step: u64, whole: u64, offset: u64, bytes: usize) -> Buffer {
+    let words = [step, whole, offset].into_iter().flat_map(u64::to_le_bytes);
+    let bytes: Vec<u8> = words.chain(std::iter::repeat_n(7, bytes)).collect();
+    let mut buffer = Buffer::heap(bytes.len());
+    buffer.bytes_mut().copy_from_slice(&bytes);
+    buffer.set_len(bytes.len());
+    buffer
+}
+
+/// What another program, or version, or a broken memory sends is an error that names the sender.
+pub fn foreign_pieces_are_told(harness: &impl Harness) {
+    let cases: [(&str, Said); 7] = [
+        ("no piece", || vec![Buffer::heap(0)]),
+        ("a piece of step 77", || vec![piece(77, 4, 0, 4)]),
+        ("8 bytes at 0 of 4", || vec![piece(0, 4, 0, 8)]),
+        ("4 bytes at 4 of 8", || vec![piece(0, 8, 4, 4)]),
+        ("4 bytes at 0 of 18446744073709551615", || vec![piece(0, u64::MAX, 0, 4)]),
+        ("65541", || vec![piece(0, 65541, 65536, 5), piece(0, 65540, 0, 65536)]),
+        ("0 bytes at 0 of 0", || vec![piece(1, 0, 0, 0), piece(1, 0, 0, 0)]),
+    ];
+    for (told, said) in cases {
+        harness.run(2, move |node, _| async move {
+            if node.rank() == Rank(1) {
+                for buffer in said() {
+                    drop(node.ship(Address { rank: Rank(0), port: Port(9) }, buffer));
+                }
+                return;
+            }
+            let mut together = Collective::new(&node, Port(9));
+            let end = together.broadcast(&node, Rank(1), Vec::new()).await;
+            let end = end.expect_err("it is no part of this step");
+            let Undelivered::Foreign { from, ref what } = end else { panic!("{end:?}") };
+            assert_eq!(from, Rank(1));
+            assert!(what.contains(told), "{what}");
+            assert!(end.to_string().contains("rank 1"), "{end}");
+        });
+    }
 }

@@ -1,6 +1,6 @@
 //! What all ranks must agree on before any goes on: what one refuses, all refuse.
 
-use node::{Closed, Collective, Node, Port, Rank};
+use node::{Collective, Node, Port, Rank, Undelivered};
 use pipeline::{Control, Failure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,18 +19,13 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
-    /// A voice where nothing else is under way.
-    pub(super) fn over(node: &Node, port: Port) -> Agreement {
-        Agreement { together: Collective::new(node, port) }
-    }
-
     /// A voice in a run that `control` watches: if that fails, nobody waits for others any more.
     pub(super) fn new(node: &Node, control: &Control) -> Agreement {
-        Agreement::owned(node, control, AGREEMENTS)
+        Agreement::over(node, control, AGREEMENTS)
     }
 
-    /// The same over another port.
-    pub(super) fn owned(node: &Node, control: &Control, port: Port) -> Agreement {
+    /// The same beside the sort.
+    pub(super) fn over(node: &Node, control: &Control, port: Port) -> Agreement {
         let together = Collective::new(node, port);
         control.owns(together.closer());
         Agreement { together }
@@ -63,23 +58,23 @@ impl Agreement {
         Ok((own, heard))
     }
 
-    /// What every rank says, by way of the root.
+    /// What every rank says, by way of the root, who sees to it that it can be understood.
     async fn exchange<T: Serialize + DeserializeOwned>(
         &mut self,
         node: &Node,
         told: &Result<T, String>,
     ) -> Result<Vec<Result<T, String>>, Failure> {
-        let text = serde_json::to_vec(told).expect("text and numbers");
-        let said = self.together.gather(node, ROOT, text).await?;
-        let all = said.iter().map(|text| String::from_utf8_lossy(text));
-        let all = format!("[{}]", all.collect::<Vec<_>>().join(","));
-        let all = self.together.broadcast(node, ROOT, all.into_bytes()).await?;
-        // Another version may say other things.
-        let foreign = |cause: serde_json::Error| SortError::Different {
-            rank: ROOT.0,
-            what: format!("it says what this version does not understand ({cause})"),
-        };
-        Ok(serde_json::from_slice(&all).map_err(foreign)?)
+        let said = self.together.gather(node, ROOT, text_of(told)).await?;
+        let all: Vec<_> = said.iter().map(|text| understood::<T>(text)).collect();
+        let all = self.together.broadcast(node, ROOT, text_of(&all)).await?;
+        let foreign = |what: String| SortError::Foreign { rank: ROOT.0, what };
+        let all: Vec<Result<T, String>> =
+            serde_json::from_slice(&all).map_err(|cause| foreign(cause.to_string()))?;
+        let (count, ranks) = (all.len(), node.nodes() as usize);
+        if count != ranks {
+            return Err(foreign(format!("{count} statements of {ranks} ranks")).into());
+        }
+        Ok(all)
     }
 
     /// What every rank says, told to the root alone; the others hear nothing.
@@ -87,7 +82,7 @@ impl Agreement {
         &mut self,
         node: &Node,
         said: Vec<u8>,
-    ) -> Result<Vec<Vec<u8>>, Closed> {
+    ) -> Result<Vec<Vec<u8>>, Undelivered> {
         self.together.gather(node, ROOT, said).await
     }
 
@@ -96,7 +91,7 @@ impl Agreement {
         &mut self,
         node: &Node,
         said: Vec<Vec<u8>>,
-    ) -> Result<Vec<Vec<u8>>, Closed> {
+    ) -> Result<Vec<Vec<u8>>, Undelivered> {
         self.together.all_to_all(node, said).await
     }
 
@@ -106,9 +101,23 @@ impl Agreement {
         node: &Node,
         said: Vec<u8>,
         decide: impl FnOnce(Vec<Vec<u8>>) -> Vec<u8>,
-    ) -> Result<Vec<u8>, Closed> {
+    ) -> Result<Vec<u8>, Undelivered> {
         let all = self.together.gather(node, ROOT, said).await?;
         let decided = if node.rank() == ROOT { decide(all) } else { Vec::new() };
         self.together.broadcast(node, ROOT, decided).await
     }
+}
+
+fn text_of(told: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(told).expect("text and numbers")
+}
+
+/// What a rank says; of one that another version runs on, that it cannot be understood.
+fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(text).unwrap_or_else(|cause| Err(foreign_words(&cause.to_string())))
+}
+
+/// What one says in the place of a rank that cannot be understood.
+fn foreign_words(cause: &str) -> String {
+    format!("it says what rank 0 does not understand ({cause}); run the same version on all ranks")
 }

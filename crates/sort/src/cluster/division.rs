@@ -52,6 +52,11 @@ impl Among<'_> {
         };
         let chosen = agreement.decide(node, thin, choose).await?;
         let chosen = Sample::from_bytes(&chosen, bytes).ok_or(SortError::Garbled { rank: 0 })?;
+        let parts = chosen.positions.len() + 1;
+        if parts > ranges {
+            let what = format!("{parts} parts of the keys for {ranges} ranges");
+            return Err(SortError::Foreign { rank: 0, what }.into());
+        }
         Ok(Splitters::of(order, chosen))
     }
 }

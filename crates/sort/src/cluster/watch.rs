@@ -1,12 +1,15 @@
 //! Watching the others: MPI does not notice that a link is cut, so ranks tell each other that they are alive.
 //!
 //! ```text
-//! every second    I am here   > all others; rank 0 hears how far, too
-//! at a failure    I failed: … > all others, whose runs end with that
-//! at the end      I am done   > all others, who wait for me no more
+//! every second    I am here      > all others; rank 0 hears how far, too
+//! at a failure    I failed: …    > all others, whose runs end with that
+//! at silence      that one is    > all others, whose runs end with that
+//!                 silent
+//! at the end      I am done      > all others; who has all that waits for nobody any more
 //! ```
 //!
-//! Whoever is silent for too long has failed.
+//! Whoever is silent for too long has failed. Who is done stays until the others are, for they may still have to
+//! fetch what it has sent; who has failed does not.
 
 use node::{Address, Message, Node, Panic, Port, Rank, Ticket, Time};
 use pipeline::{Control, Failure};
@@ -35,31 +38,52 @@ const FIRST: Rank = Rank(0);
 const HERE: u64 = 0;
 const FAILED: u64 = 1;
 const DONE: u64 = 2;
-/// To oneself: the run has ended.
-const END: u64 = 3;
+const LOST: u64 = 3;
+/// To oneself: the run has ended, and others are waited for; or it has failed.
+const END: u64 = 4;
+const LEAVE: u64 = 5;
+
+/// Where, and from when on it is watched.
+#[derive(Clone, Copy)]
+pub(super) struct Hours {
+    pub port: Port,
+    /// So much longer than usual others may be silent before their first word.
+    pub coming_s: f64,
+}
 
 /// A task that watches.
 pub(super) struct Watch {
     task: Ticket<Result<(), Panic>>,
+    port: Port,
 }
 
 impl Watch {
-    /// Begins to watch, for a run that `control` watches here.
+    /// Begins to watch, for a sort that `control` watches here.
     pub(super) fn start(node: &Node, control: &Control) -> Result<Watch, Failure> {
-        let control = control.clone();
-        let task = node.try_spawn("watch", async move |node: Node| {
-            Others::new(&node, control).watch(&node).await;
-        });
-        Ok(Watch { task: task.map_err(|cause| Failure::NoThread { stage: "watch", cause })? })
+        Watch::during(node, control, Hours { port: WATCH, coming_s: 0.0 })
     }
 
-    /// Tells all others that this one has failed, if they do not know: what they have agreed on, each finds itself.
+    /// The same beside the sort.
+    pub(super) fn during(node: &Node, control: &Control, hours: Hours) -> Result<Watch, Failure> {
+        let (control, port) = (control.clone(), hours.port);
+        let task = node.try_spawn("watch", async move |node: Node| {
+            Others::new(&node, control, hours).watch(&node).await;
+        });
+        Ok(Watch { port, task: task.map_err(|cause| Failure::NoThread { stage: "watch", cause })? })
+    }
+
+    /// Tells all others that this one has failed, if nobody has told them: what they have agreed on, each finds
+    /// itself.
     pub(super) async fn alarm(&self, node: &Node, failure: &Failure) {
         let of = |error: &SortError| {
-            use SortError::{Checkpoint, Different, Elsewhere, PartGone};
+            use SortError::{Checkpoint, Different, Elsewhere, PartGone, Silent};
             matches!(
                 error,
-                Elsewhere { .. } | Different { .. } | Checkpoint { .. } | PartGone { .. }
+                Elsewhere { .. }
+                    | Silent { .. }
+                    | Different { .. }
+                    | Checkpoint { .. }
+                    | PartGone { .. }
             )
         };
         let is_known = match failure {
@@ -67,21 +91,22 @@ impl Watch {
             _ => false,
         };
         if !is_known {
-            tell_others(node, &words(FAILED, &failure.to_string())).await;
+            tell_others(node, self.port, &words(FAILED, &failure.to_string())).await;
         }
     }
 
-    /// Says good-bye.
-    pub(super) async fn end(self, node: &Node) {
-        tell_others(node, &[DONE]).await;
-        node.send(Address { rank: node.rank(), port: WATCH }, &[END]).await;
+    /// Says good-bye: after a success with the others, else at once.
+    pub(super) async fn end(self, node: &Node, is_success: bool) {
+        tell_others(node, self.port, &[DONE]).await;
+        let word = if is_success { END } else { LEAVE };
+        node.send(Address { rank: node.rank(), port: self.port }, &[word]).await;
         self.task.wait(node).await.expect("the watch does not panic");
     }
 }
 
-async fn tell_others(node: &Node, words: &[u64]) {
+async fn tell_others(node: &Node, port: Port, words: &[u64]) {
     for rank in others(node) {
-        node.send(Address { rank, port: WATCH }, words).await;
+        node.send(Address { rank, port }, words).await;
     }
 }
 
@@ -111,32 +136,45 @@ fn text(words: &[u64]) -> String {
 /// What is known of the others.
 struct Others {
     control: Control,
+    port: Port,
     /// When each was heard, as long as it is waited for.
     heard: Vec<Option<Time>>,
+    /// Who is done.
+    done: Vec<bool>,
     beat: u64,
     next: Time,
 }
 
 impl Others {
-    fn new(node: &Node, control: Control) -> Others {
+    fn new(node: &Node, control: Control, hours: Hours) -> Others {
         let now = node.now();
-        let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(now));
-        let beat = (BEAT_S / node.seconds(1)) as u64;
-        Others { control, heard: heard.collect(), beat, next: now }
+        let ticks = |seconds: f64| (seconds / node.seconds(1)) as u64;
+        let first = now.after(ticks(hours.coming_s));
+        let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(first));
+        let done = (0..node.nodes()).map(|rank| Rank(rank) == node.rank()).collect();
+        let (heard, beat) = (heard.collect(), ticks(BEAT_S));
+        Others { control, port: hours.port, heard, done, beat, next: now }
     }
 
     async fn watch(&mut self, node: &Node) {
-        let port = node.bind(WATCH);
-        loop {
+        let port = node.bind(self.port);
+        let mut is_done = false;
+        while !(is_done && self.is_alone()) {
             if node.now() >= self.next {
                 self.beat(node).await;
             }
             let Some(message) = port.next_until(node, self.next).await else { continue };
-            if message.words.first() == Some(&END) && message.from == node.rank() {
-                return;
+            match message.words.first() {
+                Some(&END) if message.from == node.rank() => is_done = true,
+                Some(&LEAVE) if message.from == node.rank() => return,
+                _ => self.hear(node.now(), &message),
             }
-            self.hear(node.now(), &message);
         }
+    }
+
+    /// Whether nobody is waited for: all others are done, or lost.
+    fn is_alone(&self) -> bool {
+        self.heard.iter().zip(&self.done).all(|(heard, done)| *done || heard.is_none())
     }
 
     /// Tells the others, and looks for those who did not.
@@ -150,7 +188,7 @@ impl Others {
             [HERE].into_iter().chain(pace::told(&self.control.progress())).collect();
         for rank in others(node) {
             let words = if rank == FIRST { &told[..] } else { &[HERE] };
-            node.send(Address { rank, port: WATCH }, words).await;
+            node.send(Address { rank, port: self.port }, words).await;
         }
         self.next = now.after(self.beat);
         let silence = SILENT_BEATS * self.beat;
@@ -158,9 +196,8 @@ impl Others {
             if heard.is_some_and(|heard| now.since(heard) > silence) {
                 *heard = None;
                 let seconds = node.seconds(silence).round() as u64;
-                let failure = Failure::from(SortError::Silent { rank, seconds });
-                tell_others(node, &words(FAILED, &failure.to_string())).await;
-                self.control.fail(failure);
+                tell_others(node, self.port, &[LOST, u64::from(rank), seconds]).await;
+                self.control.fail(SortError::Silent { rank, seconds }.into());
             }
         }
     }
@@ -173,7 +210,13 @@ impl Others {
                 let (rank, what) = (message.from.0, text(&message.words));
                 self.control.fail(SortError::Elsewhere { rank, what }.into());
             }
-            DONE => *heard = None,
+            LOST => {
+                *heard = heard.map(|_| now);
+                let word = |at: usize| message.words.get(at).copied().unwrap_or(0);
+                let (rank, seconds) = (word(1) as u32, word(2));
+                self.control.fail(SortError::Silent { rank, seconds }.into());
+            }
+            DONE => self.done[message.from.0 as usize] = true,
             _ => {
                 *heard = heard.map(|_| now);
                 if let Some(progress) = pace::heard(message.words.get(1..).unwrap_or_default()) {

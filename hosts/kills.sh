@@ -1,0 +1,125 @@
+#!/bin/sh
+# Sorts on four hosts of hosts.sh again and again, lets one thing go wrong at a chosen moment, and sorts again: a rank
+# is killed, a host dies, a link is cut. A table of what happened.
+#
+#   hosts/kills.sh smoke|full [GRISTMILL]    three moments; 20 kills, 5 hosts, 5 links (half an hour)
+#
+#   OPTIONS   options of every sort, as --resume
+#   AGAIN     more options of the sort after the trouble
+#   RECORDS   records of each rank (default: 1000000 smoke, 3000000 full)
+#   RATE      links are limited to that, as 1gbit (default: they are not)
+#
+# A line is good when the job ended within 30 s and not with 0, all ranks with it, the old outputs were there, and what was
+# then sorted is what was sorted before anything went wrong. Exit 0: all are; 1: not.
+#
+# The moment is a part of rank 0's way through a phase, in per cent, as its progress tells: phase one reads, sends and
+# spills, phase two sorts and writes. What goes wrong happens up to a quarter of a second later.
+set -u
+about="kills on hosts" sets=kills-$$
+# shellcheck source=hosts/checks.sh
+. "$(dirname "$0")/checks.sh"
+case ${1:-} in smoke) records=${RECORDS:-1000000} ;; full) records=${RECORDS:-3000000} ;; *)
+    echo "usage: kills.sh smoke|full [GRISTMILL]" >&2; exit 2 ;; esac
+size=$1
+gristmill=${2:-$here/../target/release/gristmill}
+# shellcheck source=hosts/sorts.sh
+. "$here/sorts.sh"
+
+# Event, host, phase, per cent.
+smoke='kill_rank h3 1 50
+kill_rank h1 2 50
+cut h2 1 30'
+full='kill_rank h1 1 2
+kill_rank h2 1 10
+kill_rank h3 1 20
+kill_rank h4 1 30
+kill_rank h1 1 40
+kill_rank h2 1 50
+kill_rank h3 1 60
+kill_rank h4 1 70
+kill_rank h1 1 80
+kill_rank h2 1 95
+kill_rank h3 2 2
+kill_rank h4 2 10
+kill_rank h1 2 20
+kill_rank h2 2 30
+kill_rank h3 2 40
+kill_rank h4 2 50
+kill_rank h1 2 60
+kill_rank h2 2 70
+kill_rank h3 2 80
+kill_rank h4 2 90
+killhost h3 1 15
+killhost h1 1 60
+killhost h4 2 10
+killhost h2 2 50
+killhost h3 2 80
+cut h2 1 10
+cut h1 1 70
+cut h4 2 10
+cut h3 2 50
+cut h2 2 80'
+
+sum() { cat "$place/h1/out-0" "$place/h2/out-1" "$place/h3/out-2" "$place/h4/out-3" | md5sum; }
+# shellcheck disable=SC2086 # words
+sort_well() { sort_them ${OPTIONS:-} "$@" >"$place/said" 2>&1 || { tail -n 5 "$place/said" >&2; return 1; }; }
+
+# Of a number in the last line of progress.
+progress() { tail -n 5 "$place/said" | sed -n "s/.*\"$1\":\\([0-9]*\\).*/\\1/p" | tail -n 1; }
+# Rank 0 has done so many per cent of everything; each phase is half of it.
+has_done() {
+    all=$(progress total_bytes)
+    [ "${all:-0}" -gt 0 ] && [ $((100 * $(progress done_bytes) / all)) -ge "$1" ]
+}
+
+# The first line that names what is lost: a rank's, or mpirun's; or else what a rank says.
+told() {
+    line=$(grep -m 1 -E 'gristmill: .*rank|noticed that process|Remote daemon' "$place/said" ||
+        grep -m 1 'gristmill: ' "$place/said")
+    echo "${line:-nothing}" | sed 's/^ *//' | cut -c 1-150
+}
+
+seconds() { echo "$(($1 / 1000)).$(($1 / 100 % 10))"; }
+try() {
+    event=$1 host=$2 phase=$3 part=$4
+    old_outputs
+    # shellcheck disable=SC2086 # words
+    sort_them ${OPTIONS:-} --progress json >"$place/said" 2>&1 &
+    job=$!
+    until has_done $((50 * (phase - 1) + part / 2)); do
+        kill -0 "$job" 2>/dev/null || { echo "$event $host: the sort had ended before" >&2; return 1; }
+        sleep 0.05
+    done
+    go_wrong "$event" "$host"
+    await_end
+    result=good
+    [ "$ended" != 0 ] || result="exit 0"
+    [ "$after" -le $((soon * 1000)) ] || result="too late"
+    are_old || result="outputs are not old"
+    line=$(told)
+    put_right
+    begun=$(milliseconds)
+    # shellcheck disable=SC2086 # words
+    sort_well ${AGAIN:-} || result="not sorted again"
+    again=$(($(milliseconds) - begun))
+    [ "$(sum)" = "$wanted" ] || result="another output"
+    echo "| $event | $host | $phase | $part % | $(seconds "$after") | $ended | $line | $(seconds "$again") | $result |"
+    [ "$result" = good ]
+}
+
+"$hosts" up 4 "$place" >/dev/null || exit 1
+[ -z "${RATE:-}" ] || for k in 1 2 3 4; do "$hosts" rate "h$k" "$RATE" || exit 1; done
+inputs || exit 1
+begun=$(milliseconds)
+sort_well || exit 1
+wanted=$(sum)
+echo "undisturbed, 4 x $records records: $(seconds $(($(milliseconds) - begun))) s"
+echo
+echo "| event | host | phase | moment | ended after, s | exit | said | again, s | result |"
+echo "|---|---|---|---|---|---|---|---|---|"
+case $size in smoke) list=$smoke ;; *) list=$full ;; esac
+echo "$list" >"$place/list"
+while read -r event host phase part <&3; do
+    try "$event" "$host" "$phase" "$part" || failed=1
+done 3<"$place/list"
+exit "$failed"
