@@ -39,11 +39,7 @@ const PARTING: Duration = Duration::from_secs(3);
 /// After a success they do: then nothing is left but to say good-bye, and rank 0 to write a report.
 const GOOD_BYE: Duration = Duration::from_secs(60);
 
-/// Ranks at work are heard every second. Who was not heard for that long when a job ends, and longest of all, is named: a
-/// second after a host has died the launcher ends the others, and does not always say why.
-const LATE: Duration = Duration::from_millis(1300);
-
-/// Who was not heard for that long is out of reach.
+/// Ranks at work are heard every second. Who was not heard for that long is out of reach, and named when the job ends.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before it hears of a rank's
@@ -180,7 +176,7 @@ impl Job {
 
     /// What this rank says of the job's end: nothing, while one before it can speak; and who was silent.
     fn last_word(&self, text: String) -> Option<String> {
-        let silent = self.session.silent(LATE);
+        let silent = self.session.silent(SILENCE);
         let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
         if !(0..self.rank().0).all(is_silent) {
             return None;
@@ -188,8 +184,7 @@ impl Job {
         let names = |rank: Rank| text.contains(&format!("rank {rank} "));
         Some(match silent.iter().max_by_key(|(_, silence)| silence) {
             Some(&(rank, silence)) if !names(rank) => {
-                let seconds = silence.as_secs_f64();
-                format!("{text}; rank {rank} has not been heard for {seconds:.1} s")
+                format!("{text}; rank {rank} has not been heard for {} s", silence.as_secs())
             }
             _ => text,
         })
