@@ -4,7 +4,7 @@ mod common;
 #[path = "../../node-mpi/tests/common/launch.rs"]
 mod launch;
 
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -35,7 +35,7 @@ fn until_there(place: &Place, end: &str, child: &mut Child) -> bool {
 
 /// Ends a sort when such an entry is there.
 fn ended_at(place: &Place, end: &str, signal: Signal) -> Option<Ran> {
-    let mut child = place.start(SORT);
+    let mut child = place.command(SORT).stderr(Stdio::piped()).spawn().unwrap();
     let met = until_there(place, end, &mut child);
     if met {
         let _ = kill_process(Pid::from_child(&child), signal);
