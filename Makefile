@@ -4,7 +4,7 @@
 CARGO ?= cargo
 BINARY = target/release/gristmill
 
-.PHONY: demo test lint unit readme hosts build clean figures mpi mpi-if-possible
+.PHONY: demo test lint unit readme trials hosts build clean figures mpi mpi-if-possible
 
 demo: build
 	$(BINARY) demo
@@ -12,8 +12,9 @@ demo: build
 build:
 	$(CARGO) build --release --locked --package gristmill
 
-# All that must hold: format, lints, every test, that the README's commands run, and sorts on several hosts.
-test: lint unit readme hosts
+# All that must hold: format, lints, every test, that the README's commands run, sorts of simulated nodes that fail, and
+# sorts on several hosts.
+test: lint unit readme trials hosts
 
 lint:
 	$(CARGO) fmt --all --check
@@ -31,6 +32,10 @@ mpi-if-possible:
 
 readme: build
 	sh tests/readme.sh
+
+# Two thousand seeds of the sort of several ranks, on simulated nodes to which everything happens.
+trials: build
+	$(BINARY) sim sort --cores 4 --runs 2000 --faults late,cut,death,disk
 
 # Hosts made of namespaces, where this machine allows it; says what it skips.
 hosts: build

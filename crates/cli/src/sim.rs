@@ -23,7 +23,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 }
 
 fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let (program, machine) = (&arguments.program, arguments.machine.as_str());
+    let (program, machine) = (&arguments.program, arguments.machine());
     names::check_program(program)?;
     let place = Place::named(machine, &arguments.changes())
         .map_err(|error| names::machine_failure(machine, error))?;

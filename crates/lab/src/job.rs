@@ -92,7 +92,8 @@ impl Job {
         place.check_cores(parameters.cores())?;
         let runnable = (program.build)(&parameters, seeds.first);
         let cores = parameters.cores();
-        let objection = runnable.objection(cores).or_else(|| one_nic(&*runnable, cores, &place));
+        let objection = runnable.objection_to(&place).or_else(|| runnable.objection(cores));
+        let objection = objection.or_else(|| one_nic(&*runnable, cores, &place));
         match objection {
             Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
             None => Ok(Job { program, parameters, place, seeds, traced: 0 }),
@@ -152,8 +153,10 @@ impl Job {
     pub fn traced(self) -> Result<Job, LabError> {
         match self.place {
             Place::Machine(..) => Ok(Job { traced: MOST_TRACED, ..self }),
-            Place::Threads => {
-                Err(LabError::usage("--trace shows a simulated machine; threads are not traced"))
+            Place::Threads | Place::Driver => {
+                let name = self.place.name();
+                let why = format!("--trace shows a simulated machine; {name} is not traced");
+                Err(LabError::usage(why))
             }
         }
     }

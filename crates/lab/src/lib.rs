@@ -5,6 +5,7 @@
 //!   machine, Changes --> Place: a simulated machine, or threads ---------+--> Job --> SimReport
 //!   first seed, runs --> Seeds ------------------------------------------'             |  |
 //!                                                                              JSON ---'  trace
+//!   a trial (the sort of users, on nodes of a seed's schedule) is a Listing, too: its Place is the driver
 //!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs, side by side
 //!                                                                      |
 //!                           curves beside the paper's points, claims --'--> Figure --> JSON
@@ -36,13 +37,14 @@ mod room;
 mod run;
 mod spread;
 pub mod trace;
+pub mod trial;
 
 pub use changes::Changes;
 pub use error::LabError;
 pub use job::{Job, Seeds};
 pub use observer::{Observer, Seen, Tally};
 pub use parameters::{Knob, Parameters, ReorderBy};
-pub use place::{Place, THREADS, is_built_in, machines};
+pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
 pub use programs::{Listing, programs};
 pub use report::{QUANTILES, RunReport, SimReport, Simulated, StageReport};
 pub use spread::{Spread, quantile};

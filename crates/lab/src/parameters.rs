@@ -54,10 +54,12 @@ pub enum Knob {
     Distribution,
     /// Where messages of later steps wait: a word.
     Reorder,
+    /// What happens to simulated nodes: a word for each set of faults.
+    Faults,
 }
 
 /// Every knob with its name, which is the option's and the key's in a file.
-const NAMES: [(Knob, &str); 19] = [
+const NAMES: [(Knob, &str); 20] = [
     (Knob::Cores, "cores"),
     (Knob::KeysPerCore, "keys-per-core"),
     (Knob::Keys, "keys"),
@@ -77,6 +79,27 @@ const NAMES: [(Knob, &str); 19] = [
     (Knob::Exchange, "exchange"),
     (Knob::Distribution, "distribution"),
     (Knob::Reorder, "reorder"),
+    (Knob::Faults, "faults"),
+];
+
+/// Every set of [`crate::trial::Faults`], the number of each is that of its bits.
+const SETS_OF_FAULTS: [&str; 16] = [
+    "none",
+    "late",
+    "cut",
+    "late,cut",
+    "death",
+    "late,death",
+    "cut,death",
+    "late,cut,death",
+    "disk",
+    "late,disk",
+    "cut,disk",
+    "late,cut,disk",
+    "death,disk",
+    "late,death,disk",
+    "cut,death,disk",
+    "late,cut,death,disk",
 ];
 
 impl Knob {
@@ -105,6 +128,7 @@ impl Knob {
             Knob::Exchange => &["buckets", "keys"],
             Knob::Distribution => &["uniform", "heavy-tailed", "clustered", "sorted"],
             Knob::Reorder => &["software", "port", "nic"],
+            Knob::Faults => &SETS_OF_FAULTS,
             _ => &[],
         }
     }

@@ -1,4 +1,4 @@
-//! Where a program runs: on a simulated machine, or on threads of this one.
+//! Where a program runs: on a simulated machine, on threads of this one, or in a schedule of the driver.
 
 use machine::{Profile, Setting};
 
@@ -7,6 +7,9 @@ use crate::error::LabError;
 
 /// The machine that is this computer.
 pub const THREADS: &str = "threads";
+
+/// The driver of tests.
+pub const DRIVER: &str = "driver";
 
 /// The most nodes on this computer: each is a thread.
 const MOST_THREADS: u32 = 4096;
@@ -17,7 +20,9 @@ pub fn machines() -> Vec<(&'static str, String)> {
     let simulated =
         built_in.filter_map(|(name, _)| Some((name, Profile::named(name)?.description)));
     let threads = format!("this computer: each core is a thread, at most {MOST_THREADS}");
-    simulated.chain([(THREADS, threads)]).collect()
+    let driver =
+        "nodes with files in memory, in a schedule that the seed draws: for sort".to_owned();
+    simulated.chain([(THREADS, threads), (DRIVER, driver)]).collect()
 }
 
 /// Whether this is the name of a machine that comes with the program.
@@ -33,6 +38,8 @@ pub enum Place {
     Machine(Box<Profile>, Setting, Changes),
     /// Threads of this computer.
     Threads,
+    /// The driver of tests.
+    Driver,
 }
 
 impl Place {
@@ -42,11 +49,16 @@ impl Place {
     /// When there is no such machine, or it cannot be changed so.
     pub fn named(name: &str, changes: &Changes) -> Result<Place, LabError> {
         changes.check()?;
-        if name == THREADS {
+        let unchanged = match name {
+            THREADS => Some((Place::Threads, "on threads")),
+            DRIVER => Some((Place::Driver, "on the driver")),
+            _ => None,
+        };
+        if let Some((place, there)) = unchanged {
             return match changes.name_of_one() {
-                None => Ok(Place::Threads),
+                None => Ok(place),
                 Some(changed) => Err(LabError::usage(format!(
-                    "--{changed} changes a simulated machine; on threads it means nothing"
+                    "--{changed} changes a simulated machine; {there} it means nothing"
                 ))),
             };
         }
@@ -62,6 +74,7 @@ impl Place {
         match self {
             Place::Machine(profile, ..) => &profile.name,
             Place::Threads => THREADS,
+            Place::Driver => DRIVER,
         }
     }
 
@@ -69,7 +82,7 @@ impl Place {
     pub fn hash(&self) -> Option<u64> {
         match self {
             Place::Machine(profile, ..) => Some(profile.hash),
-            Place::Threads => None,
+            Place::Threads | Place::Driver => None,
         }
     }
 
@@ -77,7 +90,7 @@ impl Place {
     pub fn changes(&self) -> Changes {
         match self {
             Place::Machine(_, _, changes) => *changes,
-            Place::Threads => Changes::default(),
+            Place::Threads | Place::Driver => Changes::default(),
         }
     }
 
@@ -86,15 +99,15 @@ impl Place {
     pub fn rounded(&self) -> Vec<(&'static str, f64, f64)> {
         match self {
             Place::Machine(profile, _, changes) => changes.rounded(profile),
-            Place::Threads => Vec::new(),
+            Place::Threads | Place::Driver => Vec::new(),
         }
     }
 
-    /// Length of a tick in femtoseconds; on threads it is a nanosecond.
+    /// Length of a tick in femtoseconds; on threads and the driver it is a nanosecond.
     pub(crate) fn tick_fs(&self) -> u64 {
         match self {
             Place::Machine(profile, ..) => profile.tick_fs,
-            Place::Threads => 1_000_000,
+            Place::Threads | Place::Driver => 1_000_000,
         }
     }
 
@@ -102,7 +115,7 @@ impl Place {
     pub(crate) fn cores_per_nic(&self) -> u32 {
         match self {
             Place::Machine(profile, ..) => profile.core.ranks_per_nic,
-            Place::Threads => 1,
+            Place::Threads | Place::Driver => 1,
         }
     }
 
@@ -111,6 +124,7 @@ impl Place {
         match self {
             Place::Machine(_, setting, _) => setting.threads,
             Place::Threads => cores as usize,
+            Place::Driver => 1,
         }
     }
 
@@ -120,7 +134,7 @@ impl Place {
             Place::Machine(profile, setting, changes) => {
                 Place::Machine(profile, Setting { threads, ..setting }, changes)
             }
-            Place::Threads => Place::Threads,
+            unchanged => unchanged,
         }
     }
 
@@ -132,6 +146,8 @@ impl Place {
         let most = match self {
             Place::Machine(profile, ..) => profile.most_ranks(),
             Place::Threads => u64::from(MOST_THREADS),
+            // The program says.
+            Place::Driver => u64::MAX,
         };
         if u64::from(cores) <= most {
             return Ok(());

@@ -11,11 +11,12 @@ use node::{MESSAGE_BYTES, Rank};
 
 use crate::error::LabError;
 use crate::parameters::Knob::{
-    self, Bucket, Buckets, Burst, Bytes, Cores, Distribution, Exchange, Incast, Keys, KeysPerCore,
-    Messages, Naming, Queries, Reorder, Rounds, Rows, Servers, To, Workers,
+    self, Bucket, Buckets, Burst, Bytes, Cores, Distribution, Exchange, Faults, Incast, Keys,
+    KeysPerCore, Messages, Naming, Queries, Reorder, Rounds, Rows, Servers, To, Workers,
 };
 use crate::parameters::Parameters;
 use crate::run::Runnable;
+use crate::trial::{self, Trial};
 
 /// In the order of their words.
 const NAMINGS: [grain::Naming; 7] = [
@@ -71,7 +72,7 @@ pub fn named(name: &str) -> Result<&'static Listing, LabError> {
     })
 }
 
-static PROGRAMS: [Listing; 13] = [
+static PROGRAMS: [Listing; 14] = [
     Listing {
         name: "loopback",
         help: "Send messages to a core that sends each back; timed at its NIC (Table 1)",
@@ -283,6 +284,17 @@ static PROGRAMS: [Listing; 13] = [
                 seed,
                 ..MapReduce::default()
             })
+        },
+    },
+    Listing {
+        name: "sort",
+        help: "Sort files over nodes as gristmill sort does, while links and nodes fail, and once more",
+        // A node's disks hold more than its memory in every second trial, whatever the number.
+        knobs: &[(Cores, Some(4)), (KeysPerCore, Some(200)), (Keys, None), (Faults, None)],
+        build: |told, seed| {
+            let (nodes, keys) = (told.cores(), told.number(KeysPerCore));
+            let faults = trial::Faults::from_bits(told.find(Faults).unwrap_or(0));
+            Box::new(Trial { seed, nodes, keys, faults, mutant: None })
         },
     },
 ];

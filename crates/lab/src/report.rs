@@ -3,11 +3,14 @@
 //! The machine counts ticks. They become microseconds here, at the end, so that every sum and every
 //! quantile before is one of whole numbers.
 
+use std::collections::BTreeMap;
+
 use grain::{Timing, Verdict};
 use machine::{Counts, Report, Slice, StageTimes, Windows};
 
 use crate::changes::Changes;
 use crate::parameters::Parameters;
+use crate::place::DRIVER;
 use crate::spread::{Spread, mean_us, quantile};
 
 /// Several runs of one program.
@@ -56,6 +59,18 @@ impl SimReport {
             )),
             Timing::LastEnd => None,
         }
+    }
+
+    /// How many runs ended how, where that is what they are for: of a sort to which things happen.
+    pub fn results(&self) -> Option<BTreeMap<&str, usize>> {
+        let is_counted = self.machine == DRIVER && self.runs.len() > 1;
+        is_counted.then(|| {
+            let mut results = BTreeMap::new();
+            for run in &self.runs {
+                *results.entry(run.verdict.result.as_str()).or_default() += 1;
+            }
+            results
+        })
     }
 
     /// Whether what every run gave was right.

@@ -36,6 +36,8 @@ pub(crate) struct Ground<'a> {
 pub(crate) trait Runnable {
     /// Why it cannot run on so many cores.
     fn objection(&self, cores: u32) -> Option<String>;
+    /// Why it cannot run there.
+    fn objection_to(&self, place: &Place) -> Option<String>;
     /// Whether messages must come from behind another NIC.
     fn needs_two_nics(&self) -> bool;
     /// Bytes that so many cores hold while `at_once` of them compute.
@@ -49,6 +51,11 @@ pub(crate) trait Runnable {
 impl<P: Program> Runnable for P {
     fn objection(&self, cores: u32) -> Option<String> {
         Program::objection(self, cores)
+    }
+
+    fn objection_to(&self, place: &Place) -> Option<String> {
+        let is_driver = matches!(place, Place::Driver);
+        is_driver.then(|| "the machine driver is for sort; leave --machine out".to_owned())
     }
 
     fn needs_two_nics(&self) -> bool {
@@ -67,6 +74,7 @@ impl<P: Program> Runnable for P {
         match ground.place {
             Place::Machine(profile, setting, _) => simulate(self, profile, setting, ground),
             Place::Threads => on_threads(self, ground),
+            Place::Driver => unreachable!("refused when the job was planned"),
         }
     }
 }

@@ -189,6 +189,11 @@ impl MemoryDisks {
         self.shared.faults.fail(nth, fault);
     }
 
+    /// Lets no operation fail any more.
+    pub fn mend(&self) {
+        self.shared.faults.mend();
+    }
+
     /// What a crash leaves of changes from now on; what is there stays.
     pub fn set_durability(&self, durability: Durability) {
         let mut state = self.shared.lock();

@@ -1,5 +1,6 @@
 //! The event loop: resumes tasks, one at a time, as the seed has it.
 
+mod links;
 mod task;
 pub(crate) mod world;
 
@@ -9,14 +10,16 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
-use node::{Costs, Node, Random, Rank, Time};
+use node::{Address, Costs, Message, Node, Port, Random, Rank, Time};
 
 use crate::disk::{DiskModel, MemoryDisks};
 use crate::driver::task::{Place, TaskBackend};
 use crate::driver::world::{Action, Step, TaskId, World};
-use crate::fault::DeathPlan;
+use crate::fault::{Strike, StrikePlan};
 use crate::report::Stuck;
 use crate::timeline::Timeline;
+
+pub use crate::driver::links::{Back, Cut, Passage};
 
 /// A run of a program on simulated nodes.
 pub struct Driver {
@@ -24,7 +27,8 @@ pub struct Driver {
     seed: u64,
     costs: Costs,
     disks: Vec<Arc<MemoryDisks>>,
-    deaths: DeathPlan,
+    strikes: StrikePlan,
+    deadline: Mutex<Option<Time>>,
 }
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
@@ -40,7 +44,8 @@ impl Driver {
         let world = Arc::new(World::new(seed));
         let timeline: Arc<dyn Timeline> = Arc::clone(&world) as Arc<dyn Timeline>;
         let disks = (0..nodes).map(|_| Arc::new(MemoryDisks::new(&timeline, model))).collect();
-        Driver { world, seed, costs, disks, deaths: DeathPlan::default() }
+        let strikes = StrikePlan::default();
+        Driver { world, seed, costs, disks, strikes, deadline: Mutex::default() }
     }
 
     /// The disks of a node: to put files there and to look at them, before and after the run.
@@ -57,17 +62,54 @@ impl Driver {
     /// tasks stop where they are, and its disks hold what a crash leaves (see
     /// [`Durability`](crate::Durability)). In the run after that it is there again.
     pub fn kill(&self, rank: u32, nth: u64) {
-        self.deaths.kill(nth, rank);
+        self.strikes.after(nth, Strike::Death(rank));
+    }
+
+    /// Cuts links after the `nth` event of the next run; in the run after that they are whole.
+    pub fn cut(&self, cut: Cut, nth: u64) {
+        self.world.links.use_them();
+        self.strikes.after(nth, Strike::Cut(cut));
+    }
+
+    /// Lets what nodes send each other arrive late from now on, by up to so many ticks, which the seed draws.
+    pub fn delay(&self, most: u64) {
+        self.world.links.set_delay(most);
+    }
+
+    /// Lets a rule say of each small message to another node how it goes, from now on.
+    pub fn carry(&self, rule: impl FnMut(Address, &Message) -> Passage + Send + 'static) {
+        self.world.links.set_rule(Box::new(rule));
+    }
+
+    /// Lets buffers that were shipped to other nodes come back so, from now on.
+    pub fn give_back(&self, back: Back) {
+        self.world.links.set_back(back);
+    }
+
+    /// The most shipments of one node that waited at a time for another one to take them, at this port; as far
+    /// as anything was asked of links.
+    pub fn most_waiting(&self, port: Port) -> usize {
+        self.world.links.most_waiting(port)
+    }
+
+    /// A run that goes on at that time is stuck: tasks that wait until deadlines, again and again, would go on for ever.
+    pub fn end_by(&self, deadline: Time) {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
+    }
+
+    /// Deaths and cuts of the last run, each with its time.
+    pub fn struck(&self) -> Vec<(Time, Strike)> {
+        self.strikes.struck()
     }
 
     /// How many events the last run had: starts and turns of tasks, and what comes to pass between them.
     pub fn events(&self) -> u64 {
-        self.deaths.events()
+        self.strikes.events()
     }
 
     /// How many nodes have died.
     pub fn deaths(&self) -> u64 {
-        self.deaths.fired()
+        self.strikes.deaths()
     }
 
     /// Runs `program` on every node to its end; the answers in the order of ranks. A node that dies before
@@ -78,6 +120,7 @@ impl Driver {
         P: Fn(Node) -> Task + Clone + Send + 'static,
         Task: Future<Output = T> + 'static,
     {
+        self.world.begin();
         let answers = Arc::new(Mutex::new(BTreeMap::new()));
         for rank in 0..self.disks.len() as u32 {
             let (program, answers) = (program.clone(), Arc::clone(&answers));
@@ -89,9 +132,10 @@ impl Driver {
             };
             self.world.add_task(format!("node {rank}"), rank, Box::new(start));
         }
-        self.deaths.begin();
+        self.strikes.begin();
         let quiet = self.turn_until_quiet();
-        self.deaths.end();
+        self.strikes.end();
+        self.world.begin();
         quiet?;
         let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(answers.into_values().collect())
@@ -100,6 +144,7 @@ impl Driver {
     fn turn_until_quiet(&self) -> Result<(), Stuck> {
         let mut running: BTreeMap<TaskId, Running> = BTreeMap::new();
         let mut context = Context::from_waker(Waker::noop());
+        let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match self.world.step() {
                 Step::Start(task, rank, start) => {
@@ -116,19 +161,29 @@ impl Driver {
                 Step::Act(Action::Wake(wake)) => self.world.wake(wake),
                 Step::Act(Action::Call(call)) => call(),
                 Step::Nothing if running.is_empty() => return Ok(()),
-                Step::Nothing => {
-                    let waiting = self.world.waiting();
-                    return Err(Stuck { tasks: waiting.len(), waiting, seed: self.seed });
+                Step::Nothing => return Err(self.stuck()),
+            }
+            for strike in self.strikes.next(|| self.world.now()) {
+                match strike {
+                    Strike::Death(rank) => {
+                        for task in self.world.kill(rank) {
+                            running.remove(&task);
+                        }
+                        let draw = Random::stream(self.seed, self.strikes.events()).next_u64();
+                        self.disks(rank).crash(draw);
+                    }
+                    Strike::Cut(cut) => self.world.links.cut(cut, self.world.now()),
                 }
             }
-            if let Some(rank) = self.deaths.next() {
-                for task in self.world.kill(rank) {
-                    running.remove(&task);
-                }
-                let draw = Random::stream(self.seed, self.deaths.events()).next_u64();
-                self.disks(rank).crash(draw);
+            if deadline.is_some_and(|deadline| self.world.now() > deadline) && !running.is_empty() {
+                return Err(self.stuck());
             }
         }
+    }
+
+    fn stuck(&self) -> Stuck {
+        let waiting = self.world.waiting();
+        Stuck { tasks: waiting.len(), waiting, seed: self.seed }
     }
 
     fn node(&self, task: TaskId, rank: u32) -> Node {

@@ -24,7 +24,7 @@
 //! method of FoundationDB's and TigerBeetle's simulators).
 //!
 //! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number, and what a crash leaves.
-//! A node of the driver can be killed after any event.
+//! A node of the driver can be killed after any event, and its links can be cut, or be late.
 
 mod cluster;
 mod cores;
@@ -43,8 +43,8 @@ mod tiny;
 
 pub use cluster::{Cluster, Outcome, Watch};
 pub use disk::{DiskModel, Durability, MemoryDisks};
-pub use driver::Driver;
-pub use fault::Fault;
+pub use driver::{Back, Cut, Driver, Passage};
+pub use fault::{Fault, Strike};
 pub use profile::{CoreModel, NetworkModel, NicModel, Profile, ProfileError};
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Windows};
 pub use setting::{Queues, Sample, Setting, SetupError, parts};

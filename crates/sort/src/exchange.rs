@@ -24,7 +24,7 @@ use crate::stages::{
 };
 
 /// Where chunks come in.
-pub(crate) const CHUNKS: Port = Port(101);
+pub const CHUNKS: Port = Port(101);
 
 /// How this node's run exchanges records.
 #[derive(Clone)]

@@ -43,6 +43,7 @@ mod partition;
 mod phase;
 mod plan;
 mod presorted;
+pub mod protocol;
 mod ranked;
 mod report;
 mod room;

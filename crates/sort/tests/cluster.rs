@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Fault};
-use node::{Address, Buffer, Port, Random, Rank};
+use node::{Address, Buffer, Port, Random, Rank, Time};
 use pipeline::{Control, Failure};
 use record::{Format, Order, Ties};
 use sort::{Choice, Job, Report, Source, Target};
@@ -263,6 +263,41 @@ fn a_dead_node_ends_the_sort() {
         }
     }
     assert!(told > 50, "only {told} ranks told of a dead one, {done} were done");
+}
+
+/// Rank 0 dies at the very end, where messages are late: it may have said that all is done, and not yet have let go
+/// what it has told. Nobody waits for that for ever.
+#[test]
+fn who_is_done_stays_until_the_others_are() {
+    const LATE: u64 = 50_000_000;
+    const LAST_EVENTS: u64 = 120;
+    let order = Order::gensort(Ties::Record);
+    let late = || {
+        let driver = Driver::new(3, 3);
+        driver.delay(LATE);
+        driver.end_by(Time(600_000_000_000));
+        for rank in 0..3 {
+            put(&driver, rank, &draw(Pattern::Uniform, u64::from(rank), 50, 100));
+        }
+        driver
+    };
+    let whole = late();
+    run(&whole, &job(&["/in"], "/out", &order)).into_iter().for_each(|end| drop(end.unwrap()));
+    let (mut told, mut done) = (0, 0);
+    for before in 0..LAST_EVENTS {
+        let driver = late();
+        driver.kill(0, whole.events() - before);
+        for end in run(&driver, &job(&["/in"], "/out", &order)) {
+            match end {
+                Ok(_) => done += 1,
+                Err(failure) => {
+                    assert!(failure.to_string().contains("rank 0"), "{before}: {failure}");
+                    told += 1;
+                }
+            }
+        }
+    }
+    assert!(told > 20 && done > 20, "{told} ranks told of a dead one, {done} were done");
 }
 
 /// A disk operation fails on one rank, any of them: all ranks end with its reason, or all are done.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use lab::{Job, Knob, Place, THREADS, is_built_in};
+use lab::{DRIVER, Job, Knob, Place, THREADS, is_built_in};
 
 /// The file of the machine, when it was named by one.
 pub fn machine_file(name: &str) -> Option<&str> {
-    (name != THREADS && !is_built_in(name)).then_some(name)
+    (![THREADS, DRIVER].contains(&name) && !is_built_in(name)).then_some(name)
 }
 
 /// A machine for people: its name, and which file says what it is.

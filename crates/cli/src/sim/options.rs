@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 
-use ::lab::{Changes, Knob, Parameters, Seeds};
+use ::lab::trial::Faults;
+use ::lab::{Changes, DRIVER, Knob, Parameters, Seeds};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use super::help;
 use crate::progress;
 use crate::size::{count, number, threads, whole};
+
+/// The program that does not run on a simulated machine, but on the driver.
+const SORT: &str = "sort";
 
 /// Run a program of tiny tasks on a simulated machine, or on threads of this one.
 #[derive(Args)]
@@ -17,9 +21,10 @@ pub struct Arguments {
     /// Which program; `gristmill sim PROGRAM --help` shows its options, and the list is below
     #[arg(value_name = "PROGRAM")]
     pub program: String,
-    /// A machine by name, or the file of one; `gristmill sim --help` lists those with names
-    #[arg(long, value_name = "NAME|FILE|threads", default_value = "nanopu")]
-    pub machine: String,
+    /// A machine by name, or the file of one; `gristmill sim --help` lists those with names [default:
+    /// nanopu, and of sort driver]
+    #[arg(long, value_name = "NAME|FILE|threads")]
+    machine: Option<String>,
     /// Where messages of later steps wait: in a buffer of the program, in a queue of the NIC for
     /// each step, or in the NIC [default: software]
     #[arg(long, value_name = "software|port|nic", value_parser = words(Knob::Reorder))]
@@ -112,6 +117,10 @@ struct ProgramOptions {
     /// How keys lie [default: uniform]
     #[arg(long, value_name = "WORD", value_parser = words(Knob::Distribution))]
     distribution: Option<String>,
+    /// What happens to the nodes of a sort: any of late (messages), cut (links), death (of nodes), disk (a
+    /// request fails), with commas; when and to whom the seed draws [default: none]
+    #[arg(long, value_name = "LIST", value_parser = faults)]
+    faults: Option<String>,
 }
 
 /// The same for every program.
@@ -153,7 +162,18 @@ fn words(knob: Knob) -> PossibleValuesParser {
     PossibleValuesParser::new(knob.words())
 }
 
+/// A list of faults, as the knob has it.
+fn faults(list: &str) -> Result<String, String> {
+    list.parse::<Faults>().map(|faults| faults.to_string())
+}
+
 impl Arguments {
+    /// Where it runs.
+    pub fn machine(&self) -> &str {
+        let usual = if self.program == SORT { DRIVER } else { "nanopu" };
+        self.machine.as_deref().unwrap_or(usual)
+    }
+
     /// From which seeds.
     pub fn seeds(&self) -> Seeds {
         Seeds { first: self.seed, runs: self.runs }
@@ -194,6 +214,7 @@ impl Arguments {
             (Knob::Naming, &told.naming),
             (Knob::Exchange, &told.exchange),
             (Knob::Distribution, &told.distribution),
+            (Knob::Faults, &told.faults),
             (Knob::Reorder, &self.reorder),
         ];
         for (knob, word) in words {

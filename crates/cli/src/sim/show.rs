@@ -1,5 +1,7 @@
 //! A report for people, in 80 columns.
 
+use std::collections::BTreeMap;
+
 use lab::{Job, Knob, RunReport, SimReport, Simulated, StageReport};
 
 use crate::failure::CliFailure;
@@ -30,7 +32,10 @@ fn with(label: &str, name: &str, items: &[String]) -> String {
 pub fn report(report: &SimReport) -> Result<(), CliFailure> {
     let Some(first) = report.runs.first() else { return Ok(()) };
     say::out("")?;
-    say::out(labelled("result", first.verdict.result.split(' ')))?;
+    match report.results() {
+        Some(results) => counted(&results)?,
+        None => say::out(labelled("result", first.verdict.result.split(' ')))?,
+    }
     say::out(times(report, first))?;
     if let Some(simulated) = &first.simulated {
         traffic(simulated)?;
@@ -49,6 +54,17 @@ pub fn report(report: &SimReport) -> Result<(), CliFailure> {
         Some(note) => say::out(labelled("note", note.split(' '))),
         None => Ok(()),
     }
+}
+
+/// How many runs ended how.
+fn counted(results: &BTreeMap<&str, usize>) -> Result<(), CliFailure> {
+    let counts: Vec<_> = results.values().map(|runs| grouped(*runs as u64)).collect();
+    let widest = counts.iter().map(String::len).max().unwrap_or(0);
+    let labels = ["result"].into_iter().chain(std::iter::repeat(""));
+    for ((label, count), result) in labels.zip(&counts).zip(results.keys()) {
+        say::out(format!("{label:<10}{count:>widest$} {result}"))?;
+    }
+    Ok(())
 }
 
 fn times(report: &SimReport, first: &RunReport) -> String {

@@ -8,7 +8,9 @@ use std::task::Poll;
 use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
 use node::{Address, Buffer, Costs, Port, Random, Rank, Time, Work};
 
+use crate::driver::links;
 use crate::driver::world::{Action, DriverSignal, TICK_FS, TaskId, Wake, World};
+use crate::timeline::Call;
 
 pub(crate) struct TaskBackend {
     world: Arc<World>,
@@ -138,9 +140,14 @@ impl Backend for TaskBackend {
 
     fn post(&self, to: Address, letter: Letter) {
         assert!(to.rank.0 < self.nodes, "there is no node {}", to.rank);
-        let inbox = self.world.inbox(to);
-        let deliver = Action::Call(Box::new(move || inbox.deliver(letter)));
-        self.world.schedule(self.clock.get(), deliver);
+        let leave: Call = if to.rank == self.rank || !self.world.links.are_used() {
+            let inbox = self.world.inbox(to);
+            Box::new(move || inbox.deliver(letter))
+        } else {
+            let (world, from) = (Arc::clone(&self.world), self.rank);
+            Box::new(move || links::leave(&world, from, to, letter))
+        };
+        self.world.schedule(self.clock.get(), Action::Call(leave));
     }
 
     fn buffers(&self, count: usize, bytes: usize) -> std::io::Result<Vec<Buffer>> {

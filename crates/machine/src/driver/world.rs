@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::backend::{PortInbox, Signal, Start};
 use node::{Address, Random, Time};
 
+use crate::driver::links::Links;
 use crate::timeline::{Call, Timeline};
 
 /// The driver's tick is a nanosecond.
@@ -69,6 +70,7 @@ pub(crate) struct World {
     state: Mutex<State>,
     /// Tasks that a signal woke; apart from the state, so that an action may advance a signal.
     woken: Arc<Mutex<Vec<Wake>>>,
+    pub links: Links,
 }
 
 struct State {
@@ -102,7 +104,7 @@ impl World {
             inboxes: BTreeMap::new(),
             random: Random::new(seed),
         };
-        World { state: Mutex::new(state), woken: Arc::default() }
+        World { state: Mutex::new(state), woken: Arc::default(), links: Links::new(seed) }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -149,8 +151,18 @@ impl World {
         self.lock().tasks[task].alive = false;
     }
 
+    /// Forgets what the last run has left: messages, and what was to come. Links are whole.
+    pub(crate) fn begin(&self) {
+        self.links.heal();
+        let mut state = self.lock();
+        let left = (std::mem::take(&mut state.events), std::mem::take(&mut state.inboxes));
+        drop(state);
+        drop(left);
+    }
+
     /// Ends all tasks of a node, and forgets what lies in its mailboxes; which tasks it had.
     pub(crate) fn kill(&self, rank: u32) -> Vec<TaskId> {
+        self.links.kill(rank);
         let mut state = self.lock();
         let state = &mut *state;
         let mut killed = Vec::new();

@@ -19,7 +19,7 @@ use crate::error::SortError;
 use super::pace;
 
 /// Where ranks hear from each other.
-const WATCH: Port = Port(102);
+pub const WATCH: Port = Port(102);
 
 /// How often a rank tells that it is alive.
 const BEAT_S: f64 = 1.0;
@@ -35,7 +35,7 @@ const TOLD_BYTES: usize = 1900;
 const FIRST: Rank = Rank(0);
 
 /// What is told.
-const HERE: u64 = 0;
+pub const HERE: u64 = 0;
 const FAILED: u64 = 1;
 const DONE: u64 = 2;
 const LOST: u64 = 3;

@@ -23,7 +23,7 @@ const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
 const CHUNKS_AT_LEAST: u64 = 8;
 
 /// Chunks on their way to each rank: one that is sent, one that waits for its turn.
-const WINDOW: usize = 2;
+pub const WINDOW: usize = 2;
 
 /// Marks take this part of a chunk.
 const MARKS_SHARE: u64 = 32;
