@@ -17,6 +17,7 @@ mod cold;
 mod contender;
 mod datamation;
 mod disk;
+mod exchange;
 mod external;
 mod floor;
 mod group;
@@ -43,7 +44,7 @@ use crate::failure::{CliFailure, Exit};
 use crate::machine;
 use crate::size::readable;
 
-/// Measure this machine: sorts beside a copy and peers, kernels, stages, disks; each with its floor.
+/// Measure this machine: sorts beside a copy and peers, kernels, stages, disks, the exchange between ranks; each with its floor.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -56,6 +57,7 @@ enum Bench {
     External(external::Arguments),
     Minute(minute::Arguments),
     Disk(disk::Arguments),
+    Exchange(exchange::Arguments),
     Memory(memory::Arguments),
     Kernel(kernel::Arguments),
     Stage(stage::Arguments),
@@ -87,6 +89,8 @@ impl Common {
 /// Measures.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (json, report) = match &arguments.bench {
+        // Ranks of a job: one of them tells.
+        Bench::Exchange(arguments) => return exchange::run(arguments),
         Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
         Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
         Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),

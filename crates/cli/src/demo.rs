@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ::lab::{Changes, Knob, Observer, Parameters, Place, Seeds, SimReport};
 use ::sort::{
-    Bytes, Choice, Generate, IoChoice, Job, Report, Resources, Source, Target, Tuning, Validated,
-    generate, validate,
+    Bytes, Choice, ExchangeKind, Generate, IoChoice, Job, Report, Resources, Source, Target,
+    Tuning, Validated, generate, validate,
 };
 use clap::Args;
 use node::Node;
@@ -142,6 +142,7 @@ async fn act(
             shared: false,
             temporary: Vec::new(),
             plan,
+            exchange: ExchangeKind::default(),
             tuning: Tuning::default(),
             control: control.clone(),
             resume: None,

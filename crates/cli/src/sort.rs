@@ -1,5 +1,6 @@
 //! `gristmill sort`: sorts files of records.
 
+mod choices;
 mod cluster;
 mod part;
 mod resume;
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::sort::{
-    Bytes, Choice, IoChoice, Job, Manifest, Report, Resources, SortError, Source, Start, Target,
-    Tune, Tuning, Validated, ValidatedSet, validate, validate_set,
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Manifest, Report, Resources, SortError, Source,
+    Start, Target, Tune, Tuning, Validated, ValidatedSet, validate, validate_set,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use node::Node;
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Summary, Ties};
@@ -22,6 +23,7 @@ use crate::failure::{CliFailure, Exit};
 use crate::files::{directory_of, is_same, is_standard_output};
 use crate::size::{Memory, memory, threads};
 use crate::{machine, progress};
+use choices::{ExchangeName, IoName, PlanName, StartName, TuneName};
 use target::Named;
 use tell::tell;
 
@@ -71,6 +73,9 @@ pub struct Arguments {
     /// How to sort
     #[arg(long, value_enum, default_value_t)]
     plan: PlanName,
+    /// How ranks of a job exchange records
+    #[arg(long, value_enum, default_value_t)]
+    exchange: ExchangeName,
     /// Whether to bypass the page cache; auto measures how much of the input lies in it
     #[arg(long, value_enum, default_value_t)]
     io: IoName,
@@ -96,43 +101,6 @@ pub struct Arguments {
     /// Write the report as JSON to a file, and show the balance of the stages on standard error
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum PlanName {
-    /// One pass if memory holds everything; a merge of pipes and of what is nearly sorted; else two passes
-    #[default]
-    Auto,
-    /// Everything in memory: read once, write once
-    OnePass,
-    /// What memory does not hold waits on disk in partitions
-    TwoPass,
-    /// What memory does not hold waits on disk in sorted runs, which are merged
-    Merge,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum IoName {
-    #[default]
-    Auto,
-    Direct,
-    Buffered,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum TuneName {
-    /// Where stages wait for each other
-    #[default]
-    Auto,
-    /// Nothing moves: the plan's numbers stay
-    Off,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum StartName {
-    #[default]
-    Derived,
-    Worst,
 }
 
 /// Sorts.
@@ -283,6 +251,10 @@ fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
             PlanName::OnePass => Choice::OnePass,
             PlanName::TwoPass => Choice::TwoPass,
             PlanName::Merge => Choice::Merge,
+        },
+        exchange: match arguments.exchange {
+            ExchangeName::Streams => ExchangeKind::Streams,
+            ExchangeName::Rounds => ExchangeKind::Rounds,
         },
         tuning: tuning(arguments),
         control: Control::default(),

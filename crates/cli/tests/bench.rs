@@ -188,6 +188,17 @@ fn more_runs_are_read_in_smaller_pieces() {
 }
 
 #[test]
+fn an_exchange_needs_ranks() {
+    let ended = run(&["exchange"]);
+    assert_eq!(ended.status.code(), Some(2));
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.lines().count() == 1 && said.contains("mpirun -n 4"), "{said}");
+    let ended = run(&["exchange", "--interface", "eth0"]);
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.code() == Some(2) && said.contains("10.1.0.0/16"), "{said}");
+}
+
+#[test]
 fn a_directory_that_is_not_there_is_told() {
     let ended = Command::new(env!("CARGO_BIN_EXE_gristmill"))
         .args(["bench", "datamation", "--smoke", "--json", "--directory", "/no/such/place"])

@@ -20,7 +20,7 @@ mod peer;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use node::Buffer;
@@ -30,7 +30,7 @@ use crate::engine::peer::Peer;
 use crate::frame::{BATCH_BYTES, Batch, Frame};
 use crate::hearing::Hearing;
 use crate::outbox::{Command, Outbox};
-use crate::wire::{Completed, Hold, NetworkError, Request, Tag, Wire, Wired};
+use crate::wire::{AllToAll, Completed, Hold, NetworkError, Request, Tag, Wire, Wired};
 
 /// The stream of batches between two ranks.
 const BATCHES: Tag = 1;
@@ -81,6 +81,8 @@ pub(crate) struct Engine<W> {
     /// Who is visited first.
     first: usize,
     is_ending: bool,
+    /// To be carried when nothing else is on its way from here.
+    all_to_all: Option<(AllToAll, mpsc::Sender<AllToAll>)>,
     commands: Vec<Command>,
     completed: Vec<Completed>,
 }
@@ -141,6 +143,7 @@ impl<W: Wire> Engine<W> {
             peers,
             first: 0,
             is_ending: false,
+            all_to_all: None,
             commands: Vec::new(),
             completed: Vec::new(),
         })
@@ -192,6 +195,7 @@ impl<W: Wire> Engine<W> {
                 Err(error) => return Err(error),
             }
         }
+        is_busy |= self.carry_strings()?;
         if is_busy {
             return Ok(Turn::Busy);
         }
@@ -200,7 +204,21 @@ impl<W: Wire> Engine<W> {
         if self.is_ending && others().all(Peer::is_over) && self.is_all_sent() {
             return Ok(Turn::Over);
         }
-        Ok(Turn::Idle { is_waiting: others().any(Peer::is_waiting) })
+        let is_waiting = self.all_to_all.is_some() || others().any(Peer::is_waiting);
+        Ok(Turn::Idle { is_waiting })
+    }
+
+    /// Carries a string from each process to each, when all that was posted before has left: a peer that still
+    /// waits for it could never come.
+    fn carry_strings(&mut self) -> Wired<bool> {
+        let is_through = self.is_all_sent() && self.peers.iter().all(Peer::is_through);
+        let Some((mut strings, done)) = self.all_to_all.take_if(|_| is_through) else {
+            return Ok(false);
+        };
+        self.line.wire.all_to_all(&mut strings)?;
+        // Whoever asked for it waits.
+        let _ = done.send(strings);
+        Ok(true)
     }
 
     /// Takes over what a peer has sent, and sends it what may go: whether anything moved.
@@ -249,6 +267,7 @@ impl<W: Wire> Engine<W> {
                     let frame = peer.bulk.fetch(from, shipment, (buffer, done), &mut self.line)?;
                     peer.write(&frame, &mut self.line, now);
                 }
+                Command::AllToAll { strings, done } => self.all_to_all = Some((strings, done)),
                 Command::End => self.is_ending = true,
                 Command::Quit => stop = Some(Turn::Quit),
                 Command::Abort(code) => stop = Some(Turn::Abort(code)),

@@ -30,4 +30,4 @@ mod wire;
 pub use ffi::exit_now;
 pub use ffi::{Shim, shim};
 pub use session::{Session, launched};
-pub use wire::NetworkError;
+pub use wire::{AllToAll, NetworkError};

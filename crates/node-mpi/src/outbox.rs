@@ -5,11 +5,13 @@
 //! communication thread of every process always takes over what comes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use node::backend::{Completion, Inboxes};
 use node::{Address, Buffer, Words};
+
+use crate::wire::AllToAll;
 
 /// Most small messages that have not left: at 2 KiB each, 16 MiB.
 const MOST_MESSAGES: usize = 8192;
@@ -22,6 +24,8 @@ pub(crate) enum Command {
     Ship { to: Address, buffer: Buffer, done: Completion<Buffer> },
     /// Have a shipment that a peer told of sent into a buffer.
     Fetch { from: u32, shipment: Shipment, buffer: Buffer, done: Completion<Buffer> },
+    /// Carry a string from each process to each; all give this command.
+    AllToAll { strings: AllToAll, done: mpsc::Sender<AllToAll> },
     /// Leave in good order.
     End,
     /// Stop without a word to the peers.

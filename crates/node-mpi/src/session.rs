@@ -15,7 +15,7 @@ use crate::ffi::{MpiWire, exit_now};
 use crate::hearing::Hearing;
 use crate::outbox::{Command, Outbox};
 use crate::wire::local::LocalWire;
-use crate::wire::{NetworkError, Wire, Wired};
+use crate::wire::{AllToAll, NetworkError, Wire, Wired};
 
 /// What launchers tell the processes they start: Open MPI's own, PMI-1 and PMI-2 (MPICH, Slurm), PMIx.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"];
@@ -166,6 +166,22 @@ impl Session {
     /// Who was not heard for that long, and for how long, if this process has been listening.
     pub fn silent(&self, least: Duration) -> Vec<(Rank, Duration)> {
         self.hearing.silent(least)
+    }
+
+    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`): what an exchange is
+    /// measured against. All processes call it, when nobody waits for a message that is not posted yet: what is
+    /// posted later waits until it is over.
+    ///
+    /// # Errors
+    /// When the network has failed.
+    ///
+    /// # Panics
+    /// When the lengths are not those of strings of all processes.
+    pub fn all_to_all(&self, strings: AllToAll) -> Result<AllToAll, NetworkError> {
+        strings.check(self.nodes as usize);
+        let (done, answer) = mpsc::channel();
+        self.outbox.push(Command::AllToAll { strings, done });
+        answer.recv().map_err(|_| NetworkError::new("it has ended"))
     }
 
     /// Ends every process of the run with this exit code, now.

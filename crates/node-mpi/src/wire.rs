@@ -69,6 +69,35 @@ impl fmt::Display for NetworkError {
 
 impl std::error::Error for NetworkError {}
 
+/// A string for each rank, and room for one of each: all of them one behind the other, by rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllToAll {
+    /// What is sent.
+    pub sent: Vec<u8>,
+    /// How much of it to each rank.
+    pub sent_bytes: Vec<usize>,
+    /// What comes.
+    pub received: Vec<u8>,
+    /// How much of it from each rank.
+    pub received_bytes: Vec<usize>,
+}
+
+impl AllToAll {
+    /// # Panics
+    /// When the lengths are not those of strings of so many ranks.
+    pub(crate) fn check(&self, ranks: usize) {
+        let sides = [(&self.sent, &self.sent_bytes), (&self.received, &self.received_bytes)];
+        for (bytes, lengths) in sides {
+            assert_eq!(lengths.len(), ranks, "a length for each rank");
+            assert_eq!(
+                lengths.iter().sum::<usize>(),
+                bytes.len(),
+                "all of them one behind the other"
+            );
+        }
+    }
+}
+
 /// Whether a call to a wire went well.
 pub(crate) type Wired<T = ()> = Result<T, NetworkError>;
 
@@ -90,6 +119,9 @@ pub(crate) trait Wire {
     fn receive(&mut self, hold: Hold, part: Range<usize>, from: u32, tag: Tag) -> Wired<Request>;
     /// Adds the requests that were done since, in any order.
     fn completed(&mut self, done: &mut Vec<Completed>) -> Wired;
+    /// Carries a string from each process to each; comes back when this one's are here. Nobody else's requests
+    /// wait for it.
+    fn all_to_all(&mut self, strings: &mut AllToAll) -> Wired;
     /// Waits until all processes are here.
     fn barrier(&mut self) -> Wired;
     /// Ends every process of the run, now.

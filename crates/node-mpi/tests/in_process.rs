@@ -3,7 +3,9 @@
 
 mod common;
 
+use node::backend::Network;
 use node::{Address, Arrival, Buffer, Pool, Port, Rank};
+use node_mpi::{AllToAll, Session};
 
 const SMALL: Port = Port(1);
 const BULK: Port = Port(2);
@@ -123,4 +125,32 @@ fn a_node_alone_has_a_network_too() {
         node.send(Address { rank: Rank(0), port: SMALL }, &[4]).await;
         assert_eq!(*port.next(&node).await.words, [4]);
     });
+}
+
+/// Strings of all lengths, none too, several times, with messages under way.
+#[test]
+fn strings_go_from_each_to_each() {
+    let sessions = Session::in_process(3).unwrap();
+    let said = |from: u32, to: u32| vec![(10 * from + to) as u8; (7 * from * to) as usize];
+    let run = move |session: Session| {
+        let (own, all) = (session.rank().0, session.nodes());
+        let strings = |of: &dyn Fn(u32) -> Vec<u8>| -> (Vec<u8>, Vec<usize>) {
+            let each: Vec<Vec<u8>> = (0..all).map(of).collect();
+            (each.concat(), each.iter().map(Vec::len).collect())
+        };
+        let (sent, sent_bytes) = strings(&|to| said(own, to));
+        let (expected, received_bytes) = strings(&|from| said(from, own));
+        let mut all =
+            AllToAll { received: vec![0; expected.len()], sent, sent_bytes, received_bytes };
+        for _ in 0..3 {
+            all.received.fill(0);
+            all = session.all_to_all(all).unwrap();
+            assert_eq!(all.received, expected);
+        }
+        session.end().unwrap();
+        assert!(session.all_to_all(all).is_err(), "nobody waits for ever");
+    };
+    let threads: Vec<_> =
+        sessions.into_iter().map(|session| std::thread::spawn(move || run(session))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
 }

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use node::Node;
 use pipeline::Failure;
 
-use crate::exchange::CHUNKS;
+use crate::exchange::Ports;
 use crate::input::Inputs;
 use crate::job::Job;
 use crate::output::Output;
@@ -87,9 +87,9 @@ pub async fn run_and<T>(
 async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
     let mut agreement = Agreement::new(node, &job.control);
     // Who sends early waits for its owner.
-    let port = Arc::new(node.bind_bulk(CHUNKS));
+    let ports = Ports::bind(node);
     if let Some(resume) = &job.resume {
-        return resume::run(node, job, resume, &mut agreement, port).await;
+        return resume::run(node, job, resume, &mut agreement, ports).await;
     }
     let opened = open(node, job).await;
     let (mut inputs, statements) = agreement.with(node, opened).await?;
@@ -99,7 +99,7 @@ async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
     let own = opened.as_ref().ok().cloned();
     let agreed = agreement.with(node, opened.map(|_| ((), ()))).await;
     let Some(mut output) = own else { return Err(agreed.expect_err("it was refused here")) };
-    let member = Member { node, job, inputs: Arc::new(inputs), total, port };
+    let member = Member { node, job, inputs: Arc::new(inputs), total, ports };
     let sorted = match agreed {
         Ok(_) => member.sort_to(&mut output, &mut agreement).await,
         Err(failure) => Err(failure),

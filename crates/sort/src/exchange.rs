@@ -9,12 +9,16 @@
 //! `--stable` where in the input its records were. Each side has its own memory: a node that waits for others
 //! can always take what they send.
 
+mod alone;
+
 use std::sync::Arc;
 
-use node::{BulkPort, Port, Posted, Queue, Tokens};
+use node::{BulkPort, MessagePort, Node, Pool, Port, Posted, Queue, Tokens};
 use pipeline::{Failure, Pipeline};
 
-use crate::block::Chunk;
+use crate::block::{Block, Chunk};
+use crate::contents::Contents;
+use crate::job::ExchangeKind;
 use crate::phase::{Pools, Run};
 use crate::plan::Exchanging;
 use crate::splitters::Splitters;
@@ -23,8 +27,28 @@ use crate::stages::{
     send,
 };
 
+pub use alone::{ExchangeAlone, Exchanged, Load};
+
 /// Where chunks come in.
 pub const CHUNKS: Port = Port(101);
+
+/// Where ranks hear of each other's rounds.
+pub(crate) const ROUNDS: Port = Port(110);
+
+/// This node's ends of both.
+#[derive(Clone)]
+pub(crate) struct Ports {
+    chunks: Arc<BulkPort>,
+    rounds: Arc<MessagePort>,
+}
+
+impl Ports {
+    /// Takes them: who sends early waits for their owner.
+    pub(crate) fn bind(node: &Node) -> Ports {
+        let (chunks, rounds) = (node.bind_bulk(CHUNKS), node.bind(ROUNDS));
+        Ports { chunks: Arc::new(chunks), rounds: Arc::new(rounds) }
+    }
+}
 
 /// How this node's run exchanges records.
 #[derive(Clone)]
@@ -34,7 +58,7 @@ pub(crate) struct Exchange {
     pub ranks: Posted<Splitters>,
     /// What divides the partitions of this one.
     pub partitions: Posted<Splitters>,
-    pub port: Arc<BulkPort>,
+    pub ports: Ports,
     /// Whose the ranges are, if not each rank's that of its number.
     pub owners: Option<Arc<Vec<Option<u32>>>>,
     /// What was read here.
@@ -53,7 +77,8 @@ impl Exchange {
         let sent = run.pool(pipeline, "chunks to send", (plan.sent, plan.chunk_bytes))?;
         let received =
             run.pool(pipeline, "chunks to receive", (plan.received, plan.chunk_bytes))?;
-        let (ranks, port) = (node.nodes(), pipeline.owns(Arc::clone(&self.port)));
+        // A rank that owns several ranges needs open chunks for each: then the pool alone bounds what it has.
+        let shares = self.owners.is_none().then(|| plan.shares(pipeline, node));
         let blocks = run.blocks(pipeline);
         run.start_readers(pipeline, memory, (blocks.clone(), None));
         let distributors = run.plan.distributors;
@@ -66,40 +91,95 @@ impl Exchange {
             chunks: sent.clone(),
             shape: plan.shape,
             limit: None,
+            shares: shares.clone(),
             out: full.clone(),
             tally: self.read.clone(),
             owners: self.owners.clone(),
         };
         let stage = run.dials.stage("node distributor", distributors, 0);
         pipeline.start(node, stage, async move |worker| distribute(worker, &distributor).await);
-        let credits = (0..ranks).flat_map(|rank| vec![rank; plan.window]).collect();
-        let credits = pipeline.owns(Tokens::new(node, "credits", credits));
-        let on_their_way = plan.window * ranks as usize;
-        let shipped = pipeline.owns(Queue::new(node, "chunks on their way", on_their_way, 1));
-        let sender = Sender {
-            contents: Arc::clone(contents),
-            chunks: full,
-            credits: credits.clone(),
-            port: CHUNKS,
-            out: shipped.clone(),
-        };
-        pipeline.stage(node, "sender", 1, async move |worker| send(worker, &sender).await);
-        let confirmer = Confirmer { shipped, credits, pool: sent };
-        pipeline.stage(node, "confirmer", 1, async move |worker| confirm(worker, &confirmer).await);
-        let arrivals = pipeline.owns(Queue::new(node, "arrivals", plan.received, 1));
-        let receiver = Receiver { port, pool: received.clone(), out: arrivals.clone() };
-        pipeline.stage(node, "receiver", 1, async move |worker| receive(worker, &receiver).await);
-        let came = pipeline.owns(Queue::new(node, "blocks that came", run.plan.read_queue(), 1));
-        let opener = Opener {
-            contents: Arc::clone(contents),
-            arrivals,
-            pool: received.clone(),
-            out: came.clone(),
-        };
-        pipeline.stage(node, "opener", 1, async move |worker| open(worker, &opener).await);
+        let link = Link { node, kind: run.job.exchange, contents, plan, ports: &self.ports };
+        let outgoing = Outgoing { chunks: full, pool: sent, shares };
+        let came = link.start(pipeline, outgoing, &received, run.plan.read_queue());
         let partitions = pipeline.owns(self.partitions.clone());
         let from_others = (&received, &memory.chunks);
         let chunks = run.start_distributors(pipeline, (&partitions, &run.tally), came, from_others);
         Ok((partitions, chunks))
     }
+}
+
+/// What goes out.
+#[derive(Clone)]
+struct Outgoing {
+    /// Chunks whose bucket is a rank.
+    chunks: Queue<Vec<Chunk>>,
+    /// Where they come from.
+    pool: Pool,
+    /// As many of each rank as may be taken from there, if that is bounded.
+    shares: Option<Tokens>,
+}
+
+/// The stages between full chunks here and records that came from elsewhere.
+struct Link<'a> {
+    node: &'a Node,
+    kind: ExchangeKind,
+    contents: &'a Arc<dyn Contents>,
+    plan: &'a Exchanging,
+    ports: &'a Ports,
+}
+
+impl Link<'_> {
+    /// sender, confirmer; receiver > opener: blocks in buffers of `received`, of which so many may wait.
+    fn start(
+        &self,
+        pipeline: &mut Pipeline,
+        outgoing: Outgoing,
+        received: &Pool,
+        queue: usize,
+    ) -> Queue<Block> {
+        let (node, plan, ranks) = (self.node, self.plan, self.node.nodes());
+        let Outgoing { chunks, pool, shares } = outgoing;
+        let credits = of_each(ranks, plan.window);
+        let credits = pipeline.owns(Tokens::new(node, "credits", credits));
+        let on_their_way = plan.window * ranks as usize;
+        let shipped = pipeline.owns(Queue::new(node, "chunks on their way", on_their_way, 1));
+        let sender = Sender {
+            kind: self.kind,
+            contents: Arc::clone(self.contents),
+            chunks,
+            pool: pool.clone(),
+            credits: credits.clone(),
+            window: plan.window,
+            port: CHUNKS,
+            rounds: Arc::clone(&self.ports.rounds),
+            out: shipped.clone(),
+        };
+        pipeline.stage(node, "sender", 1, async move |worker| send(worker, &sender).await);
+        let confirmer = Confirmer { shipped, credits, shares, pool };
+        pipeline.stage(node, "confirmer", 1, async move |worker| confirm(worker, &confirmer).await);
+        let arrivals = pipeline.owns(Queue::new(node, "arrivals", plan.received, 1));
+        let port = pipeline.owns(Arc::clone(&self.ports.chunks));
+        let receiver = Receiver { port, pool: received.clone(), out: arrivals.clone() };
+        pipeline.stage(node, "receiver", 1, async move |worker| receive(worker, &receiver).await);
+        let came = pipeline.owns(Queue::new(node, "blocks that came", queue, 1));
+        let opener = Opener {
+            contents: Arc::clone(self.contents),
+            arrivals,
+            pool: received.clone(),
+            out: came.clone(),
+        };
+        pipeline.stage(node, "opener", 1, async move |worker| open(worker, &opener).await);
+        came
+    }
+}
+
+impl Exchanging {
+    /// As many tokens of each rank as it may have chunks.
+    fn shares(&self, pipeline: &Pipeline, node: &Node) -> Tokens {
+        pipeline.owns(Tokens::new(node, "shares", of_each(node.nodes(), self.share)))
+    }
+}
+
+fn of_each(ranks: u32, count: usize) -> Vec<u32> {
+    (0..ranks).flat_map(|rank| vec![rank; count]).collect()
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pipeline::Control;
+use serde::{Deserialize, Serialize};
 
 use crate::contents::Contents;
 use crate::input::Source;
@@ -44,6 +45,26 @@ pub enum Choice {
     TwoPass,
     /// Sorted runs, and one merge of them.
     Merge,
+}
+
+/// How ranks exchange records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExchangeKind {
+    /// All pairs at once, each limited to its fair share (TritonSort 4.1).
+    #[default]
+    Streams,
+    /// In rounds, in which each rank sends to one and receives from one (psort).
+    Rounds,
+}
+
+impl ExchangeKind {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ExchangeKind::Streams => "streams",
+            ExchangeKind::Rounds => "rounds",
+        }
+    }
 }
 
 /// What a run may use.
@@ -136,6 +157,8 @@ pub struct Job {
     pub plan: Choice,
     /// Where the sorted records go; may be one of the inputs.
     pub target: Target,
+    /// How ranks exchange records, where there are several.
+    pub exchange: ExchangeKind,
     /// How records are touched, and their order.
     pub contents: Arc<dyn Contents>,
     /// What the run may use.

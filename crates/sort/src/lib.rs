@@ -63,9 +63,12 @@ pub use block::{Block, Bucket, Chunk, Destination, Mark, Piece};
 pub use cluster::{parting, roll_call, run_and};
 pub use contents::{Bytes, Contents, Counts, Workspace};
 pub use error::SortError;
+pub use exchange::{ExchangeAlone, Exchanged, Load};
 pub use generate::{Generate, generate};
 pub use input::{Input, Source};
-pub use job::{Choice, IoChoice, Job, Resources, Resume, Start, Target, Tune, Tuning};
+pub use job::{
+    Choice, ExchangeKind, IoChoice, Job, Resources, Resume, Start, Target, Tune, Tuning,
+};
 pub use manifest::{ListedFile, Manifest};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
 pub use ranked::{names_rank, of_rank};

@@ -211,6 +211,7 @@ impl Run<'_> {
             chunks: to.clone(),
             shape: plan.chunk_shape(),
             limit: plan.spilling.is_none().then_some(self.job.resources.memory_bytes),
+            shares: None,
             out: full.clone(),
             tally: tally.clone(),
             owners: None,

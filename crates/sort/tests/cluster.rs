@@ -11,7 +11,9 @@ use machine::{Driver, Fault};
 use node::{Address, Buffer, Port, Random, Rank, Time};
 use pipeline::{Control, Failure};
 use record::{Format, Order, Ties};
-use sort::{Choice, Job, Report, Source, Target};
+use sort::{Choice, ExchangeKind, Job, Report, Source, Target};
+
+const KINDS: [ExchangeKind; 2] = [ExchangeKind::Streams, ExchangeKind::Rounds];
 
 /// How each rank's sort ended. What they share of the job is the same; each has its own control.
 fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
@@ -43,9 +45,9 @@ fn cut(records: &[u8], bytes: usize, ranks: u32, random: &mut Random) -> Vec<Vec
 }
 
 #[test]
-fn two_hundred_schedules_give_the_same_records() {
-    let (mut spilled, mut shared) = (0, 0);
-    for seed in 0..200 {
+fn three_hundred_schedules_give_the_same_records() {
+    let (mut spilled, mut shared, mut rounds) = (0, 0, 0);
+    for seed in 0..300 {
         let mut random = Random::new(seed);
         let ranks = 2 + random.below(3) as u32;
         let driver = Driver::new(seed, ranks);
@@ -54,6 +56,7 @@ fn two_hundred_schedules_give_the_same_records() {
         let mut job = job(&["/in"], "/out", &order);
         job.tuning = drawn_tuning(&mut random);
         job.shared = random.below(3) == 0;
+        job.exchange = KINDS[random.below(2)];
         let parts = match job.shared {
             true => vec![records.clone(); ranks as usize],
             false => cut(&records, order.record_bytes(), ranks, &mut random),
@@ -77,7 +80,9 @@ fn two_hundred_schedules_give_the_same_records() {
         }
         spilled += usize::from(reports.iter().any(|report| report.passes > 1));
         shared += usize::from(job.shared);
+        rounds += usize::from(job.exchange == ExchangeKind::Rounds);
     }
+    assert!(rounds > 100, "only {rounds} of them went in rounds");
     assert!(spilled > 40, "only {spilled} of them spilled");
     assert!(shared > 40, "only {shared} of them had one input for all");
 }
@@ -212,6 +217,26 @@ fn what_a_foreign_rank_says_ends_the_sort_on_all() {
     }
 }
 
+/// Ranks that would wait for each other in rounds and in streams are told.
+#[test]
+fn one_exchange_for_all() {
+    let driver = Driver::new(1, 2);
+    let records = draw(Pattern::Uniform, 1, 160, 100);
+    (0..2).for_each(|rank| put(&driver, rank, &records));
+    let base = job(&["/in"], "/out", &Order::gensort(Ties::Record));
+    let ends = driver.run(move |node| {
+        let exchange = KINDS[node.rank().0 as usize];
+        let job = Job { control: Control::default(), exchange, ..base.clone() };
+        async move { sort::run(&node, &job).await.map(drop).unwrap_err().to_string() }
+    });
+    for said in ends.unwrap() {
+        assert!(
+            said.contains("rank 1 ") && said.contains("--exchange rounds, not streams"),
+            "{said}"
+        );
+    }
+}
+
 /// Nobody can look at a pipe before it is read.
 #[test]
 fn pipes_are_refused() {
@@ -235,12 +260,13 @@ fn a_dead_node_ends_the_sort() {
     let whole = sorted(&parts.concat(), &order);
     let (mut told, mut done) = (0, 0);
     for nth in (1..).step_by(37) {
+        let exchange = KINDS[(nth / 37 % 2) as usize];
         let driver = Driver::new(nth, 3);
         for (rank, part) in (0..).zip(&parts) {
             put(&driver, rank, part);
         }
         driver.kill((nth % 3) as u32, nth);
-        let job = Job { shared: false, ..job(&["/in"], "/out", &order) };
+        let job = Job { exchange, ..job(&["/in"], "/out", &order) };
         let ends = run(&driver, &job);
         if driver.deaths() == 0 {
             assert!(ends.iter().all(Result::is_ok));
@@ -312,7 +338,8 @@ fn a_failing_disk_ends_the_sort_on_all() {
             put(&driver, rank, part);
         }
         driver.disks(1).fail(nth, Fault::Device);
-        let ends = run(&driver, &job(&["/in"], "/out", &order));
+        let exchange = KINDS[(nth % 2) as usize];
+        let ends = run(&driver, &Job { exchange, ..job(&["/in"], "/out", &order) });
         let failed = ends.iter().filter(|end| end.is_err()).count();
         // What is done when a file is closed or removed may fail without harm.
         assert!(failed == 0 || failed == 3, "{nth}: {failed}");

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ::sort::{
-    Bytes, Choice, IoChoice, Job, Merging, Plan, Report as Sorted, Resources, Shape, Source,
-    Target, Tuning,
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Merging, Plan, Report as Sorted, Resources, Shape,
+    Source, Target, Tuning,
 };
 use clap::Args;
 use kernel::patterns::Random;
@@ -157,6 +157,7 @@ impl HeaperMerger {
             target: Target::Path(self.place.path().join(OUTPUT)),
             contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
             resources: self.resources(),
+            exchange: ExchangeKind::default(),
             tuning: stretches.tuning,
             control: Control::default(),
             resume: None,

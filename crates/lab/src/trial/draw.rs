@@ -9,7 +9,8 @@ use node::{Costs, Random};
 use pipeline::Control;
 use record::{Format, Order, Ties};
 use sort::{
-    Bytes, Choice, IoChoice, Job, Plan, Resources, Shape, Source, Start, Target, Tune, Tuning,
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Plan, Resources, Resume, Shape, Source, Start,
+    Target, Tune, Tuning,
 };
 
 use super::Trial;
@@ -85,7 +86,18 @@ impl Case {
             DiskModel { latency_ns, read_ns_per_kib: ns_per_kib, write_ns_per_kib: ns_per_kib };
         let late_ns = LATE_NS[random.below(LATE_NS.len())];
         let late_ns = if trial.faults.late { late_ns } else { 0 };
-        Case { job, parts, sorted, has_old: random.below(2) == 0, model, late_ns }
+        let has_old = random.below(2) == 0;
+        job.exchange = [ExchangeKind::Streams, ExchangeKind::Rounds][random.below(2)];
+        if random.below(3) == 0 {
+            job.resume = Some(Resume {
+                name: OUTPUT.to_owned(),
+                sources: job.sources.clone(),
+                target: PathBuf::from(OUTPUT),
+                temporary: job.temporary.clone(),
+            });
+            job.tuning.steps = Some(1 + random.below(4) as u32);
+        }
+        Case { job, parts, sorted, has_old, model, late_ns }
     }
 
     /// Nodes with their inputs, and some with outputs of an earlier sort.
@@ -151,6 +163,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         plan: Choice::TwoPass,
         tuning: tuning(random),
         resume: None,
+        exchange: ExchangeKind::default(),
         control: Control::default(),
     }
 }

@@ -58,7 +58,14 @@ impl Judge<'_> {
         self.inputs(ran)?;
         let struck = ran.driver.struck();
         let is_dead = |rank| struck.iter().any(|(_, strike)| *strike == Strike::Death(rank));
-        self.left(ran, |rank, _| is_dead(rank))?;
+        // What a sort has done that can be gone on with stays until it is done.
+        let failed = ran.ends.len() < self.case.parts.len()
+            || ran.ends.iter().any(|end| end.sorted.is_err());
+        let is_kept = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.case.job.resume.is_some() && failed && !name.ends_with(".tmp")
+        };
+        self.left(ran, |rank, path| is_dead(rank) || is_kept(path))?;
         if ran.ends.iter().any(|end| end.sorted.is_ok()) {
             // Who has heard that all are done has heard it of all.
             self.sorted(ran)?;

@@ -75,6 +75,11 @@ impl Bulk {
         !self.out.is_empty() || !self.leaving.is_empty() || !self.coming.is_empty()
     }
 
+    /// Whether shipments have not left.
+    pub(super) fn is_leaving(&self) -> bool {
+        !self.waiting.is_empty() || !self.leaving.is_empty() || !self.out.is_empty()
+    }
+
     /// A shipment begins: what to tell the peer.
     pub(super) fn announce(
         &mut self,

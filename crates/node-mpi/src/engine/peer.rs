@@ -189,6 +189,11 @@ impl Peer {
         self.said == Farewell::Last && self.heard == Farewell::Last && !self.bulk.is_under_way()
     }
 
+    /// Whether all that was written has left, and all that was shipped.
+    pub(super) fn is_through(&self) -> bool {
+        self.open.is_none() && self.full.is_empty() && !self.bulk.is_leaving()
+    }
+
     /// Whether the next turn should come soon.
     pub(super) fn is_waiting(&self) -> bool {
         self.open.is_some() || self.bulk.is_under_way()

@@ -11,7 +11,9 @@ use node::Buffer;
 
 use super::exit::exit_now;
 use super::library::{self, Table, text};
-use crate::wire::{Completed, Hold, Holds, NetworkError, Request, TOO_LONG, Tag, Wire, Wired};
+use crate::wire::{
+    AllToAll, Completed, Hold, Holds, NetworkError, Request, TOO_LONG, Tag, Wire, Wired,
+};
 
 /// Launchers end all ranks within some tenths of a second after `MPI_Abort`; whom they do not reach ends itself.
 const ABORTING: Duration = Duration::from_secs(2);
@@ -184,6 +186,16 @@ impl Wire for MpiWire {
             done.push(Completed { request: Request(number), bytes });
         }
         Ok(())
+    }
+
+    fn all_to_all(&mut self, all: &mut AllToAll) -> Wired {
+        all.check(self.size as usize);
+        let (from, into) = (all.sent.as_ptr(), all.received.as_mut_ptr());
+        let (counts, taken) = (all.sent_bytes.as_ptr(), all.received_bytes.as_ptr());
+        // SAFETY: two arrays with a length for each rank, whose sums are the two strings' lengths, checked above;
+        // MPI is started, on this thread, and done with all of it when this comes back.
+        let code = unsafe { (self.table.alltoallv)(from.cast(), counts, into.cast(), taken) };
+        self.check(code, None)
     }
 
     fn barrier(&mut self) -> Wired {

@@ -12,7 +12,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{BulkPort, Node, Posted};
+use node::{Node, Posted};
 use pipeline::{Failure, StageReport, Tuner};
 
 use crate::cluster::agreement::Agreement;
@@ -27,7 +27,7 @@ use crate::cluster::statement::{Part, Statement};
 use crate::contents::Sample;
 use crate::dials::Dials;
 use crate::error::SortError;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Ports};
 use crate::input::Inputs;
 use crate::job::{Job, Resume, Tune};
 use crate::output::Output;
@@ -59,7 +59,7 @@ pub(super) struct Builder<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
     pub resume: &'a Resume,
-    pub port: Arc<BulkPort>,
+    pub ports: Ports,
     pub common: Common,
     pub parts: Parts,
     /// What a run reads that reads nothing.
@@ -278,7 +278,7 @@ impl Builder<'_> {
             plan: exchanging,
             ranks: Posted::new(node, "splitters of ranks"),
             partitions: Posted::new(node, "splitters"),
-            port: Arc::clone(&self.port),
+            ports: self.ports.clone(),
             owners: Some(Arc::new(round.owners.clone())),
             read: Tally::default(),
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use node::{BulkPort, Node, Posted};
+use node::{Node, Posted};
 use pipeline::{Failure, Tuner};
 
 use crate::cluster::account::{Account, settle};
@@ -11,7 +11,7 @@ use crate::cluster::division::{Among, Division};
 use crate::cluster::planning::Planning;
 use crate::cluster::sampling::draw;
 use crate::dials::Dials;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Ports};
 use crate::input::Inputs;
 use crate::job::{Job, Tune};
 use crate::output::Output;
@@ -28,7 +28,7 @@ pub(super) struct Member<'a> {
     pub inputs: Arc<Inputs>,
     /// Records of all nodes.
     pub total: u64,
-    pub port: Arc<BulkPort>,
+    pub ports: Ports,
 }
 
 /// What ranks have agreed on.
@@ -152,7 +152,7 @@ impl Member<'_> {
             plan,
             ranks: Posted::new(node, "splitters of ranks"),
             partitions: Posted::new(node, "splitters"),
-            port: Arc::clone(&self.port),
+            ports: self.ports.clone(),
             owners: None,
             read: Tally::default(),
         };

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{BulkPort, Node};
+use node::Node;
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,7 @@ use crate::cluster::range::{Built, places};
 use crate::cluster::statement::{Statement, same};
 use crate::cluster::writing::{Sorted, write};
 use crate::error::SortError;
+use crate::exchange::Ports;
 use crate::input::Inputs;
 use crate::job::{Job, Resume};
 use crate::phase::{Outcome, Run, add_up};
@@ -68,7 +69,7 @@ pub(super) async fn run(
     job: &Job,
     resume: &Resume,
     agreement: &mut Agreement,
-    port: Arc<BulkPort>,
+    ports: Ports,
 ) -> Result<Report, Failure> {
     let begin = node.now();
     let statement = Statement::of(job).map_err(Failure::from);
@@ -98,7 +99,7 @@ pub(super) async fn run(
         node,
         job,
         resume,
-        port,
+        ports,
         common,
         parts,
         nothing: Arc::new(Inputs::none()),

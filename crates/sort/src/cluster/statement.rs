@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::input::Inputs;
-use crate::job::Job;
+use crate::job::{ExchangeKind, Job};
 
 /// Two files of one name and length.
 const OTHER_INPUT: &str =
@@ -22,6 +22,7 @@ pub(super) struct Statement {
     /// As `--key` has them.
     keys: Vec<String>,
     stable: bool,
+    exchange: ExchangeKind,
     /// Whether all ranks name the same input.
     shared: bool,
     /// Records of its inputs.
@@ -47,6 +48,7 @@ impl Statement {
             record_bytes: order.record_bytes(),
             keys: order.keys().iter().map(ToString::to_string).collect(),
             stable: job.contents.is_stable(),
+            exchange: job.exchange,
             shared: job.shared,
             records: 0,
             ends: 0,
@@ -71,6 +73,7 @@ impl Statement {
             .or_else(|| differs("records of bytes", &self.record_bytes, &other.record_bytes))
             .or_else(|| differs("keys", &keys(self), &keys(other)))
             .or_else(|| differs("--stable", &self.stable, &other.stable))
+            .or_else(|| differs("--exchange", &self.exchange.name(), &other.exchange.name()))
             .or_else(|| differs("a shared input", &self.shared, &other.shared))
             .or_else(|| {
                 let counts = differs("records", &self.records, &other.records);

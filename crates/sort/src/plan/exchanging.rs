@@ -39,6 +39,8 @@ pub(crate) struct Exchanging {
     pub sent: usize,
     /// Of them on their way to each rank.
     pub window: usize,
+    /// Of them of each rank, open, waiting or on their way: its fair share.
+    pub share: usize,
     /// Chunks of what is received.
     pub received: usize,
     /// Records of a read unit, at most: what a distributor fills chunks from at a time.
@@ -100,15 +102,37 @@ impl Exchanging {
         // As of partitions: one that becomes full and the next, one more if marks may end a chunk, and
         // what a unit fills.
         let each = 2 + usize::from(plan.stable);
-        let open = plan.distributors * (each * ranks + plan.unit_records / records as usize + 1);
+        let unit = plan.unit_records / records as usize;
+        let open = plan.distributors * (each * ranks + unit + 1);
+        // Distributors that wait for one rank hold less of it than that, so some of it is on its way and comes
+        // back.
+        let share = plan.distributors * (unit + 2) + WINDOW;
         Exchanging {
             chunk_bytes: chunk as usize,
             shape: ChunkShape { records, marks },
             sent: open + WINDOW * ranks,
             window: WINDOW,
+            share,
             received: WINDOW * ranks + plan.read_queue() + plan.distributors,
             unit_records: plan.unit_records,
             distributors: plan.distributors,
+        }
+    }
+
+    /// For an exchange alone, of chunks that are full already: as beside one distributor, whose units fill a chunk.
+    pub(crate) fn alone(ranks: u32, chunk_bytes: usize, record_bytes: usize) -> Exchanging {
+        let ranks = ranks as usize;
+        let records = chunk_bytes.saturating_sub(FOOTER_BYTES) / record_bytes;
+        let on_their_way = WINDOW * ranks;
+        Exchanging {
+            chunk_bytes,
+            shape: ChunkShape { records: records as u32, marks: u32::MAX },
+            sent: 2 * ranks + 2 + on_their_way,
+            window: WINDOW,
+            share: 3 + WINDOW,
+            received: on_their_way + 3,
+            unit_records: records,
+            distributors: 1,
         }
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use kernel::Bin;
-use node::{Buffer, Pool, Posted, Queue, Work};
+use node::{Buffer, Pool, Posted, Queue, Tokens, Work};
 use pipeline::{Failure, Worker};
 
 use crate::block::{Block, Chunk, Mark};
@@ -29,6 +29,8 @@ pub(crate) struct Distributor {
     /// Where the pool holds all records or none fit: the memory limit, for the error that names it. Else
     /// it waits for chunks, which spillers give back.
     pub limit: Option<u64>,
+    /// Where buckets are ranks: a token for each chunk that one of them may have.
+    pub shares: Option<Tokens>,
     pub out: Queue<Vec<Chunk>>,
     pub tally: Tally,
     /// Where buckets go; what nobody wants is dropped. Without it, each goes by its own number.
@@ -189,8 +191,11 @@ async fn make_room(
     open: &mut [OpenBucket],
     first: u64,
 ) -> Result<(), Failure> {
-    for (open, &count) in open.iter_mut().zip(&found.counts) {
+    for (bucket, (open, &count)) in (0..).zip(open.iter_mut().zip(&found.counts)) {
         while open.room_records() < count {
+            if let Some(shares) = &distributor.shares {
+                worker.hold(shares.take_any(&worker.node, &[bucket], None)).await?;
+            }
             let buffer = match (worker.try_take(&distributor.chunks).await, distributor.limit) {
                 (Some(buffer), _) => buffer?,
                 (None, None) => worker.take(&distributor.chunks).await?,

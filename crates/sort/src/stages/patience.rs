@@ -1,11 +1,16 @@
-//! Waiting for another node, which may have died, while one's own run may have ended.
+//! Waiting for other nodes, which may have died, while one's own run may have ended.
 
-use node::{Closed, Pool, Ticket};
+use std::collections::VecDeque;
+
+use node::{Buffer, Closed, Pool, Queue, Ticket};
 use pipeline::Worker;
 
 /// How often one looks whether the run has ended meanwhile: seldom enough to cost nothing, soon enough for
 /// people.
 const LOOK_S: f64 = 0.25;
+
+/// How often one looks whether another request is done before the oldest: the time of a chunk on a link of 1 GB/s.
+const OTHERS_S: f64 = 1e-3;
 
 /// The answer of another node, or that the run has ended, which closes the pool.
 pub(crate) async fn outlast<T>(
@@ -13,15 +18,72 @@ pub(crate) async fn outlast<T>(
     ticket: Ticket<T>,
     pool: &Pool,
 ) -> Result<T, Closed> {
-    let node = &worker.node;
-    let look = (LOOK_S / node.seconds(1)) as u64;
     let wait = async {
-        while !ticket.done_by(node, node.now().after(look)).await {
-            if pool.is_closed() {
-                return Err(Closed);
-            }
-        }
-        Ok(ticket.wait(node).await)
+        while !is_done_soon(worker, &ticket, LOOK_S, pool).await? {}
+        Ok(ticket.wait(&worker.node).await)
     };
     worker.starve(wait).await
+}
+
+/// Whether the answer comes within so long.
+async fn is_done_soon<T>(
+    worker: &Worker,
+    ticket: &Ticket<T>,
+    seconds: f64,
+    pool: &Pool,
+) -> Result<bool, Closed> {
+    let node = &worker.node;
+    let until = node.now().after((seconds / node.seconds(1)) as u64);
+    match ticket.done_by(node, until).await {
+        true => Ok(true),
+        false if pool.is_closed() => Err(Closed),
+        false => Ok(false),
+    }
+}
+
+/// Requests to other nodes that are under way. Whichever is done first comes first, so that a slow node holds
+/// nobody up.
+pub(crate) struct UnderWay<Q> {
+    /// Where they come from.
+    queue: Queue<Q>,
+    more: bool,
+    waiting: VecDeque<Q>,
+    ticket: fn(&Q) -> &Ticket<Buffer>,
+    /// Closed when the run ends early.
+    pool: Pool,
+}
+
+impl<Q: Send + 'static> UnderWay<Q> {
+    pub(crate) fn new(queue: Queue<Q>, ticket: fn(&Q) -> &Ticket<Buffer>, pool: Pool) -> Self {
+        UnderWay { queue, more: true, waiting: VecDeque::new(), ticket, pool }
+    }
+
+    /// One that is done; nothing at the end.
+    pub(crate) async fn next(&mut self, worker: &Worker) -> Result<Option<Q>, Closed> {
+        loop {
+            while self.more
+                && let Some(next) = worker.try_pop(&self.queue).await
+            {
+                self.add(next?);
+            }
+            for at in 0..self.waiting.len() {
+                if (self.ticket)(&self.waiting[at]).done_by(&worker.node, worker.node.now()).await {
+                    return Ok(self.waiting.remove(at));
+                }
+            }
+            match self.waiting.front() {
+                Some(oldest) => {
+                    let soon = is_done_soon(worker, (self.ticket)(oldest), OTHERS_S, &self.pool);
+                    worker.starve(soon).await?;
+                }
+                None if self.more => self.add(worker.pop(&self.queue).await?),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn add(&mut self, next: Option<Q>) {
+        self.more = next.is_some();
+        self.waiting.extend(next);
+    }
 }

@@ -8,7 +8,7 @@ use pipeline::{Failure, Worker};
 use crate::block::Block;
 use crate::contents::Contents;
 use crate::error::SortError;
-use crate::stages::patience::outlast;
+use crate::stages::patience::{UnderWay, outlast};
 
 /// What the receiver needs.
 #[derive(Clone)]
@@ -54,8 +54,10 @@ pub(crate) struct Opener {
 pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure> {
     let contents = &*opener.contents;
     let mut first = 0;
-    while let Some(Arrival { from, bytes, filled }) = worker.pop(&opener.arrivals).await? {
-        let buffer = outlast(worker, filled, &opener.pool).await?;
+    let Opener { arrivals, pool, .. } = opener.clone();
+    let mut arrivals = UnderWay::new(arrivals, |arrival: &Arrival| &arrival.filled, pool);
+    while let Some(Arrival { from, bytes, filled }) = arrivals.next(worker).await? {
+        let buffer = filled.wait(&worker.node).await;
         let is_whole = buffer.len() == buffer.capacity() && bytes == buffer.len();
         // Over counts nothing says how many records there are but the length.
         let share = (bytes / contents.record_bytes()) as u32;

@@ -2,23 +2,33 @@
 //!
 //! ```text
 //! distributors > | sender | == chunk ==>  rank 0       a few on their way to each rank, no more;
-//!                |        | == chunk ==>  rank 1       those of a slow one wait here, and in the end
-//!                |        | == chunk ==>  rank 2       everybody waits for it
+//!                |        | == chunk ==>  rank 1       those of a slow one wait here, up to its share, and in
+//!                |        | == chunk ==>  rank 2       the end everybody waits for it
 //!                confirmer <-- the buffer, when the other side has the data
 //! ```
 //!
-//! One sender visits all ranks: each chunk goes as soon as its rank has a *credit*, a token that comes back
-//! when the data have left. What a sender sends to its own rank takes the same way.
+//! One sender visits all ranks. In which order is its kind: [`streams`] or [`rounds`]. What a sender sends to
+//! its own rank takes the same way, but for the network.
+//!
+//! A rank has *credits* here, tokens for what may be on its way to it (TritonSort bounds the receive window),
+//! and a *share*, tokens for the chunks that distributors may take for it at all (as write tokens do, 4.5). So a
+//! slow rank never holds the memory that others could use: a distributor that has records for it waits, while
+//! another one, which has none, goes on.
+//!
+//! [`streams`]: super::streams
+//! [`rounds`]: super::rounds
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use node::{Address, Buffer, Pool, Port, Queue, Rank, Ticket, Tokens, Work};
+use node::{Address, Buffer, MessagePort, Pool, Port, Queue, Rank, Ticket, Tokens, Work};
 use pipeline::{Failure, Worker};
 
 use crate::block::Chunk;
 use crate::contents::Contents;
-use crate::stages::patience::outlast;
+use crate::job::ExchangeKind;
+use crate::stages::patience::UnderWay;
+use crate::stages::{rounds, streams};
 
 /// A chunk on its way.
 #[derive(Debug)]
@@ -30,33 +40,32 @@ pub(crate) struct Shipped {
 /// What the sender needs.
 #[derive(Clone)]
 pub(crate) struct Sender {
+    pub kind: ExchangeKind,
     pub contents: Arc<dyn Contents>,
     /// Chunks whose bucket is the rank that they go to.
     pub chunks: Queue<Vec<Chunk>>,
+    /// Where they come from; closed when the run ends early.
+    pub pool: Pool,
     /// As many of each rank as may be on their way to it.
     pub credits: Tokens,
+    /// How many that is.
+    pub window: usize,
     pub port: Port,
+    /// Where ranks hear of rounds.
+    pub rounds: Arc<MessagePort>,
     pub out: Queue<Shipped>,
 }
 
 /// The sender's work: one worker.
 ///
-/// No deadlock: it waits for chunks only when it has none, and else for credits. They come back from
-/// receivers, who wait for distributors of their node alone, and these for disks.
+/// No deadlock, whatever the kind: the sender takes all that distributors have before it waits, and then waits
+/// for credits, which come back from receivers; these wait for distributors of their node alone, and these for
+/// disks. A distributor that waits for a rank's share holds less than all of it, so the rest is with the sender or
+/// on its way, and comes back.
 pub(crate) async fn send(worker: &Worker, sender: &Sender) -> Result<(), Failure> {
-    let mut waiting = Waiting { chunks: BTreeMap::new(), more: true };
-    while waiting.more || !waiting.chunks.is_empty() {
-        // What waits is bounded by the pool of chunks: all there is comes first, it may go elsewhere.
-        while waiting.more
-            && let Some(more) = worker.try_pop(&sender.chunks).await
-        {
-            waiting.add(more?);
-        }
-        match waiting.next(worker, sender).await? {
-            Some(chunk) => ship(worker, sender, chunk).await?,
-            None if waiting.more => waiting.add(worker.pop(&sender.chunks).await?),
-            None => {}
-        }
+    match sender.kind {
+        ExchangeKind::Streams => streams::send_all(worker, sender).await?,
+        ExchangeKind::Rounds => rounds::send_all(worker, sender).await?,
     }
     for rank in (0..worker.node.nodes()).map(Rank) {
         // Nothing at all: the end of what this node sends.
@@ -66,36 +75,61 @@ pub(crate) async fn send(worker: &Worker, sender: &Sender) -> Result<(), Failure
     Ok(())
 }
 
-/// Chunks that wait for credits.
-struct Waiting {
+/// Chunks that wait for their turn.
+pub(super) struct Waiting {
     /// By rank.
-    chunks: BTreeMap<u32, VecDeque<Chunk>>,
+    pub chunks: BTreeMap<u32, VecDeque<Chunk>>,
     /// Whether more will come.
-    more: bool,
+    pub more: bool,
 }
 
 impl Waiting {
-    fn add(&mut self, more: Option<Vec<Chunk>>) {
+    pub(super) fn new() -> Waiting {
+        Waiting { chunks: BTreeMap::new(), more: true }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// What was taken from distributors; none at their end.
+    pub(super) fn add(&mut self, more: Option<Vec<Chunk>>) {
         self.more = more.is_some();
         for chunk in more.into_iter().flatten() {
             self.chunks.entry(chunk.bucket).or_default().push_back(chunk);
         }
     }
 
-    /// The next one whose rank has a credit, when there is one; nothing if none waits.
-    async fn next(&mut self, worker: &Worker, sender: &Sender) -> Result<Option<Chunk>, Failure> {
-        let wanted: Vec<u32> = self.chunks.keys().copied().collect();
-        if wanted.is_empty() {
-            return Ok(None);
+    /// Takes all that distributors have: shares bound it.
+    pub(super) async fn fill(&mut self, worker: &Worker, sender: &Sender) -> Result<(), Failure> {
+        while self.more
+            && let Some(more) = worker.try_pop(&sender.chunks).await
+        {
+            self.add(more?);
         }
-        let credit = sender.credits.take_any(&worker.node, &wanted, None);
+        Ok(())
+    }
+
+    /// How many wait for a rank.
+    pub(super) fn of(&self, rank: u32) -> usize {
+        self.chunks.get(&rank).map_or(0, VecDeque::len)
+    }
+
+    /// Sends the oldest that waits for any of these ranks, when one of them has a credit.
+    pub(super) async fn send_one(
+        &mut self,
+        worker: &Worker,
+        sender: &Sender,
+        wanted: &[u32],
+    ) -> Result<(), Failure> {
+        let credit = sender.credits.take_any(&worker.node, wanted, None);
         let rank = worker.hold(credit).await?.expect("it waited for one");
         let chunks = self.chunks.get_mut(&rank).expect("it was wanted");
-        let chunk = chunks.pop_front();
+        let chunk = chunks.pop_front().expect("no rank waits for nothing");
         if chunks.is_empty() {
             self.chunks.remove(&rank);
         }
-        Ok(chunk)
+        ship(worker, sender, chunk).await
     }
 }
 
@@ -117,16 +151,22 @@ async fn ship(worker: &Worker, sender: &Sender, mut chunk: Chunk) -> Result<(), 
 pub(crate) struct Confirmer {
     pub shipped: Queue<Shipped>,
     pub credits: Tokens,
+    pub shares: Option<Tokens>,
     /// Where buffers go back to.
     pub pool: Pool,
 }
 
 /// The confirmer's work: gives back what has arrived.
 pub(crate) async fn confirm(worker: &Worker, confirmer: &Confirmer) -> Result<(), Failure> {
-    while let Some(Shipped { to, back }) = worker.pop(&confirmer.shipped).await? {
-        let buffer = outlast(worker, back, &confirmer.pool).await?;
+    let Confirmer { shipped, pool, .. } = confirmer.clone();
+    let mut shipped = UnderWay::new(shipped, |shipped: &Shipped| &shipped.back, pool);
+    while let Some(Shipped { to, back }) = shipped.next(worker).await? {
+        let buffer = back.wait(&worker.node).await;
         worker.did(buffer.capacity());
         confirmer.pool.give(&worker.node, buffer).await;
+        if let Some(shares) = &confirmer.shares {
+            shares.give(&worker.node, to.0).await;
+        }
         confirmer.credits.give(&worker.node, to.0).await;
     }
     Ok(())

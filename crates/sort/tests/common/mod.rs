@@ -13,7 +13,8 @@ use node::Random;
 use pipeline::{Control, Failure};
 use record::{Format, Order, Ties};
 use sort::{
-    Bytes, Choice, IoChoice, Job, Plan, Report, Resources, Shape, Source, Start, Target, Tuning,
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Plan, Report, Resources, Shape, Source, Start,
+    Target, Tuning,
 };
 
 /// A job over paths, with more memory than tests need.
@@ -26,6 +27,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         shared: false,
         temporary: Vec::new(),
         plan: Choice::Auto,
+        exchange: ExchangeKind::default(),
         tuning: Tuning::default(),
         control: Control::default(),
         resume: None,

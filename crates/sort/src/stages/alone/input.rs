@@ -123,6 +123,7 @@ impl Bench<'_> {
             chunks,
             shape: plan.chunk_shape(),
             limit: Some(self.job.resources.memory_bytes),
+            shares: None,
             out: full.clone(),
             tally: Tally::default(),
         };
