@@ -137,7 +137,7 @@ impl Load {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let json = arguments.common.json;
     let with_json = |failure: CliFailure| failure.with_json(json);
-    let Some(job) = Job::join(arguments.json).map_err(with_json)? else {
+    let Some(job) = Job::join(json).map_err(with_json)? else {
         return Err(with_json(CliFailure::usage(
             "bench exchange measures what goes between ranks: start it with mpirun, as in \
              `mpirun -n 4 gristmill bench exchange`",
