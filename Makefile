@@ -2,7 +2,7 @@
 # are skipped where there is none and none can be installed.
 
 CARGO ?= cargo
-BINARY = target/release/gristmill
+BINARY = $(or $(CARGO_TARGET_DIR),target)/release/gristmill
 
 .PHONY: demo test lint unit readme trials hosts build clean figures mpi mpi-if-possible
 
@@ -31,7 +31,7 @@ mpi-if-possible:
 	@$(MAKE) --no-print-directory mpi || echo "mpi: tests over MPI will be skipped"
 
 readme: build
-	sh tests/readme.sh
+	sh tests/readme.sh $(BINARY)
 
 # Two thousand seeds of the sort of several ranks, on simulated nodes to which everything happens.
 trials: build

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Runs every command of the README's "sh" blocks in an empty directory, with the release binary as
 # `gristmill`. A line that fails fails the test.
+#
+#   tests/readme.sh [GRISTMILL]      default: target/release/gristmill
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT INT TERM HUP
 mkdir "$place/bin"
-ln -s "$top/target/release/gristmill" "$place/bin/gristmill"
+ln -s "$(readlink -f "${1:-$top/target/release/gristmill}")" "$place/bin/gristmill"
 PATH="$place/bin:$PATH"
 export PATH
 # `make` lines are what called this script; the clone is where we are.

@@ -146,6 +146,7 @@ async fn act(
             tuning: Tuning::default(),
             control: control.clone(),
             resume: None,
+            listing: None,
         };
         let report = ::sort::run(node, &job).await?;
         let ms = report.seconds * 1e3;

@@ -259,6 +259,7 @@ fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
         tuning: tuning(arguments),
         control: Control::default(),
         resume: None,
+        listing: None,
     }
 }
 
@@ -307,7 +308,7 @@ async fn check_set(
     report: &Report,
 ) -> Result<(), Failure> {
     let again = ValidatedSet {
-        directory: directory.to_owned(),
+        manifest: directory.join(Manifest::NAME),
         io: IoChoice::Direct,
         cores: job.resources.cores,
         control: job.control.clone(),

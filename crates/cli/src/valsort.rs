@@ -12,7 +12,6 @@ use pipeline::{Control, Failure};
 use record::{Comparison, SUMMARY_BYTES, Summary};
 
 use crate::failure::{CliFailure, Exit};
-use crate::files::directory_of;
 use crate::gensort::split_options;
 use crate::size::threads;
 use crate::{machine, progress, say};
@@ -54,7 +53,7 @@ pub struct Arguments {
 /// Validates.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let comparison = Comparison::valsort(arguments.ignore_case);
-    let summary = if let Some(directory) = directory_of_set(arguments) {
+    let summary = if let Some(directory) = manifest_of_set(arguments) {
         let found = validated_set(arguments, directory)?;
         if !found.wrong.is_empty() {
             return Ok(tell_wrong(arguments, &found));
@@ -93,26 +92,27 @@ fn refuse(arguments: &Arguments, said: &str) -> Exit {
     Exit::CheckFailed
 }
 
-/// The directory of the set of files that is to be validated, if it is one.
-fn directory_of_set(arguments: &Arguments) -> Option<PathBuf> {
+/// The manifest of the set of files that is to be validated, if it is one.
+fn manifest_of_set(arguments: &Arguments) -> Option<PathBuf> {
     let path = PathBuf::from(split_options(&arguments.file).0);
     if arguments.summaries {
         None
     } else if path.is_dir() {
-        Some(path)
+        Some(path.join(Manifest::NAME))
     } else {
-        path.ends_with(Manifest::NAME).then(|| directory_of(&path).to_owned())
+        let is_list = path.to_string_lossy().ends_with(Manifest::SUFFIX);
+        (is_list || path.ends_with(Manifest::NAME)).then_some(path)
     }
 }
 
-fn validated_set(arguments: &Arguments, directory: PathBuf) -> Result<SetSummary, CliFailure> {
+fn validated_set(arguments: &Arguments, manifest: PathBuf) -> Result<SetSummary, CliFailure> {
     if arguments.ignore_case {
         let message = "-i: a manifest says the order of its files itself; leave -i out";
         return Err(CliFailure::usage(message));
     }
     let control = Control::default();
     let job = ValidatedSet {
-        directory,
+        manifest,
         io: split_options(&arguments.file).1.unwrap_or(IoChoice::Auto),
         cores: arguments.threads.map_or_else(machine::cores, usize::from),
         control: control.clone(),

@@ -73,6 +73,27 @@ fn ranks_sort_what_each_of_them_has() {
     assert!(place.unfinished().is_empty());
 }
 
+/// Where all outputs can be seen their list is a set of files.
+#[test]
+fn the_outputs_of_all_ranks_are_listed() {
+    let (place, _) = inputs(3, 5_000);
+    place.write("out-0.manifest.json", "an old one");
+    let Some(ran) = run(&place, 3, "sort --format gensort in-{rank} -o out-{rank}") else { return };
+    ran.succeeded();
+    let list = read_json(&place, "out-0.manifest.json");
+    let files = list["files"].as_array().unwrap();
+    assert_eq!((files.len(), &list["records"]), (3, &15_000.into()));
+    for (rank, file) in files.iter().enumerate() {
+        assert!(file["path"].as_str().unwrap().ends_with(&format!("out-{rank}")), "{file}");
+        assert!(!file["host"].as_str().unwrap().is_empty(), "{file}");
+    }
+    place.run("valsort out-0.manifest.json").succeeded();
+    let mut part = place.read("out-1");
+    part[1234] ^= 1;
+    place.write("out-1", part);
+    assert_eq!(place.run("valsort out-0.manifest.json").code, 1);
+}
+
 #[test]
 fn ranks_share_one_input() {
     let place = Place::with_records(50_001);

@@ -19,6 +19,7 @@ mod building;
 mod checkpoint;
 mod division;
 mod holders;
+mod listing;
 mod member;
 mod pace;
 mod parts;

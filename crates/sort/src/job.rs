@@ -144,6 +144,15 @@ pub struct Resume {
     pub temporary: Vec<PathBuf>,
 }
 
+/// Where the outputs of all ranks are listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// The manifest, which rank 0 writes.
+    pub path: PathBuf,
+    /// What this rank's host is called.
+    pub host: String,
+}
+
 /// A sort to be done.
 #[derive(Clone)]
 pub struct Job {
@@ -165,6 +174,8 @@ pub struct Job {
     pub resources: Resources,
     /// What the plan must keep to.
     pub tuning: Tuning,
+    /// Where outputs are listed, of a sort over several nodes.
+    pub listing: Option<Listing>,
     /// Whether it can be gone on with, and how other ranks name what is theirs.
     pub resume: Option<Resume>,
     /// To watch and stop it.

@@ -67,7 +67,7 @@ pub use exchange::{ExchangeAlone, Exchanged, Load};
 pub use generate::{Generate, generate};
 pub use input::{Input, Source};
 pub use job::{
-    Choice, ExchangeKind, IoChoice, Job, Resources, Resume, Start, Target, Tune, Tuning,
+    Choice, ExchangeKind, IoChoice, Job, Listing, Resources, Resume, Start, Target, Tune, Tuning,
 };
 pub use manifest::{ListedFile, Manifest};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};

@@ -57,6 +57,9 @@ pub struct Manifest {
 pub struct ListedFile {
     /// Its name beside the manifest, or its whole path.
     pub path: String,
+    /// The host that wrote it, of a sort over several: the path is one there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Its records.
     pub records: u64,
     /// Sum of the CRC-32 of every record.
@@ -70,6 +73,18 @@ pub struct ListedFile {
 impl Manifest {
     /// Its name in its directory.
     pub const NAME: &str = "manifest.json";
+
+    /// How names of lists of all ranks' outputs end.
+    pub const SUFFIX: &str = ".manifest.json";
+
+    /// Adds a file.
+    pub(crate) fn add(&mut self, file: ListedFile) {
+        self.records += file.records;
+        let sum = [&self.checksum, &file.checksum]
+            .map(|text| Checksum(u128::from_str_radix(text, 16).expect("a checksum of ours")));
+        self.checksum = sum[0].merge(sum[1]).to_string();
+        self.files.push(file);
+    }
 
     /// A manifest of no files yet.
     pub(crate) fn new(contents: &dyn Contents, directory: &Path) -> Manifest {
@@ -97,9 +112,16 @@ impl Manifest {
     /// # Errors
     /// When it cannot be read, or what has its name is something else.
     pub async fn read(node: &Node, directory: &Path) -> Result<Option<Manifest>, Failure> {
-        let path = directory.join(Manifest::NAME);
-        let Some(text) = text_file::read(node, &path).await? else { return Ok(None) };
-        let refused = |what| Failure::from(SortError::Manifest { file: path.clone(), what });
+        Manifest::read_from(node, &directory.join(Manifest::NAME)).await
+    }
+
+    /// The same in a file of any name.
+    ///
+    /// # Errors
+    /// As [`Manifest::read`].
+    pub async fn read_from(node: &Node, path: &Path) -> Result<Option<Manifest>, Failure> {
+        let Some(text) = text_file::read(node, path).await? else { return Ok(None) };
+        let refused = |what| Failure::from(SortError::Manifest { file: path.to_owned(), what });
         let parsed = serde_json::from_slice(&text);
         let manifest: Manifest = parsed
             .map_err(|error| refused(format!("is no manifest of a set of files: {error}")))?;
@@ -156,6 +178,7 @@ impl ListedFile {
         };
         ListedFile {
             path,
+            host: None,
             records: buckets.iter().map(|bucket| bucket.records).sum(),
             checksum: Checksum(sum).to_string(),
             first_key: key(buckets.first().map(|bucket| &bucket.first)),

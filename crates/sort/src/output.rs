@@ -15,6 +15,7 @@ use pipeline::Failure;
 
 use crate::contents::Contents;
 use crate::job::{IoChoice, Target};
+use crate::manifest::ListedFile;
 use crate::stages::Span;
 
 use file::OutputFile;
@@ -110,6 +111,17 @@ impl Output {
     pub(crate) async fn list(&self, node: &Node, contents: &dyn Contents, buckets: &[Span]) {
         if let Output::Set(set) = self {
             set.list(node, contents, buckets).await;
+        }
+    }
+
+    /// What its files hold, by their whole paths, once it was listed.
+    pub(crate) fn listed(&self, contents: &dyn Contents, buckets: &[Span]) -> Vec<ListedFile> {
+        match self {
+            Output::File(file) => {
+                let path = file.target().unwrap_or_default().to_string_lossy().into_owned();
+                vec![ListedFile::of(path, contents, buckets)]
+            }
+            Output::Set(set) => set.listed_files(),
         }
     }
 

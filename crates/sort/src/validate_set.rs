@@ -1,6 +1,6 @@
 //! valsort of a set of files: each against what the manifest lists, and all together in order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use node::Node;
 use pipeline::{Control, Failure};
@@ -15,8 +15,8 @@ use crate::validate::{Validated, validate};
 /// A set of files to be validated.
 #[derive(Clone)]
 pub struct ValidatedSet {
-    /// The directory that its manifest lies in.
-    pub directory: PathBuf,
+    /// Its manifest.
+    pub manifest: PathBuf,
     /// Whether to read past the page cache.
     pub io: IoChoice,
     /// Cores to use.
@@ -39,15 +39,15 @@ pub struct SetSummary {
 /// # Errors
 /// When there is no manifest, or a file cannot be read; what is not as listed is a result.
 pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary, Failure> {
-    let path = job.directory.join(Manifest::NAME);
-    let Some(manifest) = Manifest::read(node, &job.directory).await? else {
-        let what = "is not there: this directory is no set of files; name a file".to_owned();
-        return Err(SortError::Manifest { file: path, what }.into());
+    let Some(manifest) = Manifest::read_from(node, &job.manifest).await? else {
+        let what = "is not there: this is no set of files; name a file".to_owned();
+        return Err(SortError::Manifest { file: job.manifest.clone(), what }.into());
     };
-    let order = manifest.order(&job.directory)?;
+    let directory = job.manifest.parent().unwrap_or(Path::new(""));
+    let order = manifest.order(directory)?;
     let comparison = Comparison::Order(order.clone());
     let mut found = SetSummary::default();
-    for (path, listed) in manifest.paths(&job.directory).into_iter().zip(&manifest.files) {
+    for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
         let file = Validated {
             sources: vec![Source::Path(path.clone())],
             comparison: comparison.clone(),
@@ -77,7 +77,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
             "lists {} records with checksum {}; its files have {} with {}",
             manifest.records, manifest.checksum, all.0, all.1
         );
-        found.wrong.push((path, what));
+        found.wrong.push((job.manifest.clone(), what));
     }
     Ok(found)
 }

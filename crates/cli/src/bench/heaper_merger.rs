@@ -161,6 +161,7 @@ impl HeaperMerger {
             tuning: stretches.tuning,
             control: Control::default(),
             resume: None,
+            listing: None,
         };
         let report = on_node(move |node| {
             let job = job.clone();

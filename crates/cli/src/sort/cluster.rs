@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ::sort::{names_rank, of_rank};
+use ::sort::{Listing, Manifest, names_rank, of_rank};
 use node::{Port, Rank};
 use pipeline::Failure;
 
@@ -33,7 +33,8 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (work, named) = match prepared {
         Some((Prepared { job, named, comparison }, resume)) => {
             let comparison = own.verify.then_some(comparison);
-            (Some((::sort::Job { shared, resume, ..job }, comparison)), Some(named))
+            let listing = Some(listing(arguments));
+            (Some((::sort::Job { shared, resume, listing, ..job }, comparison)), Some(named))
         }
         None => (None, None),
     };
@@ -71,6 +72,14 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
             .inspect_err(|failure| say::err(format!("gristmill: {}", failure.message)))?;
     }
     Ok(Exit::Done)
+}
+
+/// The outputs of all ranks are listed beside rank 0's.
+fn listing(arguments: &Arguments) -> Listing {
+    let first = arguments.outputs.first().map(|path| of_rank(path, 0)).unwrap_or_default();
+    let mut path = first.components().as_path().as_os_str().to_owned();
+    path.push(Manifest::SUFFIX);
+    Listing { path: path.into(), host: node_real::host_name() }
 }
 
 /// What ranks have said; that of another build is left out.

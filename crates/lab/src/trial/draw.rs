@@ -163,6 +163,7 @@ fn job(order: &Order, random: &mut Random) -> Job {
         plan: Choice::TwoPass,
         tuning: tuning(random),
         resume: None,
+        listing: None,
         exchange: ExchangeKind::default(),
         control: Control::default(),
     }

@@ -11,7 +11,7 @@ use crate::error::SortError;
 const AGREEMENTS: Port = Port(100);
 
 /// Who decides, and speaks for all.
-const ROOT: Rank = Rank(0);
+pub(super) const ROOT: Rank = Rank(0);
 
 /// A node's voice.
 pub(super) struct Agreement {

@@ -8,12 +8,14 @@ use pipeline::{Failure, Tuner};
 use crate::cluster::account::{Account, settle};
 use crate::cluster::agreement::Agreement;
 use crate::cluster::division::{Among, Division};
+use crate::cluster::listing;
 use crate::cluster::planning::Planning;
 use crate::cluster::sampling::draw;
 use crate::dials::Dials;
 use crate::exchange::{Exchange, Ports};
 use crate::input::Inputs;
 use crate::job::{Job, Tune};
+use crate::manifest::ListedFile;
 use crate::output::Output;
 use crate::phase::Run;
 use crate::plan::{Exchanging, Plan};
@@ -49,12 +51,14 @@ impl Member<'_> {
         agreement: &mut Agreement,
     ) -> Result<Report, Failure> {
         let node = self.node;
-        let mut report = self.sort(agreement, &Arc::new(output.clone())).await?;
+        let (mut report, files) = self.sort(agreement, &Arc::new(output.clone())).await?;
         report.warnings = self.inputs.grown(node).await;
         let finished = output.finish(node, report.bytes).await;
-        agreement.with(node, finished.map(|()| ((), ()))).await?;
+        let finished = finished.map(|()| vec![(node.rank().0, listing::here(self.job, files))]);
+        let listed = listing::gather(node, self.job, agreement, finished).await?;
         let named = output.name(node).await;
         agreement.with(node, named.map(|()| ((), ()))).await?;
+        listing::show(node, self.job, agreement, listed).await?;
         Ok(report)
     }
 
@@ -62,7 +66,7 @@ impl Member<'_> {
         &self,
         agreement: &mut Agreement,
         output: &Arc<Output>,
-    ) -> Result<Report, Failure> {
+    ) -> Result<(Report, Vec<ListedFile>), Failure> {
         let (node, job) = (self.node, self.job);
         let planning = Planning::new(node, job, &self.inputs, output);
         let Agreed { exchanging, division, plan, cost } = self.agree(agreement, &planning).await?;
@@ -105,8 +109,9 @@ impl Member<'_> {
         let ((), accounts) = agreement.with(node, Ok(((), account))).await?;
         settle(&accounts)?;
         report.ranks = accounts.into_iter().map(|account| account.did).collect();
-        output.list(node, &*job.contents, &run.tally.spans()).await;
-        Ok(report)
+        let (contents, spans) = (&*job.contents, run.tally.spans());
+        output.list(node, contents, &spans).await;
+        Ok((report, output.listed(contents, &spans)))
     }
 
     /// How keys are divided, and what this rank does with its own.

@@ -24,6 +24,7 @@ use crate::cluster::agreement::Agreement;
 use crate::cluster::building::{Builder, Common};
 use crate::cluster::checkpoint::{Begun, Checkpoint, Sum};
 use crate::cluster::holders::{Holders, Round, Seen, deal};
+use crate::cluster::listing::{self, Listed};
 use crate::cluster::parts::Parts;
 use crate::cluster::range::{Built, places};
 use crate::cluster::statement::{Statement, same};
@@ -32,6 +33,7 @@ use crate::error::SortError;
 use crate::exchange::Ports;
 use crate::input::Inputs;
 use crate::job::{Job, Resume};
+use crate::manifest::ListedFile;
 use crate::phase::{Outcome, Run, add_up};
 use crate::ranked::names_rank;
 use crate::report::{RankReport, Report, SampleCost};
@@ -131,8 +133,9 @@ pub(super) async fn run(
         sorted.push(write(&builder, built).await?);
     }
     let seconds = node.seconds(node.now().since(begin));
+    let listed = listed(job, &built, &sorted);
     let report = settle(&builder, agreement, &built, sorted, seconds).await?;
-    finish(node, agreement, built).await?;
+    finish(node, job, agreement, built, listed).await?;
     Ok(report)
 }
 
@@ -247,6 +250,17 @@ async fn reopen(
     Ok(all)
 }
 
+/// What the outputs of this rank hold.
+fn listed(job: &Job, built: &[Built], sorted: &[Sorted]) -> Listed {
+    let all = built.iter().zip(sorted).map(|(built, sorted)| {
+        let Begun { range, target, .. } = &built.checkpoint.begun;
+        let path = target.to_string_lossy().into_owned();
+        let file = ListedFile::of(path, &*job.contents, &sorted.spans);
+        (*range, listing::here(job, vec![file]))
+    });
+    all.collect()
+}
+
 /// What all read must be what all wrote; the report of it.
 async fn settle(
     builder: &Builder<'_>,
@@ -321,7 +335,13 @@ fn is_all(made: &[Made], ranges: usize) -> Result<(), SortError> {
 }
 
 /// Outputs get their names when those of all ranks have nothing left to fail but that; then what was kept goes.
-async fn finish(node: &Node, agreement: &mut Agreement, built: Vec<Built>) -> Result<(), Failure> {
+async fn finish(
+    node: &Node,
+    job: &Job,
+    agreement: &mut Agreement,
+    built: Vec<Built>,
+    listed: Listed,
+) -> Result<(), Failure> {
     let finished = async {
         for built in &built {
             let bytes = built.checkpoint.came().records * built.plan.record_bytes as u64;
@@ -329,9 +349,9 @@ async fn finish(node: &Node, agreement: &mut Agreement, built: Vec<Built>) -> Re
                 output.finish(node, bytes).await?;
             }
         }
-        Ok(((), ()))
+        Ok(listed)
     };
-    agreement.with(node, finished.await).await?;
+    let listed = listing::gather(node, job, agreement, finished.await).await?;
     let named = async {
         for output in built.iter().filter_map(|built| built.output.as_ref()) {
             crate::output::Output::clone(output).name(node).await?;
@@ -339,6 +359,7 @@ async fn finish(node: &Node, agreement: &mut Agreement, built: Vec<Built>) -> Re
         Ok(((), ()))
     };
     agreement.with(node, named.await).await?;
+    listing::show(node, job, agreement, listed).await?;
     for Built { checkpoint, spill, .. } in built {
         checkpoint.remove(node).await;
         spill.remove(node).await;

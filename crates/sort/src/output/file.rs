@@ -115,6 +115,11 @@ impl OutputFile {
         Some(if parent == Path::new("") { Path::new(".") } else { parent }.to_owned())
     }
 
+    /// What it becomes, if it is a file.
+    pub(super) fn target(&self) -> Option<PathBuf> {
+        self.unfinished.as_ref().map(|unfinished| unfinished.target.clone())
+    }
+
     /// Makes the file `length` long and durable.
     pub(super) async fn finish(&self, node: &Node, length: u64) -> Result<(), Failure> {
         if self.unfinished.is_some() {

@@ -239,6 +239,18 @@ impl OutputSet {
         self.change(node, |state| state.manifest = Some(manifest)).await;
     }
 
+    /// Its files with their whole paths, once they are listed.
+    pub(super) fn listed_files(&self) -> Vec<ListedFile> {
+        let home = &self.home().path;
+        let files =
+            self.shared.look(|state| state.manifest.as_ref().map(|list| list.files.clone()));
+        let whole = |file: ListedFile| {
+            let path = home.join(&file.path).to_string_lossy().into_owned();
+            ListedFile { path, ..file }
+        };
+        files.unwrap_or_default().into_iter().map(whole).collect()
+    }
+
     /// Makes all files as long as they are to be, and durable.
     pub(super) async fn finish(&self, node: &Node) -> Result<(), Failure> {
         for part in self.parts() {

@@ -31,6 +31,7 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
         tuning: Tuning::default(),
         control: Control::default(),
         resume: None,
+        listing: None,
     }
 }
 

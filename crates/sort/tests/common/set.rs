@@ -38,7 +38,7 @@ pub fn content(driver: &Driver, directory: &str) -> Vec<u8> {
 
 pub fn check(driver: &Driver, directory: &str) -> Result<SetSummary, Failure> {
     let job = ValidatedSet {
-        directory: PathBuf::from(directory),
+        manifest: PathBuf::from(directory).join(sort::Manifest::NAME),
         io: IoChoice::Auto,
         cores: 2,
         control: Control::default(),
