@@ -80,6 +80,8 @@ impl TwoPass<'_> {
             partitions = self.again(partitions, &memory, &mut stages).await?;
         }
         let layout = self.lay_out(&partitions).await?;
+        let records: u64 = partitions.iter().map(Partition::records).sum();
+        run.job.control.enter("sort partitions", records * run.plan.record_bytes as u64);
         let seams = Seams::new(run.node, memory.seams.clone());
         add_up(&mut stages, self.phase_two(partitions, &layout, &memory, &seams).await?);
         let limit = run.job.resources.memory_bytes;
@@ -239,8 +241,6 @@ impl TwoPass<'_> {
         seams: &Seams,
     ) -> Result<Vec<StageReport>, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-        let records: u64 = partitions.iter().map(Partition::records).sum();
-        run.job.control.enter("sort partitions", records * plan.record_bytes as u64);
         let mut pipeline = run.pipeline();
         let memory = &memory.of(&pipeline);
         let all = pipeline.owns(Queue::new(node, "partitions", partitions.len().max(1), 1));

@@ -15,7 +15,7 @@ use crate::cluster::checkpoint::{Sum, Written};
 use crate::cluster::range::Built;
 use crate::output::Layout;
 use crate::partition::{Partition, Run as Extents};
-use crate::phase::{Run, add_up};
+use crate::phase::{Pools, Run, add_up};
 use crate::stages::{Seams, Span, Tally};
 use crate::two_pass::TwoPass;
 
@@ -38,7 +38,7 @@ pub(super) struct Sorted {
 
 /// Sorts what has come of a range into its output, behind what is there.
 pub(super) async fn write(builder: &Builder<'_>, built: &mut Built) -> Result<Sorted, Failure> {
-    let (node, contents) = (builder.node, &*builder.job.contents);
+    let contents = &*builder.job.contents;
     let came = built.checkpoint.came();
     let mut partitions = built.checkpoint.partitions();
     let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
@@ -57,41 +57,24 @@ pub(super) async fn write(builder: &Builder<'_>, built: &mut Built) -> Result<So
     if let Some(output) = built.output.clone() {
         let plan = built.plan.clone();
         let run = builder.run(&plan, Some(&output));
-        let mut done = built.checkpoint.partitions_written();
-        let least = GroupSize::new(&run, came.records);
-        let left = built.checkpoint.written.last().map(|last| last.left.clone());
         let memory = run.pools(&run.pipeline())?;
-        let seams = Seams::new(node, memory.seams.clone());
-        let seams = seams.with(node, &left.unwrap_or_default()).await?;
+        let left = built.checkpoint.written.last().map(|last| last.left.clone());
+        let seams = Seams::new(builder.node, memory.seams.clone());
+        let seams = seams.with(builder.node, &left.unwrap_or_default()).await?;
+        let mut done = built.checkpoint.partitions_written();
+        let left: u64 = sizes[done..].iter().sum();
+        builder.job.control.enter("sort partitions", left * plan.record_bytes as u64);
+        let least = GroupSize::new(&run, came.records);
         while done < sizes.len() {
             let end = least.end(&sizes, done);
-            let group: Vec<Partition> =
-                partitions[done..end].iter_mut().map(std::mem::take).collect();
-            let runs: Vec<Extents> = group.iter().flat_map(|part| part.runs.clone()).collect();
-            let own = Tally::default();
-            let run = Run { tally: own.clone(), ..run.clone() };
-            let spilling = run.plan.spilling.expect("a plan of two passes");
-            let two = TwoPass { run: &run, spilling, spill: built.spill.clone() };
-            let mut group = group;
-            while group.iter().any(|partition| two.is_too_large(partition)) {
-                sorted.passes = sorted.passes.max(3);
-                group = two.again(group, &memory, &mut sorted.stages).await?;
-            }
-            let before = sizes[..done].iter().sum();
-            let bytes = run.plan.record_bytes;
-            let own_sizes: Vec<u64> = group.iter().map(Partition::records).collect();
-            let layout =
-                Layout::of_one_file(&own_sizes, bytes).behind(before, came.records * bytes as u64);
-            add_up(&mut sorted.stages, two.phase_two(group, &layout, &memory, &seams).await?);
-            output.file(0).sync(node).await.map_err(|error| output.named(error))?;
-            let span = own.spans().into_iter().next();
-            if let Some(span) = span.clone() {
+            let group = Group {
+                partitions: partitions[done..end].iter_mut().map(std::mem::take).collect(),
+                end,
+                before: sizes[..done].iter().sum(),
+                all: came.records,
+            };
+            if let Some(span) = group.write(&run, built, (&memory, &seams), &mut sorted).await? {
                 tally.goes_out(span, contents)?;
-            }
-            let written = Written { partitions: end, span, left: seams.left() };
-            built.checkpoint.add_written(node, written).await?;
-            for run in runs {
-                built.spill.give_back(node, run.extent(plan.chunk_bytes)).await;
             }
             done = end;
         }
@@ -99,6 +82,54 @@ pub(super) async fn write(builder: &Builder<'_>, built: &mut Built) -> Result<So
     tally.settle(contents)?;
     sorted.spans = tally.spans();
     Ok(sorted)
+}
+
+/// Partitions that are written together.
+struct Group {
+    partitions: Vec<Partition>,
+    /// The partition behind them.
+    end: usize,
+    /// Records before them, and of the whole range.
+    before: u64,
+    all: u64,
+}
+
+impl Group {
+    /// Sorts and writes them; what the output has then is durable and noted, and their spill space is given back.
+    async fn write(
+        self,
+        run: &Run<'_>,
+        built: &mut Built,
+        (memory, seams): (&Pools, &Seams),
+        sorted: &mut Sorted,
+    ) -> Result<Option<Span>, Failure> {
+        let (node, output, bytes) = (run.node, run.output(), run.plan.record_bytes);
+        let spilled: Vec<Extents> =
+            self.partitions.iter().flat_map(|part| part.runs.clone()).collect();
+        let tally = Tally::default();
+        let run = &Run { tally: tally.clone(), ..run.clone() };
+        let spilling = run.plan.spilling.expect("a plan of two passes");
+        let two = TwoPass { run, spilling, spill: built.spill.clone() };
+        let (mut partitions, mut passes) = (self.partitions, 2);
+        while partitions.iter().any(|partition| two.is_too_large(partition)) {
+            passes += 1;
+            partitions = two.again(partitions, memory, &mut sorted.stages).await?;
+        }
+        sorted.passes = sorted.passes.max(passes);
+        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
+        let layout = Layout::of_one_file(&sizes, bytes);
+        let layout = layout.behind(self.before, self.all * bytes as u64);
+        add_up(&mut sorted.stages, two.phase_two(partitions, &layout, memory, seams).await?);
+        output.file(0).sync(node).await.map_err(|error| output.named(error))?;
+        let span = tally.spans().into_iter().next();
+        let written = Written { partitions: self.end, span: span.clone(), left: seams.left() };
+        built.checkpoint.add_written(node, written).await?;
+        for run in spilled {
+            let extent = run.extent(built.plan.chunk_bytes);
+            built.spill.give_back(node, extent).await;
+        }
+        Ok(span)
+    }
 }
 
 /// How large groups are.
