@@ -115,9 +115,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let resume = resume::of(arguments)?;
     let shared = cluster::is_shared(arguments);
+    let listing = cluster::listing(arguments);
     let arguments = &cluster::alone(arguments)?;
     let Prepared { job, named, comparison } = prepare(arguments)?;
-    let job = Job { shared, resume, ..job };
+    let job = Job { shared, resume, listing, ..job };
     let verify = arguments.verify;
     let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
         let (job, comparison) = (job.clone(), comparison.clone());

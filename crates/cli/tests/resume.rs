@@ -134,10 +134,12 @@ fn fewer_ranks_go_on() {
             let _ = kill_process(Pid::from_child(&child), Signal::TERM);
         }
         launch::ended(child);
+        let outputs = || (0..3).filter(|rank| place.path(&format!("out-{rank}")).exists());
+        if outputs().count() == 3 {
+            continue; // It had ended before it was met.
+        }
         Ran::from(launch::ended(start(2).unwrap())).succeeded();
-        // It may have ended before it was met: then two have begun again.
-        let outputs = (0..3).filter(|rank| place.path(&format!("out-{rank}")).exists());
-        let all: Vec<u8> = outputs.flat_map(|rank| place.read(&format!("out-{rank}"))).collect();
+        let all: Vec<u8> = outputs().flat_map(|rank| place.read(&format!("out-{rank}"))).collect();
         assert!(all == expected, "after {end}");
         assert!(place.unfinished().is_empty(), "{:?}", place.unfinished());
         for rank in 0..3 {

@@ -216,7 +216,8 @@ pub enum SortError {
     },
     /// What is lost cannot be built again.
     #[error(
-        "part {part} of the input is needed to build again what was lost, and no rank has it as it was ({what});          bring it back, or sort without --resume what there is"
+        "part {part} of the input is not as it was when the sort began: {what}; bring it back, or to begin again \
+         remove .gristmill-* in the directories of -T and of the output"
     )]
     PartGone {
         /// Which: the rank's that read it first.

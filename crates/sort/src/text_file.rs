@@ -8,7 +8,7 @@ use node::{Buffer, DiskError, File, Node, Open};
 use crate::temporary::Temporary;
 
 /// No text of ours is longer.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Nobody else reads or writes it.
 const MODE: u32 = 0o600;
@@ -22,7 +22,7 @@ pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, Di
     let failed = |cause: io::Error| Err(DiskError::new("read", path, cause));
     let length = file.metadata().length;
     if length > MOST_BYTES {
-        return failed(io::Error::other("it is far too long for a manifest"));
+        return failed(io::Error::other("it is far too long for a file of ours"));
     }
     let bytes = length as usize;
     let (buffer, result) = file.read(node, 0, bytes, Buffer::heap(bytes)).wait(node).await;

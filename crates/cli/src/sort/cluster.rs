@@ -33,7 +33,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (work, named) = match prepared {
         Some((Prepared { job, named, comparison }, resume)) => {
             let comparison = own.verify.then_some(comparison);
-            let listing = Some(listing(arguments));
+            let listing = listing(arguments);
             (Some((::sort::Job { shared, resume, listing, ..job }, comparison)), Some(named))
         }
         None => (None, None),
@@ -74,12 +74,13 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
-/// The outputs of all ranks are listed beside rank 0's.
-fn listing(arguments: &Arguments) -> Listing {
-    let first = arguments.outputs.first().map(|path| of_rank(path, 0)).unwrap_or_default();
+/// The outputs of all ranks, where they are several, are listed beside rank 0's.
+pub fn listing(arguments: &Arguments) -> Option<Listing> {
+    let first = arguments.outputs.first().filter(|path| names_rank(path))?;
+    let first = of_rank(first, 0);
     let mut path = first.components().as_path().as_os_str().to_owned();
     path.push(Manifest::SUFFIX);
-    Listing { path: path.into(), host: node_real::host_name() }
+    Some(Listing { path: path.into(), host: node_real::host_name() })
 }
 
 /// What ranks have said; that of another build is left out.

@@ -158,7 +158,17 @@ impl Builder<'_> {
             Some(range) => self.begin_range(range, &division, &exchanging).await.map(Some),
             None => Ok(None),
         };
-        let mut built = agreement.with(node, begun.map(|begun| (begun, ()))).await?.0;
+        let (mut built, told) = match begun {
+            Ok(built) => (built, Ok(((), ()))),
+            Err(failure) => (None, Err(failure)),
+        };
+        if let Err(failure) = agreement.with(node, told).await {
+            // Nothing has come: there is nothing to go on with.
+            if let Some(Built { checkpoint, .. }) = built {
+                checkpoint.remove(node).await;
+            }
+            return Err(failure);
+        }
         let (plan, partitions) = match &built {
             Some(own) => (own.plan.clone(), own.checkpoint.begun.partitions.clone()),
             None => (self.idle_plan(&exchanging)?, Vec::new()),
@@ -204,7 +214,9 @@ impl Builder<'_> {
             agreement.with(node, proposed.map_err(Failure::from)).await?;
         let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
         let each = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
-        Ok((exchanging.with_chunks(&even, ranges, chunk), each))
+        let exchanging = exchanging.with_chunks(&even, ranges, chunk);
+        exchanging.fits(limit)?;
+        Ok((exchanging, each))
     }
 
     /// This rank's part of so many places that are looked at in all.
@@ -228,7 +240,7 @@ impl Builder<'_> {
         Ok(found.ok_or(SortError::Garbled { rank })?)
     }
 
-    fn splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
+    pub(super) fn splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
         let order = self.job.contents.order().expect("real records: it was looked at before");
         Ok(Splitters::of(order, self.known(bytes)?))
     }

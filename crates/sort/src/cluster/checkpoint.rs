@@ -40,6 +40,10 @@ pub(super) struct Begun {
     /// A number that only ranges of one division have in common.
     pub division: u64,
     pub range: u32,
+    /// The inputs, as the command line names them.
+    pub sources: Vec<String>,
+    /// Memory that it was begun with: less may not do.
+    pub memory_bytes: u64,
     /// What the parts of the input are; as many are the ranges.
     pub parts: Vec<Part>,
     /// Each part is read in so many steps.
@@ -111,20 +115,14 @@ pub(super) fn stem(name: &str, range: u32) -> String {
 impl Checkpoint {
     /// Removes what an earlier job of that name left of a range: the first entry first, without which others are
     /// none.
-    pub(super) async fn clear(
-        node: &Node,
-        directory: &Path,
-        name: &str,
-        range: u32,
-    ) -> Result<(), Failure> {
-        let stem = stem(name, range);
+    pub(super) async fn clear(node: &Node, directory: &Path, stem: &str) -> Result<(), Failure> {
         let first = format!("{stem}{BEGUN}");
         let all = node.list(directory).await?;
         if all.contains(&first) {
             drop(lock(node, &directory.join(&first)).await?);
             node.remove(&directory.join(&first)).await?;
         }
-        for name in all.iter().filter(|name| name.starts_with(&stem) && **name != first) {
+        for name in all.iter().filter(|name| name.starts_with(stem) && **name != first) {
             node.remove(&directory.join(name)).await?;
         }
         Ok(())
@@ -320,7 +318,8 @@ async fn entry<T: DeserializeOwned>(node: &Node, path: &Path) -> Result<Option<T
 
 /// A run that lives holds its checkpoint.
 async fn lock(node: &Node, path: &Path) -> Result<File, Failure> {
-    let file = node.open(path, Open::Read { direct: false }).await?;
+    // Some file systems lock only what can be written.
+    let file = node.open(path, Open::Keep { direct: false, mode: 0o600 }).await?;
     match file.lock(node).await {
         Ok(false) => {
             let what = "belongs to a sort that is running".to_owned();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::agreement::Agreement;
 use crate::cluster::holders::readers;
@@ -28,88 +29,108 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Nobody reads anything.
-    pub(super) fn none(all: Vec<Part>) -> Parts {
-        Parts { all, mine: Vec::new(), most: 0 }
-    }
-
-    /// Each rank opens its own.
-    pub(super) async fn begin(
-        node: &Node,
-        job: &Job,
-        resume: &Resume,
-        agreement: &mut Agreement,
-    ) -> Result<Parts, Failure> {
-        let rank = node.rank().0;
-        let opened = open(node, job, resume, (rank, node.nodes())).await;
-        let (inputs, all) = agreement.with(node, opened).await?;
-        if let Some(rank) = all.iter().position(|part| job.shared && part.ends != all[0].ends) {
-            let what = "its input is another one".to_owned();
-            return Err(SortError::Different { rank: rank as u32, what }.into());
-        }
-        Ok(Parts { mine: vec![placed(inputs, &all, rank)], all, most: 1 })
-    }
-
-    /// Whoever can open a part as it was reads it.
-    pub(super) async fn again(
-        node: &Node,
-        job: &Job,
-        resume: &Resume,
-        agreement: &mut Agreement,
-        all: Vec<Part>,
-    ) -> Result<Parts, Failure> {
-        let mut can = Vec::new();
-        let mut opened = Vec::new();
-        let mut why = String::new();
-        for part in 0..all.len() as u32 {
-            match open(node, job, resume, (part, all.len() as u32)).await {
-                Ok((inputs, found)) if found == all[part as usize] => {
-                    can.push(part);
-                    opened.push(placed(inputs, &all, part));
-                }
-                Ok(_) => why = format!("part {part} is another one here"),
-                Err(failure) => why = failure.to_string(),
-            }
-        }
-        let (can, all_can) = agreement.with(node, Ok((can.clone(), can))).await?;
-        let readers = readers(&all_can, all.len() as u32);
-        let readers = readers.map_err(|part| SortError::PartGone { part, what: why })?;
-        let own = |part: u32| readers[part as usize] == node.rank().0;
-        let mine = can.iter().zip(opened).filter(|(part, _)| own(**part));
-        let mine = mine.map(|(_, inputs)| inputs).collect();
-        let count = |rank: u32| readers.iter().filter(|&&reader| reader == rank).count();
-        let most = (0..node.nodes()).map(count).max().unwrap_or(0);
-        Ok(Parts { all, mine, most })
-    }
-
     /// Records of all of them.
     pub(super) fn total(&self) -> u64 {
         self.all.iter().map(|part| part.records).sum()
     }
 }
 
-/// A part, and what it is.
-async fn open(
-    node: &Node,
-    job: &Job,
-    resume: &Resume,
-    (part, parts): (u32, u32),
-) -> Result<(Inputs, Part), Failure> {
-    let own = |source: &Source| match source {
-        Source::Path(path) => Source::Path(of_rank(path, part)),
-        Source::Standard => Source::Standard,
-    };
-    let sources: Vec<Source> = resume.sources.iter().map(own).collect();
-    let bytes = job.contents.record_bytes();
-    let mut inputs = Inputs::open(node, &sources, bytes, job.resources.io).await?;
-    let piped = || SortError::NotDivisible { what: "an input is a pipe".to_owned() };
-    let records = inputs.records.ok_or_else(piped)?;
-    let ends = mark(node, job, &Arc::new(inputs.clone())).await?;
-    if job.shared {
-        inputs.narrow(share(records, part, parts));
+/// What a rank finds of the parts.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Seen {
+    can: Vec<u32>,
+    /// Of those that it cannot read: which is another one here, and why.
+    not: Vec<(u32, bool, String)>,
+}
+
+/// Who opens parts.
+pub(super) struct Opener<'a> {
+    pub node: &'a Node,
+    pub job: &'a Job,
+    pub resume: &'a Resume,
+}
+
+impl Opener<'_> {
+    /// Each rank opens its own.
+    pub(super) async fn begin(&self, agreement: &mut Agreement) -> Result<Parts, Failure> {
+        let (node, rank) = (self.node, self.node.rank().0);
+        let opened = self.open(rank, node.nodes()).await;
+        let (inputs, all) = agreement.with(node, opened).await?;
+        let is_other = |part: &Part| self.job.shared && part.ends != all[0].ends;
+        if let Some(rank) = all.iter().position(is_other) {
+            let what = "its input is another one".to_owned();
+            return Err(SortError::Different { rank: rank as u32, what }.into());
+        }
+        Ok(Parts { mine: vec![placed(inputs, &all, rank)], all, most: 1 })
     }
-    let records = inputs.records.unwrap_or(0);
-    Ok((inputs, Part { records, ends }))
+
+    /// Whoever can open a part as it was reads it. A part that is not needed any more may be gone, but not be
+    /// another one.
+    pub(super) async fn again(
+        &self,
+        agreement: &mut Agreement,
+        all: Vec<Part>,
+        is_needed: bool,
+    ) -> Result<Parts, Failure> {
+        let (mut seen, mut opened) = (Seen::default(), Vec::new());
+        for part in 0..all.len() as u32 {
+            match self.open(part, all.len() as u32).await {
+                Ok((inputs, found)) if found == all[part as usize] => {
+                    seen.can.push(part);
+                    opened.push(placed(inputs, &all, part));
+                }
+                Ok(_) => seen.not.push((part, true, "it is another one now".to_owned())),
+                Err(failure) => seen.not.push((part, false, failure.to_string())),
+            }
+        }
+        let (can, told) = agreement.with(self.node, Ok((seen.can.clone(), seen))).await?;
+        let readers = readers(
+            &told.iter().map(|seen| seen.can.clone()).collect::<Vec<_>>(),
+            all.len() as u32,
+        );
+        let readers = match readers {
+            Ok(readers) => readers,
+            Err(part) => {
+                let mut why = told.iter().flat_map(|seen| &seen.not).filter(|not| not.0 == part);
+                let why = why.clone().find(|not| not.1).or_else(|| why.next());
+                let is_other = why.is_some_and(|why| why.1);
+                if is_needed || is_other {
+                    let what = why.map(|why| why.2.clone()).unwrap_or_default();
+                    return Err(SortError::PartGone { part, what }.into());
+                }
+                Vec::new()
+            }
+        };
+        if !is_needed || readers.is_empty() {
+            return Ok(Parts { all, mine: Vec::new(), most: 0 });
+        }
+        let own = |part: u32| readers[part as usize] == self.node.rank().0;
+        let mine = can.iter().zip(opened).filter(|(part, _)| own(**part));
+        let mine = mine.map(|(_, inputs)| inputs).collect();
+        let count = |rank: u32| readers.iter().filter(|&&reader| reader == rank).count();
+        let most = (0..self.node.nodes()).map(count).max().unwrap_or(0);
+        Ok(Parts { all, mine, most })
+    }
+
+    /// One of so many parts, and what it is.
+    async fn open(&self, part: u32, parts: u32) -> Result<(Inputs, Part), Failure> {
+        let (node, job) = (self.node, self.job);
+        let own = |source: &Source| match source {
+            Source::Path(path) => Source::Path(of_rank(path, part)),
+            Source::Standard => Source::Standard,
+        };
+        let sources: Vec<Source> = self.resume.sources.iter().map(own).collect();
+        let bytes = job.contents.record_bytes();
+        let mut inputs = Inputs::open(node, &sources, bytes, job.resources.io).await?;
+        let piped = || SortError::NotDivisible { what: "an input is a pipe".to_owned() };
+        let records = inputs.records.ok_or_else(piped)?;
+        let ends = mark(node, job, &Arc::new(inputs.clone())).await?;
+        if job.shared {
+            inputs.narrow(share(records, part, parts));
+        }
+        let records = inputs.records.unwrap_or(0);
+        Ok((inputs, Part { records, ends }))
+    }
 }
 
 /// The part at its place in the whole.

@@ -9,6 +9,8 @@ use crate::cluster::building::Builder;
 use crate::cluster::checkpoint::{self, Begun, Checkpoint};
 use crate::cluster::division::Division;
 use crate::cluster::planning::Planning;
+use crate::cluster::resume::named;
+use crate::error::SortError;
 use crate::job::{Resume, Tuning};
 use crate::output::Output;
 use crate::plan::{Exchanging, Plan};
@@ -37,10 +39,13 @@ impl Builder<'_> {
     ) -> Result<Built, Failure> {
         let (node, job, name) = (self.node, self.job, &self.resume.name);
         let places = self.places(range);
-        Checkpoint::clear(node, &places[0], name, range).await?;
+        let stem = checkpoint::stem(name, range);
         let (target, file) = self.output(range).await?;
-        // What an earlier job left there.
-        let _ = node.remove(&file).await;
+        // What an earlier job left there; another copy of the range must not take this one's files for its own.
+        let beside = target.parent().unwrap_or(Path::new("/"));
+        for place in places.iter().map(PathBuf::as_path).chain([beside]) {
+            Checkpoint::clear(node, place, &stem).await?;
+        }
         let io = job.resources.io;
         let output = Output::keep(node, &target, file.clone(), io).await?;
         let expected = division.records(self.parts.total());
@@ -53,7 +58,7 @@ impl Builder<'_> {
             let bytes = plan.input_bytes.unwrap_or(0);
             planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
             let spill = Spill::new(node, places.clone(), io, bytes);
-            let kept = spill.keep(node, &checkpoint::stem(name, range)).await?;
+            let kept = spill.keep(node, &format!("{stem}{:08x}-", node.random() as u32)).await?;
             made.clone_from(&kept.paths);
             let partitions = division.partitions(&*job.contents, plan.buckets);
             let common = self.common.clone();
@@ -62,6 +67,8 @@ impl Builder<'_> {
                 statement: common.statement,
                 division: common.division,
                 range,
+                sources: named(&self.resume.sources),
+                memory_bytes: job.resources.memory_bytes,
                 parts: common.parts,
                 epochs: common.epochs,
                 ranges: common.ranges.unwrap_or_default(),
@@ -94,7 +101,8 @@ impl Builder<'_> {
         let target = of_rank(&self.resume.target, range);
         let target = self.node.resolve(&target).await?;
         let stem = checkpoint::stem(&self.resume.name, range);
-        let file = target.with_file_name(format!("{stem}output"));
+        let copy = self.node.random() as u32;
+        let file = target.with_file_name(format!("{stem}{copy:08x}-output"));
         Ok((target, file))
     }
 
@@ -106,6 +114,11 @@ impl Builder<'_> {
     ) -> Result<Built, Failure> {
         let (node, io) = (self.node, self.job.resources.io);
         let begun = &checkpoint.begun;
+        let (given, limit) = (self.job.resources.memory_bytes, begun.memory_bytes);
+        if given < limit {
+            let what = format!("was begun with {limit} bytes of memory, and {given} may not do");
+            return Err(SortError::Checkpoint { file: begun.output.clone(), what }.into());
+        }
         let output = match checkpoint.is_named(node).await {
             true => None,
             false => {
@@ -115,7 +128,10 @@ impl Builder<'_> {
         };
         let places = begun.spill.directories.clone();
         let planning = self.planning(output.as_deref(), places.clone());
-        let tuning = Tuning { chunk_bytes: Some(begun.chunk_bytes), ..planning.tuning };
+        // What is there was cut and divided so.
+        let buckets = Some(self.splitters(&begun.partitions)?.buckets);
+        let chunk_bytes = Some(begun.chunk_bytes);
+        let tuning = Tuning { chunk_bytes, buckets, ..planning.tuning };
         let planning = Planning { tuning, ..planning };
         let plan = planning.plan(begun.expected, exchanging)?;
         let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0));

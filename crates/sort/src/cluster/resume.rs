@@ -25,13 +25,13 @@ use crate::cluster::building::{Builder, Common};
 use crate::cluster::checkpoint::{Begun, Checkpoint, Sum};
 use crate::cluster::holders::{Holders, Round, Seen, deal};
 use crate::cluster::listing::{self, Listed};
-use crate::cluster::parts::Parts;
+use crate::cluster::parts::Opener;
 use crate::cluster::range::{Built, places};
-use crate::cluster::statement::{Statement, same};
+use crate::cluster::statement::{Part, Statement, same};
 use crate::cluster::writing::{Sorted, write};
 use crate::error::SortError;
 use crate::exchange::Ports;
-use crate::input::Inputs;
+use crate::input::{Inputs, Source};
 use crate::job::{Job, Resume};
 use crate::manifest::ListedFile;
 use crate::phase::{Outcome, Run, add_up};
@@ -52,6 +52,8 @@ struct Scene {
     holders: Holders,
     /// Those of the ranges that this rank goes on with.
     mine: BTreeMap<u32, Checkpoint>,
+    /// What else this rank sees of the job.
+    others: Vec<Checkpoint>,
     /// What all ranges have in common, if there are any.
     begun: Option<Begun>,
 }
@@ -63,6 +65,15 @@ struct Made {
     sum: Sum,
     /// What was read of all parts, as this range knows it.
     read: Sum,
+}
+
+/// Inputs, as the command line names them.
+pub(super) fn named(sources: &[Source]) -> Vec<String> {
+    let name = |source: &Source| match source {
+        Source::Path(path) => path.to_string_lossy().into_owned(),
+        Source::Standard => "-".to_owned(),
+    };
+    sources.iter().map(name).collect()
 }
 
 /// Sorts, going on where an earlier run ended.
@@ -77,25 +88,25 @@ pub(super) async fn run(
     let statement = Statement::of(job).map_err(Failure::from);
     let (statement, all) = agreement.with(node, statement.map(|own| (own.clone(), own))).await?;
     same(&all)?;
-    let Scene { holders, mut mine, begun } = look(node, resume, agreement, &statement).await?;
+    let Scene { holders, mut mine, others, begun } =
+        look(node, resume, agreement, &statement).await?;
     let parts = match &begun {
-        None => Parts::begin(node, job, resume, agreement).await?,
-        Some(begun) if holders.rounds.is_empty() => Parts::none(begun.parts.clone()),
-        Some(begun) => Parts::again(node, job, resume, agreement, begun.parts.clone()).await?,
+        None => Opener { node, job, resume }.begin(agreement).await?,
+        Some(begun) => {
+            let is_needed = !holders.rounds.is_empty();
+            let opener = Opener { node, job, resume };
+            opener.again(agreement, begun.parts.clone(), is_needed).await?
+        }
     };
-    let drawn = agreement.with(node, Ok((node.random(), node.random()))).await?.1[0];
+    // Ranks may have more memory than others.
+    let drawn = (node.random(), Builder::epochs(job, &parts));
+    let (division, epochs) = agreement.with(node, Ok(((), drawn))).await?.1[0];
     let went_on = begun.is_some();
     let common = match begun {
         Some(Begun { division, parts, epochs, ranges, .. }) => {
             Common { statement, division, parts, epochs, ranges: Some(ranges) }
         }
-        None => Common {
-            statement,
-            division: drawn,
-            parts: parts.all.clone(),
-            epochs: Builder::epochs(job, &parts),
-            ranges: None,
-        },
+        None => Common { statement, division, parts: parts.all.clone(), epochs, ranges: None },
     };
     let mut builder = Builder {
         node,
@@ -130,12 +141,21 @@ pub(super) async fn run(
     built.sort_by_key(|built| built.checkpoint.begun.range);
     let mut sorted = Vec::new();
     for built in &mut built {
-        sorted.push(write(&builder, built).await?);
+        let written = write(&builder, built).await;
+        built.spill.drop_generations(node).await;
+        sorted.push(written?);
     }
     let seconds = node.seconds(node.now().since(begin));
     let listed = listed(job, &built, &sorted);
-    let report = settle(&builder, agreement, &built, sorted, seconds).await?;
+    let mut report = settle(&builder, agreement, &built, sorted, seconds).await?;
+    for part in &builder.parts.mine {
+        report.warnings.extend(part.grown(node).await);
+    }
     finish(node, job, agreement, built, listed).await?;
+    // Nobody goes on with copies of ranges that were built again elsewhere.
+    for checkpoint in others {
+        checkpoint.remove(node).await;
+    }
     Ok(report)
 }
 
@@ -147,11 +167,10 @@ async fn look(
     statement: &Statement,
 ) -> Result<Scene, Failure> {
     let rank = node.rank().0;
-    let mut found = find(node, resume, BTreeSet::from([rank])).await;
     let tell = |found: &Vec<Checkpoint>| -> Vec<Found> { found.iter().map(Found::of).collect() };
+    let found = find(node, resume, BTreeSet::from([rank])).await;
     let told = found.as_ref().map(tell).unwrap_or_default();
-    let (own, mut all) = agreement.with(node, found.map(|found| (found, told))).await?;
-    found = Ok(own);
+    let (mut found, mut all) = agreement.with(node, found.map(|found| (found, told))).await?;
     // Where each rank has a place of its own, those of ranks that are not there any more may be on any host.
     let first = all.iter().flatten().map(|found| found.begun.parts.len() as u32).max();
     let others: BTreeSet<u32> = (node.nodes()..first.unwrap_or(0)).collect();
@@ -160,13 +179,13 @@ async fn look(
         let told = more.as_ref().map(tell).unwrap_or_default();
         let (more, told) = agreement.with(node, more.map(|more| (more, told))).await?;
         all.iter_mut().zip(told).for_each(|(all, told)| all.extend(told));
-        found = found.map(|own| own.into_iter().chain(more).collect());
+        found.extend(more);
     }
     let Some(begun) = chosen(&all) else {
         let holders = Holders { rounds: vec![Round::first(node.nodes())], ..Holders::default() };
-        return Ok(Scene { holders, mine: BTreeMap::new(), begun: None });
+        return Ok(Scene { holders, mine: BTreeMap::new(), others: found, begun: None });
     };
-    if let Some(what) = statement.difference(&begun.statement) {
+    if let Some(what) = difference(statement, resume, &begun) {
         let what = format!("is of another sort: this one has {what}");
         return Err(SortError::Checkpoint { file: begun.output, what }.into());
     }
@@ -183,16 +202,28 @@ async fn look(
             && holders.kept.contains(&range)
             && holders.of[range as usize] == rank
     };
+    let (wanted, mut others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_mine);
     let mut mine: BTreeMap<u32, Checkpoint> = BTreeMap::new();
-    for checkpoint in found?.into_iter().filter(is_mine) {
+    for checkpoint in wanted {
         let range = checkpoint.begun.range;
-        let more =
-            mine.get(&range).is_none_or(|other| other.epochs.len() < checkpoint.epochs.len());
-        if more {
-            mine.insert(range, checkpoint);
+        let known = mine.get(&range).map_or(0, |known| known.epochs.len());
+        match known < checkpoint.epochs.len() || !mine.contains_key(&range) {
+            true => others.extend(mine.insert(range, checkpoint)),
+            false => others.push(checkpoint),
         }
     }
-    Ok(Scene { holders, mine, begun: Some(begun) })
+    Ok(Scene { holders, mine, others, begun: Some(begun) })
+}
+
+/// What tells a sort from the one that was begun; how records are exchanged does not.
+fn difference(statement: &Statement, resume: &Resume, begun: &Begun) -> Option<String> {
+    let mut begun_with = begun.statement.clone();
+    begun_with.exchange = statement.exchange;
+    let sources = || {
+        let is_other = begun.sources != named(&resume.sources);
+        is_other.then(|| format!("other inputs than {}", begun.sources.join(", ")))
+    };
+    statement.difference(&begun_with).or_else(sources)
 }
 
 impl Found {
@@ -312,18 +343,20 @@ async fn settle(
     };
     let ((), all) = agreement.with(node, Ok(((), (did, made)))).await?;
     let (ranks, made): (Vec<RankReport>, Vec<Vec<Made>>) = all.into_iter().unzip();
-    is_all(&made.concat(), builder.common.parts.len())?;
+    is_all(&made.concat(), &builder.common.parts)?;
     report.ranks = ranks;
     Ok(report)
 }
 
 /// Every range is there once, all of them were built of the same input, and they are all of it.
-fn is_all(made: &[Made], ranges: usize) -> Result<(), SortError> {
+fn is_all(made: &[Made], parts: &[Part]) -> Result<(), SortError> {
+    let ranges = parts.len();
+    let records: u64 = parts.iter().map(|part| part.records).sum();
     let all: BTreeSet<u32> = made.iter().map(|made| made.range).collect();
     assert!(all.len() == ranges && made.len() == ranges, "every range was dealt once");
     let mut out = Sum::default();
     made.iter().for_each(|made| out.add(made.sum));
-    match made.iter().find(|made| made.read != out) {
+    match made.iter().find(|made| made.read != out || out.records != records) {
         None => Ok(()),
         Some(Made { read, .. }) => Err(SortError::Lost {
             records_in: read.records,

@@ -22,7 +22,7 @@ pub(super) struct Statement {
     /// As `--key` has them.
     keys: Vec<String>,
     stable: bool,
-    exchange: ExchangeKind,
+    pub exchange: ExchangeKind,
     /// Whether all ranks name the same input.
     shared: bool,
     /// Records of its inputs.

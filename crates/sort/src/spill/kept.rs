@@ -7,7 +7,7 @@ use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
 use super::log::Logs;
-use super::{FILES_WITHOUT_HOLES, Spill, cannot_make};
+use super::{FILES_WITHOUT_HOLES, Spill, cannot_make, remove_all};
 use crate::input::BLOCK_BYTES;
 use crate::temporary::Temporary;
 
@@ -81,6 +81,18 @@ impl Spill {
                 (state.files, state.kinds) = (files, kinds);
             })
             .await;
+    }
+
+    /// Removes the files of later generations: what they hold is in the output, or is divided again.
+    pub(crate) async fn drop_generations(&self, node: &Node) {
+        let passing = self
+            .shared
+            .change(node, |state| {
+                state.logs.keep(state.kept);
+                state.files.split_off(state.kept.min(state.files.len()))
+            })
+            .await;
+        remove_all(node, &passing).await;
     }
 
     /// Makes all that was written to files that are kept durable.

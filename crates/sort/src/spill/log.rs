@@ -76,6 +76,12 @@ impl Logs {
         logs
     }
 
+    /// Forgets all logs but the first ones, until there is another generation.
+    pub(super) fn keep(&mut self, count: usize) {
+        self.logs.truncate(count);
+        self.of.clear();
+    }
+
     /// So much of a file was there before.
     pub(super) fn begins_at(&mut self, file: usize, end: u64) {
         let log = &mut self.logs[file];

@@ -26,6 +26,8 @@ use std::collections::BTreeMap;
 use node::{Address, Closed, Rank};
 use pipeline::{Failure, Worker};
 
+use crate::error::SortError;
+
 use super::sender::{Sender, Waiting};
 
 /// A rank that has nothing to send waits so long for its distributors, or else others' rounds would have to go
@@ -134,7 +136,8 @@ impl Talk<'_> {
                 Some(message) => {
                     let words: Vec<u64> = message.words.iter().copied().collect();
                     let [kind, round, said] = words[..] else {
-                        panic!("rank {} said {words:?} of a round", message.from)
+                        let what = format!("{words:?} of a round");
+                        return Err(SortError::Foreign { rank: message.from.0, what }.into());
                     };
                     self.heard.insert((message.from.0, kind, round), said);
                 }
