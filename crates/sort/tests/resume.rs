@@ -282,3 +282,53 @@ fn a_disk_that_does_not_sync_is_found_out() {
     }
     assert!(wrong > 0, "nothing showed that syncs are needed");
 }
+
+/// Ranks that would cut their input into different numbers of steps take one number.
+#[test]
+fn ranks_agree_on_steps() {
+    for seed in 0..6 {
+        let case = Case::new(seed, 3, 600);
+        let driver = case.begin(seed);
+        let base = case.job.clone();
+        let ends = driver.run(move |node| {
+            let mut job = Job { control: Control::default(), ..base.clone() };
+            let rank = node.rank().0;
+            job.sources = vec![Source::Path(input(rank))];
+            job.target = Target::Path(output(rank));
+            job.tuning.steps = Some(1 + rank);
+            async move { sort::run(&node, &job).await }
+        });
+        check(ends.unwrap_or_else(|stuck| panic!("{stuck}")), &format!("seed {seed}"));
+        assert!(case.outputs(&driver, 3) == Some(case.expected()), "seed {seed}");
+    }
+}
+
+/// An input that was changed is refused, also when nothing of it would be read again.
+#[test]
+fn a_changed_input_is_refused() {
+    let (mut refused, mut all_had_come) = (0, 0);
+    for seed in 0..80 {
+        let case = Case::new(seed, 3, 600);
+        let driver = case.begin(seed);
+        driver.kill(1, 1500 + 100 * (seed % 40));
+        let _ = run(&driver, &case.job);
+        let names = |driver: &Driver| {
+            let paths = (0..3).flat_map(|rank| driver.disks(rank).paths());
+            paths.map(|path| path.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        if driver.deaths() == 0 || !has_begun(&driver) {
+            continue;
+        }
+        all_had_come += usize::from(names(&driver).iter().any(|name| name.contains(".part-")));
+        let next = again(&driver, seed, &[vec![0], vec![1], vec![2]]);
+        let mut other = case.parts[2].clone();
+        other[0] ^= 1;
+        next.disks(2).put(&input(2), other);
+        for end in run(&next, &case.job) {
+            let said = end.unwrap_err().to_string();
+            assert!(said.contains("part 2 of the input"), "seed {seed}: {said}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 10 && all_had_come > 2, "{refused} refused, {all_had_come} late");
+}
