@@ -28,6 +28,7 @@ mod range;
 mod resume;
 mod roll_call;
 mod sampling;
+mod scene;
 mod statement;
 mod watch;
 mod writing;

@@ -9,7 +9,7 @@ use crate::cluster::building::Builder;
 use crate::cluster::checkpoint::{self, Begun, Checkpoint};
 use crate::cluster::division::Division;
 use crate::cluster::planning::Planning;
-use crate::cluster::resume::named;
+use crate::cluster::scene::named;
 use crate::error::SortError;
 use crate::job::{Resume, Tuning};
 use crate::output::Output;
