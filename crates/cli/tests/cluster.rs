@@ -196,12 +196,16 @@ fn a_killed_rank_ends_the_job() {
 /// Of a job that a signal ends one line tells, and one object.
 #[test]
 fn a_signal_is_told_once() {
-    let (place, _) = inputs(3, 1_000_000);
+    let (place, _) = inputs(3, 3_000_000);
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --json";
     let Some(mut job) = start(&place, 3, sort) else { return };
     place.wait_for_output(&mut job);
     kill_process(Pid::from_child(&job), Signal::TERM).unwrap();
     let ran = Ran::from(launch::ended(job));
+    // The launcher takes its time: the sort may have ended, and be telling what it did.
+    if ran.out.windows(9).any(|at| at == b"\"records\"") {
+        return common::skip("the sort had ended before the signal came");
+    }
     assert!(ran.code != 0 && lines(&ran).len() <= 1, "{ran:?}");
     assert!(ran.out.is_empty() || ran.json()["error"]["kind"] == "stopped", "{ran:?}");
     assert!(place.unfinished().is_empty(), "{:?}", place.names());
