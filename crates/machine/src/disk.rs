@@ -189,9 +189,10 @@ impl MemoryDisks {
         self.shared.faults.fail(nth, fault);
     }
 
-    /// Lets no operation fail any more.
+    /// Between two runs: no operation fails any more, and nobody holds a lock, since all processes have ended.
     pub fn mend(&self) {
         self.shared.faults.mend();
+        self.shared.lock().files.values().for_each(|inode| inode.lock().locked = false);
     }
 
     /// What a crash leaves of changes from now on; what is there stays.
