@@ -33,9 +33,13 @@ mpi-if-possible:
 readme: build
 	sh tests/readme.sh $(BINARY)
 
-# Two thousand seeds of the sort of several ranks, on simulated nodes to which everything happens.
+# Two thousand seeds of the sort of several ranks, on simulated nodes to which everything happens: two runs side by
+# side, a minute or two.
 trials: build
-	$(BINARY) sim sort --cores 4 --runs 2000 --faults late,cut,death,disk
+	@$(MAKE) --no-print-directory -j2 trials-1 trials-1001
+
+trials-%:
+	$(BINARY) sim sort --cores 4 --keys-per-core 60 --seed $* --runs 1000 --faults late,cut,death,disk
 
 # Hosts made of namespaces, where this machine allows it; says what it skips.
 hosts: build
