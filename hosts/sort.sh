@@ -26,7 +26,22 @@ is_sorted() {
     grep -q "$(tr -d '[:space:]' <"$place/expected")" "$place/sum" && rm "$place/all"
 }
 sorts() { sort_them && is_sorted; }
-nothing_left() { ! unfinished "$place"/h[1-4]; }
+# All ranks write one file, in a directory that all hosts see.
+one_file() {
+    "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o "$place/all" -T /scratch \
+        -S 64M --verify || return
+    "$gristmill" valsort "$place/all" >"$place/sum" 2>&1 || { cat "$place/sum"; return 1; }
+    grep -q "$(tr -d '[:space:]' <"$place/expected")" "$place/sum" && rm "$place/all"
+}
+nothing_left() { ! unfinished "$place" "$place"/h[1-4]; }
+
+# Each host has a /scratch of its own.
+refused_apart() {
+    "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o /scratch/all >"$place/said" 2>&1 && return 1
+    cat "$place/said"
+    [ "$(grep -c 'gristmill: ' "$place/said")" = 1 ] && grep -q 'does not see what rank 0 has made' "$place/said" &&
+        nothing_left && ! ls "$place"/h[1-4]/all 2>/dev/null
+}
 
 # Something goes wrong when a sort has begun its output on host 2: it ends soon, with an error, and the old outputs
 # are there.
@@ -49,6 +64,8 @@ link_is_cut() { ends_by cut h2 && grep -q 'gristmill: rank 1 has not been heard'
 check "inputs are made on each host" inputs
 check "four hosts sort 400 MB" sorts
 check "nothing else is left" nothing_left
+check "they write one file in a directory that all see" one_file
+check "which is no place of their own" refused_apart
 check "a rank that is killed ends the job" ends_by kill_rank h3
 check "a host that dies ends the job" ends_by killhost h3
 check "a cut link ends the job, and is named" link_is_cut

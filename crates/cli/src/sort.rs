@@ -15,7 +15,7 @@ use ::sort::{
     Start, Target, Tune, Tuning, Validated, ValidatedSet, validate, validate_set,
 };
 use clap::Args;
-use node::Node;
+use node::{Node, Rank};
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Summary, Ties};
 
@@ -39,8 +39,8 @@ pub use part::{Part, Together};
 /// the first. An INPUT that is such a directory is its files.
 ///
 /// Under mpirun or srun all ranks sort together: each reads its own inputs ({rank} in a path stands for its
-/// number), or its part of those that all name, and writes one range of the keys to its own output. Memory is
-/// each rank's.
+/// number), or its part of those that all name, and writes one range of the keys to its own output, or to its
+/// part of a file that all name, which must lie where all hosts see it. Memory is each rank's.
 ///
 /// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000.
 #[derive(Args, Clone)]
@@ -285,10 +285,12 @@ async fn check_output(
     comparison: Comparison,
     report: &Report,
 ) -> Result<(), Failure> {
-    let path = match &job.target {
-        Target::Path(path) => path,
+    let (path, report) = match &job.target {
+        Target::Path(path) => (path, report.clone()),
+        // Rank 0 reads it for all.
+        Target::Together(path) if node.rank() == Rank(0) => (path, report.clone().of_all()),
+        Target::Together(_) | Target::Standard => return Ok(()),
         Target::Directories(all) => return check_set(node, job, &all[0], report).await,
-        Target::Standard => return Ok(()),
     };
     let again = Validated {
         sources: vec![Source::Path(path.clone())],
@@ -298,7 +300,7 @@ async fn check_output(
         control: job.control.clone(),
     };
     let summary = validate(node, &again).await?;
-    is_what_came_in(&summary, path, report)
+    is_what_came_in(&summary, path, &report)
 }
 
 /// The same of a set of files, each of which must be as it is listed, too.

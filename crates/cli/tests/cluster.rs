@@ -105,6 +105,39 @@ fn ranks_share_one_input() {
     }
 }
 
+/// A file without {rank} is one for all.
+#[test]
+fn ranks_write_one_file() {
+    let place = Place::with_records(50_001);
+    let wanted = sorted(&place.read("in"), RECORD_BYTES);
+    let together = "sort --format gensort in -o out --verify --json";
+    let Some(ran) = run(&place, 3, together) else { return };
+    assert_eq!(ran.succeeded().json()["records"], 50_001);
+    assert!(place.read("out") == wanted);
+    // Records of its own, over what is there.
+    for rank in 0..2 {
+        place.run(&format!("gensort -b{} 20000 in-{rank}", rank * 20_000)).succeeded();
+    }
+    let each = [place.read("in-0"), place.read("in-1")].concat();
+    run(&place, 2, "sort --format gensort in-{rank} -o out -S 12M --stable").unwrap().succeeded();
+    assert!(place.read("out") == sorted(&each, RECORD_BYTES));
+    // And in place.
+    run(&place, 3, "sort --format gensort in -o in --exchange rounds").unwrap().succeeded();
+    assert!(place.read("in") == wanted);
+    assert!(place.unfinished().is_empty());
+    for (output, told) in [
+        ("-o out --resume", "put {rank} in the name"),
+        ("-o set/", "put {rank} in their names"),
+        ("", "no standard output in common"),
+        ("-o /dev/null", "a regular file"),
+    ] {
+        let ran = run(&place, 2, &format!("sort --format gensort in {output}")).unwrap();
+        let said = lines(&ran);
+        assert!(ran.code == 2 && said.len() == 1 && said[0].contains(told), "{output}: {said:?}");
+    }
+    assert!(!place.path("set").exists());
+}
+
 /// Every way to exchange brings what was sent; the figures of a smoke run mean nothing.
 #[test]
 fn exchanges_are_measured() {
@@ -150,10 +183,10 @@ fn what_one_rank_refuses_is_one_line() {
     assert_eq!(ran.code, 2);
     let said = lines(&ran);
     assert!(said.len() == 1 && said[0].contains("rank 1: cannot open in-1"), "{said:?}");
-    let ran = run(&place, 2, "sort --format gensort in-0 -o out").unwrap();
+    let ran = run(&place, 2, "sort --format gensort in-0 -o out --plan merge").unwrap();
     assert_eq!(ran.code, 2);
     let said = lines(&ran);
-    assert!(said.len() == 1 && said[0].contains("{rank}"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("--plan"), "{said:?}");
     assert_eq!(place.names(), ["in-0"]);
 }
 

@@ -328,7 +328,9 @@ impl Disks for MemoryDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
         self.shared.count()?;
         match how {
-            Open::Read { direct } => Ok(self.handle(path, self.find(path)?, direct)),
+            Open::Read { direct } | Open::Modify { direct } => {
+                Ok(self.handle(path, self.find(path)?, direct))
+            }
             Open::Append => Ok(self.handle(path, self.find(path)?, false)),
             Open::Create { direct, mode } | Open::Keep { direct, mode } => {
                 match self.find(path) {

@@ -27,6 +27,7 @@ pub struct Driver {
     seed: u64,
     costs: Costs,
     disks: Vec<Arc<MemoryDisks>>,
+    shares_disks: bool,
     strikes: StrikePlan,
     deadline: Mutex<Option<Time>>,
 }
@@ -45,7 +46,17 @@ impl Driver {
         let timeline: Arc<dyn Timeline> = Arc::clone(&world) as Arc<dyn Timeline>;
         let disks = (0..nodes).map(|_| Arc::new(MemoryDisks::new(&timeline, model))).collect();
         let strikes = StrikePlan::default();
-        Driver { world, seed, costs, disks, strikes, deadline: Mutex::default() }
+        let shares_disks = false;
+        Driver { world, seed, costs, disks, shares_disks, strikes, deadline: Mutex::default() }
+    }
+
+    /// Lets all nodes see the disks of node 0, as a file system that they share. It outlives nodes: what a dead one
+    /// wrote is there.
+    #[must_use]
+    pub fn sharing_disks(mut self) -> Driver {
+        let first = Arc::clone(&self.disks[0]);
+        self.disks.fill(first);
+        Driver { shares_disks: true, ..self }
     }
 
     /// The disks of a node: to put files there and to look at them, before and after the run.
@@ -170,7 +181,9 @@ impl Driver {
                             running.remove(&task);
                         }
                         let draw = Random::stream(self.seed, self.strikes.events()).next_u64();
-                        self.disks(rank).crash(draw);
+                        if !self.shares_disks {
+                            self.disks(rank).crash(draw);
+                        }
                     }
                     Strike::Cut(cut) => self.world.links.cut(cut, self.world.now()),
                 }

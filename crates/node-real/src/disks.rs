@@ -66,6 +66,9 @@ impl Disks for RealDisks {
             Open::Append => {
                 (rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, false)
             }
+            Open::Modify { direct } => {
+                (rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?, direct)
+            }
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
             Open::Keep { direct, mode } => {
                 let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;

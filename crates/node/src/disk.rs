@@ -30,6 +30,11 @@ pub enum Open {
         /// Permission bits, before the process's mask.
         mode: u32,
     },
+    /// An existing file, to read and write anywhere.
+    Modify {
+        /// Bypass the page cache where the file system allows it.
+        direct: bool,
+    },
     /// A file that outlives its run, to read and write: what is there, or a new one.
     Keep {
         /// Bypass the page cache where the file system allows it.

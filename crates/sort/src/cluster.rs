@@ -14,7 +14,6 @@
 //! for any number of ranks. Nothing gets its name before every rank is done.
 
 mod account;
-mod agreement;
 mod building;
 mod checkpoint;
 mod division;
@@ -38,15 +37,15 @@ use std::sync::Arc;
 use node::Node;
 use pipeline::Failure;
 
+use crate::agreement::Agreement;
 use crate::exchange::Ports;
 use crate::input::Inputs;
-use crate::job::Job;
+use crate::job::{Job, Target};
 use crate::output::Output;
 use crate::report::Report;
 
 pub use roll_call::{parting, roll_call};
 
-use agreement::Agreement;
 use member::Member;
 use sampling::mark;
 use statement::Statement;
@@ -96,7 +95,13 @@ async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
     let opened = open(node, job).await;
     let (mut inputs, statements) = agreement.with(node, opened).await?;
     let total = statement::settle(&statements, node, &mut inputs)?;
-    let opened = Output::open(node, &job.target, job.resources.io).await;
+    let opened = match &job.target {
+        Target::Together(path) => {
+            let bytes = total * job.contents.record_bytes() as u64;
+            Output::together(node, job, path, bytes).await
+        }
+        target => Output::open(node, target, job.resources.io).await,
+    };
     // What one refuses is for all others to take away.
     let own = opened.as_ref().ok().cloned();
     let agreed = agreement.with(node, opened.map(|_| ((), ()))).await;

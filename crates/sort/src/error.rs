@@ -184,6 +184,16 @@ pub enum SortError {
         /// What is wrong with it.
         what: String,
     },
+    /// All nodes were to write one file.
+    #[error(
+        "{file}: all ranks are to write this file, {what}; or let each write its own: put {{rank}} in the name"
+    )]
+    NotTogether {
+        /// Which.
+        file: PathBuf,
+        /// What it must be.
+        what: String,
+    },
     /// Another node cannot go on.
     #[error("rank {rank}: {what}")]
     Elsewhere {
@@ -271,6 +281,7 @@ impl SortError {
             SortError::NoMemory { .. } => "no_memory",
             SortError::Garbled { .. } => "garbled",
             SortError::Foreign { .. } => "foreign",
+            SortError::NotTogether { .. } => "not_together",
             SortError::Elsewhere { .. } => "elsewhere",
             SortError::Silent { .. } => "silent",
             SortError::Checkpoint { .. } | SortError::PartGone { .. } => "checkpoint",

@@ -14,6 +14,8 @@ use crate::input::Source;
 pub enum Target {
     /// A file, a device or a named pipe.
     Path(PathBuf),
+    /// A file that all nodes write, each its part: it lies where all of them see it.
+    Together(PathBuf),
     /// A set of files in these directories, one at least, which are there; its manifest goes to the first.
     Directories(Vec<PathBuf>),
     /// Standard output.

@@ -25,6 +25,7 @@
 //! [`Contents`]: real bytes, or counts drawn from a distribution. This crate names no backend, no
 //! wall clock, no thread and no file of the system.
 
+mod agreement;
 mod arrivals;
 mod block;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Outputs: one file, or an ordered set of files in one or several directories.
+//! Outputs: one file, a part of one, or an ordered set of files in one or several directories.
 //!
 //! Either way stages see numbered files ([`Output::file`]) and ask where buckets go when they know how
 //! large each is ([`Output::lay_out`]). Nothing has its name before everything is complete and durable.
@@ -6,6 +6,7 @@
 mod file;
 pub(crate) mod journal;
 mod layout;
+mod part;
 mod set;
 
 use std::path::{Path, PathBuf};
@@ -14,11 +15,12 @@ use node::{DiskError, File, Node};
 use pipeline::Failure;
 
 use crate::contents::Contents;
-use crate::job::{IoChoice, Target};
+use crate::job::{IoChoice, Job, Target};
 use crate::manifest::ListedFile;
-use crate::stages::Span;
+use crate::stages::{Left, Span};
 
 use file::OutputFile;
+use part::OutputPart;
 use set::OutputSet;
 
 pub(crate) use layout::Layout;
@@ -27,6 +29,7 @@ pub(crate) use layout::Layout;
 #[derive(Clone)]
 pub(crate) enum Output {
     File(OutputFile),
+    Part(OutputPart),
     Set(OutputSet),
 }
 
@@ -39,9 +42,21 @@ impl Output {
     ) -> Result<Output, Failure> {
         Ok(match target {
             Target::Standard => Output::File(OutputFile::standard(node).await?),
-            Target::Path(path) => Output::File(OutputFile::open(node, path, io).await?),
+            Target::Path(path) | Target::Together(path) => {
+                Output::File(OutputFile::open(node, path, io).await?)
+            }
             Target::Directories(all) => Output::Set(OutputSet::open(node, all, io).await?),
         })
+    }
+
+    /// Opens this node's part of a file of so many bytes that all nodes write.
+    pub(crate) async fn together(
+        node: &Node,
+        job: &Job,
+        path: &Path,
+        bytes: u64,
+    ) -> Result<Output, Failure> {
+        Ok(Output::Part(OutputPart::open(node, job, path, bytes).await?))
     }
 
     /// A file that outlives the run until it becomes `target`.
@@ -54,11 +69,20 @@ impl Output {
         Ok(Output::File(OutputFile::keep(node, target, path, io).await?))
     }
 
-    /// Reserves room for `length` bytes, or refuses up front. A set's files reserve theirs when they are
-    /// laid out.
+    /// The bytes that this node answers for, if its records take so many.
+    pub(crate) fn due(&self, node: &Node, own: u64) -> u64 {
+        match self {
+            Output::Part(part) => part.due(node),
+            Output::File(_) | Output::Set(_) => own,
+        }
+    }
+
+    /// Reserves room for the bytes that are due here, or refuses up front. A set's files reserve theirs when they
+    /// are laid out.
     pub(crate) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
         match self {
             Output::File(file) => file.reserve(node, length).await,
+            Output::Part(part) => part.file.reserve(node, length).await,
             Output::Set(set) => set.check_room(node, length).await,
         }
     }
@@ -79,14 +103,31 @@ impl Output {
     ) -> Result<Layout, Failure> {
         match self {
             Output::File(_) => Ok(Layout::of_one_file(records, record_bytes)),
+            Output::Part(part) => part.lay_out(node, records, record_bytes).await,
             Output::Set(set) => set.lay_out(node, records, record_bytes).await,
+        }
+    }
+
+    /// Sees to the disk blocks that were not completed here.
+    pub(crate) async fn complete(
+        &self,
+        node: &Node,
+        contents: &dyn Contents,
+        left: Vec<Left>,
+    ) -> Result<(), Failure> {
+        match self {
+            Output::Part(part) => part.complete(node, contents, left).await,
+            Output::File(_) | Output::Set(_) => {
+                debug_assert!(left.is_empty(), "all blocks are this node's alone");
+                Ok(())
+            }
         }
     }
 
     /// File `number` of those that were laid out.
     pub(crate) fn file(&self, number: usize) -> File {
         match self {
-            Output::File(one) => one.file.clone(),
+            Output::File(one) | Output::Part(OutputPart { file: one, .. }) => one.file.clone(),
             Output::Set(set) => set.file(number),
         }
     }
@@ -94,7 +135,9 @@ impl Output {
     /// The directories that it takes space in.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
         match self {
-            Output::File(one) => one.directory().into_iter().collect(),
+            Output::File(one) | Output::Part(OutputPart { file: one, .. }) => {
+                one.directory().into_iter().collect()
+            }
             Output::Set(set) => set.paths(),
         }
     }
@@ -102,7 +145,7 @@ impl Output {
     /// How many files are written side by side.
     pub(crate) fn at_once(&self) -> usize {
         match self {
-            Output::File(_) => 1,
+            Output::File(_) | Output::Part(_) => 1,
             Output::Set(set) => set.directories(),
         }
     }
@@ -117,7 +160,7 @@ impl Output {
     /// What its files hold, by their whole paths, once it was listed.
     pub(crate) fn listed(&self, contents: &dyn Contents, buckets: &[Span]) -> Vec<ListedFile> {
         match self {
-            Output::File(file) => {
+            Output::File(file) | Output::Part(OutputPart { file, .. }) => {
                 let path = file.target().unwrap_or_default().to_string_lossy().into_owned();
                 vec![ListedFile::of(path, contents, buckets)]
             }
@@ -135,6 +178,7 @@ impl Output {
     pub(crate) async fn finish(&self, node: &Node, length: u64) -> Result<(), Failure> {
         match self {
             Output::File(file) => file.finish(node, length).await,
+            Output::Part(part) => part.finish(node).await,
             Output::Set(set) => set.finish(node).await,
         }
     }
@@ -143,6 +187,7 @@ impl Output {
     pub(crate) async fn name(&mut self, node: &Node) -> Result<(), Failure> {
         match self {
             Output::File(file) => file.commit(node).await,
+            Output::Part(part) => part.commit(node).await,
             Output::Set(set) => set.commit(node).await,
         }
     }
@@ -150,7 +195,7 @@ impl Output {
     /// Removes what was made of an output that failed.
     pub(crate) async fn discard(self, node: &Node) {
         match self {
-            Output::File(file) => file.discard(node).await,
+            Output::File(file) | Output::Part(OutputPart { file, .. }) => file.discard(node).await,
             Output::Set(set) => set.discard(node).await,
         }
     }
@@ -158,14 +203,14 @@ impl Output {
     /// The error with the name that people know instead of the passing one.
     pub(crate) fn named(&self, error: DiskError) -> DiskError {
         match self {
-            Output::File(file) => file.named(error),
+            Output::File(file) | Output::Part(OutputPart { file, .. }) => file.named(error),
             Output::Set(set) => set.named(error),
         }
     }
 
     /// Whether all of it goes to one file.
     pub(crate) fn is_one_file(&self) -> bool {
-        matches!(self, Output::File(_))
+        !matches!(self, Output::Set(_))
     }
 
     /// Whether it is written front to back only.
@@ -176,7 +221,7 @@ impl Output {
     /// Whether it is written past the page cache.
     pub(crate) fn is_direct(&self) -> bool {
         match self {
-            Output::File(file) => file.file.is_direct(),
+            Output::File(file) | Output::Part(OutputPart { file, .. }) => file.file.is_direct(),
             Output::Set(set) => set.is_direct(),
         }
     }

@@ -84,6 +84,7 @@ impl TwoPass<'_> {
         run.job.control.enter("sort partitions", records * run.plan.record_bytes as u64);
         let seams = Seams::new(run.node, memory.seams.clone());
         add_up(&mut stages, self.phase_two(partitions, &layout, &memory, &seams).await?);
+        run.output().complete(run.node, &*run.job.contents, seams.left()).await?;
         let limit = run.job.resources.memory_bytes;
         let reason = match spilled {
             0 => format!("the input fitted in {limit} bytes of memory"),

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use ::sort::{Listing, Manifest, names_rank, of_rank};
+use ::sort::{Listing, Manifest, Target, names_rank, of_rank};
 use node::{Port, Rank};
 use pipeline::Failure;
 
 use super::part::{Part, Together};
+use super::target::is_directory;
 use super::tell::{tell, write_report};
 use super::{Arguments, PlanName, Prepared, check_output, prepare, resume};
 use crate::failure::{CliFailure, Exit};
@@ -34,7 +35,9 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         Some((Prepared { job, named, comparison }, resume)) => {
             let comparison = own.verify.then_some(comparison);
             let listing = listing(arguments);
-            (Some((::sort::Job { shared, resume, listing, ..job }, comparison)), Some(named))
+            let target = one_for_all(arguments, job.target);
+            let job = ::sort::Job { shared, resume, listing, target, ..job };
+            (Some((job, comparison)), Some(named))
         }
         None => (None, None),
     };
@@ -81,6 +84,16 @@ pub fn listing(arguments: &Arguments) -> Option<Listing> {
     let mut path = first.components().as_path().as_os_str().to_owned();
     path.push(Manifest::SUFFIX);
     Some(Listing { path: path.into(), host: node_real::host_name() })
+}
+
+/// One file that all ranks name is one that all write.
+fn one_for_all(arguments: &Arguments, target: Target) -> Target {
+    match target {
+        Target::Path(path) if !arguments.outputs.iter().all(|path| names_rank(path)) => {
+            Target::Together(path)
+        }
+        own => own,
+    }
 }
 
 /// What ranks have said; that of another build is left out.
@@ -133,10 +146,20 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
             "--plan one-pass and merge are for one process; leave --plan out: what the ranks' memory holds is not spilled",
         ));
     }
-    if arguments.outputs.is_empty() || !arguments.outputs.iter().all(|path| names_rank(path)) {
-        return Err(CliFailure::usage(
-            "each rank writes an output of its own: put {rank} in the name, as in -o sorted-{rank}",
-        ));
-    }
-    Ok(())
+    let own = arguments.outputs.iter().filter(|path| names_rank(path)).count();
+    let refused = match arguments.outputs.as_slice() {
+        [] => {
+            "ranks have no standard output in common: name a file that all hosts see, or one of each, as in \
+             -o sorted-{rank}"
+        }
+        all if own == all.len() => return Ok(()),
+        [_] if arguments.resume => {
+            "with --resume each rank writes an output of its own: put {rank} in the name, as in -o sorted-{rank}"
+        }
+        [one] if !is_directory(one) => return Ok(()),
+        _ => {
+            "each rank writes directories of its own: put {rank} in their names, as in -o sorted-{rank}/"
+        }
+    };
+    Err(CliFailure::usage(refused))
 }

@@ -86,6 +86,7 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
     Ok(Target::Directories(outputs.to_vec()))
 }
 
-fn is_directory(path: &Path) -> bool {
+/// Whether -o names a directory.
+pub fn is_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }

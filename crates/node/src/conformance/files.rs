@@ -72,6 +72,23 @@ pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
     });
 }
 
+/// A file that is there is written by others, and none is made.
+pub fn files_of_others_are_modified(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let (path, how) = (place.directory.join("file"), Open::Modify { direct: false });
+        let missing = node.open(&path, how).await.expect_err("it is not there");
+        assert_eq!(missing.cause.kind(), std::io::ErrorKind::NotFound);
+        let first = node.open(&path, create(false)).await.unwrap();
+        first.write(&node, 0, patterned(&node, 100, 1), 0..100).wait(&node).await.1.unwrap();
+        let other = node.open(&path, how).await.unwrap();
+        other.write(&node, 50, patterned(&node, 100, 2), 50..100).wait(&node).await.1.unwrap();
+        let (read, result) = first.read(&node, 0, 200, Buffer::heap(200)).wait(&node).await;
+        result.unwrap();
+        assert_eq!(read.filled()[..50], patterned(&node, 100, 1).filled()[..50]);
+        assert_eq!(read.filled()[50..], patterned(&node, 100, 2).filled()[50..]);
+    });
+}
+
 /// A file that outlives its run is there for the next one, who reads and writes it.
 pub fn kept_files_are_gone_on_with(harness: &impl Harness) {
     harness.run(1, |node, place| async move {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use node::{Node, Posted};
 use pipeline::{Failure, StageReport, Tuner};
 
-use crate::cluster::agreement::Agreement;
+use crate::agreement::Agreement;
 use crate::cluster::checkpoint::{Checkpoint, Epoch, Sum};
 use crate::cluster::division::{Among, Division};
 use crate::cluster::holders::Round;

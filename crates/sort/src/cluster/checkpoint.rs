@@ -91,7 +91,7 @@ pub(super) struct Written {
     /// Up to which.
     pub partitions: usize,
     pub span: Option<Span>,
-    pub left: Left,
+    pub left: Vec<Left>,
 }
 
 /// The entries of a range.

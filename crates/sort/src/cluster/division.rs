@@ -10,7 +10,7 @@
 use node::Node;
 use pipeline::Failure;
 
-use crate::cluster::agreement::Agreement;
+use crate::agreement::Agreement;
 use crate::contents::{Contents, Sample};
 use crate::error::SortError;
 use crate::input::BLOCK_BYTES;

@@ -5,7 +5,7 @@
 use node::Node;
 use pipeline::Failure;
 
-use crate::cluster::agreement::{Agreement, ROOT};
+use crate::agreement::{Agreement, ROOT};
 use crate::job::Job;
 use crate::manifest::{ListedFile, Manifest};
 use crate::text_file;

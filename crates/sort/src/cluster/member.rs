@@ -5,8 +5,8 @@ use std::sync::Arc;
 use node::{Node, Posted};
 use pipeline::{Failure, Tuner};
 
+use crate::agreement::Agreement;
 use crate::cluster::account::{Account, settle};
-use crate::cluster::agreement::Agreement;
 use crate::cluster::division::{Among, Division};
 use crate::cluster::listing;
 use crate::cluster::planning::Planning;

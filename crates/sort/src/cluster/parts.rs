@@ -9,7 +9,7 @@ use node::Node;
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::agreement::Agreement;
+use crate::agreement::Agreement;
 use crate::cluster::holders::readers;
 use crate::cluster::sampling::mark;
 use crate::cluster::statement::{Part, share};

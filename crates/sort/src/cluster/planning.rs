@@ -91,7 +91,7 @@ impl<'a> Planning<'a> {
     /// When there is no room for the output and so much of what is spilled.
     pub(super) async fn demand(&self, plan: &Plan, temporary_bytes: u64) -> Result<(), Failure> {
         let Some(output) = self.output else { return Ok(()) };
-        let output_bytes = plan.input_bytes.unwrap_or(0);
+        let output_bytes = output.due(self.node, plan.input_bytes.unwrap_or(0));
         let (outputs, temporary) = (output.directories(), self.temporary.clone());
         let demand = Demand { outputs, output_bytes, temporary, temporary_bytes };
         demand.check(self.node).await?;

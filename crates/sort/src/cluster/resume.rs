@@ -19,7 +19,7 @@ use node::Node;
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::agreement::Agreement;
+use crate::agreement::Agreement;
 use crate::cluster::building::{Builder, Common};
 use crate::cluster::checkpoint::{Begun, Checkpoint, Sum};
 

@@ -8,8 +8,8 @@ use std::future::Future;
 use node::{Node, Port};
 use pipeline::{Control, Failure};
 
-use super::agreement::Agreement;
 use super::watch::{Hours, Watch};
+use crate::agreement::Agreement;
 
 /// Ranks come to the first step after they have looked at their files and their machine; one that has not come after
 /// so many seconds is not waited for.

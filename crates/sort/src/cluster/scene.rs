@@ -7,7 +7,7 @@ use node::Node;
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::agreement::Agreement;
+use crate::agreement::Agreement;
 use crate::cluster::checkpoint::{Begun, Checkpoint};
 use crate::cluster::holders::{Holders, Round, Seen, deal};
 use crate::cluster::range::places;

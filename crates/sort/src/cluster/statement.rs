@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::input::Inputs;
-use crate::job::{ExchangeKind, Job};
+use crate::job::{ExchangeKind, Job, Target};
 
 /// Two files of one name and length.
 const OTHER_INPUT: &str =
@@ -25,6 +25,8 @@ pub(super) struct Statement {
     pub exchange: ExchangeKind,
     /// Whether all ranks name the same input.
     shared: bool,
+    /// Whether they write one output.
+    together: bool,
     /// Records of its inputs.
     records: u64,
     /// Of an input that all ranks name, what tells it from another one of that length.
@@ -50,6 +52,7 @@ impl Statement {
             stable: job.contents.is_stable(),
             exchange: job.exchange,
             shared: job.shared,
+            together: matches!(job.target, Target::Together(_)),
             records: 0,
             ends: 0,
         })
@@ -75,6 +78,7 @@ impl Statement {
             .or_else(|| differs("--stable", &self.stable, &other.stable))
             .or_else(|| differs("--exchange", &self.exchange.name(), &other.exchange.name()))
             .or_else(|| differs("a shared input", &self.shared, &other.shared))
+            .or_else(|| differs("one output for all", &self.together, &other.together))
             .or_else(|| {
                 let counts = differs("records", &self.records, &other.records);
                 counts.filter(|_| self.shared)

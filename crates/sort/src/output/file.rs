@@ -77,6 +77,26 @@ impl OutputFile {
         Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, mode }) })
     }
 
+    /// The one that another node has made under that name, to become what `path` leads to.
+    pub(super) async fn join(
+        node: &Node,
+        path: &Path,
+        name: &str,
+        io: IoChoice,
+    ) -> Result<OutputFile, Failure> {
+        let target = node.resolve(path).await.map_err(|error| missing_directory(error, path))?;
+        let draft = target.with_file_name(name);
+        let file = node.open(&draft, Open::Modify { direct: io != IoChoice::Buffered }).await;
+        let file = file.map_err(|error| DiskError { path: path.to_owned(), ..error })?;
+        Ok(OutputFile { file, unfinished: Some(Unfinished { path: draft, target, mode: None }) })
+    }
+
+    /// What it is called until it has its name.
+    pub(super) fn draft(&self) -> Option<String> {
+        let name = self.unfinished.as_ref()?.path.file_name()?;
+        Some(name.to_str()?.to_owned())
+    }
+
     /// The file that outlives the run until it becomes `target`: what is there of it, or a new one.
     pub(super) async fn keep(
         node: &Node,

@@ -69,10 +69,11 @@ impl Plan {
     ///
     /// No deadlock: buckets are begun in order in each of the files that are written side by side, so a
     /// block that is not complete touches a bucket in work (two ends each) or lies before the first one
-    /// not begun of its file; beside these, each sorter holds one more that it may not need, and the
-    /// rest are with the writers, who give them back.
+    /// not begun of its file, or is the first of a part of a file, which is completed elsewhere; beside
+    /// these, each sorter holds one more that it may not need, and the rest are with the writers, who give
+    /// them back.
     pub fn seam_buffers(&self) -> usize {
-        let open = 2 * self.sorters + self.outputs;
+        let open = 2 * self.sorters + self.outputs + 1;
         let writing = (self.writers + self.spare_writers) * self.depth;
         let buffers = open + self.sorters + self.write_queue() + writing;
         assert!(buffers > open, "a seam can always be begun");

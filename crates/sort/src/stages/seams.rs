@@ -25,15 +25,19 @@ pub(crate) struct Seams {
     pool: Pool,
 }
 
-/// The begin of a disk block of the output, of which the rest is to come.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A part of a disk block of the output, of which the rest is to come, or is elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Left {
     pub block: u64,
+    /// Where in the block it begins.
+    pub begin: usize,
     pub bytes: Vec<u8>,
 }
 
 struct Seam {
     buffer: Buffer,
+    /// Of what is there, in whatever order it came.
+    begin: usize,
     filled: usize,
 }
 
@@ -55,28 +59,25 @@ impl Seams {
         Seams { shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())), pool }
     }
 
-    /// The same with the begin of a disk block that was left before.
-    pub(crate) async fn with(self, node: &Node, left: &Left) -> Result<Seams, Closed> {
-        if !left.bytes.is_empty() {
+    /// The same with the parts of disk blocks of one file that were left before.
+    pub(crate) async fn with(self, node: &Node, left: &[Left]) -> Result<Seams, Closed> {
+        for Left { block, begin, bytes } in left {
             let mut buffer = self.pool.take(node).await?;
-            let filled = left.bytes.len();
-            buffer.copy_from(0, &Buffer::new(Box::new(left.bytes.clone())), 0..filled);
-            let seam = Seam { buffer, filled };
-            self.shared.change(node, |seams| seams.insert((0, left.block), seam)).await;
+            let filled = bytes.len();
+            buffer.copy_from(*begin, &Buffer::new(Box::new(bytes.clone())), 0..filled);
+            let seam = Seam { buffer, begin: *begin, filled };
+            self.shared.change(node, |seams| seams.insert((0, *block), seam)).await;
         }
         Ok(self)
     }
 
-    /// What is left when all buckets up to some place of one file are done: the begin of the block there.
-    pub(crate) fn left(&self) -> Left {
-        self.shared.look(|seams| {
-            debug_assert!(seams.len() <= 1, "only the last block is open");
-            let left = seams.first_key_value().map(|(&(_, block), seam)| Left {
-                block,
-                bytes: seam.buffer.bytes()[..seam.filled].to_vec(),
-            });
-            left.unwrap_or_default()
-        })
+    /// What is left when all buckets of some range of one file are done: the ends of that range.
+    pub(crate) fn left(&self) -> Vec<Left> {
+        let left = |(&(_, block), seam): (&(usize, u64), &Seam)| {
+            let there = seam.begin..seam.begin + seam.filled;
+            Left { block, begin: seam.begin, bytes: seam.buffer.bytes()[there].to_vec() }
+        };
+        self.shared.look(|seams| seams.iter().map(left).collect())
     }
 
     /// Adds a part of a disk block; the block, if it is complete.
@@ -94,9 +95,11 @@ impl Seams {
             .change(&worker.node, |seams| {
                 let seam = seams.entry((part.file, number)).or_insert_with(|| Seam {
                     buffer: fresh.take().expect("taken above"),
+                    begin: BLOCK_BYTES as usize,
                     filled: 0,
                 });
                 let at = (part.offset - begin) as usize;
+                seam.begin = seam.begin.min(at);
                 seam.buffer.copy_from(at, part.buffer, part.from.clone());
                 seam.filled += part.from.len();
                 if seam.filled == complete { seams.remove(&(part.file, number)) } else { None }

@@ -1,6 +1,7 @@
 //! Jobs for tests, on either backend.
 #![allow(dead_code)]
 
+pub mod cluster;
 pub mod set;
 pub mod survival;
 

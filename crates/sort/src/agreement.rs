@@ -11,21 +11,21 @@ use crate::error::SortError;
 const AGREEMENTS: Port = Port(100);
 
 /// Who decides, and speaks for all.
-pub(super) const ROOT: Rank = Rank(0);
+pub(crate) const ROOT: Rank = Rank(0);
 
 /// A node's voice.
-pub(super) struct Agreement {
+pub(crate) struct Agreement {
     together: Collective,
 }
 
 impl Agreement {
     /// A voice in a run that `control` watches: if that fails, nobody waits for others any more.
-    pub(super) fn new(node: &Node, control: &Control) -> Agreement {
+    pub(crate) fn new(node: &Node, control: &Control) -> Agreement {
         Agreement::over(node, control, AGREEMENTS)
     }
 
     /// The same beside the sort.
-    pub(super) fn over(node: &Node, control: &Control, port: Port) -> Agreement {
+    pub(crate) fn over(node: &Node, control: &Control, port: Port) -> Agreement {
         let together = Collective::new(node, port);
         control.owns(together.closer());
         Agreement { together }
@@ -36,7 +36,7 @@ impl Agreement {
     ///
     /// # Errors
     /// This rank's own failure, or else the first one's.
-    pub(super) async fn with<V, T: Serialize + DeserializeOwned>(
+    pub(crate) async fn with<V, T: Serialize + DeserializeOwned>(
         &mut self,
         node: &Node,
         mine: Result<(V, T), Failure>,
@@ -78,7 +78,7 @@ impl Agreement {
     }
 
     /// What every rank says, told to the root alone; the others hear nothing.
-    pub(super) async fn tell_root(
+    pub(crate) async fn tell_root(
         &mut self,
         node: &Node,
         said: Vec<u8>,
@@ -87,7 +87,7 @@ impl Agreement {
     }
 
     /// What every rank says to this one.
-    pub(super) async fn all_to_all(
+    pub(crate) async fn all_to_all(
         &mut self,
         node: &Node,
         said: Vec<Vec<u8>>,
@@ -96,7 +96,7 @@ impl Agreement {
     }
 
     /// What the root makes of what all say.
-    pub(super) async fn decide(
+    pub(crate) async fn decide(
         &mut self,
         node: &Node,
         said: Vec<u8>,

@@ -1,0 +1,204 @@
+//! A node's part of a file that all nodes write: its range of the keys, at its place in the whole.
+//!
+//! ```text
+//! nodes     |..... 0 .....|........ 1 ........|..... 2 ...|
+//! blocks    |     |     |     |     |     |     |     |     |
+//!                       ^ 0 and 1         ^ 1 and 2
+//! ```
+//!
+//! Node 0 makes the file beside its target, as any output, and renames it at the end; the others open what it has
+//! made. When all know how many records they have, each knows where its own begin. A disk block in which parts meet
+//! is written once, by node 0, to whom the others send what they have of it: hosts that share a file system may cache
+//! whole blocks, and would write over each other's half.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use node::{Guarded, Node, Port};
+use pipeline::Failure;
+
+use crate::agreement::{Agreement, ROOT};
+use crate::contents::Contents;
+use crate::error::SortError;
+use crate::input::BLOCK_BYTES;
+use crate::job::Job;
+use crate::manifest::is_name;
+use crate::output::file::OutputFile;
+use crate::output::layout::Layout;
+use crate::stages::Left;
+
+/// Where nodes speak of their parts.
+const PARTS: Port = Port(107);
+
+/// A part under way; clones are of the same.
+#[derive(Clone)]
+pub(crate) struct OutputPart {
+    pub(super) file: OutputFile,
+    /// With whoever speaks, one at a time.
+    agreement: Arc<Guarded<Option<Agreement>>>,
+    /// Length of the whole.
+    bytes: u64,
+}
+
+impl OutputPart {
+    /// Opens a file that will have so many bytes; all nodes do.
+    pub(super) async fn open(
+        node: &Node,
+        job: &Job,
+        path: &Path,
+        bytes: u64,
+    ) -> Result<OutputPart, Failure> {
+        let mut agreement = Agreement::over(node, &job.control, PARTS);
+        let made = match node.rank() {
+            ROOT => make(node, job, path).await.map(Some),
+            _ => Ok(None),
+        };
+        let own = made.as_ref().ok().cloned().flatten();
+        let told = made.map(|file| ((), file.and_then(|file| file.draft())));
+        let opened = match (agreement.with(node, told).await, own) {
+            (Ok(_), Some(file)) => Ok(file),
+            (Ok(((), drafts)), None) => join(node, job, path, &drafts[0]).await,
+            (Err(failure), own) => {
+                if let Some(file) = own {
+                    file.discard(node).await;
+                }
+                Err(failure)
+            }
+        };
+        let agreement = Arc::new(Guarded::new(node, "words on an output", Some(agreement)));
+        opened.map(|file| OutputPart { file, agreement, bytes })
+    }
+
+    /// The bytes that this node answers for: node 0 for all.
+    pub(super) fn due(&self, node: &Node) -> u64 {
+        if node.rank() == ROOT { self.bytes } else { 0 }
+    }
+
+    /// Where this node's buckets go: behind those of the nodes before it.
+    pub(super) async fn lay_out(
+        &self,
+        node: &Node,
+        records: &[u64],
+        record_bytes: usize,
+    ) -> Result<Layout, Failure> {
+        let own: u64 = records.iter().sum();
+        let mut agreement = self.agreement(node).await;
+        let agreed = agreement.with(node, Ok(((), own))).await;
+        self.agreement.change(node, |place| *place = Some(agreement)).await;
+        let all = agreed?.1;
+        let before = all[..node.rank().0 as usize].iter().sum();
+        Ok(Layout::of_one_file(records, record_bytes).behind(before, self.bytes))
+    }
+
+    /// Gives node 0 what this one has of blocks in which parts meet; there they are written.
+    pub(super) async fn complete(
+        &self,
+        node: &Node,
+        contents: &dyn Contents,
+        left: Vec<Left>,
+    ) -> Result<(), Failure> {
+        let mut agreement = self.agreement(node).await;
+        let said = serde_json::to_vec(&left).expect("numbers");
+        let all = agreement.tell_root(node, said).await;
+        self.agreement.change(node, |place| *place = Some(agreement)).await;
+        for (block, bytes) in self.blocks(&all?)? {
+            let buffers = contents.buffers(node, 1, BLOCK_BYTES as usize);
+            let what = |cause| crate::phase::no_memory(BLOCK_BYTES as usize, &cause);
+            let mut buffer = buffers.map_err(what)?.pop().expect("one was asked for");
+            let whole = 0..bytes.len();
+            buffer.bytes_mut()[whole.clone()].copy_from_slice(&bytes);
+            buffer.set_len(bytes.len());
+            let written = self.file.file.write(node, block * BLOCK_BYTES, buffer, whole);
+            written.wait(node).await.1.map_err(|error| self.file.named(error))?;
+        }
+        Ok(())
+    }
+
+    /// Whole blocks, with zeros behind the end of the file, of what each node has of them.
+    fn blocks(&self, said: &[Vec<u8>]) -> Result<BTreeMap<u64, Vec<u8>>, SortError> {
+        let mut blocks: BTreeMap<u64, (usize, Vec<u8>)> = BTreeMap::new();
+        for (rank, text) in (0..).zip(said) {
+            let foreign = |what: String| SortError::Foreign { rank, what };
+            let parts: Vec<Left> =
+                serde_json::from_slice(text).map_err(|cause| foreign(cause.to_string()))?;
+            for Left { block, begin, bytes } in parts {
+                let end = begin.saturating_add(bytes.len());
+                if block >= self.bytes.div_ceil(BLOCK_BYTES) || end > self.length(block) {
+                    return Err(foreign(format!("bytes {begin} to {end} of disk block {block}")));
+                }
+                let empty = || (0, vec![0; BLOCK_BYTES as usize]);
+                let (filled, whole) = blocks.entry(block).or_insert_with(empty);
+                whole[begin..end].copy_from_slice(&bytes);
+                *filled += bytes.len();
+            }
+        }
+        let is_part = |(block, (filled, _)): (&u64, &(usize, _))| *filled != self.length(*block);
+        if let Some((block, (filled, _))) =
+            blocks.iter().find(|&(block, part)| is_part((block, part)))
+        {
+            let what = format!("{filled} bytes of disk block {block} have come");
+            return Err(SortError::Foreign { rank: ROOT.0, what });
+        }
+        Ok(blocks.into_iter().map(|(block, (_, bytes))| (block, bytes)).collect())
+    }
+
+    /// How long a block is, of which the last one may be short.
+    fn length(&self, block: u64) -> usize {
+        BLOCK_BYTES.min(self.bytes - block * BLOCK_BYTES) as usize
+    }
+
+    /// Makes what this node has written durable, and the file as long as it is to be.
+    pub(super) async fn finish(&self, node: &Node) -> Result<(), Failure> {
+        if node.rank() == ROOT {
+            // All others have written all: they told of their last blocks.
+            return self.file.finish(node, self.bytes).await;
+        }
+        Ok(self.file.file.sync(node).await.map_err(|error| self.file.named(error))?)
+    }
+
+    /// Gives the file its name.
+    pub(super) async fn commit(&mut self, node: &Node) -> Result<(), Failure> {
+        if node.rank() == ROOT { self.file.commit(node).await } else { Ok(()) }
+    }
+
+    async fn agreement(&self, node: &Node) -> Agreement {
+        let agreement = self.agreement.change(node, Option::take).await;
+        agreement.expect("a node speaks of its part in one place")
+    }
+}
+
+/// Makes the file.
+async fn make(node: &Node, job: &Job, path: &Path) -> Result<OutputFile, Failure> {
+    let file = OutputFile::open(node, path, job.resources.io).await?;
+    if file.is_sequential() {
+        return Err(refused(path, "which must be a regular file"));
+    }
+    Ok(file)
+}
+
+/// Opens what node 0 has made.
+async fn join(
+    node: &Node,
+    job: &Job,
+    path: &Path,
+    draft: &Option<String>,
+) -> Result<OutputFile, Failure> {
+    let draft = draft.as_deref().filter(|draft| is_name(draft));
+    let Some(draft) = draft else {
+        let what = "it made no file".to_owned();
+        return Err(SortError::Foreign { rank: ROOT.0, what }.into());
+    };
+    match OutputFile::join(node, path, draft, job.resources.io).await {
+        Err(Failure::Disk(error)) if error.cause.kind() == ErrorKind::NotFound => Err(refused(
+            path,
+            "but this one does not see what rank 0 has made there: name a place that all hosts share",
+        )),
+        joined => joined,
+    }
+}
+
+fn refused(path: &Path, what: &str) -> Failure {
+    SortError::NotTogether { file: path.to_owned(), what: what.to_owned() }.into()
+}
