@@ -6,19 +6,20 @@
 #
 #   OPTIONS   options of every sort, as --resume
 #   AGAIN     more options of the sort after the trouble
-#   RECORDS   records of each rank (default: 1000000 smoke, 3000000 full)
+#   RECORDS   records of each rank (default: 1000000 smoke, 6000000 full)
 #   RATE      links are limited to that, as 1gbit (default: they are not)
 #
 # A line is good when the job ended within 30 s and not with 0, all ranks with it, the old outputs were there, and what was
 # then sorted is what was sorted before anything went wrong. Exit 0: all are; 1: not.
 #
 # The moment is a part of rank 0's way through a phase, in per cent, as its progress tells: phase one reads, sends and
-# spills, phase two sorts and writes. What goes wrong happens up to a quarter of a second later.
+# spills, phase two sorts and writes. What goes wrong happens up to a quarter of a second later, in which phase two
+# may go far: its moments are early.
 set -u
 about="kills on hosts" sets=kills-$$
 # shellcheck source=hosts/checks.sh
 . "$(dirname "$0")/checks.sh"
-case ${1:-} in smoke) records=${RECORDS:-1000000} ;; full) records=${RECORDS:-3000000} ;; *)
+case ${1:-} in smoke) records=${RECORDS:-1000000} ;; full) records=${RECORDS:-6000000} ;; *)
     echo "usage: kills.sh smoke|full [GRISTMILL]" >&2; exit 2 ;; esac
 size=$1
 gristmill=${2:-$here/../target/release/gristmill}
@@ -27,7 +28,7 @@ gristmill=${2:-$here/../target/release/gristmill}
 
 # Event, host, phase, per cent.
 smoke='kill_rank h3 1 50
-kill_rank h1 2 50
+kill_rank h1 2 20
 cut h2 1 30'
 full='kill_rank h1 1 2
 kill_rank h2 1 10
@@ -40,25 +41,25 @@ kill_rank h4 1 70
 kill_rank h1 1 80
 kill_rank h2 1 95
 kill_rank h3 2 2
-kill_rank h4 2 10
-kill_rank h1 2 20
-kill_rank h2 2 30
-kill_rank h3 2 40
-kill_rank h4 2 50
-kill_rank h1 2 60
-kill_rank h2 2 70
-kill_rank h3 2 80
-kill_rank h4 2 90
+kill_rank h4 2 5
+kill_rank h1 2 10
+kill_rank h2 2 15
+kill_rank h3 2 20
+kill_rank h4 2 25
+kill_rank h1 2 30
+kill_rank h2 2 40
+kill_rank h3 2 50
+kill_rank h4 2 60
 killhost h3 1 15
 killhost h1 1 60
-killhost h4 2 10
-killhost h2 2 50
-killhost h3 2 80
+killhost h4 2 5
+killhost h2 2 20
+killhost h3 2 40
 cut h2 1 10
 cut h1 1 70
-cut h4 2 10
-cut h3 2 50
-cut h2 2 80'
+cut h4 2 5
+cut h3 2 20
+cut h2 2 40'
 
 sum() { cat "$place/h1/out-0" "$place/h2/out-1" "$place/h3/out-2" "$place/h4/out-3" | md5sum; }
 # shellcheck disable=SC2086 # words

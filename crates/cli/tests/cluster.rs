@@ -87,6 +87,8 @@ fn the_outputs_of_all_ranks_are_listed() {
         assert!(file["path"].as_str().unwrap().ends_with(&format!("out-{rank}")), "{file}");
         assert!(!file["host"].as_str().unwrap().is_empty(), "{file}");
     }
+    let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions();
+    assert_eq!(mode("out-0.manifest.json"), mode("out-0"), "who may read one may read the other");
     place.run("valsort out-0.manifest.json").succeeded();
     let mut part = place.read("out-1");
     part[1234] ^= 1;

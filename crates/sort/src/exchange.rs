@@ -66,6 +66,21 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// Each rank has the range of its number; `divided` is what divides ranks, and this one's partitions.
+    pub(crate) async fn new(
+        node: &Node,
+        plan: Exchanging,
+        ports: &Ports,
+        divided: (Splitters, Splitters),
+    ) -> Exchange {
+        let ranks = Posted::new(node, "splitters of ranks");
+        let partitions = Posted::new(node, "splitters");
+        ranks.post(node, divided.0).await;
+        partitions.post(node, divided.1).await;
+        let (ports, read) = (ports.clone(), Tally::default());
+        Exchange { plan, ranks, partitions, ports, owners: None, read }
+    }
+
     /// All stages from the input to the chunks of partitions, with what divides those.
     pub(crate) fn start(
         &self,

@@ -23,6 +23,7 @@ use file::OutputFile;
 use part::OutputPart;
 use set::OutputSet;
 
+pub(crate) use file::NEW_MODE;
 pub(crate) use layout::Layout;
 
 /// An output under way; clones are of the same.

@@ -19,7 +19,7 @@ use crate::dials::Dials;
 use crate::error::SortError;
 use crate::exchange::Exchange;
 use crate::input::{BLOCK_BYTES, Inputs};
-use crate::job::{IoChoice, Job};
+use crate::job::{IoChoice, Job, Tune};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::report::{DirectIo, Report};
@@ -80,7 +80,33 @@ pub(crate) struct Outcome {
     pub temp_peak_bytes: u64,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// A run that reads these, and says nothing yet of an output, of spill files, of other nodes.
+    pub(crate) fn new(
+        node: &'a Node,
+        job: &'a Job,
+        plan: Plan,
+        inputs: &'a Arc<Inputs>,
+    ) -> Run<'a> {
+        let tuner = match job.tuning.tune {
+            Tune::Auto => Tuner::new(node.now()),
+            Tune::Off => Tuner::off(),
+        };
+        Run {
+            node,
+            job,
+            dials: Dials::new(&plan, job.tuning.start),
+            plan,
+            why: None,
+            inputs,
+            output: None,
+            temporary: Vec::new(),
+            tally: Tally::default(),
+            tuner,
+            exchange: None,
+        }
+    }
+
     /// Where the sorted records go.
     ///
     /// # Panics

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::Node;
-use pipeline::{Failure, Tuner};
+use pipeline::Failure;
 
 use crate::cluster;
-use crate::dials::Dials;
 use crate::input::Inputs;
-use crate::job::{Choice, Job, Tune};
+use crate::job::{Choice, Job};
 use crate::merge::merge;
 use crate::one_pass::one_pass;
 use crate::output::Output;
@@ -18,7 +17,6 @@ use crate::plan::{Plan, Shape};
 use crate::presorted::Presorted;
 use crate::report::Report;
 use crate::room::Demand;
-use crate::stages::Tally;
 use crate::two_pass::two_pass;
 
 /// Sorts the job's inputs; on several nodes each gives its own, and gets one range of keys.
@@ -80,25 +78,7 @@ async fn sort(
     }
     job.control.enter("sort", plan.input_bytes.unwrap_or(0));
     let (spilling, merging) = (plan.spilling, plan.merging);
-    let dials = Dials::new(&plan, job.tuning.start);
-    let tuner = match job.tuning.tune {
-        Tune::Auto => Tuner::new(node.now()),
-        Tune::Off => Tuner::off(),
-    };
-    let tally = Tally::default();
-    let run = Run {
-        node,
-        job,
-        plan,
-        why,
-        inputs,
-        output: Some(output),
-        temporary,
-        tally,
-        dials,
-        tuner,
-        exchange: None,
-    };
+    let run = Run { why, output: Some(output), temporary, ..Run::new(node, job, plan, inputs) };
     let report = match (spilling, merging) {
         (Some(spilling), _) => two_pass(&run, spilling).await?,
         (None, Some(merging)) => merge(&run, merging).await?,

@@ -10,8 +10,8 @@ use crate::temporary::Temporary;
 /// No text of ours is longer.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Nobody else reads or writes it.
-const MODE: u32 = 0o600;
+/// Permission bits of what nobody else reads or writes.
+pub(crate) const OURS: u32 = 0o600;
 
 /// The text of a file, if it is there.
 pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
@@ -34,10 +34,15 @@ pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, Di
 }
 
 /// Gives a file this text: a reader finds it whole and durable, or what was there before. The file is locked as
-/// long as somebody has it open here.
-pub(crate) async fn put(node: &Node, path: &Path, text: Vec<u8>) -> Result<File, DiskError> {
+/// long as somebody has it open here. `mode` are the permission bits of a new one, before the process's mask.
+pub(crate) async fn put(
+    node: &Node,
+    path: &Path,
+    text: Vec<u8>,
+    mode: u32,
+) -> Result<File, DiskError> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    let how = Open::Create { direct: false, mode: MODE };
+    let how = Open::Create { direct: false, mode };
     let draft = Temporary::another(node, directory, how).await?;
     let put = match write(node, &draft.file, text).await {
         Ok(()) => node.rename(&draft.path, path).await,

@@ -12,8 +12,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{Node, Posted};
-use pipeline::{Failure, StageReport, Tuner};
+use node::Node;
+use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
 use crate::cluster::checkpoint::{Checkpoint, Epoch, Sum};
@@ -25,11 +25,10 @@ use crate::cluster::range::{Built, places};
 use crate::cluster::sampling::draw;
 use crate::cluster::statement::{Part, Statement};
 use crate::contents::Sample;
-use crate::dials::Dials;
 use crate::error::SortError;
 use crate::exchange::{Exchange, Ports};
 use crate::input::Inputs;
-use crate::job::{Job, Resume, Tune};
+use crate::job::{Job, Resume};
 use crate::output::Output;
 use crate::partition::Partition;
 use crate::phase::{Pools, Run, add_up};
@@ -70,14 +69,6 @@ pub(super) struct Builder<'a> {
     pub sample: SampleCost,
     /// What this rank read.
     pub read: Sum,
-}
-
-/// How a round exchanges.
-struct Dealt {
-    exchanging: Exchanging,
-    ranges: Splitters,
-    partitions: Splitters,
-    plan: Plan,
 }
 
 impl Builder<'_> {
@@ -121,13 +112,8 @@ impl Builder<'_> {
             self.reopen(checkpoint, Some(&exchanging)).await.map(Some)
         };
         let mut built = agreement.with(self.node, reopened.await.map(|own| (own, ()))).await?.0;
-        let (plan, partitions) = match &built {
-            Some(own) => (own.plan.clone(), own.checkpoint.begun.partitions.clone()),
-            None => (self.idle_plan(&exchanging)?, Vec::new()),
-        };
-        let (ranges, partitions) = (self.ranges()?, self.splitters(&partitions)?);
-        let dealt = Dealt { exchanging, ranges, partitions, plan };
-        self.build(agreement, round, dealt, &mut built).await?;
+        let ranges = self.splitters(self.common.ranges.as_deref().unwrap_or_default())?;
+        self.build(agreement, round, (exchanging, ranges), &mut built).await?;
         Ok(built)
     }
 
@@ -138,8 +124,7 @@ impl Builder<'_> {
         round: &Round,
     ) -> Result<Option<Built>, Failure> {
         let (node, job) = (self.node, self.job);
-        let (exchanging, each) = self.exchanging(agreement, round).await?;
-        let places = u64::from(node.nodes()) * each.max(Division::places(self.record_bytes()));
+        let (exchanging, places) = self.exchanging(agreement, round).await?;
         let drawn = self.draw(places).await.map(|drawn| {
             let sampled = drawn.sample.positions.len() as u64;
             (drawn, sampled)
@@ -169,13 +154,7 @@ impl Builder<'_> {
             }
             return Err(failure);
         }
-        let (plan, partitions) = match &built {
-            Some(own) => (own.plan.clone(), own.checkpoint.begun.partitions.clone()),
-            None => (self.idle_plan(&exchanging)?, Vec::new()),
-        };
-        let (ranges, partitions) = (division.ranks, self.splitters(&partitions)?);
-        let dealt = Dealt { exchanging, ranges, partitions, plan };
-        self.build(agreement, round, dealt, &mut built).await?;
+        self.build(agreement, round, (exchanging, division.ranks), &mut built).await?;
         Ok(built)
     }
 
@@ -183,40 +162,24 @@ impl Builder<'_> {
         self.job.contents.record_bytes()
     }
 
-    /// What a rank plans that has no range in a round.
-    fn idle_plan(&self, exchanging: &Exchanging) -> Result<Plan, Failure> {
+    /// What a rank plans that has no range, in a round that exchanges or at all.
+    pub(super) fn idle(&self, exchanging: Option<&Exchanging>) -> Result<Plan, Failure> {
         let planning = self.planning(None, self.places(self.node.rank().0));
-        Ok(planning.plan(0, Some(exchanging))?)
+        Ok(planning.plan(0, exchanging)?)
     }
 
-    /// The plan of a rank that has no range at all.
-    pub(super) fn idle(&self) -> Result<Plan, Failure> {
-        Ok(self.planning(None, self.places(self.node.rank().0)).plan(0, None)?)
-    }
-
-    /// How records are exchanged, and how many places each rank would look at.
+    /// How records are exchanged, and how many places are looked at.
     async fn exchanging(
         &self,
         agreement: &mut Agreement,
         round: &Round,
     ) -> Result<(Exchanging, u64), Failure> {
-        let node = self.node;
-        let limit = self.job.resources.memory_bytes;
-        let ranges = node.nodes().max(round.owners.len() as u32);
-        let planning = self.planning(None, self.places(node.rank().0));
+        let ranges = self.node.nodes().max(round.owners.len() as u32);
+        let planning = self.planning(None, self.places(self.node.rank().0));
         let even = self.parts.total().div_ceil(round.owners.len() as u64);
-        let proposed = planning.plan(even, None).map(|plan| {
-            let exchanging = Exchanging::new(&plan, ranges, limit);
-            let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
-            ((plan, exchanging), proposal)
-        });
-        let ((even, exchanging), all) =
-            agreement.with(node, proposed.map_err(Failure::from)).await?;
-        let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
-        let each = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
-        let exchanging = exchanging.with_chunks(&even, ranges, chunk);
-        exchanging.fits(limit)?;
-        Ok((exchanging, each))
+        let agreed = planning.exchanging(agreement, even, ranges).await?;
+        agreed.0.fits(self.job.resources.memory_bytes)?;
+        Ok(agreed)
     }
 
     /// This rank's part of so many places that are looked at in all.
@@ -245,29 +208,9 @@ impl Builder<'_> {
         Ok(Splitters::of(order, self.known(bytes)?))
     }
 
-    fn ranges(&self) -> Result<Splitters, Failure> {
-        self.splitters(self.common.ranges.as_deref().unwrap_or_default())
-    }
-
     /// The run of a range, or of a rank that has none.
     pub(super) fn run<'r>(&'r self, plan: &Plan, output: Option<&'r Arc<Output>>) -> Run<'r> {
-        let (node, job) = (self.node, self.job);
-        Run {
-            node,
-            job,
-            plan: plan.clone(),
-            why: None,
-            inputs: &self.nothing,
-            output,
-            temporary: Vec::new(),
-            tally: Tally::default(),
-            dials: Dials::new(plan, job.tuning.start),
-            tuner: match job.tuning.tune {
-                Tune::Auto => Tuner::new(node.now()),
-                Tune::Off => Tuner::off(),
-            },
-            exchange: None,
-        }
+        Run { output, ..Run::new(self.node, self.job, plan.clone(), &self.nothing) }
     }
 
     /// All epochs of a round.
@@ -275,28 +218,25 @@ impl Builder<'_> {
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
-        dealt: Dealt,
+        (exchanging, ranges): (Exchanging, Splitters),
         built: &mut Option<Built>,
     ) -> Result<(), Failure> {
         let node = self.node;
-        let Dealt { exchanging, ranges, partitions, plan } = dealt;
+        let (plan, partitions) = match &built {
+            Some(own) => (own.plan.clone(), own.checkpoint.begun.partitions.clone()),
+            None => (self.idle(Some(&exchanging))?, Vec::new()),
+        };
+        let partitions = self.splitters(&partitions)?;
         let own: u64 = self.parts.mine.iter().filter_map(|part| part.records).sum();
         self.job.control.enter("sort", own * self.record_bytes() as u64);
         let spill = match built.as_ref() {
             Some(built) => built.spill.clone(),
             None => Spill::new(node, Vec::new(), self.job.resources.io, 0),
         };
-        let exchange = Exchange {
-            plan: exchanging,
-            ranks: Posted::new(node, "splitters of ranks"),
-            partitions: Posted::new(node, "splitters"),
-            ports: self.ports.clone(),
-            owners: Some(Arc::new(round.owners.clone())),
-            read: Tally::default(),
-        };
-        exchange.ranks.post(node, ranges).await;
-        exchange.partitions.post(node, partitions).await;
-        let run = Run { exchange: Some(exchange), ..self.run(&plan, None) };
+        let exchange = Exchange::new(node, exchanging, &self.ports, (ranges, partitions)).await;
+        let owners = Some(Arc::new(round.owners.clone()));
+        let exchange = Some(Exchange { owners, ..exchange });
+        let run = Run { exchange, ..self.run(&plan, None) };
         let memory = run.pools(&run.pipeline())?;
         let (mut stages, mut read) = (Vec::new(), Sum::default());
         for number in round.from..self.common.epochs {

@@ -26,7 +26,7 @@ use crate::partition::Partition;
 use crate::spill::Kept;
 use crate::stages::{Left, Span};
 use crate::temporary::PREFIX;
-use crate::text_file;
+use crate::text_file::{self, OURS};
 
 const BEGUN: &str = "begun";
 
@@ -135,7 +135,7 @@ impl Checkpoint {
         begun: Begun,
     ) -> Result<Checkpoint, Failure> {
         let stem = directory.join(stem(&begun.name, begun.range));
-        let file = text_file::put(node, &with(&stem, BEGUN), text(&begun)).await?;
+        let file = text_file::put(node, &with(&stem, BEGUN), text(&begun), OURS).await?;
         let (epochs, written) = (Vec::new(), Vec::new());
         Ok(Checkpoint { stem, begun, epochs, written, lock: Some(file) })
     }
@@ -251,7 +251,8 @@ impl Checkpoint {
 
     /// What is durable of an epoch.
     pub(super) async fn add_epoch(&mut self, node: &Node, epoch: Epoch) -> Result<(), DiskError> {
-        text_file::put(node, &epoch_path(&self.stem, self.epochs.len()), text(&epoch)).await?;
+        text_file::put(node, &epoch_path(&self.stem, self.epochs.len()), text(&epoch), OURS)
+            .await?;
         self.epochs.push(epoch);
         Ok(())
     }
@@ -271,7 +272,8 @@ impl Checkpoint {
         node: &Node,
         more: Written,
     ) -> Result<(), DiskError> {
-        text_file::put(node, &written_path(&self.stem, self.written.len()), text(&more)).await?;
+        text_file::put(node, &written_path(&self.stem, self.written.len()), text(&more), OURS)
+            .await?;
         self.written.push(more);
         Ok(())
     }

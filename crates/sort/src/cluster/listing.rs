@@ -8,6 +8,7 @@ use pipeline::Failure;
 use crate::agreement::{Agreement, ROOT};
 use crate::job::Job;
 use crate::manifest::{ListedFile, Manifest};
+use crate::output::NEW_MODE;
 use crate::text_file;
 
 /// What a rank lists: by range, since a rank may have several.
@@ -60,7 +61,7 @@ pub(super) async fn show(
         let directory = path.parent().unwrap_or(&path);
         let mut manifest = Manifest::new(&*job.contents, directory);
         all.into_iter().flat_map(|(_, files)| files).for_each(|file| manifest.add(file));
-        text_file::put(node, &path, manifest.text()).await?;
+        text_file::put(node, &path, manifest.text(), NEW_MODE).await?;
         Ok(((), ()))
     };
     agreement.with(node, shown.await).await.map(drop)

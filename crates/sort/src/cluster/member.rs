@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use node::{Node, Posted};
-use pipeline::{Failure, Tuner};
+use node::Node;
+use pipeline::Failure;
 
 use crate::agreement::Agreement;
 use crate::cluster::account::{Account, settle};
@@ -11,10 +11,9 @@ use crate::cluster::division::{Among, Division};
 use crate::cluster::listing;
 use crate::cluster::planning::Planning;
 use crate::cluster::sampling::draw;
-use crate::dials::Dials;
 use crate::exchange::{Exchange, Ports};
 use crate::input::Inputs;
-use crate::job::{Job, Tune};
+use crate::job::Job;
 use crate::manifest::ListedFile;
 use crate::output::Output;
 use crate::phase::Run;
@@ -70,7 +69,9 @@ impl Member<'_> {
         let (node, job) = (self.node, self.job);
         let planning = Planning::new(node, job, &self.inputs, output);
         let Agreed { exchanging, division, plan, cost } = self.agree(agreement, &planning).await?;
-        let exchange = self.exchange(exchanging, division, &plan).await;
+        let partitions = division.partitions(&*job.contents, plan.buckets);
+        let divided = (division.ranks, partitions);
+        let exchange = Exchange::new(node, exchanging, &self.ports, divided).await;
         let read = exchange.read.clone();
         let own = self.inputs.records.unwrap_or(0);
         job.control.enter("sort", own * job.contents.record_bytes() as u64);
@@ -79,20 +80,11 @@ impl Member<'_> {
         tally.sampled(cost);
         let begin = node.now();
         let run = Run {
-            node,
-            job,
-            dials: Dials::new(&plan, job.tuning.start),
-            plan,
-            why: None,
-            inputs: &self.inputs,
             output: Some(output),
             temporary: planning.temporary,
             tally,
-            tuner: match job.tuning.tune {
-                Tune::Auto => Tuner::new(node.now()),
-                Tune::Off => Tuner::off(),
-            },
             exchange: Some(exchange),
+            ..Run::new(node, job, plan, &self.inputs)
         };
         // While records are under way nobody comes to an agreement: a failure is an alarm.
         let mut report = two_pass(&run, spilling).await?;
@@ -121,27 +113,15 @@ impl Member<'_> {
         planning: &Planning<'_>,
     ) -> Result<Agreed, Failure> {
         let (node, contents) = (self.node, &*self.job.contents);
-        let ranks = u64::from(node.nodes());
-        let limit = self.job.resources.memory_bytes;
-        let proposed = planning.plan(self.total.div_ceil(ranks), None).map(|plan| {
-            let exchanging = Exchanging::new(&plan, node.nodes(), limit);
-            let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
-            ((plan, exchanging), proposal)
-        });
-        let ((even, exchanging), all) =
-            agreement.with(node, proposed.map_err(Failure::from)).await?;
-        // A chunk must fit wherever it comes from.
-        let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
-        let exchanging = exchanging.with_chunks(&even, node.nodes(), chunk);
-        let each = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
-        let samples = ranks * each.max(Division::places(contents.record_bytes()));
+        let even = self.total.div_ceil(u64::from(node.nodes()));
+        let (exchanging, places) = planning.exchanging(agreement, even, node.nodes()).await?;
         let own = self.inputs.records.unwrap_or(0);
-        let drawn = draw(node, self.job, &self.inputs, samples * own / self.total.max(1))
-            .await
-            .map(|drawn| {
+        let drawn = draw(node, self.job, &self.inputs, places * own / self.total.max(1)).await.map(
+            |drawn| {
                 let sampled = drawn.sample.positions.len() as u64;
                 (drawn, sampled)
-            });
+            },
+        );
         let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
         let owners = (0..node.nodes()).map(Some).collect();
         let among = Among { contents, owners, known: None };
@@ -149,21 +129,5 @@ impl Member<'_> {
         let planned = planning.prepare(division.records(self.total), &exchanging).await;
         let (plan, _) = agreement.with(node, planned.map(|plan| (plan, ()))).await?;
         Ok(Agreed { exchanging, division, plan, cost })
-    }
-
-    async fn exchange(&self, plan: Exchanging, division: Division, own: &Plan) -> Exchange {
-        let node = self.node;
-        let exchange = Exchange {
-            plan,
-            ranks: Posted::new(node, "splitters of ranks"),
-            partitions: Posted::new(node, "splitters"),
-            ports: self.ports.clone(),
-            owners: None,
-            read: Tally::default(),
-        };
-        let partitions = division.partitions(&*self.job.contents, own.buckets);
-        exchange.partitions.post(node, partitions).await;
-        exchange.ranks.post(node, division.ranks).await;
-        exchange
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::Agreement;
 use crate::cluster::holders::readers;
 use crate::cluster::sampling::mark;
-use crate::cluster::statement::{Part, share};
+use crate::cluster::statement::Part;
 use crate::error::SortError;
 use crate::input::{Inputs, Source};
 use crate::job::{Job, Resume};
@@ -123,10 +123,10 @@ impl Opener<'_> {
         let bytes = job.contents.record_bytes();
         let mut inputs = Inputs::open(node, &sources, bytes, job.resources.io).await?;
         let piped = || SortError::NotDivisible { what: "an input is a pipe".to_owned() };
-        let records = inputs.records.ok_or_else(piped)?;
+        inputs.records.ok_or_else(piped)?;
         let ends = mark(node, job, &Arc::new(inputs.clone())).await?;
         if job.shared {
-            inputs.narrow(share(records, part, parts));
+            inputs = inputs.part(part, parts);
         }
         let records = inputs.records.unwrap_or(0);
         Ok((inputs, Part { records, ends }))

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use node::Node;
 use pipeline::Failure;
 
+use crate::agreement::Agreement;
+use crate::cluster::division::Division;
 use crate::error::SortError;
 use crate::input::Inputs;
 use crate::job::{Job, Resources, Tuning};
@@ -72,6 +74,29 @@ impl<'a> Planning<'a> {
             }
             refused => refused,
         })
+    }
+
+    /// How ranks exchange records, so many in each of some ranges, when all have proposed that: chunks fit wherever
+    /// they come from. And how many places all of them look at.
+    pub(super) async fn exchanging(
+        &self,
+        agreement: &mut Agreement,
+        even: u64,
+        ranges: u32,
+    ) -> Result<(Exchanging, u64), Failure> {
+        let (node, limit) = (self.node, self.job.resources.memory_bytes);
+        let proposed = self.plan(even, None).map(|plan| {
+            let exchanging = Exchanging::new(&plan, ranges, limit);
+            let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
+            ((plan, exchanging), proposal)
+        });
+        let ((plan, exchanging), all) =
+            agreement.with(node, proposed.map_err(Failure::from)).await?;
+        let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
+        let samples = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
+        let least = Division::places(self.job.contents.record_bytes());
+        let places = u64::from(node.nodes()) * samples.max(least);
+        Ok((exchanging.with_chunks(&plan, ranges, chunk), places))
     }
 
     /// The plan, if there is room for what it writes.

@@ -182,7 +182,7 @@ async fn settle(
     whole.came_in(own.records, own.crc);
     let plan = match built.first() {
         Some(built) => built.plan.clone(),
-        None => builder.idle()?,
+        None => builder.idle(None)?,
     };
     let output = built.iter().find_map(|built| built.output.as_ref());
     let run = Run { tally: whole, ..builder.run(&plan, output) };

@@ -1,7 +1,5 @@
 //! What a rank was started for: all must have been started for the same, and together they have one input.
 
-use std::ops::Range;
-
 use node::{Node, Rank};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
@@ -102,13 +100,6 @@ pub(super) fn same(statements: &[Statement]) -> Result<(), SortError> {
     Ok(())
 }
 
-/// The part of so many records that a rank reads of an input that all name.
-pub(super) fn share(records: u64, rank: u32, ranks: u32) -> Range<u64> {
-    let upto =
-        |rank: u32| (u128::from(records) * u128::from(rank) / u128::from(ranks.max(1))) as u64;
-    upto(rank)..upto(rank + 1)
-}
-
 /// The records of all ranks; leaves this one with its part of the input, at its place in the whole.
 ///
 /// # Errors
@@ -122,7 +113,7 @@ pub(super) fn settle(
     let Rank(rank) = node.rank();
     if statements[0].shared {
         let total = statements[0].records;
-        inputs.narrow(share(total, rank, node.nodes()));
+        *inputs = inputs.part(rank, node.nodes());
         return Ok(total);
     }
     let records = |all: &[Statement]| all.iter().map(|statement| statement.records).sum();

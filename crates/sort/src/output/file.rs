@@ -14,7 +14,7 @@ use crate::job::IoChoice;
 use crate::temporary::Temporary;
 
 /// Permission bits of a new output, before the process's mask: as every tool has them.
-pub(super) const NEW_MODE: u32 = 0o666;
+pub(crate) const NEW_MODE: u32 = 0o666;
 
 /// One file under way; clones are of the same.
 #[derive(Clone)]

@@ -17,18 +17,15 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{DiskError, File, Node, Open};
+use node::{DiskError, File, Node};
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Manifest, is_name, is_part};
-use crate::temporary::{PREFIX, Temporary};
+use crate::temporary::PREFIX;
 use crate::text_file;
 
 /// How its name ends.
 pub(crate) const SUFFIX: &str = ".journal";
-
-/// Nobody else reads it.
-const MODE: u32 = 0o600;
 
 /// A journal, while its run lives.
 pub(crate) struct Journal {
@@ -54,21 +51,15 @@ impl Journal {
     ) -> Result<Journal, DiskError> {
         let entries = Entries { directory: directory.to_string_lossy().into_owned(), files };
         let text = serde_json::to_vec(&entries).expect("text alone");
-        let how = Open::Create { direct: false, mode: MODE };
-        let draft = Temporary::another(node, directory, how).await?;
         let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
-        let written = text_file::write(node, &draft.file, text).await;
-        let named = match written {
-            Ok(()) => node.rename(&draft.path, &path).await,
-            failed => failed,
-        };
-        let journal = Journal { path, _file: draft.file.clone() };
-        if let Err(error) = named {
-            draft.remove(node).await;
-            journal.end(node).await;
-            return Err(error);
+        match text_file::put(node, &path, text, text_file::OURS).await {
+            Ok(file) => Ok(Journal { path, _file: file }),
+            Err(error) => {
+                // It may be there and not be durable.
+                let _ = node.remove(&path).await;
+                Err(error)
+            }
         }
-        Ok(journal)
     }
 
     /// All is done, or undone.
