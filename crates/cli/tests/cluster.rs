@@ -5,11 +5,13 @@ mod common;
 #[path = "../../node-mpi/tests/common/launch.rs"]
 mod launch;
 
-use std::fs::OpenOptions;
+use std::fs::{OpenOptions, Permissions};
 use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{FileType, Mode};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -127,7 +129,18 @@ fn ranks_write_one_file() {
     run(&place, 3, "sort --format gensort in -o in --exchange rounds").unwrap().succeeded();
     assert!(place.read("in") == wanted);
     assert!(place.unfinished().is_empty());
+    // Through a link, to what is read-only; and not to a pipe, whose reader nobody knows.
+    place.write("target", "old");
+    std::fs::set_permissions(place.path("target"), Permissions::from_mode(0o440)).unwrap();
+    std::os::unix::fs::symlink("target", place.path("link")).unwrap();
+    run(&place, 2, "sort --format gensort in -o link").unwrap().succeeded();
+    assert!(place.read("target") == wanted);
+    assert!(place.path("link").is_symlink());
+    assert_eq!(std::fs::metadata(place.path("target")).unwrap().mode() & 0o777, 0o440);
+    rustix::fs::mknodat(rustix::fs::CWD, place.path("pipe"), FileType::Fifo, Mode::RWXU, 0)
+        .unwrap();
     for (output, told) in [
+        ("-o pipe", "a regular file"),
         ("-o out --resume", "put {rank} in the name"),
         ("-o set/", "put {rank} in their names"),
         ("", "no standard output in common"),
@@ -226,6 +239,27 @@ fn a_killed_rank_ends_the_job() {
     // The killed one's files are swept by the next sort there.
     run(&place, 2, sort).unwrap().succeeded();
     assert!(place.unfinished().is_empty());
+}
+
+/// The one who made the file of all is killed: the others know of it, and take it away.
+#[test]
+fn survivors_take_away_what_the_killed_one_made() {
+    let place = Place::with_records(4_000_000);
+    place.write("out", "old");
+    let sort = "sort --format gensort in -o out -S 64M -T tmp";
+    std::fs::create_dir(place.path("tmp")).unwrap();
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    // Both spill: so both have opened the output.
+    let spills = || std::fs::read_dir(place.path("tmp")).unwrap().count();
+    while spills() < 2 {
+        assert_eq!(job.try_wait().unwrap(), None, "it ended before it spilled");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    kill_process(rank_of(&job, 0), Signal::KILL).unwrap();
+    let ran = Ran::from(launch::ended(job));
+    assert!(ran.code != 0, "{ran:?}");
+    assert_eq!(place.read("out"), b"old");
+    assert!(place.unfinished().is_empty(), "{:?}", place.names());
 }
 
 /// Of a job that a signal ends one line tells, and one object.

@@ -328,7 +328,7 @@ impl Disks for MemoryDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
         self.shared.count()?;
         match how {
-            Open::Read { direct } | Open::Modify { direct } => {
+            Open::Read { direct } | Open::Join { direct } => {
                 Ok(self.handle(path, self.find(path)?, direct))
             }
             Open::Append => Ok(self.handle(path, self.find(path)?, false)),

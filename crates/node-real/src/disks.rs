@@ -17,7 +17,7 @@ use crate::io_threads::IoThreads;
 
 /// The files of this machine.
 ///
-/// A file that the run creates counts as unfinished until it is renamed or removed; on a signal
+/// A file that the run creates or joins counts as unfinished until it is renamed or removed; on a signal
 /// [`RealDisks::remove_unfinished`] takes them away.
 pub struct RealDisks {
     threads: Arc<IoThreads>,
@@ -29,7 +29,7 @@ impl RealDisks {
         RealDisks { threads: Arc::new(IoThreads::new()), unfinished: Mutex::default() }
     }
 
-    /// Removes every file that the run has created and neither renamed nor removed, and makes
+    /// Removes every file that the run has created or joined and neither renamed nor removed, and makes
     /// none from now on.
     pub fn remove_unfinished(&self) {
         // The lock is kept: no task creates or renames a file any more, and the process ends.
@@ -46,6 +46,13 @@ impl RealDisks {
 
     fn handle(&self, fd: OwnedFd, direct: bool) -> Arc<dyn FileHandle> {
         Arc::new(RealFile::new(fd, direct, Arc::clone(&self.threads)))
+    }
+
+    fn join(&self, path: &Path) -> io::Result<OwnedFd> {
+        let mut unfinished = self.unfinished();
+        let fd = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        unfinished.insert(path.to_owned());
+        Ok(fd)
     }
 
     fn create(&self, path: &Path, mode: u32) -> io::Result<OwnedFd> {
@@ -66,9 +73,7 @@ impl Disks for RealDisks {
             Open::Append => {
                 (rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, false)
             }
-            Open::Modify { direct } => {
-                (rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?, direct)
-            }
+            Open::Join { direct } => (self.join(path)?, direct),
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
             Open::Keep { direct, mode } => {
                 let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;

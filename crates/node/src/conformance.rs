@@ -64,7 +64,7 @@ macro_rules! conformance_suite {
             shipments_come_side_by_side, shipments_of_any_size_cross, every_letter_arrives_once,
             collectives_keep_their_steps_apart, foreign_pieces_are_told, steps_are_matched, groups_hear_a_multicast, tasks_share_a_port, files_read_what_was_written, several_requests_are_in_flight,
             reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
-            files_of_others_are_modified,
+            files_of_others_are_joined,
             kept_files_are_gone_on_with,
             locks_are_exclusive, files_change_length, sources_are_read_front_to_back,
             missing_files_are_errors, direct_files_take_whole_blocks,

@@ -30,8 +30,8 @@ pub enum Open {
         /// Permission bits, before the process's mask.
         mode: u32,
     },
-    /// An existing file, to read and write anywhere.
-    Modify {
+    /// A file that another node has made and will rename, to read and write: this one takes it away, too, if it fails.
+    Join {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },

@@ -68,8 +68,10 @@ pub async fn run_and<T>(
 ) -> Result<T, Failure> {
     let begin = node.now();
     let watch = Watch::start(node, &job.control)?;
+    let mut output = None;
     let all = async {
-        let mut report = watched(node, job).await?;
+        let mut report = watched(node, job, &mut output).await?;
+        output = None;
         report.seconds = node.seconds(node.now().since(begin));
         then(report).await
     };
@@ -80,12 +82,16 @@ pub async fn run_and<T>(
     if let Err(failure) = &ended {
         watch.alarm(node, failure).await;
     }
+    // After the alarm: of what one rank takes away others must not make a reason of their own.
+    if let Some(output) = output {
+        output.discard(node).await;
+    }
     watch.end(node, ended.is_ok()).await;
     ended
 }
 
-/// The same, while others are watched, and watch.
-async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
+/// The same, while others are watched, and watch; `output` is what was opened.
+async fn watched(node: &Node, job: &Job, output: &mut Option<Output>) -> Result<Report, Failure> {
     let mut agreement = Agreement::new(node, &job.control);
     // Who sends early waits for its owner.
     let ports = Ports::bind(node);
@@ -103,18 +109,10 @@ async fn watched(node: &Node, job: &Job) -> Result<Report, Failure> {
         target => Output::open(node, target, job.resources.io).await,
     };
     // What one refuses is for all others to take away.
-    let own = opened.as_ref().ok().cloned();
-    let agreed = agreement.with(node, opened.map(|_| ((), ()))).await;
-    let Some(mut output) = own else { return Err(agreed.expect_err("it was refused here")) };
+    let opened = opened.map(|opened| (output.insert(opened), ()));
+    let (output, _) = agreement.with(node, opened).await?;
     let member = Member { node, job, inputs: Arc::new(inputs), total, ports };
-    let sorted = match agreed {
-        Ok(_) => member.sort_to(&mut output, &mut agreement).await,
-        Err(failure) => Err(failure),
-    };
-    if sorted.is_err() {
-        output.discard(node).await;
-    }
-    sorted
+    member.sort_to(output, &mut agreement).await
 }
 
 async fn open(node: &Node, job: &Job) -> Result<(Inputs, Statement), Failure> {

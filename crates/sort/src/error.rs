@@ -301,6 +301,7 @@ impl SortError {
             | SortError::Directory { file }
             | SortError::Manifest { file, .. }
             | SortError::Checkpoint { file, .. }
+            | SortError::NotTogether { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
             SortError::NoTemporaryRoom { directories, .. } => directories.first(),
             _ => None,

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use node::{DiskError, File, Node};
 use pipeline::Failure;
 
+use crate::agreement::ROOT;
 use crate::contents::Contents;
 use crate::job::{IoChoice, Job, Target};
 use crate::manifest::ListedFile;
@@ -75,6 +76,14 @@ impl Output {
         match self {
             Output::Part(part) => part.due(node),
             Output::File(_) | Output::Set(_) => own,
+        }
+    }
+
+    /// The same of what is spilled beside it, if each node spills about as much.
+    pub(crate) fn due_beside(&self, node: &Node, own: u64) -> u64 {
+        match self {
+            Output::Part(_) if node.rank() == ROOT => own.saturating_mul(u64::from(node.nodes())),
+            Output::Part(_) | Output::File(_) | Output::Set(_) => own,
         }
     }
 

@@ -73,9 +73,9 @@ pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
 }
 
 /// A file that is there is written by others, and none is made.
-pub fn files_of_others_are_modified(harness: &impl Harness) {
+pub fn files_of_others_are_joined(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let (path, how) = (place.directory.join("file"), Open::Modify { direct: false });
+        let (path, how) = (place.directory.join("file"), Open::Join { direct: false });
         let missing = node.open(&path, how).await.expect_err("it is not there");
         assert_eq!(missing.cause.kind(), std::io::ErrorKind::NotFound);
         let first = node.open(&path, create(false)).await.unwrap();

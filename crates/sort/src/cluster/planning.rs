@@ -118,6 +118,11 @@ impl<'a> Planning<'a> {
         let Some(output) = self.output else { return Ok(()) };
         let output_bytes = output.due(self.node, plan.input_bytes.unwrap_or(0));
         let (outputs, temporary) = (output.directories(), self.temporary.clone());
+        // Beside one file of all lies what all of them spill.
+        let temporary_bytes = match self.job.temporary.is_empty() {
+            true => output.due_beside(self.node, temporary_bytes),
+            false => temporary_bytes,
+        };
         let demand = Demand { outputs, output_bytes, temporary, temporary_bytes };
         demand.check(self.node).await?;
         output.reserve(self.node, output_bytes).await

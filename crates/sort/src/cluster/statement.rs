@@ -76,7 +76,9 @@ impl Statement {
             .or_else(|| differs("--stable", &self.stable, &other.stable))
             .or_else(|| differs("--exchange", &self.exchange.name(), &other.exchange.name()))
             .or_else(|| differs("a shared input", &self.shared, &other.shared))
-            .or_else(|| differs("one output for all", &self.together, &other.together))
+            .or_else(|| {
+                differs("one output for all (-o without {rank})", &self.together, &other.together)
+            })
             .or_else(|| {
                 let counts = differs("records", &self.records, &other.records);
                 counts.filter(|_| self.shared)

@@ -16,6 +16,9 @@ use crate::temporary::Temporary;
 /// Permission bits of a new output, before the process's mask: as every tool has them.
 pub(crate) const NEW_MODE: u32 = 0o666;
 
+/// The bits with which its owner can read and write it.
+const OWNER_WRITES: u32 = 0o600;
+
 /// One file under way; clones are of the same.
 #[derive(Clone)]
 pub(crate) struct OutputFile {
@@ -70,14 +73,16 @@ impl OutputFile {
     ) -> Result<OutputFile, Failure> {
         let directory = target.parent().unwrap_or(Path::new("/"));
         let mode = old.map(|metadata| metadata.mode);
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: mode.unwrap_or(NEW_MODE) };
+        // Whoever joins must be able to write, too; a read-only file becomes so at the end.
+        let draft_mode = mode.map_or(NEW_MODE, |mode| mode | OWNER_WRITES);
+        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode };
         let made = Temporary::create(node, directory, how).await;
         let made = made.map_err(|error| DiskError { path: target.clone(), ..error });
         let Temporary { file, path } = made?;
         Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, mode }) })
     }
 
-    /// The one that another node has made under that name, to become what `path` leads to.
+    /// The one that another node has made to become what `path` leads to, under that name beside it.
     pub(super) async fn join(
         node: &Node,
         path: &Path,
@@ -86,15 +91,16 @@ impl OutputFile {
     ) -> Result<OutputFile, Failure> {
         let target = node.resolve(path).await.map_err(|error| missing_directory(error, path))?;
         let draft = target.with_file_name(name);
-        let file = node.open(&draft, Open::Modify { direct: io != IoChoice::Buffered }).await;
+        let file = node.open(&draft, Open::Join { direct: io != IoChoice::Buffered }).await;
         let file = file.map_err(|error| DiskError { path: path.to_owned(), ..error })?;
         Ok(OutputFile { file, unfinished: Some(Unfinished { path: draft, target, mode: None }) })
     }
 
-    /// What it is called until it has its name.
-    pub(super) fn draft(&self) -> Option<String> {
-        let name = self.unfinished.as_ref()?.path.file_name()?;
-        Some(name.to_str()?.to_owned())
+    /// What it is called beside its target, and what its target is.
+    pub(super) fn names(&self) -> Option<(String, String)> {
+        let unfinished = self.unfinished.as_ref()?;
+        let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
+        Some((name(&unfinished.path)?, name(&unfinished.target)?))
     }
 
     /// The file that outlives the run until it becomes `target`: what is there of it, or a new one.
@@ -135,6 +141,11 @@ impl OutputFile {
         Some(if parent == Path::new("") { Path::new(".") } else { parent }.to_owned())
     }
 
+    /// What it becomes, or is.
+    pub(super) fn name(&self) -> PathBuf {
+        self.target().unwrap_or_else(|| self.file.path().to_owned())
+    }
+
     /// What it becomes, if it is a file.
     pub(super) fn target(&self) -> Option<PathBuf> {
         self.unfinished.as_ref().map(|unfinished| unfinished.target.clone())
@@ -145,6 +156,11 @@ impl OutputFile {
         if self.unfinished.is_some() {
             self.file.truncate(node, length).await.map_err(|error| self.named(error))?;
         }
+        self.sync(node).await
+    }
+
+    /// Makes what was written durable.
+    pub(super) async fn sync(&self, node: &Node) -> Result<(), Failure> {
         Ok(self.file.sync(node).await.map_err(|error| self.named(error))?)
     }
 

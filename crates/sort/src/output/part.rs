@@ -9,14 +9,15 @@
 //! Node 0 makes the file beside its target, as any output, and renames it at the end; the others open what it has
 //! made. When all know how many records they have, each knows where its own begin. A disk block in which parts meet
 //! is written once, by node 0, to whom the others send what they have of it: hosts that share a file system may cache
-//! whole blocks, and would write over each other's half.
+//! whole blocks, and would write over each other's half. The last block, if it is short, goes the same way: who writes it
+//! whole also cuts the file.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use node::{Guarded, Node, Port};
+use node::{FileKind, Guarded, Node, Port};
 use pipeline::Failure;
 
 use crate::agreement::{Agreement, ROOT};
@@ -27,6 +28,7 @@ use crate::job::Job;
 use crate::manifest::is_name;
 use crate::output::file::OutputFile;
 use crate::output::layout::Layout;
+use crate::phase::no_memory;
 use crate::stages::Left;
 
 /// Where nodes speak of their parts.
@@ -56,10 +58,10 @@ impl OutputPart {
             _ => Ok(None),
         };
         let own = made.as_ref().ok().cloned().flatten();
-        let told = made.map(|file| ((), file.and_then(|file| file.draft())));
+        let told = made.map(|file| ((), file.and_then(|file| file.names())));
         let opened = match (agreement.with(node, told).await, own) {
             (Ok(_), Some(file)) => Ok(file),
-            (Ok(((), drafts)), None) => join(node, job, path, &drafts[0]).await,
+            (Ok(((), names)), None) => join(node, job, path, names[0].as_ref()).await,
             (Err(failure), own) => {
                 if let Some(file) = own {
                     file.discard(node).await;
@@ -84,28 +86,32 @@ impl OutputPart {
         record_bytes: usize,
     ) -> Result<Layout, Failure> {
         let own: u64 = records.iter().sum();
-        let mut agreement = self.agreement(node).await;
-        let agreed = agreement.with(node, Ok(((), own))).await;
-        self.agreement.change(node, |place| *place = Some(agreement)).await;
-        let all = agreed?.1;
-        let before = all[..node.rank().0 as usize].iter().sum();
-        Ok(Layout::of_one_file(records, record_bytes).behind(before, self.bytes))
+        let tell = async |agreement: &mut Agreement| agreement.with(node, Ok(((), own))).await;
+        let ((), each) = self.speak(node, tell).await?;
+        let (came, all) = (each.iter().sum::<u64>(), self.bytes / record_bytes as u64);
+        if came != all {
+            let what = format!("which has room for {all} records, and {came} have come");
+            return Err(SortError::NotTogether { file: self.file.name(), what }.into());
+        }
+        let before = each[..node.rank().0 as usize].iter().sum();
+        // No node completes the last block by itself if it is short.
+        let whole = self.bytes.next_multiple_of(BLOCK_BYTES);
+        Ok(Layout::of_one_file(records, record_bytes).behind(before, whole))
     }
 
-    /// Gives node 0 what this one has of blocks in which parts meet; there they are written.
+    /// Gives node 0 what this one has of blocks in which parts meet, when all else is durable; there they are written.
     pub(super) async fn complete(
         &self,
         node: &Node,
         contents: &dyn Contents,
         left: Vec<Left>,
     ) -> Result<(), Failure> {
-        let mut agreement = self.agreement(node).await;
+        self.file.sync(node).await?;
         let said = serde_json::to_vec(&left).expect("numbers");
-        let all = agreement.tell_root(node, said).await;
-        self.agreement.change(node, |place| *place = Some(agreement)).await;
-        for (block, bytes) in self.blocks(&all?)? {
+        let tell = async |agreement: &mut Agreement| agreement.tell_root(node, said).await;
+        for (block, bytes) in self.blocks(&self.speak(node, tell).await?)? {
             let buffers = contents.buffers(node, 1, BLOCK_BYTES as usize);
-            let what = |cause| crate::phase::no_memory(BLOCK_BYTES as usize, &cause);
+            let what = |cause| no_memory(BLOCK_BYTES as usize, &cause);
             let mut buffer = buffers.map_err(what)?.pop().expect("one was asked for");
             let whole = 0..bytes.len();
             buffer.bytes_mut()[whole.clone()].copy_from_slice(&bytes);
@@ -118,7 +124,7 @@ impl OutputPart {
 
     /// Whole blocks, with zeros behind the end of the file, of what each node has of them.
     fn blocks(&self, said: &[Vec<u8>]) -> Result<BTreeMap<u64, Vec<u8>>, SortError> {
-        let mut blocks: BTreeMap<u64, (usize, Vec<u8>)> = BTreeMap::new();
+        let mut gathered: BTreeMap<u64, Gathered> = BTreeMap::new();
         for (rank, text) in (0..).zip(said) {
             let foreign = |what: String| SortError::Foreign { rank, what };
             let parts: Vec<Left> =
@@ -128,20 +134,21 @@ impl OutputPart {
                 if block >= self.bytes.div_ceil(BLOCK_BYTES) || end > self.length(block) {
                     return Err(foreign(format!("bytes {begin} to {end} of disk block {block}")));
                 }
-                let empty = || (0, vec![0; BLOCK_BYTES as usize]);
-                let (filled, whole) = blocks.entry(block).or_insert_with(empty);
+                let Gathered { filled, whole } = gathered.entry(block).or_default();
+                whole.resize(BLOCK_BYTES as usize, 0);
                 whole[begin..end].copy_from_slice(&bytes);
                 *filled += bytes.len();
             }
         }
-        let is_part = |(block, (filled, _)): (&u64, &(usize, _))| *filled != self.length(*block);
-        if let Some((block, (filled, _))) =
-            blocks.iter().find(|&(block, part)| is_part((block, part)))
-        {
-            let what = format!("{filled} bytes of disk block {block} have come");
-            return Err(SortError::Foreign { rank: ROOT.0, what });
+        let mut blocks = BTreeMap::new();
+        for (block, Gathered { filled, whole }) in gathered {
+            if filled != self.length(block) {
+                let what = format!("of which {filled} bytes of disk block {block} have come");
+                return Err(SortError::NotTogether { file: self.file.name(), what });
+            }
+            blocks.insert(block, whole);
         }
-        Ok(blocks.into_iter().map(|(block, (_, bytes))| (block, bytes)).collect())
+        Ok(blocks)
     }
 
     /// How long a block is, of which the last one may be short.
@@ -149,13 +156,9 @@ impl OutputPart {
         BLOCK_BYTES.min(self.bytes - block * BLOCK_BYTES) as usize
     }
 
-    /// Makes what this node has written durable, and the file as long as it is to be.
+    /// Makes the file as long as it is to be, and what node 0 wrote last durable; what others have written is.
     pub(super) async fn finish(&self, node: &Node) -> Result<(), Failure> {
-        if node.rank() == ROOT {
-            // All others have written all: they told of their last blocks.
-            return self.file.finish(node, self.bytes).await;
-        }
-        Ok(self.file.file.sync(node).await.map_err(|error| self.file.named(error))?)
+        if node.rank() == ROOT { self.file.finish(node, self.bytes).await } else { Ok(()) }
     }
 
     /// Gives the file its name.
@@ -163,41 +166,65 @@ impl OutputPart {
         if node.rank() == ROOT { self.file.commit(node).await } else { Ok(()) }
     }
 
-    async fn agreement(&self, node: &Node) -> Agreement {
+    /// Says something to the other nodes, one thing at a time.
+    async fn speak<T>(&self, node: &Node, say: impl AsyncFnOnce(&mut Agreement) -> T) -> T {
         let agreement = self.agreement.change(node, Option::take).await;
-        agreement.expect("a node speaks of its part in one place")
+        let mut agreement = agreement.expect("a node speaks of its part in one place");
+        let said = say(&mut agreement).await;
+        self.agreement.change(node, |place| *place = Some(agreement)).await;
+        said
     }
+}
+
+/// What has come of a disk block.
+#[derive(Default)]
+struct Gathered {
+    filled: usize,
+    whole: Vec<u8>,
 }
 
 /// Makes the file.
 async fn make(node: &Node, job: &Job, path: &Path) -> Result<OutputFile, Failure> {
-    let file = OutputFile::open(node, path, job.resources.io).await?;
-    if file.is_sequential() {
+    // Who opens a pipe to write waits for its reader.
+    let there = node.metadata(path).await.ok();
+    if there.is_some_and(|there| there.kind == FileKind::Sequential) {
         return Err(refused(path, "which must be a regular file"));
     }
-    Ok(file)
+    OutputFile::open(node, path, job.resources.io).await
 }
 
-/// Opens what node 0 has made.
+/// Opens what node 0 has made, which is called `names`: what it is, and what it will be.
 async fn join(
     node: &Node,
     job: &Job,
     path: &Path,
-    draft: &Option<String>,
+    names: Option<&(String, String)>,
 ) -> Result<OutputFile, Failure> {
-    let draft = draft.as_deref().filter(|draft| is_name(draft));
-    let Some(draft) = draft else {
+    let Some((draft, target)) = names.filter(|(draft, _)| is_name(draft)) else {
         let what = "it made no file".to_owned();
         return Err(SortError::Foreign { rank: ROOT.0, what }.into());
     };
-    match OutputFile::join(node, path, draft, job.resources.io).await {
-        Err(Failure::Disk(error)) if error.cause.kind() == ErrorKind::NotFound => Err(refused(
-            path,
-            "but this one does not see what rank 0 has made there: name a place that all hosts share",
-        )),
-        joined => joined,
+    let unseen =
+        "but this one does not see what rank 0 has made there: name a place that all hosts share";
+    let file = match OutputFile::join(node, path, draft, job.resources.io).await {
+        Err(Failure::Disk(error)) if error.cause.kind() == ErrorKind::NotFound => {
+            return Err(refused(path, unseen));
+        }
+        joined => joined?,
+    };
+    if file.names().is_some_and(|(_, own)| own != *target) {
+        return Err(refused(path, &format!("but rank 0 was told to write {target}")));
     }
+    // Node 0 has locked it.
+    if file.file.lock(node).await.unwrap_or(false) {
+        return Err(refused(path, APART));
+    }
+    Ok(file)
 }
+
+/// What is swept is told from what is under way by its lock.
+const APART: &str = "but locks there do not reach from host to host, so that one could take the other's files for \
+    those of a dead sort: mount it with locks";
 
 fn refused(path: &Path, what: &str) -> Failure {
     SortError::NotTogether { file: path.to_owned(), what: what.to_owned() }.into()
