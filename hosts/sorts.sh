@@ -13,7 +13,7 @@ soon=30
 
 # When a link is cut ranks notice it after 15 s and mpirun, by default, after minutes: here after 18 to 20 s, if no
 # rank has ended before (docs/cluster.md).
-case $(mpirun --version) in *') 4.'*) daemons=--mca ;; *) daemons=--prtemca ;; esac
+case $("${MPIRUN:-mpirun}" --version) in *') 4.'*) daemons=--mca ;; *) daemons=--prtemca ;; esac
 silence="$daemons oob_tcp_keepalive_time 2 $daemons oob_tcp_keepalive_intvl 3 $daemons oob_tcp_keepalive_probes 6"
 
 inputs() {
