@@ -51,7 +51,7 @@ pub(super) struct Case {
     pub sorted: Vec<u8>,
     pub has_old: bool,
     model: DiskModel,
-    late_ns: u64,
+    pub late_ns: u64,
 }
 
 /// What the runs of so many nodes with so many records hold at most: input, output, spill files, journals, and the
