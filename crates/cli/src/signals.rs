@@ -1,7 +1,7 @@
 //! Signals that end a run: which are heard, what they do, and what the process exits with.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 
 use node_mpi::exit_now;
@@ -112,7 +112,18 @@ pub fn watch(
     Ok(caught)
 }
 
+/// Whether there is nothing left to stop.
+static DONE: AtomicBool = AtomicBool::new(false);
+
+/// All is done: a signal that comes now ends a success.
+pub fn come_too_late() {
+    DONE.store(true, Ordering::SeqCst);
+}
+
 fn end(signal: i32, remove: &impl Fn()) -> ! {
+    if DONE.load(Ordering::SeqCst) {
+        exit_now(0);
+    }
     remove();
     scratch::remove_all();
     say::last(format!("gristmill: stopped by {}", name(signal)));

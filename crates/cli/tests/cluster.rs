@@ -92,6 +92,19 @@ fn the_outputs_of_all_ranks_are_listed() {
     let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions();
     assert_eq!(mode("out-0.manifest.json"), mode("out-0"), "who may read one may read the other");
     place.run("valsort out-0.manifest.json").succeeded();
+    // Fewer ranks with fewer inputs: what is left of more of them is told.
+    let again = || run(&place, 2, "sort --format gensort in-{rank} -o out-{rank}").unwrap();
+    let said = again().succeeded().err;
+    assert!(said.contains("out-2: is of an earlier sort"), "{said}");
+    std::fs::remove_file(place.path("out-2")).unwrap();
+    assert!(!again().succeeded().err.contains("earlier"));
+    // One output by two names is none for two.
+    std::os::unix::fs::symlink("link-0", place.path("link-1")).unwrap();
+    let ran = run(&place, 2, "sort --format gensort in-{rank} -o link-{rank}").unwrap();
+    let said = lines(&ran);
+    assert!(ran.code == 2 && said.len() == 1, "{said:?}");
+    assert!(said[0].contains("writes the same file"), "{said:?}");
+    assert!(!place.path("link-0").exists());
     let mut part = place.read("out-1");
     part[1234] ^= 1;
     place.write("out-1", part);

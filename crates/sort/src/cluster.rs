@@ -16,6 +16,7 @@
 mod account;
 mod building;
 mod checkpoint;
+mod claims;
 mod division;
 mod holders;
 mod listing;
@@ -111,6 +112,7 @@ async fn watched(node: &Node, job: &Job, output: &mut Option<Output>) -> Result<
     // What one refuses is for all others to take away.
     let opened = opened.map(|opened| (output.insert(opened), ()));
     let (output, _) = agreement.with(node, opened).await?;
+    claims::apart(node, &mut agreement, &[output]).await?;
     let member = Member { node, job, inputs: Arc::new(inputs), total, ports };
     member.sort_to(output, &mut agreement).await
 }

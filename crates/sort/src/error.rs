@@ -184,6 +184,16 @@ pub enum SortError {
         /// What is wrong with it.
         what: String,
     },
+    /// Two nodes were to write one output.
+    #[error(
+        "{file}: rank {rank} writes the same file; let each rank write its own, or all of them one, without {{rank}} in -o"
+    )]
+    SameOutput {
+        /// Which.
+        file: PathBuf,
+        /// Who else.
+        rank: u32,
+    },
     /// All nodes were to write one file.
     #[error(
         "{file}: all ranks are to write this file, {what}; or let each write its own: put {{rank}} in the name"
@@ -205,7 +215,7 @@ pub enum SortError {
     /// Another node does not answer any more.
     #[error(
         "rank {rank} has not been heard for {seconds} s: its process or host has died, or its link is cut; \
-         no output shows a part of itself; start again"
+         no output shows a part of itself; start again (what was kept with --resume is gone on with)"
     )]
     Silent {
         /// Which.
@@ -215,7 +225,7 @@ pub enum SortError {
     },
     /// What an earlier run left cannot be gone on with.
     #[error(
-        "{file} {what}; name another output or --tmp, or remove it to begin again",
+        "{file} {what}; name another output or --tmp, or to begin again remove .gristmill-* beside it and from --tmp, on all hosts",
         file = file.display()
     )]
     Checkpoint {
@@ -281,6 +291,7 @@ impl SortError {
             SortError::NoMemory { .. } => "no_memory",
             SortError::Garbled { .. } => "garbled",
             SortError::Foreign { .. } => "foreign",
+            SortError::SameOutput { .. } => "same_output",
             SortError::NotTogether { .. } => "not_together",
             SortError::Elsewhere { .. } => "elsewhere",
             SortError::Silent { .. } => "silent",
@@ -302,6 +313,7 @@ impl SortError {
             | SortError::Manifest { file, .. }
             | SortError::Checkpoint { file, .. }
             | SortError::NotTogether { file, .. }
+            | SortError::SameOutput { file, .. }
             | SortError::NoRoom { file, .. } => Some(file),
             SortError::NoTemporaryRoom { directories, .. } => directories.first(),
             _ => None,

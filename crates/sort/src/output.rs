@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use node::{DiskError, File, Node};
 use pipeline::Failure;
+use serde::{Deserialize, Serialize};
 
 use crate::agreement::ROOT;
 use crate::contents::Contents;
@@ -26,6 +27,13 @@ use set::OutputSet;
 
 pub(crate) use file::NEW_MODE;
 pub(crate) use layout::Layout;
+
+/// What an output under way has made in its directories: by its passing name, and the one that it will have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Claim {
+    pub draft: String,
+    pub becomes: String,
+}
 
 /// An output under way; clones are of the same.
 #[derive(Clone)]
@@ -149,6 +157,16 @@ impl Output {
                 one.directory().into_iter().collect()
             }
             Output::Set(set) => set.paths(),
+        }
+    }
+
+    /// What others would find who write the same.
+    pub(crate) fn claims(&self) -> Vec<Claim> {
+        match self {
+            Output::File(file) => file.claim().into_iter().collect(),
+            // Which all write.
+            Output::Part(_) => Vec::new(),
+            Output::Set(set) => set.claims(),
         }
     }
 

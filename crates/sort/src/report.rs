@@ -40,6 +40,13 @@ pub enum Warning {
         /// Its length at the end of the sort.
         now: u64,
     },
+    /// Outputs of an earlier sort over more nodes are there, beside those of this one.
+    Stale {
+        /// The first of them.
+        file: PathBuf,
+        /// How many.
+        count: usize,
+    },
 }
 
 impl Warning {
@@ -47,25 +54,33 @@ impl Warning {
     pub fn kind(&self) -> &'static str {
         match self {
             Warning::Grew { .. } => "input_grew",
+            Warning::Stale { .. } => "stale_output",
         }
     }
 
     /// The file it is about.
     pub fn file(&self) -> &Path {
         match self {
-            Warning::Grew { file, .. } => file,
+            Warning::Grew { file, .. } | Warning::Stale { file, .. } => file,
         }
     }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Warning::Grew { file, was, now } = self;
-        let file = file.display();
-        write!(
-            out,
-            "{file}: grew from {was} to {now} bytes while it was sorted; its first {was} were"
-        )
+        match self {
+            Warning::Grew { file, was, now } => write!(
+                out,
+                "{}: grew from {was} to {now} bytes while it was sorted; its first {was} were",
+                file.display()
+            ),
+            Warning::Stale { file, count } => write!(
+                out,
+                "{}: is of an earlier sort, which had {count} outputs more than this one; test that this one had \
+                 all inputs, and remove it",
+                file.display()
+            ),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use machine::Driver;
 use node::{Address, Buffer, Port, Rank};
 use pipeline::Control;
 use record::{Format, Order, Ties};
-use sort::{Job, Source};
+use sort::{Job, Resume, Source, Target};
 
 /// One rank cannot begin: all end with its reason, and no output is there.
 #[test]
@@ -178,5 +178,39 @@ fn a_shared_input_must_be_the_same() {
     for end in run(&driver, &job) {
         let said = end.unwrap_err().to_string();
         assert!(said.starts_with("rank 1 ") && said.contains("{rank}"), "{said}");
+    }
+}
+
+/// Two ranks whose outputs are one file, or one directory, by whatever names: nothing is written over.
+#[test]
+fn one_output_for_two_is_refused() {
+    let order = Order::gensort(Ties::Record);
+    let set = Target::Directories(vec![PathBuf::from("/set"), PathBuf::from("/more")]);
+    for (target, shown) in [(Target::Path(PathBuf::from("/out")), "/out"), (set, "manifest.json")] {
+        for resume in [false, true] {
+            if resume && shown != "/out" {
+                continue;
+            }
+            let driver = Driver::new(1, 3).sharing_disks();
+            put(&driver, 0, &draw(Pattern::Uniform, 1, 300, 100));
+            driver.disks(0).put(&PathBuf::from("/out"), b"old".to_vec());
+            for path in ["/set", "/more"] {
+                driver.disks(0).put_directory(&PathBuf::from(path));
+            }
+            let base = job(&["/in"], "", &order);
+            let mut job = Job { target: target.clone(), ..base };
+            job.resume = resume.then(|| Resume {
+                name: "/out".to_owned(),
+                sources: job.sources.clone(),
+                target: PathBuf::from("/out"),
+                temporary: vec![PathBuf::from("/tmp{rank}")],
+            });
+            for end in run(&driver, &job) {
+                let said = end.unwrap_err().to_string();
+                assert!(said.contains(shown) && said.contains("writes the same file"), "{said}");
+            }
+            assert!(driver.disks(0).get(&PathBuf::from("/out")).unwrap() == b"old");
+            assert_eq!(driver.disks(0).paths().len(), 2, "{:?}", driver.disks(0).paths());
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::{Arguments, PlanName, Prepared, check_output, prepare, resume};
 use crate::failure::{CliFailure, Exit};
 use crate::job::is_only_rank;
 use crate::launcher::Launch;
-use crate::{machine, say};
+use crate::{machine, say, signals};
 
 pub use crate::job::Job;
 
@@ -64,6 +64,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     });
     let (report, together) = ended.map_err(|failure| refused.unwrap_or(failure))?;
+    signals::come_too_late();
     if let Some(named) = named {
         named.keep();
     }

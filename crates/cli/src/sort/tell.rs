@@ -54,6 +54,10 @@ fn tell_people(arguments: &Arguments, report: &Report, together: &Together) {
         return;
     }
     let is_job = !together.parts.is_empty();
+    // It matters whether what was begun was found.
+    if arguments.resume && !arguments.json {
+        say::err(&report.reason);
+    }
     if arguments.report.is_some() {
         say::err(if is_job { ranks::table(report, together) } else { balance::table(report) });
     } else if !arguments.json

@@ -17,6 +17,7 @@ use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
 use crate::cluster::checkpoint::{Checkpoint, Epoch, Sum};
+use crate::cluster::claims;
 use crate::cluster::division::{Among, Division};
 use crate::cluster::holders::Round;
 use crate::cluster::parts::Parts;
@@ -147,7 +148,14 @@ impl Builder<'_> {
             Ok(built) => (built, Ok(((), ()))),
             Err(failure) => (None, Err(failure)),
         };
-        if let Err(failure) = agreement.with(node, told).await {
+        let told = match agreement.with(node, told).await {
+            Ok(_) => {
+                let output = built.as_ref().and_then(|built| built.output.as_deref());
+                claims::apart(node, agreement, output.as_slice()).await
+            }
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = told {
             // Nothing has come: there is nothing to go on with.
             if let Some(Built { checkpoint, .. }) = built {
                 checkpoint.remove(node).await;

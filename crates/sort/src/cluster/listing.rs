@@ -2,13 +2,16 @@
 //!
 //! Before the first output gets its name the old list goes: a list that is there is true.
 
+use std::path::PathBuf;
+
 use node::Node;
 use pipeline::Failure;
 
 use crate::agreement::{Agreement, ROOT};
 use crate::job::Job;
-use crate::manifest::{ListedFile, Manifest};
+use crate::manifest::{ListedFile, Manifest, is_part};
 use crate::output::NEW_MODE;
+use crate::report::Warning;
 use crate::text_file;
 
 /// What a rank lists: by range, since a rank may have several.
@@ -20,49 +23,75 @@ pub(super) fn here(job: &Job, files: Vec<ListedFile>) -> Vec<ListedFile> {
     files.into_iter().map(|file| ListedFile { host: host.clone(), ..file }).collect()
 }
 
+/// What is listed instead of what was.
+pub(super) struct Lists {
+    new: Vec<ListedFile>,
+    old: Vec<ListedFile>,
+}
+
 /// Agrees with all others that outputs may have their names now; what all of them list.
 pub(super) async fn gather(
     node: &Node,
     job: &Job,
     agreement: &mut Agreement,
     finished: Result<Listed, Failure>,
-) -> Result<Listed, Failure> {
+) -> Result<Lists, Failure> {
     let finished = match finished {
-        Ok(listed) => withdraw(node, job).await.map(|()| listed),
-        failed => failed,
+        Ok(listed) => withdraw(node, job).await.map(|old| (old, listed)),
+        Err(failure) => Err(failure),
     };
-    let (_, all) = agreement.with(node, finished.map(|listed| ((), listed))).await?;
+    let (old, all) = agreement.with(node, finished).await?;
     let mut all = all.concat();
     all.sort_by_key(|&(range, _)| range);
-    Ok(all)
+    Ok(Lists { new: all.into_iter().flat_map(|(_, files)| files).collect(), old })
 }
 
-/// The old list goes.
-async fn withdraw(node: &Node, job: &Job) -> Result<(), Failure> {
-    let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else { return Ok(()) };
+/// The old list goes; what it had.
+async fn withdraw(node: &Node, job: &Job) -> Result<Vec<ListedFile>, Failure> {
+    let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
+        return Ok(Vec::new());
+    };
+    let old = Manifest::read_from(node, &listing.path).await.ok().flatten();
     match node.remove(&listing.path).await {
         Err(error) if error.cause.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
+        _ => Ok(old.map(|old| old.files).unwrap_or_default()),
     }
 }
 
-/// Shows the new one, when all outputs have their names.
+/// Outputs of more ranks, or of other names, that an earlier sort has left.
+async fn stale(node: &Node, lists: &Lists) -> Option<Warning> {
+    let is_new = |old: &ListedFile| lists.new.iter().any(|new| new.path == old.path);
+    let mut stale = Vec::new();
+    // Files of sets go with their set.
+    for old in lists.old.iter().filter(|old| !is_new(old) && !is_part(&old.path)) {
+        let path = PathBuf::from(&old.path);
+        let is_elsewhere = lists.new.iter().all(|new| new.host != old.host);
+        if is_elsewhere || node.metadata(&path).await.is_ok() {
+            stale.push(path);
+        }
+    }
+    let count = stale.len();
+    stale.into_iter().next().map(|file| Warning::Stale { file, count })
+}
+
+/// Shows the new one, when all outputs have their names; what of the old ones is still there.
 pub(super) async fn show(
     node: &Node,
     job: &Job,
     agreement: &mut Agreement,
-    all: Listed,
-) -> Result<(), Failure> {
+    lists: Lists,
+) -> Result<Option<Warning>, Failure> {
     let shown = async {
         let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
-            return Ok(((), ()));
+            return Ok((None, ()));
         };
+        let stale = stale(node, &lists).await;
         let path = node.resolve(&listing.path).await?;
         let directory = path.parent().unwrap_or(&path);
         let mut manifest = Manifest::new(&*job.contents, directory);
-        all.into_iter().flat_map(|(_, files)| files).for_each(|file| manifest.add(file));
+        lists.new.into_iter().for_each(|file| manifest.add(file));
         text_file::put(node, &path, manifest.text(), NEW_MODE).await?;
-        Ok(((), ()))
+        Ok((stale, ()))
     };
-    agreement.with(node, shown.await).await.map(drop)
+    Ok(agreement.with(node, shown.await).await?.0)
 }

@@ -57,7 +57,7 @@ impl Member<'_> {
         let listed = listing::gather(node, self.job, agreement, finished).await?;
         let named = output.name(node).await;
         agreement.with(node, named.map(|()| ((), ()))).await?;
-        listing::show(node, self.job, agreement, listed).await?;
+        report.warnings.extend(listing::show(node, self.job, agreement, listed).await?);
         Ok(report)
     }
 

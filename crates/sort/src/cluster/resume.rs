@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::Agreement;
 use crate::cluster::building::{Builder, Common};
 use crate::cluster::checkpoint::{Begun, Checkpoint, Sum};
-
+use crate::cluster::claims;
 use crate::cluster::listing::{self, Listed};
 use crate::cluster::parts::Opener;
 use crate::cluster::range::Built;
@@ -35,7 +35,7 @@ use crate::input::Inputs;
 use crate::job::{Job, Resume};
 use crate::manifest::ListedFile;
 use crate::phase::{Outcome, Run, add_up};
-use crate::report::{RankReport, Report, SampleCost};
+use crate::report::{RankReport, Report, SampleCost, Warning};
 use crate::stages::{Span, Tally};
 
 /// What became of a range, told to all.
@@ -110,6 +110,9 @@ pub(super) async fn run(
     let reopened = reopen(&builder, mine).await;
     built.extend(agreement.with(node, reopened.map(|built| (built, ()))).await?.0);
     built.sort_by_key(|built| built.checkpoint.begun.range);
+    // Those that were there, too.
+    let outputs: Vec<_> = built.iter().filter_map(|built| built.output.as_deref()).collect();
+    claims::apart(node, agreement, &outputs).await?;
     let mut sorted = Vec::new();
     for built in &mut built {
         let written = write(&builder, built).await;
@@ -122,7 +125,7 @@ pub(super) async fn run(
     for part in &builder.parts.mine {
         report.warnings.extend(part.grown(node).await);
     }
-    finish(node, job, agreement, built, listed).await?;
+    report.warnings.extend(finish(node, job, agreement, built, listed).await?);
     // Nobody goes on with copies of ranges that were built again elsewhere.
     for checkpoint in others {
         checkpoint.remove(node).await;
@@ -190,7 +193,7 @@ async fn settle(
     let total: u64 = builder.common.parts.iter().map(|part| part.records).sum();
     let reason = match builder.went_on {
         true => format!("went on with what was kept of {total} records"),
-        false => "all that is done is kept on disk, to be gone on with".to_owned(),
+        false => "began anew: nothing was kept of an earlier run".to_owned(),
     };
     let mut report =
         run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })?;
@@ -236,7 +239,7 @@ async fn finish(
     agreement: &mut Agreement,
     built: Vec<Built>,
     listed: Listed,
-) -> Result<(), Failure> {
+) -> Result<Option<Warning>, Failure> {
     let finished = async {
         for built in &built {
             let bytes = built.checkpoint.came().records * built.plan.record_bytes as u64;
@@ -254,10 +257,10 @@ async fn finish(
         Ok(((), ()))
     };
     agreement.with(node, named.await).await?;
-    listing::show(node, job, agreement, listed).await?;
+    let stale = listing::show(node, job, agreement, listed).await?;
     for Built { checkpoint, spill, .. } in built {
         checkpoint.remove(node).await;
         spill.remove(node).await;
     }
-    Ok(())
+    Ok(stale)
 }

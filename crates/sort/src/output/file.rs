@@ -11,6 +11,7 @@ use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::job::IoChoice;
+use crate::output::Claim;
 use crate::temporary::Temporary;
 
 /// Permission bits of a new output, before the process's mask: as every tool has them.
@@ -97,10 +98,10 @@ impl OutputFile {
     }
 
     /// What it is called beside its target, and what its target is.
-    pub(super) fn names(&self) -> Option<(String, String)> {
+    pub(super) fn claim(&self) -> Option<Claim> {
         let unfinished = self.unfinished.as_ref()?;
         let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
-        Some((name(&unfinished.path)?, name(&unfinished.target)?))
+        Some(Claim { draft: name(&unfinished.path)?, becomes: name(&unfinished.target)? })
     }
 
     /// The file that outlives the run until it becomes `target`: what is there of it, or a new one.

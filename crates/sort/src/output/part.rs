@@ -26,6 +26,7 @@ use crate::error::SortError;
 use crate::input::BLOCK_BYTES;
 use crate::job::Job;
 use crate::manifest::is_name;
+use crate::output::Claim;
 use crate::output::file::OutputFile;
 use crate::output::layout::Layout;
 use crate::phase::no_memory;
@@ -58,10 +59,10 @@ impl OutputPart {
             _ => Ok(None),
         };
         let own = made.as_ref().ok().cloned().flatten();
-        let told = made.map(|file| ((), file.and_then(|file| file.names())));
+        let told = made.map(|file| ((), file.and_then(|file| file.claim())));
         let opened = match (agreement.with(node, told).await, own) {
             (Ok(_), Some(file)) => Ok(file),
-            (Ok(((), names)), None) => join(node, job, path, names[0].as_ref()).await,
+            (Ok(((), made)), None) => join(node, job, path, made[0].as_ref()).await,
             (Err(failure), own) => {
                 if let Some(file) = own {
                     file.discard(node).await;
@@ -193,14 +194,14 @@ async fn make(node: &Node, job: &Job, path: &Path) -> Result<OutputFile, Failure
     OutputFile::open(node, path, job.resources.io).await
 }
 
-/// Opens what node 0 has made, which is called `names`: what it is, and what it will be.
+/// Opens what node 0 has made.
 async fn join(
     node: &Node,
     job: &Job,
     path: &Path,
-    names: Option<&(String, String)>,
+    made: Option<&Claim>,
 ) -> Result<OutputFile, Failure> {
-    let Some((draft, target)) = names.filter(|(draft, _)| is_name(draft)) else {
+    let Some(Claim { draft, becomes }) = made.filter(|made| is_name(&made.draft)) else {
         let what = "it made no file".to_owned();
         return Err(SortError::Foreign { rank: ROOT.0, what }.into());
     };
@@ -212,8 +213,8 @@ async fn join(
         }
         joined => joined?,
     };
-    if file.names().is_some_and(|(_, own)| own != *target) {
-        return Err(refused(path, &format!("but rank 0 was told to write {target}")));
+    if file.claim().is_some_and(|own| own.becomes != *becomes) {
+        return Err(refused(path, &format!("but rank 0 was told to write {becomes}")));
     }
     // Node 0 has locked it.
     if file.file.lock(node).await.unwrap_or(false) {

@@ -26,6 +26,7 @@ use crate::contents::Contents;
 use crate::error::SortError;
 use crate::job::IoChoice;
 use crate::manifest::{ListedFile, Manifest, part_name};
+use crate::output::Claim;
 use crate::stages::Span;
 use crate::temporary::Temporary;
 use crate::text_file;
@@ -218,6 +219,14 @@ impl OutputSet {
             let parts = state.parts.iter().map(|part| &part.temporary);
             parts.chain(state.spares.iter().flatten()).all(|one| one.file.is_direct())
         })
+    }
+
+    /// What was made in each directory before it is known what goes there.
+    pub(super) fn claims(&self) -> Vec<Claim> {
+        let name = |spare: &Temporary| Some(spare.path.file_name()?.to_string_lossy().into_owned());
+        let claim = |draft| Claim { draft, becomes: Manifest::NAME.to_owned() };
+        self.shared
+            .look(|state| state.spares.iter().flatten().filter_map(name).map(claim).collect())
     }
 
     /// Says what each file holds.
