@@ -144,7 +144,20 @@ pub struct Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "stuck (seed {}): {}", self.seed, self.waiting.join("; "))?;
+        // Tasks of many nodes have the same names.
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for waiting in &self.waiting {
+            match counts.iter_mut().find(|(known, _)| known == waiting) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((waiting, 1)),
+            }
+        }
+        let shown = counts.into_iter().map(|(waiting, count)| match count {
+            1 => waiting.to_owned(),
+            many => format!("{waiting} ({many} times)"),
+        });
+        let shown: Vec<String> = shown.collect();
+        write!(out, "stuck (seed {}): {}", self.seed, shown.join("; "))?;
         match self.tasks - self.waiting.len() {
             0 => Ok(()),
             more => write!(out, "; and {more} more"),

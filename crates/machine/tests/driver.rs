@@ -34,12 +34,15 @@ fn a_seed_is_a_schedule() {
 fn tasks_that_wait_for_ever_are_named() {
     let stuck = Driver::new(3, 2).run(|node| async move {
         let queue: Queue<u32> = Queue::new(&node, "letters that never come", 1, 1);
-        queue.pop(&node).await
+        let reads = |node: Node| async move { queue.pop(&node).await };
+        node.spawn("reader", reads).wait(&node).await
     });
     let stuck = stuck.unwrap_err();
-    assert_eq!(stuck.waiting.len(), 2);
-    assert_eq!(stuck.waiting[0], "node 0 waits for letters that never come");
-    assert!(stuck.to_string().contains("seed 3"));
+    assert_eq!(stuck.waiting.len(), 4);
+    assert_eq!(stuck.waiting[0], "node 0 waits for end of a task");
+    let said = stuck.to_string();
+    assert!(said.contains("seed 3"));
+    assert!(said.contains("reader waits for letters that never come (2 times)"), "{said}");
 }
 
 #[test]
