@@ -13,7 +13,7 @@
 #   hosts.sh killhost hK              kill -9 of all it runs, its /dev/shm is lost; up again at once, with its disk
 #   hosts.sh memory hK BYTES          what its processes together may hold, page cache included
 #   hosts.sh clear hK                 no rate, no cut, no memory limit
-#   hosts.sh down                     ends and removes all that `up` and later commands made
+#   hosts.sh down                     ends and removes all that `up` and later commands made, scratch disks with their files
 #   hosts.sh check                    says in one line whether this machine can; exit 0 or 1
 #   hosts.sh need                     installs what is missing (Debian, Ubuntu)
 #
