@@ -104,6 +104,8 @@ fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) 
         ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> ")
     };
     let (begin, mut terminal) = (Instant::now(), Some(terminal));
+    // The library's own would be the first to be drawn.
+    bar.set_style(style(unknown));
     while wait(ended) {
         let step = job.step(control, Instant::now());
         if begin.elapsed() < DELAY || step.phase.is_empty() {

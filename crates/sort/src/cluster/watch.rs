@@ -24,6 +24,10 @@ pub const WATCH: Port = Port(102);
 /// How often a rank tells that it is alive.
 const BEAT_S: f64 = 1.0;
 
+/// In its first seconds it does so more often, that rank 0 knows early how much all have to do.
+const EARLY_BEATS: u32 = 8;
+const EARLY_SHARE: u64 = 4;
+
 /// A rank is silent when so many beats did not come: long enough for a machine that is very busy, and short
 /// enough for a sort to end within half a minute.
 const SILENT_BEATS: u64 = 15;
@@ -142,6 +146,8 @@ struct Others {
     /// Who is done.
     done: Vec<bool>,
     beat: u64,
+    /// Beats that come early.
+    early: u32,
     next: Time,
 }
 
@@ -153,7 +159,7 @@ impl Others {
         let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(first));
         let done = (0..node.nodes()).map(|rank| Rank(rank) == node.rank()).collect();
         let (heard, beat) = (heard.collect(), ticks(BEAT_S));
-        Others { control, port: hours.port, heard, done, beat, next: now }
+        Others { control, port: hours.port, heard, done, beat, early: EARLY_BEATS, next: now }
     }
 
     async fn watch(&mut self, node: &Node) {
@@ -190,7 +196,9 @@ impl Others {
             let words = if rank == FIRST { &told[..] } else { &[HERE] };
             node.send(Address { rank, port: self.port }, words).await;
         }
-        self.next = now.after(self.beat);
+        let is_early = self.early > 0;
+        self.early = self.early.saturating_sub(1);
+        self.next = now.after(if is_early { self.beat / EARLY_SHARE } else { self.beat });
         let silence = SILENT_BEATS * self.beat;
         for (rank, heard) in (0..).zip(&mut self.heard) {
             if heard.is_some_and(|heard| now.since(heard) > silence) {
