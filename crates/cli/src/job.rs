@@ -148,7 +148,9 @@ impl Job {
             Err(failure) => failure,
         };
         failure.tell();
-        let most = if self.session.silent(SILENCE).is_empty() { PARTING } else { HOLD };
+        // Who stood still has heard nobody since, and knows of the silence from the others alone.
+        let is_out_of_reach = failure.kind == "silent" || !self.session.silent(SILENCE).is_empty();
+        let most = if is_out_of_reach { HOLD } else { PARTING };
         if self.part(most).is_none() {
             self.session.abort(failure.code.into());
         }

@@ -29,7 +29,7 @@ use grain::{Timing, Verdict};
 use machine::{Driver, RunError, Watch};
 use node::Time;
 use pipeline::{Control, Failure};
-use sort::Job;
+use sort::{ExchangeKind, Job};
 
 use crate::error::LabError;
 use crate::place::Place;
@@ -227,7 +227,8 @@ fn sort_on<'a>(driver: &'a Driver, case: &Case, name: &'static str) -> Result<Ra
     // A sort that goes on for longer hangs. In rounds each chunk waits for a turn of all nodes, and may be one record.
     let records = case.sorted.len() / case.job.contents.record_bytes();
     let turns = (records * case.parts.len()) as u64;
-    let late = turns * ROUND_MESSAGES * case.late_ns;
+    let late_ns = if case.job.exchange == ExchangeKind::Rounds { case.late_ns } else { 0 };
+    let late = turns * ROUND_MESSAGES * late_ns;
     driver.end_by(driver.now().after(LONGEST + late));
     let job = case.job.clone();
     let program = move |node: node::Node| {

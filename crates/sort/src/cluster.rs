@@ -80,11 +80,16 @@ pub async fn run_and<T>(
         Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
         failure => failure,
     });
+    // Others wait while a rank takes away what is its own. But of what it takes away of theirs, before they have
+    // heard why, they would make a reason of their own.
+    let (theirs, own) = output.into_iter().partition::<Vec<_>, _>(Output::is_part);
+    for output in own {
+        output.discard(node).await;
+    }
     if let Err(failure) = &ended {
         watch.alarm(node, failure).await;
     }
-    // After the alarm: of what one rank takes away others must not make a reason of their own.
-    if let Some(output) = output {
+    for output in theirs {
         output.discard(node).await;
     }
     watch.end(node, ended.is_ok()).await;

@@ -241,6 +241,11 @@ impl Output {
         !matches!(self, Output::Set(_))
     }
 
+    /// Whether other nodes write the same file.
+    pub(crate) fn is_part(&self) -> bool {
+        matches!(self, Output::Part(_))
+    }
+
     /// Whether it is written front to back only.
     pub(crate) fn is_sequential(&self) -> bool {
         matches!(self, Output::File(file) if file.is_sequential())

@@ -76,8 +76,8 @@ impl fmt::Display for Warning {
             ),
             Warning::Stale { file, count } => write!(
                 out,
-                "{}: is of an earlier sort, which had {count} outputs more than this one; test that this one had \
-                 all inputs, and remove it",
+                "{}: is of an earlier sort, with {count} outputs that this one has not; test that this one had \
+                 all inputs, and remove what is still there",
                 file.display()
             ),
         }

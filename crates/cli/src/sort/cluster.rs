@@ -64,7 +64,6 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     });
     let (report, together) = ended.map_err(|failure| refused.unwrap_or(failure))?;
-    signals::come_too_late();
     if let Some(named) = named {
         named.keep();
     }
@@ -75,6 +74,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         write_report(&own, &report, &together)
             .inspect_err(|failure| say::err(format!("gristmill: {}", failure.message)))?;
     }
+    signals::come_too_late();
     Ok(Exit::Done)
 }
 

@@ -54,8 +54,8 @@ fn tell_people(arguments: &Arguments, report: &Report, together: &Together) {
         return;
     }
     let is_job = !together.parts.is_empty();
-    // It matters whether what was begun was found.
-    if arguments.resume && !arguments.json {
+    // It matters whether what was begun was found; the table of one process says so.
+    if arguments.resume && !arguments.json && (is_job || arguments.report.is_none()) {
         say::err(&report.reason);
     }
     if arguments.report.is_some() {

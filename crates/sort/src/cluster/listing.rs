@@ -59,13 +59,14 @@ async fn withdraw(node: &Node, job: &Job) -> Result<Vec<ListedFile>, Failure> {
 }
 
 /// Outputs of more ranks, or of other names, that an earlier sort has left.
-async fn stale(node: &Node, lists: &Lists) -> Option<Warning> {
+async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warning> {
     let is_new = |old: &ListedFile| lists.new.iter().any(|new| new.path == old.path);
     let mut stale = Vec::new();
     // Files of sets go with their set.
     for old in lists.old.iter().filter(|old| !is_new(old) && !is_part(&old.path)) {
         let path = PathBuf::from(&old.path);
-        let is_elsewhere = lists.new.iter().all(|new| new.host != old.host);
+        // On another host it cannot be looked for.
+        let is_elsewhere = old.host.as_ref() != here;
         if is_elsewhere || node.metadata(&path).await.is_ok() {
             stale.push(path);
         }
@@ -85,7 +86,7 @@ pub(super) async fn show(
         let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
             return Ok((None, ()));
         };
-        let stale = stale(node, &lists).await;
+        let stale = stale(node, &lists, Some(&listing.host)).await;
         let path = node.resolve(&listing.path).await?;
         let directory = path.parent().unwrap_or(&path);
         let mut manifest = Manifest::new(&*job.contents, directory);

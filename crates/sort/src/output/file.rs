@@ -171,7 +171,8 @@ impl OutputFile {
             if let Some(mode) = unfinished.mode {
                 self.file.set_mode(node, mode).await.map_err(|error| self.named(error))?;
             }
-            node.rename(&unfinished.path, &unfinished.target).await?;
+            let renamed = node.rename(&unfinished.path, &unfinished.target).await;
+            renamed.map_err(|error| self.named(error))?;
             self.unfinished = None;
         }
         Ok(())

@@ -221,12 +221,13 @@ impl OutputSet {
         })
     }
 
-    /// What was made in each directory before it is known what goes there.
+    /// What was made in the first directory, where the manifest will be.
     pub(super) fn claims(&self) -> Vec<Claim> {
         let name = |spare: &Temporary| Some(spare.path.file_name()?.to_string_lossy().into_owned());
         let claim = |draft| Claim { draft, becomes: Manifest::NAME.to_owned() };
-        self.shared
-            .look(|state| state.spares.iter().flatten().filter_map(name).map(claim).collect())
+        self.shared.look(|state| {
+            state.spares.iter().flatten().take(1).filter_map(name).map(claim).collect()
+        })
     }
 
     /// Says what each file holds.
