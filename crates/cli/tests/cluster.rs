@@ -2,59 +2,18 @@
 //! is no MPI. Several hosts: hosts/sort.sh.
 
 mod common;
-#[path = "../../node-mpi/tests/common/launch.rs"]
-mod launch;
+#[path = "common/ranks.rs"]
+mod ranks;
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use common::{GRISTMILL, Place, RECORD_BYTES, Ran, sorted};
-
-/// A failure ends the job within that time.
-const SOON: Duration = Duration::from_secs(30);
-
-/// A sort on so many ranks in a place, to be started.
-fn command(place: &Place, ranks: u32, arguments: &str) -> Option<Command> {
-    let mut command = launch::launcher(ranks, "gristmill sort")?;
-    command.arg(GRISTMILL).args(arguments.split_whitespace()).current_dir(place.path("."));
-    Some(command)
-}
-
-fn start(place: &Place, ranks: u32, arguments: &str) -> Option<Child> {
-    Some(command(place, ranks, arguments)?.spawn().unwrap())
-}
-
-fn run(place: &Place, ranks: u32, arguments: &str) -> Option<Ran> {
-    Some(Ran::from(launch::ended(start(place, ranks, arguments)?)))
-}
-
-/// A place with an input for each rank; all of them together.
-fn inputs(ranks: u32, records: u64) -> (Place, Vec<u8>) {
-    let place = Place::new();
-    let mut all = Vec::new();
-    for rank in 0..u64::from(ranks) {
-        let begin = rank * records;
-        place.run(&format!("gensort -b{begin} {records} in-{rank}")).succeeded();
-        all.extend(place.read(&format!("in-{rank}")));
-    }
-    (place, all)
-}
-
-fn outputs(place: &Place, ranks: u32) -> Vec<u8> {
-    (0..ranks).flat_map(|rank| place.read(&format!("out-{rank}"))).collect()
-}
-
-/// The lines that Gristmill, not the launcher, has said.
-fn lines(ran: &Ran) -> Vec<&str> {
-    ran.err.lines().filter(|line| line.contains("gristmill: ")).collect()
-}
+use common::{Place, RECORD_BYTES, Ran, sorted};
+use ranks::{command, inputs, launch, lines, outputs, run, start};
 
 #[test]
 fn ranks_sort_what_each_of_them_has() {
@@ -230,69 +189,6 @@ fn a_rank_may_be_alone() {
     assert!(outputs(&place, 1) == sorted(&all, RECORD_BYTES));
 }
 
-/// A rank is killed: the job ends soon, the old outputs stay, and what the survivors made is gone.
-#[test]
-fn a_killed_rank_ends_the_job() {
-    let (place, _) = inputs(2, 2_000_000);
-    for rank in 0..2 {
-        place.write(&format!("out-{rank}"), "old");
-    }
-    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
-    let Some(mut job) = start(&place, 2, sort) else { return };
-    place.wait_for_output(&mut job);
-    let begun = Instant::now();
-    kill_process(rank_of(&job, 1), Signal::KILL).unwrap();
-    let ran = Ran::from(launch::ended(job));
-    assert!(ran.code != 0 && begun.elapsed() < SOON, "{ran:?} after {:?}", begun.elapsed());
-    // Rank 0 says it, if the launcher lets it, and nobody else.
-    assert!(lines(&ran).len() <= 1, "{}", ran.err);
-    for rank in 0..2 {
-        assert_eq!(place.read(&format!("out-{rank}")), b"old");
-    }
-    // The killed one's files are swept by the next sort there.
-    run(&place, 2, sort).unwrap().succeeded();
-    assert!(place.unfinished().is_empty());
-}
-
-/// The one who made the file of all is killed: the others know of it, and take it away.
-#[test]
-fn survivors_take_away_what_the_killed_one_made() {
-    let place = Place::with_records(4_000_000);
-    place.write("out", "old");
-    let sort = "sort --format gensort in -o out -S 64M -T tmp";
-    std::fs::create_dir(place.path("tmp")).unwrap();
-    let Some(mut job) = start(&place, 2, sort) else { return };
-    // Both spill: so both have opened the output.
-    let spills = || std::fs::read_dir(place.path("tmp")).unwrap().count();
-    while spills() < 2 {
-        assert_eq!(job.try_wait().unwrap(), None, "it ended before it spilled");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    kill_process(rank_of(&job, 0), Signal::KILL).unwrap();
-    let ran = Ran::from(launch::ended(job));
-    assert!(ran.code != 0, "{ran:?}");
-    assert_eq!(place.read("out"), b"old");
-    assert!(place.unfinished().is_empty(), "{:?}", place.names());
-}
-
-/// Of a job that a signal ends one line tells, and one object.
-#[test]
-fn a_signal_is_told_once() {
-    let (place, _) = inputs(3, 3_000_000);
-    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --json";
-    let Some(mut job) = start(&place, 3, sort) else { return };
-    place.wait_for_output(&mut job);
-    kill_process(Pid::from_child(&job), Signal::TERM).unwrap();
-    let ran = Ran::from(launch::ended(job));
-    // The launcher takes its time: the sort may have ended, and be telling what it did.
-    if ran.out.windows(9).any(|at| at == b"\"records\"") {
-        return common::skip("the sort had ended before the signal came");
-    }
-    assert!(ran.code != 0 && lines(&ran).len() <= 1, "{ran:?}");
-    assert!(ran.out.is_empty() || ran.json()["error"]["kind"] == "stopped", "{ran:?}");
-    assert!(place.unfinished().is_empty(), "{:?}", place.names());
-}
-
 /// What is wrong with the command line, or with the installation, is the same for all ranks.
 #[test]
 fn what_ranks_know_before_they_meet_is_told_once() {
@@ -403,43 +299,4 @@ fn progress_is_that_of_all() {
         }
     }
     panic!("no line had what all ranks do");
-}
-
-/// A rank hangs: the launcher sees nothing, the other rank names it and ends the job.
-#[test]
-fn a_rank_that_hangs_is_named_and_ends_the_job() {
-    let (place, _) = inputs(2, 2_000_000);
-    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
-    let Some(mut job) = start(&place, 2, sort) else { return };
-    place.wait_for_output(&mut job);
-    kill_process(rank_of(&job, 1), Signal::STOP).unwrap();
-    let ran = Ran::from(launch::ended(job));
-    assert_eq!(ran.code, 2, "{ran:?}");
-    // The launcher wakes the other one to end it, which may then say that it was stopped.
-    let said = lines(&ran);
-    assert!(said.first().is_some_and(|line| line.contains("not been heard for 15 s")), "{said:?}");
-}
-
-/// A rank among the processes that the launcher has started: of Open MPI its children, of others a child's.
-fn rank_of(job: &Child, rank: u32) -> Pid {
-    let children = |id: i32| {
-        let tasks = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
-        let ids = tasks.unwrap_or_default();
-        ids.split_whitespace().map(|id| id.parse().unwrap()).collect::<Vec<i32>>()
-    };
-    let names = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
-    let variables = names.map(|name| format!("{name}={rank}"));
-    let is_rank = |id: &i32| {
-        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        let mut all = environment.split(|&byte| byte == 0);
-        std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path.ends_with("gristmill"))
-            && all.any(|one| variables.iter().any(|variable| variable.as_bytes() == one))
-    };
-    let mut all = vec![job.id() as i32];
-    for at in 0.. {
-        let Some(&id) = all.get(at) else { break };
-        all.extend(children(id));
-    }
-    let rank = all.into_iter().find(is_rank).expect("the rank is at work");
-    Pid::from_raw(rank).unwrap()
 }

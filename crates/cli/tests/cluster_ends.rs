@@ -1,0 +1,94 @@
+//! How a job of several ranks ends that does not succeed; skipped, with a line that says why, where there is no MPI.
+//! Several hosts: hosts/sort.sh, hosts/kills.sh.
+
+mod common;
+#[path = "common/ranks.rs"]
+mod ranks;
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use common::{Place, Ran};
+use ranks::{inputs, launch, lines, rank_of, run, start};
+
+/// A failure ends the job within that time.
+const SOON: Duration = Duration::from_secs(30);
+
+/// A rank is killed: the job ends soon, the old outputs stay, and what the survivors made is gone.
+#[test]
+fn a_killed_rank_ends_the_job() {
+    let (place, _) = inputs(2, 2_000_000);
+    for rank in 0..2 {
+        place.write(&format!("out-{rank}"), "old");
+    }
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    place.wait_for_output(&mut job);
+    let begun = Instant::now();
+    kill_process(rank_of(&job, 1), Signal::KILL).unwrap();
+    let ran = Ran::from(launch::ended(job));
+    assert!(ran.code != 0 && begun.elapsed() < SOON, "{ran:?} after {:?}", begun.elapsed());
+    // Rank 0 says it, if the launcher lets it, and nobody else.
+    assert!(lines(&ran).len() <= 1, "{}", ran.err);
+    for rank in 0..2 {
+        assert_eq!(place.read(&format!("out-{rank}")), b"old");
+    }
+    // The killed one's files are swept by the next sort there.
+    run(&place, 2, sort).unwrap().succeeded();
+    assert!(place.unfinished().is_empty());
+}
+
+/// The one who made the file of all is killed: the others know of it, and take it away.
+#[test]
+fn survivors_take_away_what_the_killed_one_made() {
+    let place = Place::with_records(4_000_000);
+    place.write("out", "old");
+    let sort = "sort --format gensort in -o out -S 64M -T tmp";
+    std::fs::create_dir(place.path("tmp")).unwrap();
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    // Both spill: so both have opened the output.
+    let spills = || std::fs::read_dir(place.path("tmp")).unwrap().count();
+    while spills() < 2 {
+        assert_eq!(job.try_wait().unwrap(), None, "it ended before it spilled");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    kill_process(rank_of(&job, 0), Signal::KILL).unwrap();
+    let ran = Ran::from(launch::ended(job));
+    assert!(ran.code != 0, "{ran:?}");
+    assert_eq!(place.read("out"), b"old");
+    assert!(place.unfinished().is_empty(), "{:?}", place.names());
+}
+
+/// Of a job that a signal ends one line tells, and one object.
+#[test]
+fn a_signal_is_told_once() {
+    let (place, _) = inputs(3, 3_000_000);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --json";
+    let Some(mut job) = start(&place, 3, sort) else { return };
+    place.wait_for_output(&mut job);
+    kill_process(Pid::from_child(&job), Signal::TERM).unwrap();
+    let ran = Ran::from(launch::ended(job));
+    // The launcher takes its time: the sort may have ended, and be telling what it did.
+    if ran.out.windows(9).any(|at| at == b"\"records\"") {
+        return common::skip("the sort had ended before the signal came");
+    }
+    assert!(ran.code != 0 && lines(&ran).len() <= 1, "{ran:?}");
+    assert!(ran.out.is_empty() || ran.json()["error"]["kind"] == "stopped", "{ran:?}");
+    assert!(place.unfinished().is_empty(), "{:?}", place.names());
+}
+
+/// A rank hangs: the launcher sees nothing, the other rank names it and ends the job.
+#[test]
+fn a_rank_that_hangs_is_named_and_ends_the_job() {
+    let (place, _) = inputs(2, 2_000_000);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    place.wait_for_output(&mut job);
+    kill_process(rank_of(&job, 1), Signal::STOP).unwrap();
+    let ran = Ran::from(launch::ended(job));
+    assert_eq!(ran.code, 2, "{ran:?}");
+    // The launcher wakes the other one to end it, which may then say that it was stopped.
+    let said = lines(&ran);
+    assert!(said.first().is_some_and(|line| line.contains("not been heard for 15 s")), "{said:?}");
+}
