@@ -275,7 +275,7 @@ fn rank_0_tells_for_all() {
     assert!(outputs(&place, 2) == sorted(&all, RECORD_BYTES));
 }
 
-/// Rank 0 alone shows progress, for all: once each has told how far it is, which it does every second, there is a
+/// Rank 0 alone shows progress, for all: once each has told how far it is, which it does soon and then every second, there is a
 /// whole. A fast machine needs more records for that.
 #[test]
 fn progress_is_that_of_all() {

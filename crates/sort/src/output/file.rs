@@ -74,9 +74,7 @@ impl OutputFile {
     ) -> Result<OutputFile, Failure> {
         let directory = target.parent().unwrap_or(Path::new("/"));
         let mode = old.map(|metadata| metadata.mode);
-        // Whoever joins must be able to write, too; a read-only file becomes so at the end.
-        let draft_mode = mode.map_or(NEW_MODE, |mode| mode | OWNER_WRITES);
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode };
+        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode(mode) };
         let made = Temporary::create(node, directory, how).await;
         let made = made.map_err(|error| DiskError { path: target.clone(), ..error });
         let Temporary { file, path } = made?;
@@ -116,7 +114,7 @@ impl OutputFile {
             return Err(SortError::Directory { file: target.to_owned() }.into());
         }
         let mode = old.map(|metadata| metadata.mode);
-        let how = Open::Keep { direct: io != IoChoice::Buffered, mode: mode.unwrap_or(NEW_MODE) };
+        let how = Open::Keep { direct: io != IoChoice::Buffered, mode: draft_mode(mode) };
         let file = node.open(&path, how).await;
         let file = file.map_err(|error| DiskError { path: target.to_owned(), ..error })?;
         let target = target.to_owned();
@@ -207,6 +205,12 @@ async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskEr
         Err(error) if error.cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         metadata => metadata.map(Some),
     }
+}
+
+/// The mode of what will have that one in the end, if it is given: whoever joins or goes on with it must be able to
+/// write, and a read-only file becomes so at the end.
+fn draft_mode(mode: Option<u32>) -> u32 {
+    mode.map_or(NEW_MODE, |mode| mode | OWNER_WRITES)
 }
 
 /// A name whose directory is missing is to be created, not found.
