@@ -14,7 +14,7 @@ use pipeline::{Control, Failure};
 
 use crate::failure::{CliFailure, Exit};
 use crate::progress::{Progress, wait};
-use crate::{say, scratch};
+use crate::{say, scratch, signals};
 
 /// What launchers say of how many ranks there are: one alone needs no MPI.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
@@ -39,8 +39,20 @@ const PARTING: Duration = Duration::from_secs(3);
 /// After a success they do: then nothing is left but to say good-bye, and rank 0 to write a report.
 const GOOD_BYE: Duration = Duration::from_secs(60);
 
-/// Ranks at work are heard every second. Who was not heard for that long is out of reach, and named when the job ends.
+/// Ranks at work are heard every second at least. Who was not heard for that long is out of reach, and named when the
+/// job ends.
 const SILENCE: Duration = Duration::from_secs(5);
+
+/// When a rank or a host is lost, its launcher ends the others within a second. All that are alive say that they
+/// stop, or that they are here: who has said nothing so long after the signal is the lost one. A second after SIGTERM
+/// Open MPI kills.
+const ANSWER: Duration = Duration::from_millis(400);
+
+/// How often it is looked for answers.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Nobody is missed whose beat is not due: so many did not come.
+const MISSED_BEATS: f64 = 2.0;
 
 /// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before it hears of a rank's
 /// end: as soon as it has sent a word to a daemon that does not answer, TCP does not look any more whether that one
@@ -178,7 +190,7 @@ impl Job {
 
     /// What this rank says of the job's end: nothing, while one before it can speak; and who was silent.
     fn last_word(&self, text: String) -> Option<String> {
-        let silent = self.session.silent(SILENCE);
+        let silent = self.silent();
         let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
         if !(0..self.rank().0).all(is_silent) {
             return None;
@@ -186,10 +198,23 @@ impl Job {
         let names = |rank: Rank| text.contains(&format!("rank {rank} "));
         Some(match silent.iter().max_by_key(|(_, silence)| silence) {
             Some(&(rank, silence)) if !names(rank) => {
-                format!("{text}; rank {rank} has not been heard for {} s", silence.as_secs())
+                format!("{text}; rank {rank} has not been heard for {:.1} s", silence.as_secs_f64())
             }
             _ => text,
         })
+    }
+
+    /// Who is out of reach, and for how long.
+    fn silent(&self) -> Vec<(Rank, Duration)> {
+        let missed = Duration::from_secs_f64(MISSED_BEATS * ::sort::beat_s(self.ranks()));
+        while let Some(since) = signals::came() {
+            let silent = self.session.silent(since);
+            if silent.is_empty() || since >= ANSWER {
+                return silent.into_iter().filter(|(_, silence)| *silence >= missed).collect();
+            }
+            thread::sleep(LOOK);
+        }
+        self.session.silent(SILENCE)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Signals that end a run: which are heard, what they do, and what the process exits with.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use node_mpi::exit_now;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXFSZ};
@@ -97,6 +97,7 @@ pub fn watch(
             if seen.0.swap(signal, Ordering::SeqCst) != 0 {
                 end(signal, &*remove);
             }
+            CAME.get_or_init(Instant::now);
             stop(signal);
             let last = Arc::clone(&remove);
             let wait = move || {
@@ -110,6 +111,14 @@ pub fn watch(
     };
     std::thread::Builder::new().spawn(watching).map_err(unwatched)?;
     Ok(caught)
+}
+
+/// When the first signal came that ends a run.
+static CAME: OnceLock<Instant> = OnceLock::new();
+
+/// How long ago that was, if one came.
+pub fn came() -> Option<Duration> {
+    CAME.get().map(Instant::elapsed)
 }
 
 /// Whether there is nothing left to stop.

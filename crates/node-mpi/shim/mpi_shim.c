@@ -46,6 +46,11 @@ struct table {
     void (*words)(int code, char *text, size_t room);
 };
 
+/* Open MPI 4 has its warnings told by the daemon of the host, and waits in the middle of a call until that has done
+ * so: when a host is lost it waits until it is killed, and nobody hears of that host. After this, which only Open
+ * MPI 4 has, a process tells them itself. */
+extern void orte_show_help_finalize(void) __attribute__((weak));
+
 static MPI_Request *requests;
 static MPI_Status *statuses;
 static int room_for;
@@ -60,6 +65,8 @@ static int init(void) {
         return NO_THREADS;
     if (code == MPI_SUCCESS)
         code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (code == MPI_SUCCESS && orte_show_help_finalize != NULL)
+        orte_show_help_finalize();
     return code;
 }
 

@@ -20,7 +20,7 @@ use crate::block::{Block, Chunk};
 use crate::contents::Contents;
 use crate::job::ExchangeKind;
 use crate::phase::{Pools, Run};
-use crate::plan::Exchanging;
+use crate::plan::{Exchanging, window};
 use crate::splitters::Splitters;
 use crate::stages::{
     Confirmer, Distributor, Opener, Receiver, Sender, Tally, confirm, distribute, open, receive,
@@ -154,9 +154,10 @@ impl Link<'_> {
     ) -> Queue<Block> {
         let (node, plan, ranks) = (self.node, self.plan, self.node.nodes());
         let Outgoing { chunks, pool, shares } = outgoing;
-        let credits = of_each(ranks, plan.window);
+        let window = window(self.kind);
+        let credits = of_each(ranks, window);
         let credits = pipeline.owns(Tokens::new(node, "credits", credits));
-        let on_their_way = plan.window * ranks as usize;
+        let on_their_way = window * ranks as usize;
         let shipped = pipeline.owns(Queue::new(node, "chunks on their way", on_their_way, 1));
         let sender = Sender {
             kind: self.kind,
@@ -164,7 +165,7 @@ impl Link<'_> {
             chunks,
             pool: pool.clone(),
             credits: credits.clone(),
-            window: plan.window,
+            window,
             port: CHUNKS,
             rounds: Arc::clone(&self.ports.rounds),
             out: shipped.clone(),

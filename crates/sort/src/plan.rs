@@ -10,7 +10,7 @@ mod spare;
 mod spilling;
 
 pub(crate) use exchanging::Exchanging;
-pub use exchanging::WINDOW;
+pub use exchanging::window;
 pub use merging::Merging;
 pub use needs::Need;
 pub use spilling::Spilling;

@@ -2,4 +2,4 @@
 
 pub use crate::cluster::{HERE, WATCH};
 pub use crate::exchange::CHUNKS;
-pub use crate::plan::WINDOW;
+pub use crate::plan::window;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use machine::{Driver, Strike};
-use sort::protocol::{CHUNKS, WINDOW};
+use sort::protocol::{CHUNKS, window};
 
 use super::draw::{Case, INPUT, OUTPUT};
 use super::strike::{HARMLESS, Strikes};
@@ -181,7 +181,8 @@ impl Judge<'_> {
 
     /// A rank has so many chunks on their way to another as it has credits, and at the end the word that it was all.
     fn flooded(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
-        let (most, room) = (ran.driver.most_waiting(CHUNKS), WINDOW + 1);
+        let room = window(self.case.job.exchange) + 1;
+        let most = ran.driver.most_waiting(CHUNKS);
         let how = || format!("{most} chunks of one rank, where there is room for {room}");
         if most <= room { Ok(()) } else { Err(ran.wrong(What::Flooded, how())) }
     }

@@ -1,7 +1,7 @@
 //! Watching the others: MPI does not notice that a link is cut, so ranks tell each other that they are alive.
 //!
 //! ```text
-//! every second    I am here      > all others; rank 0 hears how far, too
+//! every beat      I am here      > all others; rank 0 hears how far, too
 //! at a failure    I failed: …    > all others, whose runs end with that
 //! at silence      that one is    > all others, whose runs end with that
 //!                 silent
@@ -21,16 +21,20 @@ use super::pace;
 /// Where ranks hear from each other.
 pub const WATCH: Port = Port(102);
 
-/// How often a rank tells that it is alive.
-const BEAT_S: f64 = 1.0;
+/// Seconds between beats: in a small job so few that rank 0 knows early how much all have to do, and that a rank is
+/// missed which has just been lost.
+const LEAST_BEAT_S: f64 = 0.25;
+const MOST_BEAT_S: f64 = 1.0;
 
-/// In its first seconds it does so more often, that rank 0 knows early how much all have to do.
-const EARLY_BEATS: u32 = 8;
-const EARLY_SHARE: u64 = 4;
+/// A rank of a larger one tells the others so often in a second, all together.
+const BEATS_PER_S: f64 = 256.0;
 
-/// A rank is silent when so many beats did not come: long enough for a machine that is very busy, and short
+/// A rank is silent that was not heard for so many seconds: long enough for a machine that is very busy, and short
 /// enough for a sort to end within half a minute.
-const SILENT_BEATS: u64 = 15;
+const SILENT_S: f64 = 15.0;
+
+/// Whose beat comes so much late stood still, and has heard nobody.
+const STOOD_STILL_S: f64 = 2.0;
 
 /// Bytes of a failure's text that are told: a message has not much more.
 const TOLD_BYTES: usize = 1900;
@@ -46,6 +50,11 @@ const LOST: u64 = 3;
 /// To oneself: the run has ended, and others are waited for; or it has failed.
 const END: u64 = 4;
 const LEAVE: u64 = 5;
+
+/// How often each of so many ranks tells the others that it is alive: so many seconds apart.
+pub fn beat_s(ranks: u32) -> f64 {
+    (f64::from(ranks) / BEATS_PER_S).clamp(LEAST_BEAT_S, MOST_BEAT_S)
+}
 
 /// Where, and from when on it is watched.
 #[derive(Clone, Copy)]
@@ -119,6 +128,10 @@ fn others(node: &Node) -> impl Iterator<Item = Rank> {
     (0..node.nodes()).map(Rank).filter(move |&rank| rank != own)
 }
 
+fn ticks(node: &Node, seconds: f64) -> u64 {
+    (seconds / node.seconds(1)) as u64
+}
+
 /// What is told, with a text.
 fn words(what: u64, text: &str) -> Vec<u64> {
     let bytes = &text.as_bytes()[..text.len().min(TOLD_BYTES)];
@@ -145,21 +158,16 @@ struct Others {
     heard: Vec<Option<Time>>,
     /// Who is done.
     done: Vec<bool>,
-    beat: u64,
-    /// Beats that come early.
-    early: u32,
     next: Time,
 }
 
 impl Others {
     fn new(node: &Node, control: Control, hours: Hours) -> Others {
         let now = node.now();
-        let ticks = |seconds: f64| (seconds / node.seconds(1)) as u64;
-        let first = now.after(ticks(hours.coming_s));
+        let first = now.after(ticks(node, hours.coming_s));
         let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(first));
         let done = (0..node.nodes()).map(|rank| Rank(rank) == node.rank()).collect();
-        let (heard, beat) = (heard.collect(), ticks(BEAT_S));
-        Others { control, port: hours.port, heard, done, beat, early: EARLY_BEATS, next: now }
+        Others { control, port: hours.port, heard: heard.collect(), done, next: now }
     }
 
     async fn watch(&mut self, node: &Node) {
@@ -187,7 +195,7 @@ impl Others {
     async fn beat(&mut self, node: &Node) {
         let now = node.now();
         // Who was stopped (Ctrl-Z) cannot say that others were silent.
-        if now.since(self.next) > 2 * self.beat {
+        if now.since(self.next) > ticks(node, STOOD_STILL_S) {
             self.heard.iter_mut().flatten().for_each(|heard| *heard = now);
         }
         let told: Vec<u64> =
@@ -196,14 +204,12 @@ impl Others {
             let words = if rank == FIRST { &told[..] } else { &[HERE] };
             node.send(Address { rank, port: self.port }, words).await;
         }
-        let is_early = self.early > 0;
-        self.early = self.early.saturating_sub(1);
-        self.next = now.after(if is_early { self.beat / EARLY_SHARE } else { self.beat });
-        let silence = SILENT_BEATS * self.beat;
+        self.next = now.after(ticks(node, beat_s(node.nodes())));
+        let silence = ticks(node, SILENT_S);
         for (rank, heard) in (0..).zip(&mut self.heard) {
             if heard.is_some_and(|heard| now.since(heard) > silence) {
                 *heard = None;
-                let seconds = node.seconds(silence).round() as u64;
+                let seconds = SILENT_S as u64;
                 tell_others(node, self.port, &[LOST, u64::from(rank), seconds]).await;
                 self.control.fail(SortError::Silent { rank, seconds }.into());
             }

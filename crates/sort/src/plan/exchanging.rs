@@ -8,6 +8,7 @@
 use super::{BLOCK_BYTES, KIB, MIB, Plan};
 use crate::block::{FOOTER_BYTES, MARK_BYTES};
 use crate::error::SortError;
+use crate::job::ExchangeKind;
 use crate::stages::ChunkShape;
 
 /// The exchange takes this part of memory, as long as that makes chunks of a useful size.
@@ -23,7 +24,15 @@ const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
 const CHUNKS_AT_LEAST: u64 = 8;
 
 /// Chunks on their way to each rank: one that is sent, one that waits for its turn.
-pub const WINDOW: usize = 2;
+const WINDOW: usize = 2;
+
+/// How many of one rank may be on their way to another. In rounds nothing is on its way to a third one meanwhile.
+pub fn window(kind: ExchangeKind) -> usize {
+    match kind {
+        ExchangeKind::Streams => WINDOW,
+        ExchangeKind::Rounds => 2 * WINDOW,
+    }
+}
 
 /// Marks take this part of a chunk.
 const MARKS_SHARE: u64 = 32;
@@ -37,8 +46,6 @@ pub(crate) struct Exchanging {
     pub shape: ChunkShape,
     /// Chunks of what is sent.
     pub sent: usize,
-    /// Of them on their way to each rank.
-    pub window: usize,
     /// Of them of each rank, open, waiting or on their way: its fair share.
     pub share: usize,
     /// Chunks of what is received.
@@ -111,7 +118,6 @@ impl Exchanging {
             chunk_bytes: chunk as usize,
             shape: ChunkShape { records, marks },
             sent: open + WINDOW * ranks,
-            window: WINDOW,
             share,
             received: WINDOW * ranks + plan.read_queue() + plan.distributors,
             unit_records: plan.unit_records,
@@ -128,7 +134,6 @@ impl Exchanging {
             chunk_bytes,
             shape: ChunkShape { records: records as u32, marks: u32::MAX },
             sent: 2 * ranks + 2 + on_their_way,
-            window: WINDOW,
             share: 3 + WINDOW,
             received: on_their_way + 3,
             unit_records: records,
