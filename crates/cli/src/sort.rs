@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use ::sort::{
     Bytes, Choice, ExchangeKind, IoChoice, Job, Manifest, Report, Resources, SortError, Source,
-    Start, Target, Tune, Tuning, Validated, ValidatedSet, validate, validate_set,
+    Start, Target, Tune, Tuning, Validated, ValidatedSet, Written, validate, validate_set,
 };
 use clap::Args;
 use node::{Node, Rank};
@@ -285,22 +285,32 @@ async fn check_output(
     comparison: Comparison,
     report: &Report,
 ) -> Result<(), Failure> {
-    let (path, report) = match &job.target {
-        Target::Path(path) => (path, report.clone()),
+    let written = match &job.target {
+        _ if job.resume.is_some() => report.written.clone(),
+        Target::Path(path) => vec![all_in(path, report)],
         // Rank 0 reads it for all.
-        Target::Together(path) if node.rank() == Rank(0) => (path, report.clone().of_all()),
+        Target::Together(path) if node.rank() == Rank(0) => {
+            vec![all_in(path, &report.clone().of_all())]
+        }
         Target::Together(_) | Target::Standard => return Ok(()),
         Target::Directories(all) => return check_set(node, job, &all[0], report).await,
     };
-    let again = Validated {
-        sources: vec![Source::Path(path.clone())],
-        comparison,
-        io: IoChoice::Direct,
-        cores: job.resources.cores,
-        control: job.control.clone(),
-    };
-    let summary = validate(node, &again).await?;
-    is_what_came_in(&summary, path, &report)
+    for written in written {
+        let again = Validated {
+            sources: vec![Source::Path(written.path.clone())],
+            comparison: comparison.clone(),
+            io: IoChoice::Direct,
+            cores: job.resources.cores,
+            control: job.control.clone(),
+        };
+        is_what_came_in(&validate(node, &again).await?, written)?;
+    }
+    Ok(())
+}
+
+/// One place has all that was written.
+fn all_in(path: &Path, report: &Report) -> Written {
+    Written { path: path.to_owned(), records: report.records, checksum: report.checksum }
 }
 
 /// The same of a set of files, each of which must be as it is listed, too.
@@ -319,19 +329,19 @@ async fn check_set(
     let found = validate_set(node, &again).await?;
     match found.wrong.into_iter().next() {
         Some((file, what)) => Err(SortError::ReadBack { file, what }.into()),
-        None => is_what_came_in(&found.summary, directory, report),
+        None => is_what_came_in(&found.summary, all_in(directory, report)),
     }
 }
 
-fn is_what_came_in(summary: &Summary, output: &Path, report: &Report) -> Result<(), Failure> {
+fn is_what_came_in(summary: &Summary, written: Written) -> Result<(), Failure> {
     let found = (summary.records as u64, summary.checksum.0);
     let what = match summary.first_unordered {
         Some(record) => format!("record {record} is out of order"),
-        None if found != (report.records, report.checksum) => {
+        None if found != (written.records, written.checksum) => {
             let (records, checksum) = found;
-            format!("{records} records with checksum {checksum:x}, not {}", report.records)
+            format!("{records} records with checksum {checksum:x}, not {}", written.records)
         }
         None => return Ok(()),
     };
-    Err(SortError::ReadBack { file: output.to_owned(), what }.into())
+    Err(SortError::ReadBack { file: written.path, what }.into())
 }

@@ -60,7 +60,7 @@ fn a_sort_goes_on_where_it_was_killed() {
         assert_eq!(ran.code, 128 + signal.as_raw(), "{}", ran.err);
         assert_eq!(place.read("out"), b"old");
         assert!(place.unfinished().iter().any(|name| name.ends_with(end)), "{end} is kept");
-        let report = place.run(&format!("{SORT} --json")).succeeded().json();
+        let report = place.run(&format!("{SORT} --verify --json")).succeeded().json();
         assert!(place.read("out") == expected, "after {end}");
         assert!(place.unfinished().is_empty(), "after {end}");
         let read = report["stages"].as_array().unwrap();
@@ -122,7 +122,7 @@ fn what_cannot_be_gone_on_with_is_refused() {
 fn fewer_ranks_go_on() {
     let place = Place::with_records(RECORDS);
     let expected = sorted(&place.read("in"), RECORD_BYTES);
-    let sort = "sort --format gensort in -o out-{rank} -S 16M --resume";
+    let sort = "sort --format gensort in -o out-{rank} -S 16M --resume --verify";
     for end in ["-1.epoch-0", "-2.part-0"] {
         let start = |ranks| {
             let mut command = launch::launcher(ranks, "gristmill sort --resume")?;

@@ -331,6 +331,7 @@ impl<'a> Run<'a> {
             warnings: Vec::new(),
             moves: self.tuner.moves(),
             ranks: Vec::new(),
+            written: Vec::new(),
         })
     }
 

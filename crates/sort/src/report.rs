@@ -126,6 +126,19 @@ pub struct Report {
     pub moves: Vec<Move>,
     /// Of a sort over several nodes, what each of them did; all else is this node's (see [`Report::of_all`]).
     pub ranks: Vec<RankReport>,
+    /// Of a sort that can be gone on with, the files that this node has written: as many as ranges fell to it.
+    pub written: Vec<Written>,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// Where.
+    pub path: PathBuf,
+    /// Its records.
+    pub records: u64,
+    /// Sum of the CRC-32 of every record.
+    pub checksum: u128,
 }
 
 /// What one of several nodes did.

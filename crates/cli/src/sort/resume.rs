@@ -24,10 +24,6 @@ pub fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
     if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
         return refused("two passes: leave --plan out");
     }
-    if arguments.verify {
-        let what = "--resume goes without --verify; read the output again with valsort";
-        return Err(CliFailure::usage(what));
-    }
     let whole = |path: &PathBuf| {
         std::path::absolute(path)
             .map_err(|cause| CliFailure::usage(format!("{}: {cause}", path.display())))

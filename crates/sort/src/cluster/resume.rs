@@ -35,7 +35,7 @@ use crate::input::Inputs;
 use crate::job::{Job, Resume};
 use crate::manifest::ListedFile;
 use crate::phase::{Outcome, Run, add_up};
-use crate::report::{RankReport, Report, SampleCost, Warning};
+use crate::report::{RankReport, Report, SampleCost, Warning, Written};
 use crate::stages::{Span, Tally};
 
 /// What became of a range, told to all.
@@ -170,6 +170,7 @@ async fn settle(
     whole.sampled(builder.sample);
     let (mut stages, mut made) = (builder.stages.clone(), Vec::new());
     let (mut own, mut passes, mut unevenness) = (Sum::default(), 2, 1.0_f64);
+    let mut written = Vec::new();
     for (built, sorted) in built.iter().zip(sorted) {
         let range = built.checkpoint.begun.range;
         for span in sorted.spans {
@@ -181,6 +182,8 @@ async fn settle(
         unevenness = unevenness.max(sorted.unevenness);
         add_up(&mut stages, sorted.stages);
         made.push(Made { range, sum: sorted.sum, read: built.checkpoint.read() });
+        let (path, Sum { records, crc }) = (built.checkpoint.begun.target.clone(), sorted.sum);
+        written.push(Written { path, records, checksum: crc });
     }
     whole.came_in(own.records, own.crc);
     let plan = match built.first() {
@@ -197,7 +200,7 @@ async fn settle(
     };
     let mut report =
         run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })?;
-    (report.unevenness, report.seconds) = (unevenness, seconds);
+    (report.unevenness, report.seconds, report.written) = (unevenness, seconds, written);
     let did = RankReport {
         read_records: builder.read.records,
         records: report.records,
