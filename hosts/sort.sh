@@ -59,7 +59,7 @@ ends_by() {
     [ "$ended" != 0 ] && [ "$after" -le $((soon * 1000)) ] && are_old
 }
 # One line says whose it was. Of a cut link ranks know before mpirun does.
-host_dies() { ends_by killhost h3 && grep -q 'rank 2 has not been heard\|daemon.* on node 10.77.0.3' "$place/said"; }
+host_dies() { ends_by killhost h3 && grep -q 'gristmill: .*rank 2 has not been heard' "$place/said"; }
 link_is_cut() { ends_by cut h2 && grep -q 'gristmill: rank 1 has not been heard' "$place/said"; }
 
 "$hosts" up 4 "$place" || exit 1

@@ -43,16 +43,18 @@ const GOOD_BYE: Duration = Duration::from_secs(60);
 /// job ends.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// When a rank or a host is lost, its launcher ends the others within a second. All that are alive say that they
-/// stop, or that they are here: who has said nothing so long after the signal is the lost one. A second after SIGTERM
-/// Open MPI kills.
+/// When a rank or a host is lost, Open MPI 4 wakes the others (SIGCONT), ends them (SIGTERM) a second later, and kills them
+/// after another one. All that are alive say that they stop, or that they are here: it is listened for so long.
 const ANSWER: Duration = Duration::from_millis(400);
 
-/// How often it is looked for answers.
+/// How often.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Nobody is missed whose beat is not due: so many did not come.
-const MISSED_BEATS: f64 = 2.0;
+/// Then who was not heard since before that SIGCONT is the lost one; a beat is a second at most.
+const MISSED: Duration = Duration::from_millis(1200);
+
+/// So many of those that are missed are named.
+const NAMED: usize = 4;
 
 /// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before it hears of a rank's
 /// end: as soon as it has sent a word to a daemon that does not answer, TCP does not look any more whether that one
@@ -188,34 +190,42 @@ impl Job {
         ended.recv_timeout(most).ok()
     }
 
-    /// What this rank says of the job's end: nothing, while one before it can speak; and who was silent.
+    /// What this rank says of the job's end, when it has heard who is still there.
     fn last_word(&self, text: String) -> Option<String> {
-        let silent = self.silent();
-        let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
-        if !(0..self.rank().0).all(is_silent) {
-            return None;
-        }
-        let names = |rank: Rank| text.contains(&format!("rank {rank} "));
-        Some(match silent.iter().max_by_key(|(_, silence)| silence) {
-            Some(&(rank, silence)) if !names(rank) => {
-                format!("{text}; rank {rank} has not been heard for {:.1} s", silence.as_secs_f64())
-            }
-            _ => text,
-        })
-    }
-
-    /// Who is out of reach, and for how long.
-    fn silent(&self) -> Vec<(Rank, Duration)> {
-        let missed = Duration::from_secs_f64(MISSED_BEATS * ::sort::beat_s(self.ranks()));
-        while let Some(since) = signals::came() {
-            let silent = self.session.silent(since);
-            if silent.is_empty() || since >= ANSWER {
-                return silent.into_iter().filter(|(_, silence)| *silence >= missed).collect();
+        let begin = Instant::now();
+        loop {
+            // Who was told by another rank may get its own signal a moment later.
+            let since = signals::came().unwrap_or(begin.elapsed());
+            if since >= ANSWER || self.session.silent(since).is_empty() {
+                break;
             }
             thread::sleep(LOOK);
         }
-        self.session.silent(SILENCE)
+        let least = if signals::came().is_some() { MISSED } else { SILENCE };
+        last_word(text, self.rank(), &self.session.silent(least))
     }
+}
+
+/// What a rank says of the job's end: nothing, while one before it can speak; and who was silent.
+fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<String> {
+    let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
+    if !(0..own.0).all(is_silent) {
+        return None;
+    }
+    let mut missed = silent.iter().filter(|(rank, _)| !text.contains(&format!("rank {rank} ")));
+    let Some((first, silence)) = missed.next() else { return Some(text) };
+    let (more, seconds) = (missed.clone().count(), silence.as_secs_f64());
+    let who = match more {
+        0 => format!("rank {first} has"),
+        _ => {
+            let all = missed
+                .take(NAMED - 1)
+                .fold(format!("ranks {first}"), |all, (rank, _)| format!("{all}, {rank}"));
+            let rest = (more + 1).saturating_sub(NAMED);
+            if rest > 0 { format!("{all} and {rest} more have") } else { format!("{all} have") }
+        }
+    };
+    Some(format!("{text}; {who} not been heard for {seconds:.1} s"))
 }
 
 /// Whether a launcher has started this process, and no other.
@@ -264,4 +274,35 @@ fn number(names: &[&str]) -> Option<u64> {
 
 fn no_network(error: &NetworkError) -> CliFailure {
     CliFailure::new("network", error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, own: u32, silent: &[u32]) -> Option<String> {
+        let silent: Vec<_> =
+            silent.iter().map(|&rank| (Rank(rank), Duration::from_millis(1450))).collect();
+        last_word(text.to_owned(), Rank(own), &silent)
+    }
+
+    #[test]
+    fn the_first_that_can_be_heard_speaks() {
+        assert_eq!(said("stopped", 0, &[]).as_deref(), Some("stopped"));
+        assert_eq!(said("stopped", 1, &[]), None);
+        assert_eq!(said("stopped", 2, &[0]), None);
+        assert!(said("stopped", 2, &[0, 1]).is_some());
+    }
+
+    #[test]
+    fn who_is_missed_is_named_once() {
+        let one = "stopped; rank 2 has not been heard for 1.4 s";
+        assert_eq!(said("stopped", 0, &[2]).as_deref(), Some(one));
+        let two = "stopped; ranks 0, 3 have not been heard for 1.4 s";
+        assert_eq!(said("stopped", 1, &[0, 3]).as_deref(), Some(two));
+        let many = "stopped; ranks 1, 2, 3, 4 and 2 more have not been heard for 1.4 s";
+        assert_eq!(said("stopped", 0, &[1, 2, 3, 4, 5, 6]).as_deref(), Some(many));
+        let known = "rank 2 has not been heard for 15 s";
+        assert_eq!(said(known, 0, &[2]).as_deref(), Some(known));
+    }
 }

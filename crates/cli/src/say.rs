@@ -4,7 +4,9 @@
 
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::failure::CliFailure;
 use crate::signals::READER_GONE_CODE;
@@ -40,18 +42,35 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 type Voice = Box<dyn Fn(String) -> Option<String> + Send>;
 static VOICE: Mutex<Option<Voice>> = Mutex::new(None);
 
+/// Another thread that is about to say it has so long: it may listen to other ranks first, and nobody may read what
+/// it writes.
+const LISTENING: Duration = Duration::from_millis(500);
+
 /// Says how this process ends, unless that was said, or is for another rank to say: whether it was said now.
 pub fn last(text: impl std::fmt::Display) -> bool {
+    let Some(voice) = voice() else { return false };
     if ENDED.swap(true, Ordering::SeqCst) {
         return false;
     }
-    let voice = VOICE.lock().unwrap_or_else(PoisonError::into_inner);
     let text = text.to_string();
     let said = match &*voice {
         Some(voice) => voice(text),
         None => Some(text),
     };
     said.inspect(|text| err(text)).is_some()
+}
+
+/// The voice, when no other thread speaks any more.
+fn voice() -> Option<MutexGuard<'static, Option<Voice>>> {
+    let begin = Instant::now();
+    loop {
+        match VOICE.try_lock() {
+            Ok(voice) => return Some(voice),
+            Err(TryLockError::Poisoned(voice)) => return Some(voice.into_inner()),
+            Err(TryLockError::WouldBlock) if begin.elapsed() > LISTENING => return None,
+            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(1)),
+        }
+    }
 }
 
 /// From here on last words go through this.

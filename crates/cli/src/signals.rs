@@ -50,6 +50,14 @@ pub fn unwatched(cause: std::io::Error) -> CliFailure {
     CliFailure::new("system", format!("cannot watch for signals: {cause}; raise ulimit -u and -n"))
 }
 
+/// When the first signal came that ends a run.
+static CAME: OnceLock<Instant> = OnceLock::new();
+
+/// How long ago that was, if one came.
+pub fn came() -> Option<Duration> {
+    CAME.get().map(Instant::elapsed)
+}
+
 /// The first signal that came, if one did.
 #[derive(Clone, Debug, Default)]
 pub struct Caught(Arc<AtomicI32>);
@@ -111,14 +119,6 @@ pub fn watch(
     };
     std::thread::Builder::new().spawn(watching).map_err(unwatched)?;
     Ok(caught)
-}
-
-/// When the first signal came that ends a run.
-static CAME: OnceLock<Instant> = OnceLock::new();
-
-/// How long ago that was, if one came.
-pub fn came() -> Option<Duration> {
-    CAME.get().map(Instant::elapsed)
 }
 
 /// Whether there is nothing left to stop.

@@ -74,6 +74,7 @@ fn a_signal_is_told_once() {
         return common::skip("the sort had ended before the signal came");
     }
     assert!(ran.code != 0 && lines(&ran).len() <= 1, "{ran:?}");
+    assert!(!ran.err.contains("not been heard"), "all were there: {}", ran.err);
     assert!(ran.out.is_empty() || ran.json()["error"]["kind"] == "stopped", "{ran:?}");
     assert!(place.unfinished().is_empty(), "{:?}", place.names());
 }

@@ -46,9 +46,9 @@ struct table {
     void (*words)(int code, char *text, size_t room);
 };
 
-/* Open MPI 4 has its warnings told by the daemon of the host, and waits in the middle of a call until that has done
- * so: when a host is lost it waits until it is killed, and nobody hears of that host. After this, which only Open
- * MPI 4 has, a process tells them itself. */
+/* Up to version 4 Open MPI has its warnings told by the daemon of the host, and waits in the middle of a call until that
+ * one has: when a host is lost it waits until it is killed, and nobody hears of that host. After this, which other
+ * libraries do not have, a process tells them itself. */
 extern void orte_show_help_finalize(void) __attribute__((weak));
 
 static MPI_Request *requests;

@@ -228,7 +228,7 @@ impl<W: Wire> Engine<W> {
         if inboxes.is_some() || self.is_ending {
             moved |= peer.take_in(&mut self.line, inboxes, &self.outbox)?;
         }
-        if peer.has_ended() {
+        if peer.has_parted() {
             self.hearing.done(peer.rank);
         }
         if self.is_ending {

@@ -51,7 +51,7 @@ use member::Member;
 use sampling::mark;
 use statement::Statement;
 use watch::Watch;
-pub use watch::{HERE, WATCH, beat_s};
+pub use watch::{HERE, WATCH};
 
 /// This node's part of a sort over all nodes of the run.
 pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {

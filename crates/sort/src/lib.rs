@@ -61,7 +61,7 @@ mod validate;
 mod validate_set;
 
 pub use block::{Block, Bucket, Chunk, Destination, Mark, Piece};
-pub use cluster::{beat_s, parting, roll_call, run_and};
+pub use cluster::{parting, roll_call, run_and};
 pub use contents::{Bytes, Contents, Counts, Workspace};
 pub use error::SortError;
 pub use exchange::{ExchangeAlone, Exchanged, Load};

@@ -179,9 +179,9 @@ impl Peer {
         self.is_foreign = true;
     }
 
-    /// Whether nothing will come from it.
-    pub(super) fn has_ended(&self) -> bool {
-        self.heard == Farewell::Last
+    /// Whether no task of it will say anything any more: then it may be silent.
+    pub(super) fn has_parted(&self) -> bool {
+        self.heard >= Farewell::Goodbye
     }
 
     /// Whether both sides have said all, and bulk is through.

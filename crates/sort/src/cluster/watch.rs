@@ -21,12 +21,12 @@ use super::pace;
 /// Where ranks hear from each other.
 pub const WATCH: Port = Port(102);
 
-/// Seconds between beats: in a small job so few that rank 0 knows early how much all have to do, and that a rank is
-/// missed which has just been lost.
+/// Seconds between beats, at least: so few that rank 0 knows early how much all have to do. And at most: who was just
+/// lost must be missed when the launcher ends the others.
 const LEAST_BEAT_S: f64 = 0.25;
 const MOST_BEAT_S: f64 = 1.0;
 
-/// A rank of a larger one tells the others so often in a second, all together.
+/// Between the two a rank sends so many in a second, to all others together.
 const BEATS_PER_S: f64 = 256.0;
 
 /// A rank is silent that was not heard for so many seconds: long enough for a machine that is very busy, and short
@@ -52,7 +52,7 @@ const END: u64 = 4;
 const LEAVE: u64 = 5;
 
 /// How often each of so many ranks tells the others that it is alive: so many seconds apart.
-pub fn beat_s(ranks: u32) -> f64 {
+fn beat_s(ranks: u32) -> f64 {
     (f64::from(ranks) / BEATS_PER_S).clamp(LEAST_BEAT_S, MOST_BEAT_S)
 }
 

@@ -23,10 +23,11 @@ const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
 /// A rank sends at least so many chunks to each.
 const CHUNKS_AT_LEAST: u64 = 8;
 
-/// Chunks on their way to each rank: one that is sent, one that waits for its turn.
+/// Chunks on their way to each rank, for which there is memory: one that is sent, one that waits for its turn.
 const WINDOW: usize = 2;
 
-/// How many of one rank may be on their way to another. In rounds nothing is on its way to a third one meanwhile.
+/// How many of one rank may be on their way to another. In rounds it is the turn of one at a time, which may have more
+/// of what there is for all.
 pub fn window(kind: ExchangeKind) -> usize {
     match kind {
         ExchangeKind::Streams => WINDOW,

@@ -14,7 +14,7 @@ use crate::stages::patience::{UnderWay, outlast};
 #[derive(Clone)]
 pub(crate) struct Receiver {
     pub port: Arc<BulkPort>,
-    /// Its buffers are lent to who sends: all that may be on its way here.
+    /// Its buffers are lent to who sends; what finds none waits at its sender.
     pub pool: Pool,
     pub out: Queue<Arrival>,
 }
