@@ -173,6 +173,7 @@ mod tests {
             unevenness: 1.27,
             warnings: Vec::new(),
             ranks: Vec::new(),
+            written: Vec::new(),
         }
     }
 

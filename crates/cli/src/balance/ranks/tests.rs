@@ -64,6 +64,7 @@ fn job(ranks: usize) -> (Report, Together) {
         unevenness: 1.27,
         warnings: Vec::new(),
         ranks: (0..ranks).map(did).collect(),
+        written: Vec::new(),
     };
     let launch = Some(Launch { seconds: 0.42, since: "mpirun".to_owned() });
     (report.of_all(), Together { parts: (0..ranks).map(part).collect(), launch })
