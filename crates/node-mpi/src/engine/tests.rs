@@ -246,3 +246,18 @@ fn an_engine_without_peers_ends_at_once() {
     assert_eq!(engine.turn(Instant::now()), Ok(Turn::Busy));
     assert_eq!(engine.turn(Instant::now()), Ok(Turn::Over));
 }
+
+/// Who has said goodbye waits for the others without a word.
+#[test]
+fn who_has_parted_is_not_missed() {
+    let silent = |scene: &mut Scene| {
+        let last = Duration::from_millis(1900);
+        scene.turn(last);
+        !scene.engine.hearing().silent(last).is_empty()
+    };
+    let mut scene = Scene::new();
+    scene.turn(Duration::ZERO);
+    assert!(silent(&mut scene));
+    scene.say_frames(0, &[Frame::Goodbye]).unwrap();
+    assert!(!silent(&mut scene));
+}
