@@ -11,6 +11,7 @@ use node::Rank;
 use node::backend::Network;
 use node_mpi::{NetworkError, Session, exit_now, launched};
 use pipeline::{Control, Failure};
+use rustix::process::{Signal, getpid, getppid, kill_process};
 
 use crate::failure::{CliFailure, Exit};
 use crate::progress::{Progress, wait};
@@ -62,6 +63,9 @@ const NAMED: usize = 4;
 /// link is cut; mpirun that was told to look sees it within 20 (docs/cluster.md).
 const HOLD: Duration = Duration::from_secs(8);
 
+/// How often it is looked whether the launcher is still there.
+const PARENT: Duration = Duration::from_millis(250);
+
 /// A sort that has failed winds up within this, or is ended: a disk may hang, too.
 const WIND_UP: Duration = Duration::from_secs(8);
 
@@ -79,6 +83,7 @@ impl Job {
         if !launched() || is_only_rank() {
             return Ok(None);
         }
+        end_with_the_launcher();
         let session = Session::start().unwrap_or_else(|error| {
             let failure = no_start(&error, json);
             failure.tell();
@@ -226,6 +231,21 @@ fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<Str
         }
     };
     Some(format!("{text}; {who} not been heard for {seconds:.1} s"))
+}
+
+/// An mpirun that is killed, or interrupted twice, tells nobody: two seconds later MPI notices, and ends the process on
+/// the spot. So it is as if SIGTERM came when it is gone. What processes of other launchers live for is not known.
+fn end_with_the_launcher() {
+    let (parent, is_open_mpi) = (getppid(), env::var_os(SIZES[0]).is_some());
+    if parent.is_some() && is_open_mpi {
+        thread::spawn(move || {
+            while getppid() == parent {
+                thread::sleep(PARENT);
+            }
+            // Where that fails there is nobody to be told.
+            let _ = kill_process(getpid(), Signal::TERM);
+        });
+    }
 }
 
 /// Whether a launcher has started this process, and no other.

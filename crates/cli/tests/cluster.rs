@@ -70,6 +70,18 @@ fn the_outputs_of_all_ranks_are_listed() {
     assert_eq!(place.run("valsort out-0.manifest.json").code, 1);
 }
 
+/// A job of one rank is one of many, too.
+#[test]
+fn one_rank_lists_what_it_has_written() {
+    let (place, _) = inputs(2, 1000);
+    let sort = "sort --format gensort in-{rank} -o out-{rank}";
+    let Some(ran) = run(&place, 2, sort) else { return };
+    ran.succeeded();
+    let said = run(&place, 1, sort).unwrap().succeeded().err;
+    assert!(said.contains("out-1: is of an earlier sort"), "{said}");
+    place.run("valsort out-0.manifest.json").succeeded();
+}
+
 #[test]
 fn ranks_share_one_input() {
     let place = Place::with_records(50_001);

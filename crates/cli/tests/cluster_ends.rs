@@ -93,3 +93,21 @@ fn a_rank_that_hangs_is_named_and_ends_the_job() {
     let said = lines(&ran);
     assert!(said.first().is_some_and(|line| line.contains("not been heard for 15 s")), "{said:?}");
 }
+
+/// The launcher itself is killed: the ranks end, and what they made is gone.
+#[test]
+fn a_killed_launcher_ends_the_job() {
+    let (place, _) = inputs(2, 2_000_000);
+    place.write("out-0", "old");
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    place.wait_for_output(&mut job);
+    kill_process(Pid::from_child(&job), Signal::KILL).unwrap();
+    let begun = Instant::now();
+    job.wait().unwrap();
+    while !place.unfinished().is_empty() {
+        assert!(begun.elapsed() < SOON, "{:?}", place.names());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(place.read("out-0"), b"old");
+}

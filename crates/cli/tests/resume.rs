@@ -1,8 +1,8 @@
 //! `sort --resume`: whatever ends a sort, the same command again goes on where it was.
 
 mod common;
-#[path = "../../node-mpi/tests/common/launch.rs"]
-mod launch;
+#[path = "common/ranks.rs"]
+mod ranks;
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use common::{GRISTMILL, Place, RECORD_BYTES, Ran, sorted};
+use ranks::{inputs, launch, rank_of, run, start};
 
 /// 60 MB, of which a sort holds a quarter: four epochs.
 const RECORDS: u64 = 600_000;
@@ -146,4 +147,19 @@ fn fewer_ranks_go_on() {
             let _ = std::fs::remove_file(place.path(&format!("out-{rank}")));
         }
     }
+}
+
+/// Ranks that have more inputs than a sort was begun with are not left out in silence.
+#[test]
+fn more_ranks_with_inputs_of_their_own_are_refused() {
+    let (place, _) = inputs(3, RECORDS);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 16M --resume";
+    let Some(mut job) = start(&place, 2, sort) else { return };
+    assert!(until_there(&place, "-1.epoch-0", &mut job));
+    kill_process(rank_of(&job, 1), Signal::KILL).unwrap();
+    launch::ended(job);
+    let ran = run(&place, 3, sort).unwrap();
+    assert!(ran.code == 2 && ran.err.contains("was begun by 2 ranks"), "{}", ran.err);
+    run(&place, 2, sort).unwrap().succeeded();
+    assert!(place.path("out-1").exists() && place.unfinished().is_empty());
 }

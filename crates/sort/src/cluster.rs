@@ -19,7 +19,7 @@ mod checkpoint;
 mod claims;
 mod division;
 mod holders;
-mod listing;
+pub(crate) mod listing;
 mod member;
 mod pace;
 mod parts;

@@ -76,7 +76,7 @@ impl fmt::Display for Warning {
             ),
             Warning::Stale { file, count } => write!(
                 out,
-                "{}: is of an earlier sort, with {count} outputs that this one has not; test that this one had \
+                "{}: is of an earlier sort, one of {count} that this one has not written; test that this one had \
                  all inputs, and remove what is still there",
                 file.display()
             ),

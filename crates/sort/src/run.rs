@@ -6,9 +6,11 @@ use std::sync::Arc;
 use node::Node;
 use pipeline::Failure;
 
-use crate::cluster;
+use crate::agreement::Agreement;
+use crate::cluster::{self, listing};
 use crate::input::Inputs;
 use crate::job::{Choice, Job};
+use crate::manifest::ListedFile;
 use crate::merge::merge;
 use crate::one_pass::one_pass;
 use crate::output::Output;
@@ -32,8 +34,8 @@ pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     let inputs = Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?;
     let inputs = Arc::new(inputs);
     let mut output = Output::open(node, &job.target, job.resources.io).await?;
-    let mut report = match sort(node, job, &inputs, &Arc::new(output.clone())).await {
-        Ok(report) => report,
+    let (mut report, files) = match sort(node, job, &inputs, &Arc::new(output.clone())).await {
+        Ok(sorted) => sorted,
         Err(failure) => {
             output.discard(node).await;
             return Err(failure);
@@ -41,9 +43,21 @@ pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     };
     // Before the output takes the name of an input.
     report.warnings = inputs.grown(node).await;
-    if let Err(failure) = output.commit(node, report.bytes).await {
-        output.discard(node).await;
-        return Err(failure);
+    let committed = match job.listing.is_some() {
+        // One of no others.
+        true => {
+            let mut agreement = Agreement::new(node, &job.control);
+            let all = (report.bytes, files);
+            listing::commit(node, job, &mut agreement, &mut output, all).await
+        }
+        false => output.commit(node, report.bytes).await.map(|()| None),
+    };
+    match committed {
+        Ok(warning) => report.warnings.extend(warning),
+        Err(failure) => {
+            output.discard(node).await;
+            return Err(failure);
+        }
     }
     report.seconds = node.seconds(node.now().since(begin));
     Ok(report)
@@ -54,7 +68,7 @@ async fn sort(
     job: &Job,
     inputs: &Arc<Inputs>,
     output: &Arc<Output>,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Vec<ListedFile>), Failure> {
     let temporary = temporary(job, output);
     let shape = Shape {
         inputs: inputs.files.len(),
@@ -84,8 +98,9 @@ async fn sort(
         (None, Some(merging)) => merge(&run, merging).await?,
         (None, None) => one_pass(&run).await?,
     };
-    output.list(node, &*job.contents, &run.tally.spans()).await;
-    Ok(report)
+    let (contents, spans) = (&*job.contents, run.tally.spans());
+    output.list(node, contents, &spans).await;
+    Ok((report, output.listed(contents, &spans)))
 }
 
 /// A plan, and what spoke for it beside the memory.

@@ -10,7 +10,7 @@ use pipeline::Failure;
 use crate::agreement::{Agreement, ROOT};
 use crate::job::Job;
 use crate::manifest::{ListedFile, Manifest, is_part};
-use crate::output::NEW_MODE;
+use crate::output::{NEW_MODE, Output};
 use crate::report::Warning;
 use crate::text_file;
 
@@ -27,6 +27,22 @@ pub(super) fn here(job: &Job, files: Vec<ListedFile>) -> Vec<ListedFile> {
 pub(super) struct Lists {
     new: Vec<ListedFile>,
     old: Vec<ListedFile>,
+}
+
+/// Gives an output its name, with those of all others, when these have nothing left to fail but that; and lists it.
+pub(crate) async fn commit(
+    node: &Node,
+    job: &Job,
+    agreement: &mut Agreement,
+    output: &mut Output,
+    (bytes, files): (u64, Vec<ListedFile>),
+) -> Result<Option<Warning>, Failure> {
+    let finished = output.finish(node, bytes).await;
+    let finished = finished.map(|()| vec![(node.rank().0, here(job, files))]);
+    let listed = gather(node, job, agreement, finished).await?;
+    let named = output.name(node).await;
+    agreement.with(node, named.map(|()| ((), ()))).await?;
+    show(node, job, agreement, listed).await
 }
 
 /// Agrees with all others that outputs may have their names now; what all of them list.

@@ -52,12 +52,8 @@ impl Member<'_> {
         let node = self.node;
         let (mut report, files) = self.sort(agreement, &Arc::new(output.clone())).await?;
         report.warnings = self.inputs.grown(node).await;
-        let finished = output.finish(node, report.bytes).await;
-        let finished = finished.map(|()| vec![(node.rank().0, listing::here(self.job, files))]);
-        let listed = listing::gather(node, self.job, agreement, finished).await?;
-        let named = output.name(node).await;
-        agreement.with(node, named.map(|()| ((), ()))).await?;
-        report.warnings.extend(listing::show(node, self.job, agreement, listed).await?);
+        let all = (report.bytes, files);
+        report.warnings.extend(listing::commit(node, self.job, agreement, output, all).await?);
         Ok(report)
     }
 

@@ -66,6 +66,13 @@ pub(super) async fn look(
         let what = format!("is of another sort: this one has {what}");
         return Err(SortError::Checkpoint { file: begun.output, what }.into());
     }
+    let began = begun.parts.len();
+    if !statement.shared && node.nodes() as usize > began {
+        let what = format!(
+            "was begun by {began} ranks, and more have inputs that it does not; start {began} or fewer"
+        );
+        return Err(SortError::Checkpoint { file: begun.output, what }.into());
+    }
     let seen: Vec<Seen> = (0..)
         .zip(&all)
         .flat_map(|(rank, told)| told.iter().map(move |found| (rank, found)))

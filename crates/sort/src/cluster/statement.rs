@@ -22,9 +22,11 @@ pub(super) struct Statement {
     stable: bool,
     pub exchange: ExchangeKind,
     /// Whether all ranks name the same input.
-    shared: bool,
+    pub shared: bool,
     /// Whether they write one output.
     together: bool,
+    /// Whether it is to be gone on with.
+    resume: bool,
     /// Records of its inputs.
     records: u64,
     /// Of an input that all ranks name, what tells it from another one of that length.
@@ -51,6 +53,7 @@ impl Statement {
             exchange: job.exchange,
             shared: job.shared,
             together: matches!(job.target, Target::Together(_)),
+            resume: job.resume.is_some(),
             records: 0,
             ends: 0,
         })
@@ -75,6 +78,7 @@ impl Statement {
             .or_else(|| differs("keys", &keys(self), &keys(other)))
             .or_else(|| differs("--stable", &self.stable, &other.stable))
             .or_else(|| differs("--exchange", &self.exchange.name(), &other.exchange.name()))
+            .or_else(|| differs("--resume", &self.resume, &other.resume))
             .or_else(|| differs("a shared input", &self.shared, &other.shared))
             .or_else(|| {
                 differs("one output for all (-o without {rank})", &self.together, &other.together)
