@@ -80,10 +80,13 @@ pub struct Job {
 impl Job {
     /// Joins the other ranks, if a launcher has started some.
     pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
-        if !launched() || is_only_rank() {
+        if !launched() {
             return Ok(None);
         }
         end_with_the_launcher();
+        if is_only_rank() {
+            return Ok(None);
+        }
         let session = Session::start().unwrap_or_else(|error| {
             let failure = no_start(&error, json);
             failure.tell();
@@ -237,15 +240,18 @@ fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<Str
 /// the spot. So it is as if SIGTERM came when it is gone. What processes of other launchers live for is not known.
 fn end_with_the_launcher() {
     let (parent, is_open_mpi) = (getppid(), env::var_os(SIZES[0]).is_some());
-    if parent.is_some() && is_open_mpi {
-        thread::spawn(move || {
-            while getppid() == parent {
-                thread::sleep(PARENT);
-            }
-            // Where that fails there is nobody to be told.
-            let _ = kill_process(getpid(), Signal::TERM);
-        });
+    if parent.is_none() || !is_open_mpi {
+        return;
     }
+    let watch = move || {
+        while getppid() == parent {
+            thread::sleep(PARENT);
+        }
+        // Where that fails there is nobody to be told.
+        let _ = kill_process(getpid(), Signal::TERM);
+    };
+    // Without it MPI notices.
+    let _ = thread::Builder::new().name("launcher".into()).spawn(watch);
 }
 
 /// Whether a launcher has started this process, and no other.

@@ -176,7 +176,7 @@ pub struct Job {
     pub resources: Resources,
     /// What the plan must keep to.
     pub tuning: Tuning,
-    /// Where outputs are listed, of a sort over several nodes.
+    /// Where outputs are listed, if each node has its own.
     pub listing: Option<Listing>,
     /// Whether it can be gone on with, and how other ranks name what is theirs.
     pub resume: Option<Resume>,

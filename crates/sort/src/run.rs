@@ -6,7 +6,6 @@ use std::sync::Arc;
 use node::Node;
 use pipeline::Failure;
 
-use crate::agreement::Agreement;
 use crate::cluster::{self, listing};
 use crate::input::Inputs;
 use crate::job::{Choice, Job};
@@ -24,7 +23,8 @@ use crate::two_pass::two_pass;
 /// Sorts the job's inputs; on several nodes each gives its own, and gets one range of keys.
 ///
 /// # Errors
-/// Nothing is left of an output that failed, and the target keeps its old content.
+/// Nothing is left of an output that failed, and the target keeps its old content; unless only the list of outputs
+/// (`Job::listing`), which is written last, has failed.
 pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     if node.nodes() > 1 || job.resume.is_some() {
         return cluster::run(node, job).await;
@@ -43,16 +43,7 @@ pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     };
     // Before the output takes the name of an input.
     report.warnings = inputs.grown(node).await;
-    let committed = match job.listing.is_some() {
-        // One of no others.
-        true => {
-            let mut agreement = Agreement::new(node, &job.control);
-            let all = (report.bytes, files);
-            listing::commit(node, job, &mut agreement, &mut output, all).await
-        }
-        false => output.commit(node, report.bytes).await.map(|()| None),
-    };
-    match committed {
+    match listing::commit_alone(node, job, &mut output, (report.bytes, files)).await {
         Ok(warning) => report.warnings.extend(warning),
         Err(failure) => {
             output.discard(node).await;

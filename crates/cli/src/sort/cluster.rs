@@ -78,7 +78,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
-/// The outputs of all ranks, where they are several, are listed beside rank 0's.
+/// Outputs that are each rank's own are listed beside rank 0's.
 pub fn listing(arguments: &Arguments) -> Option<Listing> {
     let first = arguments.outputs.first().filter(|path| names_rank(path))?;
     let first = of_rank(first, 0);

@@ -45,6 +45,22 @@ pub(crate) async fn commit(
     show(node, job, agreement, listed).await
 }
 
+/// The same where there are no others. What is written front to back is no file that could be listed.
+pub(crate) async fn commit_alone(
+    node: &Node,
+    job: &Job,
+    output: &mut Output,
+    (bytes, files): (u64, Vec<ListedFile>),
+) -> Result<Option<Warning>, Failure> {
+    output.finish(node, bytes).await?;
+    if output.is_sequential() {
+        return output.name(node).await.map(|()| None);
+    }
+    let old = withdraw(node, job).await?;
+    output.name(node).await?;
+    put(node, job, Lists { new: here(job, files), old }).await
+}
+
 /// Agrees with all others that outputs may have their names now; what all of them list.
 pub(super) async fn gather(
     node: &Node,
@@ -98,17 +114,19 @@ pub(super) async fn show(
     agreement: &mut Agreement,
     lists: Lists,
 ) -> Result<Option<Warning>, Failure> {
-    let shown = async {
-        let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
-            return Ok((None, ()));
-        };
-        let stale = stale(node, &lists, Some(&listing.host)).await;
-        let path = node.resolve(&listing.path).await?;
-        let directory = path.parent().unwrap_or(&path);
-        let mut manifest = Manifest::new(&*job.contents, directory);
-        lists.new.into_iter().for_each(|file| manifest.add(file));
-        text_file::put(node, &path, manifest.text(), NEW_MODE).await?;
-        Ok((stale, ()))
+    let shown = put(node, job, lists).await;
+    Ok(agreement.with(node, shown.map(|stale| (stale, ()))).await?.0)
+}
+
+async fn put(node: &Node, job: &Job, lists: Lists) -> Result<Option<Warning>, Failure> {
+    let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
+        return Ok(None);
     };
-    Ok(agreement.with(node, shown.await).await?.0)
+    let stale = stale(node, &lists, Some(&listing.host)).await;
+    let path = node.resolve(&listing.path).await?;
+    let directory = path.parent().unwrap_or(&path);
+    let mut manifest = Manifest::new(&*job.contents, directory);
+    lists.new.into_iter().for_each(|file| manifest.add(file));
+    text_file::put(node, &path, manifest.text(), NEW_MODE).await?;
+    Ok(stale)
 }
