@@ -9,6 +9,7 @@ mod content;
 mod handle;
 mod holes;
 mod journal;
+mod paths;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,8 +17,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use node::backend::{Disks, FileHandle, Request, chain_capacity};
-use node::{FileKind, Metadata, Open, Random, Standard, Time};
+use node::backend::{FileHandle, Request, chain_capacity};
+use node::{FileKind, Random, Time};
 
 use crate::fault::{Fault, FaultPlan};
 use crate::timeline::Timeline;
@@ -127,6 +128,20 @@ impl MemoryDisks {
         self.add(path, FileKind::Regular, Content::new(bytes, 0o644));
     }
 
+    /// Takes over a file of other disks, as when a disk is moved to another machine: the same file, by its number, too.
+    ///
+    /// # Panics
+    /// When there is no such file.
+    pub fn move_here(&self, from: &MemoryDisks, path: &Path) {
+        let inode = Arc::new(from.find(path).expect("a file that is there").copy());
+        let mut state = self.shared.lock();
+        state.created = state.created.max(inode.number);
+        if let Some(journal) = &mut state.journal {
+            journal.put(path, &inode);
+        }
+        state.files.insert(path.to_owned(), inode);
+    }
+
     /// Puts a regular file there that holds `length` counted bytes; files that this node creates
     /// by writing counted buffers hold counts too.
     pub fn put_counted(&self, path: &Path, length: u64) {
@@ -136,6 +151,14 @@ impl MemoryDisks {
     /// Puts a pipe there that gives `bytes` and then ends, or takes what is written to it.
     pub fn put_pipe(&self, path: &Path, bytes: Vec<u8>) {
         self.add(path, FileKind::Sequential, Content::new(bytes, 0));
+    }
+
+    /// Gives the file away: what it holds is another user's from now on.
+    ///
+    /// # Panics
+    /// When there is no such file.
+    pub fn give(&self, path: &Path, owner: u32) {
+        self.find(path).expect("a file that is there").lock().owner = owner;
     }
 
     /// Mounts another disk there: files below it are served beside all others, by this model.
@@ -321,77 +344,5 @@ impl State {
 
     fn used(&self) -> u64 {
         self.files.values().map(|file| file.lock().taken()).sum()
-    }
-}
-
-impl Disks for MemoryDisks {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
-        self.shared.count()?;
-        match how {
-            Open::Read { direct } | Open::Join { direct } => {
-                Ok(self.handle(path, self.find(path)?, direct))
-            }
-            Open::Append => Ok(self.handle(path, self.find(path)?, false)),
-            Open::Create { direct, mode } | Open::Keep { direct, mode } => {
-                match self.find(path) {
-                    Ok(_) if how.is_create() => return Err(io::ErrorKind::AlreadyExists.into()),
-                    Ok(inode) => return Ok(self.handle(path, inode, direct)),
-                    Err(_) => {}
-                }
-                let content = Content::new(Vec::new(), mode);
-                let inode = self.shared.lock().add(path, FileKind::Regular, content);
-                let file = inode.number;
-                self.shared.note(|| Entry::Create { path: path.to_owned(), file, mode });
-                Ok(self.handle(path, inode, direct))
-            }
-        }
-    }
-
-    fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>> {
-        self.open(Path::new(which.name()), Open::Append)
-    }
-
-    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        if self.shared.lock().directories.contains(path) {
-            let (kind, device) = (FileKind::Directory, self.shared.device_of(path));
-            return Ok(Metadata { kind, device, identity: 0, mode: 0o755, length: 0 });
-        }
-        Ok(Metadata { device: self.shared.device_of(path), ..self.find(path)?.metadata() })
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        Ok(path.to_owned())
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.shared.count()?;
-        let mut state = self.shared.lock();
-        let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
-        let file = inode.number;
-        state.files.insert(to.to_owned(), inode);
-        if let Some(journal) = &mut state.journal {
-            journal.note(Entry::Rename { from: from.to_owned(), to: to.to_owned(), file });
-            journal.sync_directory();
-        }
-        Ok(())
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        let inode = self.shared.lock().files.remove(path).ok_or(io::ErrorKind::NotFound)?;
-        let file = inode.number;
-        self.shared.note(|| Entry::Remove { path: path.to_owned(), file });
-        Ok(())
-    }
-
-    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
-        let state = self.shared.lock();
-        let inside = state.files.keys().filter(|path| path.parent() == Some(directory));
-        let names = inside.filter_map(|path| path.file_name());
-        Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
-    }
-
-    fn space(&self, _: &Path) -> io::Result<u64> {
-        let state = self.shared.lock();
-        Ok(state.capacity.saturating_sub(state.used()))
     }
 }

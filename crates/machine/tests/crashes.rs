@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use machine::{Driver, Durability};
-use node::{Buffer, File, Node, Open};
+use node::{Access, Buffer, File, Node, Open};
 
 const SECTOR: usize = 512;
 const BLOCK: usize = 4096;
@@ -84,7 +84,8 @@ fn what_was_synced_is_there() {
         let file = create(node, "/file").await;
         write(node, &file, 0, (BYTES, 2)).await;
         file.truncate(node, 5000).await.unwrap();
-        file.set_mode(node, 0o640).await.unwrap();
+        let access = Access { mode: 0o640, ..Access::default() };
+        file.set_access(node, access).await.unwrap();
         file.sync(node).await.unwrap();
         node.rename(file.path(), Path::new("/old")).await.unwrap();
     };

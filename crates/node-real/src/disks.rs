@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
 
 use node::backend::{Disks, FileHandle};
-use node::{Metadata, Open, Standard};
+use node::{Access, Metadata, Open, Standard};
 use rustix::fs::{Mode, OFlags};
 
+use crate::access;
 use crate::file::{RealFile, metadata_of};
 use crate::io_threads::IoThreads;
 
@@ -50,7 +51,7 @@ impl RealDisks {
 
     fn join(&self, path: &Path) -> io::Result<OwnedFd> {
         let mut unfinished = self.unfinished();
-        let fd = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        let fd = access::open_unlinked(path, OFlags::RDWR, Mode::empty())?;
         unfinished.insert(path.to_owned());
         Ok(fd)
     }
@@ -75,9 +76,13 @@ impl Disks for RealDisks {
             }
             Open::Join { direct } => (self.join(path)?, direct),
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
+            Open::Regular { direct } => (access::open_regular(path)?, direct),
+            Open::Own => (access::open_own(path, OFlags::RDONLY)?, false),
             Open::Keep { direct, mode } => {
-                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-                (rustix::fs::open(path, flags, Mode::from_raw_mode(mode))?, direct)
+                let flags = OFlags::RDWR | OFlags::CREATE;
+                let fd = access::open_unlinked(path, flags, Mode::from_raw_mode(mode))?;
+                access::check_own(&fd)?;
+                (fd, direct)
             }
         };
         let direct = direct && bypass_page_cache(&fd);
@@ -95,6 +100,10 @@ impl Disks for RealDisks {
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         Ok(metadata_of(&rustix::fs::stat(path)?))
+    }
+
+    fn access(&self, path: &Path) -> io::Result<Access> {
+        access::of(path)
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::backend::{Control, FileHandle, Request, set_chain_len};
 use node::{FileKind, Metadata, Time};
-use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::access;
 use crate::io_threads::IoThreads;
 use crate::sys::residency;
 
@@ -86,7 +87,7 @@ impl FileHandle for RealFile {
             Control::Release(range) => release(fd, range)?,
             Control::Lock => return lock(fd),
             Control::Resident(range) => return Ok(residency::resident_bytes(fd, range)),
-            Control::Mode(mode) => rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))?,
+            Control::Access(access) => access::set(fd, access)?,
         }
         Ok(0)
     }

@@ -11,6 +11,7 @@
 //! A poll may block here: a task that waits sleeps on a condition variable. The only `unsafe` of
 //! the crate is in `sys`.
 
+mod access;
 mod cluster;
 mod disks;
 mod facts;

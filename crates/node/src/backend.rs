@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::{fmt, io};
 
-use crate::disk::{Metadata, Open, Standard};
+use crate::disk::{Access, Metadata, Open, Standard};
 use crate::message::{Inbox, Message};
 use crate::ticket::Completer;
 use crate::{Address, Buffer, Group, Node, Port, Rank, Time, Words, Work};
@@ -147,6 +147,8 @@ pub trait Disks: Send + Sync + 'static {
     fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>>;
     /// What is known of a path, links followed.
     fn metadata(&self, path: &Path) -> io::Result<Metadata>;
+    /// Who may do what with the file at a path, links followed.
+    fn access(&self, path: &Path) -> io::Result<Access>;
     /// The path with all links followed; its last part need not exist.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
     /// Replaces `to` by `from` in one step, and makes that durable.
@@ -252,8 +254,8 @@ pub enum Control {
     Lock,
     /// How many bytes of the range lie in the page cache.
     Resident(Range<u64>),
-    /// Set the permission bits.
-    Mode(u32),
+    /// Set owner, group and permission bits, as far as the caller may.
+    Access(Access),
 }
 
 impl fmt::Debug for dyn Signal {

@@ -66,6 +66,7 @@ macro_rules! conformance_suite {
             reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
             files_of_others_are_joined,
             kept_files_are_gone_on_with,
+            only_regular_files_are_believed,
             locks_are_exclusive, files_change_length, sources_are_read_front_to_back,
             missing_files_are_errors, direct_files_take_whole_blocks,
             chains_keep_their_order, chains_are_short_at_the_end_only,

@@ -21,6 +21,15 @@ pub enum Open {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
+    /// An existing regular file, to read; links are followed. Anything else is refused without being opened, so a pipe
+    /// without a writer does not hang the caller and a device is not read for ever.
+    Regular {
+        /// Bypass the page cache where the file system allows it.
+        direct: bool,
+    },
+    /// A file that an earlier run of the same user wrote: regular, owned by the caller, without other names, and not reached
+    /// through a link. Anything else is refused, since its content may be somebody else's.
+    Own,
     /// An existing file or device, to write front to back.
     Append,
     /// A new file that nobody else has, to read and write.
@@ -31,11 +40,13 @@ pub enum Open {
         mode: u32,
     },
     /// A file that another node has made and will rename, to read and write: this one takes it away, too, if it fails.
+    /// A link is refused, and so is what is not a regular file.
     Join {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
-    /// A file that outlives its run, to read and write: what is there, or a new one.
+    /// A file that outlives its run, to read and write: what is there, if it could be opened as [`Open::Own`], or a new
+    /// one.
     Keep {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
@@ -95,6 +106,21 @@ pub struct Metadata {
     /// Length in bytes.
     pub length: u64,
 }
+
+/// Who may do what with a file. It never grants more than the file that it was read from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// User number of the owner.
+    pub owner: u32,
+    /// Group number.
+    pub group: u32,
+    /// Permission bits of owner, group and others. Set-user-id, set-group-id and sticky bits are never among them, and
+    /// an access control list counts with its entry for the owning group.
+    pub mode: u32,
+}
+
+/// Permission bits of owner, group and others.
+pub const PERMISSION_BITS: u32 = 0o777;
 
 /// EMFILE, which has no name in the standard library; 24 on every Unix.
 const TOO_MANY_OPEN_FILES: i32 = 24;
@@ -318,9 +344,10 @@ impl File {
         self.control(node, "look at", Control::Resident(range)).await
     }
 
-    /// Sets the permission bits.
-    pub async fn set_mode(&self, node: &Node, mode: u32) -> Result<(), DiskError> {
-        self.control(node, "set permissions of", Control::Mode(mode)).await.map(drop)
+    /// Gives the file this access, as far as the caller may: where the group cannot be set, its members get no more than
+    /// others have; where the owner cannot be set, it stays the caller's.
+    pub async fn set_access(&self, node: &Node, access: Access) -> Result<(), DiskError> {
+        self.control(node, "set permissions of", Control::Access(access)).await.map(drop)
     }
 
     async fn control(

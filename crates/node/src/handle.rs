@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use crate::backend::{Backend, Disks, Signal};
-use crate::disk::{DiskError, File, Metadata, Open, Standard};
+use crate::disk::{Access, DiskError, File, Metadata, Open, Standard};
 use crate::ticket::{Ticket, ticket};
 use crate::{Buffer, Rank, Time, Work};
 
@@ -148,6 +148,14 @@ impl Node {
         let failed = |cause| DiskError::new("open", path, cause);
         let handle = self.disks().standard(which).map_err(failed)?;
         File::new(handle, path).map_err(failed)
+    }
+
+    /// Who may do what with the file at a path, links followed.
+    ///
+    /// # Errors
+    /// When the path leads to nothing, or cannot be looked at.
+    pub async fn access(&self, path: &Path) -> Result<Access, DiskError> {
+        self.on_path("look at", path, |disks| disks.access(path)).await
     }
 
     /// What is known of a path, links followed.

@@ -46,7 +46,10 @@ mod work;
 
 pub use buffer::{Buffer, Memory};
 pub use collective::Collective;
-pub use disk::{ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, Open, Standard};
+pub use disk::{
+    Access, ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, Open, PERMISSION_BITS,
+    Standard,
+};
 pub use group::Group;
 pub use guarded::{Close, Closed, Guarded};
 pub use handle::{Node, Panic, catch};

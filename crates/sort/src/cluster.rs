@@ -14,6 +14,7 @@
 //! for any number of ranks. Nothing gets its name before every rank is done.
 
 mod account;
+mod bounds;
 mod building;
 mod checkpoint;
 mod claims;
@@ -29,6 +30,7 @@ mod resume;
 mod roll_call;
 mod sampling;
 mod scene;
+mod site;
 mod statement;
 mod watch;
 mod writing;

@@ -57,7 +57,7 @@ pub async fn generate(node: &Node, job: &Generate) -> Result<Checksum, Failure> 
     let bytes = job.records * RECORD_BYTES as u64;
     let made = make(node, job, &output, bytes).await;
     let committed = match made {
-        Ok(checksum) => output.commit(node, bytes).await.map(|()| checksum),
+        Ok(checksum) => output.commit(node, bytes).await.map(|_| checksum),
         Err(failure) => Err(failure),
     };
     if committed.is_err() {

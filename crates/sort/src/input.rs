@@ -36,8 +36,26 @@ const KEPT_OPEN: usize = 8;
 pub enum Source {
     /// A file, a device or a named pipe.
     Path(PathBuf),
+    /// A file that a manifest lists, which must be a regular one: a device has no end, and a pipe may have no writer.
+    Listed(PathBuf),
     /// Standard input.
     Standard,
+}
+
+impl Source {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) | Source::Listed(path) => Some(path),
+            Source::Standard => None,
+        }
+    }
+
+    fn how(&self, direct: bool) -> Open {
+        match self {
+            Source::Listed(_) => Open::Regular { direct },
+            Source::Path(_) | Source::Standard => Open::Read { direct },
+        }
+    }
 }
 
 /// An input that was opened and checked.
@@ -141,7 +159,7 @@ impl Inputs {
                 return Err(refused(what).into());
             }
             for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
-                let source = Source::Path(path);
+                let source = Source::Listed(path);
                 let file = open(node, &source, io).await?;
                 let name = file.path().display().to_string();
                 inputs.add(&source, file, record_bytes)?;
@@ -207,12 +225,12 @@ impl Inputs {
         let mut told = BTreeSet::new();
         let mut warnings = Vec::new();
         for Input { source, seen, .. } in &self.files {
-            let (Source::Path(path), FileKind::Regular) = (source, seen.kind) else { continue };
+            let (Some(path), FileKind::Regular) = (source.path(), seen.kind) else { continue };
             let Ok(now) = node.metadata(path).await else { continue };
             let same = (now.device, now.identity) == (seen.device, seen.identity);
             if same && now.length > seen.length && told.insert((seen.device, seen.identity)) {
                 let (was, now) = (seen.length, now.length);
-                warnings.push(Warning::Grew { file: path.clone(), was, now });
+                warnings.push(Warning::Grew { file: path.to_owned(), was, now });
             }
         }
         warnings
@@ -268,13 +286,13 @@ impl Input {
 
     /// The file, opened again if it did not stay open.
     async fn open(&self, node: &Node) -> Result<File, Failure> {
-        let (None, Source::Path(path)) = (&self.kept, &self.source) else {
+        let (None, Some(path)) = (&self.kept, self.source.path()) else {
             return Ok(self.kept.clone().expect("standard input stays open"));
         };
-        let file = node.open(path, Open::Read { direct: self.direct }).await?;
+        let file = node.open(path, self.source.how(self.direct)).await?;
         let now = file.metadata();
         if (now.device, now.identity) != (self.seen.device, self.seen.identity) {
-            return Err(SortError::Replaced { file: path.clone() }.into());
+            return Err(SortError::Replaced { file: path.to_owned() }.into());
         }
         Ok(file)
     }
@@ -330,14 +348,14 @@ async fn set_of<'a>(
 }
 
 async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskError> {
-    let Source::Path(path) = source else {
+    let Some(path) = source.path() else {
         return node.standard(Standard::Input).await;
     };
-    let file = node.open(path, Open::Read { direct: io == IoChoice::Direct }).await?;
+    let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
     if io != IoChoice::Auto || file.is_sequential() || is_cached(node, &file).await? {
         return Ok(file);
     }
-    node.open(path, Open::Read { direct: true }).await
+    node.open(path, source.how(true)).await
 }
 
 /// Pages looked at to tell whether a file is cached: a few microseconds each.

@@ -77,5 +77,6 @@ pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, Written};
 pub use run::run;
 pub use splitters::Splitters;
 pub use temporary::sweep;
+pub use text_file::spelled;
 pub use validate::{Validated, validate};
 pub use validate_set::{SetSummary, ValidatedSet, validate_set};

@@ -21,7 +21,10 @@ use serde::{Deserialize, Serialize};
 use crate::contents::Contents;
 use crate::error::SortError;
 use crate::stages::Span;
-use crate::text_file;
+use crate::text_file::{self, Entry};
+
+/// A file of a set: the number of its directory among those of the set, and its name there.
+pub(crate) type Placed = (usize, String);
 
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 1;
@@ -107,6 +110,26 @@ impl Manifest {
         u128::from_str_radix(&self.checksum, 16).ok().map(Checksum)
     }
 
+    /// The manifest in a directory, if there is one and only the caller can have written it: it says which files of an old
+    /// set may go.
+    ///
+    /// # Errors
+    /// As [`Manifest::read`], and when another user may have written it.
+    pub(crate) async fn read_own(
+        node: &Node,
+        directory: &Path,
+    ) -> Result<Option<Manifest>, Failure> {
+        let path = directory.join(Manifest::NAME);
+        match text_file::read_own(node, &path).await? {
+            Entry::Missing => Ok(None),
+            Entry::Text(text) => Ok(Some(Manifest::parse(&path, &text)?)),
+            Entry::Doubtful(why) => {
+                Err(SortError::Manifest { file: path, what: format!("is not believed: {why}") }
+                    .into())
+            }
+        }
+    }
+
     /// The manifest in a directory, if there is one.
     ///
     /// # Errors
@@ -121,15 +144,19 @@ impl Manifest {
     /// As [`Manifest::read`].
     pub async fn read_from(node: &Node, path: &Path) -> Result<Option<Manifest>, Failure> {
         let Some(text) = text_file::read(node, path).await? else { return Ok(None) };
-        let refused = |what| Failure::from(SortError::Manifest { file: path.to_owned(), what });
-        let parsed = serde_json::from_slice(&text);
+        Ok(Some(Manifest::parse(path, &text)?))
+    }
+
+    fn parse(path: &Path, text: &[u8]) -> Result<Manifest, SortError> {
+        let refused = |what| SortError::Manifest { file: path.to_owned(), what };
+        let parsed = serde_json::from_slice(text);
         let manifest: Manifest = parsed
             .map_err(|error| refused(format!("is no manifest of a set of files: {error}")))?;
         if manifest.gristmill_set != VERSION {
             let version = manifest.gristmill_set;
             return Err(refused(format!("is of version {version}, not {VERSION}")));
         }
-        Ok(Some(manifest))
+        Ok(manifest)
     }
 
     /// As the file has it.
@@ -159,12 +186,24 @@ impl Manifest {
         self.files.iter().map(|file| directory.join(&file.path)).collect()
     }
 
-    /// The files that belong to it and to nobody else, if it lies in that directory: of a copy of a
-    /// set, those that were copied.
-    pub(crate) fn owned(&self, directory: &Path) -> Vec<String> {
-        let is_at_home = self.directory == directory.to_string_lossy();
-        let files = self.files.iter().map(|file| file.path.clone());
-        files.filter(|path| is_part(path) && (is_at_home || is_name(path))).collect()
+    /// The files of the set that a new one in these directories replaces, links followed, if it lies in the first; and how many
+    /// it lists elsewhere, which stay. Of a copy of a set only those belong to it that were copied.
+    pub(crate) fn placed(&self, directories: &[PathBuf]) -> (Vec<Placed>, usize) {
+        let is_at_home = self.directory == directories[0].to_string_lossy();
+        let place = |file: &ListedFile| -> Option<Placed> {
+            let path = Path::new(&file.path);
+            let name = path.file_name()?.to_str()?.to_owned();
+            let number = match is_name(&file.path) {
+                true => 0,
+                false => directories
+                    .iter()
+                    .position(|directory| is_at_home && path.parent() == Some(directory))?,
+            };
+            is_part(&name).then_some((number, name))
+        };
+        let placed: Vec<Placed> = self.files.iter().filter_map(place).collect();
+        let elsewhere = if is_at_home { self.files.len() - placed.len() } else { 0 };
+        (placed, elsewhere)
     }
 }
 

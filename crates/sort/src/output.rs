@@ -6,6 +6,7 @@
 mod file;
 pub(crate) mod journal;
 mod layout;
+mod old_set;
 mod part;
 mod set;
 
@@ -19,6 +20,7 @@ use crate::agreement::ROOT;
 use crate::contents::Contents;
 use crate::job::{IoChoice, Job, Target};
 use crate::manifest::ListedFile;
+use crate::report::Warning;
 use crate::stages::{Left, Span};
 
 use file::OutputFile;
@@ -197,7 +199,11 @@ impl Output {
     }
 
     /// Makes the output durable and gives it its name; one file is `length` long.
-    pub(crate) async fn commit(&mut self, node: &Node, length: u64) -> Result<(), Failure> {
+    pub(crate) async fn commit(
+        &mut self,
+        node: &Node,
+        length: u64,
+    ) -> Result<Option<Warning>, Failure> {
         self.finish(node, length).await?;
         self.name(node).await
     }
@@ -211,11 +217,11 @@ impl Output {
         }
     }
 
-    /// The second half.
-    pub(crate) async fn name(&mut self, node: &Node) -> Result<(), Failure> {
+    /// The second half; a warning of files that it should have replaced and has not.
+    pub(crate) async fn name(&mut self, node: &Node) -> Result<Option<Warning>, Failure> {
         match self {
-            Output::File(file) => file.commit(node).await,
-            Output::Part(part) => part.commit(node).await,
+            Output::File(file) => file.commit(node).await.map(|()| None),
+            Output::Part(part) => part.commit(node).await.map(|()| None),
             Output::Set(set) => set.commit(node).await,
         }
     }

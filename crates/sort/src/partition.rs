@@ -26,6 +26,11 @@ impl Run {
         Run((((extent.file as u64) << BLOCK_BITS | block) << CHUNKS_BITS) | chunks as u64)
     }
 
+    /// The run that was noted by its number.
+    pub(crate) fn of_number(number: u64) -> Run {
+        Run(number)
+    }
+
     /// Where it lies, in chunks of that length.
     pub(crate) fn extent(self, chunk_bytes: usize) -> Extent {
         let place = self.0 >> CHUNKS_BITS;

@@ -47,6 +47,13 @@ pub enum Warning {
         /// How many.
         count: usize,
     },
+    /// Files of the set that this one replaced are still there.
+    OldSet {
+        /// The manifest, which listed them.
+        manifest: PathBuf,
+        /// How many.
+        count: usize,
+    },
 }
 
 impl Warning {
@@ -55,13 +62,16 @@ impl Warning {
         match self {
             Warning::Grew { .. } => "input_grew",
             Warning::Stale { .. } => "stale_output",
+            Warning::OldSet { .. } => "old_set",
         }
     }
 
     /// The file it is about.
     pub fn file(&self) -> &Path {
         match self {
-            Warning::Grew { file, .. } | Warning::Stale { file, .. } => file,
+            Warning::Grew { file, .. }
+            | Warning::Stale { file, .. }
+            | Warning::OldSet { manifest: file, .. } => file,
         }
     }
 }
@@ -73,6 +83,12 @@ impl fmt::Display for Warning {
                 out,
                 "{}: grew from {was} to {now} bytes while it was sorted; its first {was} were",
                 file.display()
+            ),
+            Warning::OldSet { manifest, count } => write!(
+                out,
+                "{}: {count} files of the old set were left: they lie in directories that -o does not name, or another user \
+                 may have written the old manifest; remove them by hand",
+                manifest.display()
             ),
             Warning::Stale { file, count } => write!(
                 out,

@@ -44,7 +44,7 @@ pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     // Before the output takes the name of an input.
     report.warnings = inputs.grown(node).await;
     match listing::commit_alone(node, job, &mut output, (report.bytes, files)).await {
-        Ok(warning) => report.warnings.extend(warning),
+        Ok(warnings) => report.warnings.extend(warnings),
         Err(failure) => {
             output.discard(node).await;
             return Err(failure);

@@ -25,7 +25,7 @@ use pipeline::Failure;
 use crate::input::BLOCK_BYTES;
 use crate::job::IoChoice;
 use crate::temporary::Temporary;
-pub(crate) use kept::Kept;
+pub(crate) use kept::{is_kind, kept_paths};
 use log::{Logs, Taken};
 
 /// Nobody else reads what is spilled.

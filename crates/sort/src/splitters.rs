@@ -97,6 +97,14 @@ impl Splitters {
         Splitters { buckets, root, sample: chosen }
     }
 
+    /// Whether elements that were chosen elsewhere can be splitters.
+    pub(crate) fn are_ascending(order: &Order, chosen: &Sample) -> bool {
+        (1..chosen.positions.len()).all(|rank| {
+            let (a, b) = (element(order, chosen, rank - 1), element(order, chosen, rank));
+            order.compare(a.record, b.record).then(a.position.cmp(&b.position)).is_le()
+        })
+    }
+
     /// Splitters that divide nothing that is known: for counts, and for one bucket.
     pub(crate) fn even(buckets: usize) -> Splitters {
         let root = Level { depth: 0, first: 0, classifier: Classifier::new(&[]), runs: Vec::new() };

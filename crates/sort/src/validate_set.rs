@@ -49,7 +49,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
     let mut found = SetSummary::default();
     for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
         let file = Validated {
-            sources: vec![Source::Path(path.clone())],
+            sources: vec![Source::Listed(path.clone())],
             comparison: comparison.clone(),
             io: job.io,
             cores: job.cores,

@@ -98,8 +98,7 @@ fn again(driver: &Driver, seed: u64, from: &[Vec<u32>]) -> Driver {
     for (rank, all) in (0..).zip(from) {
         for &old in all {
             for path in driver.disks(old).paths() {
-                let bytes = driver.disks(old).get(&path).expect("it is listed");
-                next.disks(rank).put(&path, bytes);
+                next.disks(rank).move_here(&driver.disks(old), &path);
             }
         }
     }

@@ -30,7 +30,7 @@ pub fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
     };
     let sources = arguments.inputs.iter().map(|path| Source::Path(path.clone())).collect();
     Ok(Some(Resume {
-        name: whole(target)?.display().to_string(),
+        name: ::sort::spelled(&whole(target)?),
         sources,
         target: target.clone(),
         temporary: arguments.temporary.clone(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use node::{FileKind, Metadata};
+use node::{Access, FileKind, Metadata, PERMISSION_BITS};
 
 use super::holes::Holes;
 
@@ -24,6 +24,8 @@ pub(super) struct Content {
     /// What of the length takes no space.
     pub holes: Holes,
     pub mode: u32,
+    /// User number of the owner.
+    pub owner: u32,
     pub locked: bool,
     /// How far a sequential source has been read.
     pub has_read: u64,
@@ -38,8 +40,8 @@ pub(super) enum Change {
     Resize(u64),
     /// The range reads as zeros and takes no space.
     Release(Range<u64>),
-    /// These permission bits.
-    Mode(u32),
+    /// This owner, and these permission bits.
+    Access(Access),
 }
 
 impl Inode {
@@ -101,7 +103,9 @@ impl Content {
             }
             Change::Resize(length) => self.resize(*length),
             Change::Release(range) => self.release(range),
-            Change::Mode(mode) => self.mode = *mode,
+            Change::Access(access) => {
+                (self.owner, self.mode) = (access.owner, access.mode & PERMISSION_BITS);
+            }
         }
     }
 

@@ -56,7 +56,7 @@ impl FileHandle for Handle {
             }
             Control::Truncate(length) => Change::Resize(length),
             Control::Release(range) => Change::Release(range),
-            Control::Mode(mode) => Change::Mode(mode),
+            Control::Access(access) => Change::Access(access),
             Control::Lock => {
                 return Ok(u64::from(!std::mem::replace(&mut self.inode.lock().locked, true)));
             }

@@ -1,7 +1,7 @@
 //! The suite's part on disks: files, locks, lengths, sources, direct I/O.
 
 use super::{Harness, source_bytes};
-use crate::{Buffer, FileKind, Node, Open};
+use crate::{Access, Buffer, FileKind, Node, Open};
 
 fn create(direct: bool) -> Open {
     Open::Create { direct, mode: 0o600 }
@@ -89,6 +89,28 @@ pub fn files_of_others_are_joined(harness: &impl Harness) {
     });
 }
 
+/// A caller's own file and a regular one are opened to be read; a pipe is refused without being waited for, and so is what
+/// is missing.
+pub fn only_regular_files_are_believed(harness: &impl Harness) {
+    harness.run(1, |node, place| async move {
+        let path = place.directory.join("file");
+        for how in [Open::Own, Open::Regular { direct: false }] {
+            let missing = node.open(&path, how).await.expect_err("it is not there");
+            assert_eq!(missing.cause.kind(), std::io::ErrorKind::NotFound);
+            let refused = node.open(&place.source, how).await.expect_err("it is a pipe");
+            assert!(refused.to_string().contains("not a regular file"), "{refused}");
+        }
+        let keep = Open::Keep { direct: false, mode: 0o600 };
+        assert!(node.open(&place.source, keep).await.is_err(), "a pipe is no file to keep");
+        node.open(&path, create(false)).await.unwrap();
+        for how in [Open::Own, Open::Regular { direct: false }] {
+            let file = node.open(&path, how).await.unwrap();
+            let (_, result) = file.read(&node, 0, 1, Buffer::heap(1)).wait(&node).await;
+            result.unwrap();
+        }
+    });
+}
+
 /// A file that outlives its run is there for the next one, who reads and writes it.
 pub fn kept_files_are_gone_on_with(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
@@ -149,7 +171,9 @@ pub fn files_change_length(harness: &impl Harness) {
         file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000).wait(&node).await.1.unwrap();
         file.truncate(&node, 12_288).await.unwrap();
         file.release(&node, 4096..8192).await.unwrap();
-        file.set_mode(&node, 0o640).await.unwrap();
+        let access = node.access(&path).await.unwrap();
+        file.set_access(&node, Access { mode: 0o6640, ..access }).await.unwrap();
+        assert_eq!(node.access(&path).await.unwrap(), Access { mode: 0o640, ..access });
         let metadata = node.metadata(&path).await.unwrap();
         assert_eq!((metadata.length, metadata.mode), (12_288, 0o640));
         let (buffer, _) = file.read(&node, 0, 20_000, Buffer::heap(20_000)).wait(&node).await;

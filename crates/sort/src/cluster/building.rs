@@ -16,14 +16,16 @@ use node::Node;
 use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
+use crate::cluster::bounds::MOST_EPOCHS;
 use crate::cluster::checkpoint::{Checkpoint, Epoch, Sum};
 use crate::cluster::claims;
 use crate::cluster::division::{Among, Division};
 use crate::cluster::holders::Round;
 use crate::cluster::parts::Parts;
 use crate::cluster::planning::Planning;
-use crate::cluster::range::{Built, places};
+use crate::cluster::range::Built;
 use crate::cluster::sampling::draw;
+use crate::cluster::site::places;
 use crate::cluster::statement::{Part, Statement};
 use crate::contents::Sample;
 use crate::error::SortError;
@@ -39,9 +41,6 @@ use crate::spill::Spill;
 use crate::splitters::Splitters;
 use crate::stages::{Drawn, Tally};
 use crate::two_pass::{Came, TwoPass};
-
-/// Epochs at most: a kill costs a rank at most such a part of phase one.
-const MOST_EPOCHS: u64 = 16;
 
 /// What all ranges of a sort have in common.
 #[derive(Clone)]
@@ -76,11 +75,11 @@ impl Builder<'_> {
     /// So many epochs suit parts of so many records.
     pub(super) fn epochs(job: &Job, parts: &Parts) -> u32 {
         if let Some(steps) = job.tuning.steps {
-            return steps;
+            return steps.clamp(1, MOST_EPOCHS);
         }
         let largest = parts.all.iter().map(|part| part.records).max().unwrap_or(0);
         let bytes = largest * job.contents.record_bytes() as u64;
-        (bytes / job.resources.memory_bytes.max(1)).clamp(1, MOST_EPOCHS) as u32
+        (bytes / job.resources.memory_bytes.max(1)).clamp(1, u64::from(MOST_EPOCHS)) as u32
     }
 
     /// Where what is done of a range waits on this rank.
@@ -213,7 +212,12 @@ impl Builder<'_> {
 
     pub(super) fn splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
         let order = self.job.contents.order().expect("real records: it was looked at before");
-        Ok(Splitters::of(order, self.known(bytes)?))
+        let known = self.known(bytes)?;
+        if !Splitters::are_ascending(order, &known) {
+            let what = "says splitters that are not in order".to_owned();
+            return Err(SortError::Checkpoint { file: self.resume.target.clone(), what }.into());
+        }
+        Ok(Splitters::of(order, known))
     }
 
     /// The run of a range, or of a rank that has none.

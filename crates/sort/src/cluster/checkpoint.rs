@@ -4,31 +4,38 @@
 //! T/.gristmill-JOB-2.begun             range 2: which job, how keys are divided, which files it has
 //!   .gristmill-JOB-2.epoch-0 -1 ..     phase one: which records of all inputs have come, and where they lie
 //!   .gristmill-JOB-2.part-0 -1 ..      phase two: which partitions the output has
-//!   .gristmill-JOB-2.spill-0           the records
-//! O/.gristmill-JOB-2.output            what becomes the output
 //! ```
 //!
 //! An entry is a small file that appears whole, by a rename, when what it speaks of is durable. So whatever
 //! was killed, and whenever: the entries that are there are true, and what goes beyond them is written again.
-//! JOB stands for the name of the output, RANGE for the rank that had the range at first. While a run lives it
-//! locks the first entry.
+//! While a run lives it locks the first entry.
+//!
+//! Paths never come from an entry: `site` says where the files of a range are. An entry has the paths that it was written for,
+//! and is refused where these differ. It is refused as well if another user may have written it (`text_file`), or if a
+//! number of it cannot be (`bounds`).
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use node::{DiskError, File, Node, Open};
+use node::{DiskError, File, Metadata, Node, Open};
 use pipeline::Failure;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::bounds::{check_all, check_begun};
+use crate::cluster::site::{Site, job_stem};
 use crate::cluster::statement::{Part, Statement};
 use crate::error::SortError;
+use crate::job::Resume;
 use crate::partition::Partition;
-use crate::spill::Kept;
+use crate::spill::kept_paths;
 use crate::stages::{Left, Span};
-use crate::temporary::PREFIX;
-use crate::text_file::{self, OURS};
+use crate::text_file::{self, Entry, PRIVATE};
 
 const BEGUN: &str = "begun";
+
+/// What an entry is that another user may have written, or that was altered.
+const NOT_BELIEVED: &str = "is not believed";
 
 /// The first entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,10 +61,15 @@ pub(super) struct Begun {
     /// Records that it has, about.
     pub expected: u64,
     pub chunk_bytes: usize,
-    pub spill: Kept,
-    /// What becomes the output, and where.
-    pub output: PathBuf,
-    pub target: PathBuf,
+    /// How many spill files each directory has, and whether they can have holes.
+    pub kinds: Vec<(usize, bool)>,
+    /// Tells the files of this beginning from those of an earlier one.
+    pub copy: u32,
+    /// The number of the draft in its file system, which its last name will lead to.
+    pub draft: u64,
+    /// The temporary directories and the output that it was written for, to be compared.
+    pub directories: Vec<String>,
+    pub target: String,
 }
 
 /// Records, and the sum of their CRC-32.
@@ -97,19 +109,12 @@ pub(super) struct Written {
 /// The entries of a range.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
-    /// How the names of its files begin, with the directory.
-    stem: PathBuf,
+    pub site: Site,
     pub begun: Begun,
     pub epochs: Vec<Epoch>,
     pub written: Vec<Written>,
     /// Holds the lock.
     lock: Option<File>,
-}
-
-/// How all names of a range begin.
-pub(super) fn stem(name: &str, range: u32) -> String {
-    let job = kernel::block_crc(name.as_bytes());
-    format!("{PREFIX}{job:08x}-{range}.")
 }
 
 impl Checkpoint {
@@ -131,82 +136,128 @@ impl Checkpoint {
     /// Begins one where nothing is.
     pub(super) async fn begin(
         node: &Node,
-        directory: &Path,
+        site: Site,
         begun: Begun,
     ) -> Result<Checkpoint, Failure> {
-        let stem = directory.join(stem(&begun.name, begun.range));
-        let file = text_file::put(node, &with(&stem, BEGUN), text(&begun), OURS).await?;
+        let file = text_file::put_entry(node, &site.entry(BEGUN), text(&begun)).await?;
         let (epochs, written) = (Vec::new(), Vec::new());
-        Ok(Checkpoint { stem, begun, epochs, written, lock: Some(file) })
+        Ok(Checkpoint { site, begun, epochs, written, lock: Some(file) })
     }
 
     /// Locks it for this run.
     pub(super) async fn hold(&mut self, node: &Node) -> Result<(), Failure> {
-        self.lock = Some(lock(node, &with(&self.stem, BEGUN)).await?);
+        self.lock = Some(lock(node, &self.site.entry(BEGUN)).await?);
         Ok(())
     }
 
-    /// Those of all ranges of a job in a directory.
+    /// Those of all ranges of a job in the first directory of a rank.
     pub(super) async fn find(
         node: &Node,
-        directory: &Path,
-        name: &str,
+        resume: &Resume,
+        (rank, place): (u32, &Path),
     ) -> Result<Vec<Checkpoint>, Failure> {
-        let job = stem(name, 0);
-        let job = job.trim_end_matches("0.");
-        let Ok(names) = node.list(directory).await else { return Ok(Vec::new()) };
-        let mut ranges: Vec<u32> = names
-            .iter()
-            .filter_map(|name| {
-                name.strip_prefix(job)?.strip_suffix(BEGUN)?.strip_suffix('.')?.parse().ok()
-            })
-            .collect();
+        let job = job_stem(&resume.name);
+        let Ok(names) = node.list(place).await else { return Ok(Vec::new()) };
+        let range = |name: &String| -> Option<u32> {
+            name.strip_prefix(&job)?.strip_suffix(BEGUN)?.strip_suffix('.')?.parse().ok()
+        };
+        let mut ranges: Vec<u32> = names.iter().filter_map(range).collect();
         ranges.sort_unstable();
+        ranges.dedup();
         let mut found = Vec::new();
         for range in ranges {
-            found.extend(Checkpoint::open(node, directory.join(stem(name, range)), name).await?);
+            let site = match Site::of(node, resume, rank, range).await {
+                // Another host has the output of that range.
+                Err(error) if error.cause.kind() == ErrorKind::NotFound => continue,
+                site => site?,
+            };
+            let is_here = node.resolve(place).await.is_ok_and(|place| place == site.home());
+            if is_here {
+                found.extend(Checkpoint::open(node, site, (&resume.name, range)).await?);
+            }
         }
         Ok(found)
     }
 
-    /// The one whose files' names begin so, as far as it is there.
-    async fn open(node: &Node, stem: PathBuf, name: &str) -> Result<Option<Checkpoint>, Failure> {
-        let path = with(&stem, BEGUN);
+    /// The one of a range that lies there, as far as it is there.
+    async fn open(
+        node: &Node,
+        site: Site,
+        (name, range): (&str, u32),
+    ) -> Result<Option<Checkpoint>, Failure> {
+        let path = site.entry(BEGUN);
+        let refused = |what| Failure::from(SortError::Checkpoint { file: path.clone(), what });
         let Some(begun) = entry::<Begun>(node, &path).await? else { return Ok(None) };
         // Another name with the same checksum.
         if begun.name != name {
-            let what = format!("is of a sort into {}", begun.name);
-            return Err(SortError::Checkpoint { file: path, what }.into());
+            return Err(refused(format!("is of a sort into {}", begun.name)));
         }
+        if let Some(what) = moved(&begun, &site, range) {
+            return Err(refused(what));
+        }
+        check_begun(&begun).map_err(|what| refused(format!("{NOT_BELIEVED}: {what}")))?;
         let (mut epochs, mut written) = (Vec::new(), Vec::new());
-        while let Some(epoch) = entry(node, &epoch_path(&stem, epochs.len())).await? {
+        while epochs.len() < begun.epochs as usize
+            && let Some(epoch) = entry(node, &site.entry(&epoch_name(epochs.len()))).await?
+        {
             epochs.push(epoch);
         }
-        while let Some(more) = entry(node, &written_path(&stem, written.len())).await? {
+        while let Some(more) = entry(node, &site.entry(&written_name(written.len()))).await? {
             written.push(more);
         }
-        let found = Checkpoint { stem, begun, epochs, written, lock: None };
-        Ok(found.has_its_files(node).await.then_some(found))
+        let found = Checkpoint { site, begun, epochs, written, lock: None };
+        check_all(&found).map_err(|what| refused(format!("{NOT_BELIEVED}: {what}")))?;
+        Ok(found.has_its_files(node).await?.then_some(found))
+    }
+
+    /// The spill files, in their order.
+    pub(super) fn spill_paths(&self) -> Vec<PathBuf> {
+        let stem = self.site.spill_stem(self.begun.copy);
+        kept_paths(&self.site.directories, &self.begun.kinds, &stem)
+    }
+
+    /// The file that becomes the output.
+    pub(super) fn draft(&self) -> PathBuf {
+        self.site.draft(self.begun.copy)
+    }
+
+    /// How much of each spill file the entries speak of.
+    pub(super) fn spill_ends(&self) -> Vec<u64> {
+        let mut ends = vec![0; self.spill_paths().len()];
+        for run in self.partitions().iter().flat_map(|partition| &partition.runs) {
+            let extent = run.extent(self.begun.chunk_bytes);
+            ends[extent.file] = ends[extent.file].max(extent.offset.saturating_add(extent.bytes));
+        }
+        ends
     }
 
     /// Whether all that the entries speak of is there.
-    async fn has_its_files(&self, node: &Node) -> bool {
-        for path in &self.begun.spill.paths {
-            if node.metadata(path).await.is_err() {
-                return false;
+    ///
+    /// # Errors
+    /// When a spill file is shorter than they say.
+    async fn has_its_files(&self, node: &Node) -> Result<bool, SortError> {
+        for (path, end) in self.spill_paths().iter().zip(self.spill_ends()) {
+            match node.metadata(path).await {
+                Err(_) => return Ok(false),
+                Ok(there) if there.length < end => {
+                    let what = format!("has {} bytes, and records up to byte {end}", there.length);
+                    return Err(SortError::Checkpoint { file: path.clone(), what });
+                }
+                Ok(_) => {}
             }
         }
-        node.metadata(&self.begun.output).await.is_ok() || self.is_named(node).await
+        Ok(node.metadata(&self.draft()).await.is_ok() || self.is_named(node).await)
     }
 
-    /// Whether the output has its name already: it was complete, and what is there has its length.
+    /// Whether the output has its name already: it was complete, its name leads to what was the draft, and that has
+    /// the length of all records.
     pub(super) async fn is_named(&self, node: &Node) -> bool {
-        let records = self.came().records;
-        let bytes = records * self.begun.statement.record_bytes as u64;
         let is_written = self.has_come() && self.partitions_written() == self.partition_count();
-        let is_gone = node.metadata(&self.begun.output).await.is_err();
-        let target = node.metadata(&self.begun.target).await;
-        is_written && is_gone && target.is_ok_and(|target| target.length == bytes)
+        let is_gone = node.metadata(&self.draft()).await.is_err();
+        let target = node.metadata(&self.site.target).await;
+        let bytes = self.came().records * self.begun.statement.record_bytes as u64;
+        let is_it = |there: Metadata| (there.identity, there.length) == (self.begun.draft, bytes);
+        is_written && is_gone && target.is_ok_and(is_it)
     }
 
     /// All that has come.
@@ -251,8 +302,8 @@ impl Checkpoint {
 
     /// What is durable of an epoch.
     pub(super) async fn add_epoch(&mut self, node: &Node, epoch: Epoch) -> Result<(), DiskError> {
-        text_file::put(node, &epoch_path(&self.stem, self.epochs.len()), text(&epoch), OURS)
-            .await?;
+        let path = self.site.entry(&epoch_name(self.epochs.len()));
+        text_file::put_entry(node, &path, text(&epoch)).await?;
         self.epochs.push(epoch);
         Ok(())
     }
@@ -261,7 +312,7 @@ impl Checkpoint {
     pub(super) async fn cut(&mut self, node: &Node, epochs: usize) -> Result<(), DiskError> {
         while self.epochs.len() > epochs {
             self.epochs.pop();
-            node.remove(&epoch_path(&self.stem, self.epochs.len())).await?;
+            node.remove(&self.site.entry(&epoch_name(self.epochs.len()))).await?;
         }
         Ok(())
     }
@@ -272,37 +323,50 @@ impl Checkpoint {
         node: &Node,
         more: Written,
     ) -> Result<(), DiskError> {
-        text_file::put(node, &written_path(&self.stem, self.written.len()), text(&more), OURS)
-            .await?;
+        let path = self.site.entry(&written_name(self.written.len()));
+        text_file::put_entry(node, &path, text(&more)).await?;
         self.written.push(more);
         Ok(())
     }
 
-    /// Removes all of it: nobody goes on with it any more. The first entry goes first, without which others are
+    /// Removes all of it, when it is needed no more. The first entry goes first, without which others are
     /// none.
     pub(super) async fn remove(self, node: &Node) {
-        let entries = (0..self.epochs.len()).map(|number| epoch_path(&self.stem, number));
-        let parts = (0..self.written.len()).map(|number| written_path(&self.stem, number));
-        let own = [with(&self.stem, BEGUN)].into_iter().chain(entries).chain(parts);
-        let files = self.begun.spill.paths.iter().cloned().chain([self.begun.output.clone()]);
-        for path in own.chain(files) {
+        let epochs = (0..self.epochs.len()).map(epoch_name);
+        let written = (0..self.written.len()).map(written_name);
+        let entries = [BEGUN.to_owned()].into_iter().chain(epochs).chain(written);
+        let entries = entries.map(|name| self.site.entry(&name));
+        for path in entries.chain(self.spill_paths()).chain([self.draft()]) {
             let _ = node.remove(&path).await;
         }
     }
 }
 
-fn with(stem: &Path, what: &str) -> PathBuf {
-    let mut path = stem.as_os_str().to_owned();
-    path.push(what);
-    path.into()
+/// How a checkpoint differs from one that would have been written here.
+fn moved(begun: &Begun, site: &Site, range: u32) -> Option<String> {
+    let (directories, target) = site.spelled();
+    if begun.range != range {
+        return Some(format!("is of range {}, and its name says {range}", begun.range));
+    }
+    if begun.target != target {
+        return Some(format!(
+            "was begun for the output {}, and -o leads to {target}",
+            begun.target
+        ));
+    }
+    let list = |all: &[String]| all.join(", ");
+    (begun.directories != directories).then(|| {
+        let (then, now) = (list(&begun.directories), list(&directories));
+        format!("was begun with temporary files in {then}, and this sort has them in {now}")
+    })
 }
 
-fn epoch_path(stem: &Path, number: usize) -> PathBuf {
-    with(stem, &format!("epoch-{number}"))
+fn epoch_name(number: usize) -> String {
+    format!("epoch-{number}")
 }
 
-fn written_path(stem: &Path, number: usize) -> PathBuf {
-    with(stem, &format!("part-{number}"))
+fn written_name(number: usize) -> String {
+    format!("part-{number}")
 }
 
 fn text(entry: &impl Serialize) -> Vec<u8> {
@@ -310,24 +374,26 @@ fn text(entry: &impl Serialize) -> Vec<u8> {
 }
 
 async fn entry<T: DeserializeOwned>(node: &Node, path: &Path) -> Result<Option<T>, Failure> {
-    let Some(text) = text_file::read(node, path).await? else { return Ok(None) };
-    let refused = |error: serde_json::Error| SortError::Checkpoint {
-        file: path.to_owned(),
-        what: format!("is not as this version writes it ({error})"),
-    };
-    Ok(Some(serde_json::from_slice(&text).map_err(refused)?))
+    let refused = |what| Failure::from(SortError::Checkpoint { file: path.to_owned(), what });
+    match text_file::read_entry(node, path).await? {
+        Entry::Missing => Ok(None),
+        Entry::Doubtful(why) => Err(refused(format!("{NOT_BELIEVED}: {why}"))),
+        Entry::Text(text) => serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|error| refused(format!("is not as this version writes it ({error})"))),
+    }
 }
 
 /// A run that lives holds its checkpoint.
 async fn lock(node: &Node, path: &Path) -> Result<File, Failure> {
     // Some file systems lock only what can be written.
-    let file = node.open(path, Open::Keep { direct: false, mode: 0o600 }).await?;
+    let file = node.open(path, Open::Keep { direct: false, mode: PRIVATE }).await?;
     match file.lock(node).await {
         Ok(false) => {
             let what = "belongs to a sort that is running".to_owned();
             Err(SortError::Checkpoint { file: path.to_owned(), what }.into())
         }
-        Err(error) if error.cause.kind() != std::io::ErrorKind::Unsupported => Err(error.into()),
+        Err(error) if error.cause.kind() != ErrorKind::Unsupported => Err(error.into()),
         _ => Ok(file),
     }
 }

@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::manifest::{ListedFile, Manifest, is_part};
 use crate::output::{NEW_MODE, Output};
 use crate::report::Warning;
-use crate::text_file;
+use crate::text_file::{self, OTHERS_WRITE};
 
 /// What a rank lists: by range, since a rank may have several.
 pub(super) type Listed = Vec<(u32, Vec<ListedFile>)>;
@@ -36,13 +36,14 @@ pub(crate) async fn commit(
     agreement: &mut Agreement,
     output: &mut Output,
     (bytes, files): (u64, Vec<ListedFile>),
-) -> Result<Option<Warning>, Failure> {
+) -> Result<Vec<Warning>, Failure> {
     let finished = output.finish(node, bytes).await;
     let finished = finished.map(|()| vec![(node.rank().0, here(job, files))]);
     let listed = gather(node, job, agreement, finished).await?;
     let named = output.name(node).await;
-    agreement.with(node, named.map(|()| ((), ()))).await?;
-    show(node, job, agreement, listed).await
+    let (stays, _) = agreement.with(node, named.map(|stays| (stays, ()))).await?;
+    let stale = show(node, job, agreement, listed).await?;
+    Ok(stays.into_iter().chain(stale).collect())
 }
 
 /// The same where there are no others. What is written front to back is no file that could be listed.
@@ -51,14 +52,15 @@ pub(crate) async fn commit_alone(
     job: &Job,
     output: &mut Output,
     (bytes, files): (u64, Vec<ListedFile>),
-) -> Result<Option<Warning>, Failure> {
+) -> Result<Vec<Warning>, Failure> {
     output.finish(node, bytes).await?;
     if output.is_sequential() {
-        return output.name(node).await.map(|()| None);
+        return Ok(output.name(node).await?.into_iter().collect());
     }
     let old = withdraw(node, job).await?;
-    output.name(node).await?;
-    put(node, job, Lists { new: here(job, files), old }).await
+    let stays = output.name(node).await?;
+    let stale = put(node, job, Lists { new: here(job, files), old }).await?;
+    Ok(stays.into_iter().chain(stale).collect())
 }
 
 /// Agrees with all others that outputs may have their names now; what all of them list.
@@ -127,6 +129,6 @@ async fn put(node: &Node, job: &Job, lists: Lists) -> Result<Option<Warning>, Fa
     let directory = path.parent().unwrap_or(&path);
     let mut manifest = Manifest::new(&*job.contents, directory);
     lists.new.into_iter().for_each(|file| manifest.add(file));
-    text_file::put(node, &path, manifest.text(), NEW_MODE).await?;
+    text_file::put(node, &path, manifest.text(), NEW_MODE & !OTHERS_WRITE).await?;
     Ok(stale)
 }

@@ -117,7 +117,7 @@ impl Opener<'_> {
         let (node, job) = (self.node, self.job);
         let own = |source: &Source| match source {
             Source::Path(path) => Source::Path(of_rank(path, part)),
-            Source::Standard => Source::Standard,
+            other => other.clone(),
         };
         let sources: Vec<Source> = self.resume.sources.iter().map(own).collect();
         let bytes = job.contents.record_bytes();

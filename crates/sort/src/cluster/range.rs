@@ -1,21 +1,20 @@
 //! A range of keys on the rank that has it: its files, begun or opened again (`--resume`).
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pipeline::Failure;
 
 use crate::cluster::building::Builder;
-use crate::cluster::checkpoint::{self, Begun, Checkpoint};
+use crate::cluster::checkpoint::{Begun, Checkpoint};
 use crate::cluster::division::Division;
 use crate::cluster::planning::Planning;
 use crate::cluster::scene::named;
+use crate::cluster::site::Site;
 use crate::error::SortError;
-use crate::job::{Resume, Tuning};
+use crate::job::Tuning;
 use crate::output::Output;
 use crate::plan::{Exchanging, Plan};
-use crate::ranked::of_rank;
-use crate::spill::Spill;
+use crate::spill::{Spill, kept_paths};
 
 /// What is spilled takes so much more than its records: chunks that are not full.
 const SPARE_SHARE: u64 = 8;
@@ -37,33 +36,32 @@ impl Builder<'_> {
         division: &Division,
         exchanging: &Exchanging,
     ) -> Result<Built, Failure> {
-        let (node, job, name) = (self.node, self.job, &self.resume.name);
-        let places = self.places(range);
-        let stem = checkpoint::stem(name, range);
-        let (target, file) = self.output(range).await?;
-        // What an earlier job left there; another copy of the range must not take this one's files for its own.
-        let beside = target.parent().unwrap_or(Path::new("/"));
-        for place in places.iter().map(PathBuf::as_path).chain([beside]) {
-            Checkpoint::clear(node, place, &stem).await?;
+        let (node, job) = (self.node, self.job);
+        let site = Site::of(node, self.resume, node.rank().0, range).await?;
+        // An earlier job may have left files there; another copy of the range must not take this one's for its own.
+        for directory in site.all_directories() {
+            Checkpoint::clear(node, directory, &site.stem).await?;
         }
-        let io = job.resources.io;
-        let output = Output::keep(node, &target, file.clone(), io).await?;
+        let (io, copy) = (job.resources.io, node.random() as u32);
+        let file = site.draft(copy);
+        let output = Output::keep(node, &site.target, file.clone(), io).await?;
         let expected = division.records(self.parts.total());
         let mut made = Vec::new();
         let begun = async {
-            let planning = self.planning(Some(&output), places.clone());
+            let planning = self.planning(Some(&output), site.directories.clone());
             exchanging.fits(job.resources.memory_bytes)?;
             let plan = planning.plan(expected, Some(exchanging))?;
             // All of it waits on disk.
             let bytes = plan.input_bytes.unwrap_or(0);
             planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
-            let spill = Spill::new(node, places.clone(), io, bytes);
-            let kept = spill.keep(node, &format!("{stem}{:08x}-", node.random() as u32)).await?;
-            made.clone_from(&kept.paths);
+            let spill = Spill::new(node, site.directories.clone(), io, bytes);
+            let kinds = spill.keep(node, &site.spill_stem(copy)).await?;
+            made = kept_paths(&site.directories, &kinds, &site.spill_stem(copy));
             let partitions = division.partitions(&*job.contents, plan.buckets);
             let common = self.common.clone();
+            let (directories, target) = site.spelled();
             let begun = Begun {
-                name: name.clone(),
+                name: self.resume.name.clone(),
                 statement: common.statement,
                 division: common.division,
                 range,
@@ -75,11 +73,13 @@ impl Builder<'_> {
                 partitions: partitions.elements().to_bytes(),
                 expected,
                 chunk_bytes: plan.chunk_bytes,
-                spill: kept,
-                output: file.clone(),
+                kinds,
+                copy,
+                draft: output.file(0).metadata().identity,
+                directories,
                 target,
             };
-            let checkpoint = Checkpoint::begin(node, &places[0], begun).await?;
+            let checkpoint = Checkpoint::begin(node, site.clone(), begun).await?;
             Ok((checkpoint, spill, plan))
         };
         match begun.await {
@@ -96,16 +96,6 @@ impl Builder<'_> {
         }
     }
 
-    /// The target of a range, and the file that becomes it.
-    async fn output(&self, range: u32) -> Result<(PathBuf, PathBuf), Failure> {
-        let target = of_rank(&self.resume.target, range);
-        let target = self.node.resolve(&target).await?;
-        let stem = checkpoint::stem(&self.resume.name, range);
-        let copy = self.node.random() as u32;
-        let file = target.with_file_name(format!("{stem}{copy:08x}-output"));
-        Ok((target, file))
-    }
-
     /// Opens what is there of a range.
     pub(super) async fn reopen(
         &self,
@@ -117,16 +107,16 @@ impl Builder<'_> {
         let (given, limit) = (self.job.resources.memory_bytes, begun.memory_bytes);
         if given < limit {
             let what = format!("was begun with {limit} bytes of memory, and {given} may not do");
-            return Err(SortError::Checkpoint { file: begun.output.clone(), what }.into());
+            return Err(SortError::Checkpoint { file: checkpoint.draft(), what }.into());
         }
         let output = match checkpoint.is_named(node).await {
             true => None,
             false => {
-                let path = begun.output.clone();
-                Some(Arc::new(Output::keep(node, &begun.target, path, io).await?))
+                let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
+                Some(Arc::new(Output::keep(node, target, draft, io).await?))
             }
         };
-        let places = begun.spill.directories.clone();
+        let places = checkpoint.site.directories.clone();
         let planning = self.planning(output.as_deref(), places.clone());
         // What is there was cut and divided so.
         let buckets = Some(self.splitters(&begun.partitions)?.buckets);
@@ -135,22 +125,8 @@ impl Builder<'_> {
         let planning = Planning { tuning, ..planning };
         let plan = planning.plan(begun.expected, exchanging)?;
         let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0));
-        let mut ends = vec![0; begun.spill.paths.len()];
-        for run in checkpoint.partitions().iter().flat_map(|partition| &partition.runs) {
-            let extent = run.extent(begun.chunk_bytes);
-            ends[extent.file] = ends[extent.file].max(extent.offset + extent.bytes);
-        }
-        spill.open_kept(node, &begun.spill, &ends).await?;
+        let (paths, ends) = (checkpoint.spill_paths(), checkpoint.spill_ends());
+        spill.open_kept(node, &begun.kinds, (paths, &ends)).await?;
         Ok(Built { checkpoint, output, spill, plan })
     }
-}
-
-/// Where what is done of a range waits on a rank.
-pub(super) fn places(resume: &Resume, rank: u32, range: u32) -> Vec<PathBuf> {
-    if !resume.temporary.is_empty() {
-        return resume.temporary.iter().map(|path| of_rank(path, rank)).collect();
-    }
-    let target = of_rank(&resume.target, range);
-    let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-    vec![beside.unwrap_or(Path::new(".")).to_owned()]
 }

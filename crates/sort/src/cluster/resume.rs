@@ -149,10 +149,9 @@ async fn reopen(
 /// What the outputs of this rank hold.
 fn listed(job: &Job, built: &[Built], sorted: &[Sorted]) -> Listed {
     let all = built.iter().zip(sorted).map(|(built, sorted)| {
-        let Begun { range, target, .. } = &built.checkpoint.begun;
-        let path = target.to_string_lossy().into_owned();
+        let path = built.checkpoint.site.target.to_string_lossy().into_owned();
         let file = ListedFile::of(path, &*job.contents, &sorted.spans);
-        (*range, listing::here(job, vec![file]))
+        (built.checkpoint.begun.range, listing::here(job, vec![file]))
     });
     all.collect()
 }
@@ -182,7 +181,7 @@ async fn settle(
         unevenness = unevenness.max(sorted.unevenness);
         add_up(&mut stages, sorted.stages);
         made.push(Made { range, sum: sorted.sum, read: built.checkpoint.read() });
-        let (path, Sum { records, crc }) = (built.checkpoint.begun.target.clone(), sorted.sum);
+        let (path, Sum { records, crc }) = (built.checkpoint.site.target.clone(), sorted.sum);
         written.push(Written { path, records, checksum: crc });
     }
     whole.came_in(own.records, own.crc);

@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::Agreement;
 use crate::cluster::checkpoint::{Begun, Checkpoint};
 use crate::cluster::holders::{Holders, Round, Seen, deal};
-use crate::cluster::range::places;
+use crate::cluster::site::places;
 use crate::cluster::statement::Statement;
 use crate::error::SortError;
 use crate::input::Source;
 use crate::job::Resume;
 use crate::ranked::names_rank;
 use crate::temporary::sweep;
+use crate::text_file::spelled;
 
 /// What a rank tells of a range that it sees.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -64,14 +65,19 @@ pub(super) async fn look(
     };
     if let Some(what) = difference(statement, resume, &begun) {
         let what = format!("is of another sort: this one has {what}");
-        return Err(SortError::Checkpoint { file: begun.output, what }.into());
+        return Err(SortError::Checkpoint { file: begun.target.into(), what }.into());
+    }
+    let others = all.iter().flatten().map(|found| &found.begun);
+    if others.into_iter().any(|other| other.division == begun.division && !is_one(other, &begun)) {
+        let what = "has entries of ranges that do not belong together".to_owned();
+        return Err(SortError::Checkpoint { file: begun.target.into(), what }.into());
     }
     let began = begun.parts.len();
     if !statement.shared && node.nodes() as usize > began {
         let what = format!(
             "was begun by {began} ranks, and more have inputs that it does not; start {began} or fewer"
         );
-        return Err(SortError::Checkpoint { file: begun.output, what }.into());
+        return Err(SortError::Checkpoint { file: begun.target.into(), what }.into());
     }
     let seen: Vec<Seen> = (0..)
         .zip(&all)
@@ -110,6 +116,14 @@ fn difference(statement: &Statement, resume: &Resume, begun: &Begun) -> Option<S
     statement.difference(&begun_with).or_else(sources)
 }
 
+/// Whether two ranges are of one beginning.
+fn is_one(one: &Begun, other: &Begun) -> bool {
+    one.statement == other.statement
+        && one.sources == other.sources
+        && one.parts == other.parts
+        && (one.epochs, &one.ranges) == (other.epochs, &other.ranges)
+}
+
 impl Found {
     /// Without what only its own rank needs.
     fn of(checkpoint: &Checkpoint) -> Found {
@@ -132,11 +146,14 @@ async fn find(
     ranks: BTreeSet<u32>,
 ) -> Result<Vec<Checkpoint>, Failure> {
     let mut found = Vec::new();
-    let first = |rank: u32| places(resume, rank, rank).swap_remove(0);
-    let all: BTreeSet<PathBuf> = ranks.into_iter().map(first).collect();
-    for place in all {
-        sweep(node, &place).await;
-        found.extend(Checkpoint::find(node, &place, &resume.name).await?);
+    // Ranks may share a place.
+    let mut all: BTreeMap<PathBuf, u32> = BTreeMap::new();
+    for rank in ranks {
+        all.entry(places(resume, rank, rank).swap_remove(0)).or_insert(rank);
+    }
+    for (place, rank) in all {
+        sweep(node, &place, &[]).await;
+        found.extend(Checkpoint::find(node, resume, (rank, &place)).await?);
     }
     Ok(found)
 }
@@ -155,7 +172,7 @@ fn chosen(all: &[Vec<Found>]) -> Option<Begun> {
 /// Inputs, as the command line names them.
 pub(super) fn named(sources: &[Source]) -> Vec<String> {
     let name = |source: &Source| match source {
-        Source::Path(path) => path.to_string_lossy().into_owned(),
+        Source::Path(path) | Source::Listed(path) => spelled(path),
         Source::Standard => "-".to_owned(),
     };
     sources.iter().map(name).collect()

@@ -6,13 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{DiskError, File, FileKind, Metadata, Node, Open, Standard};
+use node::{Access, DiskError, File, FileKind, Metadata, Node, Open, Standard};
 use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::job::IoChoice;
 use crate::output::Claim;
 use crate::temporary::Temporary;
+use crate::text_file::{PRIVATE, others_write, spelled};
 
 /// Permission bits of a new output, before the process's mask: as every tool has them.
 pub(crate) const NEW_MODE: u32 = 0o666;
@@ -32,7 +33,8 @@ pub(crate) struct OutputFile {
 struct Unfinished {
     path: PathBuf,
     target: PathBuf,
-    mode: Option<u32>,
+    /// The access that it has in the end, if it is not that of any new file.
+    access: Option<Access>,
 }
 
 impl OutputFile {
@@ -61,7 +63,7 @@ impl OutputFile {
             Some(FileKind::Regular) | None => {
                 let resolved = node.resolve(path).await;
                 let target = resolved.map_err(|error| missing_directory(error, path))?;
-                OutputFile::beside(node, target, old, io).await
+                OutputFile::beside(node, target, old.is_some(), io).await
             }
         }
     }
@@ -69,16 +71,16 @@ impl OutputFile {
     async fn beside(
         node: &Node,
         target: PathBuf,
-        old: Option<Metadata>,
+        is_there: bool,
         io: IoChoice,
     ) -> Result<OutputFile, Failure> {
         let directory = target.parent().unwrap_or(Path::new("/"));
-        let mode = old.map(|metadata| metadata.mode);
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode(mode) };
+        let access = if is_there { Some(node.access(&target).await?) } else { None };
+        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode(access) };
         let made = Temporary::create(node, directory, how).await;
         let made = made.map_err(|error| DiskError { path: target.clone(), ..error });
         let Temporary { file, path } = made?;
-        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, mode }) })
+        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, access }) })
     }
 
     /// The one that another node has made to become what `path` leads to, under that name beside it.
@@ -92,13 +94,13 @@ impl OutputFile {
         let draft = target.with_file_name(name);
         let file = node.open(&draft, Open::Join { direct: io != IoChoice::Buffered }).await;
         let file = file.map_err(|error| DiskError { path: path.to_owned(), ..error })?;
-        Ok(OutputFile { file, unfinished: Some(Unfinished { path: draft, target, mode: None }) })
+        Ok(OutputFile { file, unfinished: Some(Unfinished { path: draft, target, access: None }) })
     }
 
     /// What it is called beside its target, and what its target is.
     pub(super) fn claim(&self) -> Option<Claim> {
         let unfinished = self.unfinished.as_ref()?;
-        let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
+        let name = |path: &Path| Some(spelled(Path::new(path.file_name()?)));
         Some(Claim { draft: name(&unfinished.path)?, becomes: name(&unfinished.target)? })
     }
 
@@ -113,12 +115,18 @@ impl OutputFile {
         if old.is_some_and(|old| old.kind != FileKind::Regular) {
             return Err(SortError::Directory { file: target.to_owned() }.into());
         }
-        let mode = old.map(|metadata| metadata.mode);
-        let how = Open::Keep { direct: io != IoChoice::Buffered, mode: draft_mode(mode) };
-        let file = node.open(&path, how).await;
-        let file = file.map_err(|error| DiskError { path: target.to_owned(), ..error })?;
-        let target = target.to_owned();
-        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, mode }) })
+        let access = match old {
+            Some(_) => node.access(target).await?,
+            None => new_access(node, target).await?,
+        };
+        let how = Open::Keep { direct: io != IoChoice::Buffered, mode: PRIVATE };
+        let file = node.open(&path, how).await?;
+        if others_write(&file) {
+            let cause = std::io::Error::other("others than its owner may write it");
+            return Err(DiskError::new("resume with", &path, cause).into());
+        }
+        let (target, access) = (target.to_owned(), Some(access));
+        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, access }) })
     }
 
     /// Reserves room for `length` bytes, or refuses up front.
@@ -166,9 +174,8 @@ impl OutputFile {
     /// Gives it its name, once it is finished.
     pub(super) async fn commit(&mut self, node: &Node) -> Result<(), Failure> {
         if let Some(unfinished) = &self.unfinished {
-            if let Some(mode) = unfinished.mode {
-                self.file.set_mode(node, mode).await.map_err(|error| self.named(error))?;
-            }
+            let taken = take_over(node, &self.file, unfinished.access).await;
+            taken.map_err(|error| self.named(error))?;
             let renamed = node.rename(&unfinished.path, &unfinished.target).await;
             renamed.map_err(|error| self.named(error))?;
             self.unfinished = None;
@@ -207,10 +214,33 @@ async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskEr
     }
 }
 
-/// The mode of what will have that one in the end, if it is given: whoever joins or goes on with it must be able to
+/// The mode of a draft that will have that access in the end, if it is given: whoever joins or resumes it must be able to
 /// write, and a read-only file becomes so at the end.
-fn draft_mode(mode: Option<u32>) -> u32 {
-    mode.map_or(NEW_MODE, |mode| mode | OWNER_WRITES)
+pub(super) fn draft_mode(access: Option<Access>) -> u32 {
+    access.map_or(NEW_MODE, |access| access.mode | OWNER_WRITES)
+}
+
+/// Gives a finished draft the access of the file that it replaces.
+pub(super) async fn take_over(
+    node: &Node,
+    draft: &File,
+    access: Option<Access>,
+) -> Result<(), DiskError> {
+    match access {
+        Some(access) => draft.set_access(node, access).await,
+        None => Ok(()),
+    }
+}
+
+/// The access of any new file beside `target`: only the system knows what the process's mask leaves of it.
+async fn new_access(node: &Node, target: &Path) -> Result<Access, DiskError> {
+    let directory = target.parent().unwrap_or(Path::new("/"));
+    let how = Open::Create { direct: false, mode: NEW_MODE };
+    let probe = Temporary::another(node, directory, how).await;
+    let probe = probe.map_err(|error| DiskError { path: target.to_owned(), ..error })?;
+    let access = node.access(&probe.path).await;
+    probe.remove(node).await;
+    access
 }
 
 /// A name whose directory is missing is to be created, not found.

@@ -12,17 +12,21 @@
 //! ```
 //!
 //! So whenever it comes, this is right: of the files that the journal names, those go that the manifest
-//! does not list. The journal of a run that lives is locked. Files that no journal names are nobody's
+//! does not list. The journal of a run that lives is locked. Files that no journal names belong to no set
 //! here: they are never looked for by their names.
+//!
+//! A journal is an entry (`text_file`), and paths never come from it. It says in which directories the set was made, to
+//! compare them: its own directory is the one that it was found in, and others are those that the command line names. Files
+//! in a directory that is not named now wait for a run that names it.
 
 use std::path::{Path, PathBuf};
 
 use node::{DiskError, File, Node};
 use serde::{Deserialize, Serialize};
 
-use crate::manifest::{Manifest, is_name, is_part};
+use crate::manifest::{Manifest, Placed, is_part};
 use crate::temporary::PREFIX;
-use crate::text_file;
+use crate::text_file::{self, Entry, spelled};
 
 /// How its name ends.
 pub(crate) const SUFFIX: &str = ".journal";
@@ -36,23 +40,24 @@ pub(crate) struct Journal {
 
 #[derive(Serialize, Deserialize)]
 struct Entries {
-    /// Where the set is made.
-    directory: String,
-    /// Files that the run adds or takes away, as manifests name them.
-    files: Vec<String>,
+    /// Where the set is made, links followed, to be compared. The journal lies in the first.
+    directories: Vec<String>,
+    /// Files that the run adds or takes away.
+    files: Vec<Placed>,
 }
 
 impl Journal {
-    /// Names the files that a set in this directory adds or takes away; durable when it returns.
+    /// Names the files that a set in these directories adds or takes away; durable when it returns.
     pub(crate) async fn begin(
         node: &Node,
-        directory: &Path,
-        files: Vec<String>,
+        directories: &[PathBuf],
+        files: Vec<Placed>,
     ) -> Result<Journal, DiskError> {
-        let entries = Entries { directory: directory.to_string_lossy().into_owned(), files };
-        let text = serde_json::to_vec(&entries).expect("text alone");
-        let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
-        match text_file::put(node, &path, text, text_file::OURS).await {
+        let home = &directories[0];
+        let spelt = directories.iter().map(|path| spelled(path)).collect();
+        let text = serde_json::to_vec(&Entries { directories: spelt, files }).expect("text alone");
+        let path = home.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
+        match text_file::put_entry(node, &path, text).await {
             Ok(file) => Ok(Journal { path, _file: file }),
             Err(error) => {
                 // It may be there and not be durable.
@@ -69,21 +74,37 @@ impl Journal {
     }
 }
 
-/// Finishes or undoes what a dead run began in a directory, by its journal there; false if that cannot
-/// be told.
-pub(crate) async fn settle(node: &Node, directory: &Path, journal: &Path) -> bool {
-    let Ok(directory) = node.resolve(directory).await else { return false };
-    let directory = directory.as_path();
-    let Ok(Some(text)) = text_file::read(node, journal).await else { return false };
+/// Finishes or undoes what a dead run began, by its journal, in the directory where the journal lies and in those
+/// `beside` it. False where something of it is left, or it is not believed.
+pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> bool {
+    let Ok(home) = node.resolve(journal.parent().unwrap_or(Path::new("."))).await else {
+        return false;
+    };
+    let Ok(Entry::Text(text)) = text_file::read_entry(node, journal).await else { return false };
     let Ok(entries) = serde_json::from_slice::<Entries>(&text) else { return false };
-    let Ok(manifest) = Manifest::read(node, directory).await else { return false };
-    let listed = manifest.map(|manifest| manifest.files).unwrap_or_default();
-    let is_listed = |path: &String| listed.iter().any(|file| file.path == *path);
-    // Of a copy of a directory, only what was copied with it.
-    let is_at_home = entries.directory == directory.to_string_lossy();
-    let is_ours = |path: &String| is_part(path) && (is_at_home || is_name(path));
-    for path in entries.files.iter().filter(|path| is_ours(path) && !is_listed(path)) {
-        let _ = node.remove(&directory.join(path)).await;
+    let is_whole = |(number, name): &Placed| *number < entries.directories.len() && is_part(name);
+    if entries.directories.is_empty() || !entries.files.iter().all(is_whole) {
+        return false;
     }
-    true
+    let Ok(manifest) = Manifest::read_own(node, &home).await else { return false };
+    let listed = manifest.map(|manifest| manifest.paths(&home)).unwrap_or_default();
+    // Of a copy of a directory, only what was copied with it.
+    let is_at_home = entries.directories[0] == spelled(&home);
+    let mut is_settled = true;
+    for (number, name) in &entries.files {
+        let is_it = |path: &&PathBuf| is_at_home && spelled(path) == entries.directories[*number];
+        let directory = match number {
+            0 => Some(&home),
+            _ => beside.iter().find(is_it),
+        };
+        let Some(directory) = directory else {
+            is_settled &= !is_at_home;
+            continue;
+        };
+        let path = directory.join(name);
+        if !listed.contains(&path) {
+            let _ = node.remove(&path).await;
+        }
+    }
+    is_settled
 }

@@ -19,23 +19,27 @@ use std::sync::Arc;
 use node::{DiskError, File, FileKind, Guarded, Node, Open};
 use pipeline::Failure;
 
-use super::file::NEW_MODE;
+use super::file::{NEW_MODE, draft_mode, take_over};
 use super::journal::Journal;
 use super::layout::{Cut, Disk, Layout, divide};
 use crate::contents::Contents;
 use crate::error::SortError;
 use crate::job::IoChoice;
-use crate::manifest::{ListedFile, Manifest, part_name};
+use crate::manifest::{ListedFile, Manifest, Placed, part_name};
 use crate::output::Claim;
+use crate::output::old_set::{OldSet, SetAccess};
+use crate::report::Warning;
 use crate::stages::Span;
-use crate::temporary::Temporary;
-use crate::text_file;
+use crate::temporary::{Temporary, sweep};
+use crate::text_file::{self, OTHERS_WRITE};
 
 /// A set under way; clones are of the same.
 #[derive(Clone)]
 pub(crate) struct OutputSet {
     /// The manifest goes to the first.
     directories: Arc<Vec<Directory>>,
+    /// The access of the set that it replaces.
+    access: SetAccess,
     how: Open,
     shared: Arc<Guarded<State>>,
 }
@@ -81,10 +85,10 @@ impl OutputSet {
             directories.push(Directory::open(node, path, directories.is_empty()).await?);
         }
         // What is no manifest of ours is not replaced by one.
-        Manifest::read(node, &directories[0].path).await?;
+        let access = SetAccess::of(node, &directories[0].path).await?;
         let shared = Arc::new(Guarded::new(node, "files of a set", State::default()));
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: NEW_MODE };
-        let set = OutputSet { directories: Arc::new(directories), how, shared };
+        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode(access.files) };
+        let set = OutputSet { directories: Arc::new(directories), access, how, shared };
         match set.make_spares(node).await {
             Ok(()) => Ok(set),
             Err(error) => {
@@ -95,8 +99,10 @@ impl OutputSet {
     }
 
     async fn make_spares(&self, node: &Node) -> Result<(), DiskError> {
+        let paths = self.paths();
         for directory in self.directories.iter() {
-            let spare = Temporary::create(node, &directory.path, self.how).await;
+            sweep(node, &directory.path, &paths).await;
+            let spare = Temporary::another(node, &directory.path, self.how).await;
             let spare = spare.map_err(|error| DiskError {
                 verb: "create a file in",
                 path: directory.given.clone(),
@@ -271,26 +277,25 @@ impl OutputSet {
         Ok(())
     }
 
-    /// Shows them in one step, once they are finished.
-    pub(super) async fn commit(&self, node: &Node) -> Result<(), Failure> {
+    /// Shows them in one step, once they are finished; a warning of files of the old set that stay.
+    pub(super) async fn commit(&self, node: &Node) -> Result<Option<Warning>, Failure> {
         let manifest = self.change(node, |state| state.manifest.take()).await;
-        let (manifest, home) = (manifest.expect("the files were listed"), &self.home().path);
-        let old = Manifest::read(node, home).await?;
-        let old = old.map(|manifest| manifest.owned(home)).unwrap_or_default();
-        let new = manifest.files.iter().map(|file| file.path.clone());
-        let new: Vec<String> = new.collect();
+        let (manifest, directories) = (manifest.expect("the files were listed"), self.paths());
+        let OldSet { placed: old, stays } = OldSet::of(node, &directories).await?;
+        let new: Vec<Placed> =
+            self.parts().into_iter().map(|part| (part.directory, part.name)).collect();
         let both = new.iter().chain(&old).cloned().collect();
-        let journal = Journal::begin(node, home, both).await;
+        let journal = Journal::begin(node, &directories, both).await;
         let journal = journal.map_err(|error| DiskError { path: self.manifest_path(), ..error })?;
         let (shown, gone) = match self.show(node, &manifest).await {
-            Ok(()) => (Ok(()), old),
+            Ok(()) => (Ok(stays), old),
             // It may be there and not be durable: what its journal says is done by the next run.
             Err((failure, true)) => return Err(failure),
             Err((failure, false)) => (Err(failure), new),
         };
-        for path in gone {
-            // What cannot be removed is in nobody's way.
-            let _ = node.remove(&home.join(path)).await;
+        for (directory, name) in gone {
+            // What cannot be removed is in no run's way.
+            let _ = node.remove(&directories[directory].join(name)).await;
         }
         journal.end(node).await;
         if shown.is_ok() {
@@ -307,13 +312,19 @@ impl OutputSet {
         let unseen = |error: DiskError| (Failure::from(error), false);
         for part in self.parts() {
             let name = self.directories[part.directory].path.join(&part.name);
+            take_over(node, &part.temporary.file, self.access.files).await.map_err(unseen)?;
             node.rename(&part.temporary.path, &name).await.map_err(unseen)?;
         }
         let (home, path) = (&self.home().path, self.manifest_path());
         let unnamed = |error| unseen(DiskError { path: path.clone(), ..error });
-        let how = Open::Create { direct: false, mode: NEW_MODE };
+        let mode =
+            self.access.manifest.map_or(NEW_MODE & !OTHERS_WRITE, |old| draft_mode(Some(old)));
+        let how = Open::Create { direct: false, mode };
         let draft = Temporary::another(node, home, how).await.map_err(unnamed)?;
         let mut ended = text_file::write(node, &draft.file, manifest.text()).await;
+        if ended.is_ok() {
+            ended = take_over(node, &draft.file, self.access.manifest).await;
+        }
         if ended.is_ok() {
             ended = node.rename(&draft.path, &home.join(Manifest::NAME)).await;
         }

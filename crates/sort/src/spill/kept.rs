@@ -1,28 +1,21 @@
 //! Spill files that outlive their run: whoever goes on with it opens them again.
 
 use std::path::PathBuf;
+use std::{io, iter};
 
 use node::{DiskError, Node, Open};
 use pipeline::Failure;
-use serde::{Deserialize, Serialize};
 
 use super::log::Logs;
 use super::{FILES_WITHOUT_HOLES, Spill, cannot_make, remove_all};
 use crate::input::BLOCK_BYTES;
 use crate::temporary::Temporary;
-
-/// Spill files that outlive their run, as who goes on with them must know them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    pub directories: Vec<PathBuf>,
-    pub paths: Vec<PathBuf>,
-    /// How many files each directory has, and whether they can have holes.
-    kinds: Vec<(usize, bool)>,
-}
+use crate::text_file::others_write;
 
 impl Spill {
-    /// Makes the files at once, with names that begin so: they outlive the run.
-    pub(crate) async fn keep(&self, node: &Node, stem: &str) -> Result<Kept, Failure> {
+    /// Makes the files at once, with names that begin so: they outlive the run. How many files each directory has, and
+    /// whether they can have holes.
+    pub(crate) async fn keep(&self, node: &Node, stem: &str) -> Result<Kinds, Failure> {
         let how = kept(self.how);
         let (mut files, mut kinds) = (Vec::new(), Vec::new());
         for directory in self.directories.iter() {
@@ -30,8 +23,8 @@ impl Spill {
             let mut made = 0;
             let mut holes = true;
             while made < count {
-                let path = directory.join(format!("{stem}spill-{}", files.len()));
-                // What an earlier job left there is nobody's.
+                let path = directory.join(file_name(stem, files.len()));
+                // An earlier job may have left one there.
                 let _ = node.remove(&path).await;
                 let file = node.open(&path, how).await;
                 let file = file.map_err(|error| cannot_make(directory, error))?;
@@ -44,25 +37,28 @@ impl Spill {
             }
             kinds.push((count, holes));
         }
-        let paths = files.iter().map(|file| file.path.clone()).collect();
         self.begin(node, files, kinds.clone()).await;
-        Ok(Kept { directories: self.directories.to_vec(), paths, kinds })
+        Ok(kinds)
     }
 
     /// Opens files that were kept; of each so many bytes are used.
     pub(crate) async fn open_kept(
         &self,
         node: &Node,
-        kept_files: &Kept,
-        ends: &[u64],
+        kinds: &Kinds,
+        (paths, ends): (Vec<PathBuf>, &[u64]),
     ) -> Result<(), DiskError> {
         let mut files = Vec::new();
-        for path in &kept_files.paths {
-            node.metadata(path).await?;
-            let file = node.open(path, kept(self.how)).await?;
-            files.push(Temporary { file, path: path.clone() });
+        for path in paths {
+            node.metadata(&path).await?;
+            let file = node.open(&path, kept(self.how)).await?;
+            if others_write(&file) {
+                let cause = io::Error::other("others than its owner may write it");
+                return Err(DiskError::new("resume with", &path, cause));
+            }
+            files.push(Temporary { file, path });
         }
-        self.begin(node, files, kept_files.kinds.clone()).await;
+        self.begin(node, files, kinds.clone()).await;
         self.shared
             .change(node, |state| {
                 for (file, &end) in ends.iter().enumerate() {
@@ -73,7 +69,7 @@ impl Spill {
         Ok(())
     }
 
-    async fn begin(&self, node: &Node, files: Vec<Temporary>, kinds: Vec<(usize, bool)>) {
+    async fn begin(&self, node: &Node, files: Vec<Temporary>, kinds: Kinds) {
         self.shared
             .change(node, |state| {
                 state.logs = Logs::new(&kinds, self.expected);
@@ -103,6 +99,25 @@ impl Spill {
         }
         Ok(())
     }
+}
+
+/// Of each directory: how many files it has, and whether they can have holes.
+pub(crate) type Kinds = Vec<(usize, bool)>;
+
+/// Whether a directory has so many files if they can have holes, or cannot.
+pub(crate) fn is_kind(&(count, holes): &(usize, bool)) -> bool {
+    count == if holes { 1 } else { FILES_WITHOUT_HOLES }
+}
+
+/// The files that were made with names that begin so.
+pub(crate) fn kept_paths(directories: &[PathBuf], kinds: &Kinds, stem: &str) -> Vec<PathBuf> {
+    let each = directories.iter().zip(kinds);
+    let directories = each.flat_map(|(directory, &(count, _))| iter::repeat_n(directory, count));
+    directories.enumerate().map(|(at, directory)| directory.join(file_name(stem, at))).collect()
+}
+
+fn file_name(stem: &str, number: usize) -> String {
+    format!("{stem}spill-{number}")
 }
 
 /// How a file is opened that outlives the run.

@@ -55,7 +55,7 @@ pub const WAYS: [Way; 4] = [
         name: "three passes",
         plan: Choice::TwoPass,
         passes: 3,
-        records: 1100,
+        records: 1200,
         buckets: 3,
         spare_chunks: Some(0),
     },

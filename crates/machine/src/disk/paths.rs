@@ -1,0 +1,122 @@
+//! Paths of a simulated node: what is there, and who may believe it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use node::backend::{Disks, FileHandle};
+use node::{Access, FileKind, Metadata, Open, PERMISSION_BITS, Standard};
+
+use super::MemoryDisks;
+use super::content::{Content, Inode};
+use super::journal::Entry;
+
+/// The user that programs run as here.
+pub(super) const CALLER: u32 = 0;
+
+impl Disks for MemoryDisks {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
+        self.shared.count()?;
+        match how {
+            Open::Read { direct } | Open::Join { direct } => {
+                Ok(self.handle(path, self.find(path)?, direct))
+            }
+            Open::Regular { direct } => {
+                let inode = self.find(path)?;
+                check_regular(&inode)?;
+                Ok(self.handle(path, inode, direct))
+            }
+            Open::Own => {
+                let inode = self.find(path)?;
+                check_own(&inode)?;
+                Ok(self.handle(path, inode, false))
+            }
+            Open::Append => Ok(self.handle(path, self.find(path)?, false)),
+            Open::Create { direct, mode } | Open::Keep { direct, mode } => {
+                match self.find(path) {
+                    Ok(_) if how.is_create() => return Err(io::ErrorKind::AlreadyExists.into()),
+                    Ok(inode) => {
+                        check_own(&inode)?;
+                        return Ok(self.handle(path, inode, direct));
+                    }
+                    Err(_) => {}
+                }
+                let content = Content::new(Vec::new(), mode);
+                let inode = self.shared.lock().add(path, FileKind::Regular, content);
+                let file = inode.number;
+                self.shared.note(|| Entry::Create { path: path.to_owned(), file, mode });
+                Ok(self.handle(path, inode, direct))
+            }
+        }
+    }
+
+    fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>> {
+        self.open(Path::new(which.name()), Open::Append)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        if self.shared.lock().directories.contains(path) {
+            let (kind, device) = (FileKind::Directory, self.shared.device_of(path));
+            return Ok(Metadata { kind, device, identity: 0, mode: 0o755, length: 0 });
+        }
+        Ok(Metadata { device: self.shared.device_of(path), ..self.find(path)?.metadata() })
+    }
+
+    fn access(&self, path: &Path) -> io::Result<Access> {
+        let inode = self.find(path)?;
+        let content = inode.lock();
+        Ok(Access { owner: content.owner, group: CALLER, mode: content.mode & PERMISSION_BITS })
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.shared.count()?;
+        let mut state = self.shared.lock();
+        let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        let file = inode.number;
+        state.files.insert(to.to_owned(), inode);
+        if let Some(journal) = &mut state.journal {
+            journal.note(Entry::Rename { from: from.to_owned(), to: to.to_owned(), file });
+            journal.sync_directory();
+        }
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let inode = self.shared.lock().files.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        let file = inode.number;
+        self.shared.note(|| Entry::Remove { path: path.to_owned(), file });
+        Ok(())
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let state = self.shared.lock();
+        let inside = state.files.keys().filter(|path| path.parent() == Some(directory));
+        let names = inside.filter_map(|path| path.file_name());
+        Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
+    }
+
+    fn space(&self, _: &Path) -> io::Result<u64> {
+        let state = self.shared.lock();
+        Ok(state.capacity.saturating_sub(state.used()))
+    }
+}
+
+/// As a real node refuses it.
+fn check_own(inode: &Inode) -> io::Result<()> {
+    check_regular(inode)?;
+    match inode.lock().owner {
+        CALLER => Ok(()),
+        owner => Err(io::Error::other(format!("it belongs to user {owner}, not to user {CALLER}"))),
+    }
+}
+
+fn check_regular(inode: &Inode) -> io::Result<()> {
+    match inode.kind {
+        FileKind::Regular => Ok(()),
+        _ => Err(io::Error::other("it is not a regular file")),
+    }
+}

@@ -1,0 +1,102 @@
+//! Where the files of a range are: the command line says so, and nothing else does (`--resume`).
+//!
+//! ```text
+//! T/.gristmill-JOB-2.begun ...                    entries, in the first temporary directory
+//! T/.gristmill-JOB-2.COPY-spill-0 ...             records, in each of them
+//! O/.gristmill-JOB-2.COPY-output                  the draft, beside the output
+//! ```
+//!
+//! JOB stands for the name of the output, 2 for the range, COPY for a number that tells the files of this beginning from
+//! those of an earlier one.
+
+use std::path::{Path, PathBuf};
+
+use node::{DiskError, Node};
+
+use crate::job::Resume;
+use crate::ranked::of_rank;
+use crate::temporary::PREFIX;
+use crate::text_file::spelled;
+
+/// Where the files of a range are, links followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    /// How the names of all its files begin.
+    pub stem: String,
+    /// Entries lie in the first.
+    pub directories: Vec<PathBuf>,
+    /// The output.
+    pub target: PathBuf,
+}
+
+impl Site {
+    /// The site of a range that a rank has begun.
+    ///
+    /// # Errors
+    /// When a directory is not there.
+    pub(super) async fn of(
+        node: &Node,
+        resume: &Resume,
+        rank: u32,
+        range: u32,
+    ) -> Result<Site, DiskError> {
+        let mut directories = Vec::new();
+        for place in places(resume, rank, range) {
+            directories.push(node.resolve(&place).await?);
+        }
+        let target = node.resolve(&of_rank(&resume.target, range)).await?;
+        Ok(Site { stem: stem(&resume.name, range), directories, target })
+    }
+
+    /// The first temporary directory.
+    pub(super) fn home(&self) -> &Path {
+        &self.directories[0]
+    }
+
+    /// An entry.
+    pub(super) fn entry(&self, what: &str) -> PathBuf {
+        self.home().join(format!("{}{what}", self.stem))
+    }
+
+    /// The file that becomes the output.
+    pub(super) fn draft(&self, copy: u32) -> PathBuf {
+        self.target.with_file_name(format!("{}{copy:08x}-output", self.stem))
+    }
+
+    /// How names of spill files begin.
+    pub(super) fn spill_stem(&self, copy: u32) -> String {
+        format!("{}{copy:08x}-", self.stem)
+    }
+
+    /// All directories that hold files of the range.
+    pub(super) fn all_directories(&self) -> impl Iterator<Item = &Path> {
+        let beside = self.target.parent().unwrap_or(Path::new("/"));
+        self.directories.iter().map(PathBuf::as_path).chain([beside])
+    }
+
+    /// The directories and the output as an entry has them, to be compared.
+    pub(super) fn spelled(&self) -> (Vec<String>, String) {
+        let directories = self.directories.iter().map(|path| spelled(path));
+        (directories.collect(), spelled(&self.target))
+    }
+}
+
+/// The temporary directories of a range on a rank.
+pub(super) fn places(resume: &Resume, rank: u32, range: u32) -> Vec<PathBuf> {
+    if !resume.temporary.is_empty() {
+        return resume.temporary.iter().map(|path| of_rank(path, rank)).collect();
+    }
+    let target = of_rank(&resume.target, range);
+    let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    vec![beside.unwrap_or(Path::new(".")).to_owned()]
+}
+
+/// How names of all files of a job begin.
+pub(super) fn job_stem(name: &str) -> String {
+    format!("{PREFIX}{:08x}-", kernel::block_crc(name.as_bytes()))
+}
+
+/// How names of all files of a range begin.
+fn stem(name: &str, range: u32) -> String {
+    format!("{}{range}.", job_stem(name))
+}
