@@ -9,7 +9,10 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use common::{Place, RECORD_BYTES, Ran, skip, sorted};
+use common::{Place, RECORD_BYTES, Ran, sealed, skip, sorted};
+
+/// A journal of a run that has ended.
+const JOURNAL: &str = ".gristmill-00000000000000aa.journal";
 
 /// Names in a directory of the place.
 fn names_in(place: &Place, directory: &str) -> Vec<String> {
@@ -77,11 +80,13 @@ fn a_set_replaces_the_old_one_and_may_be_its_input() {
     place.write("set/mine", "not of the set");
     place.write("beside/part-00000-01234567", "not of the set either");
     let expected = content(&place, "set");
-    for _ in 0..3 {
-        place.run("sort --format gensort set/ -o set -o other/").succeeded();
+    for round in 0..3 {
+        let ran = place.run("sort --format gensort set/ -o set -o other/").succeeded();
         assert!(content(&place, "set") == expected);
+        // No path comes from a manifest: a directory that -o does not name is left alone.
+        assert_eq!(ran.err.contains("1 files of the old set were left"), round == 0, "{}", ran.err);
     }
-    assert_eq!(names_in(&place, "beside"), ["part-00000-01234567"]);
+    assert_eq!(names_in(&place, "beside").len(), 2);
     assert_eq!(names_in(&place, "set").len(), 3);
     assert_eq!(names_in(&place, "other").len(), 1);
 }
@@ -97,16 +102,19 @@ fn two_passes_and_a_pipe() {
     // Sampled splitters may leave a partition too large, which takes a third.
     assert!(report["passes"].as_u64().unwrap() >= 2, "{report}");
     assert!(content(&place, "a") == expected);
-    // What a killed run left is swept by whoever works there, by whatever name.
+    // A journal is settled by the run that names the directories of its set, by whatever name.
     place.write("b/part-00000-00000abc", "dead");
     let homes = ["a", "b"].map(|name| place.path(name).canonicalize().unwrap());
-    let dead = homes[1].join("part-00000-00000abc");
-    let journal = serde_json::json!({ "directory": homes[0], "files": [dead] });
-    place.write("a/.gristmill-00000000000000aa.journal", journal.to_string());
+    let files = [(1, "part-00000-00000abc")];
+    let journal = serde_json::json!({ "directories": homes, "files": files });
+    place.write(&format!("a/{JOURNAL}"), sealed(JOURNAL, &journal.to_string()));
+    // The mask of the tests may let others write.
+    let private = Permissions::from_mode(0o600);
+    fs::set_permissions(place.path(&format!("a/{JOURNAL}")), private).unwrap();
     let line = "sort --format gensort in -o out --plan two-pass -S 16M --parallel 3 -T ./a";
     place.run(line).succeeded();
-    assert_eq!((names_in(&place, "a").len(), names_in(&place, "b").len()), (2, 1));
-    place.feed("sort --format gensort --stable -o a/ -o b/", &place.read("in")).succeeded();
+    assert_eq!((names_in(&place, "a").len(), names_in(&place, "b").len()), (3, 2));
+    place.feed("sort --format gensort --stable -o a/ -o ./a/../b/", &place.read("in")).succeeded();
     assert!(content(&place, "a") == expected);
     assert_eq!(manifest(&place, "a")["stable"], true);
     assert_eq!((names_in(&place, "a").len(), names_in(&place, "b").len()), (2, 1));
@@ -256,8 +264,9 @@ fn a_signal_leaves_the_old_set_and_a_kill_what_the_next_run_sweeps() {
     let (dead, name) = ("set/part-00000-00000abc", "part-00000-00000abc");
     place.write(dead, "dead");
     let home = place.path("set").canonicalize().unwrap();
-    let journal = serde_json::json!({ "directory": home, "files": [name] });
-    place.write("set/.gristmill-00000000000000aa.journal", journal.to_string());
+    let journal = serde_json::json!({ "directories": [home], "files": [[0, name]] });
+    let journal = sealed(JOURNAL, &journal.to_string());
+    place.write(&format!("set/{JOURNAL}"), journal);
     // Another run that is alive keeps its files.
     let mut alive = waiting(&place);
     let begun = names_in(&place, "b").len();

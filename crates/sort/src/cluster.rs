@@ -19,6 +19,7 @@ mod building;
 mod checkpoint;
 mod claims;
 mod division;
+mod found;
 mod holders;
 pub(crate) mod listing;
 mod member;

@@ -3,85 +3,14 @@
 
 mod common;
 
-use std::path::PathBuf;
-
-use common::{drawn_order, drawn_records, drawn_tuning, job, sorted};
+use common::job;
+use common::resumable::{Case, again, check, input, output, run};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Durability};
 use node::Random;
-use pipeline::{Control, Failure};
+use pipeline::Control;
 use record::{Order, Ties};
-use sort::{Choice, Job, Report, Resume, Source, Target, of_rank};
-
-/// A sort with three ranks of their own inputs, in a few steps.
-struct Case {
-    order: Order,
-    job: Job,
-    parts: Vec<Vec<u8>>,
-}
-
-impl Case {
-    fn new(seed: u64, ranks: u32, records: usize) -> Case {
-        let mut random = Random::new(seed);
-        let order = drawn_order(&mut random);
-        let mut job = job(&[], "/out-{rank}", &order);
-        job.plan = Choice::TwoPass;
-        job.tuning = drawn_tuning(&mut random);
-        job.tuning.steps = Some(1 + random.below(4) as u32);
-        let sources = vec![Source::Path("/in-{rank}".into())];
-        let (name, target) = ("/out-{rank}".to_owned(), "/out-{rank}".into());
-        job.resume = Some(Resume { name, sources, target, temporary: Vec::new() });
-        let each = |_| {
-            let count = random.below(records);
-            drawn_records(&mut random, order.record_bytes(), count + 1)
-        };
-        let parts = (0..ranks).map(each).collect();
-        Case { order, job, parts }
-    }
-
-    fn begin(&self, seed: u64) -> Driver {
-        let driver = Driver::new(seed, self.parts.len() as u32);
-        for (rank, part) in (0..).zip(&self.parts) {
-            driver.disks(rank).put(&input(rank), part.clone());
-        }
-        driver
-    }
-
-    fn expected(&self) -> Vec<u8> {
-        sorted(&self.parts.concat(), &self.order)
-    }
-
-    /// The outputs of all ranges, one behind the other, wherever each is.
-    fn outputs(&self, driver: &Driver, ranks: u32) -> Option<Vec<u8>> {
-        let find = |range| (0..ranks).find_map(|rank| driver.disks(rank).get(&output(range)));
-        let ranges = 0..self.parts.len() as u32;
-        ranges.map(find).collect::<Option<Vec<_>>>().map(|parts| parts.concat())
-    }
-}
-
-fn input(rank: u32) -> PathBuf {
-    of_rank(&PathBuf::from("/in-{rank}"), rank)
-}
-
-fn output(range: u32) -> PathBuf {
-    of_rank(&PathBuf::from("/out-{rank}"), range)
-}
-
-fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
-    let job = job.clone();
-    let ends = driver.run(move |node| {
-        let mut job = Job { control: Control::default(), ..job.clone() };
-        let rank = node.rank().0;
-        job.sources = vec![Source::Path(input(rank))];
-        job.target = Target::Path(output(rank));
-        async move { sort::run(&node, &job).await }
-    });
-    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
-}
-
-fn check(ends: Vec<Result<Report, Failure>>, what: &str) -> Vec<Report> {
-    ends.into_iter().map(|end| end.unwrap_or_else(|failure| panic!("{what}: {failure}"))).collect()
-}
+use sort::{Job, Source, Target};
 
 /// Nothing is left beside inputs and outputs.
 fn check_swept(driver: &Driver, ranks: u32, what: &str) {
@@ -90,19 +19,6 @@ fn check_swept(driver: &Driver, ranks: u32, what: &str) {
             assert!(!path.to_string_lossy().contains("gristmill"), "{what}: {}", path.display());
         }
     }
-}
-
-/// The machine begins again with what is on its disks: rank `r` has those of `from[r]`.
-fn again(driver: &Driver, seed: u64, from: &[Vec<u32>]) -> Driver {
-    let next = Driver::new(seed, from.len() as u32);
-    for (rank, all) in (0..).zip(from) {
-        for &old in all {
-            for path in driver.disks(old).paths() {
-                next.disks(rank).move_here(&driver.disks(old), &path);
-            }
-        }
-    }
-    next
 }
 
 #[test]

@@ -72,6 +72,13 @@ impl Place {
         names.filter(|name| name.starts_with(".gristmill-")).collect()
     }
 
+    /// The same, whatever bytes their names have.
+    pub fn unfinished_bytes(&self) -> Vec<std::ffi::OsString> {
+        let entries = fs::read_dir(self.directory.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.as_encoded_bytes().starts_with(b".gristmill-")).collect()
+    }
+
     /// Waits until a run has begun its output.
     #[track_caller]
     pub fn wait_for_output(&self, child: &mut Child) {
@@ -170,4 +177,10 @@ pub fn sorted(bytes: &[u8], record_bytes: usize) -> Vec<u8> {
 /// Says why a test was skipped, past the test runner's capture: a skip is never silent.
 pub fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}
+
+/// An entry of a journal or checkpoint of that name, as the command writes it.
+pub fn sealed(name: &str, text: &str) -> Vec<u8> {
+    let crc = kernel::block_crc(&[name.as_bytes(), &[0], text.as_bytes()].concat());
+    format!("{text}\ngristmill-seal {crc:08x}\n").into_bytes()
 }

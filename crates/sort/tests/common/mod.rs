@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod cluster;
+pub mod resumable;
 pub mod set;
 pub mod survival;
 
