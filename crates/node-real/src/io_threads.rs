@@ -4,6 +4,7 @@
 //! `pread` costs little beside a transfer of megabytes.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{io, thread};
 
@@ -76,7 +77,9 @@ fn serve(shared: &Shared) {
     loop {
         if let Some(job) = state.jobs.pop_front() {
             drop(state);
-            job();
+            // A panic has been told, and has broken the ticket of whoever waits for this job: that task panics in
+            // turn. The thread lives on, because it counts as one of those that serve the other requests.
+            let _ = catch_unwind(AssertUnwindSafe(job));
             state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         } else if state.closed {
             return;

@@ -1,0 +1,73 @@
+//! A panic on a thread that serves disk requests ends like any other: whoever waits for the answer panics in turn,
+//! and the thread goes on to serve the others.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use node::backend::ticket;
+use node::{Buffer, Memory, Open, Panic, catch};
+use node_real::Cluster;
+
+/// A test that waits so long hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// More than there are threads that serve disk requests.
+const REQUESTS: usize = 40;
+
+/// Memory that cannot be written to.
+struct Broken(Vec<u8>);
+
+impl Memory for Broken {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        panic!("this memory is broken")
+    }
+}
+
+/// What `run` gives, if it ends.
+fn within_patience<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || drop(tell.send(run())));
+    told.recv_timeout(PATIENCE).expect("the run ends, and does not panic")
+}
+
+#[test]
+fn a_panic_on_an_io_thread_reaches_the_task_that_waits() {
+    let ends = within_patience(|| {
+        Cluster::new(1, 1).run(|node| async move {
+            let zeros =
+                node.open(Path::new("/dev/zero"), Open::Read { direct: false }).await.unwrap();
+            let broken = || Buffer::new(Box::new(Broken(vec![0; 8])));
+            let requests: Vec<_> =
+                (0..REQUESTS).map(|_| zeros.read(&node, 0, 8, broken())).collect();
+            let mut panics = Vec::new();
+            for request in requests {
+                panics.push(catch(request.wait(&node)).await.map(drop));
+            }
+            // All threads have met a panic or more: there are still some to serve this.
+            let (buffer, result) = zeros.read(&node, 0, 8, Buffer::heap(8)).wait(&node).await;
+            result.unwrap();
+            assert_eq!(buffer.filled(), [0; 8]);
+            panics
+        })
+    });
+    let said = "no answer to a disk read: its thread panicked".to_owned();
+    assert_eq!(ends, [vec![Err(Panic(said)); REQUESTS]]);
+}
+
+/// Simulated kills drop tasks with the answers that they owe: nobody must notice.
+#[test]
+fn an_answer_that_is_dropped_without_a_panic_stays_silent() {
+    let is_done = within_patience(|| {
+        Cluster::new(1, 1).run(|node| async move {
+            let (silent, completer) = ticket::<u32>(&node, "silence");
+            drop(completer);
+            silent.is_done()
+        })
+    });
+    assert_eq!(is_done, [false]);
+}
