@@ -10,7 +10,7 @@ use std::path::Path;
 
 use node::{Access, PERMISSION_BITS};
 use rustix::fs::{FileType, Gid, Mode, OFlags, Stat, Uid};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// The attribute that holds a file's access control list.
 const ACL: &str = "system.posix_acl_access";
@@ -50,7 +50,7 @@ pub(crate) fn open_unlinked(path: &Path, flags: OFlags, mode: Mode) -> io::Resul
         Err(error) => return Err(error.into()),
     }
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(path, flags, mode)?;
+    let fd = retry_on_intr(|| rustix::fs::open(path, flags, mode))?;
     check_regular(&rustix::fs::fstat(&fd)?)?;
     Ok(fd)
 }
@@ -71,7 +71,7 @@ pub(crate) fn check_own(fd: &OwnedFd) -> io::Result<()> {
 
 fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+    Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
 }
 
 fn check_regular(there: &Stat) -> io::Result<()> {
@@ -109,14 +109,14 @@ pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
     let there = rustix::fs::fstat(&fd)?;
     let mut mode = access.mode & PERMISSION_BITS;
     if there.st_gid != access.group
-        && rustix::fs::fchown(&fd, None, Some(Gid::from_raw(access.group))).is_err()
+        && retry_on_intr(|| rustix::fs::fchown(&fd, None, Some(Gid::from_raw(access.group)))).is_err()
     {
         // The group's rights must not become those of another group.
         mode = mode & !0o070 | (mode >> 3 & mode & 0o7) << 3;
     }
     if there.st_uid != access.owner {
         // Only root may give a file away; anybody else has replaced it by a file of their own.
-        let _ = rustix::fs::fchown(&fd, Some(Uid::from_raw(access.owner)), None);
+        let _ = retry_on_intr(|| rustix::fs::fchown(&fd, Some(Uid::from_raw(access.owner)), None));
     }
-    Ok(rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode))?)
+    Ok(retry_on_intr(|| rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)))?)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use node::backend::{Control, FileHandle, Request, set_chain_len};
 use node::{FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::access;
 use crate::io_threads::IoThreads;
@@ -83,7 +83,7 @@ impl FileHandle for RealFile {
         let fd = &self.open.fd;
         match control {
             Control::Preallocate(range) => preallocate(fd, range)?,
-            Control::Truncate(length) => rustix::fs::ftruncate(fd, length)?,
+            Control::Truncate(length) => retry_on_intr(|| rustix::fs::ftruncate(fd, length))?,
             Control::Release(range) => release(fd, range)?,
             Control::Lock => return lock(fd),
             Control::Resident(range) => return Ok(residency::resident_bytes(fd, range)),
@@ -198,10 +198,11 @@ fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
         return Ok(());
     }
     let length = range.end - range.start;
-    match rustix::fs::fallocate(fd, FallocateFlags::empty(), range.start, length) {
+    let reserve = || rustix::fs::fallocate(fd, FallocateFlags::empty(), range.start, length);
+    match retry_on_intr(reserve) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
             let now = rustix::fs::fstat(fd)?.st_size as u64;
-            Ok(rustix::fs::ftruncate(fd, now.max(range.end))?)
+            Ok(retry_on_intr(|| rustix::fs::ftruncate(fd, now.max(range.end)))?)
         }
         reserved => Ok(reserved?),
     }
@@ -209,11 +210,12 @@ fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
 
 fn release(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    Ok(rustix::fs::fallocate(fd, flags, range.start, range.end - range.start)?)
+    let length = range.end - range.start;
+    Ok(retry_on_intr(|| rustix::fs::fallocate(fd, flags, range.start, length))?)
 }
 
 fn lock(fd: &OwnedFd) -> io::Result<u64> {
-    match rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive) {
+    match retry_on_intr(|| rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive)) {
         Ok(()) => Ok(1),
         Err(Errno::WOULDBLOCK) => Ok(0),
         Err(Errno::NOSYS | Errno::NOTSUP | Errno::NOLCK) => Err(io::ErrorKind::Unsupported.into()),
@@ -222,8 +224,8 @@ fn lock(fd: &OwnedFd) -> io::Result<u64> {
 }
 
 /// Pipes and some devices cannot be synced; what they took is out of our hands.
-fn sync(fd: &OwnedFd) -> io::Result<()> {
-    match rustix::fs::fsync(fd) {
+pub(crate) fn sync(fd: &OwnedFd) -> io::Result<()> {
+    match retry_on_intr(|| rustix::fs::fsync(fd)) {
         Err(Errno::INVAL | Errno::ROFS | Errno::NOTSUP) => Ok(()),
         synced => Ok(synced?),
     }
