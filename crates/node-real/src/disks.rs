@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
 
-use node::backend::{Disks, FileHandle};
+use node::backend::{Disks, FileHandle, RenameError};
 use node::{Access, Metadata, Open, Standard};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 use crate::access;
-use crate::file::{RealFile, metadata_of};
+use crate::file::{self, RealFile, metadata_of};
 use crate::io_threads::IoThreads;
 
 /// The files of this machine.
@@ -59,7 +60,7 @@ impl RealDisks {
     fn create(&self, path: &Path, mode: u32) -> io::Result<OwnedFd> {
         let mut unfinished = self.unfinished();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let fd = rustix::fs::open(path, flags, Mode::from_raw_mode(mode))?;
+        let fd = open(path, flags, Mode::from_raw_mode(mode))?;
         unfinished.insert(path.to_owned());
         Ok(fd)
     }
@@ -69,11 +70,9 @@ impl Disks for RealDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
         let (fd, direct) = match how {
             Open::Read { direct } => {
-                (rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, direct)
+                (open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, direct)
             }
-            Open::Append => {
-                (rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, false)
-            }
+            Open::Append => (open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, false),
             Open::Join { direct } => (self.join(path)?, direct),
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
             Open::Regular { direct } => (access::open_regular(path)?, direct),
@@ -113,18 +112,15 @@ impl Disks for RealDisks {
         }
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError> {
+        // Opened first: a failure here leaves both names as they are.
+        let directory = open_directory(directory_of(to))?;
         let mut unfinished = self.unfinished();
         fs::rename(from, to)?;
         unfinished.remove(from);
         drop(unfinished);
-        // The new name is there; where its directory cannot be opened or synced (no right to read
-        // it, a file system that does not), it is as durable as that system makes it.
-        let directory = fs::File::open(directory_of(to));
-        match directory.and_then(|directory| directory.sync_all()) {
-            Err(error) if is_no_matter(&error) => Ok(()),
-            synced => synced,
-        }
+        let synced = directory.map_or(Ok(()), |directory| sync_directory(&directory));
+        synced.map_err(RenameError::NotDurable)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -142,6 +138,29 @@ impl Disks for RealDisks {
     fn space(&self, path: &Path) -> io::Result<u64> {
         let space = rustix::fs::statvfs(path)?;
         Ok(space.f_bavail * space.f_frsize)
+    }
+}
+
+/// A signal may end the opening of a pipe or of a file on a network: it is tried again.
+fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    Ok(retry_on_intr(|| rustix::fs::open(path, flags, mode))?)
+}
+
+/// The directory to sync, or nothing where the caller may write it but not read it: names there are as durable as
+/// the system makes them.
+fn open_directory(path: &Path) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match open(path, flags, Mode::empty()) {
+        Err(error) if is_no_matter(&error) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// Some file systems cannot sync directories, and say so.
+fn sync_directory(directory: &OwnedFd) -> io::Result<()> {
+    match file::sync(directory) {
+        Err(error) if is_no_matter(&error) => Ok(()),
+        synced => synced,
     }
 }
 

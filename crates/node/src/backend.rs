@@ -152,13 +152,34 @@ pub trait Disks: Send + Sync + 'static {
     /// The path with all links followed; its last part need not exist.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
     /// Replaces `to` by `from` in one step, and makes that durable.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Names in a directory.
     fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
     /// Free bytes of the file system that holds `path`.
     fn space(&self, path: &Path) -> io::Result<u64>;
+}
+
+/// How a rename failed.
+#[derive(Debug)]
+pub enum RenameError {
+    /// Both names are as they were.
+    NotRenamed(io::Error),
+    /// The new name is there, but a crash may take it back.
+    NotDurable(io::Error),
+}
+
+impl From<io::Error> for RenameError {
+    fn from(cause: io::Error) -> RenameError {
+        RenameError::NotRenamed(cause)
+    }
+}
+
+impl From<io::ErrorKind> for RenameError {
+    fn from(kind: io::ErrorKind) -> RenameError {
+        RenameError::NotRenamed(kind.into())
+    }
 }
 
 /// An open file of a backend.

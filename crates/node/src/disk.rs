@@ -125,6 +125,9 @@ pub const PERMISSION_BITS: u32 = 0o777;
 /// EMFILE, which has no name in the standard library; 24 on every Unix.
 const TOO_MANY_OPEN_FILES: i32 = 24;
 
+/// What failed when a file has its new name, and its directory cannot be synced.
+pub(crate) const KEEP_THE_NAME: &str = "make durable the name of";
+
 /// A failed operation on a file: what, where, why, and what to do.
 #[derive(Debug)]
 pub struct DiskError {
@@ -151,6 +154,11 @@ impl DiskError {
         };
         if self.cause.raw_os_error() == Some(TOO_MANY_OPEN_FILES) {
             return Some("raise the limit on open files (ulimit -n)");
+        }
+        if self.verb == KEEP_THE_NAME {
+            return Some(
+                "the new file is there, but a power failure may take it away; check the disk",
+            );
         }
         Some(match self.cause.kind() {
             StorageFull | QuotaExceeded => "free some space there or name another place",

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::backend::{Backend, Disks, Signal};
-use crate::disk::{Access, DiskError, File, Metadata, Open, Standard};
+use crate::backend::{Backend, Disks, RenameError, Signal};
+use crate::disk::{Access, DiskError, File, KEEP_THE_NAME, Metadata, Open, Standard};
 use crate::ticket::{Ticket, ticket};
 use crate::{Buffer, Rank, Time, Work};
 
@@ -169,8 +169,15 @@ impl Node {
     }
 
     /// Replaces `to` by `from` in one step; durable when it returns.
+    ///
+    /// # Errors
+    /// The name may be there all the same, and not be durable: look who has it.
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-        self.on_path("rename to", to, |disks| disks.rename(from, to)).await
+        self.reach().await;
+        self.disks().rename(from, to).map_err(|error| match error {
+            RenameError::NotRenamed(cause) => DiskError::new("rename to", to, cause),
+            RenameError::NotDurable(cause) => DiskError::new(KEEP_THE_NAME, to, cause),
+        })
     }
 
     /// Removes a file.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::backend::{Disks, FileHandle};
+use node::backend::{Disks, FileHandle, RenameError};
 use node::{Access, FileKind, Metadata, Open, PERMISSION_BITS, Standard};
 
 use super::MemoryDisks;
@@ -72,7 +72,7 @@ impl Disks for MemoryDisks {
         Ok(path.to_owned())
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError> {
         self.shared.count()?;
         let mut state = self.shared.lock();
         let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
