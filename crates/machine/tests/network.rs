@@ -289,6 +289,22 @@ fn a_core_has_a_window_of_messages_under_way() {
     assert!(outcome.report.counts.longest_send_wait > 1000, "send waits");
 }
 
+/// A model whose receiver acknowledges a packet before its NIC has received it: with one transmit buffer each
+/// message waits for the ACK of the one before, to the tick.
+#[test]
+fn an_acknowledgement_costs_what_its_receiver_takes() {
+    let mut profile = edited(&[("transmit_buffers", "1"), ("large_transmit_buffers", "1")]);
+    for received_in in [profile.nic.receive, 1000] {
+        profile.nic.receive = received_in;
+        // Each receiver has a NIC of its own, so none is busy with the message before.
+        let receivers = [4, 8, 12, 16];
+        let outcome = flows(profile.clone(), 17, 2, &[(0, receivers.to_vec(), 4)]);
+        let came = receivers.map(|rank| outcome.answers[rank as usize]);
+        let between = [1, 2, 3].map(|number| came[number] - came[number - 1]);
+        assert_eq!(between, [round_trip(&profile, 2, 2); 3], "received in {received_in}");
+    }
+}
+
 /// A model in which writing a message is free, or that never lets `send` wait.
 #[test]
 fn sends_that_find_room_take_their_words_and_no_more() {
