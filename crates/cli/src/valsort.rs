@@ -1,6 +1,8 @@
 //! `gristmill valsort`: validates sorted records, as the reference valsort 1.5 does.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use ::sort::{
@@ -15,6 +17,9 @@ use crate::failure::{CliFailure, Exit};
 use crate::gensort::split_options;
 use crate::size::threads;
 use crate::{machine, progress, say};
+
+/// Summaries of hundreds of thousands of parts. They may come through a pipe, whose end nobody promises.
+const MOST_SUMMARIES_BYTES: u64 = 64 << 20;
 
 /// Check that records are in order: the checks and lines of valsort 1.5.
 ///
@@ -174,7 +179,7 @@ fn is_truncated(failure: &Failure) -> bool {
 
 /// The summary of joined summaries, or what the reference says of a file that ends in a part.
 fn joined(path: &Path, comparison: &Comparison) -> Result<Result<Summary, String>, CliFailure> {
-    let bytes = std::fs::read(path).map_err(|cause| io_failure("read", path, &cause))?;
+    let bytes = summaries(path).map_err(|cause| io_failure("read", path, &cause))?;
     let (parts, rest) = bytes.as_chunks::<SUMMARY_BYTES>();
     if !rest.is_empty() {
         return Ok(Err("partial partition summary found at end".to_owned()));
@@ -189,7 +194,17 @@ fn joined(path: &Path, comparison: &Comparison) -> Result<Result<Summary, String
     Ok(Ok(joined))
 }
 
-fn io_failure(verb: &str, path: &Path, cause: &std::io::Error) -> CliFailure {
+fn summaries(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_SUMMARIES_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_SUMMARIES_BYTES {
+        let most = MOST_SUMMARIES_BYTES >> 20;
+        return Err(io::Error::other(format!("it is longer than {most} MiB")));
+    }
+    Ok(bytes)
+}
+
+fn io_failure(verb: &str, path: &Path, cause: &io::Error) -> CliFailure {
     let message = format!("cannot {verb} {}: {cause}; check the name", path.display());
     CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
 }

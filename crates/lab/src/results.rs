@@ -14,11 +14,15 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use machine::text;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
 use crate::figure::{Figure, Size};
 use crate::page::plain;
+
+/// No kept figure is longer: it is thousands of points of some hundred bytes each.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A file's content. Name and size are in it too: two names may give one file's name.
 #[derive(Serialize, Deserialize)]
@@ -42,7 +46,7 @@ pub fn load(
 ) -> Result<Option<Figure>, LabError> {
     let path = path_of(directory, name, size);
     let refused = |why: String| LabError::File { path: path.clone(), why };
-    let text = match std::fs::read(&path) {
+    let text = match text::read_bytes(&path, MOST_BYTES) {
         Ok(text) => text,
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(refused(format!("cannot be read: {cause}"))),
@@ -183,6 +187,14 @@ mod tests {
         assert!(told.contains("figure-12.full.json") && told.contains("not used"), "{told}");
         keep(place.path(), NAME, 7, &figure()).unwrap();
         assert_eq!(load(place.path(), NAME, Size::Full, 7).unwrap(), Some(figure()), "mended");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/null", path_of(place.path(), NAME, Size::Full)).unwrap();
+        let told = load(place.path(), NAME, Size::Full, 7).unwrap_err().to_string();
+        assert!(told.ends_with("cannot be read: it is a device; name a regular file"), "{told}");
     }
 
     #[test]

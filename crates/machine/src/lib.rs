@@ -37,6 +37,7 @@ mod nic;
 mod profile;
 mod report;
 mod setting;
+pub mod text;
 mod timeline;
 #[cfg(test)]
 mod tiny;

@@ -1,6 +1,9 @@
 //! The experiments that come with the program, each with the text of its file.
 
 use std::io::ErrorKind;
+use std::path::Path;
+
+use machine::text;
 
 use super::file;
 use crate::error::LabError;
@@ -46,7 +49,7 @@ pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
     if let Some((known, text)) = BUILT_IN.into_iter().find(|(known, _)| is_named(known)) {
         return Ok((known.to_owned(), text.to_owned()));
     }
-    let text = std::fs::read_to_string(name).map_err(|cause| {
+    let text = text::read(Path::new(name), text::MOST_BYTES).map_err(|cause| {
         let names = names().collect::<Vec<_>>().join(", ");
         file(
             name,

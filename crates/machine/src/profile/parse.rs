@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use super::number::{Cost, Count, Cycles, Thousandths, Whole};
 use super::{CoreModel, NetworkModel, NicModel, Profile, ProfileError, ticks_of};
+use crate::text;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -130,7 +131,7 @@ impl Profile {
         if let Some(profile) = Profile::named(name_or_path) {
             return Ok(profile);
         }
-        let text = std::fs::read_to_string(name_or_path)
+        let text = text::read(Path::new(name_or_path), text::MOST_BYTES)
             .map_err(|error| unreadable(name_or_path, &error).in_file(name_or_path))?;
         Profile::parse(&text).map_err(|error| error.in_file(name_or_path))
     }
