@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The calls that the tests look at.
-const CALLS: &str = "trace=fsync,fdatasync,/rename,/write,/read,ftruncate,fallocate,flock,fchmod,/unlink,?open,openat,getrandom";
+const CALLS: &str = "trace=fsync,fdatasync,/rename,/write,/read,ftruncate,fallocate,flock,fchmod,/unlink,?open,openat";
 
 /// A call of a traced process.
 #[derive(Clone, Debug)]
