@@ -75,8 +75,9 @@ pub struct Traced {
 /// Why nothing can be traced here, if so.
 pub fn missing() -> Option<&'static str> {
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq", "-y", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=1"]);
-    strace.args(["-e", CALLS, "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+    strace.args(["-f", "-qq", "-y", "--seccomp-bpf", "-o", "/dev/null"]);
+    strace.args(["-e", CALLS, "-e", "inject=fsync:error=EIO:when=1", "true"]);
+    strace.stdout(Stdio::null()).stderr(Stdio::null());
     match strace.status() {
         Err(_) => Some("there is no strace"),
         Ok(status) if !status.success() => Some("strace may not trace or inject errors here"),
