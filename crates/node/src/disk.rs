@@ -254,6 +254,12 @@ impl File {
         self.metadata.kind == FileKind::Sequential
     }
 
+    /// The same file, read front to back only: for one whose length says nothing about its content.
+    pub fn front_to_back(mut self) -> File {
+        self.metadata.kind = FileKind::Sequential;
+        self
+    }
+
     /// Whether requests bypass the page cache: offsets, lengths and addresses are whole blocks
     /// of 4,096 bytes.
     pub fn is_direct(&self) -> bool {

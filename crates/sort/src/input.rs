@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{DiskError, File, FileKind, Metadata, Node, Open, Standard};
+use node::{Buffer, DiskError, File, FileKind, Metadata, Node, Open, Standard};
 use pipeline::Failure;
 use record::Checksum;
 
@@ -352,10 +352,27 @@ async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskEr
         return node.standard(Standard::Input).await;
     };
     let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
+    if file.metadata().kind == FileKind::Regular && file.metadata().length == 0 {
+        return as_stream_if_filled(node, path, file).await;
+    }
     if io != IoChoice::Auto || file.is_sequential() || is_cached(node, &file).await? {
         return Ok(file);
     }
     node.open(path, source.how(true)).await
+}
+
+/// The file of length 0 as it is if it is empty, else as a stream. The kernel makes files such as those of
+/// `/proc` when they are read, and gives them no length before; a byte that can be read shows that.
+async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<File, DiskError> {
+    let file = match file.is_direct() {
+        true => node.open(path, Open::Read { direct: false }).await?,
+        false => file,
+    };
+    let (byte, result) = file.read(node, 0, 1, Buffer::heap(1)).wait(node).await;
+    result?;
+    // An ordinary file that somebody fills just now has a length by then.
+    let is_filled = !byte.is_empty() && node.metadata(path).await?.length == 0;
+    Ok(if is_filled { file.front_to_back() } else { file })
 }
 
 /// Pages looked at to tell whether a file is cached: a few microseconds each.
