@@ -142,10 +142,7 @@ impl Inputs {
                 continue;
             };
             let refused = |what| SortError::Manifest { file: directory.join(Manifest::NAME), what };
-            let Some(checksum) = manifest.sum() else {
-                let what = format!("lists the checksum {:?}, which is none", manifest.checksum);
-                return Err(refused(what).into());
-            };
+            let checksum = manifest.checked_sum(directory)?;
             if let Some(Listed { checksum: all, manifest: first }) = &mut listed {
                 *all = all.merge(checksum);
                 if first.as_os_str().is_empty() {

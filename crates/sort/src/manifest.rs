@@ -105,9 +105,35 @@ impl Manifest {
         }
     }
 
-    /// The sum over all records, if it is one.
-    pub(crate) fn sum(&self) -> Option<Checksum> {
-        u128::from_str_radix(&self.checksum, 16).ok().map(Checksum)
+    /// The sum over all records, if the manifest, which lies in that directory, agrees with itself.
+    ///
+    /// # Errors
+    /// When it says no order, or its totals are not the sums over its files.
+    pub(crate) fn checked_sum(&self, directory: &Path) -> Result<Checksum, SortError> {
+        let refused = |what| SortError::Manifest { file: directory.join(Manifest::NAME), what };
+        self.order(directory)?;
+        let mut all = (0, Checksum::default());
+        for file in &self.files {
+            let ListedFile { path, records, checksum, .. } = file;
+            let none = || refused(format!("lists {checksum:?} as the checksum of {path}"));
+            all.0 += u128::from(*records);
+            all.1 = all.1.merge(checksum_of(checksum).ok_or_else(none)?);
+        }
+        let advice = "to sort its files all the same, name each of them";
+        let wrong = self.wrong_totals(all).map(|what| refused(format!("{what}; {advice}")));
+        wrong.map_or(Ok(all.1), Err)
+    }
+
+    /// How the totals differ from the records and the checksum of all files, if they do.
+    pub(crate) fn wrong_totals(&self, (records, checksum): (u128, Checksum)) -> Option<String> {
+        let is_wrong =
+            u128::from(self.records) != records || checksum_of(&self.checksum) != Some(checksum);
+        is_wrong.then(|| {
+            format!(
+                "lists {} records with checksum {} in all; its files have {records} with {checksum}",
+                self.records, self.checksum
+            )
+        })
     }
 
     /// The manifest in a directory, if there is one and only the caller can have written it: it says which files of an old
@@ -224,6 +250,13 @@ impl ListedFile {
             last_key: key(buckets.last().map(|bucket| &bucket.last)),
         }
     }
+}
+
+/// A checksum from its hexadecimal digits, if they are such.
+fn checksum_of(digits: &str) -> Option<Checksum> {
+    // A number of Rust's may have a sign.
+    let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u128::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal).map(Checksum)
 }
 
 /// The keys of a record, as a manifest has them.

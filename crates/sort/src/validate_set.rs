@@ -71,13 +71,10 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
             found.wrong.push((path, what));
         }
     }
-    let all = (found.summary.records, found.summary.checksum.to_string());
-    if found.wrong.is_empty() && all != (manifest.records.into(), manifest.checksum.clone()) {
-        let what = format!(
-            "lists {} records with checksum {}; its files have {} with {}",
-            manifest.records, manifest.checksum, all.0, all.1
-        );
-        found.wrong.push((job.manifest.clone(), what));
+    if found.wrong.is_empty() {
+        let all = (found.summary.records, found.summary.checksum);
+        let wrong = manifest.wrong_totals(all);
+        found.wrong.extend(wrong.map(|what| (job.manifest.clone(), what)));
     }
     Ok(found)
 }
