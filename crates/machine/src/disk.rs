@@ -10,10 +10,10 @@ mod handle;
 mod holes;
 mod journal;
 mod paths;
+mod room;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -81,6 +81,7 @@ struct State {
     life: u64,
     spoiler: Option<Spoiler>,
     created: u64,
+    /// Bytes that fit on all disks together.
     capacity: u64,
     /// The most space that was ever taken.
     peak: u64,
@@ -94,11 +95,14 @@ struct Disk {
     model: DiskModel,
     busy_until: Time,
     written: u64,
+    /// Bytes that fit on it.
+    capacity: u64,
 }
 
 impl Disk {
     fn new(under: &Path, model: DiskModel) -> Disk {
-        Disk { under: under.to_owned(), model, busy_until: Time(0), written: 0 }
+        let (busy_until, capacity) = (Time(0), u64::MAX);
+        Disk { under: under.to_owned(), model, busy_until, written: 0, capacity }
     }
 }
 
@@ -195,16 +199,6 @@ impl MemoryDisks {
     /// All paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.shared.lock().files.keys().cloned().collect()
-    }
-
-    /// How many bytes fit in all.
-    pub fn set_capacity(&self, bytes: u64) {
-        self.shared.lock().capacity = bytes;
-    }
-
-    /// The most bytes that all files took at any time: written or reserved, and not released.
-    pub fn peak_bytes(&self) -> u64 {
-        self.shared.lock().peak
     }
 
     /// Lets the `nth` operation of the run fail (the first is 1).
@@ -304,19 +298,6 @@ impl Shared {
         disk.busy_until = begin.after(ticks);
         disk.busy_until
     }
-
-    /// Whether that range of the file may have space of its own.
-    fn check_room(&self, inode: &Inode, range: &Range<u64>) -> io::Result<()> {
-        let mut state = self.lock();
-        let others = state.files.values().filter(|file| file.number != inode.number);
-        let others: u64 = others.map(|file| file.lock().taken()).sum();
-        let used = others.saturating_add(inode.lock().taken_with(range));
-        if used > state.capacity {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        state.peak = state.peak.max(used);
-        Ok(())
-    }
 }
 
 /// The bytes that a request writes.
@@ -340,9 +321,5 @@ impl State {
         self.files.insert(path.to_owned(), Arc::clone(&inode));
         self.peak = self.peak.max(self.used());
         inode
-    }
-
-    fn used(&self) -> u64 {
-        self.files.values().map(|file| file.lock().taken()).sum()
     }
 }

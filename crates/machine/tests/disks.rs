@@ -144,3 +144,25 @@ fn files_made_longer_take_no_space() {
     assert_eq!(driver.disks(0).length(Path::new("/file")), Some((1 << 21) + 1024));
     assert_eq!(driver.disks(0).peak_bytes(), 512 + 4096, "what was cut off is given back");
 }
+
+#[test]
+fn a_mounted_disk_may_have_a_limit_of_its_own() {
+    let driver = Driver::new(1, 1);
+    let small = Path::new("/small");
+    driver.disks(0).mount(small, DiskModel::default());
+    driver.disks(0).set_capacity_of(small, 10 * KIB as u64);
+    driver.disks(0).put_counted(Path::new("/elsewhere"), 50 * KIB as u64);
+    driver.disks(0).put_counted(Path::new("/small/file"), 4 * KIB as u64);
+    let ends = driver.run(|node| async move {
+        let space = async |path| node.space(Path::new(path)).await.unwrap();
+        assert_eq!(space("/small").await, 6 * KIB as u64);
+        assert!(space("/").await > 1 << 40);
+        let file = create(&node, "/small/new").await;
+        assert!(write(&node, &file, 0, 7 * KIB).await.is_err());
+        write(&node, &file, 0, 6 * KIB).await.unwrap();
+        assert_eq!(space("/small").await, 0);
+        let file = create(&node, "/large").await;
+        write(&node, &file, 0, 100 * KIB).await.unwrap();
+    });
+    ends.unwrap();
+}

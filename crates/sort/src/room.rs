@@ -58,3 +58,6 @@ async fn free(node: &Node, directories: &[PathBuf]) -> BTreeMap<Disk, u64> {
 fn sum(free: &BTreeMap<Disk, u64>) -> u64 {
     free.values().fold(0, |all, &bytes| all.saturating_add(bytes))
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,7 +51,7 @@ impl FileHandle for Handle {
         self.shared.count()?;
         let change = match control {
             Control::Preallocate(range) => {
-                self.shared.check_room(&self.inode, &range)?;
+                self.shared.check_room(&self.path, &self.inode, &range)?;
                 Change::Reserve(range)
             }
             Control::Truncate(length) => Change::Resize(length),
@@ -139,7 +139,7 @@ impl Handle {
         let begin = offset.unwrap_or(self.inode.lock().length);
         let bytes: usize = parts.iter().map(|(_, range)| range.len()).sum();
         let written = begin..begin + bytes as u64;
-        self.shared.check_room(&self.inode, &written)?;
+        self.shared.check_room(&self.path, &self.inode, &written)?;
         if parts.iter().any(|(buffer, _)| buffer.is_counted()) {
             self.inode.lock().count(&written);
             self.shared.note(|| self.written(begin, Data::Counted(bytes as u64)));

@@ -99,9 +99,8 @@ impl Disks for MemoryDisks {
         Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
     }
 
-    fn space(&self, _: &Path) -> io::Result<u64> {
-        let state = self.shared.lock();
-        Ok(state.capacity.saturating_sub(state.used()))
+    fn space(&self, path: &Path) -> io::Result<u64> {
+        Ok(self.shared.lock().free(path))
     }
 }
 
