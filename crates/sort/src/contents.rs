@@ -18,7 +18,7 @@ use kernel::{Entry, Slab};
 use node::{Buffer, Node};
 use record::Order;
 
-use crate::block::{Block, Bucket, Chunk, Mark};
+use crate::block::{Block, Bucket, Chunk, Mark, Stamp};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
@@ -56,9 +56,12 @@ pub trait Contents: Send + Sync + 'static {
     /// Closes a chunk for a spill file, so that it tells by itself what it holds.
     fn seal(&self, chunk: &mut Chunk);
 
+    /// Makes a place part of a sealed chunk's checksum; the same place again takes it out.
+    fn stamp(&self, sealed: &mut Buffer, place: Stamp);
+
     /// Opens what was read from a spill file: its records, `share` of them if nothing says how many, and
-    /// its marks. Nothing if it is not what was sealed.
-    fn unseal(&self, buffer: &Buffer, share: u32) -> Option<(u32, Vec<Mark>)>;
+    /// its marks. Nothing if it is not what was sealed, and stamped with this place.
+    fn unseal(&self, buffer: &Buffer, share: u32, place: Stamp) -> Option<(u32, Vec<Mark>)>;
 
     /// Finds the sorted order of a bucket; it stays in the workspace.
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()>;

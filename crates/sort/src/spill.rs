@@ -19,9 +19,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kernel::block_crc;
 use node::{Close, Closed, DiskError, File, Guarded, Node, Open};
 use pipeline::Failure;
 
+use crate::block::Stamp;
 use crate::input::BLOCK_BYTES;
 use crate::job::IoChoice;
 use crate::temporary::Temporary;
@@ -54,6 +56,21 @@ pub(crate) struct Extent {
     pub offset: u64,
     /// How many bytes: whole disk blocks.
     pub bytes: u64,
+}
+
+/// The stamps of a file's chunks: of its name, which no other spill file has, and of the offset. Whoever resumes a
+/// sort finds its files under the same names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamps {
+    file: u32,
+}
+
+impl Stamps {
+    /// That of the chunk which begins there: within 16 TiB of a file no two are equal.
+    pub(crate) fn at(self, offset: u64) -> Stamp {
+        let block = offset / BLOCK_BYTES;
+        Stamp(self.file ^ block as u32 ^ (block >> 32) as u32)
+    }
 }
 
 /// Where a run should go.
@@ -255,6 +272,14 @@ impl Spill {
     /// The file that an extent is in.
     pub(crate) fn file(&self, extent: Extent) -> File {
         self.shared.look(|state| state.files[extent.file].file.clone())
+    }
+
+    /// What stamps the chunks of an extent.
+    pub(crate) fn stamps(&self, extent: Extent) -> Stamps {
+        self.shared.look(|state| {
+            let name = state.files[extent.file].path.file_name().unwrap_or_default();
+            Stamps { file: block_crc(name.as_encoded_bytes()) }
+        })
     }
 
     /// Gives the space of an extent that was read back: at once, or with that of its file. Who goes on with a file

@@ -8,7 +8,7 @@ use node::{Buffer, Node};
 use record::{Order, Ties};
 
 use super::{Assignment, Contents, Merged, Merging, Place, Sample, Workspace};
-use crate::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark};
+use crate::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark, Stamp};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
@@ -93,7 +93,12 @@ impl Contents for Bytes {
         }
     }
 
-    fn unseal(&self, buffer: &Buffer, _: u32) -> Option<(u32, Vec<Mark>)> {
+    fn stamp(&self, sealed: &mut Buffer, place: Stamp) {
+        let checksum = sealed.bytes_mut().last_chunk_mut().expect("a footer");
+        *checksum = (u32::from_le_bytes(*checksum) ^ place.0).to_le_bytes();
+    }
+
+    fn unseal(&self, buffer: &Buffer, _: u32, place: Stamp) -> Option<(u32, Vec<Mark>)> {
         let (body, footer) = buffer.bytes().split_at(buffer.capacity() - FOOTER_BYTES);
         let field = |number: usize| word(&footer[4 * number..]);
         let [records, marks] = [field(0), field(1)];
@@ -104,7 +109,7 @@ impl Contents for Bytes {
             position: u64::from(word(from)) | u64::from(word(&from[4..])) << 32,
             start: word(&from[8..]),
         };
-        let is_whole = sealed_crc(sealed, [records, marks]) == field(2);
+        let is_whole = sealed_crc(sealed, [records, marks]) ^ place.0 == field(2);
         is_whole.then(|| (records, sealed[marks_at..].chunks_exact(MARK_BYTES).map(read).collect()))
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use node::{Buffer, Node, Random};
 
 use super::{Assignment, Contents, Merged, Merging, Place, Sample, Workspace};
-use crate::block::{Block, Bucket, Chunk, Mark};
+use crate::block::{Block, Bucket, Chunk, Mark, Stamp};
 use crate::splitters::Splitters;
 use crate::stages::OpenBucket;
 
@@ -79,7 +79,9 @@ impl Contents for Counts {
 
     fn seal(&self, _: &mut Chunk) {}
 
-    fn unseal(&self, _: &Buffer, share: u32) -> Option<(u32, Vec<Mark>)> {
+    fn stamp(&self, _: &mut Buffer, _: Stamp) {}
+
+    fn unseal(&self, _: &Buffer, share: u32, _: Stamp) -> Option<(u32, Vec<Mark>)> {
         Some((share, Vec::new()))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use node::{Arrival, BulkPort, Pool, Queue, Rank, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::Block;
+use crate::block::{Block, Stamp};
 use crate::contents::Contents;
 use crate::error::SortError;
 use crate::stages::patience::{UnderWay, outlast};
@@ -61,7 +61,7 @@ pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure
         let is_whole = buffer.len() == buffer.capacity() && bytes == buffer.len();
         // Over counts nothing says how many records there are but the length.
         let share = (bytes / contents.record_bytes()) as u32;
-        let opened = is_whole.then(|| contents.unseal(&buffer, share)).flatten();
+        let opened = is_whole.then(|| contents.unseal(&buffer, share, Stamp::default())).flatten();
         let (records, marks) = opened.ok_or_else(|| spoilt(from))?;
         worker.node.work(Work::Checksum { bytes: bytes as u64 });
         let block = Block { first, records: records as usize, start: 0, buffer, marks };

@@ -118,7 +118,9 @@ impl<'a> Chaining<'a> {
 
     async fn begin(&mut self) -> Result<(), Failure> {
         let (chunks, to) = (std::mem::take(&mut self.open), self.slot());
-        let write = SpillWrite::begin(&self.worker.node, &self.chains.spill, to, chunks).await?;
+        let Chains { contents, spill, .. } = self.chains;
+        let sealed = (&**contents, chunks);
+        let write = SpillWrite::begin(&self.worker.node, spill, to, sealed).await?;
         self.in_flight.push_back(write);
         if self.in_flight.len() == self.chains.depth { self.end_oldest().await } else { Ok(()) }
     }
@@ -136,7 +138,8 @@ impl<'a> Chaining<'a> {
     async fn end_oldest(&mut self) -> Result<(), Failure> {
         let write = self.in_flight.pop_front().expect("a write is in flight");
         let (node, bytes) = (&self.worker.node, write.bytes());
-        let (spilled, buffers) = write.end(node, &self.chains.spill).await?;
+        let Chains { contents, spill, .. } = self.chains;
+        let (spilled, buffers) = write.end(node, spill, &**contents).await?;
         self.worker.did(bytes);
         self.written.push(spilled);
         for buffer in buffers {

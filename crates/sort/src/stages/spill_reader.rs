@@ -12,7 +12,7 @@ use crate::block::Chunk;
 use crate::contents::Contents;
 use crate::error::SortError;
 use crate::partition::{Run, Spilled};
-use crate::spill::{Extent, Spill};
+use crate::spill::{Extent, Spill, Stamps};
 
 /// Times that space is given back while all that is spilled is read: so much of it is taken in vain at most.
 const RELEASES: u64 = 64;
@@ -101,11 +101,11 @@ impl SpillReader {
         let mut extent = run.extent(self.chunk_bytes);
         worker.node.work(Work::Checksum { bytes: extent.bytes });
         worker.did(extent.bytes as usize);
-        let all = buffers.len() as u64;
+        let (all, stamps) = (buffers.len() as u64, self.spill.stamps(extent));
         let mut chunks = Vec::with_capacity(buffers.len());
         for (number, buffer) in (0..).zip(buffers) {
             let share = (number + 1) * records / all - number * records / all;
-            chunks.push(self.open_chunk(buffer, share as u32, extent)?);
+            chunks.push(self.open_stamped((buffer, stamps), share as u32, extent)?);
             extent.offset += self.chunk_bytes as u64;
         }
         Ok(chunks)
@@ -114,12 +114,21 @@ impl SpillReader {
     /// A chunk that was read from there; `share` are its records, if it does not say how many.
     pub(crate) fn open_chunk(
         &self,
-        mut buffer: Buffer,
+        buffer: Buffer,
         share: u32,
         from: Extent,
     ) -> Result<Chunk, SortError> {
-        let is_whole = buffer.len() == buffer.capacity();
-        let opened = is_whole.then(|| self.contents.unseal(&buffer, share)).flatten();
+        self.open_stamped((buffer, self.spill.stamps(from)), share, from)
+    }
+
+    fn open_stamped(
+        &self,
+        (mut buffer, stamps): (Buffer, Stamps),
+        share: u32,
+        from: Extent,
+    ) -> Result<Chunk, SortError> {
+        let (is_whole, place) = (buffer.len() == buffer.capacity(), stamps.at(from.offset));
+        let opened = is_whole.then(|| self.contents.unseal(&buffer, share, place)).flatten();
         let (records, marks) = opened.ok_or_else(|| self.spoilt(from))?;
         buffer.set_len(records as usize * self.contents.record_bytes());
         Ok(Chunk { bucket: 0, records, marks, buffer })

@@ -65,7 +65,8 @@ pub(crate) async fn spill(worker: &Worker, spiller: &Spiller) -> Result<(), Fail
 async fn begin(worker: &Worker, spiller: &Spiller, chain: Chain) -> Result<Writing, Failure> {
     let Chain { partition, to, mut chunks } = chain;
     chunks.iter_mut().for_each(|chunk| spiller.contents.seal(chunk));
-    let write = SpillWrite::begin(&worker.node, &spiller.spill, to, chunks).await?;
+    let sealed = (&*spiller.contents, chunks);
+    let write = SpillWrite::begin(&worker.node, &spiller.spill, to, sealed).await?;
     worker.node.work(Work::Checksum { bytes: write.bytes() as u64 });
     Ok(Writing { write, partition })
 }
@@ -77,7 +78,7 @@ async fn end_oldest(
 ) -> Result<(), Failure> {
     let Writing { write, partition } = in_flight.pop_front().expect("a write is in flight");
     let (bytes, directory) = (write.bytes(), write.to.directory as u32);
-    let (spilled, buffers) = write.end(&worker.node, &spiller.spill).await?;
+    let (spilled, buffers) = write.end(&worker.node, &spiller.spill, &*spiller.contents).await?;
     worker.did(bytes);
     for buffer in buffers {
         spiller.pool.give(&worker.node, buffer).await;
