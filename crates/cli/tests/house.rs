@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms it may know (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 11] = [
+const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
@@ -31,6 +31,7 @@ const MAY_KNOW: [(&str, &[&str]); 11] = [
             "lab",
         ],
     ),
+    ("hostile", &["kernel"]),
 ];
 
 /// Where `unsafe` may be: one small place a crate.

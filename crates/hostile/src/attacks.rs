@@ -1,0 +1,67 @@
+//! The attacks, by kind.
+
+use std::io;
+
+use fastrand::Rng;
+
+use crate::case::Case;
+
+mod checkpoints;
+mod faults;
+mod journals;
+mod kills;
+mod kinds;
+mod manifests;
+mod modes;
+mod names;
+mod owners;
+
+pub use faults::has_tracer;
+pub use kills::kill;
+
+/// An attack in a case of its own.
+pub type Run = fn(&mut Case) -> io::Result<()>;
+
+/// A kind of attack: its name, how often it is drawn beside others, and the attack.
+pub struct Attack {
+    pub name: &'static str,
+    pub weight: u32,
+    pub run: Run,
+}
+
+const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
+    Attack { name, weight, run }
+}
+
+/// All kinds but kills, which are counted by themselves.
+pub const ATTACKS: [Attack; 14] = [
+    attack("journal-forged", 10, journals::forged),
+    attack("checkpoint-altered", 24, checkpoints::altered),
+    attack("checkpoint-path", 12, checkpoints::moved_by_path),
+    attack("checkpoint-copied", 6, checkpoints::copied),
+    attack("checkpoint-kept", 6, checkpoints::untouched),
+    attack("manifest-altered", 14, manifests::replaced),
+    attack("manifest-read", 12, manifests::read),
+    attack("kind-planted", 14, kinds::planted),
+    attack("kind-given", 8, kinds::given),
+    attack("kind-listed", 5, kinds::listed),
+    attack("owners", 10, owners::planted),
+    attack("modes", 12, modes::kept),
+    attack("names", 6, names::odd),
+    attack("faults", 16, faults::injected),
+];
+
+/// Draws a kind; or takes the one of that name.
+pub fn draw(draw: &mut Rng, only: Option<&str>) -> (&'static str, Run) {
+    let all: Vec<&Attack> =
+        ATTACKS.iter().filter(|attack| only.is_none_or(|name| attack.name == name)).collect();
+    let weights = all.iter().map(|attack| attack.weight).sum::<u32>();
+    let mut left = draw.u32(0..weights.max(1));
+    for attack in all {
+        if left < attack.weight {
+            return (attack.name, attack.run);
+        }
+        left -= attack.weight;
+    }
+    ("nothing", |_| Ok(()))
+}

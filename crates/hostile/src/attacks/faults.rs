@@ -1,0 +1,102 @@
+//! System calls that fail, and limits that are met.
+//!
+//! A tracer (strace) makes the Nth call of a kind fail, where there is one; limits are set on the process.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use rustix::process::Resource;
+
+use crate::case::{Case, Output, Sorting};
+
+/// Calls whose failure a sort must survive. Those that remove are missing: what cannot be removed stays.
+const CALLS: [&str; 9] = [
+    "pwritev",
+    "preadv",
+    "fsync",
+    "fallocate",
+    "rename",
+    "ftruncate",
+    "openat",
+    "flock",
+    "getdents64",
+];
+const ERRORS: [&str; 4] = ["EIO", "ENOSPC", "EDQUOT", "ENOMEM"];
+
+/// Calls that an interruption does not end.
+const TRIED_AGAIN: [&str; 4] = ["fsync", "fallocate", "ftruncate", "flock"];
+
+/// Opens of a program before its first line, about.
+const LIBRARIES: u32 = 8;
+
+/// Makes a drawn sort meet a drawn fault.
+pub fn injected(case: &mut Case) -> io::Result<()> {
+    let input = case.any_input();
+    fs::create_dir(case.scene.own("tmp"))?;
+    fs::write(case.scene.own("out"), b"old")?;
+    let plan = case.pick(&["two-pass", "merge", "auto"]);
+    let sorting = case.sorting(input, &["-T", "tmp", "-S", "8M", "--plan", plan])?;
+    let mut sorting = match case.draw.u32(0..3) {
+        0 => {
+            let output = Output::Set(vec![case.scene.own("set")]);
+            Sorting { output, ..sorting }.and(&["-o", "set/"])
+        }
+        1 if plan != "merge" => {
+            Sorting { is_resumed: true, ..sorting }.and(&["-o", "out", "--resume"])
+        }
+        _ => sorting.and(&["-o", "out"]),
+    };
+    if !has_tracer() || case.draw.u32(0..3) == 0 {
+        limited(case, &mut sorting);
+    } else {
+        traced(case, &mut sorting);
+    }
+    case.sort(&sorting)?;
+    Ok(())
+}
+
+/// Few open files, or short ones.
+fn limited(case: &mut Case, sorting: &mut Sorting) {
+    let limit = match case.draw.bool() {
+        true => (Resource::Nofile, case.draw.u64(4..40)),
+        false => (Resource::Fsize, case.draw.u64(1..3_000_000)),
+    };
+    case.lines.push(format!("({:?} at most {})", limit.0, limit.1));
+    sorting.call.limits.push(limit);
+}
+
+/// Runs the sort below a tracer that makes one call fail.
+fn traced(case: &mut Case, sorting: &mut Sorting) {
+    // Most calls of a small sort are few.
+    let when = case.draw.u32(1..12).min(case.draw.u32(1..12));
+    let (call, error) = if case.draw.u32(0..4) == 0 {
+        sorting.may_refuse = false;
+        (case.pick(&TRIED_AGAIN), "EINTR")
+    } else {
+        (case.pick(&CALLS), case.pick(&ERRORS))
+    };
+    // A program that is being started opens its libraries first.
+    let when = if call == "openat" { when + LIBRARIES } else { when };
+    let (trace, inject) =
+        (format!("trace={call}"), format!("inject={call}:error={error}:when={when}"));
+    let before = ["-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject].map(OsString::from);
+    let mut arguments: Vec<OsString> = before.to_vec();
+    arguments.push(sorting.call.program.clone().into());
+    arguments.append(&mut sorting.call.arguments);
+    sorting.call.arguments = arguments;
+    sorting.call.program = "strace".into();
+}
+
+/// Whether there is a tracer that may trace.
+pub fn has_tracer() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| {
+        let mut tracer = Command::new("strace");
+        tracer.args(["-f", "-qq", "-e", "inject=fsync:error=EIO", "true"]);
+        tracer.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        tracer.status().is_ok_and(|status| status.success())
+    })
+}

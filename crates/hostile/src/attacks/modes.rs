@@ -1,0 +1,97 @@
+//! Modes and owners of what a sort replaces.
+
+use std::fs::{self, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::PathBuf;
+
+use crate::case::{Case, Output, Sorting, parts};
+use crate::scene::FOREIGN;
+
+const MODES: [u32; 9] = [0o600, 0o640, 0o444, 0o664, 0o755, 0o4755, 0o2755, 0o6711, 0o400];
+
+/// What lets a program run as its owner: no replacement has them.
+const SET_ID: u32 = 0o6000;
+
+/// Replaces a file or a set of a drawn mode and owner.
+pub fn kept(case: &mut Case) -> io::Result<()> {
+    let mode = case.pick(&MODES);
+    let is_foreign = case.scene.is_root && case.draw.bool();
+    let owner = is_foreign.then_some(FOREIGN);
+    let input = case.any_input();
+    match case.draw.u32(0..3) {
+        0 => file(case, input, mode, owner, "in"),
+        1 => file(case, input, mode, owner, "out"),
+        _ => set(case, input, mode, owner),
+    }
+}
+
+fn file(
+    case: &mut Case,
+    input: usize,
+    mode: u32,
+    owner: Option<u32>,
+    name: &str,
+) -> io::Result<()> {
+    let target = case.scene.own(name);
+    fs::write(&target, b"old")?;
+    let plan = case.pick(&["two-pass", "merge", "auto"]);
+    let sorting = case.sorting(input, &["-o", name, "-S", "8M", "--plan", plan])?;
+    dress(std::slice::from_ref(&target), mode, owner)?;
+    let before = fs::metadata(&target)?;
+    // Nobody but root reads what nobody may read.
+    let may_refuse = !case.scene.is_root && name == "in";
+    let ran =
+        case.sort(&Sorting { output: Output::File(target.clone()), may_refuse, ..sorting })?;
+    if ran.code() == Some(0) {
+        compare(case, &before, &target)?;
+    }
+    Ok(())
+}
+
+fn set(case: &mut Case, input: usize, mode: u32, owner: Option<u32>) -> io::Result<()> {
+    let directory = case.scene.own("set");
+    let output = Output::Set(vec![directory.clone()]);
+    let sorting = case.sorting(input, &["-o", "set/", "-S", "8M"])?;
+    let sorting = Sorting { output, may_refuse: false, ..sorting };
+    case.sort(&sorting)?;
+    let old_parts = parts(&directory).unwrap_or_default();
+    let manifest = directory.join("manifest.json");
+    // Executable sets make no sense, and some read them by their manifest.
+    let mode = mode & !0o111;
+    dress(&[&old_parts[..], std::slice::from_ref(&manifest)].concat(), mode, owner)?;
+    let before = fs::metadata(&manifest)?;
+    let ran = case.sort(&Sorting { old_parts, may_refuse: !case.scene.is_root, ..sorting })?;
+    if ran.code() == Some(0) {
+        for part in parts(&directory).unwrap_or_default() {
+            compare(case, &before, &part)?;
+        }
+        compare(case, &before, &manifest)?;
+    }
+    Ok(())
+}
+
+fn dress(paths: &[PathBuf], mode: u32, owner: Option<u32>) -> io::Result<()> {
+    for path in paths {
+        if owner.is_some() {
+            chown(path, owner, owner)?;
+        }
+        fs::set_permissions(path, Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+/// The mode but for set-user-id and set-group-id, and the owner where the caller may.
+fn compare(case: &mut Case, before: &Metadata, target: &PathBuf) -> io::Result<()> {
+    let after = fs::metadata(target)?;
+    let (old, new) = (before.mode() & 0o7777 & !SET_ID, after.mode() & 0o7777);
+    if old != new {
+        let detail = format!("{}: {:o} became {new:o}", target.display(), before.mode() & 0o7777);
+        case.fail("mode", detail);
+    }
+    let (old, new) = ((before.uid(), before.gid()), (after.uid(), after.gid()));
+    if old != new {
+        case.fail("owner", format!("{}: {old:?} became {new:?}", target.display()));
+    }
+    Ok(())
+}

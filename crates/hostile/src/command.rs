@@ -1,0 +1,141 @@
+//! One run of the command under test: never longer than a limit, never beyond some memory and file size.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+
+/// No file that a command writes here is longer: what reads a device for ever ends at it.
+pub const MOST_FILE_BYTES: u64 = 256 << 20;
+
+/// Address space of a command: what asks for memory by a forged number fails, and this machine lives on.
+const MOST_MEMORY_BYTES: u64 = 4 << 30;
+
+/// How often a command is looked at.
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// How a command is to be run.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
+    pub directory: PathBuf,
+    /// The user to run it as; None for the one that runs the suite.
+    pub user: Option<u32>,
+    pub limits: Vec<(Resource, u64)>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// None when it was killed at the limit.
+    status: Option<ExitStatus>,
+    pub said: String,
+}
+
+impl Call {
+    /// The command line as a shell reads it.
+    pub fn line(&self) -> String {
+        let words = self.arguments.iter().map(|word| format!(" {}", quoted(word)));
+        let program = self.program.file_name().unwrap_or_default().to_string_lossy();
+        format!("cd {} && {program}{}", self.directory.display(), words.collect::<String>())
+    }
+
+    /// Starts it; all that it says goes to a file.
+    pub fn start(&self, said: &Path) -> io::Result<Child> {
+        let said = File::create(said)?;
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).current_dir(&self.directory);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        let child = command.spawn()?;
+        let usual = [(Resource::Fsize, MOST_FILE_BYTES), (Resource::As, MOST_MEMORY_BYTES)];
+        for (resource, most) in usual.into_iter().chain(self.limits.iter().copied()) {
+            let limit = Rlimit { current: Some(most), maximum: Some(most) };
+            // A child that has ended already needs no limit.
+            let _ = prlimit(Some(Pid::from_child(&child)), resource, limit);
+        }
+        Ok(child)
+    }
+
+    /// Runs it to its end or the limit.
+    pub fn run(&self, said: &Path, limit: Duration) -> io::Result<Ran> {
+        let mut child = self.start(said)?;
+        let status = ended(&mut child, limit)?;
+        Ok(Ran { status, said: read(said) })
+    }
+}
+
+/// Waits until a child has ended; kills it at the limit, and then gives None.
+pub fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if begin.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+impl Ran {
+    pub fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// The reason why no command may end so, if there is one: a hang, a panic, a death, or a failure that does
+    /// not say one line.
+    pub fn wrong(&self) -> Option<(&'static str, String)> {
+        let Some(status) = self.status else { return Some(("hang", self.last_line())) };
+        if status.code() == Some(101) || self.said.contains("panicked at") {
+            let told = self.said.lines().find(|line| line.contains("panicked at"));
+            return Some(("panic", told.unwrap_or_default().to_owned()));
+        }
+        if let Some(signal) = status.signal() {
+            return Some(("died", format!("of signal {signal}: {}", self.last_line())));
+        }
+        match status.code() {
+            Some(0) => None,
+            Some(2) if self.is_one_line() => None,
+            Some(2) => Some(("not one line", self.said.clone())),
+            code => Some(("exit code", format!("{code:?}: {}", self.last_line()))),
+        }
+    }
+
+    /// Notices may come before; the failure is one line, and the last.
+    fn is_one_line(&self) -> bool {
+        let is_failure = |line: &&str| line.starts_with("gristmill: ") && !line.contains("warning");
+        let last = self.said.lines().last();
+        self.said.lines().filter(is_failure).count() == 1 && last.as_ref().is_some_and(is_failure)
+    }
+
+    pub fn last_line(&self) -> String {
+        self.said.lines().last().unwrap_or("(it said nothing)").to_owned()
+    }
+}
+
+/// What a command has said; it may be no text.
+fn read(said: &Path) -> String {
+    String::from_utf8_lossy(&fs::read(said).unwrap_or_default()).into_owned()
+}
+
+fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:+=".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.into_owned()
+    } else {
+        format!("{word:?}")
+    }
+}

@@ -1,0 +1,108 @@
+//! Where cases happen: one directory that belongs to a worker.
+//!
+//! ```text
+//! PLACE/bin/gristmill    the binary under test, where other users reach it
+//!       own/             the sort's directory: inputs, outputs, scratch
+//!       victim/          files of others beside it, which no sort may touch
+//!       stash/           unfinished sorts, to be put into own/
+//! ```
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use crate::input::Input;
+use crate::stash::Stash;
+
+/// Somebody else: nobody.
+pub const FOREIGN: u32 = 65534;
+
+/// A worker's directory, and all that its cases have in common.
+pub struct Scene {
+    pub place: PathBuf,
+    pub limit: Duration,
+    pub inputs: Arc<Vec<Input>>,
+    /// Whether files of other users can be made here.
+    pub is_root: bool,
+    pub stashes: Vec<Stash>,
+}
+
+impl Scene {
+    pub fn new(place: PathBuf, binary: &Path, inputs: Arc<Vec<Input>>) -> io::Result<Scene> {
+        fs::create_dir_all(place.join("bin"))?;
+        fs::create_dir_all(place.join("stash"))?;
+        for directory in [&place, &place.join("bin")] {
+            fs::set_permissions(directory, Permissions::from_mode(0o755))?;
+        }
+        let is_root = rustix::process::geteuid().is_root();
+        let limit = Duration::from_secs(30);
+        let scene = Scene { place, limit, inputs, is_root, stashes: Vec::new() };
+        fs::copy(binary, scene.binary())?;
+        fs::set_permissions(scene.binary(), Permissions::from_mode(0o755))?;
+        scene.make_victim()?;
+        scene.clear()?;
+        Ok(scene)
+    }
+
+    pub fn binary(&self) -> PathBuf {
+        self.place.join("bin/gristmill")
+    }
+
+    pub fn own(&self, name: &str) -> PathBuf {
+        self.place.join("own").join(name)
+    }
+
+    pub fn victim(&self, name: &str) -> PathBuf {
+        self.place.join("victim").join(name)
+    }
+
+    pub fn small_inputs(&self) -> usize {
+        self.inputs.len() - 1
+    }
+
+    /// An empty directory for the next case.
+    pub fn clear(&self) -> io::Result<()> {
+        let own = self.place.join("own");
+        if own.exists() {
+            fs::remove_dir_all(&own)?;
+        }
+        fs::create_dir(&own)?;
+        fs::set_permissions(&own, Permissions::from_mode(0o755))
+    }
+
+    /// Files that look like what a sort might take for its own.
+    pub fn make_victim(&self) -> io::Result<()> {
+        let root = self.place.join("victim");
+        if root.exists() {
+            fs::remove_dir_all(&root)?;
+        }
+        fs::create_dir(&root)?;
+        for name in
+            ["part-00000-deadbeef", "part-00001-deadbeef", "part-00002-0badf00d", "data", "out"]
+        {
+            fs::write(self.victim(name), format!("the content of {name}"))?;
+        }
+        for name in ["manifest.json", ".gristmill-0123456789abcdef.tmp", "linked"] {
+            fs::write(self.victim(name), b"{}")?;
+        }
+        // As long as an output would be: a sort must not take it for one.
+        for (number, input) in self.inputs.iter().enumerate() {
+            fs::write(self.victim(&format!("long-{number}")), vec![b'v'; input.bytes.len()])?;
+        }
+        fs::hard_link(self.victim("data"), self.victim("data-again"))?;
+        symlink("data", self.victim("link"))?;
+        mknodat(CWD, self.victim("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        fs::set_permissions(self.victim("part-00001-deadbeef"), Permissions::from_mode(0o4755))?;
+        if self.is_root {
+            for name in ["part-00002-0badf00d", "out"] {
+                chown(self.victim(name), Some(FOREIGN), Some(FOREIGN))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Sorts with `--resume` that were killed, one at each stage, to be put back and altered.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+
+use crate::case::{Case, Sorting, own_names};
+use crate::command::ended;
+use crate::scene::Scene;
+
+/// How often a sort is tried to be caught at a stage: the moment is short.
+const TRIES: usize = 12;
+
+/// Entries that a sort may be caught at.
+const STAGES: [&str; 7] = ["begun", "epoch-0", "epoch-1", "part-0", "part-1", "part-2", "part-3"];
+
+/// An unfinished sort.
+pub struct Stash {
+    pub stage: &'static str,
+    /// The number of its input.
+    pub input: usize,
+    /// Its directory as the kill left it.
+    files: PathBuf,
+}
+
+/// The sort that is killed, and resumed: in place or beside an old output of its length.
+pub fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
+    let old = vec![b'o'; case.scene.inputs[input].bytes.len()];
+    fs::create_dir_all(case.scene.own("tmp"))?;
+    fs::write(case.scene.own("out"), old)?;
+    let memory = ["-o", "out", "-T", "tmp", "-S", "8M", "--parallel", "1", "--resume"];
+    let sorting = case.sorting(input, &memory)?;
+    Ok(Sorting { is_resumed: true, ..sorting })
+}
+
+/// Kills sorts of the large input, and of one small one, at every stage.
+pub fn collect(scene: &Scene) -> io::Result<Vec<Stash>> {
+    let large = scene.small_inputs();
+    let mut found = Vec::new();
+    for (input, stages) in [(large, &STAGES[..]), (large - 1, &["begun", "epoch-0", "part-0"][..])]
+    {
+        for stage in stages {
+            for _ in 0..TRIES {
+                if caught(scene, input, stage)? {
+                    let files = scene.place.join("stash").join(found.len().to_string());
+                    copy(&scene.place.join("own"), &files)?;
+                    found.push(Stash { stage, input, files });
+                    break;
+                }
+            }
+        }
+    }
+    scene.clear()?;
+    Ok(found)
+}
+
+impl Stash {
+    /// Puts it where it was, in a directory that is empty.
+    pub fn restore(&self, scene: &Scene) -> io::Result<()> {
+        fs::remove_dir_all(scene.place.join("own"))?;
+        copy(&self.files, &scene.place.join("own"))
+    }
+}
+
+/// Starts a sort and kills it when an entry has that name; whether it was met.
+fn caught(scene: &Scene, input: usize, stage: &str) -> io::Result<bool> {
+    scene.clear()?;
+    let draw = Rng::with_seed(0);
+    let mut case = Case { scene, draw, lines: Vec::new(), failures: Vec::new() };
+    let sorting = sorting(&mut case, input)?;
+    let mut child = sorting.call.start(&scene.place.join("said"))?;
+    let is_met = || own_names(&scene.own("tmp")).iter().any(|name| name.ends_with(stage));
+    wait_for(&mut child, is_met, scene.limit)?;
+    child.kill()?;
+    let status = ended(&mut child, scene.limit)?;
+    let is_begun = own_names(&scene.own("tmp")).iter().any(|name| name.ends_with(".begun"));
+    Ok(status.is_some_and(|status| status.code().is_none()) && is_met() && is_begun)
+}
+
+/// Waits until something is so, or the child has ended.
+pub fn wait_for(child: &mut Child, is_so: impl Fn() -> bool, limit: Duration) -> io::Result<()> {
+    let begin = Instant::now();
+    while !is_so() && begin.elapsed() < limit && child.try_wait()?.is_none() {
+        std::hint::spin_loop();
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy(&entry.path(), &target)?,
+            false => drop(fs::copy(entry.path(), target)?),
+        }
+    }
+    Ok(())
+}

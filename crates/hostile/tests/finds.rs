@@ -1,0 +1,82 @@
+//! The suite finds what it looks for: it is run on shell scripts that break one promise each.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile");
+
+/// What the suite says about a script that stands for the sort, and whether it was content.
+fn said_of(name: &str, script: &str, arguments: &[&str]) -> (String, bool) {
+    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("finds-{name}"));
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    let binary = place.join("script");
+    fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(HOSTILE);
+    command.arg("--binary").arg(&binary).arg("--place").arg(&place).args(arguments);
+    let output = command.args(["--limit", "1"]).output().unwrap();
+    assert_ne!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 1, "it takes away what it made");
+    fs::remove_dir_all(&place).unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+}
+
+/// A sort that refuses everything is no danger, where it may refuse.
+#[test]
+fn a_refusal_is_no_failure() {
+    let script = "echo 'gristmill: no' >&2; exit 2";
+    let (said, is_good) =
+        said_of("refuses", script, &["--cases", "20", "--kills", "0", "--only", "owners"]);
+    assert!(
+        is_good && said.contains("20 cases: no failure") && said.starts_with("seed 1\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_broken_promise_is_told() {
+    let journal = ["--cases", "2", "--kills", "0", "--only", "journal-forged"];
+    let kill = ["--cases", "0", "--kills", "2"];
+    let refused = "echo 'gristmill: no' >&2; exit 2";
+    for (name, script, arguments, what) in [
+        ("removes", format!("rm ../victim/data; {refused}"), &journal[..], "victim/data: removed"),
+        (
+            "writes",
+            format!("echo >>../victim/out; {refused}"),
+            &journal,
+            "victim/out: of another length",
+        ),
+        ("dresses", format!("chmod 777 ../victim/out; {refused}"), &journal, "of another mode"),
+        ("input", format!("echo >>in; {refused}"), &journal, "own/in: of another length"),
+        ("leaves", format!("touch tmp/.gristmill-1.tmp; {refused}"), &journal, "left: "),
+        ("does nothing", "exit 0".to_owned(), &journal, "wrong output: "),
+        ("hangs", "exec sleep 100".to_owned(), &journal, "hang: "),
+        (
+            "panics",
+            "echo x panicked at y >&2; exit 101".to_owned(),
+            &journal,
+            "panic: x panicked at y",
+        ),
+        ("dies", "kill -11 $$".to_owned(), &journal, "died: of signal 11"),
+        (
+            "talks",
+            "echo gristmill: a >&2; echo b >&2; exit 2".to_owned(),
+            &journal,
+            "not one line: ",
+        ),
+        ("never sorts", refused.to_owned(), &kill, "refused: gristmill: no"),
+        (
+            "tears",
+            format!("echo >in; echo >out; mkdir -p set; echo >set/manifest.json; {refused}"),
+            &kill,
+            "FAILED",
+        ),
+    ] {
+        let (said, is_good) = said_of(name, &script, arguments);
+        assert!(!is_good && said.contains(what), "{name}: {said}");
+        assert!(said.contains("FAILED seed 1 case 0"), "{name}: {said}");
+    }
+}
