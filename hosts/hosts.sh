@@ -376,9 +376,9 @@ check() {
 
 need() {
     [ "$(id -u)" = 0 ] || die "need: not root, try sudo"
-    command -v apt-get >/dev/null || die "need: no apt-get here: install iproute2, util-linux, ping and Open MPI yourself"
+    command -v apt-get >/dev/null || die "need: no apt-get here: install iproute2, util-linux, bash and Open MPI yourself"
     apt-get update -qq
-    apt-get install --no-install-recommends -y -qq iproute2 util-linux iputils-ping gcc libc6-dev openmpi-bin libopenmpi-dev
+    apt-get install --no-install-recommends -y -qq iproute2 util-linux bash gcc libc6-dev openmpi-bin libopenmpi-dev
 }
 
 case $run in '' | *[!A-Za-z0-9_-]*) die "HOSTS_RUN is '$run': letters, digits, - and _ only" ;; esac
