@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};
 
-use common::{Place, RECORD_BYTES, Ran, sorted};
+use common::{Place, RECORD_BYTES, Ran, skip, sorted};
 
 const SIGNALS: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
@@ -34,7 +34,7 @@ fn signals() -> impl Iterator<Item = Signal> {
     SIGNALS.into_iter().filter(move |signal| {
         let is_ignored = ignored >> (signal.as_raw() - 1) & 1 == 1;
         if is_ignored {
-            eprintln!("skipped: {signal:?} is ignored by who runs the tests");
+            skip(&format!("{signal:?} is ignored by the process that runs the tests"));
         }
         !is_ignored
     })

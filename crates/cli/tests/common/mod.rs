@@ -3,9 +3,10 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -21,9 +22,14 @@ pub const RECORD_BYTES: usize = 100;
 /// What a shell adds to the number of the signal that ended a process.
 const SIGNAL_CODE: i32 = 128;
 
+/// The user who owns nothing: permissions and limits hold for it, as they do not for root.
+const NOBODY: u32 = 65534;
+
 /// A directory on the build's disk, gone with the test; commands run inside it.
 pub struct Place {
     directory: TempDir,
+    /// Where the command lies for a user who may not reach the build's directory.
+    copy: Option<TempDir>,
 }
 
 /// How a command ended.
@@ -36,7 +42,26 @@ pub struct Ran {
 
 impl Place {
     pub fn new() -> Place {
-        Place { directory: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+        Place { directory: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap(), copy: None }
+    }
+
+    /// A place with so many records whose commands do not run as root: where root runs the tests, they run as
+    /// nobody, below the directory for temporary files.
+    pub fn without_privilege(records: u64) -> Place {
+        if !rustix::process::geteuid().is_root() {
+            return Place::with_records(records);
+        }
+        let (directory, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        chown(directory.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        fs::set_permissions(copy.path(), Permissions::from_mode(0o755)).unwrap();
+        fs::copy(GRISTMILL, copy.path().join("gristmill")).unwrap();
+        let place = Place { directory, copy: Some(copy) };
+        place.run(&format!("gensort {records} in")).succeeded();
+        place
+    }
+
+    fn program(&self) -> PathBuf {
+        self.copy.as_ref().map_or(GRISTMILL.into(), |copy| copy.path().join("gristmill"))
     }
 
     /// A place that holds so many gensort records, as `in`.
@@ -97,7 +122,7 @@ impl Place {
 
     /// The command with these arguments, parted by blanks, ready to be started here.
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(GRISTMILL);
+        let mut command = Command::new(self.program());
         command.args(arguments.split_whitespace());
         self.prepared(command)
     }
@@ -105,12 +130,15 @@ impl Place {
     /// A shell's script, in which `$GRISTMILL` is the command.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", script]).env("GRISTMILL", GRISTMILL);
+        command.args(["-c", script]).env("GRISTMILL", self.program());
         self.prepared(command)
     }
 
     fn prepared(&self, mut command: Command) -> Command {
         command.current_dir(self.directory.path());
+        if self.copy.is_some() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
