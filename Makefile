@@ -4,7 +4,7 @@
 CARGO ?= cargo
 BINARY = $(or $(CARGO_TARGET_DIR),target)/release/gristmill
 
-.PHONY: demo test lint unit readme trials hosts build clean figures mpi mpi-if-possible
+.PHONY: demo test test-long lint unit readme trials hosts hostile build clean figures mpi mpi-if-possible
 
 demo: build
 	$(BINARY) demo
@@ -12,9 +12,17 @@ demo: build
 build:
 	$(CARGO) build --release --locked --package gristmill
 
-# All that must hold: format, lints, every test, that the README's commands run, sorts of simulated nodes that fail, and
-# sorts on several hosts.
-test: lint unit readme trials hosts
+# All that must hold: format, lints, every test, that the README's commands run, sorts of simulated nodes that fail,
+# sorts on several hosts, and a few attacks.
+test: lint unit readme trials hosts hostile
+
+# Every attack, a thousand times over: some minutes. SEED is another run; FROM=N CASES=1 is case N again.
+SEED ?= 1
+FROM ?= 0
+CASES ?= 2000
+KILLS ?= 500
+test-long: build
+	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
 
 lint:
 	$(CARGO) fmt --all --check
@@ -45,6 +53,14 @@ trials-%:
 hosts: build
 	sh hosts/test.sh
 	sh hosts/sort.sh $(BINARY)
+
+# Attacks on the command: hostile files and directories, faults, kills.
+hostile: build
+	$(ATTACK) --cases 60 --kills 10
+
+# In memory where that is possible: the attacks are on names, texts and moments, and a disk's syncs take most of the time.
+ATTACK = $(CARGO) run --release --locked --quiet --package gristmill-hostile -- --binary $(BINARY) \
+	--place $(firstword $(wildcard /dev/shm) $(or $(TMPDIR),/tmp))
 
 # Every figure at the paper's size: judges all claims, and writes the page. Half an hour.
 figures: build
