@@ -114,4 +114,18 @@ mod tests {
         clock.turn_to(Doing::Away, Time(50));
         assert_eq!(clock.spent(Time(99)).since(early), Spent { starved: 20, ..Spent::default() });
     }
+
+    #[test]
+    fn what_was_spent_adds_up_kind_by_kind() {
+        let (some, more) = (
+            Spent { busy: 1, starved: 2, blocked: 4 },
+            Spent { busy: 8, starved: 16, blocked: 32 },
+        );
+        let both = some.plus(more);
+        assert_eq!(both, Spent { busy: 9, starved: 18, blocked: 36 });
+        assert_eq!((both.sum(), both.since(more), some.since(more)), (63, some, Spent::default()));
+        let clock = Clock::new();
+        clock.turn_to(Doing::Blocked, Time(10));
+        assert_eq!(clock.spent(Time(17)), Spent { blocked: 7, ..Spent::default() });
+    }
 }

@@ -104,3 +104,67 @@ impl Span {
         self.units >= units || self.seconds >= seconds
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(units: u64, [busy, starved, blocked]: [u64; 3]) -> Done {
+        let spent = Spent { busy, starved, blocked };
+        Done { units, bytes: units * 1000, spent, ended: false }
+    }
+
+    fn window(from: Vec<Done>, to: Vec<Done>, seconds: f64) -> Window {
+        let (from, to) = (Look { at: 3.0, stages: from }, Look { at: 3.0 + seconds, stages: to });
+        Window::between(&from, &to)
+    }
+
+    /// A span of so many units and seconds.
+    fn span(units: u64, seconds: f64) -> Span {
+        window(vec![done(0, [0; 3])], vec![done(units, [0; 3])], seconds).spans[0]
+    }
+
+    #[test]
+    fn a_span_is_what_was_done_between_two_looks() {
+        let window = window(vec![done(4, [10, 20, 30])], vec![done(12, [16, 21, 33])], 0.5);
+        let span = window.spans[0];
+        assert_eq!((window.seconds, span.seconds), (0.5, 0.5));
+        assert_eq!((span.units, span.bytes, span.begun, span.ended), (8, 8000, true, false));
+        assert_eq!((span.busy(), span.starved()), (0.6, 0.1));
+        assert_eq!((span.rate(), span.error()), (16_000.0, 0.125));
+    }
+
+    #[test]
+    fn a_stage_that_has_not_begun_proves_nothing() {
+        let span = span(0, 0.5);
+        assert!(!span.begun && !span.is_active());
+        assert_eq!((span.busy(), span.starved(), span.rate()), (0.0, 0.0, 0.0));
+        assert_eq!(span.error(), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_rate_is_worth_something_after_enough_units_or_seconds() {
+        for (units, seconds, tells, proves) in [
+            (3, 0.9, false, false),
+            (4, 0.9, true, false),
+            (3, 1.0, true, false),
+            (31, 1.9, true, false),
+            (32, 0.1, true, true),
+            (0, 2.0, true, true),
+        ] {
+            let span = span(units, seconds);
+            let got = (span.tells(false), span.tells(true));
+            assert_eq!(got, (tells, proves), "{units} units in {seconds} s");
+        }
+    }
+
+    #[test]
+    fn the_busiest_of_the_stages_that_do_something_comes_first() {
+        let from = vec![done(0, [0; 3]); 5];
+        let ended = Done { ended: true, ..done(9, [9, 0, 0]) };
+        let busy = |busy| done(0, [busy, 10 - busy, 0]);
+        let units_alone = done(1, [0, 10, 0]);
+        let to = vec![busy(3), ended, busy(7), done(0, [0, 10, 0]), units_alone];
+        assert_eq!(window(from, to, 1.0).by_busy(), [2, 0, 4]);
+    }
+}
