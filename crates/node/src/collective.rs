@@ -206,3 +206,70 @@ impl Arriving {
         self.pieces.into_values().flatten().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(whole: usize, offset: usize, bytes: &[u8]) -> Piece<'_> {
+        Piece { step: 0, whole, offset, bytes }
+    }
+
+    #[test]
+    fn a_string_comes_in_any_order_of_its_pieces() {
+        let string: Vec<u8> =
+            (0..2 * PIECE_BYTES + 5).map(|at| (at * 7 + at / 256) as u8).collect();
+        let (whole, mut arriving) = (string.len(), Arriving::default());
+        for index in [2, 0, 1] {
+            assert!(!arriving.is_whole());
+            let offset = index * PIECE_BYTES;
+            let end = whole.min(offset + PIECE_BYTES);
+            arriving.add(&piece(whole, offset, &string[offset..end])).unwrap();
+        }
+        assert!(arriving.is_whole());
+        assert!(arriving.string() == string);
+    }
+
+    #[test]
+    fn a_string_of_nothing_is_a_piece() {
+        let mut arriving = Arriving::default();
+        assert!(!arriving.is_whole());
+        arriving.add(&piece(0, 0, &[])).unwrap();
+        assert!(arriving.is_whole() && arriving.string().is_empty());
+    }
+
+    /// Whatever does not fit to what came before is refused, and changes nothing.
+    #[test]
+    fn a_piece_that_does_not_fit_is_told() {
+        let bytes = vec![7; PIECE_BYTES];
+        let whole = PIECE_BYTES + 4;
+        let mut arriving = Arriving::default();
+        arriving.add(&piece(whole, 0, &bytes)).unwrap();
+        for (whole, offset, len) in [
+            (whole, 0, PIECE_BYTES),
+            (whole + 1, PIECE_BYTES, 4),
+            (whole, PIECE_BYTES, 3),
+            (whole, PIECE_BYTES, 5),
+            (whole, PIECE_BYTES - 1, 5),
+            (whole, 2 * PIECE_BYTES, 4),
+        ] {
+            let told = arriving.add(&piece(whole, offset, &bytes[..len])).unwrap_err();
+            let expected =
+                format!("{len} bytes at {offset} of {whole}, where 65536 of 65540 have come");
+            assert_eq!(told, expected);
+        }
+        arriving.add(&piece(whole, PIECE_BYTES, &bytes[..4])).unwrap();
+        assert!(arriving.is_whole());
+    }
+
+    #[test]
+    fn a_header_is_three_words() {
+        let mut buffer: Vec<u8> = [5_u64, 6, 7].into_iter().flat_map(u64::to_le_bytes).collect();
+        let read = Piece::read(&buffer).unwrap();
+        assert_eq!((read.step, read.whole, read.offset, read.bytes.len()), (5, 6, 7, 0));
+        buffer.push(9);
+        assert_eq!(Piece::read(&buffer).unwrap().bytes, [9]);
+        let short = Piece::read(&buffer[..23]).map(|_| ()).unwrap_err();
+        assert_eq!(short, "23 bytes are no piece of a collective");
+    }
+}
