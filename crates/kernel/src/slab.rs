@@ -189,6 +189,27 @@ mod tests {
         }
     }
 
+    /// The size of this process's address space.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn address_space_bytes() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() << 10
+    }
+
+    /// Neither the slab nor what was mapped to align it is kept. Other threads of the test may map a
+    /// few gigabytes meanwhile; ten thousand slabs that are kept would be twenty.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn a_dropped_slab_is_given_back() {
+        let before = address_space_bytes();
+        for _ in 0..10_000 {
+            drop(Slab::<u8>::new(HUGE_PAGE_BYTES + 1).unwrap());
+        }
+        let grown = address_space_bytes().saturating_sub(before);
+        assert!(grown < 10 << 30, "{grown} bytes are still mapped");
+    }
+
     #[test]
     fn a_slab_too_large_is_an_error() {
         assert!(Slab::<u64>::new(usize::MAX / 8).is_err());

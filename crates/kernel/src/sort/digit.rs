@@ -103,3 +103,76 @@ impl Digit {
         Some(Bounds { low, high: low.saturating_add((1 << self.shift) - 1), inside: true })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(prefixes: impl IntoIterator<Item = u64>) -> Vec<Entry> {
+        prefixes.into_iter().map(|prefix| Entry { prefix, row: 0 }).collect()
+    }
+
+    fn bounds(low: u64, high: u64, inside: bool) -> Bounds {
+        Bounds { low, high, inside }
+    }
+
+    fn parts(bounds: Bounds) -> (u64, u64, bool) {
+        (bounds.low, bounds.high, bounds.inside)
+    }
+
+    #[test]
+    fn bounds_are_the_ends_of_the_range() {
+        let exact = Bounds::exact(&entries([7, 3, 9, 4]));
+        assert_eq!(parts(exact), (3, 9, true));
+        assert!(!exact.single() && Bounds::exact(&entries([5, 5])).single());
+        assert!(!bounds(5, 5, false).single(), "a guess is not sure");
+        assert_eq!(parts(exact.and(bounds(1, 5, true))), (1, 9, true));
+        assert_eq!(parts(exact.and(bounds(4, 12, false))), (3, 12, false));
+    }
+
+    /// The sample is every `len / SAMPLES`-th entry; uniform keys between them are expected as far
+    /// outside of it as they are apart.
+    #[test]
+    fn a_guess_is_wider_than_its_sample() {
+        let sampled = |range: &[Entry]| parts(Bounds::sampled(range));
+        let ascending = entries((0..1024).map(|number| 1000 + number));
+        let missed = 127 * 8 / 128;
+        assert_eq!(sampled(&ascending), (1000 - missed, 1000 + 127 * 8 + missed, false));
+        let ends = entries((0..1024).map(|number| if number % 16 == 0 { 0 } else { u64::MAX }));
+        assert_eq!(sampled(&ends), (0, u64::MAX, false));
+        let between = entries((0..1024).map(|number| u64::from(number % 8 != 0)));
+        assert_eq!(sampled(&between), (0, 0, false), "what lies between is not seen");
+    }
+
+    #[test]
+    fn bins_divide_the_width_by_a_power_of_two() {
+        for (low, high, bits, bins) in [
+            (0, 255, 4, 16),
+            (1000, 1255, 4, 16),
+            (1000, 1256, 4, 9),
+            (0, u64::MAX, 11, 2048),
+            (5, 8, 4, 4),
+            (u64::MAX - 1, u64::MAX, 4, 2),
+        ] {
+            let digit = Digit::new(bounds(low, high, true), bits);
+            assert_eq!(digit.bins(), bins, "{low}..={high} by {bits} bits");
+            assert_eq!((digit.of(low), digit.of(high)), (0, bins - 1), "{low}..={high}");
+        }
+        let digit = Digit::new(bounds(1000, 1255, true), 4);
+        assert_eq!([1015, 1016, 1017, 1031, 1032].map(|prefix| digit.of(prefix)), [0, 1, 1, 1, 2]);
+        assert_eq!([0, 999, 1256, u64::MAX].map(|prefix| digit.of(prefix)), [0, 0, 15, 15]);
+    }
+
+    /// What a bin may hold is known of bins inside of a guess, and of all where nothing was guessed.
+    #[test]
+    fn a_bin_knows_its_bounds() {
+        let of = |inside, bin| Digit::new(bounds(1000, 1255, inside), 4).bounds_of(bin).map(parts);
+        assert_eq!(of(true, 0), Some((1000, 1015, true)));
+        assert_eq!(of(true, 1), Some((1016, 1031, true)));
+        assert_eq!(of(true, 15), Some((1240, 1255, true)));
+        assert_eq!((of(false, 0), of(false, 15)), (None, None));
+        assert_eq!((of(false, 1), of(false, 14)), (of(true, 1), of(true, 14)));
+        let last = Digit::new(bounds(1, u64::MAX, true), 1).bounds_of(1).map(parts);
+        assert_eq!(last, Some((1 + (1 << 63), u64::MAX, true)), "the end of the range is one");
+    }
+}

@@ -280,3 +280,45 @@ impl<'w, W: Words> Worker<'w, W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half a bin to a bin an entry where a range fits into the cache, else buckets that do.
+    #[test]
+    fn a_pass_looks_at_as_many_bits_as_it_has_use_for() {
+        let bits = [25, 32, 1000, BUCKET, BUCKET + 1, 1 << 20, 1 << 30].map(bits_for);
+        assert_eq!(bits, [4, 5, 9, 15, 2, 6, MOST_BITS]);
+    }
+
+    #[test]
+    fn one_bin_with_more_than_three_quarters_is_lopsided() {
+        assert!(!lopsided(75, 100) && lopsided(76, 100));
+        assert!(!lopsided(1, 100) && lopsided(100, 100));
+    }
+
+    /// Which bounds are exact shows in what they are sure of: one value only.
+    #[test]
+    fn bounds_of_long_ranges_are_guessed() {
+        let task = Task::whole(SAMPLED);
+        let range = vec![Entry { prefix: 7, row: 0 }; SAMPLED];
+        assert!(first_bounds(&task, &range[1..]).single(), "a short range is looked at");
+        assert!(!first_bounds(&task, &range).single(), "a long one is guessed");
+        let known = Task { bounds: Some(Bounds::exact(&range)), ..task };
+        assert!(first_bounds(&known, &range).single(), "what is known is not guessed");
+    }
+
+    #[test]
+    fn a_range_that_ties_keeps_its_first_word() {
+        let tied = Task::whole(9).tied(5);
+        assert_eq!((tied.depth, tied.tied, tied.first), (1, true, 5));
+        let again = tied.loaded(3).tied(6);
+        assert_eq!((again.depth, again.tied, again.first), (4, true, 5));
+        assert!(!tied.loaded(3).tied);
+        let moved = tied.moved(2, 4, None);
+        assert_eq!((moved.start, moved.len, moved.side), (2, 4, Side::Scratch));
+        let back = moved.moved(1, 2, None);
+        assert_eq!((back.start, back.len, back.side), (3, 2, Side::Entries));
+    }
+}
