@@ -93,3 +93,26 @@ impl Close for Gate {
         self.shared.change_now(|state| state.closed = true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_is_open_for_those_that_are_called_and_at_the_end_for_all() {
+        let ends = machine::Driver::new(1, 1).run(|node| async move {
+            let gate = Gate::new(&node, 2);
+            let called = |gate: &Gate| [0, 1, 2, 3].map(|index| gate.is_called(index));
+            assert_eq!(called(&gate), [true, true, false, false]);
+            gate.call(&node, 3).await;
+            gate.call(&node, 0).await;
+            assert_eq!(called(&gate), [true, false, false, false]);
+            assert_eq!((gate.called(), gate.most(), gate.has_ended()), (1, 3, false));
+            gate.end(&node).await;
+            assert_eq!((called(&gate), gate.has_ended()), ([true; 4], true));
+            gate.close();
+            gate.wait(&node, 0).await
+        });
+        assert_eq!(ends.unwrap_or_else(|stuck| panic!("{stuck}")), [Err(Closed)]);
+    }
+}

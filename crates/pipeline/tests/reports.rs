@@ -2,10 +2,13 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use machine::Driver;
-use node::{Close, Closed, DiskError, Node, Queue, Rank, Undelivered};
-use pipeline::{Control, Dial, Failure, Pipeline, Progress, Stage, StageReport, bottleneck};
+use node::{Buffer, Close, Closed, DiskError, Node, Pool, Queue, Rank, Undelivered};
+use pipeline::{
+    Control, Dial, Failure, Move, Pipeline, Progress, Stage, StageReport, Tuner, bottleneck,
+};
 
 /// Ten units of 4 MB in 2 s of two workers that were busy.
 const READER: StageReport = StageReport {
@@ -220,4 +223,56 @@ fn a_report_counts_the_workers_that_were_called() {
         reports.iter().map(|stage| stage.workers).collect::<Vec<_>>()
     });
     assert_eq!(workers, [3, 2, 1, 3, 1]);
+}
+
+#[test]
+fn what_a_stage_moves_is_told_with_its_time() {
+    let (moves, off) = on_a_node(async |node: Node| {
+        let (tuner, off) = (Tuner::new(node.now()), Tuner::off());
+        assert!(tuner.is_on() && !off.is_on());
+        node.sleep_until(node.now().after(2_000_000_000)).await;
+        let one =
+            Move { seconds: 0.0, stage: "merger", what: "runs", from: 1, to: 2, why: "a test" };
+        tuner.tell(&node, one);
+        off.tell(&node, one);
+        (tuner.moves(), off.moves())
+    });
+    let [only] = moves[..] else { panic!("{moves:?}") };
+    assert!((only.seconds - 2.0).abs() < 1e-6, "{only:?}");
+    assert_eq!(
+        (only.stage, only.what, only.from, only.to, only.why),
+        ("merger", "runs", 1, 2, "a test")
+    );
+    assert_eq!(off, []);
+}
+
+#[test]
+fn what_is_there_is_taken_without_a_wait_by_those_that_are_called() {
+    let seen = on_a_node(async |node: Node| {
+        let mut pipeline = Pipeline::new(&Control::default());
+        let queue = pipeline.owns(Queue::new(&node, "numbers", 4, 1));
+        let buffers = (0..1).map(|_| Buffer::heap(8)).collect();
+        let pool = pipeline.owns(Pool::new(&node, "buffers", buffers));
+        queue.push(&node, 7).await.unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (told, numbers) = (Arc::clone(&seen), queue.clone());
+        pipeline.start(&node, Stage::new("taker", 2).called(1), async move |worker| {
+            let first = worker.try_pop(&numbers).await;
+            let second = worker.try_pop(&numbers).await;
+            told.lock().unwrap().push((worker.index, first, second));
+            if worker.is_called() {
+                let buffer = worker.try_take(&pool).await.expect("one is idle")?;
+                assert!(worker.try_take(&pool).await.is_none());
+                pool.give(&worker.node, buffer).await;
+            }
+            Ok(())
+        });
+        pipeline.join(&node).await.unwrap();
+        let mut seen = seen.lock().unwrap().clone();
+        seen.sort_by_key(|one| one.0);
+        seen
+    });
+    let [first, second] = &seen[..] else { panic!("{seen:?}") };
+    assert_eq!(*first, (0, Some(Ok(Some(7))), None));
+    assert_eq!((second.0, &second.1), (1, &None), "it is not called");
 }

@@ -181,3 +181,103 @@ fn a_stage_that_begins_is_not_parked() {
     world.run(0.1, 1e5, (1e9, 100.0));
     assert_eq!(world.moves, []);
 }
+
+// ---- each condition alone --------------------------------------------------------------------
+
+/// A stage that has done so many units of 1 MB, and was busy for that part of a second.
+fn done(units: u64, busy: f64) -> Done {
+    let busy = (busy * 1000.0).round() as u64;
+    let spent = Spent { busy, starved: 1000 - busy, blocked: 0 };
+    Done { units, bytes: units * 1_000_000, spent, ended: false }
+}
+
+fn look(at: f64, stages: [Done; 2]) -> Look {
+    Look { at, stages: stages.to_vec() }
+}
+
+fn knobs(first: (usize, usize, usize), second: (usize, usize, usize)) -> [Knob; 2] {
+    let knob = |stage, (now, home, most)| Knob { stage, workers: true, now, home, most };
+    [knob(0, first), knob(1, second)]
+}
+
+/// What is moved when two stages have done this since they began.
+fn moved(seconds: f64, stages: [Done; 2], knobs: &[Knob]) -> Option<Change> {
+    let mut balance = Balance::default();
+    let nothing = Done { units: 1, ..Done::default() };
+    assert_eq!(balance.look(look(0.0, [nothing; 2]), knobs), None);
+    balance.look(look(seconds, stages), knobs)
+}
+
+#[test]
+fn a_step_beyond_home_needs_a_bottleneck_others_that_wait_and_a_rate() {
+    let knobs = knobs((2, 2, 4), (1, 1, 1));
+    let up = Some(Change { knob: 0, to: 4, why: "bottleneck" });
+    for (first, second, units, expected) in [
+        (0.95, 0.5, 33, up),
+        (0.9, 0.8, 33, up),
+        (0.899, 0.5, 33, None),
+        (0.95, 0.801, 33, None),
+        (0.95, 0.5, 32, None),
+    ] {
+        let change = moved(0.5, [done(units, first), done(units, second)], &knobs);
+        assert_eq!(change, expected, "busy {first} and {second}, {} units", units - 1);
+    }
+}
+
+#[test]
+fn a_step_home_needs_a_busy_stage_and_is_at_most_fourfold() {
+    let up = |to| Some(Change { knob: 0, to, why: "busiest" });
+    for (busy, now, expected) in
+        [(0.7, 1, up(4)), (0.7, 2, up(8)), (0.7, 3, up(9)), (0.699, 1, None), (0.7, 9, None)]
+    {
+        let change = moved(0.1, [done(2, busy), done(2, 0.1)], &knobs((now, 9, 9), (1, 1, 1)));
+        assert_eq!(change, expected, "busy {busy}, {now} workers");
+    }
+}
+
+#[test]
+fn workers_are_parked_after_a_second_and_down_to_what_is_used() {
+    let down = |to| Some(Change { knob: 1, to, why: "starved" });
+    for (seconds, busy, now, expected) in [
+        (1.0, 0.1, 4, down(2)),
+        (0.999, 0.1, 4, None),
+        (1.0, 0.3, 8, down(6)),
+        (1.0, 0.39, 8, None),
+        (1.0, 0.41, 80, None),
+        (1.0, 0.1, 1, None),
+        (1.0, 0.1, 2, down(1)),
+    ] {
+        let stages = [done(9, 0.5), done(9, busy)];
+        let change = moved(seconds, stages, &knobs((1, 1, 1), (now, now, now)));
+        assert_eq!(change, expected, "{seconds} s, busy {busy}, {now} workers");
+    }
+}
+
+/// What a step has brought is held against what its measure may be wrong by: a unit at each end.
+#[test]
+fn a_trial_is_judged_by_more_than_its_error() {
+    // 40 units in the half second before, and then so many. A step beyond home must bring 5 %, one
+    // home may lose 40 %.
+    let (beyond, home) = ((2, 2, 4), (1, 2, 2));
+    for (first, after, expected) in [
+        (beyond, 43, Some("no gain")),
+        (beyond, 45, None),
+        (home, 20, Some("a loss")),
+        (home, 22, None),
+    ] {
+        let mut balance = Balance::default();
+        let mut knobs = knobs(first, (1, 1, 1));
+        let at = |seconds, units, busy: u64| {
+            let spent = Spent { busy: 95 * busy, starved: 5 * busy, blocked: 0 };
+            let first = Done { units, bytes: units * 1_000_000, spent, ended: false };
+            let spent = Spent { busy: 50 * busy, starved: 50 * busy, blocked: 0 };
+            look(seconds, [first, Done { spent, ..first }])
+        };
+        assert_eq!(balance.look(at(0.0, 1, 0), &knobs), None);
+        let step = balance.look(at(0.5, 41, 10), &knobs).expect("a step");
+        knobs[0].now = step.to;
+        let undone = balance.look(at(1.0, 41 + after, 20), &knobs);
+        assert_eq!(undone.map(|change| change.why), expected, "{after} units");
+        assert!(undone.is_none_or(|change| change.to == first.0), "{undone:?}");
+    }
+}
