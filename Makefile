@@ -4,7 +4,7 @@
 CARGO ?= cargo
 BINARY = $(or $(CARGO_TARGET_DIR),target)/release/gristmill
 
-.PHONY: demo test test-long lint unit readme trials hosts hostile build clean figures mpi mpi-if-possible
+.PHONY: demo test test-long lint unit readme trials hosts hostile build clean figures mutants mpi mpi-if-possible
 
 demo: build
 	$(BINARY) demo
@@ -65,6 +65,11 @@ ATTACK = $(CARGO) run --release --locked --quiet --package gristmill-hostile -- 
 # Every figure at the paper's size: judges all claims, and writes the page. Half an hour.
 figures: build
 	$(BINARY) lab report --full --results target/figures -o target/report.html
+
+# Which changes of the code no test notices: a drawn part of each crate's, an hour or two (mutants/run.sh says how to run
+# all of a crate). Installs cargo-mutants where it is missing.
+mutants:
+	sh mutants/run.sh
 
 clean:
 	$(CARGO) clean

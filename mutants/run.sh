@@ -1,0 +1,106 @@
+#!/bin/sh
+# Mutation tests: changes one expression or one function of a crate, runs that crate's tests, and says which
+# changes no test noticed. A change that survives shows behaviour that no test holds.
+#
+#   mutants/run.sh [CRATE...]      record kernel node pipeline node-real sort; all of them by default
+#   PARTS=1 mutants/run.sh record  every mutant of the crate; by default one of PARTS=8, drawn by SEED=0
+#   MINUTES=60                     the most minutes for each crate (default 20); what was not run by then is left out
+#   FILES='a.rs b/*.rs'            only these files, as globs of whole paths, e.g. 'crates/record/src/ascii.rs'
+#   ONLY='in Field::'              only mutants whose names (cargo mutants --list) match this regular expression
+#
+# On two idle cores a mutant takes 3 to 15 seconds, so by default this takes up to two hours. Results are in
+# target/mutation/CRATE/mutants.out: missed.txt lists the survivors, log/ and diff/ hold each run and each change.
+# Fails if one survives. Kill it by a test, or list it in .cargo/mutants.toml with the reason why no test can.
+#
+# It works on a copy in target/mutation/tree, whose path stays the same, so that builds of an earlier run are used.
+set -eu
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+parts=${PARTS:-8}
+seed=${SEED:-0}
+minutes=${MINUTES:-20}
+results=$PWD/target/mutation
+tree=$results/tree
+export CARGO_TARGET_DIR="$tree/target"
+
+# A mutant may ask for any amount of memory: of so much address space (16 GiB, in KiB) it gets none.
+ulimit -v $((16 << 20))
+
+# The tests that judge a crate: its own that take seconds. Of `node` every backend's suite is one. Of the kit of
+# `kernel` the long inputs are left to the sorts that have code of their own for them.
+tests_of() {
+    case $1 in
+    record) echo "--lib --test format --test gensort --test order --test validate" ;;
+    kernel)
+        echo "--lib --test sorts -- --skip streamed --skip five_threads --skip one_of_one" \
+            "--skip mergesort::long --skip radix::long --skip flag::long"
+        ;;
+    node) echo "--lib --test values --test conformance --test conformance_driver --test pipeline" ;;
+    pipeline) echo "--lib --test pipeline --test reports --test tuner" ;;
+    node-real) echo "--lib --test conformance --test fallback" ;;
+    sort) echo "--lib --test alone --test two_pass --test merge --test output_set --test cluster --test tuning" ;;
+    *) echo "mutants: there is no list of tests for '$1' in mutants/run.sh" >&2 && exit 2 ;;
+    esac
+}
+
+# Whose tests these are, where it is not the crate itself.
+packages_of() {
+    case $1 in
+    node) echo "gristmill-node,gristmill-machine,gristmill-node-real,gristmill-pipeline" ;;
+    *) echo "gristmill-$1" ;;
+    esac
+}
+
+install_if_missing() {
+    if ! $cargo mutants --version >/dev/null 2>&1; then
+        echo "mutants: installing cargo-mutants"
+        $cargo install cargo-mutants --locked --quiet
+    fi
+}
+
+# Makes the copy equal to this tree. Only what differs is written, with a new time: an old one would let cargo
+# take the build of a mutant for the build of its source.
+copy_tree() {
+    mkdir -p "$tree"
+    git ls-files --cached --others --exclude-standard | while read -r file; do
+        if [ -f "$file" ] && ! cmp -s "$file" "$tree/$file"; then
+            mkdir -p "$tree/$(dirname "$file")"
+            cp "$file" "$tree/$file"
+        fi
+    done
+    (cd "$tree" && find . -path ./target -prune -o -type f -print) | while read -r file; do
+        [ -f "$file" ] || rm "$tree/$file"
+    done
+}
+
+# Runs a crate's part of the mutants. Succeeds if none survived until its time ran out.
+run() {
+    tests=$(tests_of "$1")
+    set -- "$1" --package "gristmill-$1" --test-package "$(packages_of "$1")" ${ONLY:+--re "$ONLY"}
+    for file in ${FILES:-}; do set -- "$@" --file "$file"; done
+    crate=$1 && shift
+    mkdir -p "$results/$crate" && code=0
+    echo "mutants: $crate, part $((seed % parts)) of $parts, at most $minutes minutes"
+    # shellcheck disable=SC2086 # a list of arguments
+    timeout --signal=INT "${minutes}m" nice -n 10 $cargo mutants --dir "$tree" --in-place --no-times \
+        --output "$results/$crate" --profile mutants --shard "$((seed % parts))/$parts" --sharding round-robin \
+        "$@" -- $tests || code=$?
+    # 2: some were missed; 3: some took too long, and were noticed so; 124: the minutes are over.
+    case $code in
+    0 | 2 | 3 | 124) ;;
+    *) echo "mutants: $crate: cargo mutants ended with $code, see above" >&2 && return 1 ;;
+    esac
+    for kind in caught missed timeout unviable; do
+        echo "mutants: $crate: $(wc -l <"$results/$crate/mutants.out/$kind.txt") $kind"
+    done
+    [ ! -s "$results/$crate/mutants.out/missed.txt" ]
+}
+
+set -f
+install_if_missing
+copy_tree
+status=0
+for crate in ${*:-record kernel node pipeline node-real sort}; do
+    run "$crate" || status=1
+done
+exit $status
