@@ -167,3 +167,39 @@ impl Close for Ledger {
         self.shared.change_now(|state| state.closed = true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use node::Buffer;
+
+    #[test]
+    fn a_run_is_one_word_that_holds_all_of_it() {
+        let last_block = (1 << BLOCK_BITS) - 1;
+        for (file, block, chunks) in [(0, 0, 1), (3, 5, 7), (4095, last_block, 4095), (1, 0, 0)] {
+            let offset = block * BLOCK_BYTES;
+            let run = Run::new(Extent { file, offset, bytes: 0 }, chunks);
+            assert_eq!(run.chunks(), chunks);
+            let bytes = chunks as u64 * 8192;
+            assert_eq!(run.extent(8192), Extent { file, offset, bytes });
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a run is of a few megabytes")]
+    fn a_run_of_more_chunks_than_the_word_holds_is_a_bug() {
+        Run::new(Extent { file: 0, offset: 0, bytes: 0 }, 1 << CHUNKS_BITS);
+    }
+
+    #[test]
+    fn a_partition_is_what_stayed_and_what_was_spilled() {
+        let run = |chunks| Run::new(Extent { file: 1, offset: 4096, bytes: 0 }, chunks);
+        let mut partition = Partition::default();
+        partition.add(&[run(2).0, run(3).0], 50);
+        partition.add(&[run(4).0], 7);
+        let marks = Vec::new();
+        partition.chunks.push(Chunk { bucket: 0, records: 100, marks, buffer: Buffer::counted(0) });
+        assert_eq!((partition.records(), partition.spilled_chunks()), (157, 9));
+        assert_eq!(partition.numbers(), [run(2).0, run(3).0, run(4).0]);
+    }
+}

@@ -303,4 +303,35 @@ mod tests {
         assert_eq!(one.order, [0, 2]);
         assert_eq!(one.buckets[2].to, Destination { file: 0, first: 3, file_bytes: 70 });
     }
+
+    #[test]
+    fn buckets_of_a_part_lie_behind_those_of_others() {
+        let alone = Layout::of_one_file(&[3, 0, 4], 10);
+        let behind = alone.clone().behind(100, 5000);
+        assert_eq!(behind.order, alone.order);
+        for (bucket, first) in [(0, 0), (1, 3), (2, 3)] {
+            let to = Destination { file: 0, first: 100 + first, file_bytes: 5000 };
+            assert_eq!(behind.buckets[bucket].to, to);
+            assert_eq!(behind.buckets[bucket].first, 100 + first);
+            assert_eq!(behind.buckets[bucket].records, alone.buckets[bucket].records);
+        }
+        let bucket = behind.bucket(2, Vec::new());
+        assert_eq!((bucket.index, bucket.first, bucket.records), (2, 103, 4));
+        assert_eq!(bucket.to, behind.buckets[2].to);
+    }
+
+    #[test]
+    fn stripes_are_of_a_gigabyte_of_the_largest_share() {
+        assert_eq!(stripes(&[0]), 1);
+        assert_eq!([FILE_BYTES, FILE_BYTES + 1].map(|share| stripes(&[5, share])), [1, 2]);
+        assert_eq!(stripes(&[u64::MAX]), MOST_FILES);
+        assert_eq!(stripes(&[u64::MAX; 3]), 85);
+        assert_eq!(stripes(&[u64::MAX; 1000]), 1);
+    }
+
+    #[test]
+    fn parts_are_equal_but_for_what_is_rounded() {
+        assert_eq!([0, 1, 2, 3].map(|count| part(100, count, 3)), [0, 33, 66, 100]);
+        assert_eq!(part(u64::MAX, 255, 256), u64::MAX - (1 << 56));
+    }
 }

@@ -275,4 +275,103 @@ mod tests {
         assert_eq!(take(&mut logs, 0, 0.1).unwrap().offset, 0);
         assert_eq!(logs.peak_bytes(), 3 * 4096);
     }
+
+    fn reserve(logs: &mut Logs, bytes: u64) -> Option<Range<u64>> {
+        match logs.take(0, 0.0, bytes).unwrap() {
+            Taken::Reserve(_, range) => {
+                logs.reserved(0, range.end);
+                Some(range)
+            }
+            _ => None,
+        }
+    }
+
+    /// Little files grow by the least step, large ones by a part of what they have, up to the most.
+    #[test]
+    fn a_step_grows_with_its_file() {
+        const MIB: u64 = 1 << 20;
+        for (begin, step) in [(0, 256 << 10), (128 * MIB, MIB), (1 << 40, 64 * MIB)] {
+            let mut logs = Logs::new(&[(1, true)], 0);
+            logs.begins_at(0, begin);
+            // The step is of what the file has when the run is in it.
+            let end = begin + 4096;
+            let range = reserve(&mut logs, 4096).unwrap();
+            assert_eq!(range.start, begin, "{begin}");
+            assert!((step..step + 128).contains(&(range.end - end)), "{begin}: {range:?}");
+            assert_eq!(logs.live_bytes(), end);
+            assert_eq!(logs.peak_bytes(), range.end);
+        }
+    }
+
+    #[test]
+    fn a_step_is_of_what_is_expected_but_no_larger_than_there_was_room_for() {
+        const MIB: u64 = 1 << 20;
+        let step = |begin: u64, expected: u64, most: Option<u64>| {
+            let mut logs = Logs::new(&[(1, true)], expected + MIB);
+            logs.begins_at(0, begin - MIB);
+            if let Some(most) = most {
+                logs.is_tight(0, most);
+            }
+            reserve(&mut logs, MIB).unwrap().end - begin
+        };
+        assert_eq!(step(160 * MIB, 100 * MIB, None), 10 * MIB, "a sixteenth of what it has");
+        assert_eq!(step(160 * MIB, 10 * MIB, None), 5 * MIB, "half of what is expected");
+        assert_eq!(step(160 * MIB, 100 * MIB, Some(3 * MIB)), 3 * MIB);
+    }
+
+    #[test]
+    fn what_was_reserved_in_vain_is_told_once() {
+        let mut logs = Logs::new(&[(3, true)], 1 << 20);
+        let range = reserve(&mut logs, 8192).unwrap();
+        assert!(range.end > 8192);
+        take(&mut logs, 0, 0.5).unwrap();
+        logs.reserved(1, 4096);
+        logs.is_tight(2, 4096);
+        assert_eq!(logs.spare(), [(0, 8192), (2, 0)]);
+        logs.is_tight(0, 4096);
+        let full = take(&mut logs, 0, 0.0).unwrap();
+        assert_eq!((full.offset, logs.spare()), (8192, vec![(0, 12_288), (2, 0)]));
+    }
+
+    /// Where ranges give their space back, a file takes what is live; elsewhere all it ever had.
+    #[test]
+    fn what_is_taken_is_live_or_all_of_the_file() {
+        for (holes, peak) in [(true, 4096 * 2), (false, 4096 * 3)] {
+            let mut logs = Logs::new(&[(1, holes)], 0);
+            logs.reserved(0, 4096 * 2);
+            let first = take(&mut logs, 0, 0.0).unwrap();
+            take(&mut logs, 0, 0.0).unwrap();
+            logs.release(first);
+            take(&mut logs, 0, 0.0).unwrap();
+            assert_eq!((logs.has_holes(0), logs.live_bytes()), (holes, 4096 * 2));
+            assert_eq!(logs.peak_bytes(), peak, "holes: {holes}");
+        }
+    }
+
+    #[test]
+    fn what_found_no_room_was_not_written() {
+        let mut logs = Logs::new(&[(1, true), (1, true)], 1 << 20);
+        take(&mut logs, 0, 0.0).unwrap();
+        let full = take(&mut logs, 0, 0.0).unwrap();
+        take(&mut logs, 1, 0.0).unwrap();
+        assert_eq!((logs.written(), logs.live_bytes()), (vec![8192, 4096], 4096 * 3));
+        logs.is_full(full);
+        assert_eq!((logs.written(), logs.live_bytes()), (vec![4096, 4096], 4096 * 2));
+    }
+
+    /// The emptiest of the other directories gets what one has no room for.
+    #[test]
+    fn a_new_generation_goes_to_new_files() {
+        let mut logs = Logs::new(&[(1, true), (2, true)], 0);
+        take(&mut logs, 0, 0.0).unwrap();
+        logs.keep(2);
+        logs.next_generation(&[(1, true), (2, true)]);
+        let files = [(0, 0.0), (1, 0.0), (1, 0.49), (1, 0.5), (1, 1.0)];
+        let files = files.map(|(directory, position)| take(&mut logs, directory, position));
+        assert_eq!(files.map(|extent| extent.unwrap().file), [2, 3, 3, 4, 4]);
+        assert_eq!(logs.written(), [8192, 4 * 4096]);
+        let full = take(&mut logs, 0, 0.0).unwrap();
+        assert!(logs.is_full(full));
+        assert_eq!(take(&mut logs, 0, 0.0).unwrap().file, 3);
+    }
 }
