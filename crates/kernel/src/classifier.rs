@@ -120,6 +120,7 @@ mod tests {
 
     fn check(splitters: &[u64], keys: &[u64]) {
         let classifier = Classifier::new(splitters);
+        assert_eq!(classifier.splitters(), splitters.len());
         let mut bins = vec![u32::MAX; keys.len()];
         let tied = classifier.classify(keys, &mut bins);
         let mut expected_ties = 0;

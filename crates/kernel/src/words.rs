@@ -92,3 +92,47 @@ pub(crate) fn word_of(record: &[u8], depth: u32) -> u64 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row;
+
+    /// The words of whole records, with nothing overridden.
+    struct Plain<'a>(WholeRecords<'a>);
+
+    impl Words for Plain<'_> {
+        fn words(&self) -> u32 {
+            self.0.words()
+        }
+
+        fn word(&self, row: u64, depth: u32) -> u64 {
+            self.0.word(row, depth)
+        }
+    }
+
+    /// Two records that differ at one byte, or nowhere, from each word to each: stretches and words
+    /// compared as memory say what word by word comparing says.
+    #[test]
+    fn differences_are_found_in_the_same_word_either_way() {
+        for record_bytes in [1, 7, 8, 9, 60, STRETCH, 2 * STRETCH + 13] {
+            let step = if cfg!(miri) { 61 } else { 3 };
+            for differs in (0..record_bytes).step_by(step).chain([record_bytes]) {
+                let mut bytes = vec![5; 2 * record_bytes];
+                if let Some(byte) = bytes[record_bytes..].get_mut(differs) {
+                    *byte = 6;
+                }
+                let chunks = [&bytes[..]];
+                let words = WholeRecords(Rows::new(&chunks, record_bytes));
+                let (left, right) = (row(0, 0), row(0, record_bytes as u32));
+                for from in 0..words.words() {
+                    for until in from..=words.words() {
+                        let found = words.first_difference(left, right, from, until);
+                        let expected = Plain(words).first_difference(left, right, from, until);
+                        assert_eq!(found, expected, "{differs} of {record_bytes}, {from}..{until}");
+                    }
+                }
+            }
+        }
+    }
+}
