@@ -64,3 +64,48 @@ fn prefetch_ahead(range: &[Entry], number: usize, words: &impl Words, depth: u32
         words.prefetch(later.row, depth);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of so many words, of which one row has another word at `differs`.
+    struct Rows {
+        words: u32,
+        differs: u32,
+    }
+
+    impl Words for Rows {
+        fn words(&self) -> u32 {
+            self.words
+        }
+
+        fn word(&self, row: u64, depth: u32) -> u64 {
+            u64::from(row == 2 && depth == self.differs)
+        }
+    }
+
+    /// The very word, and no word in which all agree: loading that would be in vain.
+    #[test]
+    fn the_first_word_in_which_rows_differ_is_found() {
+        let entries: Vec<Entry> = (0..4).map(|row| Entry { prefix: 0, row }).collect();
+        let last = if cfg!(miri) { 40 } else { 2 * LAST_WINDOW + 5 };
+        let windows = [7, 8, 9, 23, 24, 25, 56, 300, LAST_WINDOW, LAST_WINDOW + 24];
+        for differs in (0..6).chain(windows).chain([last]).filter(|&depth| depth <= last) {
+            let words = Rows { words: last, differs };
+            for from in (0..=differs).step_by(1 + differs as usize / 3) {
+                let found = first_difference(&entries, &words, from);
+                assert_eq!(found, differs, "of {last} words, from {from}");
+            }
+            assert_eq!(first_difference(&entries[..2], &words, 0), last, "those agree");
+        }
+    }
+
+    #[test]
+    fn runs_are_of_one_prefix() {
+        let entries = [2, 5, 5, 5, 7].map(|prefix| Entry { prefix, row: 0 });
+        let mut found = Vec::new();
+        runs(&entries, |start, len| found.push((start, len)));
+        assert_eq!(found, [(0, 1), (1, 3), (4, 1)]);
+    }
+}
