@@ -7,6 +7,7 @@
 #   MINUTES=60                     the most minutes for each crate (default 20); what was not run by then is left out
 #   FILES='a.rs b/*.rs'            only these files, as globs of whole paths, e.g. 'crates/record/src/ascii.rs'
 #   ONLY='in Field::'              only mutants whose names (cargo mutants --list) match this regular expression
+#   TESTS='--lib'                  only these of the tests, as cargo test takes them: a first look that is quick
 #
 # On two idle cores a mutant takes 3 to 15 seconds, so by default this takes up to two hours. Results are in
 # target/mutation/CRATE/mutants.out: missed.txt lists the survivors, log/ and diff/ hold each run and each change.
@@ -75,7 +76,7 @@ copy_tree() {
 
 # Runs a crate's part of the mutants. Succeeds if none survived until its time ran out.
 run() {
-    tests=$(tests_of "$1")
+    tests=${TESTS:-$(tests_of "$1")}
     set -- "$1" --package "gristmill-$1" --test-package "$(packages_of "$1")" ${ONLY:+--re "$ONLY"}
     for file in ${FILES:-}; do set -- "$@" --file "$file"; done
     crate=$1 && shift
