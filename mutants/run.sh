@@ -27,28 +27,28 @@ export CARGO_TARGET_DIR="$tree/target"
 # A mutant may ask for any amount of memory: of so much address space (16 GiB, in KiB) it gets none.
 ulimit -v $((16 << 20))
 
-# The tests that judge a crate: its own that take seconds. Of `node` every backend's suite is one. Of the kit of
-# `kernel` the long inputs are left to the sorts that have code of their own for them.
+# The tests that judge a crate, as cargo test takes them: its own that take seconds. Of `node` every backend's suite is
+# one.
 tests_of() {
     case $1 in
-    record) echo "--lib --test format --test gensort --test order --test validate" ;;
-    kernel)
-        echo "--lib --test sorts -- --skip streamed --skip five_threads --skip one_of_one" \
-            "--skip mergesort::long --skip radix::long --skip flag::long"
+    record) echo "--lib --test=format --test=gensort --test=order --test=validate" ;;
+    kernel) echo "--lib --test=sorts" ;;
+    node)
+        echo "--package=gristmill-machine --package=gristmill-node-real --package=gristmill-pipeline" \
+            "--lib --test=values --test=conformance --test=conformance_driver --test=pipeline"
         ;;
-    node) echo "--lib --test values --test conformance --test conformance_driver --test pipeline" ;;
-    pipeline) echo "--lib --test pipeline --test reports --test tuner" ;;
-    node-real) echo "--lib --test conformance --test fallback" ;;
-    sort) echo "--lib --test alone --test two_pass --test merge --test output_set --test cluster --test tuning" ;;
+    pipeline) echo "--lib --test=pipeline --test=reports --test=tuner" ;;
+    node-real) echo "--lib --test=conformance --test=fallback" ;;
+    sort) echo "--lib --test=alone --test=two_pass --test=merge --test=output_set --test=cluster --test=tuning" ;;
     *) echo "mutants: there is no list of tests for '$1' in mutants/run.sh" >&2 && exit 2 ;;
     esac
 }
 
-# Whose tests these are, where it is not the crate itself.
-packages_of() {
+# Those of them that take long and say little. Of the kit of `kernel` the long inputs are left to the sorts that have
+# code of their own for them.
+skipped_of() {
     case $1 in
-    node) echo "gristmill-node,gristmill-machine,gristmill-node-real,gristmill-pipeline" ;;
-    *) echo "gristmill-$1" ;;
+    kernel) echo "streamed five_threads one_of_one mergesort::long radix::long flag::long" ;;
     esac
 }
 
@@ -77,15 +77,19 @@ copy_tree() {
 # Runs a crate's part of the mutants. Succeeds if none survived until its time ran out.
 run() {
     tests=${TESTS:-$(tests_of "$1")}
-    set -- "$1" --package "gristmill-$1" --test-package "$(packages_of "$1")" ${ONLY:+--re "$ONLY"}
+    skips=$(skipped_of "$1")
+    set -- "$1" --package "gristmill-$1" ${ONLY:+--re "$ONLY"}
     for file in ${FILES:-}; do set -- "$@" --file "$file"; done
+    # Building takes these, too, so that nothing else is built.
+    for test in $tests; do set -- "$@" --cargo-arg="$test"; done
+    set -- "$@" -- --
+    for skip in $skips; do set -- "$@" --skip "$skip"; done
     crate=$1 && shift
     mkdir -p "$results/$crate" && code=0
     echo "mutants: $crate, part $((seed % parts)) of $parts, at most $minutes minutes"
-    # shellcheck disable=SC2086 # a list of arguments
     timeout --signal=INT "${minutes}m" nice -n 10 $cargo mutants --dir "$tree" --in-place --no-times \
         --output "$results/$crate" --profile mutants --shard "$((seed % parts))/$parts" --sharding round-robin \
-        "$@" -- $tests || code=$?
+        "$@" || code=$?
     # 2: some were missed; 3: some took too long, and were noticed so; 124: the minutes are over.
     case $code in
     0 | 2 | 3 | 124) ;;
