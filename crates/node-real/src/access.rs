@@ -109,7 +109,8 @@ pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
     let there = rustix::fs::fstat(&fd)?;
     let mut mode = access.mode & PERMISSION_BITS;
     if there.st_gid != access.group
-        && retry_on_intr(|| rustix::fs::fchown(&fd, None, Some(Gid::from_raw(access.group)))).is_err()
+        && retry_on_intr(|| rustix::fs::fchown(&fd, None, Some(Gid::from_raw(access.group))))
+            .is_err()
     {
         // The group's rights must not become those of another group.
         mode = mode & !0o070 | (mode >> 3 & mode & 0o7) << 3;
