@@ -61,9 +61,10 @@ pub enum SortError {
     },
     /// The data and what goes with them do not fit into the memory limit.
     #[error(
-        "sorting {what} in {passes} needs {needed} bytes of memory, and the limit is \
-         {limit}; give at least -S {mib}M",
-        what = bytes.map_or("a pipe".to_owned(), |bytes| format!("{bytes} bytes")),
+        "sorting {what} in {passes} needs {needed} of memory, and the limit is {limit}; give at least -S {mib}M",
+        what = bytes.map_or("a pipe".to_owned(), amount),
+        needed = amount(*needed),
+        limit = amount(*limit),
         mib = needed.div_ceil(1 << 20)
     )]
     TooLittleMemory {
@@ -78,8 +79,9 @@ pub enum SortError {
     },
     /// A pipe gave more than fits into the memory limit.
     #[error(
-        "the input is more than fits into {limit} bytes of memory ({bytes} bytes read so far); \
-         give a larger -S"
+        "the input is more than fits into {limit} of memory ({bytes} read so far); give a larger -S",
+        limit = amount(*limit),
+        bytes = amount(*bytes)
     )]
     PipeTooLong {
         /// Bytes read when memory ran out.
@@ -301,6 +303,18 @@ impl SortError {
         }
     }
 
+    /// Of two refusals of too little memory, the one that asks for less; else this one.
+    pub(crate) fn or_less(self, other: SortError) -> SortError {
+        let needed = |error: &SortError| match error {
+            SortError::TooLittleMemory { needed, .. } => Some(*needed),
+            _ => None,
+        };
+        match needed(&self).zip(needed(&other)) {
+            Some((own, others)) if others < own => other,
+            _ => self,
+        }
+    }
+
     /// The file it is about.
     pub fn file(&self) -> Option<&PathBuf> {
         match self {
@@ -334,5 +348,39 @@ impl SortError {
 impl From<SortError> for Failure {
     fn from(error: SortError) -> Failure {
         Failure::Program(Box::new(error))
+    }
+}
+
+/// A number of bytes as people write it: 5.9 GB.
+fn amount(bytes: u64) -> String {
+    let (mut number, mut unit) = (bytes as f64, None);
+    for next in ["KB", "MB", "GB", "TB", "PB", "EB"] {
+        // What would be written as 1000.0 is 1.0 of the next unit.
+        if number < 999.95 {
+            break;
+        }
+        (number, unit) = (number / 1000.0, Some(next));
+    }
+    unit.map_or_else(|| format!("{bytes} bytes"), |unit| format!("{number:.1} {unit}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_as_people_do() {
+        let cases = [
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (1000, "1.0 KB"),
+            (999_949, "999.9 KB"),
+            (999_950, "1.0 MB"),
+            (5_900_000_000, "5.9 GB"),
+            (u64::MAX, "18.4 EB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(amount(bytes), text);
+        }
     }
 }

@@ -8,6 +8,7 @@ mod merging;
 mod needs;
 mod spare;
 mod spilling;
+mod tight;
 
 pub(crate) use exchanging::Exchanging;
 pub use exchanging::window;
@@ -120,6 +121,8 @@ pub struct Plan {
     pub depth: usize,
     /// Where it begins.
     pub start: Start,
+    /// Whether it has as few buffers as work: a few very large records fill the memory.
+    pub tight: bool,
     /// How it spills, if it may.
     pub spilling: Option<Spilling>,
     /// How it merges, if it does.
@@ -169,11 +172,7 @@ impl Plan {
             }
             let needed = plan.needed();
             if needed <= limit {
-                if shape.records.is_none() {
-                    // A pipe may fill all the memory that is left.
-                    plan.chunks += ((limit - needed) / plan.pipe_chunk_bytes()) as usize;
-                }
-                return Ok(plan);
+                return Ok(plan.filled_by_pipe(limit - needed));
             }
             if given.cores > 1 {
                 given.cores /= 2;
@@ -181,15 +180,35 @@ impl Plan {
                 // A pipe's buckets are derived from the memory.
                 given.memory_bytes /= 2;
             } else {
-                let bytes = plan.input_bytes;
-                return Err(SortError::TooLittleMemory {
-                    bytes,
-                    needed,
-                    limit,
-                    passes: "one pass",
-                });
+                return Plan::in_one_pass_or_none(shape, &given, tuning, (needed, limit));
             }
         }
+    }
+
+    /// A tight plan of few large records, for which an ordinary one needs too much.
+    fn in_one_pass_or_none(
+        shape: &Shape,
+        given: &Resources,
+        tuning: &Tuning,
+        (mut needed, limit): (u64, u64),
+    ) -> Result<Plan, SortError> {
+        if shape.is_large() {
+            let plan = Plan::tight_one_pass(shape, given, tuning);
+            needed = needed.min(plan.needed());
+            if plan.needed() <= limit {
+                return Ok(plan.filled_by_pipe(limit - needed));
+            }
+        }
+        let bytes = shape.records.map(|records| records * shape.record_bytes as u64);
+        Err(SortError::TooLittleMemory { bytes, needed, limit, passes: "one pass" })
+    }
+
+    /// With all the chunks that fit in so much more memory, if the input is a pipe.
+    fn filled_by_pipe(mut self, free: u64) -> Plan {
+        if self.input_bytes.is_none() {
+            self.chunks += (free / self.pipe_chunk_bytes()) as usize;
+        }
+        self
     }
 
     /// Plans a sort of anything, which spills what memory does not hold.
@@ -201,11 +220,23 @@ impl Plan {
         resources: &Resources,
         tuning: &Tuning,
     ) -> Result<Plan, SortError> {
-        let on = |cores, memory_bytes| {
+        on_fewer_cores(shape, resources, |(cores, tight), memory_bytes| {
             let given = Resources { cores, memory_bytes, ..*resources };
-            Plan::spilling(shape, &given, tuning)
-        };
-        on_fewer_cores(shape, resources, on)
+            Plan::spilling(shape, &given, (tuning, tight))
+        })
+    }
+
+    /// The same where the number of records is an estimate, as on a node of several: never a tight plan, which counts
+    /// on that number.
+    pub(crate) fn two_pass_of_about(
+        shape: &Shape,
+        resources: &Resources,
+        tuning: &Tuning,
+    ) -> Result<Plan, SortError> {
+        on_fewer_cores(shape, resources, |(cores, tight), memory_bytes| {
+            let given = Resources { cores, memory_bytes, ..*resources };
+            (!tight).then(|| Plan::spilling(shape, &given, (tuning, false))).flatten()
+        })
     }
 
     /// How much goes into a chunk.
@@ -254,35 +285,41 @@ impl Plan {
             spare_writers: 0,
             start: tuning.start,
             depth: tuning.depth.unwrap_or(DEPTH),
+            tight: false,
             spilling: None,
             merging: None,
         }
     }
 }
 
-/// A plan on all cores if memory allows, else on fewer.
+/// A plan on all cores if memory allows, else on fewer, or a tight one for large records.
 ///
 /// # Errors
 /// When the memory limit is below what one core needs, with that figure.
 fn on_fewer_cores(
     shape: &Shape,
     resources: &Resources,
-    on: impl Fn(usize, u64) -> Option<(u32, Plan)>,
+    on: impl Fn((usize, bool), u64) -> Option<(u32, Plan)>,
 ) -> Result<Plan, SortError> {
     let limit = resources.memory_bytes;
     let halves = std::iter::successors(Some(resources.cores.max(1)), |&cores| Some(cores / 2));
-    let tried = halves.take_while(|&cores| cores > 0).filter_map(|cores| on(cores, limit));
+    let tried = halves.take_while(|&cores| cores > 0).filter_map(|cores| on((cores, false), limit));
     // Another time on disk costs more than a core helps; of equals the first comes out.
     if let Some((_, plan)) = tried.min_by_key(|(times, _)| *times) {
         return Ok(plan);
     }
+    let tight = |memory| shape.is_large().then(|| on((1, true), memory)).flatten();
+    if let Some((_, plan)) = tight(limit) {
+        return Ok(plan);
+    }
+    let works = |memory| on((1, false), memory).or_else(|| tight(memory)).is_some();
     let (mut low, mut high) = (limit, limit.max(MIB));
-    while on(1, high).is_none() && high < MOST_BYTES {
+    while !works(high) && high < MOST_BYTES {
         (low, high) = (high, high * 2);
     }
     while low + LEAST_STEP_BYTES < high {
         let middle = low.midpoint(high);
-        (low, high) = if on(1, middle).is_some() { (low, middle) } else { (middle, high) };
+        (low, high) = if works(middle) { (low, middle) } else { (middle, high) };
     }
     let bytes = shape.records.map(|records| records * shape.record_bytes as u64);
     Err(SortError::TooLittleMemory { bytes, needed: high, limit, passes: "several passes" })

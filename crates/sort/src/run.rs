@@ -113,10 +113,12 @@ async fn choose(
         Choice::OnePass => one()?,
         Choice::TwoPass => two()?,
         Choice::Merge => merge()?,
-        Choice::Auto if shape.records.is_none() => merge().or_else(|_| two())?,
+        Choice::Auto if shape.records.is_none() => {
+            merge().or_else(|refused| two().map_err(|other| refused.or_less(other)))?
+        }
         Choice::Auto => match one() {
             Ok(plan) => plan,
-            Err(_) => {
+            Err(in_one) => {
                 let seen = Presorted::measure(node, job, inputs).await?;
                 let merged = seen.is_nearly_sorted().then(|| merge().ok()).flatten();
                 if merged.is_none()
@@ -129,8 +131,9 @@ async fn choose(
                     return Ok((plan, Some(why)));
                 }
                 // Large records need much memory for a sample, and a merge needs none.
-                let plan =
-                    merged.map_or_else(two, Ok).or_else(|least| merge().map_err(|_| least))?;
+                let plan = merged.map_or_else(two, Ok).or_else(|in_two| {
+                    merge().map_err(|refused| refused.or_less(in_two).or_less(in_one))
+                })?;
                 return Ok((plan, seen.reason()));
             }
         },

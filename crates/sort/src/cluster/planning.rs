@@ -67,12 +67,14 @@ impl<'a> Planning<'a> {
             distributors: Some(exchanging.distributors),
             ..self.tuning
         });
-        Plan::two_pass(&self.shape(records), &given, &tuning).map_err(|refused| match refused {
-            SortError::TooLittleMemory { bytes, needed, passes, .. } => {
-                let needed = Exchanging::with_rest(needed);
-                SortError::TooLittleMemory { bytes, needed, limit, passes }
+        Plan::two_pass_of_about(&self.shape(records), &given, &tuning).map_err(|refused| {
+            match refused {
+                SortError::TooLittleMemory { bytes, needed, passes, .. } => {
+                    let needed = Exchanging::with_rest(needed);
+                    SortError::TooLittleMemory { bytes, needed, limit, passes }
+                }
+                refused => refused,
             }
-            refused => refused,
         })
     }
 

@@ -173,8 +173,9 @@ impl Contents for Bytes {
             before = record;
         }
         if count > 0 {
-            let last = records[records.len() - bytes..].to_vec();
-            *edge = last;
+            // In the memory that it has: of a large record no second copy is made.
+            edge.clear();
+            edge.extend_from_slice(&records[records.len() - bytes..]);
         }
         Ok(self.crc.sum(records))
     }

@@ -9,6 +9,7 @@
 //! let more runs be merged at once.
 
 use super::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES};
+use super::tight::{TIGHT_UNITS, tight};
 use super::{BLOCK_BYTES, KIB, MIB, Plan, SMALLEST_UNIT_BYTES, Shape, UNIT_BYTES, WRITERS};
 use super::{SortError, greatest_common_divisor, on_fewer_cores};
 use crate::arrivals::READS_AHEAD;
@@ -54,10 +55,6 @@ const STEP_SHARE: usize = 16;
 /// A load in the lists of run formation, and then as a run: its number, and where the list of its writes is.
 const LOAD_BYTES: u64 = 128;
 
-/// Ends of loads that wait for their neighbours to be sorted: two each of those being sorted, and of those
-/// beside them; and the records that the merge carries.
-const EDGES: u64 = 4;
-
 /// A stretch of a run in a spill file, with what such a list has to spare.
 const STRETCH_BYTES: u64 = 36;
 
@@ -95,16 +92,21 @@ impl Plan {
     /// # Errors
     /// When the memory limit is below what that needs on one core, with that figure.
     pub fn merge(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
-        let on = |cores, memory_bytes| {
+        let on = |(cores, tight), memory_bytes| {
             let given = Resources { cores, memory_bytes, ..*resources };
-            Plan::merging(shape, &given, tuning).map(|plan| (0, plan))
+            Plan::merging(shape, &given, (tuning, tight)).map(|plan| (0, plan))
         };
         on_fewer_cores(shape, resources, on)
     }
 
-    fn merging(shape: &Shape, given: &Resources, tuning: &Tuning) -> Option<Plan> {
+    fn merging(
+        shape: &Shape,
+        given: &Resources,
+        (tuning, is_tight): (&Tuning, bool),
+    ) -> Option<Plan> {
         let (limit, record) = (given.memory_bytes, shape.record_bytes as u64);
-        let mut plan = Plan::derive(shape, given, tuning);
+        let tuning = &if is_tight { tight(tuning) } else { *tuning };
+        let mut plan = Plan { tight: is_tight, ..Plan::derive(shape, given, tuning) };
         let unit = (limit / UNIT_SHARE).clamp(SMALLEST_UNIT_BYTES / 4, UNIT_BYTES);
         if tuning.unit_records.is_none() {
             plan.unit_records = plan.unit_records.min((unit / record).max(1) as usize);
@@ -276,12 +278,13 @@ impl Plan {
     /// No deadlock: the merger holds one, and waits for writers, who give back what is written before they
     /// wait for a new piece.
     pub(crate) fn write_units(&self) -> usize {
-        2 + self.writers * self.depth
+        if self.tight { TIGHT_UNITS } else { 2 + self.writers * self.depth }
     }
 
     pub(super) fn merging_needs(&self, merging: &Merging) -> Vec<Need> {
         let (record, sorters) = (self.record_bytes as u64, self.sorters as u64);
         let chunks = self.chunks as u64;
+        let (touched, ends) = self.touched_by_merge(merging);
         let load_records = (merging.load_chunks * merging.block_records) as u64;
         let order = Workspace::order_bytes((self.chunks * merging.block_records) as u64);
         let prefixes = 8 * merging.block_records as u64;
@@ -290,13 +293,13 @@ impl Plan {
         let lists =
             self.writes_of_runs(merging) * STRETCH_BYTES + self.all_loads(merging) * LOAD_BYTES;
         vec![
-            Need { name: "records", bytes: chunks * self.chunk_bytes as u64 },
+            Need { name: "records", bytes: touched * self.chunk_bytes as u64 },
             Need { name: "order of loads", bytes: order },
             // One after the other.
             Need { name: "sorting, then writing", bytes: sorting.max(writing) },
             Need { name: "runs that are merged", bytes: merging.fan_in as u64 * SOURCE_BYTES },
             Need { name: "chunk lists", bytes: chunks * CHUNK_LIST_BYTES },
-            Need { name: "ends of loads", bytes: (2 * sorters + EDGES) * record },
+            Need { name: "ends of loads", bytes: ends * record },
             Need { name: "loads and runs", bytes: lists },
             Need { name: "program", bytes: SPILLING_PROGRAM_BYTES },
         ]

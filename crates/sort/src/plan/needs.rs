@@ -1,5 +1,6 @@
 //! What a plan needs memory for, and why no pool of it deadlocks.
 
+use super::tight::TIGHT_UNITS;
 use super::{LARGEST_OF_MEAN, MIB, Plan};
 use crate::block::Mark;
 use crate::contents::Workspace;
@@ -56,6 +57,9 @@ impl Plan {
     ///
     /// Workers that are parked hold none, and fewer requests in flight need fewer.
     pub fn buffers(&self) -> usize {
+        if self.tight {
+            return TIGHT_UNITS;
+        }
         let reading = (self.readers + self.spare_readers) * self.depth + 2 * self.distributors;
         let writing = 2 * self.sorters + (self.writers + self.spare_writers) * self.depth;
         // More than the input has units would never be used; one is enough to go on.
@@ -112,7 +116,7 @@ impl Plan {
         let distributor = bytes(self.unit_records, classify_bytes) + 8 * self.buckets as u64;
         let program = if self.spilling.is_some() { SPILLING_PROGRAM_BYTES } else { PROGRAM_BYTES };
         vec![
-            Need { name: "records", bytes: bytes(self.chunks, self.chunk_bytes) },
+            Need { name: "records", bytes: self.touched(self.chunks) * self.chunk_bytes as u64 },
             Need { name: "units", bytes: bytes(self.buffers(), self.buffer_bytes()) },
             Need { name: "seams", bytes: self.seam_buffers() as u64 * block },
             Need { name: "sorting", bytes: self.sorters as u64 * sorter },
@@ -143,6 +147,10 @@ impl Plan {
     /// First and last records of buckets that wait for a neighbour: those in work, those between them, and
     /// those of whole files in each directory.
     fn edges(&self) -> usize {
+        if self.tight && self.outputs == 1 && self.sorters == 1 {
+            // Buckets end in their order. What the sorter keeps of the only one is what waits.
+            return if self.is_one_partition() { 0 } else { 2 };
+        }
         let waiting = 2 * self.sorters + 1 + 2 * self.outputs;
         // Partitions may be partitioned again.
         let all = if self.spilling.is_some() { usize::MAX } else { self.buckets };
@@ -155,7 +163,7 @@ impl Plan {
         let (place, record) = (BLOCK_BYTES.max(self.record_bytes as u64), self.record_bytes as u64);
         let in_flight = SAMPLES_IN_FLIGHT.min(self.samples) as u64 * (place + 3 * BLOCK_BYTES);
         let sample = 2 * self.samples as u64 * place + in_flight;
-        let chunks = (self.chunks * self.chunk_bytes) as u64;
+        let chunks = self.touched(self.chunks) * self.chunk_bytes as u64;
         let splitters = 2 * self.buckets as u64 * record;
         if self.samples == 0 { 0 } else { splitters + sample.saturating_sub(chunks) }
     }

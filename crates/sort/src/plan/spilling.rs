@@ -13,6 +13,7 @@ use crate::block::{FOOTER_BYTES, MARK_BYTES};
 use crate::contents::Workspace;
 use crate::input::BLOCK_BYTES;
 use crate::job::{Resources, Tuning};
+use crate::plan::tight::tight;
 use crate::stages::{ChunkShape, Limits};
 
 /// Read units take this part of memory at most; of them there are some eight.
@@ -100,14 +101,19 @@ impl Plan {
     pub(super) fn spilling(
         shape: &Shape,
         given: &Resources,
-        tuning: &Tuning,
+        (tuning, is_tight): (&Tuning, bool),
     ) -> Option<(u32, Plan)> {
         let (record, cores) = (shape.record_bytes as u64, given.cores as u64);
-        let plan = Plan::before_spilling(shape, given, tuning);
+        let tuning = &if is_tight { tight(tuning) } else { *tuning };
+        let plan = Plan { tight: is_tight, ..Plan::before_spilling(shape, given, tuning) };
         // Sorting takes a part of what the records do; a record's mark a part of that.
         let marks = if shape.stable { record / MARKS_SHARE } else { 0 };
         let each = record + Workspace::bytes(1).min(record * 4) * cores / (cores + 2) + marks;
-        let free = given.memory_bytes.checked_sub(plan.needed())?;
+        let free = match given.memory_bytes.checked_sub(plan.needed()) {
+            // One partition needs less than is needed before that is known.
+            None if is_tight => 0,
+            free => free?,
+        };
         let pool = free / each * record;
         let bytes = plan.input_bytes.unwrap_or(pool.saturating_mul(PIPE_TIMES_MEMORY));
         let with = |partitions| {
@@ -163,6 +169,9 @@ impl Plan {
         let records = spilling.partition_chunks as u64 * u64::from(spilling.chunk_records);
         let fits = u128::from(records) * self.record_bytes as u128;
         let largest = |bytes| bytes * u128::from(UNEVEN_PERCENT) / (100 * self.buckets as u128);
+        if self.is_one_partition() {
+            return 1;
+        }
         let (mut left, mut times) = (largest(u128::from(bytes)), 1);
         while left > fits && times < MOST_TIMES {
             (left, times) = (largest(left), times + 1);
@@ -218,7 +227,10 @@ impl Plan {
         if let Some(chunks) = tuning.chunks {
             return self.divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
         }
-        let most = ((limit / self.chunk_bytes as u64) as usize + 1).min(self.enough_chunks());
+        let beside = self.open_chunks() + self.spills_under_way() + 1;
+        let most = self.enough_for_all(beside).unwrap_or_else(|| {
+            ((limit / self.chunk_bytes as u64) as usize + 1).min(self.enough_chunks())
+        });
         let with =
             |chunks| self.clone().divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
         // Very few chunks make so many runs that their lists take more than the chunks give.
@@ -264,6 +276,9 @@ impl Plan {
 
     /// Bytes of the sample of a partition that is partitioned again.
     pub(super) fn resample_bytes(&self) -> u64 {
+        if self.is_one_partition() {
+            return 0;
+        }
         let share = (self.chunks * self.chunk_bytes) as u64 / RESAMPLE_SHARE;
         let two = 2 * self.record_bytes as u64;
         self.spilling.map_or(0, |_| share.min(MOST_RESAMPLED_BYTES).max(two))
@@ -327,7 +342,9 @@ impl Plan {
         let under_way = self.spills_under_way();
         let run = (UNIT_BYTES as usize / self.chunk_bytes).min(left / 4 / under_way).max(1);
         let held = left.checked_sub(run * under_way).filter(|held| *held > 0)?;
-        let partition_chunks = (chunks / (self.sorters + 2)).min(self.largest_partition()).max(1);
+        // Beside the only partition no other is read back or sorted.
+        let at_once = if self.tight && self.buckets == 1 { 1 } else { self.sorters + 2 };
+        let partition_chunks = (chunks / at_once).min(self.largest_partition()).max(1);
         self.chunks = chunks;
         let spilling = self.spilling.as_mut()?;
         (spilling.held, spilling.run) = (held, run);

@@ -91,3 +91,47 @@ fn more_memory_never_makes_a_sort_spill_more_often() {
     assert!(times.is_sorted_by(|less, more| less >= more), "{times:?}");
     assert!(of(7).divides_again() && of(9).divides_again() && !of(12).divides_again());
 }
+
+/// The least that some plan of few large records is refused with.
+fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, SortError>) -> u64 {
+    let with = |memory_bytes| plan(shape, &resources(memory_bytes), &Tuning::default());
+    let refused = with(MIB).unwrap_err();
+    let SortError::TooLittleMemory { needed, .. } = refused else { panic!("{refused}") };
+    let tight = with(needed).unwrap();
+    assert!(tight.tight && tight.needed() <= needed, "{tight:#?}");
+    assert!(with(needed - 2 * LEAST_STEP_BYTES).is_err());
+    needed
+}
+
+/// What is touched: the records, two units of two records each, and the ends of what is sorted. Once three records
+/// of 10 MB asked for 180 MB in one pass and for 390 MB in two.
+#[test]
+fn a_few_large_records_need_little_more_than_is_touched() {
+    for stable in [false, true] {
+        for record_bytes in [1_000_000, 10_000_000, 100_000_000] {
+            for records in [2, 3, 10] {
+                let shape = Shape { stable, ..shape(Some(records), record_bytes) };
+                let of = |records: u64| records * record_bytes as u64 + 16 * MIB;
+                let room = of(records + 7) + of(records + 7) / 50;
+                assert!(least(&shape, Plan::new) <= room, "{records} of {record_bytes}");
+                assert!(least(&shape, Plan::two_pass) <= room, "{records} of {record_bytes}");
+                assert!(least(&shape, Plan::merge) <= of(17), "{records} of {record_bytes}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ordinary_records_are_never_planned_tightly() {
+    for record_bytes in [1, 100, 5000, 200_000] {
+        for bytes in [None, Some(0), Some(10 * MIB), Some(10_000 * MIB)] {
+            for megabytes in [4, 7, 12, 40, 200, 2000] {
+                let shape = shape(bytes.map(|all| all / record_bytes as u64), record_bytes);
+                let (given, tuning) = (resources(megabytes * MIB), Tuning::default());
+                let plans = [Plan::new, Plan::two_pass, Plan::merge];
+                let made = plans.iter().filter_map(|plan| plan(&shape, &given, &tuning).ok());
+                assert!(made.into_iter().all(|plan| !plan.tight), "{shape:?} {megabytes}M");
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Plans for a few very large records, where memory is too little for an ordinary plan.
+//!
+//! An ordinary plan keeps several requests of each disk in flight, and has a buffer for each of them. Of records of
+//! many MiB, each such buffer costs more than all else. So a tight plan has one worker of each stage, with one
+//! request in flight, and two buffers of units: one is filled and one is on its way.
+//!
+//! ```text
+//! one pass, n records of b bytes     n b records | 4 b units | 3 b ends of what is sorted
+//! ```
+//!
+//! Pools have the size that excludes deadlocks, but only what is touched takes memory. A pool gives out the buffer
+//! that came back last. So of an input of n records, n chunks are touched, whatever the size of the pool is.
+
+use super::{Merging, Plan, SMALLEST_UNIT_BYTES, Shape};
+use crate::job::{Resources, Tuning};
+
+/// Buffers of units: one is read or filled, the other is distributed or written.
+///
+/// No deadlock: whoever holds one of them waits for nothing that a holder of the other must do first.
+pub(super) const TIGHT_UNITS: usize = 2;
+
+/// Ends of loads that wait for their neighbours to be sorted: two each of those being sorted, and of those
+/// beside them; and the records that the merge carries.
+const ENDS: u64 = 4;
+
+/// The first and the last record of the output twice each, as they are handed on. While loads are sorted, there are no
+/// units of the output yet, which take more than the ends of loads.
+const ENDS_OF_OUTPUT: u64 = 4;
+
+impl Shape {
+    /// Whether records are so large that the smallest unit is one of them. Below that a plan needs little more than
+    /// fixed sizes.
+    pub(super) fn is_large(&self) -> bool {
+        self.record_bytes as u64 > SMALLEST_UNIT_BYTES
+    }
+}
+
+impl Plan {
+    /// The tight plan of one pass. One bucket needs no splitters, but a set of files is divided by buckets.
+    pub(super) fn tight_one_pass(shape: &Shape, given: &Resources, tuning: &Tuning) -> Plan {
+        let one = (shape.outputs == 1).then_some(1);
+        let tuning = Tuning { buckets: tuning.buckets.or(one), ..tight(tuning) };
+        let given = Resources { cores: 1, ..*given };
+        Plan { tight: true, ..Plan::derive(shape, &given, &tuning) }
+    }
+
+    /// Records of the input, where a tight plan counts on their number.
+    fn counted(&self) -> Option<u64> {
+        let bytes = self.input_bytes.filter(|_| self.tight)?;
+        Some(bytes / self.record_bytes as u64)
+    }
+
+    /// Chunks that take memory, of a pool of so many: a record lies in one of them.
+    pub(super) fn touched(&self, chunks: usize) -> u64 {
+        // What is partitioned again lies in two chunks for a while.
+        let once = self.spilling.is_none() || self.is_one_partition();
+        let most = self.counted().filter(|_| once).unwrap_or(u64::MAX);
+        most.min(chunks as u64)
+    }
+
+    /// The same of a merge: a record that stays in memory is gathered into one more chunk. And the ends of loads and
+    /// of the output that are kept.
+    pub(super) fn touched_by_merge(&self, merging: &Merging) -> (u64, u64) {
+        let (loaded, written) = (self.chunks_loaded() as u64, self.chunks_written() as u64);
+        match self.counted().filter(|_| merging.fits(self.units)) {
+            Some(records) => (loaded.min(2 * records), ENDS_OF_OUTPUT),
+            None => (loaded + written, 2 * self.sorters as u64 + ENDS),
+        }
+    }
+
+    /// Enough chunks for all records, if their number is known.
+    pub(super) fn enough_for_all(&self, beside: usize) -> Option<usize> {
+        self.counted().map(|records| records as usize + beside)
+    }
+
+    /// Whether all records are one partition, which is never divided again.
+    pub(super) fn is_one_partition(&self) -> bool {
+        let Some(records) = self.counted().filter(|_| self.buckets == 1) else { return false };
+        self.spilling.is_none_or(|spilling| records <= spilling.partition_chunks as u64)
+    }
+}
+
+/// One worker of each stage, and one request of each in flight, where nobody insists on more.
+pub(super) fn tight(tuning: &Tuning) -> Tuning {
+    let one = |asked: Option<usize>| asked.or(Some(1));
+    Tuning {
+        readers: one(tuning.readers),
+        distributors: one(tuning.distributors),
+        sorters: one(tuning.sorters),
+        writers: one(tuning.writers),
+        depth: one(tuning.depth),
+        ..*tuning
+    }
+}
