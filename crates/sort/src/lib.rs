@@ -74,6 +74,7 @@ pub use manifest::{ListedFile, Manifest};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
 pub use ranked::{names_rank, of_rank};
 pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, Written};
+pub use room::Demand;
 pub use run::run;
 pub use splitters::Splitters;
 pub use temporary::sweep;

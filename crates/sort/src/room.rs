@@ -9,12 +9,14 @@ use pipeline::Failure;
 use crate::error::SortError;
 
 /// What a sort will write.
-pub(crate) struct Demand {
+pub struct Demand {
     /// Where the output goes, if it takes space.
     pub outputs: Vec<PathBuf>,
+    /// Bytes of the output.
     pub output_bytes: u64,
     /// Where spill files go.
     pub temporary: Vec<PathBuf>,
+    /// Bytes of spill files, about.
     pub temporary_bytes: u64,
 }
 
@@ -24,7 +26,10 @@ type Disk = Option<u64>;
 impl Demand {
     /// Refuses what has no room. The output alone is checked when its space is reserved; here it is checked
     /// together with what is spilled, since a disk may have to hold both.
-    pub(crate) async fn check(&self, node: &Node) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// When there is too little room, with what is needed and what is free.
+    pub async fn check(&self, node: &Node) -> Result<(), Failure> {
         if self.temporary_bytes == 0 {
             return Ok(());
         }
@@ -58,6 +63,3 @@ async fn free(node: &Node, directories: &[PathBuf]) -> BTreeMap<Disk, u64> {
 fn sum(free: &BTreeMap<Disk, u64>) -> u64 {
     free.values().fold(0, |all, &bytes| all.saturating_add(bytes))
 }
-
-#[cfg(test)]
-mod tests;

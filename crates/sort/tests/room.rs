@@ -1,8 +1,10 @@
-use std::path::Path;
+//! Room for output and spill files on one disk and on several, before the first byte is written.
+
+use std::path::{Path, PathBuf};
 
 use machine::{DiskModel, Driver};
-
-use super::*;
+use pipeline::Failure;
+use sort::{Demand, SortError};
 
 /// Directories on three disks, the second of two directories; and the bytes that are free on each disk.
 const DISKS: [(&[&str], u64); 3] = [(&["/a"], 1000), (&["/b", "/b/other"], 500), (&["/c"], 70)];
