@@ -139,7 +139,7 @@ fn a_pipe_beyond_the_memory_of_one_pass_is_refused() {
     job.resources.memory_bytes = 14 << 20;
     job.plan = Choice::OnePass;
     let failure = run(&driver, &job).unwrap_err();
-    assert!(failure.to_string().contains("more than fits into 14680064 bytes"), "{failure}");
+    assert!(failure.to_string().contains("more than fits into 14.7 MB of memory"), "{failure}");
     assert_eq!(get(&driver, "/out"), None);
 }
 
