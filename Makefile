@@ -60,7 +60,7 @@ hostile: build
 
 # In memory where that is possible: the attacks are on names, texts and moments, and a disk's syncs take most of the time.
 ATTACK = $(CARGO) run --release --locked --quiet --package gristmill-hostile -- --binary $(BINARY) \
-	--place $(firstword $(wildcard /dev/shm) $(or $(TMPDIR),/tmp))
+	--place $$(findmnt -no OPTIONS /dev/shm 2>/dev/null | grep -qv noexec && echo /dev/shm || echo "$${TMPDIR:-/tmp}")
 
 # Every figure at the paper's size: judges all claims, and writes the page. Half an hour.
 figures: build

@@ -47,8 +47,8 @@ pub struct Sorting {
     pub expected: Option<Vec<u8>>,
     /// Whether an end with exit 2 is right, too.
     pub may_refuse: bool,
-    /// Whether checkpoint files may stay when it fails.
-    pub is_resumed: bool,
+    /// Whether files of its own may stay when it fails, for the next sort to find.
+    pub may_keep: bool,
     /// Files of the set that is there: a new set takes their place.
     pub old_parts: Vec<PathBuf>,
     /// Names of the sort's own kind that it must leave alone.
@@ -91,7 +91,7 @@ impl Case<'_> {
             output: Output::File(self.scene.own("out")),
             expected: Some(input.sorted.clone()),
             may_refuse: true,
-            is_resumed: false,
+            may_keep: false,
             old_parts: Vec::new(),
             protected: Vec::new(),
         })
@@ -134,7 +134,7 @@ impl Case<'_> {
             }
             if !is_own(&change.path) || change.how != "added" {
                 self.fail("touched", format!("{}: {}", change.path.display(), change.how));
-            } else if code.is_some() && !(sorting.is_resumed && code != Some(0)) {
+            } else if code.is_some() && !(sorting.may_keep && code != Some(0)) {
                 self.fail("left", change.path.display().to_string());
             }
         }

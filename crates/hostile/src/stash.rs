@@ -34,7 +34,7 @@ pub fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
     fs::write(case.scene.own("out"), old)?;
     let memory = ["-o", "out", "-T", "tmp", "-S", "8M", "--parallel", "1", "--resume"];
     let sorting = case.sorting(input, &memory)?;
-    Ok(Sorting { is_resumed: true, ..sorting })
+    Ok(Sorting { may_keep: true, ..sorting })
 }
 
 /// Kills sorts of the large input, and of one small one, at every stage.

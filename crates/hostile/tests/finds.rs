@@ -2,15 +2,14 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::process::Command;
 
 const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile");
 
 /// What the suite says about a script that stands for the sort, and whether it was content.
 fn said_of(name: &str, script: &str, arguments: &[&str]) -> (String, bool) {
-    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("finds-{name}"));
-    let _ = fs::remove_dir_all(&place);
+    // Other users must reach it.
+    let place = std::env::temp_dir().join(format!("finds-{}-{name}", std::process::id()));
     fs::create_dir_all(&place).unwrap();
     let binary = place.join("script");
     fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();

@@ -113,8 +113,16 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
 pub fn untouched(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else { return Ok(()) };
     match case.draw.u32(0..4) {
-        // The output got its name, and the kill came before the entries went.
-        0 => named(case.scene)?,
+        // With more than it was begun with.
+        0 => {
+            let mut sorting = sorting;
+            for (old, new) in [("8M", "10M"), ("1", "2")] {
+                let words = sorting.call.arguments.iter_mut();
+                words.filter(|word| *word == old).for_each(|word| *word = new.into());
+            }
+            case.sort(&sorting)?;
+            return Ok(());
+        }
         // Files that no longer are the caller's own may be refused.
         1 if case.scene.is_root => {
             for path in entries(case.scene) {
@@ -142,8 +150,8 @@ fn resumed(case: &mut Case) -> io::Result<Option<Sorting>> {
         return Ok(None);
     }
     let stash = &stashes[case.draw.usize(0..stashes.len())];
-    stash.restore(case.scene)?;
     let sorting = stash::sorting(case, stash.input)?;
+    stash.restore(case.scene)?;
     case.lines.push(format!("(a sort that was killed at {})", stash.stage));
     Ok(Some(sorting))
 }
@@ -184,21 +192,9 @@ fn afterwards(case: &mut Case, sorting: &Sorting) -> io::Result<()> {
     if case.draw.u32(0..4) > 0 {
         return Ok(());
     }
-    let mut plain = Sorting { may_refuse: false, is_resumed: false, ..sorting.clone() };
+    let mut plain = Sorting { may_refuse: false, may_keep: false, ..sorting.clone() };
     plain.call.arguments.retain(|word| word != "--resume");
     case.sort(&plain)?;
-    Ok(())
-}
-
-/// Gives the output its name by hand, as the sort had done when it was killed; it may not be complete.
-fn named(scene: &Scene) -> io::Result<()> {
-    for name in own_names(&scene.own("")) {
-        if name.ends_with("-output")
-            && entries(scene).iter().any(|path| name_of(path).ends_with("part-3"))
-        {
-            fs::rename(scene.own(&name), scene.own("out"))?;
-        }
-    }
     Ok(())
 }
 

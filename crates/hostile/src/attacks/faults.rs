@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use rustix::process::Resource;
 
-use crate::case::{Case, Output, Sorting};
+use crate::case::{Case, Output, Sorting, own_names};
 
 /// Calls whose failure a sort must survive. Those that remove are missing: what cannot be removed stays.
 const CALLS: [&str; 9] = [
@@ -42,19 +42,39 @@ pub fn injected(case: &mut Case) -> io::Result<()> {
     let mut sorting = match case.draw.u32(0..3) {
         0 => {
             let output = Output::Set(vec![case.scene.own("set")]);
-            Sorting { output, ..sorting }.and(&["-o", "set/"])
+            // Where a failure leaves open which set is there, its journal stays.
+            Sorting { output, may_keep: true, ..sorting }.and(&["-o", "set/"])
         }
         1 if plan != "merge" => {
-            Sorting { is_resumed: true, ..sorting }.and(&["-o", "out", "--resume"])
+            Sorting { may_keep: true, ..sorting }.and(&["-o", "out", "--resume"])
         }
         _ => sorting.and(&["-o", "out"]),
     };
+    let plain = sorting.call.clone();
     if !has_tracer() || case.draw.u32(0..3) == 0 {
         limited(case, &mut sorting);
     } else {
         traced(case, &mut sorting);
     }
+    let ran = case.sort(&sorting)?;
+    if ran.code() == Some(2) && sorting.may_keep {
+        again(case, Sorting { call: plain, may_refuse: false, may_keep: false, ..sorting })?;
+    }
+    Ok(())
+}
+
+/// Without the fault the same sort is right, and takes away what the failed one has left.
+fn again(case: &mut Case, mut sorting: Sorting) -> io::Result<()> {
+    let set = case.scene.own("set");
+    if let Ok(entries) = fs::read_dir(&set) {
+        sorting.old_parts = entries.flatten().map(|entry| entry.path()).collect();
+    }
     case.sort(&sorting)?;
+    for directory in [set, case.scene.own(""), case.scene.own("tmp")] {
+        for name in own_names(&directory) {
+            case.fail("not swept", directory.join(name).display().to_string());
+        }
+    }
     Ok(())
 }
 

@@ -43,7 +43,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     let set = Output::Set(vec![case.scene.own("set")]);
     let sorting = match is_set {
         true => Sorting { output: set, protected, ..sorting }.and(&["-o", "set"]),
-        false => Sorting { protected, is_resumed, ..sorting }.and(&["-o", "out"]),
+        false => Sorting { protected, may_keep: is_resumed, ..sorting }.and(&["-o", "out"]),
     };
     let sorting = if is_resumed { sorting.and(&["--resume"]) } else { sorting };
     case.sort(&sorting)?;

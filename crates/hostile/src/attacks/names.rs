@@ -31,7 +31,7 @@ pub fn odd(case: &mut Case) -> io::Result<()> {
         sorting.call.arguments.extend(["-T".into(), path(scratch)]);
     }
     let sorting = if is_resumed { sorting.and(&["--resume"]) } else { sorting };
-    let sorting = Sorting { is_resumed, ..sorting };
+    let sorting = Sorting { may_keep: is_resumed, ..sorting };
     let ran = case.sort(&sorting)?;
     // A refusal comes up front: nothing is left that no sort would sweep.
     if ran.code() == Some(2) {

@@ -45,7 +45,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     let is_resumed = case.draw.bool();
     let sorting =
         case.sorting(input, &["-o", "out", "-T", "shared", "-S", "8M", "--plan", "two-pass"]);
-    let mut sorting = Sorting { is_resumed, ..sorting? };
+    let mut sorting = Sorting { may_keep: is_resumed, ..sorting? };
     if is_resumed {
         sorting.call.arguments.truncate(sorting.call.arguments.len() - 2);
         sorting = sorting.and(&["--resume"]);
