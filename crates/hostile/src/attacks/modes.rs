@@ -13,6 +13,9 @@ const MODES: [u32; 9] = [0o600, 0o640, 0o444, 0o664, 0o755, 0o4755, 0o2755, 0o67
 /// What lets a program run as its owner: no replacement has them.
 const SET_ID: u32 = 0o6000;
 
+/// With these, others would decide which files the next sort removes: no manifest has them.
+const OTHERS_WRITE: u32 = 0o022;
+
 /// Replaces a file or a set of a drawn mode and owner.
 pub fn kept(case: &mut Case) -> io::Result<()> {
     let mode = case.pick(&MODES);
@@ -44,7 +47,7 @@ fn file(
     let ran =
         case.sort(&Sorting { output: Output::File(target.clone()), may_refuse, ..sorting })?;
     if ran.code() == Some(0) {
-        compare(case, &before, &target)?;
+        compare(case, &before, &target, SET_ID)?;
     }
     Ok(())
 }
@@ -64,9 +67,9 @@ fn set(case: &mut Case, input: usize, mode: u32, owner: Option<u32>) -> io::Resu
     let ran = case.sort(&Sorting { old_parts, may_refuse: !case.scene.is_root, ..sorting })?;
     if ran.code() == Some(0) {
         for part in parts(&directory).unwrap_or_default() {
-            compare(case, &before, &part)?;
+            compare(case, &before, &part, SET_ID)?;
         }
-        compare(case, &before, &manifest)?;
+        compare(case, &before, &manifest, SET_ID | OTHERS_WRITE)?;
     }
     Ok(())
 }
@@ -81,10 +84,10 @@ fn dress(paths: &[PathBuf], mode: u32, owner: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// The mode but for set-user-id and set-group-id, and the owner where the caller may.
-fn compare(case: &mut Case, before: &Metadata, target: &PathBuf) -> io::Result<()> {
+/// The mode but for these bits, and the owner where the caller may.
+fn compare(case: &mut Case, before: &Metadata, target: &PathBuf, lost: u32) -> io::Result<()> {
     let after = fs::metadata(target)?;
-    let (old, new) = (before.mode() & 0o7777 & !SET_ID, after.mode() & 0o7777);
+    let (old, new) = (before.mode() & 0o7777 & !lost, after.mode() & 0o7777);
     if old != new {
         let detail = format!("{}: {:o} became {new:o}", target.display(), before.mode() & 0o7777);
         case.fail("mode", detail);
