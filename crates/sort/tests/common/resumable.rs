@@ -86,7 +86,7 @@ pub fn again(driver: &Driver, seed: u64, from: &[Vec<u32>]) -> Driver {
     for (rank, all) in (0..).zip(from) {
         for &old in all {
             for path in driver.disks(old).paths() {
-                next.disks(rank).move_here(&driver.disks(old), &path);
+                next.disks(rank).move_here(driver.disks(old), &path);
             }
         }
     }
