@@ -211,6 +211,23 @@ fn nearly_sorted_input_is_merged() {
     assert!(get(&driver, "/out").unwrap() == ascending);
 }
 
+/// Of a thousand records, however large, the order is not measured: sorting them says it as soon.
+#[test]
+fn the_order_of_few_records_is_not_measured() {
+    let order = Order::new(10_000, &[], Ties::Record).unwrap();
+    for (count, measured) in [(1023, false), (1024, true)] {
+        let ascending = sorted(&draw(Pattern::Uniform, 3, count, 10_000), &order);
+        let driver = Driver::new(1, 1);
+        put(&driver, "/in", &ascending);
+        let mut job = job(&["/in"], "/out", &order);
+        job.resources.memory_bytes = 8 << 20;
+        job.resources.cores = 1;
+        let report = run(&driver, &job).unwrap();
+        assert!(get(&driver, "/out").unwrap() == ascending);
+        assert_eq!(report.reason.contains("sampled places"), measured, "{}", report.reason);
+    }
+}
+
 /// A run over counts makes the same decisions.
 #[test]
 fn the_same_stages_run_over_counts() {

@@ -41,9 +41,8 @@ impl Among<'_> {
         let (contents, ranges) = (self.contents, self.owners.len());
         let bytes = contents.record_bytes();
         let order = contents.order().expect("real records: it was looked at before");
-        let own = sample.positions.len() as u64;
-        let seen = (SEEN_OF_EACH * ranges) as u64 * own / sampled.max(1);
-        let thin = sample.thinned(bytes, seen as usize).to_bytes();
+        let shown = shown(ranges, sample.positions.len(), sampled);
+        let thin = sample.thinned(bytes, shown).to_bytes();
         let choose = |thinned: Vec<Vec<u8>>| {
             let thinned = thinned.iter().filter_map(|part| Sample::from_bytes(part, bytes));
             let mut whole = Sample::default();
@@ -119,5 +118,39 @@ impl Division {
             true => Splitters::even(1),
             false => contents.splitters(&self.own, buckets),
         }
+    }
+}
+
+/// How many of its `own` records a rank shows to the root, when all ranks have sampled so many.
+fn shown(ranges: usize, own: usize, sampled: u64) -> usize {
+    ((SEEN_OF_EACH * ranges) as u64 * own as u64 / sampled.max(1)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_sees_as_much_of_each_range_whatever_ranks_have_sampled() {
+        assert_eq!(shown(4, 10_000, 40_000), SEEN_OF_EACH);
+        assert_eq!(shown(4, 30_000, 40_000), 3 * SEEN_OF_EACH);
+        assert_eq!((shown(4, 0, 40_000), shown(4, 0, 0)), (0, 0));
+    }
+
+    #[test]
+    fn places_give_as_many_records_as_the_root_sees() {
+        assert_eq!(Division::places(100), 103, "of 40 records each");
+        assert_eq!([4096, 5000].map(Division::places), [4096; 2], "of one");
+    }
+
+    /// A range has the part of all records that it has of all samples.
+    #[test]
+    fn a_range_has_its_part_of_the_sample() {
+        let of = |own: usize, sampled| {
+            let own = Sample { records: Vec::new(), positions: vec![0; own] };
+            Division { ranks: Splitters::even(1), own, sampled }.records(1 << 40)
+        };
+        assert_eq!([of(25, 100), of(100, 100), of(0, 100)], [1 << 38, 1 << 40, 0]);
+        assert_eq!(of(0, 0), 0, "nothing was sampled");
     }
 }

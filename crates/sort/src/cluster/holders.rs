@@ -224,5 +224,7 @@ mod tests {
         assert_eq!(readers(&[vec![0, 1, 2], vec![0, 1, 2]], 3), Ok(vec![0, 1, 0]));
         assert_eq!(readers(&[vec![0, 2], vec![1, 2]], 3), Ok(vec![0, 1, 0]));
         assert_eq!(readers(&[vec![0], vec![1]], 3), Err(2));
+        let all = vec![0, 1, 2, 3, 4];
+        assert_eq!(readers(&[all.clone(), all], 5), Ok(vec![0, 1, 0, 1, 0]), "in turn");
     }
 }
