@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use node::{Buffer, DiskError, Node, Open};
+use node::{Access, Buffer, DiskError, Node, Open};
 use node_real::Cluster;
 use strace::{Call, Traced, missing, skip, traced};
 use tempfile::TempDir;
@@ -62,7 +62,8 @@ async fn play(node: &Node, place: &Path) -> String {
     let (_, read) = file.read(node, OFFSET, BYTES, buffer).wait(node).await;
     say("read", read);
     say("truncate", file.truncate(node, OFFSET + BYTES as u64).await);
-    say("mode", file.set_mode(node, 0o640).await);
+    let access = node.access(file.path()).await.unwrap();
+    say("mode", file.set_access(node, Access { mode: 0o640, ..access }).await);
     say("release", file.release(node, 0..OFFSET).await);
     say("sync", file.sync(node).await);
     say("rename", node.rename(&draft, &named).await);

@@ -37,28 +37,7 @@ mod tests {
         let path = Path::new(OsStr::from_bytes(b"/d{rank}/\xff-{rank}.out"));
         assert!(names_rank(path));
         assert_eq!(of_rank(path, 12).as_os_str().as_bytes(), b"/d12/\xff-12.out");
-        assert_eq!(of_rank(Path::new("/rank"), 3), Path::new("/rank"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rank_stands_wherever_its_place_is() {
-        let path = Path::new("out-{rank}/part-{rank}");
-        assert!(names_rank(path) && !names_rank(Path::new("out/rank")));
-        assert_eq!(of_rank(path, 12), Path::new("out-12/part-12"));
+        assert!(!names_rank(Path::new("out/rank")));
         assert_eq!(of_rank(Path::new("out/rank"), 12), Path::new("out/rank"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_path_that_is_no_text_has_no_place() {
-        use std::os::unix::ffi::OsStrExt;
-        let path = Path::new(std::ffi::OsStr::from_bytes(b"\xff-{rank}"));
-        assert!(!names_rank(path));
-        assert_eq!(of_rank(path, 1), path);
     }
 }

@@ -216,6 +216,7 @@ mod tests {
         spare_readers: 1,
         spare_writers: 2,
         depth: 3,
+        tight: false,
         start: Start::Derived,
         spilling: None,
         merging: None,
