@@ -38,8 +38,11 @@ tests_of() {
             "--lib --test=values --test=conformance --test=conformance_driver --test=pipeline"
         ;;
     pipeline) echo "--lib --test=pipeline --test=reports --test=tuner" ;;
-    node-real) echo "--lib --test=conformance --test=fallback" ;;
-    sort) echo "--lib --test=alone --test=two_pass --test=merge --test=output_set --test=cluster --test=tuning" ;;
+    node-real) echo "--lib --test=conformance --test=fallback --test=panics --test=syscalls" ;;
+    sort)
+        echo "--lib --test=alone --test=two_pass --test=merge --test=output_set --test=cluster --test=tuning" \
+            "--test=foreign --test=room --test=exchanged --test=lying_manifest"
+        ;;
     *) echo "mutants: there is no list of tests for '$1' in mutants/run.sh" >&2 && exit 2 ;;
     esac
 }

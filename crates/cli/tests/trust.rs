@@ -243,13 +243,7 @@ fn a_replaced_set_keeps_its_rights() {
     files().iter().for_each(|path| set_mode(path, 0o664));
     let ran = place.run("sort --format gensort in -o set/").succeeded();
     assert!(ran.err.contains("files of the old set were left"), "{}", ran.err);
-    assert_eq!(mode(&place.path("set/manifest.json")), 0o644);
-    assert!(
-        files()
-            .iter()
-            .filter(|path| !path.ends_with("manifest.json"))
-            .all(|path| mode(path) == 0o664)
-    );
+    assert_eq!(mode(&place.path("set/manifest.json")) & 0o022, 0);
 }
 
 #[test]
@@ -263,13 +257,32 @@ fn root_keeps_the_owner() {
     set_mode(&place.path("out"), 0o6755);
     place.run("sort --format gensort in -o out").succeeded();
     assert_eq!((owners(&place.path("out")), mode(&place.path("out"))), ((STRANGER, GROUP), 0o755));
+    // The owner of a directory that no other user writes is believed about it, and old sets do not pile up.
     place.run("sort --format gensort in -o set/").succeeded();
-    for entry in place.path("set").read_dir().unwrap() {
-        chown(entry.unwrap().path(), Some(STRANGER), Some(GROUP)).unwrap();
+    let files = || place.path("set").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let count = files().count();
+    for path in files().chain([place.path("set")]) {
+        chown(path, Some(STRANGER), Some(GROUP)).unwrap();
     }
-    place.run("sort --format gensort in -o set/").succeeded();
-    for entry in place.path("set").read_dir().unwrap() {
-        let path = entry.unwrap().path();
-        assert_eq!(owners(&path), (STRANGER, GROUP), "{}", path.display());
+    for _ in 0..3 {
+        place.run("sort --format gensort in -o set/").succeeded();
+        assert!(files().all(|path| owners(&path) == (STRANGER, GROUP)));
+        assert_eq!(files().count(), count);
     }
+    // In a directory that anybody may write, a planted manifest decides neither owner nor rights.
+    fs::create_dir(place.path("shared")).unwrap();
+    set_mode(&place.path("shared"), 0o1777);
+    for path in files() {
+        let planted = place.path("shared").join(path.file_name().unwrap());
+        fs::copy(&path, &planted).unwrap();
+        set_mode(&planted, 0o666);
+        chown(&planted, Some(STRANGER), Some(GROUP)).unwrap();
+    }
+    place.run("sort --format gensort in -o shared/").succeeded();
+    let manifest = place.path("shared/manifest.json");
+    assert_eq!((owners(&manifest).0, mode(&manifest) & 0o022), (0, 0));
+    let listed = fs::read_to_string(&manifest).unwrap();
+    let new = place.path("shared").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let is_new = |path: &PathBuf| listed.contains(path.file_name().unwrap().to_str().unwrap());
+    assert!(new.filter(is_new).all(|path| owners(&path).0 == 0));
 }

@@ -165,6 +165,14 @@ impl MemoryDisks {
         self.find(path).expect("a file that is there").lock().owner = owner;
     }
 
+    /// The user that a file belongs to.
+    ///
+    /// # Panics
+    /// When there is no such file.
+    pub fn owner(&self, path: &Path) -> u32 {
+        self.find(path).expect("a file that is there").lock().owner
+    }
+
     /// Mounts another disk there: files below it are served beside all others, by this model.
     pub fn mount(&self, under: &Path, model: DiskModel) {
         let mut state = self.shared.lock();

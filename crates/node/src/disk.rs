@@ -30,6 +30,12 @@ pub enum Open {
     /// A file that an earlier run of the same user wrote: regular, owned by the caller, without other names, and not reached
     /// through a link. Anything else is refused, since its content may be somebody else's.
     Own,
+    /// A file of an earlier run whose identity the caller checks afterwards, to read and write: regular, and not reached
+    /// through a link.
+    Again {
+        /// Bypass the page cache where the file system allows it.
+        direct: bool,
+    },
     /// An existing file or device, to write front to back.
     Append,
     /// A new file that nobody else has, to read and write.
@@ -107,7 +113,31 @@ pub struct Metadata {
     pub length: u64,
 }
 
-/// Who may do what with a file. It never grants more than the file that it was read from.
+/// Why a file is not believed that [`Open::Own`] should have opened, as the cause of a [`DiskError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotBelieved(pub String);
+
+impl NotBelieved {
+    /// The refusal as the cause of an error.
+    pub fn error(why: impl Into<String>) -> io::Error {
+        io::Error::other(NotBelieved(why.into()))
+    }
+
+    /// The refusal that an error was caused by.
+    pub fn of(error: &DiskError) -> Option<&NotBelieved> {
+        error.cause.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for NotBelieved {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotBelieved {}
+
+/// The access that a file gives: its owner, its group, and their rights and those of others. It never grants more than the file that it was read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// User number of the owner.

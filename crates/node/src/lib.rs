@@ -47,8 +47,8 @@ mod work;
 pub use buffer::{Buffer, Memory};
 pub use collective::Collective;
 pub use disk::{
-    Access, ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, Open, PERMISSION_BITS,
-    Standard,
+    Access, ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, NotBelieved, Open,
+    PERMISSION_BITS, Standard,
 };
 pub use group::Group;
 pub use guarded::{Close, Closed, Guarded};

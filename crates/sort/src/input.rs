@@ -349,7 +349,10 @@ async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskEr
         return node.standard(Standard::Input).await;
     };
     let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
-    if file.metadata().kind == FileKind::Regular && file.metadata().length == 0 {
+    let seen = file.metadata();
+    // A file that a manifest lists must have the length that it says.
+    let is_named = matches!(source, Source::Path(_));
+    if is_named && seen.kind == FileKind::Regular && seen.length == 0 {
         return as_stream_if_filled(node, path, file).await;
     }
     if io != IoChoice::Auto || file.is_sequential() || is_cached(node, &file).await? {

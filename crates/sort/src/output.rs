@@ -27,7 +27,7 @@ use file::OutputFile;
 use part::OutputPart;
 use set::OutputSet;
 
-pub(crate) use file::NEW_MODE;
+pub(crate) use file::{NEW_MODE, hold, take_over};
 pub(crate) use layout::Layout;
 
 /// What an output under way has made in its directories: by its passing name, and the one that it will have.
@@ -71,14 +71,14 @@ impl Output {
         Ok(Output::Part(OutputPart::open(node, job, path, bytes).await?))
     }
 
-    /// A file that outlives the run until it becomes `target`.
+    /// A file that outlives the run until it becomes `target`, and its identity if an earlier run has begun it.
     pub(crate) async fn keep(
         node: &Node,
         target: &Path,
-        path: PathBuf,
+        draft: (PathBuf, Option<u64>),
         io: IoChoice,
     ) -> Result<Output, Failure> {
-        Ok(Output::File(OutputFile::keep(node, target, path, io).await?))
+        Ok(Output::File(OutputFile::keep(node, target, draft, io).await?))
     }
 
     /// The bytes that this node answers for, if its records take so many.

@@ -16,15 +16,16 @@
 use std::io;
 use std::path::Path;
 
-use node::{Buffer, DiskError, File, Node, Open};
+use node::{Buffer, DiskError, File, Node, NotBelieved, Open};
 
 use crate::temporary::Temporary;
 
-/// Bytes of the longest text: a manifest of 200,000 files with keys of 64 bytes.
-const LONGEST_TEXT: u64 = 128 << 20;
+/// Bytes of the longest text: a manifest of 14,000 files with keys of 64 bytes, which takes some 40 MB when it is read.
+const LONGEST_TEXT: u64 = 8 << 20;
 
-/// Bytes of the longest entry: a checkpoint lists each run that was spilled in a step.
-const LONGEST_ENTRY: u64 = 1 << 30;
+/// Bytes of the longest entry: a checkpoint lists each run that was spilled in an epoch, some 20 bytes for each 2 MiB, so
+/// this is one of 10 TiB.
+const LONGEST_ENTRY: u64 = 128 << 20;
 
 /// Permission bits of what only its owner reads or writes.
 pub(crate) const PRIVATE: u32 = 0o600;
@@ -35,7 +36,7 @@ pub(crate) const OTHERS_WRITE: u32 = 0o022;
 /// How the last line of an entry begins.
 const SEAL: &str = "\ngristmill-seal ";
 
-/// What lies where an entry may be.
+/// The file at a path where an entry may be.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// Nothing.
@@ -64,11 +65,11 @@ pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, Di
 pub(crate) async fn read_own(node: &Node, path: &Path) -> Result<Entry, DiskError> {
     let file = match node.open(path, Open::Own).await {
         Err(error) if is_missing(&error) => return Ok(Entry::Missing),
-        // The refusal of the node itself; a failing disk has another kind.
-        Err(error) if error.cause.kind() == io::ErrorKind::Other => {
-            return Ok(Entry::Doubtful(error.cause.to_string()));
-        }
-        opened => opened?,
+        Err(error) => match NotBelieved::of(&error) {
+            Some(NotBelieved(why)) => return Ok(Entry::Doubtful(why.clone())),
+            None => return Err(error),
+        },
+        Ok(file) => file,
     };
     if others_write(&file) {
         return Ok(Entry::Doubtful("others than its owner may write it".to_owned()));

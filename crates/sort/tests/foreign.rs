@@ -47,8 +47,11 @@ fn a_forged_journal_removes_nothing() {
     // Of a version that believed paths, and of this one.
     let old = format!(r#"{{"directory":"/set","files":["{VICTIM}","../b/part-00000-deadbeef"]}}"#);
     let new = r#"{"directories":["/set","/b"],"files":[[1,"part-00000-deadbeef"]]}"#;
-    let dots = r#"{"directories":["/set"],"files":[[0,"../b/part-00000-deadbeef"],[7,"part-00000-deadbeef"]]}"#;
-    for (text, owner) in [(old.as_str(), 0), (new, 0), (dots, 0), (new, STRANGER)] {
+    let dots = r#"{"directories":["/set"],"files":[[0,"../b/part-00000-deadbeef"]]}"#;
+    let whole = r#"{"directories":["/set"],"files":[[0,"/b/part-00000-deadbeef"]]}"#;
+    let number = r#"{"directories":["/set"],"files":[[7,"part-00000-deadbeef"]]}"#;
+    let own = [old.as_str(), new, dots, whole, number].map(|text| (text, 0));
+    for (text, owner) in own.into_iter().chain([(new, STRANGER)]) {
         for text in [text.as_bytes().to_vec(), seal(NAME, text)] {
             let driver = with_directories(1);
             put(&driver, &path, &text);
@@ -240,7 +243,64 @@ fn entries_of_others_are_refused() {
     assert_eq!(elsewhere.disks(rank).get(Path::new("/victim")).as_deref(), Some(&b"precious"[..]));
 }
 
-/// What has the output's name is taken for it only if it is the file that was written, whole.
+/// A draft that was cut, or restored from a copy, does not have what was written: its range is built again.
+#[test]
+fn a_draft_is_the_file_that_was_written() {
+    for seed in 13..17 {
+        let (case, driver) = ended(seed, ".part-");
+        let is_draft = |path: &PathBuf| path.to_string_lossy().ends_with("-output");
+        for rank in 0..3 {
+            let Some(draft) = driver.disks(rank).paths().into_iter().find(is_draft) else {
+                continue;
+            };
+            let length = driver.disks(rank).length(&draft).unwrap();
+            let cut = copy(&driver, seed);
+            let path = draft.clone();
+            let ends = cut.run(move |node: Node| {
+                let path = path.clone();
+                async move {
+                    if node.rank().0 == rank {
+                        let file = node.open(&path, Open::Again { direct: false }).await.unwrap();
+                        file.truncate(&node, 0).await.unwrap();
+                    }
+                }
+            });
+            ends.unwrap_or_else(|stuck| panic!("{stuck}"));
+            let restored = copy(&driver, seed);
+            restored.disks(rank).put(&draft, vec![0; length as usize]);
+            for (driver, how) in [(cut, "cut"), (restored, "restored")] {
+                let what = format!("seed {seed}, rank {rank}, {how}");
+                check(run(&driver, &case.job), &what);
+                assert!(case.outputs(&driver, 3) == Some(case.expected()), "{what}");
+            }
+        }
+    }
+}
+
+/// A sort that dies between its output's last rights and its name, with the output of another user: it is resumed.
+#[test]
+fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {
+    let mut resumed = 0;
+    for nth in (1..6000).step_by(3) {
+        let case = Case::new(22, 1, 200);
+        let driver = case.begin(22);
+        driver.disks(0).put(&output(0), b"old".to_vec());
+        driver.disks(0).give(&output(0), STRANGER);
+        driver.kill(0, nth);
+        let _ = run(&driver, &case.job);
+        if driver.deaths() == 0 {
+            break;
+        }
+        driver.disks(0).mend();
+        check(run(&driver, &case.job), &format!("dead after {nth}"));
+        assert!(case.outputs(&driver, 1) == Some(case.expected()), "dead after {nth}");
+        assert_eq!(driver.disks(0).owner(&output(0)), STRANGER, "dead after {nth}");
+        resumed += 1;
+    }
+    assert!(resumed > 100, "{resumed} deaths");
+}
+
+/// A file that has the output's name is taken for the output only if it is the one that was written, whole.
 #[test]
 fn a_named_output_is_the_file_that_was_written() {
     let find = |change: fn(&Driver, u32)| {

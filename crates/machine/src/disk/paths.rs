@@ -1,11 +1,11 @@
-//! Paths of a simulated node: what is there, and who may believe it.
+//! Paths of a simulated node: the files that they lead to, and whether these are believed.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use node::backend::{Disks, FileHandle, RenameError};
-use node::{Access, FileKind, Metadata, Open, PERMISSION_BITS, Standard};
+use node::{Access, FileKind, Metadata, NotBelieved, Open, PERMISSION_BITS, Standard};
 
 use super::MemoryDisks;
 use super::content::{Content, Inode};
@@ -21,7 +21,7 @@ impl Disks for MemoryDisks {
             Open::Read { direct } | Open::Join { direct } => {
                 Ok(self.handle(path, self.find(path)?, direct))
             }
-            Open::Regular { direct } => {
+            Open::Regular { direct } | Open::Again { direct } => {
                 let inode = self.find(path)?;
                 check_regular(&inode)?;
                 Ok(self.handle(path, inode, direct))
@@ -63,6 +63,9 @@ impl Disks for MemoryDisks {
     }
 
     fn access(&self, path: &Path) -> io::Result<Access> {
+        if self.shared.lock().directories.contains(path) {
+            return Ok(Access { owner: CALLER, group: CALLER, mode: 0o755 });
+        }
         let inode = self.find(path)?;
         let content = inode.lock();
         Ok(Access { owner: content.owner, group: CALLER, mode: content.mode & PERMISSION_BITS })
@@ -109,13 +112,16 @@ fn check_own(inode: &Inode) -> io::Result<()> {
     check_regular(inode)?;
     match inode.lock().owner {
         CALLER => Ok(()),
-        owner => Err(io::Error::other(format!("it belongs to user {owner}, not to user {CALLER}"))),
+        owner => {
+            let why = format!("it belongs to user {owner}, not to user {CALLER}");
+            Err(NotBelieved::error(why))
+        }
     }
 }
 
 fn check_regular(inode: &Inode) -> io::Result<()> {
     match inode.kind {
         FileKind::Regular => Ok(()),
-        _ => Err(io::Error::other("it is not a regular file")),
+        _ => Err(NotBelieved::error("it is not a regular file")),
     }
 }

@@ -36,6 +36,14 @@ pub(super) fn check_begun(begun: &Begun) -> Result<(), String> {
         return Err("parts are of more records than a disk can hold".to_owned());
     }
     within("expected", begun.expected as usize, 0, records.unwrap_or(0) as usize)?;
+    let each = statement.record_bytes.saturating_add(size_of::<u64>());
+    let most = (parts.len() - 1).saturating_mul(each);
+    if !begun.ranges.len().is_multiple_of(each) || begun.ranges.len() > most {
+        return Err(format!("ranges are {} bytes, not at most {most}", begun.ranges.len()));
+    }
+    if !begun.partitions.len().is_multiple_of(each) {
+        return Err(format!("partitions are {} bytes, not whole elements", begun.partitions.len()));
+    }
     if begun.kinds.len() != begun.directories.len() || !begun.kinds.iter().all(is_kind) {
         return Err("kinds are not one of each directory".to_owned());
     }
@@ -104,7 +112,7 @@ fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result
     Ok(())
 }
 
-/// The partitions that are written then, after so many of partitions of these sizes.
+/// The number of partitions that are written then, of partitions of these sizes.
 fn check_written(
     written: &Written,
     (done, sizes): (usize, &[u64]),

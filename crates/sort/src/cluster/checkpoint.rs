@@ -14,20 +14,19 @@
 //! and is refused where these differ. It is refused as well if another user may have written it (`text_file`), or if a
 //! number of it cannot be (`bounds`).
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use node::{DiskError, File, Metadata, Node, Open};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::site::Site;
+use crate::cluster::site::{DRAFT, Site};
 use crate::cluster::statement::{Part, Statement};
-use crate::error::SortError;
+use crate::output::hold;
 use crate::partition::Partition;
 use crate::spill::kept_paths;
 use crate::stages::{Left, Span};
-use crate::text_file::{self, PRIVATE};
+use crate::text_file;
 
 pub(super) const BEGUN: &str = "begun";
 
@@ -41,6 +40,8 @@ pub(super) struct Begun {
     /// A number that only ranges of one division have in common.
     pub division: u64,
     pub range: u32,
+    /// The rank that began it, by which `{rank}` in a directory was replaced.
+    pub rank: u32,
     /// The inputs, as the command line names them.
     pub sources: Vec<String>,
     /// Memory that it was begun with: less may not do.
@@ -122,7 +123,12 @@ impl Checkpoint {
             node.remove(&directory.join(&first)).await?;
         }
         for name in all.iter().filter(|name| name.starts_with(stem) && **name != first) {
-            node.remove(&directory.join(name)).await?;
+            let path = directory.join(name);
+            if name.ends_with(DRAFT) {
+                // A sort whose entries lie elsewhere may be writing it.
+                drop(lock(node, &path).await?);
+            }
+            node.remove(&path).await?;
         }
         Ok(())
     }
@@ -204,6 +210,15 @@ impl Checkpoint {
         self.written.last().map_or(0, |written| written.partitions)
     }
 
+    /// How many bytes the draft has: those of all records that are written but for a disk block that is not complete.
+    pub(super) fn bytes_written(&self) -> u64 {
+        let written = self.written.iter().filter_map(|written| written.span.as_ref());
+        let bytes = |span: &Span| span.records * self.begun.statement.record_bytes as u64;
+        let left = self.written.last().map(|written| &written.left[..]).unwrap_or_default();
+        let left: usize = left.iter().map(|left| left.bytes.len()).sum();
+        written.map(bytes).sum::<u64>().saturating_sub(left as u64)
+    }
+
     /// The partitions, as far as they have come.
     pub(super) fn partitions(&self) -> Vec<Partition> {
         let mut all: Vec<Partition> = Vec::new();
@@ -273,13 +288,7 @@ fn text(entry: &impl Serialize) -> Vec<u8> {
 /// A run that lives holds its checkpoint.
 async fn lock(node: &Node, path: &Path) -> Result<File, Failure> {
     // Some file systems lock only what can be written.
-    let file = node.open(path, Open::Keep { direct: false, mode: PRIVATE }).await?;
-    match file.lock(node).await {
-        Ok(false) => {
-            let what = "belongs to a sort that is running".to_owned();
-            Err(SortError::Checkpoint { file: path.to_owned(), what }.into())
-        }
-        Err(error) if error.cause.kind() != ErrorKind::Unsupported => Err(error.into()),
-        _ => Ok(file),
-    }
+    let file = node.open(path, Open::Again { direct: false }).await?;
+    hold(node, &file).await?;
+    Ok(file)
 }

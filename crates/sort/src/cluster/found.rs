@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use node::Node;
+use node::{Metadata, Node};
 use pipeline::Failure;
 use serde::de::DeserializeOwned;
 
@@ -14,15 +14,15 @@ use crate::error::SortError;
 use crate::job::Resume;
 use crate::text_file::{self, Entry};
 
-/// What an entry is that another user may have written, or that was altered.
+/// Said of an entry that another user may have written, or that was altered.
 const NOT_BELIEVED: &str = "is not believed";
 
 impl Checkpoint {
-    /// Those of all ranges of a job in the first directory of a rank.
+    /// Those of all ranges of a job whose entries lie in a directory.
     pub(super) async fn find(
         node: &Node,
         resume: &Resume,
-        (rank, place): (u32, &Path),
+        place: &Path,
     ) -> Result<Vec<Checkpoint>, Failure> {
         let job = job_stem(&resume.name);
         let Ok(names) = node.list(place).await else { return Ok(Vec::new()) };
@@ -34,32 +34,29 @@ impl Checkpoint {
         ranges.dedup();
         let mut found = Vec::new();
         for range in ranges {
-            let site = match Site::of(node, resume, rank, range).await {
-                // Another host has the output of that range.
-                Err(error) if error.cause.kind() == ErrorKind::NotFound => continue,
-                site => site?,
-            };
-            let is_here = node.resolve(place).await.is_ok_and(|place| place == site.home());
-            if is_here {
-                found.extend(Checkpoint::open(node, site, (&resume.name, range)).await?);
-            }
+            found.extend(Checkpoint::open(node, resume, (place, range)).await?);
         }
         Ok(found)
     }
 
-    /// The one of a range that lies there, as far as it is there.
+    /// The one of a range whose entries lie there, as far as it is there.
     async fn open(
         node: &Node,
-        site: Site,
-        (name, range): (&str, u32),
+        resume: &Resume,
+        (place, range): (&Path, u32),
     ) -> Result<Option<Checkpoint>, Failure> {
-        let path = site.entry(BEGUN);
+        let path = place.join(format!("{}{range}.{BEGUN}", job_stem(&resume.name)));
         let refused = |what| Failure::from(SortError::Checkpoint { file: path.clone(), what });
         let Some(begun) = entry::<Begun>(node, &path).await? else { return Ok(None) };
         // Another name with the same checksum.
-        if begun.name != name {
+        if begun.name != resume.name {
             return Err(refused(format!("is of a sort into {}", begun.name)));
         }
+        let site = match Site::of(node, resume, begun.rank, range).await {
+            // Another host has the directories of that range.
+            Err(error) if error.cause.kind() == ErrorKind::NotFound => return Ok(None),
+            site => site?,
+        };
         if let Some(what) = moved(&begun, &site, range) {
             return Err(refused(what));
         }
@@ -93,7 +90,11 @@ impl Checkpoint {
                 Ok(_) => {}
             }
         }
-        Ok(node.metadata(&self.draft()).await.is_ok() || self.is_named(node).await)
+        // A draft that was cut, or restored from a copy, does not have the records that are written.
+        let least = self.bytes_written();
+        let is_it = |draft: Metadata| draft.identity == self.begun.draft && draft.length >= least;
+        let draft = node.metadata(&self.draft()).await;
+        Ok(draft.is_ok_and(is_it) || self.is_named(node).await)
     }
 }
 

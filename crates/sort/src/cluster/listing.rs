@@ -2,17 +2,17 @@
 //!
 //! Before the first output gets its name the old list goes: a list that is there is true.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use node::Node;
+use node::{Access, Node};
 use pipeline::Failure;
 
 use crate::agreement::{Agreement, ROOT};
 use crate::job::Job;
 use crate::manifest::{ListedFile, Manifest, is_part};
-use crate::output::{NEW_MODE, Output};
+use crate::output::{NEW_MODE, Output, take_over};
 use crate::report::Warning;
-use crate::text_file::{self, OTHERS_WRITE};
+use crate::text_file::{self, Entry, OTHERS_WRITE, PRIVATE};
 
 /// What a rank lists: by range, since a rank may have several.
 pub(super) type Listed = Vec<(u32, Vec<ListedFile>)>;
@@ -27,6 +27,8 @@ pub(super) fn here(job: &Job, files: Vec<ListedFile>) -> Vec<ListedFile> {
 pub(super) struct Lists {
     new: Vec<ListedFile>,
     old: Vec<ListedFile>,
+    /// The access of the old list.
+    access: Option<Access>,
 }
 
 /// Gives an output its name, with those of all others, when these have nothing left to fail but that; and lists it.
@@ -57,9 +59,9 @@ pub(crate) async fn commit_alone(
     if output.is_sequential() {
         return Ok(output.name(node).await?.into_iter().collect());
     }
-    let old = withdraw(node, job).await?;
+    let (old, access) = withdraw(node, job).await?;
     let stays = output.name(node).await?;
-    let stale = put(node, job, Lists { new: here(job, files), old }).await?;
+    let stale = put(node, job, Lists { new: here(job, files), old, access }).await?;
     Ok(stays.into_iter().chain(stale).collect())
 }
 
@@ -74,21 +76,25 @@ pub(super) async fn gather(
         Ok(listed) => withdraw(node, job).await.map(|old| (old, listed)),
         Err(failure) => Err(failure),
     };
-    let (old, all) = agreement.with(node, finished).await?;
+    let ((old, access), all) = agreement.with(node, finished).await?;
     let mut all = all.concat();
     all.sort_by_key(|&(range, _)| range);
-    Ok(Lists { new: all.into_iter().flat_map(|(_, files)| files).collect(), old })
+    Ok(Lists { new: all.into_iter().flat_map(|(_, files)| files).collect(), old, access })
 }
 
-/// The old list goes; what it had.
-async fn withdraw(node: &Node, job: &Job) -> Result<Vec<ListedFile>, Failure> {
+/// Removes the old list; the files that it had, and its access if the caller wrote it.
+async fn withdraw(node: &Node, job: &Job) -> Result<(Vec<ListedFile>, Option<Access>), Failure> {
     let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     };
     let old = Manifest::read_from(node, &listing.path).await.ok().flatten();
+    let access = match text_file::read_own(node, &listing.path).await {
+        Ok(Entry::Text(_)) => node.access(&listing.path).await.ok(),
+        _ => None,
+    };
     match node.remove(&listing.path).await {
         Err(error) if error.cause.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(old.map(|old| old.files).unwrap_or_default()),
+        _ => Ok((old.map(|old| old.files).unwrap_or_default(), access)),
     }
 }
 
@@ -125,10 +131,14 @@ async fn put(node: &Node, job: &Job, lists: Lists) -> Result<Option<Warning>, Fa
         return Ok(None);
     };
     let stale = stale(node, &lists, Some(&listing.host)).await;
-    let path = node.resolve(&listing.path).await?;
-    let directory = path.parent().unwrap_or(&path);
-    let mut manifest = Manifest::new(&*job.contents, directory);
+    // The old list is gone: a link that has its name by now is not ours.
+    let parent = listing.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = node.resolve(parent.unwrap_or(Path::new("."))).await?;
+    let path = directory.join(listing.path.file_name().unwrap_or_default());
+    let mut manifest = Manifest::new(&*job.contents, &directory);
     lists.new.into_iter().for_each(|file| manifest.add(file));
-    text_file::put(node, &path, manifest.text(), NEW_MODE & !OTHERS_WRITE).await?;
+    let mode = lists.access.map_or(NEW_MODE & !OTHERS_WRITE, |_| PRIVATE);
+    let file = text_file::put(node, &path, manifest.text(), mode).await?;
+    take_over(node, &file, lists.access).await?;
     Ok(stale)
 }

@@ -44,7 +44,7 @@ impl Builder<'_> {
         }
         let (io, copy) = (job.resources.io, node.random() as u32);
         let file = site.draft(copy);
-        let output = Output::keep(node, &site.target, file.clone(), io).await?;
+        let output = Output::keep(node, &site.target, (file.clone(), None), io).await?;
         let expected = division.records(self.parts.total());
         let mut made = Vec::new();
         let begun = async {
@@ -65,6 +65,7 @@ impl Builder<'_> {
                 statement: common.statement,
                 division: common.division,
                 range,
+                rank: node.rank().0,
                 sources: named(&self.resume.sources),
                 memory_bytes: job.resources.memory_bytes,
                 parts: common.parts,
@@ -112,7 +113,8 @@ impl Builder<'_> {
         let output = match checkpoint.is_named(node).await {
             true => None,
             false => {
-                let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
+                let (target, known) = (&checkpoint.site.target, Some(begun.draft));
+                let draft = (checkpoint.draft(), known);
                 Some(Arc::new(Output::keep(node, target, draft, io).await?))
             }
         };

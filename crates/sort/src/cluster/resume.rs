@@ -34,6 +34,7 @@ use crate::exchange::Ports;
 use crate::input::Inputs;
 use crate::job::{Job, Resume};
 use crate::manifest::ListedFile;
+use crate::output::Output;
 use crate::phase::{Outcome, Run, add_up};
 use crate::report::{RankReport, Report, SampleCost, Warning, Written};
 use crate::stages::{Span, Tally};
@@ -253,8 +254,12 @@ async fn finish(
     };
     let listed = listing::gather(node, job, agreement, finished.await).await?;
     let named = async {
-        for output in built.iter().filter_map(|built| built.output.as_ref()) {
-            crate::output::Output::clone(output).name(node).await?;
+        for Built { output, checkpoint, .. } in &built {
+            match output {
+                Some(output) => drop(Output::clone(output).name(node).await?),
+                // An earlier run may have died before its new name was durable; a rename to itself makes it so.
+                None => node.rename(&checkpoint.site.target, &checkpoint.site.target).await?,
+            }
         }
         Ok(((), ()))
     };

@@ -146,14 +146,11 @@ async fn find(
     ranks: BTreeSet<u32>,
 ) -> Result<Vec<Checkpoint>, Failure> {
     let mut found = Vec::new();
-    // Ranks may share a place.
-    let mut all: BTreeMap<PathBuf, u32> = BTreeMap::new();
-    for rank in ranks {
-        all.entry(places(resume, rank, rank).swap_remove(0)).or_insert(rank);
-    }
-    for (place, rank) in all {
+    let first = |rank: u32| places(resume, rank, rank).swap_remove(0);
+    let all: BTreeSet<PathBuf> = ranks.into_iter().map(first).collect();
+    for place in all {
         sweep(node, &place, &[]).await;
-        found.extend(Checkpoint::find(node, resume, (rank, &place)).await?);
+        found.extend(Checkpoint::find(node, resume, &place).await?);
     }
     Ok(found)
 }

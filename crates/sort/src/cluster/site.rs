@@ -18,6 +18,9 @@ use crate::ranked::of_rank;
 use crate::temporary::PREFIX;
 use crate::text_file::spelled;
 
+/// How the name of a draft ends.
+pub(super) const DRAFT: &str = "-output";
+
 /// Where the files of a range are, links followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Site {
@@ -60,7 +63,7 @@ impl Site {
 
     /// The file that becomes the output.
     pub(super) fn draft(&self, copy: u32) -> PathBuf {
-        self.target.with_file_name(format!("{}{copy:08x}-output", self.stem))
+        self.target.with_file_name(format!("{}{copy:08x}{DRAFT}", self.stem))
     }
 
     /// How names of spill files begin.

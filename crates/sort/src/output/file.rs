@@ -6,20 +6,17 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{Access, DiskError, File, FileKind, Metadata, Node, Open, Standard};
+use node::{Access, DiskError, File, FileKind, Metadata, Node, NotBelieved, Open, Standard};
 use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::job::IoChoice;
 use crate::output::Claim;
 use crate::temporary::Temporary;
-use crate::text_file::{PRIVATE, others_write, spelled};
+use crate::text_file::{PRIVATE, spelled};
 
 /// Permission bits of a new output, before the process's mask: as every tool has them.
 pub(crate) const NEW_MODE: u32 = 0o666;
-
-/// The bits with which its owner can read and write it.
-const OWNER_WRITES: u32 = 0o600;
 
 /// One file under way; clones are of the same.
 #[derive(Clone)]
@@ -104,11 +101,12 @@ impl OutputFile {
         Some(Claim { draft: name(&unfinished.path)?, becomes: name(&unfinished.target)? })
     }
 
-    /// The file that outlives the run until it becomes `target`: what is there of it, or a new one.
+    /// The file that outlives the run until it becomes `target`: the draft of an earlier run, which is known by its
+    /// identity, or a new one. It is locked.
     pub(super) async fn keep(
         node: &Node,
         target: &Path,
-        path: PathBuf,
+        (path, known): (PathBuf, Option<u64>),
         io: IoChoice,
     ) -> Result<OutputFile, Failure> {
         let old = existing(node, target).await?;
@@ -119,12 +117,16 @@ impl OutputFile {
             Some(_) => node.access(target).await?,
             None => new_access(node, target).await?,
         };
-        let how = Open::Keep { direct: io != IoChoice::Buffered, mode: PRIVATE };
-        let file = node.open(&path, how).await?;
-        if others_write(&file) {
-            let cause = std::io::Error::other("others than its owner may write it");
+        let direct = io != IoChoice::Buffered;
+        let file = match known {
+            Some(_) => node.open(&path, Open::Again { direct }).await?,
+            None => node.open(&path, Open::Keep { direct, mode: PRIVATE }).await?,
+        };
+        if known.is_some_and(|identity| file.metadata().identity != identity) {
+            let cause = NotBelieved::error("it is not the file that was begun");
             return Err(DiskError::new("resume with", &path, cause).into());
         }
+        hold(node, &file).await?;
         let (target, access) = (target.to_owned(), Some(access));
         Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, access }) })
     }
@@ -214,14 +216,14 @@ async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskEr
     }
 }
 
-/// The mode of a draft that will have that access in the end, if it is given: whoever joins or resumes it must be able to
-/// write, and a read-only file becomes so at the end.
+/// The mode of a draft that will have that access in the end, if it is given. Until it has the group, too, only its owner
+/// may read it.
 pub(super) fn draft_mode(access: Option<Access>) -> u32 {
-    access.map_or(NEW_MODE, |access| access.mode | OWNER_WRITES)
+    access.map_or(NEW_MODE, |_| PRIVATE)
 }
 
 /// Gives a finished draft the access of the file that it replaces.
-pub(super) async fn take_over(
+pub(crate) async fn take_over(
     node: &Node,
     draft: &File,
     access: Option<Access>,
@@ -241,6 +243,21 @@ async fn new_access(node: &Node, target: &Path) -> Result<Access, DiskError> {
     let access = node.access(&probe.path).await;
     probe.remove(node).await;
     access
+}
+
+/// Locks a file that outlives its run.
+///
+/// # Errors
+/// When another run has it.
+pub(crate) async fn hold(node: &Node, file: &File) -> Result<(), Failure> {
+    match file.lock(node).await {
+        Ok(false) => {
+            let what = "belongs to a sort that is running".to_owned();
+            Err(SortError::Checkpoint { file: file.path().to_owned(), what }.into())
+        }
+        Err(error) if error.cause.kind() != std::io::ErrorKind::Unsupported => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// A name whose directory is missing is to be created, not found.

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use node::{DiskError, File, Node};
 use serde::{Deserialize, Serialize};
 
-use crate::manifest::{Manifest, Placed, is_part};
+use crate::manifest::{Manifest, Placed, is_name, is_part};
 use crate::temporary::PREFIX;
 use crate::text_file::{self, Entry, spelled};
 
@@ -82,7 +82,9 @@ pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> b
     };
     let Ok(Entry::Text(text)) = text_file::read_entry(node, journal).await else { return false };
     let Ok(entries) = serde_json::from_slice::<Entries>(&text) else { return false };
-    let is_whole = |(number, name): &Placed| *number < entries.directories.len() && is_part(name);
+    let is_whole = |(number, name): &Placed| {
+        *number < entries.directories.len() && is_name(name) && is_part(name)
+    };
     if entries.directories.is_empty() || !entries.files.iter().all(is_whole) {
         return false;
     }

@@ -1,16 +1,18 @@
 //! The set that a new one replaces: the access that the new one takes over, and the files that go.
 //!
-//! A manifest is a public text, which anybody may have put there. It is believed only if the caller alone can have written it,
-//! and even then only files go that have names of this program, in directories that the command line names.
+//! A manifest is a public text, which anybody may have put there. It is believed if the caller alone can have written it. The
+//! owner of a directory which no other user may write is believed as well, about that directory alone: they may remove
+//! any file there anyhow, and so root can replace a user's set. Even then only files go that have names of this
+//! program, in directories that the command line names.
 
 use std::path::{Path, PathBuf};
 
-use node::{Access, Node};
+use node::{Access, DiskError, FileKind, Node};
 use pipeline::Failure;
 
 use crate::manifest::{Manifest, Placed, is_name, is_part};
 use crate::report::Warning;
-use crate::text_file::OTHERS_WRITE;
+use crate::text_file::{self, Entry, OTHERS_WRITE};
 
 /// The access of a set.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +22,7 @@ pub(super) struct SetAccess {
 }
 
 impl SetAccess {
-    /// The access of the set whose manifest lies in a directory.
+    /// The access of the set whose manifest lies in a directory, if it is believed.
     ///
     /// # Errors
     /// When it cannot be read, or another text has its name.
@@ -28,15 +30,54 @@ impl SetAccess {
         let Some(manifest) = Manifest::read(node, home).await? else {
             return Ok(SetAccess::default());
         };
+        if Belief::of(node, home).await? == Belief::None {
+            return Ok(SetAccess::default());
+        }
         let own = node.access(&home.join(Manifest::NAME)).await.ok();
-        // Others who could write a manifest would decide which files are removed.
-        let own = own.map(|own| Access { mode: own.mode & !OTHERS_WRITE, ..own });
         let beside = |path: &&String| is_name(path) && is_part(path);
         let files = match manifest.files.iter().map(|file| &file.path).find(beside) {
-            Some(name) => node.access(&home.join(name)).await.ok(),
+            Some(name) => access_of_file(node, &home.join(name)).await,
             None => None,
         };
-        Ok(SetAccess { manifest: own, files: files.or(own) })
+        // Others who could write a manifest would decide which files are removed.
+        let safe = own.map(|own| Access { mode: own.mode & !OTHERS_WRITE, ..own });
+        Ok(SetAccess { manifest: safe, files: files.or(own) })
+    }
+}
+
+/// The access of a regular file.
+async fn access_of_file(node: &Node, path: &Path) -> Option<Access> {
+    let there = node.metadata(path).await.ok()?;
+    let is_file = there.kind == FileKind::Regular;
+    if is_file { node.access(path).await.ok() } else { None }
+}
+
+/// How far a manifest is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Belief {
+    /// Another user may have written it.
+    None,
+    /// The owner of its directory wrote it.
+    Directory,
+    /// The caller wrote it.
+    Whole,
+}
+
+impl Belief {
+    async fn of(node: &Node, home: &Path) -> Result<Belief, DiskError> {
+        let own = text_file::read_own(node, &home.join(Manifest::NAME)).await?;
+        if matches!(own, Entry::Text(_)) {
+            return Ok(Belief::Whole);
+        }
+        let manifest = node.access(&home.join(Manifest::NAME)).await;
+        let (Ok(manifest), Ok(directory)) = (manifest, node.access(home).await) else {
+            return Ok(Belief::None);
+        };
+        let is_shared = (manifest.mode | directory.mode) & OTHERS_WRITE != 0;
+        Ok(match manifest.owner == directory.owner && !is_shared {
+            true => Belief::Directory,
+            false => Belief::None,
+        })
     }
 }
 
@@ -58,9 +99,10 @@ impl OldSet {
         let Some(manifest) = Manifest::read(node, home).await? else {
             return Ok(OldSet { placed: Vec::new(), stays: None });
         };
-        let (placed, elsewhere) = match Manifest::read_own(node, home).await {
-            Ok(Some(own)) => own.placed(directories),
-            Ok(None) | Err(_) => (Vec::new(), manifest.files.len()),
+        let (placed, elsewhere) = match Belief::of(node, home).await? {
+            Belief::Whole => manifest.placed(directories),
+            Belief::Directory => manifest.placed(&directories[..1]),
+            Belief::None => (Vec::new(), manifest.files.len()),
         };
         let stays = Warning::OldSet { manifest: home.join(Manifest::NAME), count: elsewhere };
         Ok(OldSet { placed, stays: (elsewhere > 0).then_some(stays) })

@@ -312,7 +312,8 @@ impl OutputSet {
         let unseen = |error: DiskError| (Failure::from(error), false);
         for part in self.parts() {
             let name = self.directories[part.directory].path.join(&part.name);
-            take_over(node, &part.temporary.file, self.access.files).await.map_err(unseen)?;
+            let taken = take_over(node, &part.temporary.file, self.access.files).await;
+            taken.map_err(|error| unseen(self.named(error)))?;
             node.rename(&part.temporary.path, &name).await.map_err(unseen)?;
         }
         let (home, path) = (&self.home().path, self.manifest_path());
