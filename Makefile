@@ -66,8 +66,9 @@ ATTACK = $(CARGO) run --release --locked --quiet --package gristmill-hostile -- 
 figures: build
 	$(BINARY) lab report --full --results target/figures -o target/report.html
 
-# Which changes of the code no test notices: a drawn part of each crate's, an hour or two (mutants/run.sh says how to run
-# all of a crate). Installs cargo-mutants where it is missing.
+# Lists changes of the code that no test notices. It tries a drawn part of each crate's changes, for
+# an hour or two (mutants/run.sh says how to try all of a crate). Installs cargo-mutants where it is
+# missing.
 mutants:
 	sh mutants/run.sh
 

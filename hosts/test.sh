@@ -14,8 +14,9 @@ need bash "hosts.sh need"
 cp "$hosts" "$place/hosts.sh"
 hosts="$place/hosts.sh"
 run() { timeout 60 "$hosts" run "$@"; }
-# A connection to a port at which nobody listens is refused by a host that is there: that is an answer. Where no frame
-# comes through, there is none within two seconds. `ping` is not installed everywhere, bash is.
+# A host that is there refuses a connection to a port without a listener: that is an answer. Where
+# no frame comes through, there is no answer within two seconds. `ping` is not installed everywhere,
+# bash is.
 answers() {
     # shellcheck disable=SC2016
     said=$(run "$1" timeout 2 env LC_ALL=C bash -c 'exec 3<>"/dev/tcp/$1/9"' - "$2" 2>&1) && return

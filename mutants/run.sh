@@ -4,7 +4,7 @@
 #
 #   mutants/run.sh [CRATE...]      record kernel node pipeline node-real sort; all of them by default
 #   PARTS=1 mutants/run.sh record  every mutant of the crate; by default one of PARTS=8, drawn by SEED=0
-#   MINUTES=60                     the most minutes for each crate (default 20); what was not run by then is left out
+#   MINUTES=60                     the most minutes for each crate (default 20); mutants not run by then are left out
 #   FILES='a.rs b/*.rs'            only these files, as globs of whole paths, e.g. 'crates/record/src/ascii.rs'
 #   ONLY='in Field::'              only mutants whose names (cargo mutants --list) match this regular expression
 #   TESTS='--lib'                  only these of the tests, as cargo test takes them: a first look that is quick
@@ -24,11 +24,12 @@ results=$PWD/target/mutation
 tree=$results/tree
 export CARGO_TARGET_DIR="$tree/target"
 
-# A mutant may ask for any amount of memory: of so much address space (16 GiB, in KiB) it gets none.
+# A mutant may ask for any amount of memory. Beyond 16 GiB of address space (here in KiB) it gets
+# none.
 ulimit -v $((16 << 20))
 
-# The tests that judge a crate, as cargo test takes them: its own that take seconds. Of `node` every backend's suite is
-# one.
+# The tests that judge a crate, as cargo test takes them: its own tests that take seconds. For
+# `node` they include the suite of every backend.
 tests_of() {
     case $1 in
     record) echo "--lib --test=format --test=gensort --test=order --test=validate" ;;
@@ -47,8 +48,8 @@ tests_of() {
     esac
 }
 
-# Those of them that take long and say little. Of the kit of `kernel` the long inputs are left to the sorts that have
-# code of their own for them.
+# Tests among them that take long and say little. The kit of `kernel` leaves long inputs to the
+# sorts that have code of their own for them.
 skipped_of() {
     case $1 in
     kernel) echo "streamed five_threads one_of_one mergesort::long radix::long flag::long" ;;
@@ -62,8 +63,8 @@ install_if_missing() {
     fi
 }
 
-# Makes the copy equal to this tree. Only what differs is written, with a new time: an old one would let cargo
-# take the build of a mutant for the build of its source.
+# Makes the copy equal to this tree. Only files that differ are written, and get a new time: an old
+# time would let cargo take the build of a mutant for the build of its source.
 copy_tree() {
     mkdir -p "$tree"
     git ls-files --cached --others --exclude-standard | while read -r file; do

@@ -18,7 +18,8 @@ use crate::gensort::split_options;
 use crate::size::threads;
 use crate::{machine, progress, say};
 
-/// Summaries of hundreds of thousands of parts. They may come through a pipe, whose end nobody promises.
+/// The summaries of hundreds of thousands of parts fit. They may come through a pipe, and a pipe
+/// need not end.
 const MOST_SUMMARIES_BYTES: u64 = 64 << 20;
 
 /// Check that records are in order: the checks and lines of valsort 1.5.

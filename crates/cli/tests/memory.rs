@@ -39,8 +39,9 @@ fn the_least_memory_is_enough_and_is_kept() {
     assert_eq!(place.run(&format!("{sort} -S {}M", least - 1)).code, 2);
 }
 
-/// A few very large records: the least that is asked for is enough, and little more than what is resident then. Once
-/// two records of 100 MB asked for 3.7 GB, of which 0.8 were resident.
+/// For a few very large records the least memory that a plan asks for is enough, and little more
+/// than the sort then has resident. Once two records of 100 MB asked for 3.7 GB, and 0.8 GB were
+/// resident.
 #[test]
 fn the_least_memory_for_large_records_is_nearly_resident() {
     const LARGE_BYTES: usize = 4_000_000;
@@ -58,7 +59,7 @@ fn the_least_memory_for_large_records_is_nearly_resident() {
             assert!(4 * least <= 5 * resident, "{here}");
             assert!(resident <= least + PROGRAM_BYTES, "{here}");
         }
-        // So it is of a pipe, but how many records that gives nobody knows before.
+        // The same holds for a pipe, but the number of its records is not known beforehand.
         let sort = format!("sort --format fixed:{LARGE_BYTES} -o out");
         let least = least_memory_mib(&place, &sort);
         place.feed(&format!("{sort} -S {least}M"), &place.read("in")).succeeded();

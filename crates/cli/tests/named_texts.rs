@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use common::{Place, Ran};
 use rustix::fs::{CWD, Mode, mkfifoat};
 
-/// A command that reads so long reads for ever.
+/// A command that takes longer than this is taken to read without end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What reads a text by its name.
+/// Commands that read a text, whose name follows as the last argument.
 const READERS: [&str; 2] = ["sim merge-min --cores 4 --machine", "lab run"];
 
 /// Runs a command that might read without end: it ends by itself, within some memory.

@@ -19,7 +19,8 @@ const OLD: &[u8] = b"the old output";
 const PLAIN: &str = "sort --format gensort in -o out";
 const SET: &str = "sort --format gensort in -o set/";
 
-/// 25 MB, of which a sort holds less than a half: a checkpoint of each kind, and some groups of partitions.
+/// 25 MB. A sort holds less than half of them in memory, so it writes a checkpoint of each kind and
+/// has some groups of partitions.
 const RECORDS: u64 = 250_000;
 
 /// More, for several epochs.
@@ -69,7 +70,8 @@ fn check_names(calls: &[Call]) -> Vec<(PathBuf, usize)> {
         assert!(last < rename.began, "{draft:?} is changed while it gets its name");
         let is_durable = is_synced(calls, draft, last, rename.began);
         assert!(is_durable, "{name:?} has its name before its data are durable");
-        // The file is changed under its new name, another gets its name, or what was kept until now is given up.
+        // A call relies on the name if it changes the file under that name, gives another file its
+        // name, or gives up data that were kept until then.
         let relies = |call: &&Call| {
             call.is_rename()
                 || call.name.starts_with("unlink")
@@ -175,12 +177,12 @@ struct Failing {
     /// The variable that loads the library.
     preload: String,
     sort: &'static str,
-    /// What is there before each.
+    /// The files before each sort, and their content.
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl Failing {
-    /// Nothing where there is no compiler.
+    /// Gives nothing where there is no compiler.
     fn new(place: Place, sort: &'static str) -> Option<Failing> {
         place.write("chance.c", CHANCE);
         let library = place.path("chance.so");
@@ -218,8 +220,8 @@ impl Failing {
         traced(&directory, &options, &self.place.command(self.sort))
     }
 
-    /// Lets each sync of the sort fail in turn, and looks at what is left then: `judge` is told whether the sync is
-    /// the last one of all.
+    /// Lets each sync of the sort fail in turn, and lets `judge` look at the files that are left.
+    /// `judge` is told whether the sync is the last one of all.
     fn each(&self, judge: impl Fn(&Place, bool)) {
         let whole = self.run(None);
         assert!(whole.status.success(), "{}", whole.err);
@@ -234,8 +236,8 @@ impl Failing {
             let nth = times.entry(path).or_default();
             *nth += 1;
             let failed = self.run(Some((path, *nth)));
-            // The tracer counts by threads. One thread syncs directories, but several sync files: of a file that is
-            // synced again and again, a later sync need not be met.
+            // The tracer counts by threads. One thread syncs directories, but several threads sync
+            // files. If a file is synced again and again, the tracer need not meet a later sync.
             let is_met = failed.calls.iter().any(|call| call.is_injected);
             let must_be_met = *nth == 1 || path.is_dir();
             assert!(is_met || !must_be_met, "sync {nth} of {path:?} was not met: {}", failed.err);
@@ -325,7 +327,8 @@ fn each_failed_sync_of_a_sort_with_checkpoints_leaves_the_old_output() {
     failing.each(|place, is_last| {
         assert!(place.read("out") == if is_last { &new[..] } else { OLD });
     });
-    // Whatever failed last, the same command completes what is there.
+    // The last run failed at some sync; the same command completes the sort from the files that are
+    // left.
     failing.place.run(RESUMED).succeeded();
     assert!(failing.place.read("out") == new);
 }

@@ -72,7 +72,7 @@ fn valsort_reads_a_file_without_a_length() {
     assert_eq!((ran.code, ran.err.trim_end()), (1, "partial record found at end"));
 }
 
-/// What is read front to back only cannot be divided, nor read again.
+/// An input that can only be read front to back cannot be divided or read again.
 #[test]
 fn it_is_refused_where_pipes_are() {
     if content().is_none() {

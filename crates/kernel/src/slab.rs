@@ -197,8 +197,8 @@ mod tests {
         line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() << 10
     }
 
-    /// Neither the slab nor what was mapped to align it is kept. Other threads of the test may map a
-    /// few gigabytes meanwhile; ten thousand slabs that are kept would be twenty.
+    /// Neither the slab nor the memory that was mapped to align it is kept. Other threads of the
+    /// test may map a few gigabytes meanwhile; ten thousand slabs that are kept would be twenty.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn a_dropped_slab_is_given_back() {

@@ -111,8 +111,8 @@ mod tests {
         }
     }
 
-    /// Two records that differ at one byte, or nowhere, from each word to each: stretches and words
-    /// compared as memory say what word by word comparing says.
+    /// Two records differ at one byte, or nowhere. From each word to each, comparing stretches and
+    /// words as memory finds the same word as comparing word by word.
     #[test]
     fn differences_are_found_in_the_same_word_either_way() {
         for record_bytes in [1, 7, 8, 9, 60, STRETCH, 2 * STRETCH + 13] {

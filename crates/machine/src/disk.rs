@@ -157,7 +157,7 @@ impl MemoryDisks {
         self.add(path, FileKind::Sequential, Content::new(bytes, 0));
     }
 
-    /// Gives the file away: what it holds is another user's from now on.
+    /// Gives the file away: from now on it belongs to another user.
     ///
     /// # Panics
     /// When there is no such file.

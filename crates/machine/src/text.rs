@@ -37,7 +37,7 @@ pub fn read_bytes(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
 
 fn up_to(reader: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // A file may have grown, and one of /proc does not tell its length: what is read counts.
+    // A file may have grown, and a file of /proc does not tell its length, so the bytes read count.
     reader.take(most_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most_bytes {
         let most = most_bytes >> 20;

@@ -77,8 +77,9 @@ fn serve(shared: &Shared) {
     loop {
         if let Some(job) = state.jobs.pop_front() {
             drop(state);
-            // A panic has been told, and has broken the ticket of whoever waits for this job: that task panics in
-            // turn. The thread lives on, because it counts as one of those that serve the other requests.
+            // The panic has been reported, and has broken the ticket of the task that waits for
+            // this job, so that task panics in turn. The thread lives on, because it must serve the
+            // other requests.
             let _ = catch_unwind(AssertUnwindSafe(job));
             state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         } else if state.closed {

@@ -1,5 +1,5 @@
-//! A panic on a thread that serves disk requests ends like any other: whoever waits for the answer panics in turn,
-//! and the thread goes on to serve the others.
+//! A panic on a thread that serves disk requests ends like any other panic: the task that waits for
+//! the answer panics in turn, and the thread continues to serve the other requests.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -9,7 +9,7 @@ use node::backend::ticket;
 use node::{Buffer, Memory, Open, Panic, catch};
 use node_real::Cluster;
 
-/// A test that waits so long hangs.
+/// A test that waits longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// More than there are threads that serve disk requests.
@@ -28,7 +28,7 @@ impl Memory for Broken {
     }
 }
 
-/// What `run` gives, if it ends.
+/// Gives the result of `run`, or fails the test if `run` does not end.
 fn within_patience<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || drop(tell.send(run())));
@@ -59,7 +59,7 @@ fn a_panic_on_an_io_thread_reaches_the_task_that_waits() {
     assert_eq!(ends, [vec![Err(Panic(said)); REQUESTS]]);
 }
 
-/// Simulated kills drop tasks with the answers that they owe: nobody must notice.
+/// A simulated kill drops tasks with the answers that they owe, and no other task may notice.
 #[test]
 fn an_answer_that_is_dropped_without_a_panic_stays_silent() {
     let is_done = within_patience(|| {

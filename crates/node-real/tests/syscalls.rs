@@ -1,5 +1,5 @@
-//! The system calls of a real node as it makes them: order, repetition after a signal, errors, and what is done
-//! when the system does less than it was asked for.
+//! The system calls of a real node: their order, their repetition after a signal, their errors, and
+//! the calls that follow when the system does less than it was asked for.
 //!
 //! A tracer runs this program again with one test alone, the scene, and lets some of its calls fail.
 
@@ -22,7 +22,7 @@ const PLACE: &str = "GRISTMILL_SCENE";
 const OFFSET: u64 = 4096;
 const BYTES: usize = 8192;
 
-/// The scene's steps, each of which succeeds if nothing is injected.
+/// The scene's steps. Each step succeeds if nothing is injected.
 const STEPS: [&str; 10] =
     ["create", "lock", "reserve", "write", "read", "truncate", "mode", "release", "sync", "rename"];
 
@@ -234,7 +234,7 @@ fn a_short_write_continues_where_it_ended() {
     if is_skipped() {
         return;
     }
-    // The tracer says that so many bytes were written, and writes none.
+    // The tracer reports that 100 bytes were written, and writes none.
     let played = Played::with(Some(("draft", "pwritev:retval=100:when=1")));
     assert_eq!(played.failed(), [""; 0], "{}", played.said);
     let offsets: Vec<&str> =

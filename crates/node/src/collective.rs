@@ -238,7 +238,7 @@ mod tests {
         assert!(arriving.is_whole() && arriving.string().is_empty());
     }
 
-    /// Whatever does not fit to what came before is refused, and changes nothing.
+    /// A piece that does not fit the earlier pieces is refused, and changes nothing.
     #[test]
     fn a_piece_that_does_not_fit_is_told() {
         let bytes = vec![7; PIECE_BYTES];

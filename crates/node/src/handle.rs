@@ -150,7 +150,7 @@ impl Node {
         File::new(handle, path).map_err(failed)
     }
 
-    /// Who may do what with the file at a path, links followed.
+    /// The owner, group and permissions of the file at a path, links followed.
     ///
     /// # Errors
     /// When the path leads to nothing, or cannot be looked at.
@@ -171,7 +171,8 @@ impl Node {
     /// Replaces `to` by `from` in one step; durable when it returns.
     ///
     /// # Errors
-    /// The name may be there all the same, and not be durable: look who has it.
+    /// After an error `to` may still name the new file without being durable: check which file has
+    /// the name.
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         self.reach().await;
         self.disks().rename(from, to).map_err(|error| match error {

@@ -19,7 +19,8 @@ pub struct Ticket<T> {
 /// The duty to give one answer; a backend holds it.
 ///
 /// A panic that drops it breaks the ticket, so that the waiting task panics too and does not wait for ever.
-/// Dropped otherwise it stays silent: a simulated kill drops tasks with all they hold, and nobody must notice.
+/// A completer that is dropped otherwise stays silent: a simulated kill drops tasks with all that
+/// they hold, and no other task may notice.
 #[derive(Debug)]
 pub struct Completer<T> {
     shared: Arc<Guarded<Option<Answer<T>>>>,
@@ -28,7 +29,7 @@ pub struct Completer<T> {
 #[derive(Debug)]
 enum Answer<T> {
     Given(T),
-    /// Whoever had to give it panicked.
+    /// The thread that had to give the answer panicked.
     Broken,
 }
 
@@ -42,7 +43,7 @@ impl<T> Ticket<T> {
     /// The answer, waiting for it.
     ///
     /// # Panics
-    /// When whoever had to give the answer panicked.
+    /// When the thread that had to give the answer panicked.
     pub async fn wait(self, node: &Node) -> T {
         match self.shared.wait_for(node, Option::take).await {
             Answer::Given(answer) => answer,

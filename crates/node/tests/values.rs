@@ -1,4 +1,4 @@
-//! What needs no backend: buffers, words, errors, moments, random streams.
+//! Tests of values that need no backend: buffers, words, errors, moments, random streams.
 
 use std::error::Error;
 use std::io;
@@ -11,7 +11,7 @@ use node::{
     Port, Random, Rank, Standard, Time, Undelivered, Words,
 };
 
-/// What a piece of code panics with.
+/// The text of the panic that `code` ends with.
 fn panic_of(code: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(code)).expect_err("it panics");
     let text = panic.downcast_ref::<String>().cloned();
@@ -122,7 +122,7 @@ fn an_address_is_no_group() {
     assert_eq!(MESSAGE_WORDS * 8, MESSAGE_BYTES);
 }
 
-/// A seed of a published run stays what it was: these are its first numbers.
+/// The seed of a published run must give the same numbers for ever: these are its first ones.
 #[test]
 fn streams_of_a_seed_are_fixed() {
     let first = |seed, stream| Random::stream(seed, stream).next_u64();

@@ -8,7 +8,7 @@ use node::{Buffer, Memory, Open, Pool};
 use node_real::Cluster;
 use pipeline::{Control, Failure, Pipeline};
 
-/// A test that waits so long hangs.
+/// A test that waits longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Memory that cannot be written to.

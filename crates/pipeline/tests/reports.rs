@@ -1,4 +1,4 @@
-//! The figures of stages, and what a run tells of itself to whoever watches it.
+//! The figures of stages, and the reports that a run gives to its watcher.
 
 use std::io;
 use std::path::Path;
@@ -166,7 +166,7 @@ fn the_first_failure_is_kept_and_told_once() {
     assert!(control.take_failure().is_none() && control.is_ending());
 }
 
-/// What the run owns is closed by a failure, also one that came before.
+/// A failure closes everything that the run owns, even what the run comes to own after the failure.
 #[test]
 fn a_failure_closes_all_that_the_run_owns() {
     let ends = on_a_node(async |node: Node| {
@@ -189,7 +189,7 @@ fn a_failure_closes_all_that_the_run_owns() {
     assert_eq!(ends, (true, vec![true; 3]));
 }
 
-/// A run that was stopped before its stages ended well has no report, though nobody failed in it.
+/// A run that was stopped before its stages ended well has no report, although no stage failed.
 #[test]
 fn a_run_that_ends_has_no_report() {
     let (first, second) = on_a_node(async |node: Node| {

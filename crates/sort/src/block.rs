@@ -67,8 +67,8 @@ pub(crate) const MARK_BYTES: usize = 12;
 /// The end of a chunk in a spill file: its records, its marks, and a checksum of all before.
 pub(crate) const FOOTER_BYTES: usize = 12;
 
-/// Where a chunk belongs, as a number that is part of its checksum: a chunk that a disk gives from another place
-/// is not what was asked for. It takes no room in the chunk.
+/// The place where a chunk belongs, as a number that is part of the chunk's checksum. So a chunk
+/// that a disk reads from another place is found out. The stamp takes no room in the chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(pub u32);
 

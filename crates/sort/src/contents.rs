@@ -60,7 +60,8 @@ pub trait Contents: Send + Sync + 'static {
     fn stamp(&self, sealed: &mut Buffer, place: Stamp);
 
     /// Opens what was read from a spill file: its records, `share` of them if nothing says how many, and
-    /// its marks. Nothing if it is not what was sealed, and stamped with this place.
+    /// its marks. Gives nothing if the chunk differs from the one that was sealed and stamped with
+    /// this place.
     fn unseal(&self, buffer: &Buffer, share: u32, place: Stamp) -> Option<(u32, Vec<Mark>)>;
 
     /// Finds the sorted order of a bucket; it stays in the workspace.

@@ -303,7 +303,7 @@ impl SortError {
         }
     }
 
-    /// Of two refusals of too little memory, the one that asks for less; else this one.
+    /// If both errors refuse too little memory, the one that asks for less; else this one.
     pub(crate) fn or_less(self, other: SortError) -> SortError {
         let needed = |error: &SortError| match error {
             SortError::TooLittleMemory { needed, .. } => Some(*needed),
@@ -355,7 +355,7 @@ impl From<SortError> for Failure {
 fn amount(bytes: u64) -> String {
     let (mut number, mut unit) = (bytes as f64, None);
     for next in ["KB", "MB", "GB", "TB", "PB", "EB"] {
-        // What would be written as 1000.0 is 1.0 of the next unit.
+        // A number that would round to 1000.0 is written as 1.0 of the next unit.
         if number < 999.95 {
             break;
         }

@@ -203,7 +203,7 @@ impl Plan {
         Err(SortError::TooLittleMemory { bytes, needed, limit, passes: "one pass" })
     }
 
-    /// With all the chunks that fit in so much more memory, if the input is a pipe.
+    /// Adds all the chunks that fit in `free` more bytes, if the input is a pipe.
     fn filled_by_pipe(mut self, free: u64) -> Plan {
         if self.input_bytes.is_none() {
             self.chunks += (free / self.pipe_chunk_bytes()) as usize;

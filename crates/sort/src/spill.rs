@@ -58,15 +58,16 @@ pub(crate) struct Extent {
     pub bytes: u64,
 }
 
-/// The stamps of a file's chunks: of its name, which no other spill file has, and of the offset. Whoever resumes a
-/// sort finds its files under the same names.
+/// The stamps of a file's chunks. A stamp is made of the file's name, which no other spill file
+/// has, and of the offset. A resumed sort finds its files under the same names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamps {
     file: u32,
 }
 
 impl Stamps {
-    /// That of the chunk which begins there: within 16 TiB of a file no two are equal.
+    /// The stamp of the chunk that begins at `offset`. Within 16 TiB of a file no two stamps are
+    /// equal.
     pub(crate) fn at(self, offset: u64) -> Stamp {
         let block = offset / BLOCK_BYTES;
         Stamp(self.file ^ block as u32 ^ (block >> 32) as u32)
@@ -274,7 +275,7 @@ impl Spill {
         self.shared.look(|state| state.files[extent.file].file.clone())
     }
 
-    /// What stamps the chunks of an extent.
+    /// The stamps for the chunks of an extent.
     pub(crate) fn stamps(&self, extent: Extent) -> Stamps {
         self.shared.look(|state| {
             let name = state.files[extent.file].path.file_name().unwrap_or_default();

@@ -124,7 +124,7 @@ fn is_kept(path: &Path) -> bool {
     path.to_string_lossy().contains("spill-")
 }
 
-/// The disk exchanges two chunks while nobody runs: whoever resumes the sort reads them again.
+/// The disk exchanges two chunks while no sort runs, and the resumed sort reads them again.
 #[test]
 fn chunks_that_were_exchanged_before_a_sort_is_resumed_are_found() {
     let records = draw(Pattern::Uniform, 8, 2000, 100);

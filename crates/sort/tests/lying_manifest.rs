@@ -1,5 +1,5 @@
-//! Manifests that somebody has altered: a set is sorted whole or refused in one line, and `valsort` finds what
-//! the sort refuses.
+//! Manifests that somebody has altered. A set is sorted whole or refused in one line, and `valsort`
+//! finds the faults that the sort refuses.
 
 mod common;
 

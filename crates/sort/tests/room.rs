@@ -15,14 +15,15 @@ fn driver() -> Driver {
         let disk = Path::new(directories[0]);
         driver.disks(0).mount(disk, DiskModel::default());
         directories.iter().for_each(|path| driver.disks(0).put_directory(Path::new(path)));
-        // What is taken already is not free.
+        // Bytes that are already taken are not free.
         driver.disks(0).put(&disk.join("file"), vec![7; 30]);
         driver.disks(0).set_capacity_of(disk, free + 30);
     }
     driver
 }
 
-/// What the check says of an output and spill files of so many bytes: nothing, or what is needed and what is free.
+/// Checks the room for an output and spill files of these sizes. If there is too little, gives the
+/// bytes that are needed and the bytes that are free.
 fn refused_on(
     driver: &Driver,
     (outputs, output_bytes): (&[&str], u64),
@@ -80,7 +81,7 @@ fn spill_must_fit_on_the_temporary_disks() {
     assert_eq!(refused((&["/a"], 10), (&["/b", "/c"], 570)), None);
     // Two directories of one disk have its room once.
     assert_eq!(refused((&["/a"], 10), (&["/b", "/b/other"], 501)), Some((501, 500)));
-    // What is spilled does not fit, whatever the output needs.
+    // The spill files alone do not fit, so the output's bytes do not matter.
     assert_eq!(refused((&["/b"], 10), (&["/b"], 501)), Some((501, 500)));
 }
 
@@ -102,7 +103,7 @@ fn sums_do_not_overflow() {
     assert_eq!(refused_on(&endless, (&["/x"], 1), (&["/x", "/y"], u64::MAX)), None);
 }
 
-/// Directories whose disk cannot be told are on one, so what they have is not counted twice.
+/// Directories whose disks cannot be told count as one disk, so free bytes are not counted twice.
 #[test]
 fn unknown_disks_are_one() {
     let driver = Driver::new(1, 1);

@@ -22,7 +22,8 @@ pub const RECORD_BYTES: usize = 100;
 /// What a shell adds to the number of the signal that ended a process.
 const SIGNAL_CODE: i32 = 128;
 
-/// The user who owns nothing: permissions and limits hold for it, as they do not for root.
+/// The number of a user who owns nothing. Permissions and limits bind this user; they do not bind
+/// root.
 const NOBODY: u32 = 65534;
 
 /// A directory on the build's disk, gone with the test; commands run inside it.
@@ -45,8 +46,8 @@ impl Place {
         Place { directory: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap(), copy: None }
     }
 
-    /// A place with so many records whose commands do not run as root: where root runs the tests, they run as
-    /// nobody, below the directory for temporary files.
+    /// A place with `records` gensort records, whose commands do not run as root. Where root runs
+    /// the tests, the commands run as the user `NOBODY`, below the directory for temporary files.
     pub fn without_privilege(records: u64) -> Place {
         if !rustix::process::geteuid().is_root() {
             return Place::with_records(records);

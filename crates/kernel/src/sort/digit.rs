@@ -141,7 +141,7 @@ mod tests {
         let ends = entries((0..1024).map(|number| if number % 16 == 0 { 0 } else { u64::MAX }));
         assert_eq!(sampled(&ends), (0, u64::MAX, false));
         let between = entries((0..1024).map(|number| u64::from(number % 8 != 0)));
-        assert_eq!(sampled(&between), (0, 0, false), "what lies between is not seen");
+        assert_eq!(sampled(&between), (0, 0, false), "keys between samples are not seen");
     }
 
     #[test]
@@ -163,7 +163,8 @@ mod tests {
         assert_eq!([0, 999, 1256, u64::MAX].map(|prefix| digit.of(prefix)), [0, 0, 15, 15]);
     }
 
-    /// What a bin may hold is known of bins inside of a guess, and of all where nothing was guessed.
+    /// The bounds of every bin are known if the range was not guessed. If it was, those of the
+    /// first and the last bin are unknown.
     #[test]
     fn a_bin_knows_its_bounds() {
         let of = |inside, bin| Digit::new(bounds(1000, 1255, inside), 4).bounds_of(bin).map(parts);

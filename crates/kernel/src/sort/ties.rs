@@ -69,7 +69,7 @@ fn prefetch_ahead(range: &[Entry], number: usize, words: &impl Words, depth: u32
 mod tests {
     use super::*;
 
-    /// Rows of so many words, of which one row has another word at `differs`.
+    /// Rows of `words` words each. They are equal, but row 2 has another word at `differs`.
     struct Rows {
         words: u32,
         differs: u32,
@@ -85,7 +85,8 @@ mod tests {
         }
     }
 
-    /// The very word, and no word in which all agree: loading that would be in vain.
+    /// The search returns exactly the word that differs. Loading a word in which all rows agree
+    /// would be in vain.
     #[test]
     fn the_first_word_in_which_rows_differ_is_found() {
         let entries: Vec<Entry> = (0..4).map(|row| Entry { prefix: 0, row }).collect();

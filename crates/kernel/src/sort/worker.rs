@@ -298,7 +298,7 @@ mod tests {
         assert!(!lopsided(1, 100) && lopsided(100, 100));
     }
 
-    /// Which bounds are exact shows in what they are sure of: one value only.
+    /// All entries have one prefix. Only exact bounds are sure that there is a single value.
     #[test]
     fn bounds_of_long_ranges_are_guessed() {
         let task = Task::whole(SAMPLED);
@@ -306,7 +306,7 @@ mod tests {
         assert!(first_bounds(&task, &range[1..]).single(), "a short range is looked at");
         assert!(!first_bounds(&task, &range).single(), "a long one is guessed");
         let known = Task { bounds: Some(Bounds::exact(&range)), ..task };
-        assert!(first_bounds(&known, &range).single(), "what is known is not guessed");
+        assert!(first_bounds(&known, &range).single(), "known bounds are not guessed");
     }
 
     #[test]

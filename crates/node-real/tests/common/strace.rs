@@ -1,5 +1,5 @@
-//! System calls as a process makes them: a command run under `strace`, which may also let calls fail, and what it
-//! wrote down.
+//! The system calls of a process. Runs a command under `strace`, which may also let calls fail, and
+//! reads the trace.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A traced command that takes so long hangs.
+/// A traced command that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The calls that the tests look at.
@@ -65,14 +65,14 @@ impl Call {
     }
 }
 
-/// What was traced.
+/// The end of a traced command, its calls, and its standard error.
 pub struct Traced {
     pub status: ExitStatus,
     pub calls: Vec<Call>,
     pub err: String,
 }
 
-/// Why nothing can be traced here, if so.
+/// The reason why nothing can be traced here, if there is one.
 pub fn missing() -> Option<&'static str> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-y", "--seccomp-bpf", "-o", "/dev/null"]);
@@ -132,7 +132,7 @@ fn parse(text: &str, directory: &Path) -> Vec<Call> {
             open.push((thread, line, begun.to_owned()));
         } else if let Some((_, rest)) = said.split_once(" resumed>") {
             let at = open.iter().position(|(other, ..)| *other == thread);
-            let (_, began, begun) = open.remove(at.expect("what resumes has begun"));
+            let (_, began, begun) = open.remove(at.expect("a resumed call has begun"));
             calls.extend(call(&format!("{begun}{rest}"), began, line, directory));
         } else {
             calls.extend(call(said, line, line, directory));

@@ -89,8 +89,8 @@ pub fn files_of_others_are_joined(harness: &impl Harness) {
     });
 }
 
-/// A caller's own file and a regular one are opened to be read; a pipe is refused without being waited for, and so is what
-/// is missing.
+/// A caller's own file and a regular file are opened to be read. A pipe is refused without a wait
+/// for its writer, and a missing file is refused.
 pub fn only_regular_files_are_believed(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");

@@ -119,7 +119,7 @@ mod tests {
         Window::between(&from, &to)
     }
 
-    /// A span of so many units and seconds.
+    /// A span with `units` units in `seconds` seconds.
     fn span(units: u64, seconds: f64) -> Span {
         window(vec![done(0, [0; 3])], vec![done(units, [0; 3])], seconds).spans[0]
     }

@@ -148,7 +148,8 @@ impl Plan {
     /// those of whole files in each directory.
     fn edges(&self) -> usize {
         if self.tight && self.outputs == 1 && self.sorters == 1 {
-            // Buckets end in their order. What the sorter keeps of the only one is what waits.
+            // Buckets end in their order. If there is only one, no records wait but those that the
+            // sorter keeps.
             return if self.is_one_partition() { 0 } else { 2 };
         }
         let waiting = 2 * self.sorters + 1 + 2 * self.outputs;
@@ -233,7 +234,7 @@ mod tests {
         depth: 2,
     };
 
-    /// What it needs by that name.
+    /// The bytes that the plan needs under that name.
     fn need(plan: &Plan, name: &str) -> u64 {
         plan.needs().iter().find(|need| need.name == name).expect(name).bytes
     }
@@ -287,7 +288,8 @@ mod tests {
         assert_eq!(need(&Plan { stable: true, ..plan }, "input positions"), 200 * 5 * 16);
     }
 
-    /// The sample takes what is the chunks' later, so only what is more than these counts.
+    /// The sample uses memory that the chunks take later, so only the part beyond the chunks
+    /// counts.
     #[test]
     fn a_sample_needs_what_the_chunks_leave() {
         assert_eq!(need(&PLAN, "sample"), 2 * 8 * 100);

@@ -92,7 +92,7 @@ fn more_memory_never_makes_a_sort_spill_more_often() {
     assert!(of(7).divides_again() && of(9).divides_again() && !of(12).divides_again());
 }
 
-/// The least that some plan of few large records is refused with.
+/// The least memory that the refusal of a plan for few large records names.
 fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, SortError>) -> u64 {
     let with = |memory_bytes| plan(shape, &resources(memory_bytes), &Tuning::default());
     let refused = with(MIB).unwrap_err();
@@ -103,8 +103,8 @@ fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, So
     needed
 }
 
-/// What is touched: the records, two units of two records each, and the ends of what is sorted. Once three records
-/// of 10 MB asked for 180 MB in one pass and for 390 MB in two.
+/// A sort touches the records, two units of two records each, and the ends of sorted buckets or
+/// loads. Once three records of 10 MB asked for 180 MB in one pass and for 390 MB in two.
 #[test]
 fn a_few_large_records_need_little_more_than_is_touched() {
     for stable in [false, true] {

@@ -1,22 +1,25 @@
 //! Plans for a few very large records, where memory is too little for an ordinary plan.
 //!
-//! An ordinary plan keeps several requests of each disk in flight, and has a buffer for each of them. Of records of
-//! many MiB, each such buffer costs more than all else. So a tight plan has one worker of each stage, with one
-//! request in flight, and two buffers of units: one is filled and one is on its way.
+//! An ordinary plan keeps several requests of each disk in flight, and has a buffer for each of
+//! them. With records of many MiB, each such buffer costs more than all else. So a tight plan has
+//! one worker of each stage, with one request in flight, and two buffers of units: one is filled
+//! and one is on its way.
 //!
 //! ```text
-//! one pass, n records of b bytes     n b records | 4 b units | 3 b ends of what is sorted
+//! one pass, n records of b bytes     n b records | 4 b units | 3 b ends of sorted buckets
 //! ```
 //!
-//! Pools have the size that excludes deadlocks, but only what is touched takes memory. A pool gives out the buffer
-//! that came back last. So of an input of n records, n chunks are touched, whatever the size of the pool is.
+//! Pools have the size that excludes deadlocks, but only touched buffers take memory. A pool gives
+//! out the buffer that came back last. So a sort of n records touches n chunks, however large the
+//! pool is.
 
 use super::{Merging, Plan, SMALLEST_UNIT_BYTES, Shape};
 use crate::job::{Resources, Tuning};
 
 /// Buffers of units: one is read or filled, the other is distributed or written.
 ///
-/// No deadlock: whoever holds one of them waits for nothing that a holder of the other must do first.
+/// There is no deadlock: the holder of one buffer waits for nothing that the holder of the other
+/// must do first.
 pub(super) const TIGHT_UNITS: usize = 2;
 
 /// Ends of loads that wait for their neighbours to be sorted: two each of those being sorted, and of those
@@ -50,16 +53,16 @@ impl Plan {
         Some(bytes / self.record_bytes as u64)
     }
 
-    /// Chunks that take memory, of a pool of so many: a record lies in one of them.
+    /// How many chunks of a pool of `chunks` take memory. Each record lies in one chunk.
     pub(super) fn touched(&self, chunks: usize) -> u64 {
-        // What is partitioned again lies in two chunks for a while.
+        // A record that is partitioned again lies in two chunks for a while.
         let once = self.spilling.is_none() || self.is_one_partition();
         let most = self.counted().filter(|_| once).unwrap_or(u64::MAX);
         most.min(chunks as u64)
     }
 
-    /// The same of a merge: a record that stays in memory is gathered into one more chunk. And the ends of loads and
-    /// of the output that are kept.
+    /// The same for a merge, where a record that stays in memory is gathered into one more chunk;
+    /// and how many ends of loads and of the output are kept.
     pub(super) fn touched_by_merge(&self, merging: &Merging) -> (u64, u64) {
         let (loaded, written) = (self.chunks_loaded() as u64, self.chunks_written() as u64);
         match self.counted().filter(|_| merging.fits(self.units)) {
@@ -80,7 +83,8 @@ impl Plan {
     }
 }
 
-/// One worker of each stage, and one request of each in flight, where nobody insists on more.
+/// Sets one worker of each stage, and one request of each in flight, unless the tuning gives a
+/// number.
 pub(super) fn tight(tuning: &Tuning) -> Tuning {
     let one = |asked: Option<usize>| asked.or(Some(1));
     Tuning {

@@ -13,8 +13,8 @@ use crate::temporary::Temporary;
 use crate::text_file::others_write;
 
 impl Spill {
-    /// Makes the files at once, with names that begin so: they outlive the run. How many files each directory has, and
-    /// whether they can have holes.
+    /// Makes the files at once, with names that begin with `stem`: they outlive the run. Returns
+    /// how many files each directory has, and whether they can have holes.
     pub(crate) async fn keep(&self, node: &Node, stem: &str) -> Result<Kinds, Failure> {
         let how = kept(self.how);
         let (mut files, mut kinds) = (Vec::new(), Vec::new());
@@ -104,12 +104,12 @@ impl Spill {
 /// Of each directory: how many files it has, and whether they can have holes.
 pub(crate) type Kinds = Vec<(usize, bool)>;
 
-/// Whether a directory has so many files if they can have holes, or cannot.
+/// Whether a directory has the number of files that belongs to files with holes, or without.
 pub(crate) fn is_kind(&(count, holes): &(usize, bool)) -> bool {
     count == if holes { 1 } else { FILES_WITHOUT_HOLES }
 }
 
-/// The files that were made with names that begin so.
+/// The files that were made with names that begin with `stem`.
 pub(crate) fn kept_paths(directories: &[PathBuf], kinds: &Kinds, stem: &str) -> Vec<PathBuf> {
     let each = directories.iter().zip(kinds);
     let directories = each.flat_map(|(directory, &(count, _))| iter::repeat_n(directory, count));

@@ -286,14 +286,15 @@ mod tests {
         }
     }
 
-    /// Little files grow by the least step, large ones by a part of what they have, up to the most.
+    /// Little files grow by the least step. Large ones grow by a part of their length, up to the
+    /// largest step.
     #[test]
     fn a_step_grows_with_its_file() {
         const MIB: u64 = 1 << 20;
         for (begin, step) in [(0, 256 << 10), (128 * MIB, MIB), (1 << 40, 64 * MIB)] {
             let mut logs = Logs::new(&[(1, true)], 0);
             logs.begins_at(0, begin);
-            // The step is of what the file has when the run is in it.
+            // The step is a part of the file's length with the run in it.
             let end = begin + 4096;
             let range = reserve(&mut logs, 4096).unwrap();
             assert_eq!(range.start, begin, "{begin}");
@@ -333,7 +334,8 @@ mod tests {
         assert_eq!((full.offset, logs.spare()), (8192, vec![(0, 12_288), (2, 0)]));
     }
 
-    /// Where ranges give their space back, a file takes what is live; elsewhere all it ever had.
+    /// Where ranges give their space back, a file takes the space of its live ranges; elsewhere it
+    /// takes the space of all ranges that it ever had.
     #[test]
     fn what_is_taken_is_live_or_all_of_the_file() {
         for (holes, peak) in [(true, 4096 * 2), (false, 4096 * 3)] {
@@ -359,7 +361,7 @@ mod tests {
         assert_eq!((logs.written(), logs.live_bytes()), (vec![4096, 4096], 4096 * 2));
     }
 
-    /// The emptiest of the other directories gets what one has no room for.
+    /// A run that a directory has no room for goes to the emptiest of the other directories.
     #[test]
     fn a_new_generation_goes_to_new_files() {
         let mut logs = Logs::new(&[(1, true), (2, true)], 0);

@@ -48,7 +48,7 @@ impl Case {
         sorted(&self.parts.concat(), &self.order)
     }
 
-    /// The outputs of all ranges, one behind the other, wherever each is.
+    /// The outputs of all ranges, one behind the other, on any rank's disks.
     pub fn outputs(&self, driver: &Driver, ranks: u32) -> Option<Vec<u8>> {
         let find = |range| (0..ranks).find_map(|rank| driver.disks(rank).get(&output(range)));
         let ranges = 0..self.parts.len() as u32;
@@ -80,7 +80,7 @@ pub fn check(ends: Vec<Result<Report, Failure>>, what: &str) -> Vec<Report> {
     ends.into_iter().map(|end| end.unwrap_or_else(|failure| panic!("{what}: {failure}"))).collect()
 }
 
-/// The machine begins again with what is on its disks: rank `r` has those of `from[r]`.
+/// The machine begins again with the files on its disks: rank `r` has the disks of `from[r]`.
 pub fn again(driver: &Driver, seed: u64, from: &[Vec<u32>]) -> Driver {
     let next = Driver::new(seed, from.len() as u32);
     for (rank, all) in (0..).zip(from) {

@@ -184,7 +184,7 @@ fn a_stage_that_begins_is_not_parked() {
 
 // ---- each condition alone --------------------------------------------------------------------
 
-/// A stage that has done so many units of 1 MB, and was busy for that part of a second.
+/// A stage that has done `units` units of 1 MB, and was busy for the fraction `busy` of a second.
 fn done(units: u64, busy: f64) -> Done {
     let busy = (busy * 1000.0).round() as u64;
     let spent = Spent { busy, starved: 1000 - busy, blocked: 0 };
@@ -200,7 +200,7 @@ fn knobs(first: (usize, usize, usize), second: (usize, usize, usize)) -> [Knob; 
     [knob(0, first), knob(1, second)]
 }
 
-/// What is moved when two stages have done this since they began.
+/// The change that follows when two stages have done this since they began.
 fn moved(seconds: f64, stages: [Done; 2], knobs: &[Knob]) -> Option<Change> {
     let mut balance = Balance::default();
     let nothing = Done { units: 1, ..Done::default() };
@@ -253,11 +253,11 @@ fn workers_are_parked_after_a_second_and_down_to_what_is_used() {
     }
 }
 
-/// What a step has brought is held against what its measure may be wrong by: a unit at each end.
+/// The gain of a step is compared with the possible error of its measure: a unit at each end.
 #[test]
 fn a_trial_is_judged_by_more_than_its_error() {
-    // 40 units in the half second before, and then so many. A step beyond home must bring 5 %, one
-    // home may lose 40 %.
+    // The stage does 40 units in the half second before the step, and `after` units in the one
+    // after it. A step beyond home must bring 5 %; a step home may lose 40 %.
     let (beyond, home) = ((2, 2, 4), (1, 2, 2));
     for (first, after, expected) in [
         (beyond, 43, Some("no gain")),
