@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::{fmt, io};
 
-use crate::disk::{Access, Metadata, Open, Standard};
 use crate::message::{Inbox, Message};
+use crate::opening::{Access, Metadata, Open, Standard};
 use crate::ticket::Completer;
 use crate::{Address, Buffer, Group, Node, Port, Rank, Time, Words, Work};
 
@@ -147,7 +147,7 @@ pub trait Disks: Send + Sync + 'static {
     fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>>;
     /// What is known of a path, links followed.
     fn metadata(&self, path: &Path) -> io::Result<Metadata>;
-    /// Who may do what with the file at a path, links followed.
+    /// The access that the file at a path gives, links followed.
     fn access(&self, path: &Path) -> io::Result<Access>;
     /// The path with all links followed; its last part need not exist.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use crate::backend::{Backend, Disks, RenameError, Signal};
-use crate::disk::{Access, DiskError, File, KEEP_THE_NAME, Metadata, Open, Standard};
+use crate::disk::{DiskError, File, KEEP_THE_NAME};
+use crate::opening::{Access, Metadata, Open, Standard};
 use crate::ticket::{Ticket, ticket};
 use crate::{Buffer, Rank, Time, Work};
 

@@ -33,6 +33,7 @@ mod group;
 mod guarded;
 mod handle;
 mod message;
+mod opening;
 mod pool;
 mod posted;
 mod queue;
@@ -46,16 +47,14 @@ mod work;
 
 pub use buffer::{Buffer, Memory};
 pub use collective::Collective;
-pub use disk::{
-    Access, ChainTicket, DiskError, DiskTicket, File, FileKind, Metadata, NotBelieved, Open,
-    PERMISSION_BITS, Standard,
-};
+pub use disk::{ChainTicket, DiskError, DiskTicket, File};
 pub use group::Group;
 pub use guarded::{Close, Closed, Guarded};
 pub use handle::{Node, Panic, catch};
 pub use message::{
     Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, Message, MessagePort, Undelivered,
 };
+pub use opening::{Access, FileKind, Metadata, NotBelieved, Open, PERMISSION_BITS, Standard};
 pub use pool::Pool;
 pub use posted::Posted;
 pub use queue::Queue;

@@ -65,7 +65,7 @@ pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, Di
 pub(crate) async fn read_own(node: &Node, path: &Path) -> Result<Entry, DiskError> {
     let file = match node.open(path, Open::Own).await {
         Err(error) if is_missing(&error) => return Ok(Entry::Missing),
-        Err(error) => match NotBelieved::of(&error) {
+        Err(error) => match NotBelieved::of(&error.cause) {
             Some(NotBelieved(why)) => return Ok(Entry::Doubtful(why.clone())),
             None => return Err(error),
         },

@@ -294,7 +294,7 @@ impl OutputSet {
             Err((failure, false)) => (Err(failure), new),
         };
         for (directory, name) in gone {
-            // What cannot be removed is in no run's way.
+            // A file that cannot be removed is in no run's way.
             let _ = node.remove(&directories[directory].join(name)).await;
         }
         journal.end(node).await;
