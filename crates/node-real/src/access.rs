@@ -88,13 +88,8 @@ fn check_regular(there: &Stat) -> io::Result<()> {
 /// The access that a file gives. An access control list counts with its least: the copy that is made of it has no list.
 pub(crate) fn of(path: &Path) -> io::Result<Access> {
     let there = rustix::fs::stat(path)?;
-    let mut mode = there.st_mode & PERMISSION_BITS;
-    if let Some(list) = read_list(path) {
-        // With a list, the group's bits of the mode are the most that any entry grants.
-        mode &= !0o070 | list.group << 3;
-        // Users and groups by name become others, or members of the group.
-        mode &= !0o077 | list.named << 3 | list.named;
-    }
+    let mode = there.st_mode & PERMISSION_BITS;
+    let mode = read_list(path).map_or(mode, |list| list.least(mode));
     Ok(Access { owner: there.st_uid, group: there.st_gid, mode })
 }
 
@@ -106,19 +101,38 @@ struct List {
     named: u32,
 }
 
+impl List {
+    fn parse(bytes: &[u8]) -> Option<List> {
+        let mut list = List { group: 0o7, named: 0o7 };
+        for entry in bytes.get(ACL_HEADER_BYTES..)?.chunks_exact(ACL_ENTRY_BYTES) {
+            let [tag, rights] = [[entry[0], entry[1]], [entry[2], entry[3]]];
+            let rights = u32::from(u16::from_le_bytes(rights));
+            match u32::from(u16::from_le_bytes(tag)) {
+                ACL_GROUP => list.group &= rights,
+                ACL_NAMED_USER | ACL_NAMED_GROUP => list.named &= rights,
+                _ => {}
+            }
+        }
+        Some(list)
+    }
+
+    /// The permission bits of a file without the list, of one with it that shows these bits.
+    fn least(&self, mode: u32) -> u32 {
+        // With a list, the group's bits of the mode are the most that any entry grants. Users and groups by name become
+        // others, or members of the group.
+        mode & (0o700 | (self.group & self.named) << 3 | self.named)
+    }
+}
+
 fn read_list(path: &Path) -> Option<List> {
     let mut bytes = vec![0; LONGEST_ATTRIBUTE];
     let length = rustix::fs::getxattr(path, ACL, &mut bytes).ok()?;
-    let mut list = List { group: 0o7, named: 0o7 };
-    for entry in bytes[..length].get(ACL_HEADER_BYTES..)?.chunks_exact(ACL_ENTRY_BYTES) {
-        let word = |at| u32::from(u16::from_le_bytes([entry[at], entry[at + 1]]));
-        match word(0) {
-            ACL_GROUP => list.group &= word(2),
-            ACL_NAMED_USER | ACL_NAMED_GROUP => list.named &= word(2),
-            _ => {}
-        }
-    }
-    Some(list)
+    List::parse(&bytes[..length])
+}
+
+/// The permission bits with which members of another group get no more than others.
+fn of_another_group(mode: u32) -> u32 {
+    mode & (0o707 | (mode & 0o007) << 3)
 }
 
 /// Gives a file this access, as far as the caller may.
@@ -132,7 +146,7 @@ pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
         && retry_on_intr(|| rustix::fs::fchown(&fd, None, group)).is_err()
     {
         // The group's rights must not become those of another group.
-        mode &= !0o070 | (mode & 0o007) << 3;
+        mode = of_another_group(mode);
     }
     retry_on_intr(|| rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)))?;
     if there.st_uid != access.owner {
@@ -141,4 +155,47 @@ pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
         let _ = retry_on_intr(|| rustix::fs::fchown(&fd, owner, None));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list as the kernel gives it: version 2, then tag, rights and number of each entry.
+    fn list(entries: &[(u16, u16)]) -> List {
+        let mut bytes = 2_u32.to_le_bytes().to_vec();
+        for &(tag, rights) in entries {
+            bytes.extend([tag.to_le_bytes(), rights.to_le_bytes()].concat());
+            bytes.extend(u32::MAX.to_le_bytes());
+        }
+        List::parse(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_list_counts_with_its_least() {
+        // Owner, owning group, mask, others: no one by name.
+        let plain = list(&[(1, 6), (4, 4), (16, 6), (32, 0)]);
+        assert_eq!(plain.least(0o660), 0o640);
+        assert_eq!(list(&[(1, 7), (2, 6), (4, 7), (16, 7), (32, 7)]).least(0o777), 0o766);
+        assert_eq!(list(&[(1, 6), (2, 0), (4, 6), (16, 6), (32, 4)]).least(0o664), 0o600);
+        assert_eq!(list(&[(1, 6), (4, 6), (8, 4), (8, 1), (16, 7), (32, 5)]).least(0o675), 0o600);
+        assert_eq!(list(&[(1, 6), (4, 5), (8, 5), (16, 7), (32, 5)]).least(0o675), 0o655);
+        assert!(List::parse(&[2, 0]).is_none());
+    }
+
+    #[test]
+    fn another_group_gets_what_others_have() {
+        let modes =
+            [(0o660, 0o600), (0o664, 0o644), (0o640, 0o600), (0o606, 0o606), (0o751, 0o711)];
+        assert!(modes.iter().all(|&(old, new)| of_another_group(old) == new));
+    }
+
+    #[test]
+    fn set_id_bits_are_not_set() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let there = of(file.path()).unwrap();
+        set(file.as_file(), Access { mode: 0o7640, ..there }).unwrap();
+        assert_eq!(rustix::fs::stat(file.path()).unwrap().st_mode & 0o7777, 0o640);
+        assert_eq!(of(file.path()).unwrap(), Access { mode: 0o640, ..there });
+    }
 }

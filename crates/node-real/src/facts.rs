@@ -103,6 +103,18 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_is_a_number_of_bytes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (text, bytes) in
+            [("1048576\n", Some(1 << 20)), ("max\n", None), ("9223372036854771712", None)]
+        {
+            fs::write(file.path(), text).unwrap();
+            assert_eq!(limit(file.path()), bytes, "{text}");
+        }
+        assert!(cgroup_limits("").is_empty() && cgroup_limits("1:cpu:/a\n").is_empty());
+    }
+
+    #[test]
     fn this_host_has_a_name() {
         let told = rustix::system::uname();
         assert_eq!(host_name(), told.nodename().to_string_lossy());
