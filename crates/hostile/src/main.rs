@@ -9,7 +9,8 @@
 //! One seed decides what is drawn, and is printed first; a case is drawn from the seed and its number, whichever
 //! worker runs it. Moments of kills depend on the machine as well. A broken promise is printed with the
 //! case, its commands, and the names that were touched; the run continues, and ends with counts by kind.
-//! It is a black box test: it knows names and texts that the command leaves, and nothing of its code.
+//! It is a black box test: it knows names and texts that the command leaves. Of the command's code it uses one function,
+//! `kernel::block_crc`: it seals the texts that it forges as the command would, and it tells files apart by it.
 
 use std::collections::BTreeMap;
 use std::fs;
