@@ -1,81 +1,135 @@
 //! Journals of sets that no sort has written: they name files that a sweep would remove.
+//!
+//! A journal says one thing alone, for a reader that refuses a bad entry may refuse all that stand beside it:
+//!
+//! ```text
+//! since checksums   { "directories": [HOME, ..], "files": [[number, name], ..] }, and a seal
+//! before            { "directory": HOME, "files": [path, ..] }
+//! ```
 
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::alter;
-use crate::case::{Case, Sorting};
+use crate::case::{Case, Output, Sorting};
 use crate::scene::FOREIGN;
 
-/// Plants a journal where a sort sweeps, and sorts.
+/// Modes of a journal that only its owner writes, and of those that others may write.
+const PRIVATE: [u32; 4] = [0o600, 0o644, 0o640, 0o400];
+const OPEN: [u32; 3] = [0o666, 0o620, 0o602];
+
+/// A file beside the journal with a name that a sort gives.
+const BESIDE: &str = "part-00007-deadbeef";
+
+/// Plants journals where a sort sweeps, and sorts.
 pub fn forged(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
-    fs::create_dir(case.scene.own("tmp"))?;
-    let sorting = case.sorting(input, &["-o", "out", "-T", "tmp", "-S", "8M"])?;
-    let plan = case.pick(&["two-pass", "merge", "auto"]);
-    let sorting = sorting.and(&["--plan", plan]);
-    let beside = case.pick(&["tmp", "."]);
-    let (journal, is_trusted) = plant(case, beside)?;
-    let part = case.scene.own(beside).join("part-00007-deadbeef");
-    fs::write(&part, b"not of any set")?;
-    // A journal of the caller may say that a file beside it goes; any other may not.
-    if is_trusted {
-        fs::remove_file(&part)?;
+    for name in ["tmp", "set", "b"] {
+        fs::create_dir(case.scene.own(name))?;
     }
-    let sorting = Sorting { protected: Vec::new(), ..sorting };
-    case.sort(&sorting)?;
-    let _ = fs::remove_file(journal);
+    let plan = case.pick(&["two-pass", "merge", "auto"]);
+    let sorting = case.sorting(input, &["-S", "8M", "--plan", plan])?;
+    let (sorting, beside) = match case.draw.u32(0..3) {
+        0 => {
+            let output = Output::Set(vec![case.scene.own("set"), case.scene.own("b")]);
+            let sorting = Sorting { output, ..sorting }.and(&["-o", "set/", "-o", "b/"]);
+            (sorting, case.pick(&["set", "b"]))
+        }
+        _ => (sorting.and(&["-o", "out", "-T", "tmp"]), case.pick(&["tmp", "."])),
+    };
+    // A way that no `..` shows.
+    symlink(case.scene.place.join("victim"), case.scene.own(beside).join("way"))?;
+    let mut protected = Vec::new();
+    let mut is_believed = false;
+    for _ in 0..case.draw.u32(1..=3) {
+        let (journal, is_trusted) = plant(case, beside)?;
+        is_believed |= is_trusted;
+        protected.extend((!is_trusted).then_some(journal));
+    }
+    // A journal of the caller may say that a file beside it goes; any other may not.
+    if !is_believed {
+        fs::write(case.scene.own(beside).join(BESIDE), b"not of any set")?;
+    }
+    case.sort(&Sorting { protected, ..sorting })?;
     Ok(())
+}
+
+/// The text of a journal that says that a file goes, before its seal; `number` is that of its directory.
+pub fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -> Vec<u8> {
+    let text = match is_old {
+        true => json!({ "directory": directories[0], "files": [file] }),
+        false => json!({ "directories": directories, "files": [[number, file]] }),
+    };
+    text.to_string().into_bytes()
+}
+
+/// A text that says one bad thing, or by chance a good one.
+fn drawn_text(case: &mut Case, home: &Path, up: &str) -> Vec<u8> {
+    let victim = case.scene.place.join("victim");
+    let part = case.pick(&["part-00000-deadbeef", "part-00001-deadbeef", "part-00002-0badf00d"]);
+    let home = home.to_owned();
+    let (directories, number, file) = match case.draw.u32(0..10) {
+        0 => (vec![home], json!(0), format!("{up}/{part}")),
+        1 => (vec![home], json!(0), format!("{}/{part}", victim.display())),
+        2 => (vec![home], json!(0), format!("./{up}/{part}")),
+        3 => (vec![home], json!(0), format!("way/{part}")),
+        4 => (vec![home], json!(0), case.pick(&["", ".", "..", "way", up, "/"]).to_owned()),
+        // Directories that are elsewhere.
+        5 => (vec![home, victim], json!(1), part.to_owned()),
+        6 => {
+            let other = case.pick(&[victim, "/".into(), "".into(), up.into()]);
+            (vec![other], json!(0), part.to_owned())
+        }
+        7 => {
+            let odd = [json!(1), json!(7), json!(-1), json!(1.5), json!(u64::MAX), json!("0")];
+            (vec![home], case.pick(&odd), case.pick(&[part, BESIDE]).to_owned())
+        }
+        8 => (Vec::from_iter(case.draw.bool().then_some(victim)), json!(0), BESIDE.to_owned()),
+        _ => (vec![home], json!(0), BESIDE.to_owned()),
+    };
+    let is_old = !directories.is_empty() && case.draw.u32(0..3) == 0;
+    text(&directories, &number, &file, is_old)
 }
 
 /// Writes a journal into a directory; whether its kind of file is one that may be believed.
 fn plant(case: &mut Case, beside: &str) -> io::Result<(PathBuf, bool)> {
     let directory = fs::canonicalize(case.scene.own(beside))?;
-    let victim = case.scene.place.join("victim");
     let name = format!(".gristmill-{:016x}.journal", case.draw.u64(..));
     let path = directory.join(&name);
-    let home = case.pick(&[directory.clone(), victim.clone(), "/".into(), "".into()]);
     let up = if beside == "." { "../victim" } else { "../../victim" };
-    let absolute = victim.to_string_lossy().into_owned();
-    let part = case.pick(&["part-00000-deadbeef", "part-00001-deadbeef", "part-00002-0badf00d"]);
-    let mut files = vec![format!("{absolute}/{part}"), format!("{up}/{part}")];
-    files.push("part-00007-deadbeef".to_owned());
-    files.push(format!("./{up}/{part}"));
-    case.draw.shuffle(&mut files);
-    files.truncate(case.draw.usize(1..=4));
-    let text = json!({ "directory": home.to_string_lossy(), "files": files }).to_string();
-    let text = match case.draw.bool() {
-        true => alter::sealed(&name, text.as_bytes()),
-        false => text.into_bytes(),
-    };
-    let mut is_trusted = true;
-    match case.draw.u32(0..6) {
+    let json = drawn_text(case, &directory, up);
+    let is_sealed = case.draw.u32(0..4) > 0;
+    let text = if is_sealed { alter::sealed(&name, &json) } else { json };
+    let elsewhere = case.scene.own(&format!("linked-{name}"));
+    match case.draw.u32(0..10) {
         // A link to a journal of somebody else.
         0 => {
-            fs::write(case.scene.own("elsewhere"), &text)?;
-            symlink(case.scene.own("elsewhere"), &path)?;
-            is_trusted = false;
+            fs::write(&elsewhere, &text)?;
+            symlink(&elsewhere, &path)?;
         }
-        // Others may write it.
         1 => {
-            fs::write(&path, &text)?;
-            fs::set_permissions(&path, Permissions::from_mode(case.pick(&[0o666, 0o620, 0o602])))?;
-            is_trusted = false;
+            fs::write(&elsewhere, &text)?;
+            fs::hard_link(&elsewhere, &path)?;
         }
-        2 | 3 if case.scene.is_root => {
+        2 => {
             fs::write(&path, &text)?;
+            fs::set_permissions(&path, Permissions::from_mode(case.pick(&OPEN)))?;
+        }
+        3 if case.scene.is_root => {
+            fs::write(&path, &text)?;
+            fs::set_permissions(&path, Permissions::from_mode(case.pick(&PRIVATE)))?;
             chown(&path, Some(FOREIGN), Some(FOREIGN))?;
-            is_trusted = false;
         }
         4 => fs::write(&path, alter::with_cut(&text, &mut case.draw))?,
         _ => {
             fs::write(&path, &text)?;
-            fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+            fs::set_permissions(&path, Permissions::from_mode(case.pick(&PRIVATE)))?;
+            return Ok((path, true));
         }
     }
-    Ok((path, is_trusted))
+    Ok((path, false))
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use serde_json::json;
 
 use crate::alter;
-use crate::attacks::modes;
+use crate::attacks::{journals, modes};
 use crate::case::{Case, Sorting};
 use crate::scene::FOREIGN;
 
@@ -32,13 +32,19 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     let victim = case.scene.victim("part-00000-deadbeef");
     let beside = shared.join("part-00009-deadbeef");
     fs::write(&beside, b"not of any set")?;
-    let files = json!([victim, beside, "part-00009-deadbeef", "../../victim/part-00001-deadbeef"]);
-    let text =
-        json!({ "directory": shared, "files": files, "name": case.scene.own("out") }).to_string();
-    let text = match case.draw.bool() {
-        true => alter::sealed(&name, text.as_bytes()),
-        false => text.into_bytes(),
+    let files = [
+        "part-00009-deadbeef".to_owned(),
+        victim.to_string_lossy().into_owned(),
+        beside.to_string_lossy().into_owned(),
+        "../../victim/part-00001-deadbeef".to_owned(),
+    ];
+    let file = case.pick(&files);
+    let json = match end {
+        "begun" => json!({ "name": case.scene.own("out") }).to_string().into_bytes(),
+        _ => journals::text(std::slice::from_ref(&shared), &json!(0), &file, case.draw.bool()),
     };
+    let is_sealed = case.draw.bool();
+    let text = if is_sealed { alter::sealed(&name, &json) } else { json };
     let path = shared.join(name);
     fs::write(&path, text)?;
     fs::set_permissions(&path, Permissions::from_mode(case.pick(&[0o600, 0o644, 0o666])))?;
