@@ -6,6 +6,7 @@ use fastrand::Rng;
 
 use crate::case::Case;
 
+mod bodies;
 mod checkpoints;
 mod faults;
 mod journals;
@@ -34,9 +35,12 @@ const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
 }
 
 /// All kinds but kills, which are counted by themselves.
-pub const ATTACKS: [Attack; 14] = [
+pub const ATTACKS: [Attack; 17] = [
     attack("journal-forged", 10, journals::forged),
     attack("checkpoint-altered", 24, checkpoints::altered),
+    attack("checkpoint-lists", 20, checkpoints::with_lists),
+    attack("checkpoint-draft", 8, bodies::draft),
+    attack("checkpoint-spill", 8, bodies::spilled),
     attack("checkpoint-path", 12, checkpoints::moved_by_path),
     attack("checkpoint-copied", 6, checkpoints::copied),
     attack("checkpoint-kept", 6, checkpoints::untouched),

@@ -32,6 +32,7 @@ mod attacks;
 mod case;
 mod command;
 mod input;
+mod lists;
 mod scene;
 mod stash;
 mod tree;
@@ -132,6 +133,9 @@ fn work(shared: &Shared, place: PathBuf, inputs: Arc<Vec<input::Input>>) -> io::
     let needs_stashes = options.only.as_ref().is_none_or(|kind| kind.starts_with("checkpoint"));
     if needs_stashes && options.cases > 0 {
         scene.stashes = stash::collect(&scene)?;
+        if scene.stashes.is_empty() {
+            eprintln!("skipped: attacks on checkpoints, since no unfinished sort was caught");
+        }
         scene.make_victim()?;
     }
     loop {

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
+use crate::alter;
 use crate::case::{Case, Sorting, own_names};
 use crate::command::ended;
 use crate::scene::Scene;
@@ -62,8 +64,32 @@ impl Stash {
     /// Puts it where it was, in a directory that is empty.
     pub fn restore(&self, scene: &Scene) -> io::Result<()> {
         fs::remove_dir_all(scene.place.join("own"))?;
-        copy(&self.files, &scene.place.join("own"))
+        copy(&self.files, &scene.place.join("own"))?;
+        number_draft(scene)
     }
+}
+
+/// Says in the first entry which number the copy of the draft has: a sort may refuse a draft that is another file than its own.
+fn number_draft(scene: &Scene) -> io::Result<()> {
+    let named = |directory: &Path, end: &str| {
+        let name = own_names(directory).into_iter().find(|name| name.ends_with(end));
+        name.map(|name| directory.join(name))
+    };
+    let draft = named(&scene.own(""), "-output");
+    let (Some(draft), Some(begun)) = (draft, named(&scene.own("tmp"), ".begun")) else {
+        return Ok(());
+    };
+    let (json, was_sealed) = alter::unsealed(&fs::read(&begun)?);
+    let key = b"\"draft\":";
+    let at = json.windows(key.len()).rposition(|piece| piece == key).map(|at| at + key.len());
+    let token = alter::tokens(&json).into_iter().find(|token| Some(token.at.start) == at);
+    if let Some(token) = token.filter(|token| token.is_number && was_sealed) {
+        let number = fs::metadata(&draft)?.ino().to_string();
+        let json = alter::with(&json, token.at, number.as_bytes());
+        let name = begun.file_name().unwrap_or_default().to_string_lossy();
+        fs::write(&begun, alter::sealed(&name, &json))?;
+    }
+    Ok(())
 }
 
 /// Starts a sort and kills it when an entry has that name; whether it was met.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::alter;
 use crate::case::{Case, Output, Sorting, own_names};
+use crate::lists;
 use crate::scene::{FOREIGN, Scene};
 use crate::stash;
 
@@ -37,6 +38,19 @@ pub fn altered(case: &mut Case) -> io::Result<()> {
     }
     case.sort(&sorting)?;
     // Whatever became of it: the same sort without it must be right.
+    afterwards(case, &sorting)
+}
+
+/// Alters a list of an entry, seals it again, and resumes the sort.
+pub fn with_lists(case: &mut Case) -> io::Result<()> {
+    let Some(sorting) = resumed(case)? else { return Ok(()) };
+    let Some(path) = any_entry(case) else { return Ok(()) };
+    let (json, was_sealed) = alter::unsealed(&fs::read(&path)?);
+    if let Some((json, how)) = lists::altered(&json, &mut case.draw) {
+        fs::write(&path, reseal(&path, json, was_sealed))?;
+        case.lines.push(format!("({}: {how})", name_of(&path)));
+    }
+    case.sort(&sorting)?;
     afterwards(case, &sorting)
 }
 
@@ -144,7 +158,7 @@ pub fn untouched(case: &mut Case) -> io::Result<()> {
 }
 
 /// Puts an unfinished sort here; None if there is none.
-fn resumed(case: &mut Case) -> io::Result<Option<Sorting>> {
+pub(super) fn resumed(case: &mut Case) -> io::Result<Option<Sorting>> {
     let stashes = &case.scene.stashes;
     if stashes.is_empty() {
         return Ok(None);
@@ -157,7 +171,7 @@ fn resumed(case: &mut Case) -> io::Result<Option<Sorting>> {
 }
 
 /// The small files of text of the checkpoint.
-fn entries(scene: &Scene) -> Vec<PathBuf> {
+pub(super) fn entries(scene: &Scene) -> Vec<PathBuf> {
     let directory = scene.own("tmp");
     let names = own_names(&directory).into_iter();
     let is_entry = |name: &String| {
@@ -188,7 +202,7 @@ fn swapped(case: &mut Case, path: &Path, json: &[u8], was_sealed: bool) -> io::R
 }
 
 /// Sorts the same without `--resume` where nothing unfinished of it is in the way.
-fn afterwards(case: &mut Case, sorting: &Sorting) -> io::Result<()> {
+pub(super) fn afterwards(case: &mut Case, sorting: &Sorting) -> io::Result<()> {
     if case.draw.u32(0..4) > 0 {
         return Ok(());
     }
@@ -206,10 +220,10 @@ fn own_of_other(scene: &Scene, job: &str) -> Vec<PathBuf> {
     [of(scene.own("")), of(scene.own("tmp"))].concat()
 }
 
-fn reseal(path: &Path, json: Vec<u8>, was_sealed: bool) -> Vec<u8> {
+pub(super) fn reseal(path: &Path, json: Vec<u8>, was_sealed: bool) -> Vec<u8> {
     if was_sealed { alter::sealed(&name_of(path), &json) } else { json }
 }
 
-fn name_of(path: &Path) -> String {
+pub(super) fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
