@@ -16,6 +16,8 @@ mod manifests;
 mod modes;
 mod names;
 mod owners;
+mod shared;
+mod sizes;
 
 pub use faults::has_tracer;
 pub use kills::kill;
@@ -35,7 +37,7 @@ const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
 }
 
 /// All kinds but kills, which are counted by themselves.
-pub const ATTACKS: [Attack; 17] = [
+pub const ATTACKS: [Attack; 20] = [
     attack("journal-forged", 10, journals::forged),
     attack("checkpoint-altered", 24, checkpoints::altered),
     attack("checkpoint-lists", 20, checkpoints::with_lists),
@@ -46,10 +48,13 @@ pub const ATTACKS: [Attack; 17] = [
     attack("checkpoint-kept", 6, checkpoints::untouched),
     attack("manifest-altered", 14, manifests::replaced),
     attack("manifest-read", 12, manifests::read),
+    attack("manifest-long", 4, sizes::manifests),
     attack("kind-planted", 14, kinds::planted),
     attack("kind-given", 8, kinds::given),
     attack("kind-listed", 5, kinds::listed),
     attack("owners", 10, owners::planted),
+    attack("owners-replaced", 5, shared::replaced),
+    attack("owners-shared", 5, shared::planted),
     attack("modes", 12, modes::kept),
     attack("names", 6, names::odd),
     attack("faults", 16, faults::injected),

@@ -36,6 +36,8 @@ pub struct Ran {
     /// None when it was killed at the limit.
     status: Option<ExitStatus>,
     pub said: String,
+    /// The most memory that was resident, as far as glances tell.
+    pub peak_bytes: u64,
 }
 
 impl Call {
@@ -68,15 +70,28 @@ impl Call {
     /// Runs it to its end or the limit.
     pub fn run(&self, said: &Path, limit: Duration) -> io::Result<Ran> {
         let mut child = self.start(said)?;
-        let status = ended(&mut child, limit)?;
-        Ok(Ran { status, said: read(said) })
+        let mut peak_bytes = 0;
+        let status = watched(&mut child, limit, |child| {
+            peak_bytes = peak_bytes.max(peak_of(child).unwrap_or(0));
+        })?;
+        Ok(Ran { status, said: read(said), peak_bytes })
     }
 }
 
 /// Waits until a child has ended; kills it at the limit, and then gives None.
 pub fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    watched(child, limit, |_| ())
+}
+
+/// The same, with a glance at the child between looks for its end.
+fn watched(
+    child: &mut Child,
+    limit: Duration,
+    mut glance: impl FnMut(&Child),
+) -> io::Result<Option<ExitStatus>> {
     let begin = Instant::now();
     loop {
+        glance(child);
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
@@ -87,6 +102,14 @@ pub fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus
         }
         std::thread::sleep(GLANCE);
     }
+}
+
+/// The most memory that was resident so far. The system keeps this figure, so a glance misses at most the last moment.
+fn peak_of(child: &Child) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
 }
 
 impl Ran {
