@@ -51,7 +51,8 @@ pub fn lists(json: &[u8]) -> Vec<List> {
                 }
                 *from = at + 1;
                 if json[at] == b']' {
-                    (braces.pop(), begin.pop());
+                    braces.pop();
+                    begin.pop();
                     let list = open.pop().expect("it is there");
                     all.push(List { at: list.at.start..at + 1, ..list });
                 }
