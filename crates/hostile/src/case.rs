@@ -214,7 +214,7 @@ pub fn content_of_set(directory: &Path) -> Option<Vec<u8>> {
     Some(contents?.concat())
 }
 
-/// What a file has; None where a name is no file's. Pipes and devices are never read: they may have no end.
+/// The content of a file; None where a name leads to no file. Pipes and devices are never read: they may have no end.
 pub fn content(path: &Path) -> Option<Vec<u8>> {
     fs::metadata(path).is_ok_and(|found| found.is_file()).then(|| fs::read(path).ok()).flatten()
 }

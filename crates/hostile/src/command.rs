@@ -148,7 +148,7 @@ impl Ran {
     }
 }
 
-/// What a command has said; it may be no text.
+/// The words of a command, which may be no text.
 fn read(said: &Path) -> String {
     String::from_utf8_lossy(&fs::read(said).unwrap_or_default()).into_owned()
 }

@@ -8,7 +8,7 @@ pub const RECORD_BYTES: usize = 100;
 /// Records of the inputs of most cases; every fourth of them has few different keys.
 const SMALL: [usize; 6] = [1, 700, 3_000, 5_000, 12_000, 20_000];
 
-/// A sort of so many needs two epochs in the memory that the suite gives.
+/// A sort of this number of records needs two epochs in the memory that the suite gives.
 const LARGE: usize = 150_000;
 
 /// An input.

@@ -75,7 +75,7 @@ const KILL: &str = "kill";
 /// Cases and failures by kind.
 type Counts = BTreeMap<&'static str, (u32, BTreeMap<&'static str, u32>)>;
 
-/// What workers have in common.
+/// The state that workers share.
 struct Shared {
     options: Options,
     /// The next case; kills come after all others.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// No file of a case is longer, but for those that are far too long on purpose: these are not read.
 const LOOKED_INTO: u64 = 64 << 20;
 
-/// What is seen of one name.
+/// The facts that are seen of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,

@@ -6,7 +6,7 @@ use std::process::Command;
 
 const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile");
 
-/// What the suite says about a script that stands for the sort, and whether it was content.
+/// The words of the suite about a script that stands for the sort, and whether it was content.
 fn said_of(name: &str, script: &str, arguments: &[&str]) -> (String, bool) {
     // Other users must reach it.
     let place = std::env::temp_dir().join(format!("finds-{}-{name}", std::process::id()));

@@ -123,7 +123,7 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Resumes what nobody altered: it must be finished, also by a foreign hand that changes nothing.
+/// Resumes a checkpoint that was not altered: it must be finished, also by a foreign hand that changes nothing.
 pub fn untouched(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else { return Ok(()) };
     match case.draw.u32(0..4) {

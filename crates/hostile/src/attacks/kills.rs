@@ -13,7 +13,7 @@ use crate::case::{Case, Output, Sorting, content, content_of_set, is_own, own_na
 use crate::command::ended;
 use crate::stash::wait_for;
 
-/// What a sort took lately, in microseconds: kills are drawn from one and a half of it.
+/// The time that a sort took lately, in microseconds: kills are drawn from one and a half of it.
 static LIFE_US: AtomicU64 = AtomicU64::new(60_000);
 
 /// A sort to be killed.
@@ -21,7 +21,7 @@ struct Plan {
     sorting: Sorting,
     /// Directories that the next sort sweeps.
     swept: Vec<PathBuf>,
-    /// What was there before.
+    /// The content before.
     old: Option<Vec<u8>>,
 }
 

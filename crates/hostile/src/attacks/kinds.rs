@@ -1,4 +1,4 @@
-//! What is no regular file where one is looked for: pipes, devices, sockets, links, directories.
+//! Files of other kinds where a regular one is looked for: pipes, devices, sockets, links, directories.
 
 use std::ffi::OsString;
 use std::fs;
@@ -62,7 +62,7 @@ pub fn given(case: &mut Case) -> io::Result<()> {
     let arguments: &[&str] = match (is_text, case.draw.u32(0..2)) {
         (true, 0) => &["sim", "loopback", "--machine", "thing"],
         (true, _) => &["lab", "run", "thing"],
-        // A pipe of which nobody writes the other end is waited for, rightly; a link may lead to one.
+        // A pipe without a writer is waited for, rightly; a link may lead to one.
         (false, _) => &["sort", "--format", "gensort", "missing", "-o", "thing/out"],
     };
     let call = case.call(arguments);

@@ -10,10 +10,10 @@ use crate::scene::FOREIGN;
 
 const MODES: [u32; 9] = [0o600, 0o640, 0o444, 0o664, 0o755, 0o4755, 0o2755, 0o6711, 0o400];
 
-/// What lets a program run as its owner: no replacement has them.
+/// Bits with which a program runs as its owner: no replacement has them.
 const SET_ID: u32 = 0o6000;
 
-/// With these, others would decide which files the next sort removes: no manifest has them.
+/// With these, others would decide which files the next sort removes.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// Replaces a file or a set of a drawn mode and owner.
@@ -42,7 +42,7 @@ fn file(
     let sorting = case.sorting(input, &["-o", name, "-S", "8M", "--plan", plan])?;
     dress(std::slice::from_ref(&target), mode, owner)?;
     let before = fs::metadata(&target)?;
-    // Nobody but root reads what nobody may read.
+    // Only root reads a file that gives no right to read.
     let may_refuse = !case.scene.is_root && name == "in";
     let ran =
         case.sort(&Sorting { output: Output::File(target.clone()), may_refuse, ..sorting })?;
@@ -62,14 +62,20 @@ fn set(case: &mut Case, input: usize, mode: u32, owner: Option<u32>) -> io::Resu
     let manifest = directory.join("manifest.json");
     // Executable sets make no sense, and some read them by their manifest.
     let mode = mode & !0o111;
-    dress(&[&old_parts[..], std::slice::from_ref(&manifest)].concat(), mode, owner)?;
-    let before = fs::metadata(&manifest)?;
+    dress(&old_parts, mode, owner)?;
+    // One that others may write is not believed, nor is one of a user who does not own the directory.
+    dress(std::slice::from_ref(&manifest), mode & !OTHERS_WRITE, owner)?;
+    if owner.is_some() {
+        chown(&directory, owner, owner)?;
+    }
+    let Some(part) = old_parts.first() else { return Ok(()) };
+    let (before, manifest_before) = (fs::metadata(part)?, fs::metadata(&manifest)?);
     let ran = case.sort(&Sorting { old_parts, may_refuse: !case.scene.is_root, ..sorting })?;
     if ran.code() == Some(0) {
         for part in parts(&directory).unwrap_or_default() {
             compare(case, &before, &part, SET_ID)?;
         }
-        compare(case, &before, &manifest, SET_ID | OTHERS_WRITE)?;
+        compare(case, &manifest_before, &manifest, SET_ID)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::case::{Case, Output, Sorting};
 
-/// A manifest that was written, and a sparse one: no set has so many files.
+/// A manifest that was written, and a sparse one: no set has files for such a length.
 const WRITTEN_BYTES: usize = 20_000_000;
 const SPARSE_BYTES: u64 = 1 << 30;
 
