@@ -33,11 +33,22 @@ pub fn sealed(name: &str, json: &[u8]) -> Vec<u8> {
     [json, b"\n", SEAL, format!("{crc:08x}\n").as_bytes()].concat()
 }
 
-/// The numbers and strings of a JSON text, in their order.
+/// The end of the records themselves, if they begin here: an entry holds a piece of the output. An owner who alters and seals that
+/// alters an own record, as in the output, which no sort can tell.
+pub fn end_of_records(json: &[u8], at: usize) -> Option<usize> {
+    let rest = json[at..].strip_prefix(b"\"bytes\":[")?;
+    rest.iter().position(|&byte| byte == b']').map(|length| json.len() - rest.len() + length + 1)
+}
+
+/// The numbers and strings of a JSON text, in their order, but for those of records.
 pub fn tokens(json: &[u8]) -> Vec<Token> {
     let mut all = Vec::new();
     let mut at = 0;
     while at < json.len() {
+        if let Some(end) = end_of_records(json, at) {
+            at = end;
+            continue;
+        }
         let begin = at;
         let is_number = json[at].is_ascii_digit() || json[at] == b'-';
         if json[at] == b'"' {

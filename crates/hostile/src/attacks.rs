@@ -60,6 +60,20 @@ pub const ATTACKS: [Attack; 20] = [
     attack("faults", 16, faults::injected),
 ];
 
+/// The name of a kind of attack.
+///
+/// # Errors
+/// When there is none of that name.
+pub fn kind(name: &str) -> Result<String, String> {
+    match ATTACKS.iter().any(|attack| attack.name == name) {
+        true => Ok(name.to_owned()),
+        false => {
+            let all: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();
+            Err(format!("name one of {}", all.join(", ")))
+        }
+    }
+}
+
 /// Draws a kind; or takes the one of that name.
 pub fn draw(draw: &mut Rng, only: Option<&str>) -> (&'static str, Run) {
     let all: Vec<&Attack> =

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use fastrand::Rng;
 
-use crate::alter::with;
+use crate::alter::{end_of_records, with};
 use crate::input::RECORD_BYTES;
 
 /// A list of a JSON text.
@@ -27,13 +27,17 @@ const SPLITTER: usize = RECORD_BYTES + 8;
 /// Lengths of a piece that is taken, dropped or repeated: an element, a number of eight bytes, a record, a splitter.
 const PIECES: [usize; 4] = [1, 8, RECORD_BYTES, SPLITTER];
 
-/// The lists of a JSON text, in the order of their ends.
+/// The lists of a JSON text, in the order of their ends, but for records.
 pub fn lists(json: &[u8]) -> Vec<List> {
     let (mut all, mut open) = (Vec::new(), Vec::<List>::new());
     // Braces inside a list: their commas divide no elements of it.
     let mut braces = Vec::<usize>::new();
     let (mut at, mut begin) = (0, Vec::<usize>::new());
     while at < json.len() {
+        if let Some(end) = end_of_records(json, at) {
+            at = end;
+            continue;
+        }
         match json[at] {
             b'"' => at = end_of_string(json, at),
             b'[' => {

@@ -56,7 +56,7 @@ struct Options {
     #[arg(long, default_value_t = 0)]
     from: u32,
     /// One kind of attack alone.
-    #[arg(long)]
+    #[arg(long, value_parser = attacks::kind)]
     only: Option<String>,
     /// Seconds that a command may take.
     #[arg(long, default_value_t = 30.0)]

@@ -193,8 +193,13 @@ fn numbers_of_an_entry_are_checked_before_they_are_used() {
         for (rank, path) in entries(&driver) {
             let text = text_of(&driver, rank, &path);
             let digits = |at: usize| text.as_bytes()[at].is_ascii_digit();
-            let starts: Vec<usize> =
-                (1..text.len()).filter(|&at| digits(at) && !digits(at - 1)).collect();
+            // A piece of the output, which its owner may alter as the output itself.
+            let records = text
+                .find("\"bytes\":[")
+                .map(|begin| begin..begin + text[begin..].find(']').expect("the end of the list"));
+            let is_record = |at: &usize| records.as_ref().is_some_and(|all| all.contains(at));
+            let begins = |at: &usize| digits(*at) && !digits(at - 1) && !is_record(at);
+            let starts: Vec<usize> = (1..text.len()).filter(begins).collect();
             for _ in 0..8 {
                 let start = starts[random.below(starts.len())];
                 let end = (start..text.len()).find(|&at| !digits(at)).unwrap_or(text.len());
