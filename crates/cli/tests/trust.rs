@@ -244,6 +244,14 @@ fn a_replaced_set_keeps_its_rights() {
     let ran = place.run("sort --format gensort in -o set/").succeeded();
     assert!(ran.err.contains("files of the old set were left"), "{}", ran.err);
     assert_eq!(mode(&place.path("set/manifest.json")) & 0o022, 0);
+    // A manifest that is not believed may take rights of the new set away, and give none.
+    let narrow = place.path("set/manifest.json");
+    set_mode(&narrow, 0o660);
+    place.run("sort --format gensort in -o set/").succeeded();
+    assert_eq!(mode(&narrow), 0o600);
+    let listed = fs::read_to_string(&narrow).unwrap();
+    let is_new = |path: &&PathBuf| listed.contains(path.file_name().unwrap().to_str().unwrap());
+    assert!(files().iter().filter(is_new).all(|path| mode(path) == 0o600));
 }
 
 #[test]

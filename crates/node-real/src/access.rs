@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use node::{Access, NotBelieved, PERMISSION_BITS};
+use node::{Access, NotBelieved, PERMISSION_BITS, of_another_group};
 use rustix::fs::{FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::{Errno, retry_on_intr};
 
@@ -42,6 +42,19 @@ pub(crate) fn open_own(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let fd = open_unlinked(path, flags, Mode::empty())?;
     check_own(&fd)?;
     Ok(fd)
+}
+
+/// Opens a file of an earlier run to read and write, which the caller knows by its identity.
+pub(crate) fn open_again(path: &Path) -> io::Result<OwnedFd> {
+    match open_unlinked(path, OFlags::RDWR, Mode::empty()) {
+        // It may have the rights of a read-only output already.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let read_only = open_own(path, OFlags::RDONLY)?;
+            retry_on_intr(|| rustix::fs::fchmod(&read_only, Mode::RUSR | Mode::WUSR))?;
+            open_unlinked(path, OFlags::RDWR, Mode::empty())
+        }
+        opened => opened,
+    }
 }
 
 /// Opens a regular file that is not reached through a link; with `CREATE` among the flags makes it if it is not there.
@@ -128,11 +141,6 @@ fn read_list(path: &Path) -> Option<List> {
     let mut bytes = vec![0; LONGEST_ATTRIBUTE];
     let length = rustix::fs::getxattr(path, ACL, &mut bytes).ok()?;
     List::parse(&bytes[..length])
-}
-
-/// The permission bits with which members of another group get no more than others.
-fn of_another_group(mode: u32) -> u32 {
-    mode & (0o707 | (mode & 0o007) << 3)
 }
 
 /// Gives a file this access, as far as the caller may.

@@ -77,9 +77,7 @@ impl Disks for RealDisks {
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
             Open::Regular { direct } => (access::open_regular(path)?, direct),
             Open::Own => (access::open_own(path, OFlags::RDONLY)?, false),
-            Open::Again { direct } => {
-                (access::open_unlinked(path, OFlags::RDWR, Mode::empty())?, direct)
-            }
+            Open::Again { direct } => (access::open_again(path)?, direct),
             Open::Keep { direct, mode } => {
                 let flags = OFlags::RDWR | OFlags::CREATE;
                 let fd = access::open_unlinked(path, flags, Mode::from_raw_mode(mode))?;

@@ -54,7 +54,9 @@ pub use handle::{Node, Panic, catch};
 pub use message::{
     Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, Message, MessagePort, Undelivered,
 };
-pub use opening::{Access, FileKind, Metadata, NotBelieved, Open, PERMISSION_BITS, Standard};
+pub use opening::{
+    Access, FileKind, Metadata, NotBelieved, Open, PERMISSION_BITS, Standard, of_another_group,
+};
 pub use pool::Pool;
 pub use posted::Posted;
 pub use queue::Queue;

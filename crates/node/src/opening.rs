@@ -135,9 +135,14 @@ pub struct Access {
     /// Group number.
     pub group: u32,
     /// Permission bits of owner, group and others. Set-user-id, set-group-id and sticky bits are never among them, and
-    /// an access control list counts with its entry for the owning group.
+    /// an access control list counts with the least that it gives.
     pub mode: u32,
 }
 
 /// Permission bits of owner, group and others.
 pub const PERMISSION_BITS: u32 = 0o777;
+
+/// The permission bits with which members of another group get no more than others.
+pub fn of_another_group(mode: u32) -> u32 {
+    mode & (0o707 | (mode & 0o007) << 3)
+}

@@ -352,7 +352,7 @@ impl From<SortError> for Failure {
 }
 
 /// A number of bytes as people write it: 5.9 GB.
-fn amount(bytes: u64) -> String {
+pub(crate) fn amount(bytes: u64) -> String {
     let (mut number, mut unit) = (bytes as f64, None);
     for next in ["KB", "MB", "GB", "TB", "PB", "EB"] {
         // A number that would round to 1000.0 is written as 1.0 of the next unit.

@@ -10,7 +10,7 @@ use crate::cluster::division::Division;
 use crate::cluster::planning::Planning;
 use crate::cluster::scene::named;
 use crate::cluster::site::Site;
-use crate::error::SortError;
+use crate::error::{SortError, amount};
 use crate::job::Tuning;
 use crate::output::Output;
 use crate::plan::{Exchanging, Plan};
@@ -107,7 +107,11 @@ impl Builder<'_> {
         let begun = &checkpoint.begun;
         let (given, limit) = (self.job.resources.memory_bytes, begun.memory_bytes);
         if given < limit {
-            let what = format!("was begun with {limit} bytes of memory, and {given} may not do");
+            let (begun_with, now) = (amount(limit), amount(given));
+            let least = limit.div_ceil(1 << 20);
+            let what = format!(
+                "was begun with {begun_with} of memory, and {now} may not do: give at least -S {least}M"
+            );
             return Err(SortError::Checkpoint { file: checkpoint.draft(), what }.into());
         }
         let output = match checkpoint.is_named(node).await {

@@ -25,6 +25,7 @@ use node::{DiskError, File, Node};
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Manifest, Placed, is_name, is_part};
+use crate::output::old_set::Belief;
 use crate::temporary::PREFIX;
 use crate::text_file::{self, Entry, spelled};
 
@@ -82,13 +83,20 @@ pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> b
     };
     let Ok(Entry::Text(text)) = text_file::read_entry(node, journal).await else { return false };
     let Ok(entries) = serde_json::from_slice::<Entries>(&text) else { return false };
-    let is_whole = |(number, name): &Placed| {
+    let is_placed = |(number, name): &Placed| {
         *number < entries.directories.len() && is_name(name) && is_part(name)
     };
-    if entries.directories.is_empty() || !entries.files.iter().all(is_whole) {
+    if entries.directories.is_empty() || !entries.files.iter().all(is_placed) {
         return false;
     }
-    let Ok(manifest) = Manifest::read_own(node, &home).await else { return false };
+    // The owner of a directory is believed about that directory alone.
+    let (manifest, is_whole) = match Manifest::read_own(node, &home).await {
+        Ok(manifest) => (manifest, true),
+        Err(_) => match (Belief::of(node, &home).await, Manifest::read(node, &home).await) {
+            (Ok(Belief::Directory), Ok(manifest)) => (manifest, false),
+            _ => return false,
+        },
+    };
     let listed = manifest.map(|manifest| manifest.paths(&home)).unwrap_or_default();
     // Of a copy of a directory, only what was copied with it.
     let is_at_home = entries.directories[0] == spelled(&home);
@@ -97,7 +105,7 @@ pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> b
         let is_it = |path: &&PathBuf| is_at_home && spelled(path) == entries.directories[*number];
         let directory = match number {
             0 => Some(&home),
-            _ => beside.iter().find(is_it),
+            _ => beside.iter().find(is_it).filter(|_| is_whole),
         };
         let Some(directory) = directory else {
             is_settled &= !is_at_home;

@@ -7,18 +7,21 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{Access, DiskError, FileKind, Node};
+use node::{Access, DiskError, FileKind, Node, PERMISSION_BITS, of_another_group};
 use pipeline::Failure;
 
 use crate::manifest::{Manifest, Placed, is_name, is_part};
+use crate::output::file::draft_mode;
 use crate::report::Warning;
-use crate::text_file::{self, Entry, OTHERS_WRITE};
+use crate::text_file::{self, Entry, OTHERS_WRITE, PRIVATE};
 
 /// The access of a set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SetAccess {
     pub manifest: Option<Access>,
     pub files: Option<Access>,
+    /// The bits that a manifest allows which is not believed: it may take rights of a new set away, and give none.
+    narrowed: Option<u32>,
 }
 
 impl SetAccess {
@@ -31,7 +34,11 @@ impl SetAccess {
             return Ok(SetAccess::default());
         };
         if Belief::of(node, home).await? == Belief::None {
-            return Ok(SetAccess::default());
+            let mode = node.metadata(&home.join(Manifest::NAME)).await?.mode;
+            return Ok(SetAccess {
+                narrowed: Some(of_another_group(mode)),
+                ..SetAccess::default()
+            });
         }
         let own = node.access(&home.join(Manifest::NAME)).await.ok();
         let beside = |path: &&String| is_name(path) && is_part(path);
@@ -41,7 +48,12 @@ impl SetAccess {
         };
         // Others who could write a manifest would decide which files are removed.
         let safe = own.map(|own| Access { mode: own.mode & !OTHERS_WRITE, ..own });
-        Ok(SetAccess { manifest: safe, files: files.or(own) })
+        Ok(SetAccess { manifest: safe, files: files.or(own), narrowed: None })
+    }
+
+    /// The mode of a draft that will have that access in the end, if it is given.
+    pub(super) fn draft_mode(&self, access: Option<Access>) -> u32 {
+        draft_mode(access) & (self.narrowed.unwrap_or(PERMISSION_BITS) | PRIVATE)
     }
 }
 
@@ -54,7 +66,7 @@ async fn access_of_file(node: &Node, path: &Path) -> Option<Access> {
 
 /// How far a manifest is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Belief {
+pub(super) enum Belief {
     /// Another user may have written it.
     None,
     /// The owner of its directory wrote it.
@@ -64,17 +76,18 @@ enum Belief {
 }
 
 impl Belief {
-    async fn of(node: &Node, home: &Path) -> Result<Belief, DiskError> {
+    pub(super) async fn of(node: &Node, home: &Path) -> Result<Belief, DiskError> {
         let own = text_file::read_own(node, &home.join(Manifest::NAME)).await?;
         if matches!(own, Entry::Text(_)) {
             return Ok(Belief::Whole);
         }
-        let manifest = node.access(&home.join(Manifest::NAME)).await;
-        let (Ok(manifest), Ok(directory)) = (manifest, node.access(home).await) else {
-            return Ok(Belief::None);
-        };
-        let is_shared = (manifest.mode | directory.mode) & OTHERS_WRITE != 0;
-        Ok(match manifest.owner == directory.owner && !is_shared {
+        let (mut owners, mut modes) = (Vec::new(), 0);
+        for path in [home.to_owned(), home.join(Manifest::NAME)] {
+            owners.push(node.access(&path).await?.owner);
+            // These bits show what an access control list gives.
+            modes |= node.metadata(&path).await?.mode;
+        }
+        Ok(match owners[0] == owners[1] && modes & OTHERS_WRITE == 0 {
             true => Belief::Directory,
             false => Belief::None,
         })

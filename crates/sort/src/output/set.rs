@@ -19,7 +19,7 @@ use std::sync::Arc;
 use node::{DiskError, File, FileKind, Guarded, Node, Open};
 use pipeline::Failure;
 
-use super::file::{NEW_MODE, draft_mode, take_over};
+use super::file::take_over;
 use super::journal::Journal;
 use super::layout::{Cut, Disk, Layout, divide};
 use crate::contents::Contents;
@@ -87,7 +87,10 @@ impl OutputSet {
         // What is no manifest of ours is not replaced by one.
         let access = SetAccess::of(node, &directories[0].path).await?;
         let shared = Arc::new(Guarded::new(node, "files of a set", State::default()));
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode(access.files) };
+        let how = Open::Create {
+            direct: io != IoChoice::Buffered,
+            mode: access.draft_mode(access.files),
+        };
         let set = OutputSet { directories: Arc::new(directories), access, how, shared };
         match set.make_spares(node).await {
             Ok(()) => Ok(set),
@@ -318,8 +321,7 @@ impl OutputSet {
         }
         let (home, path) = (&self.home().path, self.manifest_path());
         let unnamed = |error| unseen(DiskError { path: path.clone(), ..error });
-        let mode =
-            self.access.manifest.map_or(NEW_MODE & !OTHERS_WRITE, |old| draft_mode(Some(old)));
+        let mode = self.access.draft_mode(self.access.manifest) & !OTHERS_WRITE;
         let how = Open::Create { direct: false, mode };
         let draft = Temporary::another(node, home, how).await.map_err(unnamed)?;
         let mut ended = text_file::write(node, &draft.file, manifest.text()).await;
