@@ -282,6 +282,27 @@ fn a_draft_is_the_file_that_was_written() {
     }
 }
 
+/// A sort that begins anew takes away its own earlier files, and leaves those of others under such names alone.
+#[test]
+fn files_of_others_are_not_cleared() {
+    let case = Case::new(23, 1, 200);
+    let driver = case.begin(23);
+    let stem = format!("/.gristmill-{:08x}-0.", kernel::block_crc(b"/out-{rank}"));
+    let path = |end: &str| PathBuf::from(format!("{stem}{end}"));
+    let foreign = ["epoch-3", "part-7", "deadbeef-output", "deadbeef-spill-0"].map(path);
+    for path in &foreign {
+        driver.disks(0).put(path, b"theirs".to_vec());
+        driver.disks(0).give(path, STRANGER);
+    }
+    driver.disks(0).put(&path("notes"), b"of no sort".to_vec());
+    driver.disks(0).put(&path("deadbee0-output"), b"of an earlier run".to_vec());
+    check(run(&driver, &case.job), "anew");
+    assert!(case.outputs(&driver, 1) == Some(case.expected()));
+    assert!(foreign.iter().all(|path| driver.disks(0).get(path).as_deref() == Some(b"theirs")));
+    assert!(driver.disks(0).get(&path("notes")).is_some());
+    assert!(driver.disks(0).get(&path("deadbee0-output")).is_none());
+}
+
 /// A sort that dies between its output's last rights and its name, with the output of another user: it is resumed.
 #[test]
 fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {

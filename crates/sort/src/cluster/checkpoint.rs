@@ -16,11 +16,11 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{DiskError, File, Metadata, Node, Open};
+use node::{DiskError, File, Metadata, Node, NotBelieved, Open};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::site::{DRAFT, Site};
+use crate::cluster::site::{Site, is_file_name};
 use crate::cluster::statement::{Part, Statement};
 use crate::output::hold;
 use crate::partition::Partition;
@@ -113,22 +113,27 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Removes what an earlier job of that name left of a range: the first entry first, without which others are
-    /// none.
+    /// Removes the files that an earlier job of that name left of a range: the first entry first, without which others are
+    /// none. Files of other users, links and other names are left alone.
+    ///
+    /// # Errors
+    /// When a sort that is running has one.
     pub(super) async fn clear(node: &Node, directory: &Path, stem: &str) -> Result<(), Failure> {
-        let first = format!("{stem}{BEGUN}");
         let all = node.list(directory).await?;
-        if all.contains(&first) {
-            drop(lock(node, &directory.join(&first)).await?);
-            node.remove(&directory.join(&first)).await?;
-        }
-        for name in all.iter().filter(|name| name.starts_with(stem) && **name != first) {
+        let is_ours = |name: &&String| name.strip_prefix(stem).is_some_and(is_file_name);
+        let mut ours: Vec<&String> = all.iter().filter(is_ours).collect();
+        ours.sort_by_key(|name| !name.ends_with(BEGUN));
+        for name in ours {
             let path = directory.join(name);
-            if name.ends_with(DRAFT) {
-                // A sort whose entries lie elsewhere may be writing it.
-                drop(lock(node, &path).await?);
+            match node.open(&path, Open::Own).await {
+                Err(error) if NotBelieved::of(&error.cause).is_some() => {}
+                Err(error) => return Err(error.into()),
+                Ok(file) => {
+                    // A sort whose entries lie elsewhere may be writing it.
+                    hold(node, &file).await?;
+                    node.remove(&path).await?;
+                }
             }
-            node.remove(&path).await?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use crate::temporary::PREFIX;
 use crate::text_file::spelled;
 
 /// How the name of a draft ends.
-pub(super) const DRAFT: &str = "-output";
+const DRAFT: &str = "-output";
 
 /// Where the files of a range are, links followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,33 @@ pub(super) fn job_stem(name: &str) -> String {
     format!("{PREFIX}{:08x}-", kernel::block_crc(name.as_bytes()))
 }
 
+/// Whether a sort gives names that end so behind their stem.
+pub(super) fn is_file_name(end: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_copy = |text: &str| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let numbered = ["epoch-", "part-"].iter().find_map(|kind| end.strip_prefix(kind));
+    let spill = end.split_once("-spill-");
+    end == "begun"
+        || numbered.is_some_and(is_number)
+        || end.strip_suffix(DRAFT).is_some_and(is_copy)
+        || spill.is_some_and(|(copy, number)| is_copy(copy) && is_number(number))
+}
+
 /// How names of all files of a range begin.
 fn stem(name: &str, range: u32) -> String {
     format!("{}{range}.", job_stem(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_a_sort_gives_are_its_own() {
+        let own = ["begun", "epoch-0", "part-12", "0a1b2c3d-output", "0a1b2c3d-spill-7"];
+        assert!(own.into_iter().all(is_file_name));
+        let others =
+            ["notes", "begun2", "epoch-", "part-x", "deadbee-output", "output", "0a1b2c3d-spill-"];
+        assert!(!others.into_iter().any(is_file_name));
+    }
 }
