@@ -17,7 +17,7 @@ const READERS: [&str; 2] = ["sim merge-min --cores 4 --machine", "lab run"];
 #[track_caller]
 fn run(place: &Place, arguments: &str) -> Ran {
     // In KiB. Far more than these commands need, far less than a machine has.
-    let script = format!("ulimit -v 4194304; exec $GRISTMILL {arguments}");
+    let script = format!("ulimit -v 4194304; exec \"$GRISTMILL\" {arguments}");
     let mut child = place.shell(&script).spawn().unwrap();
     let begin = Instant::now();
     while child.try_wait().unwrap().is_none() {
