@@ -28,7 +28,7 @@ pub enum Open {
     },
     /// An existing file or device, to write front to back.
     Append,
-    /// A new file that nobody else has, to read and write.
+    /// A new file, to read and write; a name that is taken is refused.
     Create {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
@@ -77,7 +77,7 @@ impl Standard {
     }
 }
 
-/// What a path leads to.
+/// The kinds of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file: has a length, can be read and written anywhere.
@@ -88,10 +88,10 @@ pub enum FileKind {
     Sequential,
 }
 
-/// What is known of a file.
+/// The facts that are known of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// What it is.
+    /// The kind of file.
     pub kind: FileKind,
     /// The device it lies on.
     pub device: u64,
