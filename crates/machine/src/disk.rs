@@ -80,6 +80,8 @@ struct State {
     /// How often the power has failed: what was begun before does not end.
     life: u64,
     spoiler: Option<Spoiler>,
+    /// Whether a range of a file can be given back, as not every file system can.
+    has_holes: bool,
     created: u64,
     /// Bytes that fit on all disks together.
     capacity: u64,
@@ -114,6 +116,7 @@ impl MemoryDisks {
             journal: None,
             life: 0,
             spoiler: None,
+            has_holes: true,
             created: 0,
             capacity: u64::MAX,
             peak: 0,
@@ -150,6 +153,11 @@ impl MemoryDisks {
     /// by writing counted buffers hold counts too.
     pub fn put_counted(&self, path: &Path, length: u64) {
         self.add(path, FileKind::Regular, Content::counted(length, 0o644));
+    }
+
+    /// From now on no range of a file can be given back, as on file systems without holes.
+    pub fn refuse_holes(&self) {
+        self.shared.lock().has_holes = false;
     }
 
     /// Puts a pipe there that gives `bytes` and then ends, or takes what is written to it.

@@ -55,6 +55,9 @@ impl FileHandle for Handle {
                 Change::Reserve(range)
             }
             Control::Truncate(length) => Change::Resize(length),
+            Control::Release(_) if !self.shared.lock().has_holes => {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
             Control::Release(range) => Change::Release(range),
             Control::Access(access) => Change::Access(access),
             Control::Lock => {

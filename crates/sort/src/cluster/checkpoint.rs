@@ -166,10 +166,11 @@ impl Checkpoint {
         self.site.draft(self.begun.copy)
     }
 
-    /// How much of each spill file the entries speak of.
+    /// How much of each spill file is still needed. Partitions that the output has may be cut off already.
     pub(super) fn spill_ends(&self) -> Vec<u64> {
         let mut ends = vec![0; self.spill_paths().len()];
-        for run in self.partitions().iter().flat_map(|partition| &partition.runs) {
+        let needed = self.partitions().split_off(self.partitions_written());
+        for run in needed.iter().flat_map(|partition| &partition.runs) {
             let extent = run.extent(self.begun.chunk_bytes);
             ends[extent.file] = ends[extent.file].max(extent.offset.saturating_add(extent.bytes));
         }
