@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use machine::{DiskModel, Driver, Fault};
-use node::{Buffer, Costs, Node, Open, Queue, Work};
+use node::{Buffer, Costs, Matching, Node, Open, Port, Queue, Rank, Reorder, Work};
 
 async fn race(node: Node) -> Vec<u32> {
     let queue = Queue::new(&node, "arrivals", 100, 5);
@@ -64,6 +64,27 @@ fn work_and_disks_take_their_time() {
     // 50 of work, then two requests one after the other: 100 + 2 * 7 each.
     assert_eq!(ends.unwrap(), [50 + 2 * 114]);
     assert_eq!(driver.now().0, 278);
+}
+
+/// A message that came early is copied when it is put aside, and again when it is taken.
+#[test]
+fn early_messages_cost_two_copies() {
+    let costs = Costs { copy: 10_000, ..Costs::default() };
+    let driver = Driver::with(1, 1, costs, DiskModel::default());
+    let times = driver.run(|node| async move {
+        let mut steps = Reorder::new(&node, Port(1), Matching::Software);
+        steps.send(&node, Rank(0), 1, &[7; 64]).await;
+        steps.send(&node, Rank(0), 0, &[]).await;
+        let mut times = [node.now().0; 3];
+        for step in 0..2 {
+            steps.next(&node, step).await;
+            times[step as usize + 1] = node.now().0;
+        }
+        times
+    });
+    let [begin, second, first] = times.unwrap()[0];
+    // 512 bytes are 8 lines of 10 ns each.
+    assert_eq!((second - begin, first - second), (80, 80));
 }
 
 #[test]

@@ -51,7 +51,8 @@ pub fn shipments_come_side_by_side(harness: &impl Harness) {
             arrivals.push(bulk.lend(&node, &pool).await.unwrap());
         }
         let mut next = [0; 3];
-        for Arrival { from, filled: arrival, .. } in arrivals {
+        for Arrival { from, bytes, filled: arrival } in arrivals {
+            assert_eq!(bytes, 70_000);
             let number = &mut next[from.0 as usize];
             let expected = vec![from.0 as u8 * 16 + *number; 70_000];
             *number += 1;
