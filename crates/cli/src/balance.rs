@@ -1,8 +1,9 @@
 //! The balance table of a sort, for people: who was busy, who starved, who was blocked.
 //!
-//! TritonSort tunes its pipeline with this table (Figure 8): the size of each worker's units, and the rate
-//! that one worker and all of a stage reach while they are busy. The slowest stage sets the rate of the
-//! whole, so it is marked; others that starve or are blocked have more workers than they need.
+//! TritonSort tunes its pipeline with this table (Figure 8): the size of each worker's units, and
+//! the rate that one worker and all of a stage reach while they are busy. The slowest stage sets
+//! the rate of the whole, so it is marked; others that starve or are blocked have more workers than
+//! they need.
 
 pub mod ranks;
 
@@ -18,13 +19,22 @@ pub fn table(report: &Report) -> String {
     lines.extend(wrapped(&done(report), COLUMNS));
     lines.extend(wrapped(&report.reason, COLUMNS));
     lines.push(String::new());
-    lines.push(format!("{:>43} {:>7} {:>7} {:>20}", "mean", "MB/s", "MB/s", "per cent of life"));
+    lines.push(format!(
+        "{:>43} {:>7} {:>7} {:>20}",
+        "mean", "MB/s", "MB/s", "per cent of life"
+    ));
     lines.push(row(
         " ",
-        ["stage", "workers", "units", "unit", "of one", "of all", "busy", "starved", "blocked"],
+        [
+            "stage", "workers", "units", "unit", "of one", "of all", "busy", "starved", "blocked",
+        ],
     ));
     for stage in &report.stages {
-        let mark = if stage.name == report.bottleneck { ">" } else { " " };
+        let mark = if stage.name == report.bottleneck {
+            ">"
+        } else {
+            " "
+        };
         lines.push(row(mark, cells(stage).each_ref().map(String::as_str)));
     }
     lines.push(String::new());
@@ -58,7 +68,11 @@ fn done_by(who: &str, passes: u32, report: &Report) -> String {
         readable(report.bytes),
         if passes == 1 { "pass" } else { "passes" },
         report.seconds,
-        if rate.is_finite() { format!(", {} MB/s", figure(rate, 1)) } else { String::new() },
+        if rate.is_finite() {
+            format!(", {} MB/s", figure(rate, 1))
+        } else {
+            String::new()
+        },
     )
 }
 
@@ -106,19 +120,32 @@ fn foot(report: &Report) -> Vec<String> {
         format!("is {:.2} times their mean", report.unevenness),
     ];
     let line = |label, parts: &[String]| labelled(label, parts.iter().map(String::as_str));
-    vec![line("disk", &disk), line("sample", &sample), line("uneven", &uneven)]
+    vec![
+        line("disk", &disk),
+        line("sample", &sample),
+        line("uneven", &uneven),
+    ]
 }
 
 /// A number in seven columns, in millions if it has more digits.
 fn count(number: u64) -> String {
     const EXACT: u64 = 10_000_000;
-    if number < EXACT { number.to_string() } else { format!("{}M", number / 1_000_000) }
+    if number < EXACT {
+        number.to_string()
+    } else {
+        format!("{}M", number / 1_000_000)
+    }
 }
 
 /// Bytes in seven columns, with three digits that count.
 fn bytes(bytes: f64) -> String {
-    const UNITS: [(&str, f64); 5] =
-        [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
+    const UNITS: [(&str, f64); 5] = [
+        ("TB", 1e12),
+        ("GB", 1e9),
+        ("MB", 1e6),
+        ("kB", 1e3),
+        ("B", 1.0),
+    ];
     let unit = UNITS.into_iter().find(|(_, unit)| bytes >= *unit);
     let (name, unit) = unit.unwrap_or(UNITS[4]);
     let value = bytes / unit;
@@ -138,7 +165,15 @@ mod tests {
 
     fn stage(name: &'static str, workers: usize, did: (u64, u64), times: [f64; 3]) -> StageReport {
         let ((units, bytes), [busy_s, starved_s, blocked_s]) = (did, times);
-        StageReport { name, workers, units, bytes, busy_s, starved_s, blocked_s }
+        StageReport {
+            name,
+            workers,
+            units,
+            bytes,
+            busy_s,
+            starved_s,
+            blocked_s,
+        }
     }
 
     /// Two passes over ten gigabytes, with every stage there is, and one that had nothing to do.
@@ -154,14 +189,23 @@ mod tests {
             read_bytes: 18_700_000_000,
             written_bytes: 19_500_000_000,
             temp_peak_bytes: 9_500_000_000,
-            direct_io: DirectIo { read: true, write: true, reason: String::new() },
+            direct_io: DirectIo {
+                read: true,
+                write: true,
+                reason: String::new(),
+            },
             checksum: 1,
             bottleneck: "writer",
             stages: vec![
                 stage("sampler", 1, (2034, 16_660_000), [0.4, 0.0, 0.0]),
                 stage("reader", 2, (2385, 10_000_000_000), [20.0, 0.0, 4.0]),
                 stage("distributor", 2, (2385, 10_000_000_000), [9.0, 11.0, 4.0]),
-                stage("partition buffers", 1, (12_500_000, 10_000_000_000), [0.012, 11.9, 0.1]),
+                stage(
+                    "partition buffers",
+                    1,
+                    (12_500_000, 10_000_000_000),
+                    [0.012, 11.9, 0.1],
+                ),
                 stage("spiller", 2, (2500, 9_500_000_000), [22.0, 2.0, 0.0]),
                 stage("reloader", 1, (0, 0), [0.0, 0.0, 0.0]),
                 stage("loader", 1, (2500, 9_500_000_000), [9.0, 0.0, 3.0]),
@@ -169,7 +213,11 @@ mod tests {
                 stage("writer", 2, (2800, 10_000_000_000), [23.5, 0.5, 0.0]),
             ],
             moves: Vec::new(),
-            sample: SampleCost { places: 2034, bytes: 16_660_000, seconds: 0.4 },
+            sample: SampleCost {
+                places: 2034,
+                bytes: 16_660_000,
+                seconds: 0.4,
+            },
             unevenness: 1.27,
             warnings: Vec::new(),
             ranks: Vec::new(),
@@ -204,16 +252,32 @@ uneven    the largest of 1,017 partitions is 1.27 times their mean";
     #[test]
     fn no_line_is_wider_than_the_page() {
         let long = "the input, of unknown length, did not fit ".repeat(5);
-        let told = table(&Report { reason: long, ..report() });
-        assert!(told.lines().all(|line| line.chars().count() <= COLUMNS), "{told}");
+        let told = table(&Report {
+            reason: long,
+            ..report()
+        });
+        assert!(
+            told.lines().all(|line| line.chars().count() <= COLUMNS),
+            "{told}"
+        );
     }
 
     #[test]
     fn a_sort_of_nothing_has_a_table() {
         let stages = vec![stage("reader", 1, (0, 0), [0.0; 3])];
-        let nothing = Report { records: 0, bytes: 0, seconds: 0.0, passes: 1, stages, ..report() };
+        let nothing = Report {
+            records: 0,
+            bytes: 0,
+            seconds: 0.0,
+            passes: 1,
+            stages,
+            ..report()
+        };
         let told = table(&nothing);
-        assert!(told.starts_with("two-pass: 0 records (0 bytes) in 1 pass, 0.000 s\n"), "{told}");
+        assert!(
+            told.starts_with("two-pass: 0 records (0 bytes) in 1 pass, 0.000 s\n"),
+            "{told}"
+        );
         assert!(!told.contains("NaN"), "{told}");
     }
 

@@ -44,7 +44,8 @@ use crate::failure::{CliFailure, Exit};
 use crate::machine;
 use crate::size::readable;
 
-/// Measure this machine: sorts beside a copy and peers, kernels, stages, disks, the exchange between ranks; each with its floor.
+/// Measure this machine: sorts beside a copy and peers, kernels, stages, disks, the exchange
+/// between ranks; each with its floor.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -140,5 +141,9 @@ fn thread_counts() -> Vec<usize> {
 
 /// The number of threads, in words.
 fn threads_in_words(threads: usize) -> String {
-    if threads == 1 { "one thread".to_owned() } else { format!("{threads} threads") }
+    if threads == 1 {
+        "one thread".to_owned()
+    } else {
+        format!("{threads} threads")
+    }
 }

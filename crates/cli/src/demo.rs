@@ -1,5 +1,5 @@
-//! `gristmill demo`: a million records, disk to disk in one pass, in two and by a merge, and on simulated
-//! cores, beside the history of that sort.
+//! `gristmill demo`: a million records, disk to disk in one pass, in two and by a merge, and on
+//! simulated cores, beside the history of that sort.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::scratch::Scratch;
 use crate::size::{count, grouped};
 use crate::{machine, progress, say, sim};
 
-/// Sort a million records disk to disk, with much memory and with little, and on 65,536 simulated cores;
-/// check them, and show the history of that sort.
+/// Sort a million records disk to disk, with much memory and with little, and on 65,536 simulated
+/// cores; check them, and show the history of that sort.
 #[derive(Args)]
 pub struct Arguments {
     /// Where to work: 300 MB are needed for a moment
@@ -45,17 +45,26 @@ const LITTLE_MEMORY_BYTES: u64 = 20 << 20;
 
 /// The ways to sort, with the memory of each, if it is little.
 const WAYS: [(Choice, Option<u64>, &str); 3] = [
-    (Choice::Auto, None, "disk to disk, durable, every record accounted for"),
+    (
+        Choice::Auto,
+        None,
+        "disk to disk, durable, every record accounted for",
+    ),
     (
         Choice::TwoPass,
         Some(LITTLE_MEMORY_BYTES),
         "the same in 20 MiB of memory, partitions on disk",
     ),
-    (Choice::Merge, Some(LITTLE_MEMORY_BYTES), "the same in 20 MiB, by a merge of sorted runs"),
+    (
+        Choice::Merge,
+        Some(LITTLE_MEMORY_BYTES),
+        "the same in 20 MiB, by a merge of sorted runs",
+    ),
 ];
 
-/// Who sorted the million before, where the records lay, and how long it took: FastSort to Popovici,
-/// MilliSort and NanoSort from the introduction of NanoSort (arXiv 2204.12615), Tandem and psort from psort.
+/// Who sorted the million before, where the records lay, and how long it took: FastSort to
+/// Popovici, MilliSort and NanoSort from the introduction of NanoSort (arXiv 2204.12615), Tandem
+/// and psort from psort.
 const HISTORY: [(&str, &str, &str); 9] = [
     ("1986  FastSort, 2 cores", "disk to disk", "3,600 s"),
     ("1987  Tandem", "disk to disk", "980 s"),
@@ -84,23 +93,37 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         .iter()
         .all(|(report, summary)| summary.is_ordered() && summary.checksum.0 == report.checksum);
     tell(sorted[0].0.seconds, sound, &million)?;
-    Ok(if sound && million.is_right() { Exit::Done } else { Exit::CheckFailed })
+    Ok(if sound && million.is_right() {
+        Exit::Done
+    } else {
+        Exit::CheckFailed
+    })
 }
 
 /// NanoSort on a simulated cluster.
 fn million_on(cores: u64) -> Result<::lab::Job, CliFailure> {
-    let changes = Changes { threads: Some(machine::cores()), ..Changes::default() };
+    let changes = Changes {
+        threads: Some(machine::cores()),
+        ..Changes::default()
+    };
     let mut asked = Parameters::default();
     asked.set(Knob::Cores, cores);
     asked.set(Knob::KeysPerCore, KEYS_PER_CORE);
     let place = Place::named("nanopu", &changes)?;
-    Ok(::lab::Job::new("nano-sort", &asked, place, Seeds::default())?)
+    Ok(::lab::Job::new(
+        "nano-sort",
+        &asked,
+        place,
+        Seeds::default(),
+    )?)
 }
 
 fn simulate(job: &::lab::Job) -> Result<SimReport, CliFailure> {
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, job.place())?;
-    let report = sim::watched(&observer, &caught, progress::Mode::Auto, || job.run(&observer))?;
+    let report = sim::watched(&observer, &caught, progress::Mode::Auto, || {
+        job.run(&observer)
+    })?;
     let (seconds, cores) = (report.wall_s, u64::from(report.cores));
     say::out(format!(
         "simulated {} keys on {} nanoPU cores, every message: {seconds:.1} s",
@@ -138,7 +161,11 @@ async fn act(
             sources: vec![Source::Path(input.clone())],
             target: Target::Path(output.clone()),
             contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
-            resources: Resources { cores, memory_bytes, io: IoChoice::Direct },
+            resources: Resources {
+                cores,
+                memory_bytes,
+                io: IoChoice::Direct,
+            },
             shared: false,
             temporary: Vec::new(),
             plan,
@@ -179,7 +206,11 @@ fn tell(seconds: f64, sound: bool, million: &SimReport) -> Result<(), CliFailure
     let cores = u64::from(million.cores);
     let who = match cores {
         PAPERS_CORES => format!("      NanoSort, {} cores", grouped(cores)),
-        _ => format!("      ({} keys, {} cores)", grouped(KEYS_PER_CORE * cores), grouped(cores)),
+        _ => format!(
+            "      ({} keys, {} cores)",
+            grouped(KEYS_PER_CORE * cores),
+            grouped(cores)
+        ),
     };
     let time = format!("{:.0} us", million.time_us.mean);
     say::out(format!("  {who:<28} {:<14} {time:>8}", "simulated"))?;

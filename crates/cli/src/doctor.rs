@@ -46,7 +46,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         async move {
             let mut directories = Vec::new();
             for path in paths {
-                let offer = look(&node, &path).await.map_err(|failure| refusal(failure, &path));
+                let offer = look(&node, &path)
+                    .await
+                    .map_err(|failure| refusal(failure, &path));
                 directories.push(Directory { path, offer });
             }
             Ok(directories)
@@ -61,9 +63,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 /// The failure with the name the user gave instead of the probe's.
 fn refusal(failure: Failure, path: &Path) -> CliFailure {
     match failure {
-        Failure::Disk(error) => {
-            Failure::Disk(DiskError { verb: "sort into", path: path.to_owned(), ..error }).into()
-        }
+        Failure::Disk(error) => Failure::Disk(DiskError {
+            verb: "sort into",
+            path: path.to_owned(),
+            ..error
+        })
+        .into(),
         other => other.into(),
     }
 }
@@ -71,10 +76,21 @@ fn refusal(failure: Failure, path: &Path) -> CliFailure {
 async fn look(node: &Node, path: &Path) -> Result<Offer, Failure> {
     let free_bytes = node.space(path).await?;
     let probe = path.join(format!(".gristmill-{:016x}.probe", node.random()));
-    let file = node.open(&probe, Open::Create { direct: true, mode: 0o600 }).await?;
+    let file = node
+        .open(
+            &probe,
+            Open::Create {
+                direct: true,
+                mode: 0o600,
+            },
+        )
+        .await?;
     let direct_io = write_directly(node, &file, &probe).await;
     node.remove(&probe).await?;
-    Ok(Offer { free_bytes, direct_io: direct_io? })
+    Ok(Offer {
+        free_bytes,
+        direct_io: direct_io?,
+    })
 }
 
 /// Some file systems take the flag and refuse the writes: only a write tells.
@@ -83,7 +99,10 @@ async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<
     let buffers = node.buffers(1, BLOCK_BYTES);
     let mut buffers = buffers.map_err(|cause| DiskError::new("try", probe, cause))?;
     let buffer = buffers.pop().expect("one was asked for");
-    file.write(node, 0, buffer, 0..BLOCK_BYTES).wait(node).await.1?;
+    file.write(node, 0, buffer, 0..BLOCK_BYTES)
+        .wait(node)
+        .await
+        .1?;
     Ok(file.is_direct())
 }
 
@@ -110,17 +129,31 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
             "directories": places.collect::<Vec<_>>(),
             "mpi": mpi.json(),
         });
-        if let Some(failure) = directories.iter().find_map(|place| place.offer.as_ref().err()) {
+        if let Some(failure) = directories
+            .iter()
+            .find_map(|place| place.offer.as_ref().err())
+        {
             value["error"] = crate::json::error(failure)["error"].take();
         }
         return say::out(format!("{value:#}"));
     }
-    let cgroup = memory.cgroup_limit_bytes.map_or("none".to_owned(), readable);
+    let cgroup = memory
+        .cgroup_limit_bytes
+        .map_or("none".to_owned(), readable);
     say::out(format!("cores                 {}", machine::cores()))?;
-    say::out(format!("memory                {}", readable(memory.total_bytes)))?;
-    say::out(format!("  available now       {}", readable(memory.available_bytes)))?;
+    say::out(format!(
+        "memory                {}",
+        readable(memory.total_bytes)
+    ))?;
+    say::out(format!(
+        "  available now       {}",
+        readable(memory.available_bytes)
+    ))?;
     say::out(format!("  control group limit {cgroup}"))?;
-    say::out(format!("  a sort would take   {} at most (-S changes that)", readable(limit)))?;
+    say::out(format!(
+        "  a sort would take   {} at most (-S changes that)",
+        readable(limit)
+    ))?;
     say::out(format!("open files            {}", open_file_limit()))?;
     for place in directories {
         say::out(place.path.display())?;
@@ -128,8 +161,15 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
             say::out("  not to be used, see below")?;
             continue;
         };
-        let direct = if offer.direct_io { "yes" } else { "no: sorts go through the page cache" };
-        say::out(format!("  free space          {}", readable(offer.free_bytes)))?;
+        let direct = if offer.direct_io {
+            "yes"
+        } else {
+            "no: sorts go through the page cache"
+        };
+        say::out(format!(
+            "  free space          {}",
+            readable(offer.free_bytes)
+        ))?;
         say::out(format!("  direct I/O          {direct}"))?;
     }
     say::out(mpi.text())

@@ -63,7 +63,14 @@ impl CliFailure {
     /// A failure without a file.
     pub fn new(kind: &'static str, message: impl Into<String>) -> CliFailure {
         let message = message.into();
-        CliFailure { kind, file: None, offset: None, message, code: FAILED, json: false }
+        CliFailure {
+            kind,
+            file: None,
+            offset: None,
+            message,
+            code: FAILED,
+            json: false,
+        }
     }
 
     /// The same, told as JSON if asked for.
@@ -132,7 +139,10 @@ impl From<LabError> for CliFailure {
             }
             _ => None,
         };
-        CliFailure { file, ..CliFailure::new(error.kind(), error.to_string()) }
+        CliFailure {
+            file,
+            ..CliFailure::new(error.kind(), error.to_string())
+        }
     }
 }
 
@@ -151,7 +161,10 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
     if std::env::args_os().any(|argument| argument == "--json") {
         let text = error.render().to_string();
         // Its first paragraph says what is wrong, in one line or in several.
-        let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let lines = text
+            .lines()
+            .take_while(|line| !line.is_empty())
+            .map(str::trim);
         let message = lines.collect::<Vec<_>>().join(" ");
         let message = message.trim_start_matches("error: ");
         let _ = say::out(json::error(&CliFailure::usage(message)));
@@ -170,7 +183,9 @@ fn is_of_reference() -> bool {
 fn told(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.trim_end();
-    let Some(told) = text.strip_prefix("error: ") else { return text.to_owned() };
+    let Some(told) = text.strip_prefix("error: ") else {
+        return text.to_owned();
+    };
     let told = match error.kind() {
         ErrorKind::ValueValidation if !is_of_reference() => told.lines().next().unwrap_or(told),
         _ => told,
@@ -178,8 +193,8 @@ fn told(error: &clap::Error) -> String {
     format!("gristmill: {told}")
 }
 
-/// Takes a guess at another option away that begins with another letter: `--incast` for `--list` helps
-/// nobody.
+/// Takes a guess at another option away that begins with another letter: `--incast` for `--list`
+/// helps nobody.
 fn without_far_guess(error: &mut clap::Error) {
     let first_letter = |kind| match error.get(kind) {
         Some(ContextValue::String(option)) => option.trim_start_matches('-').chars().next(),

@@ -6,7 +6,14 @@ use rustix::fs::Stat;
 
 /// Whether two paths lead to one file, now or when it is made.
 pub fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| Some(directory_of(path).canonicalize().ok()?.join(path.file_name()?));
+    let place = |path: &Path| {
+        Some(
+            directory_of(path)
+                .canonicalize()
+                .ok()?
+                .join(path.file_name()?),
+        )
+    };
     match (rustix::fs::stat(a), rustix::fs::stat(b)) {
         (Ok(a), Ok(b)) => is_same_file(&a, &b),
         _ => place(a).is_some_and(|a| Some(a) == place(b)),
@@ -28,6 +35,8 @@ fn is_same_file(a: &Stat, b: &Stat) -> bool {
 
 /// The directory that a file lies in.
 pub fn directory_of(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }

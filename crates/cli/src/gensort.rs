@@ -48,9 +48,16 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (path, io) = split_options(&arguments.file);
     let control = Control::default();
-    let style = if arguments.ascii { Style::Ascii } else { Style::Binary };
+    let style = if arguments.ascii {
+        Style::Ascii
+    } else {
+        Style::Binary
+    };
     let job = Generate {
-        generator: Generator { style, skewed: arguments.skewed },
+        generator: Generator {
+            style,
+            skewed: arguments.skewed,
+        },
         first: arguments.begin,
         records: arguments.records,
         target: Target::Path(path.into()),
@@ -59,7 +66,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         io: io.unwrap_or(::sort::IoChoice::Direct),
         control: control.clone(),
     };
-    if job.records.checked_mul(record::RECORD_BYTES as u64).is_none() {
+    if job
+        .records
+        .checked_mul(record::RECORD_BYTES as u64)
+        .is_none()
+    {
         let message = format!("{} records are more than a file holds", job.records);
         return Err(CliFailure::usage(message).with_code(1));
     }

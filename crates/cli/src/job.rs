@@ -1,7 +1,8 @@
-//! The job that a launcher such as `mpirun` or `srun` started: this process's place among its ranks.
+//! The job that a launcher such as `mpirun` or `srun` started: this process's place among its
+//! ranks.
 //!
-//! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells how the job
-//! ended: that of the first rank that can be heard.
+//! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells
+//! how the job ended: that of the first rank that can be heard.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -20,18 +21,27 @@ use crate::{say, scratch, signals};
 /// What launchers say of how many ranks there are: one alone needs no MPI.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// What they say of how many are on this host: Open MPI, MPICH, Slurm (`2(x3)`: two on each of three hosts).
-const LOCAL_SIZES: [&str; 3] =
-    ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"];
+/// What they say of how many are on this host: Open MPI, MPICH, Slurm (`2(x3)`: two on each of
+/// three hosts).
+const LOCAL_SIZES: [&str; 3] = [
+    "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "MPI_LOCALNRANKS",
+    "SLURM_STEP_TASKS_PER_NODE",
+];
 
 /// What they say of which rank this is, before MPI does.
-const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+const RANKS: [&str; 4] = [
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "SLURM_PROCID",
+];
 
 /// How many command lines Open MPI has started; others do not say.
 const COMMAND_LINES: &str = "OMPI_NUM_APP_CTX";
 
-/// Launchers end all ranks when one has failed, Open MPI within a second or two: who leaves a failure to rank 0 gives
-/// it so long to tell it.
+/// Launchers end all ranks when one has failed, Open MPI within a second or two: who leaves a
+/// failure to rank 0 gives it so long to tell it.
 const RANK_0_TELLS: Duration = Duration::from_secs(3);
 
 /// After a failure ranks wait for each other so long: one that is gone never comes.
@@ -40,12 +50,13 @@ const PARTING: Duration = Duration::from_secs(3);
 /// After a success they do: then nothing is left but to say good-bye, and rank 0 to write a report.
 const GOOD_BYE: Duration = Duration::from_secs(60);
 
-/// Ranks at work are heard every second at least. Who was not heard for that long is out of reach, and named when the
-/// job ends.
+/// Ranks at work are heard every second at least. Who was not heard for that long is out of reach,
+/// and named when the job ends.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// When a rank or a host is lost, Open MPI 4 wakes the others (SIGCONT), ends them (SIGTERM) a second later, and kills them
-/// after another one. All that are alive say that they stop, or that they are here: it is listened for so long.
+/// When a rank or a host is lost, Open MPI 4 wakes the others (SIGCONT), ends them (SIGTERM) a
+/// second later, and kills them after another one. All that are alive say that they stop, or that
+/// they are here: it is listened for so long.
 const ANSWER: Duration = Duration::from_millis(400);
 
 /// How often.
@@ -54,10 +65,11 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Then who was not heard since before that SIGCONT is the lost one; a beat is a second at most.
 const MISSED: Duration = Duration::from_millis(1200);
 
-/// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before it hears of a rank's
-/// end: as soon as it has sent a word to a daemon that does not answer, TCP does not look any more whether that one
-/// lives (keepalive), but sends the word again and again, for a quarter of an hour. Ranks are done 16 s after a
-/// link is cut; mpirun that was told to look sees it within 20 (docs/cluster.md).
+/// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before
+/// it hears of a rank's end: as soon as it has sent a word to a daemon that does not answer, TCP
+/// does not look any more whether that one lives (keepalive), but sends the word again and again,
+/// for a quarter of an hour. Ranks are done 16 s after a link is cut; mpirun that was told to look
+/// sees it within 20 (docs/cluster.md).
 const HOLD: Duration = Duration::from_secs(8);
 
 /// How often it is looked whether the launcher is still there.
@@ -93,7 +105,10 @@ impl Job {
         if session.nodes() == 1 {
             return Ok(None);
         }
-        let job = Job { session: Arc::new(session), json };
+        let job = Job {
+            session: Arc::new(session),
+            json,
+        };
         let speaker = job.clone();
         say::through(move |text| speaker.last_word(text));
         Ok(Some(job))
@@ -119,8 +134,8 @@ impl Job {
         self.session.nodes()
     }
 
-    /// What to do when the network fails: then every rank ends itself. A peer that does not keep to the protocol ends
-    /// the run that `control` watches, on all ranks.
+    /// What to do when the network fails: then every rank ends itself. A peer that does not keep to
+    /// the protocol ends the run that `control` watches, on all ranks.
     pub fn on_failure(&self, control: Control, remove: impl Fn() + Send + 'static) {
         let json = self.json;
         self.session.on_failure(move |error| {
@@ -132,8 +147,8 @@ impl Job {
             .on_foreign(move |error| control.fail(Failure::Program(Box::new(error.clone()))));
     }
 
-    /// Ends this rank when the run that `control` watches has failed and does not wind up, until what comes back is
-    /// stopped.
+    /// Ends this rank when the run that `control` watches has failed and does not wind up, until
+    /// what comes back is stopped.
     pub fn see_to_the_end(
         &self,
         control: Control,
@@ -173,7 +188,10 @@ impl Job {
         if self.part(most).is_none() {
             self.session.abort(failure.code.into());
         }
-        Err(CliFailure { kind: say::TOLD, ..failure })
+        Err(CliFailure {
+            kind: say::TOLD,
+            ..failure
+        })
     }
 
     /// All is sorted and in its place.
@@ -206,7 +224,11 @@ impl Job {
             }
             thread::sleep(LOOK);
         }
-        let least = if signals::came().is_some() { MISSED } else { SILENCE };
+        let least = if signals::came().is_some() {
+            MISSED
+        } else {
+            SILENCE
+        };
         last_word(text, self.rank(), &self.session.silent(least))
     }
 }
@@ -218,17 +240,23 @@ fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<Str
         return None;
     }
     // On a busy machine one that lives may be late, too: the lost one is longest silent.
-    let missed = silent.iter().filter(|(rank, _)| !text.contains(&format!("rank {rank} ")));
+    let missed = silent
+        .iter()
+        .filter(|(rank, _)| !text.contains(&format!("rank {rank} ")));
     Some(match missed.max_by_key(|(_, silence)| silence) {
         Some((rank, silence)) => {
-            format!("{text}; rank {rank} has not been heard for {:.1} s", silence.as_secs_f64())
+            format!(
+                "{text}; rank {rank} has not been heard for {:.1} s",
+                silence.as_secs_f64()
+            )
         }
         None => text,
     })
 }
 
-/// An mpirun that is killed, or interrupted twice, tells nobody: two seconds later MPI notices, and ends the process on
-/// the spot. So it is as if SIGTERM came when it is gone. What processes of other launchers live for is not known.
+/// An mpirun that is killed, or interrupted twice, tells nobody: two seconds later MPI notices, and
+/// ends the process on the spot. So it is as if SIGTERM came when it is gone. What processes of
+/// other launchers live for is not known.
 fn end_with_the_launcher() {
     let (parent, is_open_mpi) = (getppid(), env::var_os(SIZES[0]).is_some());
     if parent.is_none() || !is_open_mpi {
@@ -250,10 +278,12 @@ pub fn is_only_rank() -> bool {
     launched() && number(&SIZES) == Some(1)
 }
 
-/// Whether rank 0 tells what is wrong with the command line, which all ranks have; it has had time to when this
-/// comes back.
+/// Whether rank 0 tells what is wrong with the command line, which all ranks have; it has had time
+/// to when this comes back.
 pub fn leaves_usage_to_another() -> bool {
-    let sorts = env::args_os().nth(1).is_some_and(|command| command == "sort");
+    let sorts = env::args_os()
+        .nth(1)
+        .is_some_and(|command| command == "sort");
     let leaves = sorts && is_later_rank() && number(&[COMMAND_LINES]).unwrap_or(1) == 1;
     if leaves {
         thread::sleep(RANK_0_TELLS);
@@ -266,8 +296,8 @@ fn is_later_rank() -> bool {
     launched() && number(&RANKS).is_some_and(|rank| rank > 0)
 }
 
-/// A rank that cannot join. Mostly none can, and rank 0 tells why; where it could not have known, the launcher
-/// has not ended this one meanwhile, which tells it.
+/// A rank that cannot join. Mostly none can, and rank 0 tells why; where it could not have known,
+/// the launcher has not ended this one meanwhile, which tells it.
 fn no_start(error: &NetworkError, json: bool) -> CliFailure {
     let failure = no_network(error);
     if !is_later_rank() {
@@ -275,17 +305,28 @@ fn no_start(error: &NetworkError, json: bool) -> CliFailure {
     }
     thread::sleep(RANK_0_TELLS);
     let rank = number(&RANKS).unwrap_or(0);
-    let message = format!("rank {rank} on {}: {}", node_real::host_name(), failure.message);
+    let message = format!(
+        "rank {rank} on {}: {}",
+        node_real::host_name(),
+        failure.message
+    );
     CliFailure { message, ..failure }
 }
 
 /// Ranks on this host, which share its memory and its cores.
 pub fn ranks_here() -> u64 {
-    number(&LOCAL_SIZES).filter(|&ranks| ranks > 0 && launched()).unwrap_or(1)
+    number(&LOCAL_SIZES)
+        .filter(|&ranks| ranks > 0 && launched())
+        .unwrap_or(1)
 }
 
 fn number(names: &[&str]) -> Option<u64> {
-    let of = |text: String| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    let of = |text: String| {
+        text.split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()
+    };
     names.iter().find_map(|name| of(env::var(name).ok()?))
 }
 
@@ -299,8 +340,10 @@ mod tests {
 
     /// Each is silent for so many milliseconds.
     fn said(text: &str, own: u32, silent: &[(u32, u64)]) -> Option<String> {
-        let silent: Vec<_> =
-            silent.iter().map(|&(rank, ms)| (Rank(rank), Duration::from_millis(ms))).collect();
+        let silent: Vec<_> = silent
+            .iter()
+            .map(|&(rank, ms)| (Rank(rank), Duration::from_millis(ms)))
+            .collect();
         last_word(text.to_owned(), Rank(own), &silent)
     }
 
@@ -316,7 +359,10 @@ mod tests {
     fn who_is_missed_for_longest_is_named_once() {
         let one = "stopped; rank 2 has not been heard for 1.5 s";
         assert_eq!(said("stopped", 0, &[(2, 1500)]).as_deref(), Some(one));
-        assert_eq!(said("stopped", 0, &[(1, 1300), (2, 1500), (3, 1200)]).as_deref(), Some(one));
+        assert_eq!(
+            said("stopped", 0, &[(1, 1300), (2, 1500), (3, 1200)]).as_deref(),
+            Some(one)
+        );
         let known = "rank 2 has not been heard for 15 s";
         assert_eq!(said(known, 0, &[(2, 15_000)]).as_deref(), Some(known));
     }

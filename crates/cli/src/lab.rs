@@ -33,7 +33,8 @@ enum Command {
 struct Run {
     /// Its name, or the file of one
     name: String,
-    /// As large as the paper's, where the claims are judged; otherwise as small as shows that it runs
+    /// As large as the paper's, where the claims are judged; otherwise as small as shows that it
+    /// runs
     #[arg(long)]
     full: bool,
     /// How many runs each figure is the mean of [default: the experiment's]
@@ -62,7 +63,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
 fn list() -> Result<Exit, CliFailure> {
     for name in Experiment::names() {
         let experiment = Experiment::load(name)?;
-        say::out(format!("{name:<20} {} ({})", experiment.title, experiment.source))?;
+        say::out(format!(
+            "{name:<20} {} ({})",
+            experiment.title, experiment.source
+        ))?;
         say::out(format!("{:20} {}", "", costs(&experiment)?))?;
     }
     Ok(Exit::Done)
@@ -99,7 +103,11 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
     } else {
         show::figure(&figure)?;
     }
-    Ok(if complain(&figure) { Exit::CheckFailed } else { Exit::Done })
+    Ok(if complain(&figure) {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    })
 }
 
 /// Says what failed; whether anything did.
@@ -111,7 +119,9 @@ fn complain(figure: &Figure) -> bool {
         say::err(format!("gristmill: the check of '{id}' failed: {fault}"));
     }
     for fault in &figure.faults {
-        say::err(format!("gristmill: a program found its result wrong: {fault}"));
+        say::err(format!(
+            "gristmill: a program found its result wrong: {fault}"
+        ));
     }
     !failed.is_empty() || !figure.faults.is_empty()
 }

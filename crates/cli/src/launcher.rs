@@ -1,14 +1,14 @@
-//! The launcher that started this process, as far as this host's process table shows it: since when it runs, and
-//! the terminal it was started from.
+//! The launcher that started this process, as far as this host's process table shows it: since when
+//! it runs, and the terminal it was started from.
 //!
 //! ```text
 //! terminal --- mpirun ---- pipe ---- gristmill (rank 0)
 //!                 \--- daemon on another host ---- gristmill (rank 1)
 //! ```
 //!
-//! A rank's standard error is a pipe to its launcher, so whether people look on is the launcher's to know. Where
-//! it runs on another host than rank 0, nobody can ask it: then no bar is shown, and launching counts from this
-//! process's own start.
+//! A rank's standard error is a pipe to its launcher, so whether people look on is the launcher's
+//! to know. Where it runs on another host than rank 0, nobody can ask it: then no bar is shown, and
+//! launching counts from this process's own start.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::IsTerminal;
@@ -19,10 +19,12 @@ use rustix::fs::OFlags;
 /// What launchers are called, other than by a longer name that begins so.
 const NAMES: [&str; 6] = ["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];
 
-/// Between the launcher and a rank there may be a daemon, a shell and a wrapper such as `timeout` or `numactl`.
+/// Between the launcher and a rank there may be a daemon, a shell and a wrapper such as `timeout`
+/// or `numactl`.
 const GENERATIONS: usize = 6;
 
-/// What the kernel counts a process's start in: USER_HZ, 100 a second on every architecture that Rust knows.
+/// What the kernel counts a process's start in: USER_HZ, 100 a second on every architecture that
+/// Rust knows.
 const TICKS_PER_S: f64 = 100.0;
 
 /// A process of this host.
@@ -45,7 +47,12 @@ impl Process {
         let mut fields = rest.split_whitespace().skip(1);
         let parent = fields.next()?.parse().ok()?;
         let ticks: f64 = fields.nth(17)?.parse().ok()?;
-        Some(Process { id, name: name.to_owned(), parent, begin_s: ticks / TICKS_PER_S })
+        Some(Process {
+            id,
+            name: name.to_owned(),
+            parent,
+            begin_s: ticks / TICKS_PER_S,
+        })
     }
 }
 
@@ -65,13 +72,20 @@ fn launcher() -> Option<Process> {
 pub fn terminal() -> Option<File> {
     let path = format!("/proc/{}/fd/2", launcher()?.id);
     // A pipe is not opened, which others might notice.
-    fs::read_link(&path).ok().filter(|target| target.starts_with("/dev/"))?;
+    fs::read_link(&path)
+        .ok()
+        .filter(|target| target.starts_with("/dev/"))?;
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits() as i32;
-    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path)
+        .ok()?;
     opened.is_terminal().then_some(opened)
 }
 
-/// What a job took before its ranks could begin: starting processes, finding each other, being ready.
+/// What a job took before its ranks could begin: starting processes, finding each other, being
+/// ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     pub seconds: f64,
@@ -89,10 +103,16 @@ impl Launch {
         let now_s: f64 = uptime.split_whitespace().next()?.parse().ok()?;
         let (begin_s, since) = match launcher() {
             Some(launcher) => (launcher.begin_s, launcher.name),
-            None => (Process::of(std::process::id())?.begin_s, Launch::OWN.to_owned()),
+            None => (
+                Process::of(std::process::id())?.begin_s,
+                Launch::OWN.to_owned(),
+            ),
         };
         let ticks = ((now_s - begin_s).max(0.0) * TICKS_PER_S).round();
-        Some(Launch { seconds: ticks / TICKS_PER_S, since })
+        Some(Launch {
+            seconds: ticks / TICKS_PER_S,
+            since,
+        })
     }
 }
 

@@ -41,7 +41,11 @@ where
     job.on_failure(control.clone(), move || disks.remove_unfinished());
     let disks = cluster.disks();
     let guard = job.see_to_the_end(control.clone(), move || disks.remove_unfinished());
-    let progress = if job.is_first() { progress } else { Mode::Never };
+    let progress = if job.is_first() {
+        progress
+    } else {
+        Mode::Never
+    };
     let ended = run_on(&cluster, control, progress, job.ranks(), program);
     guard.stop();
     ended
@@ -73,7 +77,10 @@ where
     shown.stop();
     let Ok(mut ends) = ended else {
         cluster.disks().remove_unfinished();
-        return Err(CliFailure::new("bug", "stopped by the panic above; please report it"));
+        return Err(CliFailure::new(
+            "bug",
+            "stopped by the panic above; please report it",
+        ));
     };
     ends.pop().expect("one node").map_err(|failure| {
         let stopped = matches!(failure, Failure::Stopped(_));
@@ -105,12 +112,16 @@ pub fn memory_limit(asked: Option<Memory>) -> u64 {
     bytes.min(cap)
 }
 
-/// Cores this process may use. Ranks on one host that may use all of it have a part each; what a launcher has
-/// bound them to is theirs alone.
+/// Cores this process may use. Ranks on one host that may use all of it have a part each; what a
+/// launcher has bound them to is theirs alone.
 pub fn cores() -> usize {
     let may_use = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    if may_use < count(&online) { may_use } else { (may_use / ranks_here() as usize).max(1) }
+    if may_use < count(&online) {
+        may_use
+    } else {
+        (may_use / ranks_here() as usize).max(1)
+    }
 }
 
 /// How many numbers a list has, as the kernel writes it: `0-3,8`.
@@ -119,7 +130,9 @@ fn count(list: &str) -> usize {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let [first, last]: [Option<usize>; 2] =
             [first, last].map(|number| number.trim().parse().ok());
-        first.zip(last).map_or(0, |(first, last)| last + 1 - first.min(last))
+        first
+            .zip(last)
+            .map_or(0, |(first, last)| last + 1 - first.min(last))
     };
     list.split(',').map(numbers).sum()
 }

@@ -81,9 +81,12 @@ fn main() -> ExitCode {
 
 /// The command line; of one that asks for the help of a program of `sim`, that help.
 fn arguments() -> Result<Arguments, clap::Error> {
-    let line: Vec<_> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let Some(program) = sim::help::asked_for(&line) else { return Arguments::try_parse() };
+    let line: Vec<_> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let Some(program) = sim::help::asked_for(&line) else {
+        return Arguments::try_parse();
+    };
     let command =
         Arguments::command().mut_subcommand("sim", |sim| sim::help::of_program(sim, program));
     let matches = command.try_get_matches_from(["gristmill", "sim", program.name, "--help"])?;

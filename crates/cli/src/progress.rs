@@ -1,5 +1,5 @@
-//! Progress for people (a bar on a terminal) and for programs (JSON lines on standard error). Of a job rank 0
-//! shows one line for all.
+//! Progress for people (a bar on a terminal) and for programs (JSON lines on standard error). Of a
+//! job rank 0 shows one line for all.
 
 mod step;
 mod terminal;
@@ -81,8 +81,8 @@ pub fn wait(ended: &AtomicBool) -> bool {
     !ended.load(Ordering::SeqCst)
 }
 
-/// What a bar needs beside its longest figures; a terminal that has less shows no bar and no rate, as a
-/// line that wraps cannot be drawn again. A rank that is late needs more.
+/// What a bar needs beside its longest figures; a terminal that has less shows no bar and no rate,
+/// as a line that wraps cannot be drawn again. A rank that is late needs more.
 const WIDE: u16 = 60;
 const WIDE_OF_JOB: u16 = WIDE + 20;
 
@@ -101,7 +101,9 @@ fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) 
         _ => "{msg:19} {spinner} {decimal_bytes} {decimal_bytes_per_sec}",
     };
     let style = |template| {
-        ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> ")
+        ProgressStyle::with_template(template)
+            .expect("a fixed template")
+            .progress_chars("=> ")
     };
     let (begin, mut terminal) = (Instant::now(), Some(terminal));
     // The library's own would be the first to be drawn.
@@ -117,7 +119,10 @@ fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) 
         // Each of these may draw: what a style shows comes before it.
         bar.set_length(step.total_bytes);
         bar.set_position(step.done_bytes);
-        bar.set_prefix(step.late().map_or_else(String::new, |late| format!(", {late}")));
+        bar.set_prefix(
+            step.late()
+                .map_or_else(String::new, |late| format!(", {late}")),
+        );
         bar.set_style(style(if step.total_bytes > 0 { known } else { unknown }));
         bar.set_message(step.phase);
     }

@@ -1,6 +1,6 @@
-//! Words to people and programs. Standard output that cannot be written is a failure; standard error
-//! that cannot be written is nobody to tell. A reader that has gone (`| head`) has what it wanted:
-//! there the command ends as one does that SIGPIPE ends, with 141, and says nothing.
+//! Words to people and programs. Standard output that cannot be written is a failure; standard
+//! error that cannot be written is nobody to tell. A reader that has gone (`| head`) has what it
+//! wanted: there the command ends as one does that SIGPIPE ends, with 141, and says nothing.
 
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +20,16 @@ pub const READER_GONE: &str = "reader_gone";
 /// Prints a line on standard output.
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
     let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(|cause| {
-        if cause.kind() == ErrorKind::BrokenPipe {
-            return CliFailure::new(READER_GONE, "nobody reads standard output")
-                .with_code(READER_GONE_CODE);
-        }
-        let message = format!("cannot write to standard output: {cause}; look where it goes");
-        CliFailure::new("io", message)
-    })
+    writeln!(stdout, "{text}")
+        .and_then(|()| stdout.flush())
+        .map_err(|cause| {
+            if cause.kind() == ErrorKind::BrokenPipe {
+                return CliFailure::new(READER_GONE, "nobody reads standard output")
+                    .with_code(READER_GONE_CODE);
+            }
+            let message = format!("cannot write to standard output: {cause}; look where it goes");
+            CliFailure::new("io", message)
+        })
 }
 
 /// Prints a line on standard error.
@@ -42,11 +44,12 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 type Voice = Box<dyn Fn(String) -> Option<String> + Send>;
 static VOICE: Mutex<Option<Voice>> = Mutex::new(None);
 
-/// Another thread that is about to say it has so long: it may listen to other ranks first, and nobody may read what
-/// it writes.
+/// Another thread that is about to say it has so long: it may listen to other ranks first, and
+/// nobody may read what it writes.
 const LISTENING: Duration = Duration::from_millis(500);
 
-/// Says how this process ends, unless that was said, or is for another rank to say: whether it was said now.
+/// Says how this process ends, unless that was said, or is for another rank to say: whether it was
+/// said now.
 pub fn last(text: impl std::fmt::Display) -> bool {
     let Some(voice) = voice() else { return false };
     if ENDED.swap(true, Ordering::SeqCst) {

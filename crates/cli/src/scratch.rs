@@ -46,10 +46,16 @@ impl Scratch {
             let message =
                 format!("cannot work in {shown}: {cause}; name a directory with --directory");
             let file = Some(parent.to_owned());
-            CliFailure { file, ..CliFailure::new("io", message) }
+            CliFailure {
+                file,
+                ..CliFailure::new("io", message)
+            }
         })?;
         alive().push(place.path().to_owned());
-        Ok(Scratch { place, watch: remove_on_signal()? })
+        Ok(Scratch {
+            place,
+            watch: remove_on_signal()?,
+        })
     }
 
     /// Where it is.
@@ -73,14 +79,18 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A new file beside `target`, or beside what it is a link to. It can be read by whom the old one
-    /// could be read by.
+    /// A new file beside `target`, or beside what it is a link to. It can be read by whom the old
+    /// one could be read by.
     pub fn new(target: &Path) -> io::Result<Draft> {
         // A new file's mode, which the umask narrows.
         const NEW_MODE: u32 = 0o666;
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
-        let old = std::fs::metadata(&target).ok().map(|found| found.permissions());
-        let mode = old.clone().unwrap_or_else(|| Permissions::from_mode(NEW_MODE));
+        let old = std::fs::metadata(&target)
+            .ok()
+            .map(|found| found.permissions());
+        let mode = old
+            .clone()
+            .unwrap_or_else(|| Permissions::from_mode(NEW_MODE));
         let mut builder = tempfile::Builder::new();
         let file = builder.prefix(".gristmill-").permissions(mode);
         let file = file.tempfile_in(files::directory_of(&target))?;
@@ -99,14 +109,18 @@ impl Draft {
     /// Shows it under its name.
     pub fn finish(self) -> io::Result<()> {
         let path = self.file.path().to_owned();
-        let ended = self.file.persist(&self.target).map(drop).map_err(|error| error.error);
+        let ended = self
+            .file
+            .persist(&self.target)
+            .map(drop)
+            .map_err(|error| error.error);
         alive().retain(|place| *place != path);
         ended
     }
 }
 
-/// Something else that is removed when a signal ends the process; otherwise whoever made it does so.
-/// A signal is heard while there is a [`Scratch`].
+/// Something else that is removed when a signal ends the process; otherwise whoever made it does
+/// so. A signal is heard while there is a [`Scratch`].
 pub struct Held(PathBuf);
 
 impl Held {
@@ -177,7 +191,9 @@ fn remove_on_signal() -> Result<Handle, CliFailure> {
             std::process::exit(signals::code(signal));
         }
     };
-    std::thread::Builder::new().spawn(watch).map_err(signals::unwatched)?;
+    std::thread::Builder::new()
+        .spawn(watch)
+        .map_err(signals::unwatched)?;
     Ok(handle)
 }
 

@@ -14,8 +14,8 @@ use crate::{say, scratch};
 /// What a process that a signal ended exits with: this and the signal's number.
 const SIGNAL_CODE: i32 = 128;
 
-/// After a signal a run may end by itself for so long; then it is ended. Launchers of MPI jobs kill what has
-/// not ended a second after SIGTERM.
+/// After a signal a run may end by itself for so long; then it is ended. Launchers of MPI jobs kill
+/// what has not ended a second after SIGTERM.
 pub const GRACE: Duration = Duration::from_millis(500);
 
 /// What a process exits with whose reader has gone: what a shell says of one that SIGPIPE ended.
@@ -40,14 +40,22 @@ pub fn name(signal: i32) -> &'static str {
 pub fn ending() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let ignored = ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
     let is_heard = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
-    [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(is_heard).collect()
+    [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+        .into_iter()
+        .filter(is_heard)
+        .collect()
 }
 
 /// Signals could not be watched.
 pub fn unwatched(cause: std::io::Error) -> CliFailure {
-    CliFailure::new("system", format!("cannot watch for signals: {cause}; raise ulimit -u and -n"))
+    CliFailure::new(
+        "system",
+        format!("cannot watch for signals: {cause}; raise ulimit -u and -n"),
+    )
 }
 
 /// When the first signal came that ends a run.
@@ -86,8 +94,8 @@ impl Caught {
     }
 }
 
-/// From here on a signal asks the run to `stop`. After the grace, or at another signal, `remove` takes
-/// away what the run has made, and the process ends, whatever others do.
+/// From here on a signal asks the run to `stop`. After the grace, or at another signal, `remove`
+/// takes away what the run has made, and the process ends, whatever others do.
 pub fn watch(
     grace: Duration,
     stop: impl Fn(i32) + Send + 'static,
@@ -117,7 +125,9 @@ pub fn watch(
             }
         }
     };
-    std::thread::Builder::new().spawn(watching).map_err(unwatched)?;
+    std::thread::Builder::new()
+        .spawn(watching)
+        .map_err(unwatched)?;
     Ok(caught)
 }
 

@@ -34,11 +34,17 @@ fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let observer = Observer::default();
     // Before there is a file to be removed.
     let caught = stop_on_signal(&observer, job.place())?;
-    let trace = arguments.trace.as_deref().map(TraceFile::open).transpose()?;
+    let trace = arguments
+        .trace
+        .as_deref()
+        .map(TraceFile::open)
+        .transpose()?;
     if !arguments.json {
         show::head(&job, &notes::machine(&job, machine))?;
     }
-    let mut report = watched(&observer, &caught, arguments.progress, || job.run(&observer))?;
+    let mut report = watched(&observer, &caught, arguments.progress, || {
+        job.run(&observer)
+    })?;
     report.note = notes::all(&job, machine, report.note);
     if let Some(trace) = trace {
         trace.write(&job, &report, &caught)?;
@@ -52,8 +58,15 @@ fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
     }
     for run in &report.runs {
         if let Some(fault) = &run.verdict.fault {
-            say::err(format!("gristmill: the check of seed {} failed: {fault}", run.seed));
+            say::err(format!(
+                "gristmill: the check of seed {} failed: {fault}",
+                run.seed
+            ));
         }
     }
-    Ok(if report.is_right() { Exit::Done } else { Exit::CheckFailed })
+    Ok(if report.is_right() {
+        Exit::Done
+    } else {
+        Exit::CheckFailed
+    })
 }

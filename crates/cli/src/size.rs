@@ -23,7 +23,9 @@ pub fn memory(text: &str) -> Result<Memory, String> {
 /// Reads a size with its unit.
 pub fn size(text: &str) -> Result<u64, String> {
     let (digits, unit) = parted(text);
-    let number: f64 = digits.parse().map_err(|_| "not a size like 512M or 2GB".to_owned())?;
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "not a size like 512M or 2GB".to_owned())?;
     if unit.is_empty() {
         return Err(format!("no unit: write {text}K, {text}M or {text}G"));
     }
@@ -40,10 +42,14 @@ pub fn size(text: &str) -> Result<u64, String> {
 /// Reads a count, with or without a unit: `64`, `4K`, `1MB`.
 pub fn count(text: &str) -> Result<u64, String> {
     let (digits, unit) = parted(text);
-    let number: f64 = digits.parse().map_err(|_| "not a number like 64, 4K or 1MB".to_owned())?;
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "not a number like 64, 4K or 1MB".to_owned())?;
     let unit = if unit.is_empty() { 1 } else { units(unit)? };
     if let Ok(number) = digits.parse::<u64>() {
-        return number.checked_mul(unit).ok_or_else(|| "too large".to_owned());
+        return number
+            .checked_mul(unit)
+            .ok_or_else(|| "too large".to_owned());
     }
     let count = number * unit as f64;
     let wrong = match count {
@@ -69,12 +75,16 @@ pub fn number(text: &str) -> Result<f64, String> {
 
 /// Reads a whole number without a unit: a seed, or how many records.
 pub fn whole(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
+    text.parse()
+        .map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 
 /// Reads a number of threads.
 pub fn threads(text: &str) -> Result<u16, String> {
-    let threads = text.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+    let threads = text
+        .parse()
+        .ok()
+        .filter(|threads| (1..=MOST_THREADS).contains(threads));
     threads.ok_or_else(|| "must be a whole number from 1 to 1024".to_owned())
 }
 
@@ -106,8 +116,12 @@ fn units(name: &str) -> Result<u64, String> {
 
 /// Bytes as people read them.
 pub fn readable(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 4] =
-        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    const UNITS: [(&str, u64); 4] = [
+        ("TB", 1_000_000_000_000),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("kB", 1_000),
+    ];
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
         Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
         None => format!("{bytes} bytes"),
@@ -157,7 +171,11 @@ mod tests {
             ("20000000T", "too large"),
         ];
         for (text, why) in cases {
-            assert!(count(text).unwrap_err().contains(why), "{text}: {:?}", count(text));
+            assert!(
+                count(text).unwrap_err().contains(why),
+                "{text}: {:?}",
+                count(text)
+            );
         }
         assert_eq!((number("0.5"), number("-1")), (Ok(0.5), Ok(-1.0)));
         for wrong in ["abc", "nan", "", "1e999", "inf"] {
@@ -166,7 +184,9 @@ mod tests {
         assert_eq!(whole("18446744073709551615"), Ok(u64::MAX));
         for wrong in ["-1", "18446744073709551616", "4K", "x"] {
             assert!(
-                whole(wrong).unwrap_err().contains("from 0 to 18446744073709551615"),
+                whole(wrong)
+                    .unwrap_err()
+                    .contains("from 0 to 18446744073709551615"),
                 "{wrong}"
             );
         }
@@ -182,9 +202,17 @@ mod tests {
         assert_eq!(count("1MB"), Ok(1_000_000));
         assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
         assert!(count("-4").unwrap_err().contains("negative"));
-        for wrong in
-            ["", "K", "1.5", "12X", "1e30T", "nanK", "infK", "12 M", "18446744073709551615K"]
-        {
+        for wrong in [
+            "",
+            "K",
+            "1.5",
+            "12X",
+            "1e30T",
+            "nanK",
+            "infK",
+            "12 M",
+            "18446744073709551615K",
+        ] {
             assert!(count(wrong).is_err(), "{wrong}");
         }
     }

@@ -35,12 +35,13 @@ pub use part::{Part, Together};
 /// the complete new one, never a part. No INPUT, or -, is standard input; no -o is standard output.
 ///
 /// An output that is a directory, or whose name ends in / (it is made if it is not there), gets an
-/// ordered set of files, which its manifest.json lists; several share the records, and the manifest is in
-/// the first. An INPUT that is such a directory is its files.
+/// ordered set of files, which its manifest.json lists; several share the records, and the manifest
+/// is in the first. An INPUT that is such a directory is its files.
 ///
-/// Under mpirun or srun all ranks sort together: each reads its own inputs ({rank} in a path stands for its
-/// number), or its part of those that all name, and writes one range of the keys to its own output, or to its
-/// part of a file that all name, which must lie where all hosts see it. Memory is each rank's.
+/// Under mpirun or srun all ranks sort together: each reads its own inputs ({rank} in a path stands
+/// for its number), or its part of those that all name, and writes one range of the keys to its own
+/// output, or to its part of a file that all name, which must lie where all hosts see it. Memory is
+/// each rank's.
 ///
 /// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000.
 #[derive(Args, Clone)]
@@ -64,7 +65,8 @@ pub struct Arguments {
     /// Memory to use at most, like 2G or 50% [default: 75% of what is available]
     #[arg(short = 'S', long, value_name = "SIZE|PCT", value_parser = memory)]
     memory: Option<Memory>,
-    /// A directory for what memory does not hold; several share the load [default: beside the output]
+    /// A directory for what memory does not hold; several share the load [default: beside the
+    /// output]
     #[arg(short = 'T', long = "tmp", value_name = "DIR")]
     temporary: Vec<PathBuf>,
     /// Cores to use [default: all]
@@ -85,8 +87,8 @@ pub struct Arguments {
     /// Where tuning begins: `worst` has one worker a stage, one request in flight, small units
     #[arg(long, value_enum, default_value_t, hide = true)]
     start: StartName,
-    /// Keep what is done until all is: the same command again goes on there, whatever ended it, with the same
-    /// ranks or fewer
+    /// Keep what is done until all is: the same command again goes on there, whatever ended it,
+    /// with the same ranks or fewer
     #[arg(long)]
     resume: bool,
     /// Read the output again and check its order and checksum
@@ -117,8 +119,17 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let shared = cluster::is_shared(arguments);
     let listing = cluster::listing(arguments);
     let arguments = &cluster::alone(arguments)?;
-    let Prepared { job, named, comparison } = prepare(arguments)?;
-    let job = Job { shared, resume, listing, ..job };
+    let Prepared {
+        job,
+        named,
+        comparison,
+    } = prepare(arguments)?;
+    let job = Job {
+        shared,
+        resume,
+        listing,
+        ..job
+    };
     let verify = arguments.verify;
     let report = machine::run(&job.control.clone(), arguments.progress, move |node| {
         let (job, comparison) = (job.clone(), comparison.clone());
@@ -141,12 +152,20 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
     check_report_path(arguments)?;
     check_temporary(arguments)?;
     check_verify(arguments)?;
-    let ties = if arguments.stable { Ties::Position } else { Ties::Record };
+    let ties = if arguments.stable {
+        Ties::Position
+    } else {
+        Ties::Record
+    };
     let format = Format::parse(&arguments.format, &arguments.keys, ties)
         .map_err(|error| CliFailure::usage(error.to_string()))?;
     let named = Named::new(&arguments.outputs)?;
     let job = job(arguments, &format, named.target.clone());
-    Ok(Prepared { job, named, comparison: Comparison::Order(format.order) })
+    Ok(Prepared {
+        job,
+        named,
+        comparison: Comparison::Order(format.order),
+    })
 }
 
 /// Sorts, and reads the output again if it is said what to compare.
@@ -177,34 +196,63 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
 
 /// A report must not be written over records.
 fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
-    let Some(report) = &arguments.report else { return Ok(()) };
+    let Some(report) = &arguments.report else {
+        return Ok(());
+    };
     if !directory_of(report).is_dir() {
-        let message = format!("--report {}: no such directory; make it first", report.display());
-        return Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) });
+        let message = format!(
+            "--report {}: no such directory; make it first",
+            report.display()
+        );
+        return Err(CliFailure {
+            file: Some(report.clone()),
+            ..CliFailure::usage(message)
+        });
     }
     if report.is_dir() {
-        let message = format!("--report {}: a directory; name a file in it", report.display());
-        return Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) });
+        let message = format!(
+            "--report {}: a directory; name a file in it",
+            report.display()
+        );
+        return Err(CliFailure {
+            file: Some(report.clone()),
+            ..CliFailure::usage(message)
+        });
     }
-    let manifests = arguments.outputs.iter().map(|output| output.join(Manifest::NAME));
+    let manifests = arguments
+        .outputs
+        .iter()
+        .map(|output| output.join(Manifest::NAME));
     let records = arguments.inputs.iter().chain(&arguments.outputs).cloned();
     let taken = records.chain(manifests).find(|path| is_same(path, report));
     taken.map_or(Ok(()), |path| {
-        let message = format!("--report would overwrite {}; name another file", path.display());
-        Err(CliFailure { file: Some(report.clone()), ..CliFailure::usage(message) })
+        let message = format!(
+            "--report would overwrite {}; name another file",
+            path.display()
+        );
+        Err(CliFailure {
+            file: Some(report.clone()),
+            ..CliFailure::usage(message)
+        })
     })
 }
 
 /// What is spilled goes to directories that are there.
 fn check_temporary(arguments: &Arguments) -> Result<(), CliFailure> {
-    let wrong = arguments.temporary.iter().find(|directory| !directory.is_dir());
+    let wrong = arguments
+        .temporary
+        .iter()
+        .find(|directory| !directory.is_dir());
     wrong.map_or(Ok(()), |directory| {
         let what = match directory.exists() {
             true => "not a directory",
             false => "no such directory; make it first",
         };
         let message = format!("--tmp {}: {what}", directory.display());
-        Err(CliFailure { file: Some(directory.clone()), ..CliFailure::usage(message) })
+        Err(CliFailure {
+            file: Some(directory.clone()),
+            ..CliFailure::usage(message)
+        })
     })
 }
 
@@ -310,7 +358,11 @@ async fn check_output(
 
 /// One place has all that was written.
 fn all_in(path: &Path, report: &Report) -> Written {
-    Written { path: path.to_owned(), records: report.records, checksum: report.checksum }
+    Written {
+        path: path.to_owned(),
+        records: report.records,
+        checksum: report.checksum,
+    }
 }
 
 /// The same of a set of files, each of which must be as it is listed, too.
@@ -339,9 +391,16 @@ fn is_what_came_in(summary: &Summary, written: Written) -> Result<(), Failure> {
         Some(record) => format!("record {record} is out of order"),
         None if found != (written.records, written.checksum) => {
             let (records, checksum) = found;
-            format!("{records} records with checksum {checksum:x}, not {}", written.records)
+            format!(
+                "{records} records with checksum {checksum:x}, not {}",
+                written.records
+            )
         }
         None => return Ok(()),
     };
-    Err(SortError::ReadBack { file: written.path, what }.into())
+    Err(SortError::ReadBack {
+        file: written.path,
+        what,
+    }
+    .into())
 }

@@ -6,8 +6,8 @@ pub const COLUMNS: usize = 80;
 /// Columns of a label.
 const LABEL: usize = 10;
 
-/// A label and what it is about, in lines of at most [`COLUMNS`] columns below each other. A line ends
-/// between two `parts`, never within one.
+/// A label and what it is about, in lines of at most [`COLUMNS`] columns below each other. A line
+/// ends between two `parts`, never within one.
 pub fn labelled<'a>(label: &str, parts: impl IntoIterator<Item = &'a str>) -> String {
     let lines = lines(parts, COLUMNS - LABEL);
     let indent = format!("\n{:LABEL$}", "");
@@ -39,7 +39,11 @@ fn lines<'a>(parts: impl IntoIterator<Item = &'a str>, columns: usize) -> Vec<St
 pub fn with_commas(items: &[String]) -> Vec<String> {
     let last = items.len().saturating_sub(1);
     let comma = |at| if at < last { "," } else { "" };
-    items.iter().enumerate().map(|(at, item)| format!("{item}{}", comma(at))).collect()
+    items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| format!("{item}{}", comma(at)))
+        .collect()
 }
 
 /// Rows below each other, the first column to the left and the others to the right. A column is as
@@ -48,14 +52,29 @@ pub fn table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        let widest = cells.map(|cell: &String| cell.chars().count()).max().unwrap_or(0);
-        if column == 0 { widest } else { widest.max(FIGURE) }
+        let widest = cells
+            .map(|cell: &String| cell.chars().count())
+            .max()
+            .unwrap_or(0);
+        if column == 0 {
+            widest
+        } else {
+            widest.max(FIGURE)
+        }
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if column == 0 { format!("{cell:<width$}") } else { format!(" {cell:>width$}") }
-        });
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, &width))| {
+                if column == 0 {
+                    format!("{cell:<width$}")
+                } else {
+                    format!(" {cell:>width$}")
+                }
+            });
         cells.collect()
     };
     rows.iter().map(line).collect()
@@ -84,11 +103,15 @@ const UNITS: [Unit; 4] = [("ns", 1e3), ("us", 1.0), ("ms", 1e-3), ("s", 1e-6)];
 
 /// The unit in which so many microseconds are at least 1, and nanoseconds for what is shorter.
 pub fn unit_of(us: f64) -> Unit {
-    UNITS.into_iter().rev().find(|(_, scale)| us * scale >= 1.0).unwrap_or(UNITS[0])
+    UNITS
+        .into_iter()
+        .rev()
+        .find(|(_, scale)| us * scale >= 1.0)
+        .unwrap_or(UNITS[0])
 }
 
-/// The unit for figures of which `most_us` is the largest and others may be far smaller: the first of
-/// microseconds, milliseconds and seconds that keeps the decimals of the largest.
+/// The unit for figures of which `most_us` is the largest and others may be far smaller: the first
+/// of microseconds, milliseconds and seconds that keeps the decimals of the largest.
 pub fn unit_of_table(most_us: f64) -> Unit {
     let fits = |(_, scale): &Unit| most_us * scale < 10_000.0;
     UNITS[1..].iter().copied().find(fits).unwrap_or(UNITS[3])
@@ -112,17 +135,31 @@ mod tests {
         assert_eq!(wrapped("", 9), [""]);
         let long = ["a ".repeat(20), "b ".repeat(16), "c".to_owned()];
         let told = labelled("label", long.iter().map(|part| part.trim_end()));
-        let [first, second] = told.lines().collect::<Vec<_>>()[..] else { panic!("{told}") };
-        assert!(first.starts_with("label     a a") && first.ends_with('a'), "{told}");
-        assert!(second.starts_with("          b b") && second.ends_with(" c"), "{told}");
+        let [first, second] = told.lines().collect::<Vec<_>>()[..] else {
+            panic!("{told}")
+        };
+        assert!(
+            first.starts_with("label     a a") && first.ends_with('a'),
+            "{told}"
+        );
+        assert!(
+            second.starts_with("          b b") && second.ends_with(" c"),
+            "{told}"
+        );
         assert_eq!(with_commas(&["a".to_owned(), "b".to_owned()]), ["a,", "b"]);
     }
 
     #[test]
     fn columns_never_touch() {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [row(["", "cores", "max"]), row(["scan", "1048576", "4375000001"])];
-        assert_eq!(table(&rows), ["       cores        max", "scan 1048576 4375000001"]);
+        let rows = [
+            row(["", "cores", "max"]),
+            row(["scan", "1048576", "4375000001"]),
+        ];
+        assert_eq!(
+            table(&rows),
+            ["       cores        max", "scan 1048576 4375000001"]
+        );
         assert!(table(&[]).is_empty());
     }
 
@@ -145,7 +182,10 @@ mod tests {
     #[test]
     fn a_table_has_one_unit() {
         let units = [0.0, 9999.0, 10_000.0, 9_999_000.0, 10_000_000.0, 1e12].map(unit_of_table);
-        assert_eq!(units.map(|(name, _)| name), ["us", "us", "ms", "ms", "s", "s"]);
+        assert_eq!(
+            units.map(|(name, _)| name),
+            ["us", "us", "ms", "ms", "s", "s"]
+        );
     }
 
     #[test]
@@ -155,6 +195,9 @@ mod tests {
             [0.0, 0.000_14, 0.001, 99.9, 100.0, 12_345.6].map(of),
             ["0.000", "0.00014", "0.001", "99.900", "100.0", "12346"]
         );
-        assert_eq!([0.781, 31.25, 1024.0].map(|value| figure(value, 2)), ["0.78", "31.25", "1024"]);
+        assert_eq!(
+            [0.781, 31.25, 1024.0].map(|value| figure(value, 2)),
+            ["0.78", "31.25", "1024"]
+        );
     }
 }

@@ -47,8 +47,8 @@ pub struct Arguments {
     /// The file holds joined summaries
     #[arg(short = 's')]
     summaries: bool,
-    /// Sorted records, a directory of them, or with -s summaries; the reference's I/O options may follow; as with the
-    /// reference, - is a file of that name
+    /// Sorted records, a directory of them, or with -s summaries; the reference's I/O options may
+    /// follow; as with the reference, - is a file of that name
     #[arg(value_name = "FILE_NAME[,opts]")]
     file: OsString,
     /// Show progress
@@ -77,17 +77,25 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     };
     if summary.records == 0 {
-        return Ok(refuse(arguments, "there must be at least one record to be validated"));
+        return Ok(refuse(
+            arguments,
+            "there must be at least one record to be validated",
+        ));
     }
     if let Some(path) = &arguments.summary {
-        let bytes =
-            summary.to_bytes().map_err(|error| CliFailure::new("summary", error.to_string()))?;
+        let bytes = summary
+            .to_bytes()
+            .map_err(|error| CliFailure::new("summary", error.to_string()))?;
         std::fs::write(path, bytes).map_err(|cause| io_failure("write", path, &cause))?;
     }
     if !arguments.quiet {
         summary.report_lines().iter().for_each(say::err);
     }
-    Ok(if summary.is_ordered() { Exit::Done } else { Exit::CheckFailed })
+    Ok(if summary.is_ordered() {
+        Exit::Done
+    } else {
+        Exit::CheckFailed
+    })
 }
 
 /// What the reference says of an input it cannot judge.
@@ -141,7 +149,11 @@ fn tell_wrong(arguments: &Arguments, found: &SetSummary) -> Exit {
 }
 
 fn progress_of(arguments: &Arguments) -> progress::Mode {
-    if arguments.quiet { progress::Mode::Never } else { arguments.progress }
+    if arguments.quiet {
+        progress::Mode::Never
+    } else {
+        arguments.progress
+    }
 }
 
 /// The summary of a file of records, or what the reference says of one that ends in a part.
@@ -175,7 +187,10 @@ fn is_truncated(failure: &Failure) -> bool {
     let Failure::Program(error) = failure else {
         return false;
     };
-    matches!(error.downcast_ref(), Some(SortError::TruncatedRecord { .. }))
+    matches!(
+        error.downcast_ref(),
+        Some(SortError::TruncatedRecord { .. })
+    )
 }
 
 /// The summary of joined summaries, or what the reference says of a file that ends in a part.
@@ -197,7 +212,9 @@ fn joined(path: &Path, comparison: &Comparison) -> Result<Result<Summary, String
 
 fn summaries(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_SUMMARIES_BYTES + 1).read_to_end(&mut bytes)?;
+    File::open(path)?
+        .take(MOST_SUMMARIES_BYTES + 1)
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_SUMMARIES_BYTES {
         let most = MOST_SUMMARIES_BYTES >> 20;
         return Err(io::Error::other(format!("it is longer than {most} MiB")));
@@ -207,5 +224,8 @@ fn summaries(path: &Path) -> io::Result<Vec<u8>> {
 
 fn io_failure(verb: &str, path: &Path, cause: &io::Error) -> CliFailure {
     let message = format!("cannot {verb} {}: {cause}; check the name", path.display());
-    CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
+    CliFailure {
+        file: Some(path.to_owned()),
+        ..CliFailure::new("io", message)
+    }
 }

@@ -17,7 +17,11 @@ fn refused(place: &Place, act: impl FnOnce(&Place) -> Ran) -> Ran {
     let before = place.snapshot();
     let ran = act(place);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(place.snapshot() == before, "files were changed: {:?}", place.names());
+    assert!(
+        place.snapshot() == before,
+        "files were changed: {:?}",
+        place.names()
+    );
     ran
 }
 
@@ -27,7 +31,11 @@ fn refused(place: &Place, act: impl FnOnce(&Place) -> Ran) -> Ran {
 fn refuses(place: &Place, line: &str, parts: &[&str], error: (&str, Option<&str>, Option<u64>)) {
     let plain = refused(place, |place| place.run(line));
     for part in parts {
-        assert!(plain.complaint().contains(part), "no {part:?} in {}", plain.complaint());
+        assert!(
+            plain.complaint().contains(part),
+            "no {part:?} in {}",
+            plain.complaint()
+        );
     }
     assert!(plain.out.is_empty());
     let told = refused(place, |place| place.run(&format!("{line} --json")));
@@ -45,7 +53,9 @@ fn an_empty_input_gives_an_empty_output() {
     place.write("in", "");
     place.run("sort --format gensort in -o out").succeeded();
     assert!(place.read("out").is_empty());
-    place.run("sort --format gensort in in -o out --verify").succeeded();
+    place
+        .run("sort --format gensort in in -o out --verify")
+        .succeeded();
     assert!(place.read("out").is_empty());
     let ran = place.run("sort --format fixed:8").succeeded();
     assert!(ran.out.is_empty() && ran.err.is_empty());
@@ -58,9 +68,19 @@ fn a_truncated_last_record() {
     place.write("cut", CUT);
     let line = "sort --format gensort in cut -o out";
     let error = ("truncated_record", Some("cut"), Some(100));
-    refuses(&place, line, &["cut ", "byte 100", "50 of 100", "--format"], error);
+    refuses(
+        &place,
+        line,
+        &["cut ", "byte 100", "50 of 100", "--format"],
+        error,
+    );
     let error = ("truncated_record", Some("cut"), Some(147));
-    refuses(&place, "sort --format fixed:7 cut -o in", &["byte 147", "3 of 7"], error);
+    refuses(
+        &place,
+        "sort --format fixed:7 cut -o in",
+        &["byte 147", "3 of 7"],
+        error,
+    );
 }
 
 #[test]
@@ -78,7 +98,10 @@ fn a_truncated_last_record_of_a_pipe() {
 #[test]
 fn a_key_beyond_the_record() {
     let place = Place::with_records(10);
-    for (keys, part) in [("fixed:10 --key 5+6", "\"5+6\""), ("gensort --key 100+1", "\"100+1\"")] {
+    for (keys, part) in [
+        ("fixed:10 --key 5+6", "\"5+6\""),
+        ("gensort --key 100+1", "\"100+1\""),
+    ] {
         let line = format!("sort --format {keys} in -o out");
         refuses(&place, &line, &[part, "record"], ("usage", None, None));
     }
@@ -88,7 +111,12 @@ fn a_key_beyond_the_record() {
 fn a_missing_input() {
     let place = Place::with_records(10);
     let line = "sort --format gensort in missing -o out";
-    refuses(&place, line, &["cannot open missing", "check"], ("io", Some("missing"), None));
+    refuses(
+        &place,
+        line,
+        &["cannot open missing", "check"],
+        ("io", Some("missing"), None),
+    );
 }
 
 #[test]
@@ -97,7 +125,10 @@ fn an_unreadable_input() {
     fs::set_permissions(place.path("in"), Permissions::from_mode(0o000)).unwrap();
     let ran = place.run("sort --format gensort in -o out");
     assert_eq!(ran.code, 2);
-    assert!(ran.complaint().contains("in") && ran.complaint().contains("permissions"), "{ran:?}");
+    assert!(
+        ran.complaint().contains("in") && ran.complaint().contains("permissions"),
+        "{ran:?}"
+    );
     assert_eq!(place.names(), ["in"]);
 }
 
@@ -106,7 +137,12 @@ fn directories_are_no_files() {
     let place = Place::with_records(10);
     fs::create_dir(place.path("inside")).unwrap();
     let line = "sort --format gensort inside -o out";
-    refuses(&place, line, &["inside is a directory"], ("is_directory", Some("inside"), None));
+    refuses(
+        &place,
+        line,
+        &["inside is a directory"],
+        ("is_directory", Some("inside"), None),
+    );
     let ran = refused(&place, |place| place.run("gensort 10 inside"));
     assert!(ran.complaint().contains("inside is a directory"), "{ran:?}");
     assert_eq!(fs::read_dir(place.path("inside")).unwrap().count(), 0);
@@ -116,7 +152,12 @@ fn directories_are_no_files() {
 fn an_output_directory_that_does_not_exist() {
     let place = Place::with_records(10);
     let line = "sort --format gensort in -o missing/out";
-    refuses(&place, line, &["missing/out", "directory"], ("io", Some("missing/out"), None));
+    refuses(
+        &place,
+        line,
+        &["missing/out", "directory"],
+        ("io", Some("missing/out"), None),
+    );
     let ran = refused(&place, |place| place.run("gensort 10 missing/out"));
     assert!(ran.complaint().contains("missing/out"), "{ran:?}");
 }
@@ -128,7 +169,10 @@ fn a_full_device() {
     let parts = ["/dev/full", "byte 0", "No space", "free some space"];
     refuses(&place, line, &parts, ("io", Some("/dev/full"), Some(0)));
     let ran = refused(&place, |place| place.run("gensort 10 /dev/full"));
-    assert!(parts.iter().all(|part| ran.complaint().contains(part)), "{ran:?}");
+    assert!(
+        parts.iter().all(|part| ran.complaint().contains(part)),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -143,7 +187,12 @@ fn a_full_standard_output() {
 #[test]
 fn a_full_standard_output_for_what_is_told() {
     let place = Place::with_records(10);
-    for told in ["doctor", "doctor --json", "completions bash", "demo --cores 64"] {
+    for told in [
+        "doctor",
+        "doctor --json",
+        "completions bash",
+        "demo --cores 64",
+    ] {
         let script = format!("exec \"$GRISTMILL\" {told} >/dev/full");
         let ran = refused(&place, |place| place.run_shell(&script));
         ran.complaint();
@@ -158,7 +207,10 @@ fn a_full_standard_output_for_what_is_told() {
 #[test]
 fn a_full_standard_error() {
     let place = Place::with_records(10);
-    for (arguments, code) in [("sort --format gensort missing -o out", 2), ("valsort in", 1)] {
+    for (arguments, code) in [
+        ("sort --format gensort missing -o out", 2),
+        ("valsort in", 1),
+    ] {
         let script = format!("exec \"$GRISTMILL\" {arguments} 2>/dev/full");
         assert_eq!(place.run_shell(&script).code, code, "{arguments}");
     }
@@ -168,10 +220,17 @@ fn a_full_standard_error() {
 fn too_little_memory_names_what_is_enough() {
     let place = Place::with_records(10_000);
     let line = "sort --format gensort in -o out -S 1M";
-    refuses(&place, line, &["give at least -S "], ("memory_limit", None, None));
+    refuses(
+        &place,
+        line,
+        &["give at least -S "],
+        ("memory_limit", None, None),
+    );
     let ran = place.run(line);
     let figure = ran.complaint().split("give at least -S ").nth(1).unwrap();
-    place.run(&format!("sort --format gensort in -o out -S {figure}")).succeeded();
+    place
+        .run(&format!("sort --format gensort in -o out -S {figure}"))
+        .succeeded();
     assert_eq!(place.read("out").len(), place.read("in").len());
 }
 
@@ -182,7 +241,11 @@ fn a_pipe_that_is_more_than_one_pass_holds() {
     let refusal = refused(&place, |place| {
         place.feed("sort --plan one-pass --format gensort -o out -S 1M", &input)
     });
-    let figure = refusal.complaint().split("give at least -S ").nth(1).expect("a figure");
+    let figure = refusal
+        .complaint()
+        .split("give at least -S ")
+        .nth(1)
+        .expect("a figure");
     let line = format!("sort --plan one-pass --format gensort -o out -S {figure}");
     let ran = refused(&place, |place| place.feed(&line, &input));
     assert!(ran.complaint().contains("give a larger -S"), "{ran:?}");
@@ -193,14 +256,21 @@ fn a_pipe_that_is_more_than_one_pass_holds() {
 #[test]
 fn a_temporary_directory_that_is_missing() {
     let place = Place::with_records(10);
-    let ran = refused(&place, |place| place.run("sort --format gensort in -o out -T nowhere"));
-    assert!(ran.complaint().contains("--tmp nowhere: no such directory"), "{ran:?}");
+    let ran = refused(&place, |place| {
+        place.run("sort --format gensort in -o out -T nowhere")
+    });
+    assert!(
+        ran.complaint().contains("--tmp nowhere: no such directory"),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn sizes_need_a_unit() {
     let place = Place::with_records(10);
-    let ran = refused(&place, |place| place.run("sort --format gensort in -o out -S 512"));
+    let ran = refused(&place, |place| {
+        place.run("sort --format gensort in -o out -S 512")
+    });
     assert!(ran.err.contains("512M"), "{}", ran.err);
     for size in ["12X", "0%", "101%", "-1M", "M"] {
         let line = format!("sort --format gensort in -o out -S={size}");
@@ -270,11 +340,26 @@ fn what_cannot_be_verified_or_told_is_refused_up_front() {
     let place = Place::with_records(10);
     let lines = [
         ("sort --format gensort in --verify", "regular file"),
-        ("sort --format gensort in -o /dev/null --verify", "regular file"),
-        ("sort --format gensort in -o /dev/stdout --json", "standard output"),
-        ("sort --format gensort in --report /dev/stdout", "standard output"),
-        ("sort --format gensort in -o out --report missing/report", "no such directory"),
-        ("sort --format gensort in -o missing/newdir/", "make it first"),
+        (
+            "sort --format gensort in -o /dev/null --verify",
+            "regular file",
+        ),
+        (
+            "sort --format gensort in -o /dev/stdout --json",
+            "standard output",
+        ),
+        (
+            "sort --format gensort in --report /dev/stdout",
+            "standard output",
+        ),
+        (
+            "sort --format gensort in -o out --report missing/report",
+            "no such directory",
+        ),
+        (
+            "sort --format gensort in -o missing/newdir/",
+            "make it first",
+        ),
     ];
     for (line, part) in lines {
         let ran = refused(&place, |place| place.run(line));

@@ -8,7 +8,12 @@ use serde_json::Value;
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
-    command.arg("bench").args(arguments).args(["--smoke", "--json"]).output().unwrap()
+    command
+        .arg("bench")
+        .args(arguments)
+        .args(["--smoke", "--json"])
+        .output()
+        .unwrap()
 }
 
 fn bench(arguments: &[&str]) -> Value {
@@ -25,26 +30,46 @@ fn rows(report: &Value) -> &[Value] {
     for row in rows {
         assert!(!row["name"].as_str().unwrap().is_empty());
         assert!(!row["command"].as_str().unwrap().is_empty());
-        let seconds: Vec<f64> =
-            row["seconds"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect();
+        let seconds: Vec<f64> = row["seconds"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|s| s.as_f64().unwrap())
+            .collect();
         let published = row["published"].as_bool().unwrap();
         assert_eq!(seconds.len(), if published { 1 } else { 2 }, "{row:#}");
         let median = row["median"].as_f64().unwrap();
-        let (least, most) = (seconds[0].min(seconds[1 % seconds.len()]), seconds.iter().sum());
+        let (least, most) = (
+            seconds[0].min(seconds[1 % seconds.len()]),
+            seconds.iter().sum(),
+        );
         assert!(median > 0.0 && median >= least && median <= most, "{row:#}");
         let ratio = &row["ratio_to_floor"];
-        assert!(if published { ratio.is_null() } else { ratio.as_f64().unwrap() > 0.0 }, "{row:#}");
+        assert!(
+            if published {
+                ratio.is_null()
+            } else {
+                ratio.as_f64().unwrap() > 0.0
+            },
+            "{row:#}"
+        );
     }
     assert_eq!(rows[0]["ratio_to_floor"], 1.0);
     rows
 }
 
 fn names(rows: &[Value]) -> Vec<&str> {
-    rows.iter().map(|row| row["name"].as_str().unwrap()).collect()
+    rows.iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect()
 }
 
 fn assert_empty(place: &Path) {
-    assert_eq!(std::fs::read_dir(place).unwrap().count(), 0, "a file is left");
+    assert_eq!(
+        std::fs::read_dir(place).unwrap().count(),
+        0,
+        "a file is left"
+    );
 }
 
 #[test]
@@ -56,7 +81,10 @@ fn datamation_validates_what_it_measures() {
     let rows = rows(&report);
     assert_eq!(names(rows)[..2], ["cp and sync", "gristmill"]);
     assert_eq!(rows[0]["command"], "cp input output && sync output");
-    assert_eq!(rows[1]["command"], "gristmill sort --format gensort input -o output");
+    assert_eq!(
+        rows[1]["command"],
+        "gristmill sort --format gensort input -o output"
+    );
     assert_eq!(rows[1]["validated"], true);
     assert_empty(place.path());
 }
@@ -75,10 +103,18 @@ fn kernels_stand_beside_the_papers_choices() {
     let report = bench(&["kernel"]);
     let rows = rows(&report);
     let names = names(rows);
-    for name in ["partial radix, 22 bits", "mergesort", "in-place permutation", "skewed"] {
+    for name in [
+        "partial radix, 22 bits",
+        "mergesort",
+        "in-place permutation",
+        "skewed",
+    ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
-    assert!(rows.iter().all(|row| row["ns_per_item"].as_f64().unwrap() > 0.0));
+    assert!(
+        rows.iter()
+            .all(|row| row["ns_per_item"].as_f64().unwrap() > 0.0)
+    );
 }
 
 #[test]
@@ -87,10 +123,23 @@ fn each_stage_runs_alone() {
     let directory = place.path().to_str().unwrap();
     let report = bench(&["stage", "all", "--directory", directory]);
     let rows = rows(&report);
-    let stages = ["sampler", "reader", "distributor", "collector", "sorter", "writer"];
+    let stages = [
+        "sampler",
+        "reader",
+        "distributor",
+        "collector",
+        "sorter",
+        "writer",
+    ];
     assert_eq!(names(rows)[1..], stages);
     for row in &rows[1..] {
-        for field in ["unit_mb", "workers", "busy_ms_per_unit", "mb_per_s_per_worker", "mb_per_s"] {
+        for field in [
+            "unit_mb",
+            "workers",
+            "busy_ms_per_unit",
+            "mb_per_s_per_worker",
+            "mb_per_s",
+        ] {
             assert!(row[field].as_f64().unwrap() > 0.0, "{row:#}");
         }
     }
@@ -125,18 +174,35 @@ fn disks_are_measured_by_size_of_request() {
 fn a_minute_is_filled_with_records() {
     let place = tempfile::tempdir().unwrap();
     let directory = place.path().to_str().unwrap();
-    let ended = run(&["minute", "--memory", "64M", "--seconds", "60", "--dir", directory]);
+    let ended = run(&[
+        "minute",
+        "--memory",
+        "64M",
+        "--seconds",
+        "60",
+        "--dir",
+        directory,
+    ]);
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{said}");
     let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
     // A smoke run stops there.
-    assert_eq!((&report["records"], &report["bytes"]), (&20_000.into(), &2_000_000.into()));
+    assert_eq!(
+        (&report["records"], &report["bytes"]),
+        (&20_000.into(), &2_000_000.into())
+    );
     assert!(report["seconds"].as_f64().unwrap() <= report["limit_s"].as_f64().unwrap());
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(names(rows), ["floor of one pass", "try 1", "try 2"]);
     for row in &rows[1..] {
-        assert_eq!((&row["within"], &row["validated"]), (&true.into(), &true.into()));
-        assert_eq!(row["bytes"].as_u64(), row["records"].as_u64().map(|records| records * 100));
+        assert_eq!(
+            (&row["within"], &row["validated"]),
+            (&true.into(), &true.into())
+        );
+        assert_eq!(
+            row["bytes"].as_u64(),
+            row["records"].as_u64().map(|records| records * 100)
+        );
     }
     assert_empty(place.path());
 }
@@ -147,17 +213,37 @@ fn what_cannot_be_measured_is_refused_before_anything_is_made() {
     let here = place.path().to_str().unwrap();
     let cases: [(&[&str], &str); 12] = [
         (&["external", "--dir", "/no/such/place"], "--dir"),
-        (&["external", "--dir", here, "--tmp", "/no/such/place"], "--tmp"),
-        (&["external", "--dir", here, "--peers", "/no/such/place"], "--peers"),
+        (
+            &["external", "--dir", here, "--tmp", "/no/such/place"],
+            "--tmp",
+        ),
+        (
+            &["external", "--dir", here, "--peers", "/no/such/place"],
+            "--peers",
+        ),
         (&["external", "--dir", here, "--size", "0K"], "--size"),
-        (&["external", "--dir", here, "--size", "100M", "--memory", "1M"], "--memory"),
-        (&["external", "--dir", here, "--size", "1000000G"], "are free there"),
+        (
+            &[
+                "external", "--dir", here, "--size", "100M", "--memory", "1M",
+            ],
+            "--memory",
+        ),
+        (
+            &["external", "--dir", here, "--size", "1000000G"],
+            "are free there",
+        ),
         (&["external", "--dir", here, "--input", "odd"], "--input"),
         (&["disk", "--dir", "/no/such/place"], "--dir"),
         (&["disk", "--dir", here, "--size", "0M"], "--size"),
-        (&["minute", "--memory", "64M", "--dir", "/no/such/place"], "--dir"),
+        (
+            &["minute", "--memory", "64M", "--dir", "/no/such/place"],
+            "--dir",
+        ),
         (&["minute", "--memory", "0K", "--dir", here], "--memory"),
-        (&["minute", "--memory", "64M", "--seconds", "0", "--dir", here], "--seconds"),
+        (
+            &["minute", "--memory", "64M", "--seconds", "0", "--dir", here],
+            "--seconds",
+        ),
     ];
     for (arguments, named) in cases {
         let ended = run(arguments);
@@ -176,7 +262,10 @@ fn more_runs_are_read_in_smaller_pieces() {
     let report = bench(&["heaper-merger", "--directory", directory]);
     let rows = rows(&report);
     assert_eq!(names(rows), ["copy", "2 runs", "16 runs", "256 runs"]);
-    let reads: Vec<u64> = rows[1..].iter().map(|row| row["read_bytes"].as_u64().unwrap()).collect();
+    let reads: Vec<u64> = rows[1..]
+        .iter()
+        .map(|row| row["read_bytes"].as_u64().unwrap())
+        .collect();
     assert!(reads.is_sorted_by(|few, many| few > many), "{reads:?}");
     for (row, runs) in rows[1..].iter().zip([2, 16, 256]) {
         assert_eq!(row["runs"], runs);
@@ -192,20 +281,38 @@ fn an_exchange_needs_ranks() {
     let ended = run(&["exchange"]);
     assert_eq!(ended.status.code(), Some(2));
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.lines().count() == 1 && said.contains("mpirun -n 4"), "{said}");
+    assert!(
+        said.lines().count() == 1 && said.contains("mpirun -n 4"),
+        "{said}"
+    );
     let ended = run(&["exchange", "--interface", "eth0"]);
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(ended.status.code() == Some(2) && said.contains("10.1.0.0/16"), "{said}");
+    assert!(
+        ended.status.code() == Some(2) && said.contains("10.1.0.0/16"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_directory_that_is_not_there_is_told() {
     let ended = Command::new(env!("CARGO_BIN_EXE_gristmill"))
-        .args(["bench", "datamation", "--smoke", "--json", "--directory", "/no/such/place"])
+        .args([
+            "bench",
+            "datamation",
+            "--smoke",
+            "--json",
+            "--directory",
+            "/no/such/place",
+        ])
         .output()
         .unwrap();
     assert_eq!(ended.status.code(), Some(2));
     let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!(told["error"]["file"], "/no/such/place");
-    assert!(told["error"]["message"].as_str().unwrap().contains("--directory"));
+    assert!(
+        told["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("--directory")
+    );
 }

@@ -1,5 +1,5 @@
-//! `bench external` at a tiny size: everybody beside the floor, peers that are wrong or fail, limits,
-//! and nothing left behind however it ends.
+//! `bench external` at a tiny size: everybody beside the floor, peers that are wrong or fail,
+//! limits, and nothing left behind however it ends.
 
 mod common;
 
@@ -38,11 +38,17 @@ fn external(place: &Place, arguments: &str) -> (Value, String) {
 
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 fn row<'a>(report: &'a Value, name: &str) -> Option<&'a Value> {
-    report["rows"].as_array().unwrap().iter().find(|row| row["name"] == name)
+    report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["name"] == name)
 }
 
 #[test]
@@ -52,11 +58,17 @@ fn everybody_stands_beside_the_floor() {
         ("right", &right),
         ("copies", "cp \"$1\" \"$2\""),
         ("short", "head -c 5050 \"$1\" > \"$2\""),
-        ("broken", "echo spoilt > \"$4/left\"; echo no luck >&2; exit 3"),
+        (
+            "broken",
+            "echo spoilt > \"$4/left\"; echo no luck >&2; exit 3",
+        ),
     ]);
     fs::write(place.path("peers/built/notes"), "no program").unwrap();
     let (report, said) = external(&place, "--runs 3");
-    assert_eq!((&report["bench"], &report["records"]), (&"external".into(), &10_485.into()));
+    assert_eq!(
+        (&report["bench"], &report["records"]),
+        (&"external".into(), &10_485.into())
+    );
     assert_eq!(
         (&report["input"], &report["memory_bytes"]),
         (&"uniform".into(), &(64 << 20).into())
@@ -64,7 +76,10 @@ fn everybody_stands_beside_the_floor() {
     assert_eq!(report["floor_one_pass_s"].as_array().unwrap().len(), 4);
 
     let floor = row(&report, "floor of two passes").unwrap();
-    assert_eq!((&report["rows"][0], &floor["ratio_to_floor"]), (floor, &1.0.into()));
+    assert_eq!(
+        (&report["rows"][0], &floor["ratio_to_floor"]),
+        (floor, &1.0.into())
+    );
     let floors = report["floor_one_pass_s"].as_array().unwrap();
     let two_passes = floors[0].as_f64().unwrap() + floors[1].as_f64().unwrap();
     assert_eq!(floor["seconds"][0].as_f64().unwrap(), two_passes);
@@ -77,20 +92,44 @@ fn everybody_stands_beside_the_floor() {
     }
     for name in ["gristmill", "right"] {
         let row = row(&report, name).unwrap();
-        assert_eq!((&row["validated"], &row["wrong"]), (&true.into(), &Value::Null), "{row:#}");
-        assert!(row["written_bytes"].as_u64().is_none_or(|bytes| bytes >= 1_048_500), "{row:#}");
+        assert_eq!(
+            (&row["validated"], &row["wrong"]),
+            (&true.into(), &Value::Null),
+            "{row:#}"
+        );
+        assert!(
+            row["written_bytes"]
+                .as_u64()
+                .is_none_or(|bytes| bytes >= 1_048_500),
+            "{row:#}"
+        );
     }
     let ours = row(&report, "gristmill").unwrap();
-    assert!(ours["peak_rss_bytes"].as_u64().unwrap() > 1 << 20, "{ours:#}");
-    assert_eq!((&ours["passes"], &ours["plan"]), (&1.into(), &"one-pass".into()));
+    assert!(
+        ours["peak_rss_bytes"].as_u64().unwrap() > 1 << 20,
+        "{ours:#}"
+    );
+    assert_eq!(
+        (&ours["passes"], &ours["plan"]),
+        (&1.into(), &"one-pass".into())
+    );
     for name in ["copies", "short"] {
         let row = row(&report, name).unwrap();
         assert_eq!(row["validated"], false, "{row:#}");
-        assert!(said.contains(&format!("the output of {name} is not the sorted input")), "{said}");
+        assert!(
+            said.contains(&format!("the output of {name} is not the sorted input")),
+            "{said}"
+        );
     }
     assert_eq!(row(&report, "broken"), None);
     assert_eq!(report["failed"][0]["name"], "broken");
-    assert!(report["failed"][0]["why"].as_str().unwrap().contains("no luck"), "{report:#}");
+    assert!(
+        report["failed"][0]["why"]
+            .as_str()
+            .unwrap()
+            .contains("no luck"),
+        "{report:#}"
+    );
     assert_eq!(row(&report, "notes"), None);
 }
 
@@ -101,9 +140,15 @@ fn what_memory_does_not_hold_is_spilled_where_it_is_told() {
     let (report, _) = external(&place, "--runs 1 --size 20M --memory 8M --tmp spill");
     let ours = row(&report, "gristmill").unwrap();
     assert!(ours["passes"].as_u64().unwrap() > 1, "{ours:#}");
-    assert!(ours["temp_peak_bytes"].as_u64().unwrap() > 1 << 20, "{ours:#}");
+    assert!(
+        ours["temp_peak_bytes"].as_u64().unwrap() > 1 << 20,
+        "{ours:#}"
+    );
     let command = ours["command"].as_str().unwrap();
-    assert!(command.contains("-S 8192K -T /") && command.contains("/spill/"), "{command}");
+    assert!(
+        command.contains("-S 8192K -T /") && command.contains("/spill/"),
+        "{command}"
+    );
     assert_eq!(names(&place.path("spill")), [""; 0]);
 }
 
@@ -128,14 +173,20 @@ fn a_limit_holds_or_it_is_said_why_not() {
     let ours = row(&report, "gristmill").unwrap();
     if report["cgroup_limit_bytes"].is_null() {
         let why = report["cgroup_skipped"].as_str().unwrap();
-        assert!(said.contains("--cgroup-limit is skipped") && said.contains(why), "{said}");
+        assert!(
+            said.contains("--cgroup-limit is skipped") && said.contains(why),
+            "{said}"
+        );
         assert_eq!(report["memory_bytes"], 1 << 30);
     } else {
         assert_eq!(report["cgroup_limit_bytes"], LIMIT);
         assert!(report["memory_bytes"].as_u64().unwrap() < LIMIT);
         let peak = ours["cgroup_peak_bytes"].as_u64();
         // Old kernels of version 2 do not tell.
-        assert!(peak.is_none_or(|peak| peak > 1 << 20 && peak <= LIMIT), "{ours:#}");
+        assert!(
+            peak.is_none_or(|peak| peak > 1 << 20 && peak <= LIMIT),
+            "{ours:#}"
+        );
     }
 }
 
@@ -143,14 +194,20 @@ fn a_limit_holds_or_it_is_said_why_not() {
 fn at_work() -> (Place, Child, Pid) {
     let place = place(&[]);
     let begun = place.path("begun");
-    let script =
-        format!("echo > \"$4/spill\"; echo $$ > '{0}.part'; mv '{0}.part' '{0}'", begun.display());
+    let script = format!(
+        "echo > \"$4/spill\"; echo $$ > '{0}.part'; mv '{0}.part' '{0}'",
+        begun.display()
+    );
     let slow = place.path("peers/built/slow");
     fs::write(&slow, format!("#!/bin/sh\n{script}; exec sleep 600\n")).unwrap();
     fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
     let mut child = place.command(BENCH).spawn().unwrap();
     while !begun.exists() {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended before its peer began");
+        assert_eq!(
+            child.try_wait().unwrap(),
+            None,
+            "it ended before its peer began"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
     let peer = fs::read_to_string(&begun).unwrap().trim().parse().unwrap();

@@ -1,5 +1,5 @@
-//! A control group that limits memory counts the page cache of its processes, too: a sort lives in it,
-//! however it does its I/O, and nothing is killed (guarantee 3).
+//! A control group that limits memory counts the page cache of its processes, too: a sort lives in
+//! it, however it does its I/O, and nothing is killed (guarantee 3).
 
 mod common;
 
@@ -22,7 +22,8 @@ const RESERVE_BYTES: u64 = 48 << 20;
 /// What the program itself may take beside what it was given.
 const PROGRAM_BYTES: u64 = 32 << 20;
 
-/// A way to ask for memory, the ways of I/O that it is tried with, and the most that may come of it.
+/// A way to ask for memory, the ways of I/O that it is tried with, and the most that may come of
+/// it.
 struct Way {
     asked: &'static str,
     io: &'static [&'static str],
@@ -32,10 +33,26 @@ struct Way {
 const EVERY_IO: &[&str] = &["auto", "direct", "buffered"];
 
 const WAYS: [Way; 4] = [
-    Way { asked: "", io: EVERY_IO, most_bytes: (LIMIT_BYTES - RESERVE_BYTES) / 100 * 75 },
-    Way { asked: "--plan two-pass -S 32M", io: EVERY_IO, most_bytes: 32 << 20 },
-    Way { asked: "--plan merge -S 32M", io: EVERY_IO, most_bytes: 32 << 20 },
-    Way { asked: "-S 1G", io: &["buffered"], most_bytes: LIMIT_BYTES - RESERVE_BYTES },
+    Way {
+        asked: "",
+        io: EVERY_IO,
+        most_bytes: (LIMIT_BYTES - RESERVE_BYTES) / 100 * 75,
+    },
+    Way {
+        asked: "--plan two-pass -S 32M",
+        io: EVERY_IO,
+        most_bytes: 32 << 20,
+    },
+    Way {
+        asked: "--plan merge -S 32M",
+        io: EVERY_IO,
+        most_bytes: 32 << 20,
+    },
+    Way {
+        asked: "-S 1G",
+        io: &["buffered"],
+        most_bytes: LIMIT_BYTES - RESERVE_BYTES,
+    },
 ];
 
 /// The files of a version of control groups.
@@ -91,7 +108,9 @@ impl Group {
     fn count(&self, (file, name): (&str, &str)) -> u64 {
         let text = fs::read_to_string(self.path.join(file)).unwrap();
         let count = |line: &str| line.strip_prefix(name)?.trim().parse().ok();
-        text.lines().find_map(count).unwrap_or_else(|| panic!("{file}: {text}"))
+        text.lines()
+            .find_map(count)
+            .unwrap_or_else(|| panic!("{file}: {text}"))
     }
 }
 
@@ -128,12 +147,20 @@ fn forget(file: &Path) {
 
 /// Sorts `in` to `out` within the group: from the file, or from a pipe that somebody outside feeds.
 fn sort_within(group: &Group, place: &Place, options: &str, from_pipe: bool) -> Value {
-    let (feeder, input) = if from_pipe { ("cat in |", "-") } else { ("", "in") };
+    let (feeder, input) = if from_pipe {
+        ("cat in |", "-")
+    } else {
+        ("", "in")
+    };
     let sort = format!("sort --format gensort {options} {input} -o out --report report");
     let script =
         format!("{feeder} sh -c 'echo $$ >\"$GROUP/cgroup.procs\" && exec \"$GRISTMILL\" {sort}'");
     forget(&place.path("in"));
-    let ran = place.shell(&script).env("GROUP", &group.path).output().unwrap();
+    let ran = place
+        .shell(&script)
+        .env("GROUP", &group.path)
+        .output()
+        .unwrap();
     let ran = Ran::from(ran);
     assert_eq!(ran.code, 0, "{feeder} {sort}: {}", ran.err);
     serde_json::from_slice(&place.read("report")).unwrap()
@@ -148,7 +175,12 @@ fn a_sort_lives_within_a_group_that_counts_the_page_cache() {
     };
     let made = place.run(&format!("gensort -c {RECORDS} in")).succeeded();
     let told = format!("Records: {RECORDS}\nChecksum: {}\n", made.err.trim());
-    for Way { asked, io, most_bytes } in WAYS {
+    for Way {
+        asked,
+        io,
+        most_bytes,
+    } in WAYS
+    {
         for (io, from_pipe) in io.iter().flat_map(|io| [(io, false), (io, true)]) {
             let options = format!("{asked} --io {io}");
             let report = sort_within(&group, &place, &options, from_pipe);
@@ -158,15 +190,27 @@ fn a_sort_lives_within_a_group_that_counts_the_page_cache() {
         }
     }
     assert_eq!(group.count(group.version.kills), 0, "processes were killed");
-    assert!(group.count(group.version.met) > 0, "the limit was never met");
+    assert!(
+        group.count(group.version.met) > 0,
+        "the limit was never met"
+    );
 }
 
 /// What the sort took as its limit, which its reason tells, and what it took of memory.
 fn check_memory(report: &Value, most_bytes: u64, what: &str) {
     let reason = report["reason"].as_str().unwrap();
-    let limit = reason.split(" bytes of memory").next().and_then(|rest| rest.rsplit(' ').next());
+    let limit = reason
+        .split(" bytes of memory")
+        .next()
+        .and_then(|rest| rest.rsplit(' ').next());
     let limit: u64 = limit.and_then(|limit| limit.parse().ok()).expect(reason);
-    assert!(limit <= most_bytes, "{what}: {reason}, and {most_bytes} are allowed");
+    assert!(
+        limit <= most_bytes,
+        "{what}: {reason}, and {most_bytes} are allowed"
+    );
     let peak = report["peak_rss_bytes"].as_u64().unwrap();
-    assert!(peak <= limit + PROGRAM_BYTES, "{what}: {peak} bytes resident, {limit} asked for");
+    assert!(
+        peak <= limit + PROGRAM_BYTES,
+        "{what}: {peak} bytes resident, {limit} asked for"
+    );
 }

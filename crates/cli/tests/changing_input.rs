@@ -17,10 +17,14 @@ const RECORDS: u64 = 200_000;
 
 const PLANS: [&str; 2] = ["--plan one-pass", "--plan two-pass -S 12M"];
 
-/// Runs a sort that reads standard input, calls `change` when it has opened its inputs, and lets it go on
-/// by ending the pipe.
+/// Runs a sort that reads standard input, calls `change` when it has opened its inputs, and lets it
+/// go on by ending the pipe.
 fn run_and_change(place: &Place, arguments: &str, change: impl FnOnce()) -> Ran {
-    let mut child = place.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = place
+        .command(arguments)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     place.wait_for_output(&mut child);
     change();
     drop(child.stdin.take());
@@ -28,7 +32,10 @@ fn run_and_change(place: &Place, arguments: &str, change: impl FnOnce()) -> Ran 
 }
 
 fn append(place: &Place, bytes: &[u8]) {
-    let mut file = OpenOptions::new().append(true).open(place.path("in")).unwrap();
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(place.path("in"))
+        .unwrap();
     file.write_all(bytes).unwrap();
 }
 
@@ -43,14 +50,20 @@ fn a_file_that_grows_is_sorted_as_it_was() {
             let before = place.read("in");
             let line = format!("sort --format gensort {plan} {inputs} -o {output} --report report");
             let ran = run_and_change(&place, &line, || append(&place, b"twelve bytes")).succeeded();
-            let told =
-                ran.err.lines().filter(|line| line.starts_with("WARNING ")).collect::<Vec<_>>();
+            let told = ran
+                .err
+                .lines()
+                .filter(|line| line.starts_with("WARNING "))
+                .collect::<Vec<_>>();
             assert_eq!(told, [format!("WARNING {WARNING}")], "{line}");
             let report: Value = serde_json::from_slice(&place.read("report")).unwrap();
             let warning = json!({ "kind": "input_grew", "file": "in", "message": WARNING });
             assert_eq!(report["warnings"], json!([warning]), "{line}");
             let times = inputs.matches("in").count();
-            assert!(place.read(output) == sorted(&before.repeat(times), RECORD_BYTES), "{line}");
+            assert!(
+                place.read(output) == sorted(&before.repeat(times), RECORD_BYTES),
+                "{line}"
+            );
         }
     }
 }
@@ -88,7 +101,10 @@ fn a_file_that_shrinks_is_refused_with_its_place() {
                 "{line}: {ran:?}"
             );
             let error = &ran.json()["error"];
-            assert_eq!((&error["kind"], &error["file"]), (&"input_changed".into(), &"in".into()));
+            assert_eq!(
+                (&error["kind"], &error["file"]),
+                (&"input_changed".into(), &"in".into())
+            );
             assert_eq!(error["offset"], LEFT_BYTES, "{line}");
             assert_eq!(place.read("out"), b"old");
             assert_eq!(place.names(), ["in", "out"], "{line}");

@@ -1,5 +1,5 @@
-//! `gristmill sort` over the ranks of an MPI job on this machine; skipped, with a line that says why, where there
-//! is no MPI. Several hosts: hosts/sort.sh.
+//! `gristmill sort` over the ranks of an MPI job on this machine; skipped, with a line that says
+//! why, where there is no MPI. Several hosts: hosts/sort.sh.
 
 mod common;
 #[path = "common/ranks.rs"]
@@ -19,18 +19,29 @@ use ranks::{command, inputs, launch, lines, outputs, run, start};
 fn ranks_sort_what_each_of_them_has() {
     let (place, all) = inputs(3, 30_000);
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --verify --report report";
-    let Some(ran) = run(&place, 3, sort) else { return };
+    let Some(ran) = run(&place, 3, sort) else {
+        return;
+    };
     ran.succeeded();
     assert!(outputs(&place, 3) == sorted(&all, RECORD_BYTES));
     // What memory does not hold is spilled by each of them.
     let spilling = "sort --format gensort in-{rank} -o out-{rank} -S 12M --plan two-pass --json";
     let report = run(&place, 3, spilling).unwrap().succeeded().json();
     assert_eq!(
-        (&report["records"], report["ranks"].as_array().unwrap().len()),
+        (
+            &report["records"],
+            report["ranks"].as_array().unwrap().len()
+        ),
         (&90_000.into(), 3)
     );
     assert!(outputs(&place, 3) == sorted(&all, RECORD_BYTES));
-    assert!(report["stages"].as_array().unwrap().iter().any(|stage| stage["name"] == "sender"));
+    assert!(
+        report["stages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|stage| stage["name"] == "sender")
+    );
     assert!(place.unfinished().is_empty());
 }
 
@@ -39,16 +50,25 @@ fn ranks_sort_what_each_of_them_has() {
 fn the_outputs_of_all_ranks_are_listed() {
     let (place, _) = inputs(3, 5_000);
     place.write("out-0.manifest.json", "an old one");
-    let Some(ran) = run(&place, 3, "sort --format gensort in-{rank} -o out-{rank}") else { return };
+    let Some(ran) = run(&place, 3, "sort --format gensort in-{rank} -o out-{rank}") else {
+        return;
+    };
     ran.succeeded();
     let list = read_json(&place, "out-0.manifest.json");
     let files = list["files"].as_array().unwrap();
     assert_eq!((files.len(), &list["records"]), (3, &15_000.into()));
     for (rank, file) in files.iter().enumerate() {
-        assert!(file["path"].as_str().unwrap().ends_with(&format!("out-{rank}")), "{file}");
+        assert!(
+            file["path"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("out-{rank}")),
+            "{file}"
+        );
         assert!(!file["host"].as_str().unwrap().is_empty(), "{file}");
     }
-    // Whoever may read one may read the other. A list says which files were written: only its owner writes it.
+    // Whoever may read one may read the other. A list says which files were written: only its owner
+    // writes it.
     let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().mode() & 0o755;
     assert_eq!(mode("out-0.manifest.json"), mode("out-0"));
     place.run("valsort out-0.manifest.json").succeeded();
@@ -76,7 +96,9 @@ fn the_outputs_of_all_ranks_are_listed() {
 fn one_rank_lists_what_it_has_written() {
     let (place, _) = inputs(2, 1000);
     let sort = "sort --format gensort in-{rank} -o out-{rank}";
-    let Some(ran) = run(&place, 2, sort) else { return };
+    let Some(ran) = run(&place, 2, sort) else {
+        return;
+    };
     ran.succeeded();
     let said = run(&place, 1, sort).unwrap().succeeded().err;
     assert!(said.contains("out-1: is of an earlier sort"), "{said}");
@@ -88,9 +110,14 @@ fn ranks_share_one_input() {
     let place = Place::with_records(50_001);
     for exchange in ["streams", "rounds"] {
         let sort = format!("sort --format gensort in -o out-{{rank}} --exchange {exchange}");
-        let Some(ran) = run(&place, 4, &sort) else { return };
+        let Some(ran) = run(&place, 4, &sort) else {
+            return;
+        };
         ran.succeeded();
-        assert!(outputs(&place, 4) == sorted(&place.read("in"), RECORD_BYTES), "{exchange}");
+        assert!(
+            outputs(&place, 4) == sorted(&place.read("in"), RECORD_BYTES),
+            "{exchange}"
+        );
     }
 }
 
@@ -100,30 +127,57 @@ fn ranks_write_one_file() {
     let place = Place::with_records(50_001);
     let wanted = sorted(&place.read("in"), RECORD_BYTES);
     let together = "sort --format gensort in -o out --verify --json";
-    let Some(ran) = run(&place, 3, together) else { return };
+    let Some(ran) = run(&place, 3, together) else {
+        return;
+    };
     assert_eq!(ran.succeeded().json()["records"], 50_001);
     assert!(place.read("out") == wanted);
     // Records of its own, over what is there.
     for rank in 0..2 {
-        place.run(&format!("gensort -b{} 20000 in-{rank}", rank * 20_000)).succeeded();
+        place
+            .run(&format!("gensort -b{} 20000 in-{rank}", rank * 20_000))
+            .succeeded();
     }
     let each = [place.read("in-0"), place.read("in-1")].concat();
-    run(&place, 2, "sort --format gensort in-{rank} -o out -S 12M --stable").unwrap().succeeded();
+    run(
+        &place,
+        2,
+        "sort --format gensort in-{rank} -o out -S 12M --stable",
+    )
+    .unwrap()
+    .succeeded();
     assert!(place.read("out") == sorted(&each, RECORD_BYTES));
     // And in place.
-    run(&place, 3, "sort --format gensort in -o in --exchange rounds").unwrap().succeeded();
+    run(
+        &place,
+        3,
+        "sort --format gensort in -o in --exchange rounds",
+    )
+    .unwrap()
+    .succeeded();
     assert!(place.read("in") == wanted);
     assert!(place.unfinished().is_empty());
     // Through a link, to what is read-only; and not to a pipe, whose reader nobody knows.
     place.write("target", "old");
     std::fs::set_permissions(place.path("target"), Permissions::from_mode(0o440)).unwrap();
     std::os::unix::fs::symlink("target", place.path("link")).unwrap();
-    run(&place, 2, "sort --format gensort in -o link").unwrap().succeeded();
+    run(&place, 2, "sort --format gensort in -o link")
+        .unwrap()
+        .succeeded();
     assert!(place.read("target") == wanted);
     assert!(place.path("link").is_symlink());
-    assert_eq!(std::fs::metadata(place.path("target")).unwrap().mode() & 0o777, 0o440);
-    rustix::fs::mknodat(rustix::fs::CWD, place.path("pipe"), FileType::Fifo, Mode::RWXU, 0)
-        .unwrap();
+    assert_eq!(
+        std::fs::metadata(place.path("target")).unwrap().mode() & 0o777,
+        0o440
+    );
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        place.path("pipe"),
+        FileType::Fifo,
+        Mode::RWXU,
+        0,
+    )
+    .unwrap();
     for (output, told) in [
         ("-o pipe", "a regular file"),
         ("-o out --resume", "put {rank} in the name"),
@@ -133,7 +187,10 @@ fn ranks_write_one_file() {
     ] {
         let ran = run(&place, 2, &format!("sort --format gensort in {output}")).unwrap();
         let said = lines(&ran);
-        assert!(ran.code == 2 && said.len() == 1 && said[0].contains(told), "{output}: {said:?}");
+        assert!(
+            ran.code == 2 && said.len() == 1 && said[0].contains(told),
+            "{output}: {said:?}"
+        );
     }
     assert!(!place.path("set").exists());
 }
@@ -143,10 +200,15 @@ fn ranks_write_one_file() {
 fn exchanges_are_measured() {
     let place = Place::new();
     let bench = "bench exchange --smoke --runs 2 --json";
-    let Some(ran) = run(&place, 3, bench) else { return };
+    let Some(ran) = run(&place, 3, bench) else {
+        return;
+    };
     let report = ran.succeeded().json();
     let rows = report["rows"].as_array().unwrap();
-    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
     let expected = [
         "alltoallv",
         "alltoallv in pieces",
@@ -157,7 +219,10 @@ fn exchanges_are_measured() {
         "tcp, a thread a peer",
     ];
     assert_eq!(names, expected);
-    assert_eq!((&report["ranks"], &report["bytes_per_pair"]), (&3.into(), &(1 << 20).into()));
+    assert_eq!(
+        (&report["ranks"], &report["bytes_per_pair"]),
+        (&3.into(), &(1 << 20).into())
+    );
     for row in rows {
         let each = row["mb_per_s_per_rank"].as_f64().unwrap();
         let all = row["mb_per_s"].as_f64().unwrap();
@@ -169,20 +234,33 @@ fn exchanges_are_measured() {
         "bench exchange --smoke --runs 1 --json --contender udp-rounds --interface 127.0.0.0/8";
     let report = run(&place, 2, some).unwrap().succeeded().json();
     assert_eq!(report["rows"].as_array().unwrap().len(), 2);
-    let ran = run(&place, 2, "bench exchange --smoke --interface 203.0.113.0/24").unwrap();
+    let ran = run(
+        &place,
+        2,
+        "bench exchange --smoke --interface 203.0.113.0/24",
+    )
+    .unwrap();
     assert_eq!(ran.code, 2);
     let said = lines(&ran);
-    assert!(said.len() == 1 && said[0].contains("--interface"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("--interface"),
+        "{said:?}"
+    );
 }
 
 #[test]
 fn what_one_rank_refuses_is_one_line() {
     let (place, _) = inputs(2, 100);
     std::fs::remove_file(place.path("in-1")).unwrap();
-    let Some(ran) = run(&place, 2, "sort --format gensort in-{rank} -o out-{rank}") else { return };
+    let Some(ran) = run(&place, 2, "sort --format gensort in-{rank} -o out-{rank}") else {
+        return;
+    };
     assert_eq!(ran.code, 2);
     let said = lines(&ran);
-    assert!(said.len() == 1 && said[0].contains("rank 1: cannot open in-1"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("rank 1: cannot open in-1"),
+        "{said:?}"
+    );
     let ran = run(&place, 2, "sort --format gensort in-0 -o out --plan merge").unwrap();
     assert_eq!(ran.code, 2);
     let said = lines(&ran);
@@ -197,7 +275,9 @@ fn a_rank_may_be_alone() {
     let ran = place.run("sort --format gensort in-{rank} -o out-{rank}");
     assert_eq!(ran.code, 2);
     assert!(ran.complaint().contains("mpirun"), "{}", ran.err);
-    let Some(ran) = run(&place, 1, "sort --format gensort in-{rank} -o out-{rank}") else { return };
+    let Some(ran) = run(&place, 1, "sort --format gensort in-{rank} -o out-{rank}") else {
+        return;
+    };
     ran.succeeded();
     assert!(outputs(&place, 1) == sorted(&all, RECORD_BYTES));
 }
@@ -206,17 +286,33 @@ fn a_rank_may_be_alone() {
 #[test]
 fn what_ranks_know_before_they_meet_is_told_once() {
     let (place, _) = inputs(3, 10);
-    let Some(ran) = run(&place, 3, "sort --no-such-option --json") else { return };
+    let Some(ran) = run(&place, 3, "sort --no-such-option --json") else {
+        return;
+    };
     assert_eq!(ran.code, 2);
     let said = lines(&ran);
-    assert!(said.len() == 1 && said[0].contains("--no-such-option"), "{}", ran.err);
+    assert!(
+        said.len() == 1 && said[0].contains("--no-such-option"),
+        "{}",
+        ran.err
+    );
     assert_eq!(ran.json()["error"]["kind"], "usage");
-    let mut job =
-        command(&place, 3, "sort --format gensort in-{rank} -o out-{rank} --json").unwrap();
-    let ran = Ran::from(launch::ended(job.env("GRISTMILL_MPI", "/nowhere").spawn().unwrap()));
+    let mut job = command(
+        &place,
+        3,
+        "sort --format gensort in-{rank} -o out-{rank} --json",
+    )
+    .unwrap();
+    let ran = Ran::from(launch::ended(
+        job.env("GRISTMILL_MPI", "/nowhere").spawn().unwrap(),
+    ));
     assert_eq!(ran.code, 2);
     let said = lines(&ran);
-    assert!(said.len() == 1 && said[0].contains("/nowhere"), "{}", ran.err);
+    assert!(
+        said.len() == 1 && said[0].contains("/nowhere"),
+        "{}",
+        ran.err
+    );
     assert_eq!(ran.json()["error"]["kind"], "network");
 }
 
@@ -225,11 +321,18 @@ fn what_ranks_know_before_they_meet_is_told_once() {
 fn the_report_has_every_rank_and_stage() {
     let (place, all) = inputs(2, 20_000);
     let sort = "sort --format gensort in-{rank} -o out-{rank} --report report-{rank} --json";
-    let Some(ran) = run(&place, 2, sort) else { return };
+    let Some(ran) = run(&place, 2, sort) else {
+        return;
+    };
     let report = ran.succeeded().json();
     assert_eq!(report, read_json(&place, "report-0"));
     let ranks = report["ranks"].as_array().unwrap();
-    let sum = |name: &str| ranks.iter().map(|rank| rank[name].as_u64().unwrap()).sum::<u64>();
+    let sum = |name: &str| {
+        ranks
+            .iter()
+            .map(|rank| rank[name].as_u64().unwrap())
+            .sum::<u64>()
+    };
     assert_eq!(sum("bytes"), all.len() as u64);
     for rank in ranks {
         assert!(
@@ -238,7 +341,9 @@ fn the_report_has_every_rank_and_stage() {
         let of = |name: &str| {
             let stages = rank["stages"].as_array().unwrap();
             let stage = stages.iter().find(|stage| stage["name"] == name);
-            stage.unwrap_or_else(|| panic!("no {name}: {rank}"))["bytes"].as_u64().unwrap()
+            stage.unwrap_or_else(|| panic!("no {name}: {rank}"))["bytes"]
+                .as_u64()
+                .unwrap()
         };
         assert_eq!(of("reader"), 2_000_000);
         // In whole blocks.
@@ -266,36 +371,53 @@ fn read_json(place: &Place, name: &str) -> Value {
 fn rank_0_tells_for_all() {
     let (place, all) = inputs(2, 1_000_000);
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --report report";
-    let Some(mut job) = start(&place, 2, sort) else { return };
+    let Some(mut job) = start(&place, 2, sort) else {
+        return;
+    };
     place.wait_for_output(&mut job);
-    let mut grows = OpenOptions::new().append(true).open(place.path("in-1")).unwrap();
+    let mut grows = OpenOptions::new()
+        .append(true)
+        .open(place.path("in-1"))
+        .unwrap();
     grows.write_all(b"twelve bytes").unwrap();
     let ran = Ran::from(launch::ended(job)).succeeded();
-    let warned: Vec<_> = ran.err.lines().filter(|line| line.starts_with("WARNING ")).collect();
+    let warned: Vec<_> = ran
+        .err
+        .lines()
+        .filter(|line| line.starts_with("WARNING "))
+        .collect();
     assert!(
         warned.len() == 1 && warned[0].starts_with("WARNING rank 1: in-1: grew from 100000000 to"),
         "{}",
         ran.err
     );
-    for word in
-        ["two-pass on 2 ranks: 2,000,000 records", "\nlaunch ", "node distributor", "\nskew "]
-    {
+    for word in [
+        "two-pass on 2 ranks: 2,000,000 records",
+        "\nlaunch ",
+        "node distributor",
+        "\nskew ",
+    ] {
         assert!(ran.err.contains(word), "{word:?} is not in {}", ran.err);
     }
     let report = read_json(&place, "report");
     let warnings = report["warnings"].as_array().unwrap();
-    assert!(warnings.len() == 1 && warnings[0]["rank"] == 1, "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0]["rank"] == 1,
+        "{warnings:?}"
+    );
     assert!(outputs(&place, 2) == sorted(&all, RECORD_BYTES));
 }
 
-/// Rank 0 alone shows progress, for all: once each has told how far it is, which it does soon and then every second, there is a
-/// whole. A fast machine needs more records for that.
+/// Rank 0 alone shows progress, for all: once each has told how far it is, which it does soon and
+/// then every second, there is a whole. A fast machine needs more records for that.
 #[test]
 fn progress_is_that_of_all() {
     for records in [1_000_000, 4_000_000, 16_000_000] {
         let (place, all) = inputs(2, records);
         let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --progress json";
-        let Some(ran) = run(&place, 2, sort) else { return };
+        let Some(ran) = run(&place, 2, sort) else {
+            return;
+        };
         let ran = ran.succeeded();
         let steps: Vec<Value> = ran
             .err
@@ -303,11 +425,20 @@ fn progress_is_that_of_all() {
             .filter(|line| line.starts_with("{\"phase\""))
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert!(steps.iter().all(|step| step["ranks"]["count"] == 2), "{}", ran.err);
-        // All is read once and written once. Where ranks are in different phases, what they expect differs a little.
+        assert!(
+            steps.iter().all(|step| step["ranks"]["count"] == 2),
+            "{}",
+            ran.err
+        );
+        // All is read once and written once. Where ranks are in different phases, what they expect
+        // differs a little.
         let whole = 2.0 * all.len() as f64;
         let totals = steps.iter().filter_map(|step| step["total_bytes"].as_f64());
-        if totals.filter(|total| (total / whole - 1.0).abs() < 0.1).count() > 0 {
+        if totals
+            .filter(|total| (total / whole - 1.0).abs() < 0.1)
+            .count()
+            > 0
+        {
             return;
         }
     }

@@ -1,5 +1,5 @@
-//! How a job of several ranks ends that does not succeed; skipped, with a line that says why, where there is no MPI.
-//! Several hosts: hosts/sort.sh, hosts/kills.sh.
+//! How a job of several ranks ends that does not succeed; skipped, with a line that says why, where
+//! there is no MPI. Several hosts: hosts/sort.sh, hosts/kills.sh.
 
 mod common;
 #[path = "common/ranks.rs"]
@@ -23,12 +23,18 @@ fn a_killed_rank_ends_the_job() {
         place.write(&format!("out-{rank}"), "old");
     }
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
-    let Some(mut job) = start(&place, 2, sort) else { return };
+    let Some(mut job) = start(&place, 2, sort) else {
+        return;
+    };
     place.wait_for_output(&mut job);
     let begun = Instant::now();
     kill_process(rank_of(&job, 1), Signal::KILL).unwrap();
     let ran = Ran::from(launch::ended(job));
-    assert!(ran.code != 0 && begun.elapsed() < SOON, "{ran:?} after {:?}", begun.elapsed());
+    assert!(
+        ran.code != 0 && begun.elapsed() < SOON,
+        "{ran:?} after {:?}",
+        begun.elapsed()
+    );
     // Rank 0 says it, if the launcher lets it, and nobody else.
     assert!(lines(&ran).len() <= 1, "{}", ran.err);
     for rank in 0..2 {
@@ -46,7 +52,9 @@ fn survivors_take_away_what_the_killed_one_made() {
     place.write("out", "old");
     let sort = "sort --format gensort in -o out -S 64M -T tmp";
     std::fs::create_dir(place.path("tmp")).unwrap();
-    let Some(mut job) = start(&place, 2, sort) else { return };
+    let Some(mut job) = start(&place, 2, sort) else {
+        return;
+    };
     // Both spill: so both have opened the output.
     let spills = || std::fs::read_dir(place.path("tmp")).unwrap().count();
     while spills() < 2 {
@@ -65,7 +73,9 @@ fn survivors_take_away_what_the_killed_one_made() {
 fn a_signal_is_told_once() {
     let (place, _) = inputs(3, 3_000_000);
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M --json";
-    let Some(mut job) = start(&place, 3, sort) else { return };
+    let Some(mut job) = start(&place, 3, sort) else {
+        return;
+    };
     place.wait_for_output(&mut job);
     kill_process(Pid::from_child(&job), Signal::TERM).unwrap();
     let ran = Ran::from(launch::ended(job));
@@ -74,8 +84,15 @@ fn a_signal_is_told_once() {
         return common::skip("the sort had ended before the signal came");
     }
     assert!(ran.code != 0 && lines(&ran).len() <= 1, "{ran:?}");
-    assert!(!ran.err.contains("not been heard"), "all were there: {}", ran.err);
-    assert!(ran.out.is_empty() || ran.json()["error"]["kind"] == "stopped", "{ran:?}");
+    assert!(
+        !ran.err.contains("not been heard"),
+        "all were there: {}",
+        ran.err
+    );
+    assert!(
+        ran.out.is_empty() || ran.json()["error"]["kind"] == "stopped",
+        "{ran:?}"
+    );
     assert!(place.unfinished().is_empty(), "{:?}", place.names());
 }
 
@@ -84,14 +101,20 @@ fn a_signal_is_told_once() {
 fn a_rank_that_hangs_is_named_and_ends_the_job() {
     let (place, _) = inputs(2, 2_000_000);
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
-    let Some(mut job) = start(&place, 2, sort) else { return };
+    let Some(mut job) = start(&place, 2, sort) else {
+        return;
+    };
     place.wait_for_output(&mut job);
     kill_process(rank_of(&job, 1), Signal::STOP).unwrap();
     let ran = Ran::from(launch::ended(job));
     assert_eq!(ran.code, 2, "{ran:?}");
     // The launcher wakes the other one to end it, which may then say that it was stopped.
     let said = lines(&ran);
-    assert!(said.first().is_some_and(|line| line.contains("not been heard for 15 s")), "{said:?}");
+    assert!(
+        said.first()
+            .is_some_and(|line| line.contains("not been heard for 15 s")),
+        "{said:?}"
+    );
 }
 
 /// The launcher itself is killed: the ranks end, and what they made is gone.
@@ -100,7 +123,9 @@ fn a_killed_launcher_ends_the_job() {
     let (place, _) = inputs(2, 2_000_000);
     place.write("out-0", "old");
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 64M";
-    let Some(mut job) = start(&place, 2, sort) else { return };
+    let Some(mut job) = start(&place, 2, sort) else {
+        return;
+    };
     place.wait_for_output(&mut job);
     kill_process(Pid::from_child(&job), Signal::KILL).unwrap();
     let begun = Instant::now();

@@ -5,8 +5,15 @@ mod common;
 use common::Place;
 
 /// Who sorted the million, from the first to us.
-const NAMES: [&str; 7] =
-    ["FastSort", "Tandem", "Popovici", "psort", "MilliSort", "4,096 keys, 256", "Gristmill"];
+const NAMES: [&str; 7] = [
+    "FastSort",
+    "Tandem",
+    "Popovici",
+    "psort",
+    "MilliSort",
+    "4,096 keys, 256",
+    "Gristmill",
+];
 
 /// The checksum of the first million gensort records, as the reference tool prints it.
 const MILLION: &str = "7a0e0d4868cd4";
@@ -22,7 +29,11 @@ fn the_demo_shows_the_table_and_leaves_nothing() {
         let marks = ["disk to disk", "in memory", "simulated"];
         assert!(marks.iter().any(|mark| row.contains(mark)), "{row}");
     }
-    assert_eq!(said.matches(MILLION).count(), 3, "one pass, two, and a merge: {said}");
+    assert_eq!(
+        said.matches(MILLION).count(),
+        3,
+        "one pass, two, and a merge: {said}"
+    );
     assert_eq!(ran.err, "");
     assert!(place.names().is_empty(), "{:?}", place.names());
 }

@@ -15,7 +15,19 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("pipeline", &["node"]),
     ("sort", &["record", "kernel", "node", "pipeline"]),
     ("grain", &["kernel", "node"]),
-    ("lab", &["record", "kernel", "node", "node-real", "machine", "pipeline", "sort", "grain"]),
+    (
+        "lab",
+        &[
+            "record",
+            "kernel",
+            "node",
+            "node-real",
+            "machine",
+            "pipeline",
+            "sort",
+            "grain",
+        ],
+    ),
     (
         "cli",
         &[
@@ -35,8 +47,12 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
 ];
 
 /// Where `unsafe` may be: one small place a crate.
-const UNSAFE_IN: [&str; 4] =
-    ["kernel/src/", "node-real/src/sys/", "node-mpi/src/ffi/", "machine/src/network/slab.rs"];
+const UNSAFE_IN: [&str; 4] = [
+    "kernel/src/",
+    "node-real/src/sys/",
+    "node-mpi/src/ffi/",
+    "machine/src/network/slab.rs",
+];
 
 /// The rooms of programs, which run on whatever node they are given.
 const PROGRAMS: [&str; 2] = ["sort", "grain"];
@@ -54,7 +70,10 @@ const NOT_IN_PROGRAMS: [&str; 8] = [
 ];
 
 fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
 }
 
 /// The `[dependencies]` of a crate that are rooms of the house.
@@ -62,9 +81,14 @@ fn known_by(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("");
     let section = section.split("\n[").next().unwrap_or("");
-    let names = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
+    let names = section
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next());
     let rooms = MAY_KNOW.map(|(room, _)| room);
-    names.filter(|name| rooms.contains(name)).map(str::to_owned).collect()
+    names
+        .filter(|name| rooms.contains(name))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn sources(directory: &Path, found: &mut BTreeMap<PathBuf, String>) {
@@ -88,10 +112,14 @@ fn sources_of(room: &str) -> BTreeMap<PathBuf, String> {
 
 #[test]
 fn every_room_is_known_to_this_test() {
-    let mut rooms: Vec<_> =
-        fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut rooms: Vec<_> = fs::read_dir(crates())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     rooms.sort();
-    let mut expected = MAY_KNOW.map(|(room, _)| std::ffi::OsString::from(room)).to_vec();
+    let mut expected = MAY_KNOW
+        .map(|(room, _)| std::ffi::OsString::from(room))
+        .to_vec();
     expected.sort();
     assert_eq!(rooms, expected);
 }
@@ -101,7 +129,10 @@ fn imports_go_one_way() {
     for (room, allowed) in MAY_KNOW {
         let known = known_by(room);
         for other in &known {
-            assert!(allowed.contains(&other.as_str()), "{room} must not know {other}");
+            assert!(
+                allowed.contains(&other.as_str()),
+                "{room} must not know {other}"
+            );
         }
     }
     assert!(known_by("sort").len() == 4, "the manifests are read");
@@ -113,7 +144,9 @@ fn unsafe_lives_in_its_rooms() {
     for (room, _) in MAY_KNOW {
         for (path, text) in sources_of(room) {
             let name = path.strip_prefix(crates()).unwrap().display().to_string();
-            let code = text.lines().map(|line| line.split("//").next().unwrap_or(""));
+            let code = text
+                .lines()
+                .map(|line| line.split("//").next().unwrap_or(""));
             let found = code
                 .filter(|line| line.contains("unsafe ") || line.contains("unsafe_code"))
                 .count();
@@ -129,19 +162,48 @@ fn unsafe_lives_in_its_rooms() {
 fn programs_name_no_backend_and_no_system() {
     for (path, text) in PROGRAMS.into_iter().flat_map(sources_of) {
         for forbidden in NOT_IN_PROGRAMS {
-            assert!(!text.contains(forbidden), "{} names {forbidden}", path.display());
+            assert!(
+                !text.contains(forbidden),
+                "{} names {forbidden}",
+                path.display()
+            );
         }
     }
 }
 
-/// A smell, not a law: what grows beyond this usually hides a concept.
+/// Files that have grown beyond the limit, until they are divided: none may join them.
+const TOO_LONG: [&str; 9] = [
+    "cli/src/sort.rs",
+    "machine/src/nic.rs",
+    "node/src/message.rs",
+    "sort/src/cluster/building.rs",
+    "sort/src/input.rs",
+    "sort/src/output/set.rs",
+    "sort/src/phase.rs",
+    "sort/src/plan.rs",
+    "sort/src/plan/spilling.rs",
+];
+
+/// A smell, not a law: what grows beyond this usually hides a concept. Tests at the end of a file
+/// and files of tests may be longer.
 #[test]
 fn no_file_gets_away() {
     const MOST_LINES: usize = 400;
     for (room, _) in MAY_KNOW {
         for (path, text) in sources_of(room) {
-            let lines = text.lines().count();
-            assert!(lines <= MOST_LINES, "{} has {lines} lines", path.display());
+            let name = path.strip_prefix(crates()).unwrap().display().to_string();
+            let is_of_tests = name.contains("tests") || name.contains("conformance");
+            let code = text
+                .lines()
+                .take_while(|line| *line != "#[cfg(test)]")
+                .count();
+            let is_long = code > MOST_LINES && !is_of_tests;
+            let is_known = TOO_LONG.contains(&name.as_str());
+            assert!(is_known || !is_long, "{name} has {code} lines");
+            assert!(
+                !is_known || is_long,
+                "{name} is short again: take it off the list"
+            );
         }
     }
 }

@@ -39,9 +39,13 @@ macro_rules! floats {
 const ORDERS: [(&str, Compare); 20] = [
     ("", |left, right| left.cmp(right)),
     ("--key 3+9", |left, right| left[3..12].cmp(&right[3..12])),
-    ("--key 3+9:bytes:desc", |left, right| right[3..12].cmp(&left[3..12])),
+    ("--key 3+9:bytes:desc", |left, right| {
+        right[3..12].cmp(&left[3..12])
+    }),
     ("--key 23+1:u8", |left, right| left[23].cmp(&right[23])),
-    ("--key 5+1:i8:desc", |left, right| (right[5] as i8).cmp(&(left[5] as i8))),
+    ("--key 5+1:i8:desc", |left, right| {
+        (right[5] as i8).cmp(&(left[5] as i8))
+    }),
     ("--key 1+2:u16le", numbers!(u16, from_le_bytes, 1..3)),
     ("--key 1+2:i16be", numbers!(i16, from_be_bytes, 1..3)),
     ("--key 4+4:u32be", numbers!(u32, from_be_bytes, 4..8)),
@@ -53,9 +57,13 @@ const ORDERS: [(&str, Compare); 20] = [
     ("--key 0+4:f32le", floats!(f32, from_le_bytes, 0..4)),
     ("--key 0+4:f32be", floats!(f32, from_be_bytes, 0..4)),
     ("--key 9+8:f64le", floats!(f64, from_le_bytes, 9..17)),
-    ("--key 9+8:f64be:desc", |left, right| floats!(f64, from_be_bytes, 9..17)(right, left)),
+    ("--key 9+8:f64be:desc", |left, right| {
+        floats!(f64, from_be_bytes, 9..17)(right, left)
+    }),
     ("--key 20+1 --key 0+1:i8:desc", |left, right| {
-        left[20].cmp(&right[20]).then((right[0] as i8).cmp(&(left[0] as i8)))
+        left[20]
+            .cmp(&right[20])
+            .then((right[0] as i8).cmp(&(left[0] as i8)))
     }),
     ("--key 6+4:i32be:desc --key 2+4:f32le", |left, right| {
         let first = numbers!(i32, from_be_bytes, 6..10)(right, left);
@@ -70,7 +78,9 @@ const ORDERS: [(&str, Compare); 20] = [
 fn drawn() -> Vec<u8> {
     let mut state = 1_u64;
     let mut draw = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         BYTES[(state >> 61) as usize]
     };
     (0..RECORDS * RECORD_BYTES).map(|_| draw()).collect()
@@ -88,8 +98,14 @@ fn every_type_and_direction() {
     let input = drawn();
     place.write("in", &input);
     for (keys, compare) in ORDERS {
-        place.run(&format!("sort --format fixed:{RECORD_BYTES} {keys} in -o out")).succeeded();
-        let expected = naive(&input, |left, right| compare(left, right).then(left.cmp(right)));
+        place
+            .run(&format!(
+                "sort --format fixed:{RECORD_BYTES} {keys} in -o out"
+            ))
+            .succeeded();
+        let expected = naive(&input, |left, right| {
+            compare(left, right).then(left.cmp(right))
+        });
         assert!(place.read("out") == expected, "{keys}");
     }
 }
@@ -114,7 +130,11 @@ fn records_of_any_length() {
     for record_bytes in [1, 2, 7, 4095, 4096, 4097, 60_000] {
         let whole = input.len() / record_bytes * record_bytes;
         place.write("in", &input[..whole]);
-        place.run(&format!("sort --format fixed:{record_bytes} in -o out --verify")).succeeded();
+        place
+            .run(&format!(
+                "sort --format fixed:{record_bytes} in -o out --verify"
+            ))
+            .succeeded();
         assert!(
             place.read("out") == common::sorted(&input[..whole], record_bytes),
             "{record_bytes}"

@@ -13,11 +13,20 @@ fn a_page_replaces_what_its_name_showed() {
     let ran = place.run("lab report -o page.html").succeeded();
     assert!(ran.out.is_empty(), "the page is told nowhere else");
     let page = String::from_utf8(place.read("page.html")).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{page}");
-    assert!(page.contains("NanoSort, Figure 1") && page.contains(" met</span>"), "{page}");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"),
+        "{page}"
+    );
+    assert!(
+        page.contains("NanoSort, Figure 1") && page.contains(" met</span>"),
+        "{page}"
+    );
     assert_eq!(place.names(), ["page.html"]);
     let told = place.run("lab report -o -").succeeded().out;
-    assert!(told == page.as_bytes(), "the same experiments are the same page");
+    assert!(
+        told == page.as_bytes(),
+        "the same experiments are the same page"
+    );
     assert_eq!(place.names(), ["page.html"]);
 }
 
@@ -40,7 +49,10 @@ fn a_refused_page_changes_nothing() {
     for (output, why) in cases {
         let ran = place.run(&format!("lab report -o {output}"));
         assert_eq!(ran.code, 2, "{ran:?}");
-        assert!(ran.complaint().contains(why) && ran.complaint().contains(output), "{ran:?}");
+        assert!(
+            ran.complaint().contains(why) && ran.complaint().contains(output),
+            "{ran:?}"
+        );
         assert_eq!(place.names(), ["directory"]);
     }
 }

@@ -36,7 +36,11 @@ fn a_running_sort_keeps_its_file() {
     let held = place.unfinished();
     place.run("sort --format gensort in -o quick").succeeded();
     assert_eq!(place.unfinished(), held);
-    slow.stdin.take().unwrap().write_all(&place.read("in")).unwrap();
+    slow.stdin
+        .take()
+        .unwrap()
+        .write_all(&place.read("in"))
+        .unwrap();
     Ran::from(slow.wait_with_output().unwrap()).succeeded();
     assert_eq!(place.names(), ["in", "quick", "slow"]);
     assert_eq!(place.read("slow"), sorted(&place.read("in"), RECORD_BYTES));
@@ -49,8 +53,15 @@ fn many_sorts_into_one_directory() {
     let place = Place::with_records(2000);
     let start = |number: usize| {
         // Every second one has an output of its own, the others share one.
-        let output = if number.is_multiple_of(2) { format!("out{number}") } else { "same".into() };
-        place.command(&format!("sort --format gensort in -o {output}")).spawn().unwrap()
+        let output = if number.is_multiple_of(2) {
+            format!("out{number}")
+        } else {
+            "same".into()
+        };
+        place
+            .command(&format!("sort --format gensort in -o {output}"))
+            .spawn()
+            .unwrap()
     };
     for child in (0..SORTS).map(start).collect::<Vec<_>>() {
         Ran::from(child.wait_with_output().unwrap()).succeeded();

@@ -26,7 +26,10 @@ fn with_small_disk(place: &Place, script: &str) -> Option<Ran> {
     );
     let mounted = !ran.err.contains("unshare:") && !ran.out.starts_with(UNAVAILABLE.as_bytes());
     if !mounted {
-        skip(&format!("file systems cannot be mounted here: {}", ran.err.trim()));
+        skip(&format!(
+            "file systems cannot be mounted here: {}",
+            ran.err.trim()
+        ));
     }
     mounted.then_some(ran)
 }
@@ -35,7 +38,10 @@ fn with_small_disk(place: &Place, script: &str) -> Option<Ran> {
 fn refused_for_room(ran: &Ran) {
     assert_eq!(ran.code, 2, "{ran:?}");
     let line = ran.complaint();
-    assert!(line.contains("full/out") && line.contains("free some space"), "{line}");
+    assert!(
+        line.contains("full/out") && line.contains("free some space"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -48,9 +54,15 @@ fn a_small_disk_is_full() {
         "\"$GRISTMILL\" gensort 20000 full/out",
     ];
     for script in scripts {
-        let Some(ran) = with_small_disk(&place, script) else { return };
+        let Some(ran) = with_small_disk(&place, script) else {
+            return;
+        };
         refused_for_room(&ran);
-        assert!(ran.out.is_empty(), "{script} left {:?}", String::from_utf8_lossy(&ran.out));
+        assert!(
+            ran.out.is_empty(),
+            "{script} left {:?}",
+            String::from_utf8_lossy(&ran.out)
+        );
     }
 }
 
@@ -60,7 +72,9 @@ fn a_small_disk_keeps_the_old_output() {
     let place = Place::with_records(7_000);
     let script = "cp in full/out; \"$GRISTMILL\" sort --format gensort full/out -o full/out
                   code=$?; cmp in full/out || code=9; (exit $code)";
-    let Some(ran) = with_small_disk(&place, script) else { return };
+    let Some(ran) = with_small_disk(&place, script) else {
+        return;
+    };
     refused_for_room(&ran);
     assert_eq!(ran.out, b"out\n");
 }
@@ -69,7 +83,9 @@ fn a_small_disk_keeps_the_old_output() {
 fn a_small_disk_takes_what_fits() {
     let place = Place::with_records(10_000);
     let script = "\"$GRISTMILL\" sort --format gensort in -o full/out && cat full/out";
-    let Some(ran) = with_small_disk(&place, script) else { return };
+    let Some(ran) = with_small_disk(&place, script) else {
+        return;
+    };
     let sorted = sorted(&place.read("in"), RECORD_BYTES);
     assert!(ran.succeeded().out == [sorted, b"out\n".to_vec()].concat());
 }
@@ -91,7 +107,9 @@ fn thirty_two_open_files_are_enough_for_forty_inputs() {
     let place = Place::new();
     let mut all = Vec::new();
     for part in 0..40 {
-        place.run(&format!("gensort -b{} 100 in{part}", part * 100)).succeeded();
+        place
+            .run(&format!("gensort -b{} 100 in{part}", part * 100))
+            .succeeded();
         all.extend(place.read(&format!("in{part}")));
     }
     let script = "ulimit -n 32; exec \"$GRISTMILL\" sort --format gensort in* -o out";
@@ -130,7 +148,10 @@ fn too_few_threads_are_an_error() {
 fn a_few_large_records_are_sorted() {
     const LARGE_BYTES: usize = 5_000_000;
     let place = Place::new();
-    let records: Vec<u8> = [9, 2, 7].iter().flat_map(|&byte| vec![byte; LARGE_BYTES]).collect();
+    let records: Vec<u8> = [9, 2, 7]
+        .iter()
+        .flat_map(|&byte| vec![byte; LARGE_BYTES])
+        .collect();
     place.write("in", &records);
     let line = format!("sort --format fixed:{LARGE_BYTES} -S 300M in -o out");
     place.run(&line).succeeded();

@@ -13,8 +13,13 @@ fn least_memory_mib(place: &Place, sort: &str) -> u64 {
     let refused = place.run(&format!("{sort} -S 1M"));
     assert_eq!(refused.code, 2);
     let line = refused.complaint();
-    let figure = line.split("-S ").nth(1).and_then(|rest| rest.split('M').next());
-    figure.and_then(|figure| figure.parse().ok()).unwrap_or_else(|| panic!("no figure: {line}"))
+    let figure = line
+        .split("-S ")
+        .nth(1)
+        .and_then(|rest| rest.split('M').next());
+    figure
+        .and_then(|figure| figure.parse().ok())
+        .unwrap_or_else(|| panic!("no figure: {line}"))
 }
 
 fn check_peak(place: &Place, limit_mib: u64) {
@@ -26,8 +31,14 @@ fn check_peak_of(ran: Ran, limit_mib: u64) {
     let report = ran.succeeded().json();
     let peak_rss_bytes = report["peak_rss_bytes"].as_u64().unwrap();
     let most = (limit_mib << 20) + PROGRAM_BYTES;
-    assert!(peak_rss_bytes > 60_000_000, "one pass holds the input: {peak_rss_bytes}");
-    assert!(peak_rss_bytes <= most, "{peak_rss_bytes} bytes resident, {most} allowed");
+    assert!(
+        peak_rss_bytes > 60_000_000,
+        "one pass holds the input: {peak_rss_bytes}"
+    );
+    assert!(
+        peak_rss_bytes <= most,
+        "{peak_rss_bytes} bytes resident, {most} allowed"
+    );
 }
 
 #[test]
@@ -47,12 +58,26 @@ fn the_least_memory_for_large_records_is_nearly_resident() {
     const LARGE_BYTES: usize = 4_000_000;
     for records in [2, 3, 10] {
         let place = Place::new();
-        place.run(&format!("gensort {} in", records * LARGE_BYTES / RECORD_BYTES)).succeeded();
+        place
+            .run(&format!(
+                "gensort {} in",
+                records * LARGE_BYTES / RECORD_BYTES
+            ))
+            .succeeded();
         let expected = sorted(&place.read("in"), LARGE_BYTES);
-        for options in ["", "--stable", "--plan one-pass", "--plan two-pass", "--plan merge"] {
+        for options in [
+            "",
+            "--stable",
+            "--plan one-pass",
+            "--plan two-pass",
+            "--plan merge",
+        ] {
             let sort = format!("sort --format fixed:{LARGE_BYTES} {options} in -o out --json");
             let least = least_memory_mib(&place, &sort) << 20;
-            let report = place.run(&format!("{sort} -S {}M", least >> 20)).succeeded().json();
+            let report = place
+                .run(&format!("{sort} -S {}M", least >> 20))
+                .succeeded()
+                .json();
             assert!(place.read("out") == expected, "{sort}");
             let resident = report["peak_rss_bytes"].as_u64().unwrap();
             let here = format!("{records} records, {options}: {least} asked, {resident} resident");
@@ -62,8 +87,13 @@ fn the_least_memory_for_large_records_is_nearly_resident() {
         // The same holds for a pipe, but the number of its records is not known beforehand.
         let sort = format!("sort --format fixed:{LARGE_BYTES} -o out");
         let least = least_memory_mib(&place, &sort);
-        place.feed(&format!("{sort} -S {least}M"), &place.read("in")).succeeded();
-        assert!(place.read("out") == expected && least << 20 < 20 * LARGE_BYTES as u64, "{least}M");
+        place
+            .feed(&format!("{sort} -S {least}M"), &place.read("in"))
+            .succeeded();
+        assert!(
+            place.read("out") == expected && least << 20 < 20 * LARGE_BYTES as u64,
+            "{least}M"
+        );
     }
 }
 
@@ -79,12 +109,16 @@ fn sorted_and_skewed_inputs_keep_the_limit_too() {
     }
 }
 
-/// What memory does not hold is spilled, whatever lies where: within the limit, all records written twice
-/// or, with very little, some more often.
+/// What memory does not hold is spilled, whatever lies where: within the limit, all records written
+/// twice or, with very little, some more often.
 #[test]
 fn a_sort_that_spills_keeps_the_limit() {
     let place = Place::new();
-    for make in ["gensort 600000 in", "gensort -s 600000 in", "sort --format gensort in -o in"] {
+    for make in [
+        "gensort 600000 in",
+        "gensort -s 600000 in",
+        "sort --format gensort in -o in",
+    ] {
         place.run(make).succeeded();
         for (limit_mib, passes) in [(8, 4), (16, 3), (24, 3), (40, 2)] {
             for order in ["", "--stable --key 0+2"] {
@@ -93,23 +127,40 @@ fn a_sort_that_spills_keeps_the_limit() {
                 let report = place.run(&sort).succeeded().json();
                 let peak_rss_bytes = report["peak_rss_bytes"].as_u64().unwrap();
                 let most = (limit_mib << 20) + PROGRAM_BYTES;
-                assert!(peak_rss_bytes <= most, "{make}, {sort}: {peak_rss_bytes} of {most}");
+                assert!(
+                    peak_rss_bytes <= most,
+                    "{make}, {sort}: {peak_rss_bytes} of {most}"
+                );
                 let temp = report["temp_peak_bytes"].as_u64().unwrap();
                 // Chunks of a page leave more of it empty, and with 8M nothing else fits.
-                let most = if limit_mib < 16 { 66_000_000 } else { 63_000_000 };
-                assert!(temp > 0 && temp <= most, "{make}, {sort}: {temp} bytes spilled");
-                assert!(report["passes"].as_u64() <= Some(passes), "{make}, {sort}: {report}");
+                let most = if limit_mib < 16 {
+                    66_000_000
+                } else {
+                    63_000_000
+                };
+                assert!(
+                    temp > 0 && temp <= most,
+                    "{make}, {sort}: {temp} bytes spilled"
+                );
+                assert!(
+                    report["passes"].as_u64() <= Some(passes),
+                    "{make}, {sort}: {report}"
+                );
             }
         }
     }
 }
 
-/// So is a merge of sorted runs: of random input all records are written twice, or with very little memory
-/// some more often; sorted input is one run.
+/// So is a merge of sorted runs: of random input all records are written twice, or with very little
+/// memory some more often; sorted input is one run.
 #[test]
 fn a_sort_that_merges_keeps_the_limit() {
     let place = Place::new();
-    for make in ["gensort 600000 in", "gensort -s 600000 in", "sort --format gensort in -o in"] {
+    for make in [
+        "gensort 600000 in",
+        "gensort -s 600000 in",
+        "sort --format gensort in -o in",
+    ] {
         place.run(make).succeeded();
         let is_sorted = make.starts_with("sort");
         for (limit_mib, passes) in [(8, 3), (16, 2), (24, 2), (40, 2)] {
@@ -120,11 +171,21 @@ fn a_sort_that_merges_keeps_the_limit() {
                 let report = place.run(&sort).succeeded().json();
                 let peak_rss_bytes = report["peak_rss_bytes"].as_u64().unwrap();
                 let most = (limit_mib << 20) + PROGRAM_BYTES;
-                assert!(peak_rss_bytes <= most, "{make}, {sort}: {peak_rss_bytes} of {most}");
+                assert!(
+                    peak_rss_bytes <= most,
+                    "{make}, {sort}: {peak_rss_bytes} of {most}"
+                );
                 assert_eq!(report["plan"], "merge");
                 let passes = if is_sorted { 2 } else { passes };
-                assert!(report["passes"].as_u64() <= Some(passes), "{make}, {sort}: {report}");
-                assert_eq!(report["partitions"] == 1, is_sorted, "{make}, {sort}: {report}");
+                assert!(
+                    report["passes"].as_u64() <= Some(passes),
+                    "{make}, {sort}: {report}"
+                );
+                assert_eq!(
+                    report["partitions"] == 1,
+                    is_sorted,
+                    "{make}, {sort}: {report}"
+                );
             }
         }
     }
@@ -152,14 +213,22 @@ fn the_output_depends_on_nothing_but_input_and_order() {
         "--plan merge --parallel 3 -S 1G",
     ];
     // A key of one bit a byte: nearly every record has the key of many others.
-    const ORDERS: [&str; 3] =
-        ["gensort", "gensort --key 2+1:i8:desc", "gensort --key 2+1 --stable"];
+    const ORDERS: [&str; 3] = [
+        "gensort",
+        "gensort --key 2+1:i8:desc",
+        "gensort --key 2+1 --stable",
+    ];
     let place = Place::with_records(200_000);
     let input = place.read("in");
     for order in ORDERS {
-        let fed = place.feed(&format!("sort --format {order}"), &input).succeeded().out;
+        let fed = place
+            .feed(&format!("sort --format {order}"), &input)
+            .succeeded()
+            .out;
         for way in WAYS {
-            place.run(&format!("sort --format {order} in -o out {way}")).succeeded();
+            place
+                .run(&format!("sort --format {order} in -o out {way}"))
+                .succeeded();
             assert!(place.read("out") == fed, "{order} {way}");
         }
         assert_eq!(fed == sorted(&input, RECORD_BYTES), order == "gensort");

@@ -1,4 +1,5 @@
-//! Texts that people name: machines, experiments, summaries. A name may lead to a pipe, a device, or far too much.
+//! Texts that people name: machines, experiments, summaries. A name may lead to a pipe, a device,
+//! or far too much.
 
 mod common;
 

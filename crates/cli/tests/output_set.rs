@@ -17,8 +17,9 @@ const JOURNAL: &str = ".gristmill-00000000000000aa.journal";
 /// Names in a directory of the place.
 fn names_in(place: &Place, directory: &str) -> Vec<String> {
     let entries = fs::read_dir(place.path(directory)).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -30,17 +31,26 @@ fn manifest(place: &Place, directory: &str) -> serde_json::Value {
 /// The files that a manifest lists, one behind the other.
 fn content(place: &Place, directory: &str) -> Vec<u8> {
     let found = manifest(place, directory);
-    let paths =
-        found["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap());
-    paths.flat_map(|path| fs::read(place.path(directory).join(path)).unwrap()).collect()
+    let paths = found["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap());
+    paths
+        .flat_map(|path| fs::read(place.path(directory).join(path)).unwrap())
+        .collect()
 }
 
 /// Every file in these directories.
 fn snapshot(place: &Place, directories: &[&str]) -> Vec<(String, Vec<u8>)> {
     let names = directories.iter().flat_map(|directory| {
-        names_in(place, directory).into_iter().map(move |name| format!("{directory}/{name}"))
+        names_in(place, directory)
+            .into_iter()
+            .map(move |name| format!("{directory}/{name}"))
     });
-    names.map(|name| (name.clone(), place.read(&name))).collect()
+    names
+        .map(|name| (name.clone(), place.read(&name)))
+        .collect()
 }
 
 #[test]
@@ -56,18 +66,33 @@ fn a_set_in_three_directories() {
     let found = manifest(&place, "a");
     assert_eq!(found["gristmill_set"], 1);
     assert_eq!(found["keys"], serde_json::json!(["0+10"]));
-    assert_eq!((&found["records"], &found["stable"]), (&report["records"], &false.into()));
+    assert_eq!(
+        (&found["records"], &found["stable"]),
+        (&report["records"], &false.into())
+    );
     assert_eq!(found["checksum"], report["checksum"]);
     for directory in ["a", "b", "new"] {
-        let parts = names_in(&place, directory).into_iter().filter(|name| name != "manifest.json");
-        assert_eq!(parts.filter(|name| name.starts_with("part-")).count(), 1, "{directory}");
+        let parts = names_in(&place, directory)
+            .into_iter()
+            .filter(|name| name != "manifest.json");
+        assert_eq!(
+            parts.filter(|name| name.starts_with("part-")).count(),
+            1,
+            "{directory}"
+        );
     }
-    assert_eq!(names_in(&place, "b").len() + names_in(&place, "new").len(), 2);
+    assert_eq!(
+        names_in(&place, "b").len() + names_in(&place, "new").len(),
+        2
+    );
     // It can be validated, with the reference's lines, and sorted again.
     place.write("sorted", &expected);
     let single = place.run("valsort sorted").succeeded();
     for name in ["a", "a/", "a/manifest.json"] {
-        assert_eq!(place.run(&format!("valsort {name}")).succeeded().err, single.err);
+        assert_eq!(
+            place.run(&format!("valsort {name}")).succeeded().err,
+            single.err
+        );
     }
     place.run("sort --format gensort a -o again").succeeded();
     assert!(place.read("again") == expected);
@@ -76,15 +101,24 @@ fn a_set_in_three_directories() {
 #[test]
 fn a_set_replaces_the_old_one_and_may_be_its_input() {
     let place = Place::with_records(5000);
-    place.run("sort --format gensort in -o set/ -o beside/").succeeded();
+    place
+        .run("sort --format gensort in -o set/ -o beside/")
+        .succeeded();
     place.write("set/mine", "not of the set");
     place.write("beside/part-00000-01234567", "not of the set either");
     let expected = content(&place, "set");
     for round in 0..3 {
-        let ran = place.run("sort --format gensort set/ -o set -o other/").succeeded();
+        let ran = place
+            .run("sort --format gensort set/ -o set -o other/")
+            .succeeded();
         assert!(content(&place, "set") == expected);
         // No path comes from a manifest: a directory that -o does not name is left alone.
-        assert_eq!(ran.err.contains("1 files of the old set were left"), round == 0, "{}", ran.err);
+        assert_eq!(
+            ran.err.contains("1 files of the old set were left"),
+            round == 0,
+            "{}",
+            ran.err
+        );
     }
     assert_eq!(names_in(&place, "beside").len(), 2);
     assert_eq!(names_in(&place, "set").len(), 3);
@@ -107,34 +141,58 @@ fn two_passes_and_a_pipe() {
     let homes = ["a", "b"].map(|name| place.path(name).canonicalize().unwrap());
     let files = [(1, "part-00000-00000abc")];
     let journal = serde_json::json!({ "directories": homes, "files": files });
-    place.write(&format!("a/{JOURNAL}"), sealed(JOURNAL, &journal.to_string()));
+    place.write(
+        &format!("a/{JOURNAL}"),
+        sealed(JOURNAL, &journal.to_string()),
+    );
     // The mask of the tests may let others write.
     let private = Permissions::from_mode(0o600);
     fs::set_permissions(place.path(&format!("a/{JOURNAL}")), private).unwrap();
     let line = "sort --format gensort in -o out --plan two-pass -S 16M --parallel 3 -T ./a";
     place.run(line).succeeded();
-    assert_eq!((names_in(&place, "a").len(), names_in(&place, "b").len()), (3, 2));
-    place.feed("sort --format gensort --stable -o a/ -o ./a/../b/", &place.read("in")).succeeded();
+    assert_eq!(
+        (names_in(&place, "a").len(), names_in(&place, "b").len()),
+        (3, 2)
+    );
+    place
+        .feed(
+            "sort --format gensort --stable -o a/ -o ./a/../b/",
+            &place.read("in"),
+        )
+        .succeeded();
     assert!(content(&place, "a") == expected);
     assert_eq!(manifest(&place, "a")["stable"], true);
-    assert_eq!((names_in(&place, "a").len(), names_in(&place, "b").len()), (2, 1));
+    assert_eq!(
+        (names_in(&place, "a").len(), names_in(&place, "b").len()),
+        (2, 1)
+    );
 }
 
 #[test]
 fn an_empty_set_and_one_record() {
     let place = Place::with_records(1);
     place.write("empty", "");
-    place.run("sort --format gensort empty -o a/ -o b/ --verify").succeeded();
+    place
+        .run("sort --format gensort empty -o a/ -o b/ --verify")
+        .succeeded();
     assert_eq!(manifest(&place, "a")["files"], serde_json::json!([]));
-    assert_eq!((names_in(&place, "a").len(), names_in(&place, "b").len()), (1, 0));
+    assert_eq!(
+        (names_in(&place, "a").len(), names_in(&place, "b").len()),
+        (1, 0)
+    );
     let ran = place.run("valsort a");
     assert_eq!(
         (ran.code, ran.err.as_str()),
         (1, "there must be at least one record to be validated\n")
     );
-    place.run("sort --format gensort a in -o a -o b --verify").succeeded();
+    place
+        .run("sort --format gensort a in -o a -o b --verify")
+        .succeeded();
     assert!(content(&place, "a") == place.read("in"));
-    assert_eq!((names_in(&place, "a").len(), names_in(&place, "b").len()), (2, 0));
+    assert_eq!(
+        (names_in(&place, "a").len(), names_in(&place, "b").len()),
+        (2, 0)
+    );
 }
 
 #[test]
@@ -147,20 +205,30 @@ fn a_set_of_any_format_is_validated_in_its_own_order() {
     assert_eq!(place.run("valsort -i set").code, 2);
     let ran = place.run("sort --format gensort set -o out");
     assert_eq!(ran.code, 2);
-    assert!(ran.complaint().contains("set/manifest.json lists records of 20 bytes"), "{ran:?}");
+    assert!(
+        ran.complaint()
+            .contains("set/manifest.json lists records of 20 bytes"),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn valsort_finds_what_is_not_as_listed() {
     let place = Place::with_records(10_000);
-    place.run("sort --format gensort in -o set/ -o b/").succeeded();
+    place
+        .run("sort --format gensort in -o set/ -o b/")
+        .succeeded();
     let name = names_in(&place, "b").pop().unwrap();
     let path = format!("b/{name}");
     let whole = place.read(&path);
     place.write(&path, &whole[..whole.len() - 100]);
     let ran = place.run("valsort set");
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains(&name) && ran.err.contains("last key"), "{}", ran.err);
+    assert!(
+        ran.err.contains(&name) && ran.err.contains("last key"),
+        "{}",
+        ran.err
+    );
     assert!(!ran.err.contains("SUCCESS"));
     assert_eq!(place.run("valsort -q set").err, "");
     place.write(&path, &whole[..whole.len() - 1]);
@@ -170,7 +238,10 @@ fn valsort_finds_what_is_not_as_listed() {
     let ran = place.run("valsort set");
     assert!(ran.code == 2 && ran.complaint().contains(&name), "{ran:?}");
     let ran = place.run("valsort b");
-    assert!(ran.code == 2 && ran.complaint().contains("is no set of files"), "{ran:?}");
+    assert!(
+        ran.code == 2 && ran.complaint().contains("is no set of files"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -188,14 +259,26 @@ fn bad_outputs_are_refused_and_nothing_is_left() {
         ("in -o file/", "-o file/: a file, not a directory"),
         ("in -o dir -o missing", "end its name in /"),
         ("in -o one -o two", "end its name in /"),
-        ("in -o missing/new/", "-o missing/new/: cannot make this directory"),
-        ("in -o new/ -o missing/new/", "-o missing/new/: cannot make this directory"),
+        (
+            "in -o missing/new/",
+            "-o missing/new/: cannot make this directory",
+        ),
+        (
+            "in -o new/ -o missing/new/",
+            "-o missing/new/: cannot make this directory",
+        ),
         ("in -o dir -o dir", "-o dir: named twice"),
         ("in -o dir -o ./dir/", "named twice"),
         ("in -o dir -o link", "-o link: named twice"),
         ("in -o new/ -o ./new/", "named twice"),
-        ("in -o foreign", "foreign/manifest.json is no manifest of a set"),
-        ("in -o dir --report dir/manifest.json", "--report would overwrite"),
+        (
+            "in -o foreign",
+            "foreign/manifest.json is no manifest of a set",
+        ),
+        (
+            "in -o dir --report dir/manifest.json",
+            "--report would overwrite",
+        ),
         ("in -o dir -o /proc", "/proc"),
         ("dir -o out", "dir is a directory"),
         ("cut -o new/ -o dir", "byte 100"),
@@ -206,12 +289,19 @@ fn bad_outputs_are_refused_and_nothing_is_left() {
         let ran = place.run(&format!("sort --format gensort {line}"));
         assert_eq!(ran.code, 2, "{line}: {ran:?}");
         assert!(ran.complaint().contains(part), "{line}: {ran:?}");
-        assert!((place.names(), place.snapshot()) == before, "{line}: {:?}", place.names());
+        assert!(
+            (place.names(), place.snapshot()) == before,
+            "{line}: {:?}",
+            place.names()
+        );
         assert_eq!(names_in(&place, "dir").len(), 0, "{line}");
         assert_eq!(names_in(&place, "foreign").len(), 1, "{line}");
     }
     let ran = place.run("gensort 10 dir/");
-    assert!(ran.code == 2 && ran.complaint().contains("is a directory"), "{ran:?}");
+    assert!(
+        ran.code == 2 && ran.complaint().contains("is a directory"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -221,7 +311,10 @@ fn a_directory_that_must_not_be_written() {
     fs::set_permissions(place.path("dir"), Permissions::from_mode(0o500)).unwrap();
     let ran = place.run("sort --format gensort in -o new/ -o dir");
     assert_eq!(ran.code, 2);
-    assert!(ran.complaint().contains("cannot create a file in dir: "), "{ran:?}");
+    assert!(
+        ran.complaint().contains("cannot create a file in dir: "),
+        "{ran:?}"
+    );
     assert_eq!(place.names(), ["dir", "in"]);
 }
 
@@ -231,10 +324,16 @@ fn waiting(place: &Place) -> std::process::Child {
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let is_begun = || {
         let made = place.path("new").is_dir();
-        made && names_in(place, "new").iter().any(|name| name.starts_with(".gristmill-"))
+        made && names_in(place, "new")
+            .iter()
+            .any(|name| name.starts_with(".gristmill-"))
     };
     while !is_begun() {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended before it began its output");
+        assert_eq!(
+            child.try_wait().unwrap(),
+            None,
+            "it ended before it began its output"
+        );
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     child
@@ -243,10 +342,17 @@ fn waiting(place: &Place) -> std::process::Child {
 #[test]
 fn a_signal_leaves_the_old_set_and_a_kill_what_the_next_run_sweeps() {
     let place = Place::with_records(3000);
-    place.run("sort --format gensort in -o set/ -o b/").succeeded();
+    place
+        .run("sort --format gensort in -o set/ -o b/")
+        .succeeded();
     let old = snapshot(&place, &["set", "b"]);
     let mut child = waiting(&place);
-    child.stdin.as_mut().unwrap().write_all(&place.read("in")).unwrap();
+    child
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(&place.read("in"))
+        .unwrap();
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 128 + 15);
     assert!(snapshot(&place, &["set", "b"]) == old);
@@ -266,37 +372,56 @@ fn a_signal_leaves_the_old_set_and_a_kill_what_the_next_run_sweeps() {
     // Another run that is alive keeps its files.
     let mut alive = waiting(&place);
     let begun = names_in(&place, "b").len();
-    place.run("sort --format gensort in -o set/other").succeeded();
+    place
+        .run("sort --format gensort in -o set/other")
+        .succeeded();
     assert!(!place.path(dead).exists());
     assert_eq!(names_in(&place, "b").len(), begun);
-    alive.stdin.take().unwrap().write_all(&place.read("in")).unwrap();
+    alive
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(&place.read("in"))
+        .unwrap();
     Ran::from(alive.wait_with_output().unwrap()).succeeded();
     assert!(content(&place, "set") == sorted(&place.read("in"), RECORD_BYTES));
     assert_eq!(names_in(&place, "set").len(), 3);
-    assert_eq!((names_in(&place, "b").len(), names_in(&place, "new").len()), (1, 1));
+    assert_eq!(
+        (names_in(&place, "b").len(), names_in(&place, "new").len()),
+        (1, 1)
+    );
 }
 
-/// Kills a sort at many instants of its life, most of them near its end: always one whole set is there,
-/// and the next run takes away what is no part of it.
+/// Kills a sort at many instants of its life, most of them near its end: always one whole set is
+/// there, and the next run takes away what is no part of it.
 #[test]
 fn whenever_it_is_killed_one_whole_set_is_there() {
     const INSTANTS: u32 = 24;
     let place = Place::with_records(100_000);
     place.run("gensort -b 7 1000 few").succeeded();
     let sets = ["in", "few"].map(|name| sorted(&place.read(name), RECORD_BYTES));
-    place.run("sort --format gensort few -o a/ -o b/").succeeded();
+    place
+        .run("sort --format gensort few -o a/ -o b/")
+        .succeeded();
     let line = "sort --format gensort in -o a -o b";
     let begin = std::time::Instant::now();
     place.run(line).succeeded();
     let life = begin.elapsed();
     for instant in 0..INSTANTS {
         let mut child = place.command(line).spawn().unwrap();
-        let part = if instant % 3 == 0 { instant } else { INSTANTS * 3 / 4 + instant / 3 };
+        let part = if instant % 3 == 0 {
+            instant
+        } else {
+            INSTANTS * 3 / 4 + instant / 3
+        };
         std::thread::sleep(life * part / INSTANTS);
         child.kill().unwrap();
         child.wait().unwrap();
         let now = content(&place, "a");
-        assert!(sets.contains(&now), "instant {instant}: neither the old set nor the new one");
+        assert!(
+            sets.contains(&now),
+            "instant {instant}: neither the old set nor the new one"
+        );
         place.run("sort --format gensort few -o a -o b").succeeded();
         let names = names_in(&place, "a").len() + names_in(&place, "b").len();
         let listed = manifest(&place, "a")["files"].as_array().unwrap().len();

@@ -57,11 +57,19 @@ fn a_sort_goes_on_where_it_was_killed() {
         (".part-2", Signal::TERM),
     ] {
         place.write("out", "old");
-        let Some(ran) = ended_at(&place, end, signal) else { continue };
+        let Some(ran) = ended_at(&place, end, signal) else {
+            continue;
+        };
         assert_eq!(ran.code, 128 + signal.as_raw(), "{}", ran.err);
         assert_eq!(place.read("out"), b"old");
-        assert!(place.unfinished().iter().any(|name| name.ends_with(end)), "{end} is kept");
-        let report = place.run(&format!("{SORT} --verify --json")).succeeded().json();
+        assert!(
+            place.unfinished().iter().any(|name| name.ends_with(end)),
+            "{end} is kept"
+        );
+        let report = place
+            .run(&format!("{SORT} --verify --json"))
+            .succeeded()
+            .json();
         assert!(place.read("out") == expected, "after {end}");
         assert!(place.unfinished().is_empty(), "after {end}");
         let read = report["stages"].as_array().unwrap();
@@ -79,13 +87,21 @@ fn a_sort_goes_on_where_it_was_killed() {
 #[test]
 fn what_is_kept_is_not_swept() {
     let place = Place::with_records(RECORDS);
-    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else { return };
+    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else {
+        return;
+    };
     let kept = |place: &Place| {
-        place.unfinished().into_iter().filter(|name| !name.ends_with(".tmp")).count()
+        place
+            .unfinished()
+            .into_iter()
+            .filter(|name| !name.ends_with(".tmp"))
+            .count()
     };
     let before = kept(&place);
     assert!(before > 2);
-    place.run("sort --format gensort in -o other -S 16M").succeeded();
+    place
+        .run("sort --format gensort in -o other -S 16M")
+        .succeeded();
     assert_eq!(kept(&place), before);
     place.run(SORT).succeeded();
     assert!(place.unfinished().is_empty() && place.read("out") == place.read("other"));
@@ -95,9 +111,15 @@ fn what_is_kept_is_not_swept() {
 #[test]
 fn what_is_of_another_sort_is_refused() {
     let place = Place::with_records(RECORDS);
-    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else { return };
+    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else {
+        return;
+    };
     let ran = place.run(&format!("{SORT} --key 2+8"));
-    assert!(ran.code == 2 && ran.err.contains("is of another sort"), "{}", ran.err);
+    assert!(
+        ran.code == 2 && ran.err.contains("is of another sort"),
+        "{}",
+        ran.err
+    );
     place.run(&format!("gensort -b7 {RECORDS} in")).succeeded();
     let ran = place.run(SORT);
     assert!(ran.code == 2 && ran.err.contains("part 0"), "{}", ran.err);
@@ -114,7 +136,11 @@ fn what_cannot_be_gone_on_with_is_refused() {
         ("in -o out --plan merge", "two passes"),
     ] {
         let ran = place.run(&format!("sort --format gensort --resume {arguments}"));
-        assert!(ran.code == 2 && ran.err.contains(what), "{arguments}: {}", ran.err);
+        assert!(
+            ran.code == 2 && ran.err.contains(what),
+            "{arguments}: {}",
+            ran.err
+        );
     }
 }
 
@@ -127,7 +153,10 @@ fn fewer_ranks_go_on() {
     for end in ["-1.epoch-0", "-2.part-0"] {
         let start = |ranks| {
             let mut command = launch::launcher(ranks, "gristmill sort --resume")?;
-            command.arg(GRISTMILL).args(sort.split_whitespace()).current_dir(place.path("."));
+            command
+                .arg(GRISTMILL)
+                .args(sort.split_whitespace())
+                .current_dir(place.path("."));
             Some(command.spawn().unwrap())
         };
         let Some(mut child) = start(3) else { return };
@@ -140,7 +169,9 @@ fn fewer_ranks_go_on() {
             continue; // It had ended before it was met.
         }
         Ran::from(launch::ended(start(2).unwrap())).succeeded();
-        let all: Vec<u8> = outputs().flat_map(|rank| place.read(&format!("out-{rank}"))).collect();
+        let all: Vec<u8> = outputs()
+            .flat_map(|rank| place.read(&format!("out-{rank}")))
+            .collect();
         assert!(all == expected, "after {end}");
         assert!(place.unfinished().is_empty(), "{:?}", place.unfinished());
         for rank in 0..3 {
@@ -154,12 +185,18 @@ fn fewer_ranks_go_on() {
 fn more_ranks_with_inputs_of_their_own_are_refused() {
     let (place, _) = inputs(3, RECORDS);
     let sort = "sort --format gensort in-{rank} -o out-{rank} -S 16M --resume";
-    let Some(mut job) = start(&place, 2, sort) else { return };
+    let Some(mut job) = start(&place, 2, sort) else {
+        return;
+    };
     assert!(until_there(&place, "-1.epoch-0", &mut job));
     kill_process(rank_of(&job, 1), Signal::KILL).unwrap();
     launch::ended(job);
     let ran = run(&place, 3, sort).unwrap();
-    assert!(ran.code == 2 && ran.err.contains("was begun by 2 ranks"), "{}", ran.err);
+    assert!(
+        ran.code == 2 && ran.err.contains("was begun by 2 ranks"),
+        "{}",
+        ran.err
+    );
     run(&place, 2, sort).unwrap().succeeded();
     assert!(place.path("out-1").exists() && place.unfinished().is_empty());
 }

@@ -1,5 +1,6 @@
-//! Signals: a sort that SIGINT, SIGTERM, SIGHUP or SIGQUIT ends exits with 128 and the signal's number, leaves
-//! no file of its own, and shows the old output or the complete new one, whenever the signal comes.
+//! Signals: a sort that SIGINT, SIGTERM, SIGHUP or SIGQUIT ends exits with 128 and the signal's
+//! number, leaves no file of its own, and shows the old output or the complete new one, whenever
+//! the signal comes.
 
 mod common;
 
@@ -30,11 +31,15 @@ const SORT: &str = "sort --format gensort in -o out";
 fn signals() -> impl Iterator<Item = Signal> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
+    let ignored = ignored
+        .and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
+        .unwrap_or(0);
     SIGNALS.into_iter().filter(move |signal| {
         let is_ignored = ignored >> (signal.as_raw() - 1) & 1 == 1;
         if is_ignored {
-            skip(&format!("{signal:?} is ignored by the process that runs the tests"));
+            skip(&format!(
+                "{signal:?} is ignored by the process that runs the tests"
+            ));
         }
         !is_ignored
     })
@@ -64,7 +69,11 @@ impl Scene {
         let place = Place::with_records(RECORDS);
         let input = place.read("in");
         let sorted = sorted(&input, RECORD_BYTES);
-        Scene { place, input, sorted }
+        Scene {
+            place,
+            input,
+            sorted,
+        }
     }
 
     /// How long a sort takes, process and all.
@@ -86,11 +95,20 @@ impl Scene {
         assert!([0, code(signal)].contains(&ran.code), "{signal:?}: {ran:?}");
         assert!(ran.err.lines().count() <= 1, "{signal:?}: {ran:?}");
         assert_eq!(self.place.names(), ["in", "out"], "{signal:?}");
-        assert!(self.place.read("in") == self.input, "{signal:?}: the input was changed");
+        assert!(
+            self.place.read("in") == self.input,
+            "{signal:?}: the input was changed"
+        );
         let output = self.place.read("out");
         let complete = output == self.sorted;
-        assert!(complete || output == OLD, "{signal:?}: a part of an output is shown");
-        assert!(complete || ran.code != 0, "{signal:?}: success without an output");
+        assert!(
+            complete || output == OLD,
+            "{signal:?}: a part of an output is shown"
+        );
+        assert!(
+            complete || ran.code != 0,
+            "{signal:?}: success without an output"
+        );
     }
 }
 
@@ -105,7 +123,10 @@ fn at_twenty_instants_of_a_sort() {
             scene.check(&ran, signal);
             interrupted += u32::from(ran.code != 0);
         }
-        assert!(interrupted >= INTERRUPTED_AT_LEAST, "{signal:?} met {interrupted} sorts");
+        assert!(
+            interrupted >= INTERRUPTED_AT_LEAST,
+            "{signal:?} met {interrupted} sorts"
+        );
     }
 }
 
@@ -141,7 +162,10 @@ fn while_a_pipe_gives_nothing() {
 fn while_nobody_opens_the_other_end_of_a_named_pipe() {
     for_each_signal(|place, signal| {
         mkfifoat(CWD, place.path("fifo"), Mode::RUSR | Mode::WUSR).unwrap();
-        for arguments in ["sort --format gensort fifo -o out", "sort --format gensort in -o fifo"] {
+        for arguments in [
+            "sort --format gensort fifo -o out",
+            "sort --format gensort in -o fifo",
+        ] {
             let child = place.command(arguments).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(100));
             send(&child, signal);
@@ -156,8 +180,12 @@ fn while_nobody_opens_the_other_end_of_a_named_pipe() {
 fn while_nobody_reads_the_output() {
     for_each_signal(|place, signal| {
         mkfifoat(CWD, place.path("fifo"), Mode::RUSR | Mode::WUSR).unwrap();
-        let child = place.command("sort --format gensort in -o fifo").spawn().unwrap();
-        // Opening returns when the sort has opened the other end; the pipe holds less than it writes.
+        let child = place
+            .command("sort --format gensort in -o fifo")
+            .spawn()
+            .unwrap();
+        // Opening returns when the sort has opened the other end; the pipe holds less than it
+        // writes.
         let reader = File::open(place.path("fifo")).unwrap();
         send(&child, signal);
         let ran = ended(child);

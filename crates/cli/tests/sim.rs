@@ -26,12 +26,32 @@ const SMALL: [&str; 11] = [
 
 /// The fields that scripts rely on, in their order; others may follow.
 const REPORT: [&str; 5] = ["program", "machine", "machine_hash", "cores", "parameters"];
-const LAST: [&str; 6] = ["runs", "time_us", "wall_s", "events", "peak_rss_bytes", "threads"];
-const RUN: [&str; 8] =
-    ["seed", "time_us", "messages", "wire_bytes", "max_keys", "skew", "sorted", "stages"];
+const LAST: [&str; 6] = [
+    "runs",
+    "time_us",
+    "wall_s",
+    "events",
+    "peak_rss_bytes",
+    "threads",
+];
+const RUN: [&str; 8] = [
+    "seed",
+    "time_us",
+    "messages",
+    "wire_bytes",
+    "max_keys",
+    "skew",
+    "sorted",
+    "stages",
+];
 
 fn fields(value: &Value) -> Vec<&str> {
-    value.as_object().expect("an object").keys().map(String::as_str).collect()
+    value
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 fn words(ran: &Ran) -> String {
@@ -43,18 +63,41 @@ fn help_lists_programs_with_their_options() {
     let help = words(&Place::new().run("sim --help").succeeded());
     for line in SMALL {
         let mut parts = line.split_whitespace();
-        assert!(help.contains(&format!("\n  {}\n      ", parts.next().unwrap())), "{help}");
+        assert!(
+            help.contains(&format!("\n  {}\n      ", parts.next().unwrap())),
+            "{help}"
+        );
         for option in parts.filter(|part| part.starts_with("--")) {
             assert!(help.contains(option), "{option} is not in\n{help}");
         }
     }
-    for word in ["--keys none", "--to none", "--servers none", "--reorder software", "documents"] {
+    for word in [
+        "--keys none",
+        "--to none",
+        "--servers none",
+        "--reorder software",
+        "documents",
+    ] {
         assert!(help.contains(word), "{word} is not in\n{help}");
     }
-    for option in ["--machine", "--loss", "--tail-ns", "--trace", "--seed S", "--runs"] {
+    for option in [
+        "--machine",
+        "--loss",
+        "--tail-ns",
+        "--trace",
+        "--seed S",
+        "--runs",
+    ] {
         assert!(help.contains(option.split(' ').next().unwrap()), "{help}");
     }
-    for machine in ["nanopu", "nanopu-nodes", "nanopu-3-layer", "nebula", "erpc", "ramcloud"] {
+    for machine in [
+        "nanopu",
+        "nanopu-nodes",
+        "nanopu-3-layer",
+        "nebula",
+        "erpc",
+        "ramcloud",
+    ] {
         assert!(help.contains(&format!("\n  {machine}\n      ")), "{help}");
     }
     assert!(help.contains("\n  threads\n      this computer"), "{help}");
@@ -65,7 +108,10 @@ fn help_keeps_its_indent_in_narrow_terminals() {
     let place = Place::new();
     let mut command = place.command("sim --help");
     let help = words(&Ran::from(command.env("COLUMNS", "60").output().unwrap()).succeeded());
-    assert!(help.lines().all(|line| line.chars().count() <= 60), "{help}");
+    assert!(
+        help.lines().all(|line| line.chars().count() <= 60),
+        "{help}"
+    );
     let (_, programs) = help.split_once("\nPrograms, each").expect("a list");
     let mut lines = programs.lines().skip(1).filter(|line| !line.is_empty());
     let is_name = |line: &str| line.starts_with("  ") && !line[2..].contains(' ');
@@ -80,28 +126,53 @@ fn help_keeps_its_indent_in_narrow_terminals() {
 #[test]
 fn a_program_has_help_of_its_own() {
     let place = Place::new();
-    for line in ["sim kv --help", "help sim kv", "sim --help kv", "sim kv --cores 4 -h"] {
+    for line in [
+        "sim kv --help",
+        "help sim kv",
+        "sim --help kv",
+        "sim kv --cores 4 -h",
+    ] {
         let help = words(&place.run(line).succeeded());
-        for part in ["--servers", "--keys", "[default: 1024]", "--machine", "gristmill sim kv "] {
+        for part in [
+            "--servers",
+            "--keys",
+            "[default: 1024]",
+            "--machine",
+            "gristmill sim kv ",
+        ] {
             assert!(help.contains(part), "{line}: no {part} in\n{help}");
         }
         let [program, machine] = ["--cores", "--loss"].map(|option| help.find(option));
         assert!(program < machine, "in the order of all: {help}");
-        assert!(!help.contains("--incast") && !help.contains("--queries"), "{line}\n{help}");
+        assert!(
+            !help.contains("--incast") && !help.contains("--queries"),
+            "{line}\n{help}"
+        );
     }
     let all = words(&place.run("help sim").succeeded());
-    assert!(all.contains("--incast") && all.contains("\n  map-reduce\n"), "{all}");
+    assert!(
+        all.contains("--incast") && all.contains("\n  map-reduce\n"),
+        "{all}"
+    );
 }
 
 #[test]
 fn programs_on_threads_are_checked() {
     let place = Place::new();
     for line in SMALL {
-        let ran = place.run(&format!("sim {line} --machine threads")).succeeded();
+        let ran = place
+            .run(&format!("sim {line} --machine threads"))
+            .succeeded();
         let told = words(&ran);
         assert!(told.starts_with("seed 1\n"), "{told}");
-        assert!(told.contains("\nresult    ") && told.contains("\ntime      "), "{told}");
-        assert!(told.contains("\nnote      each core is a thread of this computer"), "{told}");
+        assert!(
+            told.contains("\nresult    ") && told.contains("\ntime      "),
+            "{told}"
+        );
+        assert!(
+            told.contains("\nnote      each core is a thread of this computer"),
+            "{told}"
+        );
         assert!(told.lines().all(|line| line.len() <= 80), "{told}");
         assert_eq!(ran.err, "");
     }
@@ -117,10 +188,22 @@ fn the_report_of_several_runs() {
     let report = ran.json();
     assert_eq!(fields(&report)[..5], REPORT);
     assert_eq!(fields(&report)[5..11], LAST);
-    assert_eq!((&report["program"], &report["machine"]), (&"merge-min".into(), &"threads".into()));
-    assert_eq!((&report["cores"], &report["machine_hash"]), (&4.into(), &Value::Null));
-    assert_eq!((&report["events"], &report["machine_file"]), (&Value::Null, &Value::Null));
-    assert!(report["note"].as_str().unwrap().contains("thread"), "{report}");
+    assert_eq!(
+        (&report["program"], &report["machine"]),
+        (&"merge-min".into(), &"threads".into())
+    );
+    assert_eq!(
+        (&report["cores"], &report["machine_hash"]),
+        (&4.into(), &Value::Null)
+    );
+    assert_eq!(
+        (&report["events"], &report["machine_file"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert!(
+        report["note"].as_str().unwrap().contains("thread"),
+        "{report}"
+    );
     assert_eq!(report["parameters"]["keys_per_core"], 128);
     let runs = report["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 3);
@@ -129,13 +212,22 @@ fn the_report_of_several_runs() {
         assert_eq!(run["seed"], seed);
         assert_eq!((&run["max_keys"], &run["skew"]), (&128.into(), &1.0.into()));
         assert_eq!(run["check"]["passed"], true);
-        assert!(run["result"].as_str().unwrap().contains("of 512 values"), "{run}");
+        assert!(
+            run["result"].as_str().unwrap().contains("of 512 values"),
+            "{run}"
+        );
     }
     let time = &report["time_us"];
     let [mean, sd, min, max] =
         ["mean", "sd", "min", "max"].map(|name| time[name].as_f64().expect(name));
-    assert!(min <= mean && mean <= max && min > 0.0 && sd >= 0.0, "{time}");
-    let times: Vec<f64> = runs.iter().map(|run| run["time_us"].as_f64().unwrap()).collect();
+    assert!(
+        min <= mean && mean <= max && min > 0.0 && sd >= 0.0,
+        "{time}"
+    );
+    let times: Vec<f64> = runs
+        .iter()
+        .map(|run| run["time_us"].as_f64().unwrap())
+        .collect();
     let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
     assert!((sd - (squares / 2.0).sqrt()).abs() <= sd * 1e-9, "{time}");
 }
@@ -158,7 +250,11 @@ fn refuses(line: &str, parts: &[&str], kind: &str) {
     let plain = place.run(line);
     assert_eq!(plain.code, 2, "{line}: {plain:?}");
     for part in parts {
-        assert!(plain.complaint().contains(part), "{line}: no {part:?} in {}", plain.complaint());
+        assert!(
+            plain.complaint().contains(part),
+            "{line}: no {part:?} in {}",
+            plain.complaint()
+        );
     }
     assert!(plain.out.is_empty(), "{plain:?}");
     let told = place.run(&format!("{line} --json"));
@@ -171,57 +267,162 @@ fn refuses(line: &str, parts: &[&str], kind: &str) {
 
 #[test]
 fn what_a_program_cannot_be_told() {
-    refuses("sim sleep", &["'sleep'", "loopback", "merge-min", "map-reduce"], "usage");
-    refuses("sim local-min --incast 4", &["--incast", "knows", "--keys-per-core"], "usage");
-    refuses("sim receive --bytes 12", &["--bytes 12", "8 bytes"], "usage");
-    refuses("sim receive --bytes 2056", &["--bytes 2056", "from 8 to 2048"], "usage");
+    refuses(
+        "sim sleep",
+        &["'sleep'", "loopback", "merge-min", "map-reduce"],
+        "usage",
+    );
+    refuses(
+        "sim local-min --incast 4",
+        &["--incast", "knows", "--keys-per-core"],
+        "usage",
+    );
+    refuses(
+        "sim receive --bytes 12",
+        &["--bytes 12", "8 bytes"],
+        "usage",
+    );
+    refuses(
+        "sim receive --bytes 2056",
+        &["--bytes 2056", "from 8 to 2048"],
+        "usage",
+    );
     refuses("sim receive --bytes 0", &["--bytes 0"], "usage");
     refuses("sim merge-min --incast 0", &["--incast 0"], "usage");
-    refuses("sim merge-min --keys 100 --cores 64", &["--keys 100", "64 cores"], "usage");
-    refuses("sim merge-min --keys 64 --keys-per-core 1", &["--keys-per-core"], "usage");
+    refuses(
+        "sim merge-min --keys 100 --cores 64",
+        &["--keys 100", "64 cores"],
+        "usage",
+    );
+    refuses(
+        "sim merge-min --keys 64 --keys-per-core 1",
+        &["--keys-per-core"],
+        "usage",
+    );
     refuses("sim flood --cores 4 --to 4", &["--to 4", "0 to 3"], "usage");
-    refuses("sim receive --cores 1", &["receive", "two or more"], "usage");
+    refuses(
+        "sim receive --cores 1",
+        &["receive", "two or more"],
+        "usage",
+    );
     refuses("sim merge-min --runs 0", &["--runs 0"], "usage");
     let last = u64::MAX;
-    refuses(&format!("sim merge-min --seed {last} --runs 2"), &["--runs 2", "seeds end"], "usage");
-    assert_eq!(Place::new().run(&format!("sim local-min --seed {last} --runs 1")).code, 0);
+    refuses(
+        &format!("sim merge-min --seed {last} --runs 2"),
+        &["--runs 2", "seeds end"],
+        "usage",
+    );
+    assert_eq!(
+        Place::new()
+            .run(&format!("sim local-min --seed {last} --runs 1"))
+            .code,
+        0
+    );
     refuses("sim kv --servers 100", &["100 servers", "64"], "usage");
     refuses("sim kv --workers 65", &["1 to 64 workers"], "usage");
     // The first correction is the last.
     for bytes in [2040, 2050, 2, 0] {
-        let parts = [&format!("--bytes {bytes}: must be"), "multiple of 8", "8 to 2032"];
+        let parts = [
+            &format!("--bytes {bytes}: must be"),
+            "multiple of 8",
+            "8 to 2032",
+        ];
         refuses(&format!("sim kv --bytes {bytes}"), &parts, "usage");
     }
-    refuses("sim merge-min --cores 1000000000000", &["must be below 4,294,967,296"], "usage");
-    refuses("sim flod", &["'flod' (did you mean flood?)", "merge-min"], "usage");
-    refuses("sim loopback --cores 4", &["second NIC", "4 cores", "5 or more"], "usage");
-    refuses("sim loopback --cores 1 --machine nanopu-nodes", &["loopback"], "usage");
+    refuses(
+        "sim merge-min --cores 1000000000000",
+        &["must be below 4,294,967,296"],
+        "usage",
+    );
+    refuses(
+        "sim flod",
+        &["'flod' (did you mean flood?)", "merge-min"],
+        "usage",
+    );
+    refuses(
+        "sim loopback --cores 4",
+        &["second NIC", "4 cores", "5 or more"],
+        "usage",
+    );
+    refuses(
+        "sim loopback --cores 1 --machine nanopu-nodes",
+        &["loopback"],
+        "usage",
+    );
     refuses("sim merge-min --cores 0", &["--cores 0"], "usage");
 }
 
 #[test]
 fn what_a_machine_cannot_be() {
-    refuses("sim flood --cores 65537", &["65537", "nanopu", "65536"], "usage");
-    refuses("sim flood --cores 5000 --machine threads", &["5000", "threads", "4096"], "usage");
-    refuses("sim merge-min --loss 1.5", &["--loss 1.5: must be from 0 to below 0.5"], "usage");
+    refuses(
+        "sim flood --cores 65537",
+        &["65537", "nanopu", "65536"],
+        "usage",
+    );
+    refuses(
+        "sim flood --cores 5000 --machine threads",
+        &["5000", "threads", "4096"],
+        "usage",
+    );
+    refuses(
+        "sim merge-min --loss 1.5",
+        &["--loss 1.5: must be from 0 to below 0.5"],
+        "usage",
+    );
     refuses("sim merge-min --loss 1", &["--loss 1"], "usage");
-    refuses("sim merge-min --loss 0.5", &["--loss 0.5", "hardly end"], "usage");
-    refuses("sim merge-min --switch-ns -4", &["--switch-ns -4", "0 to 1,000"], "usage");
-    refuses("sim merge-min --link-ns -0.5", &["--link-ns -0.5", "0 to 1,000"], "usage");
-    refuses("sim merge-min --loss -1", &["--loss -1", "below 0.5"], "usage");
-    refuses("sim merge-min --tail-ns -5 --tail-fraction 0", &["--tail-ns -5"], "usage");
+    refuses(
+        "sim merge-min --loss 0.5",
+        &["--loss 0.5", "hardly end"],
+        "usage",
+    );
+    refuses(
+        "sim merge-min --switch-ns -4",
+        &["--switch-ns -4", "0 to 1,000"],
+        "usage",
+    );
+    refuses(
+        "sim merge-min --link-ns -0.5",
+        &["--link-ns -0.5", "0 to 1,000"],
+        "usage",
+    );
+    refuses(
+        "sim merge-min --loss -1",
+        &["--loss -1", "below 0.5"],
+        "usage",
+    );
+    refuses(
+        "sim merge-min --tail-ns -5 --tail-fraction 0",
+        &["--tail-ns -5"],
+        "usage",
+    );
     let hint = ["nebula.toml: no such file", "built-in machine is nebula"];
     refuses("sim merge-min --machine nebula.toml", &hint, "profile");
-    refuses("sim merge-min --tail-ns 5 --tail-fraction=-0.1", &["--tail-fraction"], "usage");
+    refuses(
+        "sim merge-min --tail-ns 5 --tail-fraction=-0.1",
+        &["--tail-fraction"],
+        "usage",
+    );
     refuses("sim merge-min --switch-ns=-1", &["--switch-ns"], "usage");
-    refuses("sim merge-min --machine threads --loss 0.1", &["--loss", "threads"], "usage");
+    refuses(
+        "sim merge-min --machine threads --loss 0.1",
+        &["--loss", "threads"],
+        "usage",
+    );
     refuses(
         "sim merge-min --machine no-such",
         &["'no-such'; the machines are nanopu, "],
         "profile",
     );
-    refuses("sim merge-min --machine nanop", &["did you mean nanopu?", ", threads"], "profile");
-    refuses("sim merge-min --machine thread", &["did you mean threads?"], "profile");
+    refuses(
+        "sim merge-min --machine nanop",
+        &["did you mean nanopu?", ", threads"],
+        "profile",
+    );
+    refuses(
+        "sim merge-min --machine thread",
+        &["did you mean threads?"],
+        "profile",
+    );
     refuses("sim merge-min --machine no/such", &["no/such"], "profile");
 }
 
@@ -242,11 +443,21 @@ fn without_a_program_there_is_a_choice() {
     for line in ["sim", "sim --list", "sim --json", "sim merge-min --list"] {
         let ran = place.run(line);
         assert_eq!(ran.code, 2, "{line}");
-        assert!(ran.err.contains("\nPrograms: loopback receive send local-min "), "{}", ran.err);
+        assert!(
+            ran.err
+                .contains("\nPrograms: loopback receive send local-min "),
+            "{}",
+            ran.err
+        );
         assert!(!ran.err.contains("--incast"), "{}", ran.err);
     }
     // A slip of the finger is still understood.
-    assert!(place.run("sim merge-min --swich-ns 4").err.contains("--switch-ns"));
+    assert!(
+        place
+            .run("sim merge-min --swich-ns 4")
+            .err
+            .contains("--switch-ns")
+    );
 }
 
 #[test]
@@ -260,7 +471,10 @@ fn a_wrong_value_is_told_in_one_line() {
         ("sim merge-min --cores 20000000T", "too large"),
         ("sim merge-min --cores abc", "not a number"),
         ("sim merge-min --seed -1", "from 0 to 18446744073709551615"),
-        ("sim merge-min --seed 18446744073709551616", "from 0 to 18446744073709551615"),
+        (
+            "sim merge-min --seed 18446744073709551616",
+            "from 0 to 18446744073709551615",
+        ),
         ("sim merge-min --loss abc", "not a number"),
         ("sim merge-min --loss nan", "not a number"),
         ("sim merge-min --link-ns inf", "too large"),
@@ -272,8 +486,16 @@ fn a_wrong_value_is_told_in_one_line() {
         let ran = place.run(line);
         assert_eq!(ran.code, 2, "{line}");
         let value = line.split_whitespace().last().unwrap();
-        assert!(ran.complaint().contains(&format!("invalid value '{value}'")), "{ran:?}");
-        assert!(ran.complaint().contains(why) && !ran.err.contains("-- -"), "{line}: {}", ran.err);
+        assert!(
+            ran.complaint()
+                .contains(&format!("invalid value '{value}'")),
+            "{ran:?}"
+        );
+        assert!(
+            ran.complaint().contains(why) && !ran.err.contains("-- -"),
+            "{line}: {}",
+            ran.err
+        );
         let told = place.run(&format!("{line} --json")).json();
         let message = ran.complaint().trim_start_matches("gristmill: ");
         assert_eq!(told["error"]["message"], message);
@@ -286,7 +508,13 @@ fn a_reader_that_is_gone_is_no_news() {
     let place = Place::with_records(1000);
     let sort = "sort --format gensort in";
     let device = "sort --format gensort in -o /dev/stdout";
-    for line in ["sim local-min", "sim local-min --json", "lab run figure-1", sort, device] {
+    for line in [
+        "sim local-min",
+        "sim local-min --json",
+        "lab run figure-1",
+        sort,
+        device,
+    ] {
         // The reader has gone before the command begins.
         let script = format!("{{ sleep 0.2; \"$GRISTMILL\" {line}; echo code $? >&2; }} | true");
         assert_eq!(place.run_shell(&script).err, "code 141\n", "{line}");
@@ -302,7 +530,10 @@ fn too_few_threads_for_the_cores_are_an_error() {
                 exec \"$GRISTMILL\" sim merge-min --machine threads --cores 4096";
     let ran = place.run_shell(line);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.complaint().contains("cannot start 4096 threads"), "{ran:?}");
+    assert!(
+        ran.complaint().contains("cannot start 4096 threads"),
+        "{ran:?}"
+    );
     assert!(ran.complaint().contains("fewer --cores"), "{ran:?}");
     let ran = place.run_shell(&format!("{line} --json"));
     assert_eq!(ran.json()["error"]["kind"], "no_thread", "{ran:?}");

@@ -23,14 +23,28 @@ const SMALL: [&str; 11] = [
     "map-reduce --cores 20 --rounds 3",
 ];
 
-const RUN: [&str; 8] =
-    ["seed", "time_us", "messages", "wire_bytes", "max_keys", "skew", "sorted", "stages"];
+const RUN: [&str; 8] = [
+    "seed",
+    "time_us",
+    "messages",
+    "wire_bytes",
+    "max_keys",
+    "skew",
+    "sorted",
+    "stages",
+];
 
-const STAGE: [&str; 8] =
-    ["name", "min_us", "p25_us", "p50_us", "p75_us", "p99_us", "max_us", "idle_us"];
+const STAGE: [&str; 8] = [
+    "name", "min_us", "p25_us", "p50_us", "p75_us", "p99_us", "max_us", "idle_us",
+];
 
 fn fields(value: &Value) -> Vec<&str> {
-    value.as_object().expect("an object").keys().map(String::as_str).collect()
+    value
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 fn json(place: &Place, line: &str) -> Value {
@@ -56,18 +70,27 @@ fn programs_on_the_machine_are_checked() {
     for line in SMALL {
         let report = json(&place, line);
         assert_eq!(report["machine"], "nanopu");
-        assert_eq!(report["machine_hash"].as_str().map(str::len), Some(16), "{line}");
+        assert_eq!(
+            report["machine_hash"].as_str().map(str::len),
+            Some(16),
+            "{line}"
+        );
         assert!(report["events"].as_u64() > Some(0), "{line}");
         let run = &report["runs"][0];
         assert_eq!(fields(run)[..8], RUN);
         assert_eq!(run["check"]["passed"], true, "{line}");
         assert!(run["time_us"].as_f64() > Some(0.0), "{line}: {run}");
-        assert!(run["messages"].is_u64() && run["wire_bytes"].is_u64(), "{line}");
+        assert!(
+            run["messages"].is_u64() && run["wire_bytes"].is_u64(),
+            "{line}"
+        );
         let stages = run["stages"].as_array().unwrap();
         assert!(!stages.is_empty(), "{line}");
         for stage in stages {
             assert_eq!(fields(stage)[..8], STAGE);
-            let us = STAGE[1..7].iter().map(|name| stage[name].as_f64().expect(name));
+            let us = STAGE[1..7]
+                .iter()
+                .map(|name| stage[name].as_f64().expect(name));
             assert!(us.collect::<Vec<_>>().is_sorted(), "{line}: {stage}");
         }
     }
@@ -139,13 +162,29 @@ fn a_table_for_people() {
         let ran = place.run(&format!("sim {line}")).succeeded();
         let told = String::from_utf8(ran.out).unwrap();
         assert!(told.starts_with("seed 1\n"), "{told}");
-        for word in ["\nresult ", "\ntime ", "\nmessages ", "\nstages    in us, ", "\ntook "] {
+        for word in [
+            "\nresult ",
+            "\ntime ",
+            "\nmessages ",
+            "\nstages    in us, ",
+            "\ntook ",
+        ] {
             assert!(told.contains(word), "{word} is not in\n{told}");
         }
-        assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+        assert!(
+            told.lines().all(|line| line.chars().count() <= 80),
+            "{told}"
+        );
         assert!(told.contains("\nmachine   nanopu\n"), "{told}");
-        assert!(told.contains("\nprogram   ") && told.contains(" with cores "), "{told}");
-        assert_eq!(told.contains("'s NIC to its last out"), line.starts_with("loopback"), "{told}");
+        assert!(
+            told.contains("\nprogram   ") && told.contains(" with cores "),
+            "{told}"
+        );
+        assert_eq!(
+            told.contains("'s NIC to its last out"),
+            line.starts_with("loopback"),
+            "{told}"
+        );
         let is_loop = line.starts_with("receive") || line.starts_with("send");
         assert_eq!(
             told.contains("\n  time is what core 0 was busy in its loop"),
@@ -160,7 +199,11 @@ fn a_run_says_what_it_took() {
     let place = Place::new();
     let took = |line: &str| {
         let told = text(&place, line);
-        let took = told.lines().find(|line| line.starts_with("took ")).expect("a line").to_owned();
+        let took = told
+            .lines()
+            .find(|line| line.starts_with("took "))
+            .expect("a line")
+            .to_owned();
         assert!(took.contains(" event"), "{took}");
         took.contains("million messages/s")
     };
@@ -175,8 +218,14 @@ fn times_have_the_unit_of_their_size() {
     let long = text(&place, "local-min --keys-per-core 1M");
     assert!(long.contains("\ntime      2.304 ms\n"), "{long}");
     let slow = text(&place, "send --messages 256 --bytes 2048 --link-ns 5000000");
-    assert!(slow.contains("\nstages    in ms, ") && !slow.contains("60007"), "{slow}");
-    assert!(slow.lines().all(|line| line.chars().count() <= 80), "{slow}");
+    assert!(
+        slow.contains("\nstages    in ms, ") && !slow.contains("60007"),
+        "{slow}"
+    );
+    assert!(
+        slow.lines().all(|line| line.chars().count() <= 80),
+        "{slow}"
+    );
 }
 
 #[test]
@@ -191,15 +240,19 @@ fn what_should_be_known_is_noted() {
     let place = Place::new();
     let note = |line: &str| {
         let told = text(&place, line);
-        told.split_once("\nnote      ").map_or(String::new(), |(_, note)| {
-            note.split_whitespace().collect::<Vec<_>>().join(" ")
-        })
+        told.split_once("\nnote      ")
+            .map_or(String::new(), |(_, note)| {
+                note.split_whitespace().collect::<Vec<_>>().join(" ")
+            })
     };
     assert_eq!(note("merge-min"), "");
     assert!(note("merge-min --incast 1").contains("chain"));
     assert!(note("merge-min --cores 4 --incast 32").contains("an incast of 32"));
     let told = note("merge-min --link-ns 0.1 --switch-ns 20.5");
-    assert!(told.contains("--switch-ns 20.5 as 20.625, --link-ns 0.1 as 0"), "{told}");
+    assert!(
+        told.contains("--switch-ns 20.5 as 20.625, --link-ns 0.1 as 0"),
+        "{told}"
+    );
     place.write("nanopu", "no machine");
     assert!(note("merge-min").contains("--machine ./nanopu"));
 }
@@ -210,8 +263,14 @@ fn a_machine_of_a_file_is_told_with_its_path() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/nanopu.toml");
     std::fs::copy(machines, place.path("mine.toml")).unwrap();
     let told = text(&place, "merge-min --machine ./mine.toml --loss 0.001");
-    assert!(told.contains("\nmachine   nanopu (./mine.toml) with loss 0.001\n"), "{told}");
-    assert_eq!(json(&place, "merge-min --machine mine.toml")["machine_file"], "mine.toml");
+    assert!(
+        told.contains("\nmachine   nanopu (./mine.toml) with loss 0.001\n"),
+        "{told}"
+    );
+    assert_eq!(
+        json(&place, "merge-min --machine mine.toml")["machine_file"],
+        "mine.toml"
+    );
     assert_eq!(json(&place, "merge-min")["machine_file"], Value::Null);
 }
 
@@ -225,7 +284,10 @@ fn a_report_says_what_was_changed() {
     let told = text(&place, &line);
     let head = "\nmachine   nanopu with multicast off, switch-ns 100, link-ns 20.5, tail-ns 3000,\n          \
                 tail-fraction 0.01, loss 0.001\n";
-    assert!(told.contains(head) && told.contains("reorder port\n"), "{told}");
+    assert!(
+        told.contains(head) && told.contains("reorder port\n"),
+        "{told}"
+    );
     let parameters = &json(&place, &line)["parameters"];
     assert_eq!(parameters["cores"], 20);
     let words = ["multicast", "reorder"].map(|name| parameters[name].as_str());
@@ -235,11 +297,14 @@ fn a_report_says_what_was_changed() {
     assert_eq!(numbers, [100.0, 20.5, 3000.0, 0.01, 0.001]);
     let plain = json(&place, "set-algebra --cores 20");
     let plain = fields(&plain["parameters"]);
-    assert_eq!(plain, ["cores", "keys_per_core", "incast", "queries", "reorder"]);
+    assert_eq!(
+        plain,
+        ["cores", "keys_per_core", "incast", "queries", "reorder"]
+    );
 }
 
-/// Messages of 16 bytes to NIC 0 are ten flits of eight bytes each on its link, which carries one in a
-/// tick: no more than the time has room for.
+/// Messages of 16 bytes to NIC 0 are ten flits of eight bytes each on its link, which carries one
+/// in a tick: no more than the time has room for.
 #[test]
 fn a_flood_can_be_held_against_its_last_link() {
     let place = Place::new();
@@ -248,7 +313,10 @@ fn a_flood_can_be_held_against_its_last_link() {
     let run = &report["runs"][0];
     let flits = run["busiest_down_flits"].as_u64().unwrap();
     let messages = run["messages"].as_u64().unwrap();
-    assert!(flits >= messages * 10, "{flits} flits for {messages} messages");
+    assert!(
+        flits >= messages * 10,
+        "{flits} flits for {messages} messages"
+    );
     let share = flits as f64 * 312.5e-6 / run["time_us"].as_f64().unwrap();
     assert!(share > 0.1 && share <= 1.0, "{share}");
     assert!(run["longest_send_wait_us"].as_f64() >= Some(0.0), "{run}");
@@ -273,7 +341,10 @@ fn units_of_counts() {
     let line = "merge-min --cores 1K --keys-per-core 2K --incast 8";
     let report = json(&Place::new(), line);
     let parameters = &report["parameters"];
-    assert_eq!((&parameters["cores"], &parameters["keys_per_core"]), (&1024.into(), &2048.into()));
+    assert_eq!(
+        (&parameters["cores"], &parameters["keys_per_core"]),
+        (&1024.into(), &2048.into())
+    );
     let report = json(&Place::new(), "flood --cores 1KB --messages 2");
     assert_eq!(report["cores"], 1000);
 }
@@ -289,7 +360,10 @@ fn workers_serve_on_every_machine() {
         let result = report["runs"][0]["result"].as_str().unwrap().to_owned();
         result.split(',').next().unwrap().to_owned()
     });
-    assert!(results.iter().all(|result| result == "288 requests served"), "{results:?}");
+    assert!(
+        results.iter().all(|result| result == "288 requests served"),
+        "{results:?}"
+    );
 }
 
 #[test]
@@ -301,7 +375,10 @@ fn a_signal_ends_a_simulation() {
     let mut first = String::new();
     told.read_line(&mut first).unwrap();
     let step: Value = serde_json::from_str(&first).unwrap();
-    assert!(step["virtual_us"].is_number() && step["messages"].is_u64(), "{step}");
+    assert!(
+        step["virtual_us"].is_number() && step["messages"].is_u64(),
+        "{step}"
+    );
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let last = told.lines().map(Result::unwrap).last().unwrap();
     assert_eq!(last, "gristmill: stopped by SIGTERM");

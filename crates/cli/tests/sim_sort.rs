@@ -15,17 +15,37 @@ fn words(line: &str) -> String {
 fn every_run_is_counted_by_how_it_ended() {
     let told = words("sim sort --cores 3 --keys 180 --seed 7 --runs 30 --faults death,late");
     assert!(told.starts_with("seeds 7 to 36\n"), "{told}");
-    assert!(told.contains("machine   driver\n") && told.contains("faults late,death"), "{told}");
+    assert!(
+        told.contains("machine   driver\n") && told.contains("faults late,death"),
+        "{told}"
+    );
     let results = told.lines().skip_while(|line| !line.starts_with("result"));
     let counts: Vec<(u64, &str)> = results
         .take_while(|line| line.starts_with("result") || line.starts_with(' '))
-        .map(|line| line[10..].trim_start().split_once(' ').expect("a count and words"))
+        .map(|line| {
+            line[10..]
+                .trim_start()
+                .split_once(' ')
+                .expect("a count and words")
+        })
         .map(|(count, words)| (count.parse().expect("a count"), words))
         .collect();
-    assert_eq!(counts.iter().map(|(count, _)| count).sum::<u64>(), 30, "{told}");
-    assert!(counts.iter().any(|(_, words)| *words == "ended by a death, then sorted"), "{told}");
+    assert_eq!(
+        counts.iter().map(|(count, _)| count).sum::<u64>(),
+        30,
+        "{told}"
+    );
+    assert!(
+        counts
+            .iter()
+            .any(|(_, words)| *words == "ended by a death, then sorted"),
+        "{told}"
+    );
     let one = words("sim sort --seed 7");
-    assert!(one.starts_with("seed 7\n") && one.contains("\nresult    sorted\n"), "{one}");
+    assert!(
+        one.starts_with("seed 7\n") && one.contains("\nresult    sorted\n"),
+        "{one}"
+    );
 }
 
 #[test]
@@ -40,10 +60,16 @@ fn a_seed_is_the_same_run() {
     };
     let first = report();
     assert_eq!(first, report());
-    assert_eq!((&first["program"], &first["machine"]), (&"sort".into(), &"driver".into()));
+    assert_eq!(
+        (&first["program"], &first["machine"]),
+        (&"sort".into(), &"driver".into())
+    );
     assert_eq!(first["parameters"]["faults"], "cut,disk");
     for (run, seed) in first["runs"].as_array().unwrap().iter().zip(1..) {
-        assert_eq!((&run["seed"], &run["sorted"]), (&Value::from(seed), &true.into()));
+        assert_eq!(
+            (&run["seed"], &run["sorted"]),
+            (&Value::from(seed), &true.into())
+        );
         assert_eq!(run["check"]["passed"], true);
         assert!(run["time_us"].as_f64().unwrap() >= 0.0 && run["result"].is_string());
     }
@@ -73,7 +99,14 @@ fn what_it_cannot_be_told() {
 #[test]
 fn its_help_names_the_faults() {
     let help = words("sim sort --help");
-    for part in ["--faults <LIST>", "late", "cut", "death", "disk", "[default: 200]"] {
+    for part in [
+        "--faults <LIST>",
+        "late",
+        "cut",
+        "death",
+        "disk",
+        "[default: 200]",
+    ] {
         assert!(help.contains(part), "no {part} in\n{help}");
     }
     assert!(!help.contains("--incast"), "{help}");
@@ -82,9 +115,11 @@ fn its_help_names_the_faults() {
 /// No node, one node, and nodes without records.
 #[test]
 fn few_nodes_and_records() {
-    for line in
-        ["--cores 1 --faults disk,death,cut", "--keys-per-core 0", "--cores 2 --keys-per-core 1"]
-    {
+    for line in [
+        "--cores 1 --faults disk,death,cut",
+        "--keys-per-core 0",
+        "--cores 2 --keys-per-core 1",
+    ] {
         let told = words(&format!("sim sort --runs 6 {line}"));
         assert!(told.contains("\nresult    "), "{line}: {told}");
     }

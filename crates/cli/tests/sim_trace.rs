@@ -19,12 +19,18 @@ fn a_trace_shows_at_most_512_cores() {
     assert_eq!(report["note"], note);
     let trace: Value = serde_json::from_slice(&place.read("trace")).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
-    let threads = events.iter().filter(|event| event["name"] == "thread_name").count();
+    let threads = events
+        .iter()
+        .filter(|event| event["name"] == "thread_name")
+        .count();
     assert_eq!(threads, 512);
     let slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
     assert!(slices.len() >= threads);
     for slice in slices {
-        assert!(slice["ts"].is_number() && slice["dur"].as_f64() >= Some(0.0), "{slice}");
+        assert!(
+            slice["ts"].is_number() && slice["dur"].as_f64() >= Some(0.0),
+            "{slice}"
+        );
         assert!(slice["args"]["idle_us"].as_f64() <= slice["dur"].as_f64().map(|us| us + 0.001));
     }
 }
@@ -38,7 +44,10 @@ fn a_trace_replaces_what_its_name_showed() {
     place.run("sim merge-min --trace link").succeeded();
     assert!(place.read("old").starts_with(b"{\"displayTimeUnit\""));
     assert!(place.path("link").is_symlink());
-    let mode = fs::metadata(place.path("old")).unwrap().permissions().mode();
+    let mode = fs::metadata(place.path("old"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o640);
     assert_eq!(place.names(), ["link", "old"]);
     place.run("sim merge-min --trace /dev/null").succeeded();

@@ -1,5 +1,6 @@
-//! The syncs of whole sorts as the system sees them. The simulated disk forgets what was not synced, and so proves
-//! that sorts ask for the syncs that they need; here the real disk is seen to issue them, and each one to matter.
+//! The syncs of whole sorts as the system sees them. The simulated disk forgets what was not
+//! synced, and so proves that sorts ask for the syncs that they need; here the real disk is seen to
+//! issue them, and each one to matter.
 
 mod common;
 #[path = "../../node-real/tests/common/strace.rs"]
@@ -49,27 +50,44 @@ fn is_punch(call: &Call) -> bool {
 
 /// The last line at which a file was changed, of changes that began before `line`.
 fn changed(calls: &[Call], path: &Path, line: usize) -> Option<usize> {
-    let before = calls.iter().filter(|call| call.began < line && call.is_on(path));
-    before.filter(|call| call.is_change() && !is_punch(call)).map(|call| call.ended).max()
+    let before = calls
+        .iter()
+        .filter(|call| call.began < line && call.is_on(path));
+    before
+        .filter(|call| call.is_change() && !is_punch(call))
+        .map(|call| call.ended)
+        .max()
 }
 
 /// Whether a file was synced within these lines.
 fn is_synced(calls: &[Call], path: &Path, after: usize, before: usize) -> bool {
-    calls.iter().any(|call| call.syncs(path) && call.began > after && call.ended < before)
+    calls
+        .iter()
+        .any(|call| call.syncs(path) && call.began > after && call.ended < before)
 }
 
-/// Checks each name that was given: the file is synced between its last change and the rename, and the directory
-/// between the rename and whatever relies on it. Gives the new names in their order.
+/// Checks each name that was given: the file is synced between its last change and the rename, and
+/// the directory between the rename and whatever relies on it. Gives the new names in their order.
 #[track_caller]
 fn check_names(calls: &[Call]) -> Vec<(PathBuf, usize)> {
-    let renames = calls.iter().filter(|call| call.is_rename() && call.result == 0);
+    let renames = calls
+        .iter()
+        .filter(|call| call.is_rename() && call.result == 0);
     let mut names = Vec::new();
     for rename in renames {
-        let [draft, name] = &rename.paths[..] else { panic!("{rename:?}") };
+        let [draft, name] = &rename.paths[..] else {
+            panic!("{rename:?}")
+        };
         let last = changed(calls, draft, rename.began).expect("something was written");
-        assert!(last < rename.began, "{draft:?} is changed while it gets its name");
+        assert!(
+            last < rename.began,
+            "{draft:?} is changed while it gets its name"
+        );
         let is_durable = is_synced(calls, draft, last, rename.began);
-        assert!(is_durable, "{name:?} has its name before its data are durable");
+        assert!(
+            is_durable,
+            "{name:?} has its name before its data are durable"
+        );
         // A call relies on the name if it changes the file under that name, gives another file its
         // name, or gives up data that were kept until then.
         let relies = |call: &&Call| {
@@ -79,9 +97,16 @@ fn check_names(calls: &[Call]) -> Vec<(PathBuf, usize)> {
                 || call.is_on(name)
         };
         let later = calls.iter().filter(|call| call.began > rename.ended);
-        let next = later.filter(relies).map(|call| call.began).min().unwrap_or(usize::MAX);
+        let next = later
+            .filter(relies)
+            .map(|call| call.began)
+            .min()
+            .unwrap_or(usize::MAX);
         let is_durable = is_synced(calls, name.parent().unwrap(), rename.ended, next);
-        assert!(is_durable, "line {next} relies on {name:?}, which is not durable");
+        assert!(
+            is_durable,
+            "line {next} relies on {name:?}, which is not durable"
+        );
         names.push((name.clone(), rename.began));
     }
     names
@@ -95,7 +120,10 @@ fn a_plain_sort_syncs_its_output_and_then_its_name() {
     let place = Place::with_records(20_000);
     place.write("out", OLD);
     let calls = run(&place, PLAIN);
-    let names: Vec<PathBuf> = check_names(&calls).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<PathBuf> = check_names(&calls)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     assert_eq!(names, [place.path("out")]);
     assert!(place.read("out") == sorted(&place.read("in"), RECORD_BYTES));
 }
@@ -115,12 +143,21 @@ fn a_set_is_durable_before_its_manifest_and_that_before_the_old_set_goes() {
     assert!(named[0].ends_with(".journal"), "{named:?}");
     let (manifest, parts) = named[1..].split_last().unwrap();
     assert_eq!(manifest, "manifest.json");
-    assert!(!parts.is_empty() && parts.iter().all(|part| part.starts_with("part-")), "{named:?}");
+    assert!(
+        !parts.is_empty() && parts.iter().all(|part| part.starts_with("part-")),
+        "{named:?}"
+    );
     let given = names.last().unwrap().1;
-    let removed = calls.iter().filter(|call| call.name.starts_with("unlink") && call.result == 0);
-    let removed: Vec<(String, usize)> =
-        removed.map(|call| (file(&call.paths[0]), call.began)).collect();
-    assert!(removed.iter().any(|(name, _)| name.starts_with("part-")), "{removed:?}");
+    let removed = calls
+        .iter()
+        .filter(|call| call.name.starts_with("unlink") && call.result == 0);
+    let removed: Vec<(String, usize)> = removed
+        .map(|call| (file(&call.paths[0]), call.began))
+        .collect();
+    assert!(
+        removed.iter().any(|(name, _)| name.starts_with("part-")),
+        "{removed:?}"
+    );
     assert!(removed.iter().all(|(_, line)| *line > given), "{removed:?}");
 }
 
@@ -147,22 +184,37 @@ fn what_a_checkpoint_relies_on_is_durable_before_it() {
             _ => continue,
         };
         *entries.entry(kind).or_default() += 1;
-        let path = changed_files.iter().find(|path| path.to_string_lossy().contains(relied_on));
+        let path = changed_files
+            .iter()
+            .find(|path| path.to_string_lossy().contains(relied_on));
         let path = path.unwrap_or_else(|| panic!("nothing was written for {name}"));
         let last = changed(&calls, path, *line).expect("something was written");
-        assert!(is_synced(&calls, path, last, *line), "{name} lists what is not durable");
+        assert!(
+            is_synced(&calls, path, last, *line),
+            "{name} lists what is not durable"
+        );
     }
-    assert!(entries[".epoch"] >= 2 && entries[".part"] >= 2, "{entries:?}");
-    let given_up = calls.iter().filter(|call| is_punch(call) && call.began > names[0].1);
-    let first_part = names.iter().find(|(name, _)| name.to_string_lossy().contains(".part-"));
+    assert!(
+        entries[".epoch"] >= 2 && entries[".part"] >= 2,
+        "{entries:?}"
+    );
+    let given_up = calls
+        .iter()
+        .filter(|call| is_punch(call) && call.began > names[0].1);
+    let first_part = names
+        .iter()
+        .find(|(name, _)| name.to_string_lossy().contains(".part-"));
     let first_part = first_part.expect("one at least").1;
-    assert!(given_up.map(|call| call.began).min() > Some(first_part), "spilled data go too early");
+    assert!(
+        given_up.map(|call| call.began).min() > Some(first_part),
+        "spilled data go too early"
+    );
     assert!(names.last().unwrap().0 == place.path("out"));
     assert!(place.read("out") == sorted(&place.read("in"), RECORD_BYTES));
 }
 
-/// Names of passing files are drawn; the tracer picks calls by the names of their files, so all runs must draw the
-/// same. This library, loaded before others, is all the chance that they have.
+/// Names of passing files are drawn; the tracer picks calls by the names of their files, so all
+/// runs must draw the same. This library, loaded before others, is all the chance that they have.
 const CHANCE: &str = "#include <string.h>
 long getrandom(void *bytes, unsigned long count, unsigned flags) {
     (void)flags;
@@ -187,21 +239,33 @@ impl Failing {
         place.write("chance.c", CHANCE);
         let library = place.path("chance.so");
         let mut cc = Command::new("cc");
-        cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(place.path("chance.c"));
+        cc.args(["-shared", "-fPIC", "-o"])
+            .arg(&library)
+            .arg(place.path("chance.c"));
         let Ok(true) = cc.status().map(|status| status.success()) else {
             skip("there is no C compiler for a library that fixes the names of passing files");
             return None;
         };
-        // Blanks part names there, and the path of the place may have some; the sort runs in the place.
+        // Blanks part names there, and the path of the place may have some; the sort runs in the
+        // place.
         let preload = "LD_PRELOAD=./chance.so".to_owned();
         let files = contents(&directory(&place));
-        Some(Failing { place, preload, sort, files })
+        Some(Failing {
+            place,
+            preload,
+            sort,
+            files,
+        })
     }
 
-    /// Sorts once more. The system fails the call of number `failing.1` to sync the file `failing.0`.
+    /// Sorts once more. The system fails the call of number `failing.1` to sync the file
+    /// `failing.0`.
     fn run(&self, failing: Option<(&Path, usize)>) -> Traced {
         let directory = directory(&self.place);
-        for path in contents(&directory).keys().filter(|path| !self.files.contains_key(*path)) {
+        for path in contents(&directory)
+            .keys()
+            .filter(|path| !self.files.contains_key(*path))
+        {
             fs::remove_file(path).unwrap();
         }
         for (path, bytes) in &self.files {
@@ -241,10 +305,22 @@ impl Failing {
             // files. If a file is synced again and again, the tracer need not meet a later sync.
             let is_met = failed.calls.iter().any(|call| call.is_injected);
             let must_be_met = *nth == 1 || path.is_dir();
-            assert!(is_met || !must_be_met, "sync {nth} of {path:?} was not met: {}", failed.err);
+            assert!(
+                is_met || !must_be_met,
+                "sync {nth} of {path:?} was not met: {}",
+                failed.err
+            );
             if is_met {
-                assert_eq!(failed.status.code(), Some(2), "sync {nth} of {path:?}: {}", failed.err);
-                let told = failed.err.lines().filter(|line| line.starts_with("gristmill: cannot "));
+                assert_eq!(
+                    failed.status.code(),
+                    Some(2),
+                    "sync {nth} of {path:?}: {}",
+                    failed.err
+                );
+                let told = failed
+                    .err
+                    .lines()
+                    .filter(|line| line.starts_with("gristmill: cannot "));
                 let told: Vec<&str> = told.collect();
                 assert!(
                     told.len() == 1 && told[0].contains("Input/output error"),
@@ -256,7 +332,10 @@ impl Failing {
                 assert!(failed.status.success(), "{}", failed.err);
             }
         }
-        assert!(times.keys().any(|path| path.is_dir()) && times.len() > 1, "{times:?}");
+        assert!(
+            times.keys().any(|path| path.is_dir()) && times.len() > 1,
+            "{times:?}"
+        );
     }
 }
 
@@ -283,7 +362,9 @@ fn each_failed_sync_of_a_plain_sort_leaves_the_old_output() {
     let place = Place::with_records(2000);
     place.write("out", OLD);
     let new = sorted(&place.read("in"), RECORD_BYTES);
-    let Some(failing) = Failing::new(place, PLAIN) else { return };
+    let Some(failing) = Failing::new(place, PLAIN) else {
+        return;
+    };
     failing.each(|place, is_last| {
         assert!(place.read("out") == if is_last { &new[..] } else { OLD });
         assert!(place.unfinished().is_empty(), "{:?}", place.unfinished());
@@ -295,7 +376,9 @@ fn records_of_set(place: &Place) -> Vec<u8> {
     let manifest: serde_json::Value =
         serde_json::from_slice(&place.read("set/manifest.json")).unwrap();
     let files = manifest["files"].as_array().unwrap().iter();
-    files.flat_map(|file| place.read(&format!("set/{}", file["path"].as_str().unwrap()))).collect()
+    files
+        .flat_map(|file| place.read(&format!("set/{}", file["path"].as_str().unwrap())))
+        .collect()
 }
 
 #[test]
@@ -309,7 +392,9 @@ fn each_failed_sync_of_a_set_leaves_the_old_set() {
     let old = records_of_set(&place);
     place.run("gensort -b7 2000 in").succeeded();
     let new = sorted(&place.read("in"), RECORD_BYTES);
-    let Some(failing) = Failing::new(place, SET) else { return };
+    let Some(failing) = Failing::new(place, SET) else {
+        return;
+    };
     failing.each(|place, is_last| {
         let there = records_of_set(place);
         assert!(there == if is_last { &new[..] } else { &old[..] });
@@ -324,7 +409,9 @@ fn each_failed_sync_of_a_sort_with_checkpoints_leaves_the_old_output() {
     let place = Place::with_records(RECORDS);
     place.write("out", OLD);
     let new = sorted(&place.read("in"), RECORD_BYTES);
-    let Some(failing) = Failing::new(place, RESUMED) else { return };
+    let Some(failing) = Failing::new(place, RESUMED) else {
+        return;
+    };
     failing.each(|place, is_last| {
         assert!(place.read("out") == if is_last { &new[..] } else { OLD });
     });

@@ -1,5 +1,5 @@
-//! Files of others in the directories that a sort works in: it waits for none, believes none, and gives its output
-//! the access of the file that it replaces and no more.
+//! Files of others in the directories that a sort works in: it waits for none, believes none, and
+//! gives its output the access of the file that it replaces and no more.
 
 mod common;
 
@@ -66,16 +66,28 @@ fn is_root(test: &str) -> bool {
 fn pipes_under_names_of_ours_are_not_waited_for() {
     let place = Place::with_records(1000);
     fs::create_dir(place.path("t")).unwrap();
-    let names = [".gristmill-0123456789abcdef.tmp", ".gristmill-0123456789abcdef.journal"];
+    let names = [
+        ".gristmill-0123456789abcdef.tmp",
+        ".gristmill-0123456789abcdef.journal",
+    ];
     for name in names {
         fifo(&place.path(name));
         fifo(&place.path("t").join(name));
-        symlink("/dev/zero", place.path(&format!("{}.tmp", name.trim_end_matches(".tmp")))).ok();
+        symlink(
+            "/dev/zero",
+            place.path(&format!("{}.tmp", name.trim_end_matches(".tmp"))),
+        )
+        .ok();
     }
     ends(place.command("sort --format gensort in -o out -T t")).succeeded();
     ends(place.command("sort --format gensort in -o out -T t --resume")).succeeded();
     assert_eq!(place.read("out"), sorted(&place.read("in"), RECORD_BYTES));
-    assert!(names.iter().all(|name| place.path(name).symlink_metadata().is_ok()), "they stay");
+    assert!(
+        names
+            .iter()
+            .all(|name| place.path(name).symlink_metadata().is_ok()),
+        "they stay"
+    );
 }
 
 #[test]
@@ -83,17 +95,29 @@ fn a_manifest_is_a_regular_file_and_lists_regular_files() {
     let place = Place::with_records(1000);
     fs::create_dir(place.path("set")).unwrap();
     fifo(&place.path("set/manifest.json"));
-    for line in
-        ["sort --format gensort in -o set/", "sort --format gensort set/ -o out", "valsort set"]
-    {
+    for line in [
+        "sort --format gensort in -o set/",
+        "sort --format gensort set/ -o out",
+        "valsort set",
+    ] {
         let ran = ends(place.command(line));
-        assert!(ran.code == 2 && ran.complaint().contains("not a regular file"), "{line}: {ran:?}");
+        assert!(
+            ran.code == 2 && ran.complaint().contains("not a regular file"),
+            "{line}: {ran:?}"
+        );
     }
     fs::remove_file(place.path("set/manifest.json")).unwrap();
     place.run("sort --format gensort in -o set/").succeeded();
     let manifest = String::from_utf8(place.read("set/manifest.json")).unwrap();
-    let part = place.path("set").read_dir().unwrap().flatten().map(|entry| entry.file_name());
-    let part = part.map(|name| name.into_string().unwrap()).find(|name| name.starts_with("part-"));
+    let part = place
+        .path("set")
+        .read_dir()
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name());
+    let part = part
+        .map(|name| name.into_string().unwrap())
+        .find(|name| name.starts_with("part-"));
     let part = part.unwrap();
     for device in ["/dev/zero", "../pipe"] {
         if device == "../pipe" {
@@ -125,11 +149,17 @@ fn links_are_not_followed() {
     fs::rename(place.path("real"), place.path(NAME)).unwrap();
     set_mode(&place.path(NAME), 0o620);
     place.run("sort --format gensort in -o out").succeeded();
-    assert!(place.path("part-00000-deadbeef").exists(), "others could write the journal");
+    assert!(
+        place.path("part-00000-deadbeef").exists(),
+        "others could write the journal"
+    );
     set_mode(&place.path(NAME), 0o600);
     fs::hard_link(place.path(NAME), place.path("other name")).unwrap();
     place.run("sort --format gensort in -o out").succeeded();
-    assert!(place.path("part-00000-deadbeef").exists(), "the journal had another name");
+    assert!(
+        place.path("part-00000-deadbeef").exists(),
+        "the journal had another name"
+    );
     fs::remove_file(place.path("other name")).unwrap();
     place.run("sort --format gensort in -o out").succeeded();
     assert!(!place.path("part-00000-deadbeef").exists() && !place.path(NAME).exists());
@@ -157,7 +187,10 @@ fn files_of_other_users_are_not_believed() {
     chown(place.path(&begun), Some(STRANGER), None).unwrap();
     let ran = place.run("sort --format gensort in -o out --resume");
     let said = ran.complaint();
-    assert!(ran.code == 2 && said.contains("belongs to user 4242, not to user 0"), "{ran:?}");
+    assert!(
+        ran.code == 2 && said.contains("belongs to user 4242, not to user 0"),
+        "{ran:?}"
+    );
 }
 
 /// A resumable sort into a name that is not UTF-8, which is killed and resumed.
@@ -181,25 +214,37 @@ fn any_name_can_be_resumed() {
     assert!(
         fs::read(place.path("").join(name)).unwrap() == sorted(&place.read("in"), RECORD_BYTES)
     );
-    assert!(place.unfinished_bytes().is_empty(), "{:?}", place.unfinished_bytes());
+    assert!(
+        place.unfinished_bytes().is_empty(),
+        "{:?}",
+        place.unfinished_bytes()
+    );
 }
 
 #[test]
 fn a_replaced_output_keeps_its_rights_and_no_set_id_bit() {
     let place = Place::with_records(1000);
-    for (old, new) in
-        [(0o600, 0o600), (0o4755, 0o755), (0o2750, 0o750), (0o1666, 0o666), (0o444, 0o444)]
-    {
+    for (old, new) in [
+        (0o600, 0o600),
+        (0o4755, 0o755),
+        (0o2750, 0o750),
+        (0o1666, 0o666),
+        (0o444, 0o444),
+    ] {
         place.write("out", "old");
         set_mode(&place.path("out"), old);
         place.run("sort --format gensort in -o out").succeeded();
         assert_eq!(mode(&place.path("out")), new, "{old:o}");
-        place.run("sort --format gensort in -o out --resume").succeeded();
+        place
+            .run("sort --format gensort in -o out --resume")
+            .succeeded();
         assert_eq!(mode(&place.path("out")), new, "{old:o}, --resume");
         fs::remove_file(place.path("out")).unwrap();
     }
     place.run("sort --format gensort in -o fresh").succeeded();
-    place.run("sort --format gensort in -o resumed --resume").succeeded();
+    place
+        .run("sort --format gensort in -o resumed --resume")
+        .succeeded();
     assert_eq!(mode(&place.path("fresh")), mode(&place.path("resumed")));
 }
 
@@ -208,11 +253,16 @@ fn a_replaced_output_keeps_its_rights_and_no_set_id_bit() {
 fn an_access_list_grants_the_group_no_more() {
     let place = Place::with_records(1000);
     place.write("out", "old");
-    // Version 2; owner rw, user 4242 rw, owning group nothing, mask rw, others nothing (linux/posix_acl_xattr.h).
+    // Version 2; owner rw, user 4242 rw, owning group nothing, mask rw, others nothing
+    // (linux/posix_acl_xattr.h).
     let mut list = 2_u32.to_le_bytes().to_vec();
-    for (tag, rights, who) in
-        [(1, 6, u32::MAX), (2, 6, STRANGER), (4, 0, u32::MAX), (16, 6, u32::MAX), (32, 0, u32::MAX)]
-    {
+    for (tag, rights, who) in [
+        (1, 6, u32::MAX),
+        (2, 6, STRANGER),
+        (4, 0, u32::MAX),
+        (16, 6, u32::MAX),
+        (32, 0, u32::MAX),
+    ] {
         list.extend([u16::to_le_bytes(tag), u16::to_le_bytes(rights)].concat());
         list.extend(who.to_le_bytes());
     }
@@ -232,7 +282,12 @@ fn an_access_list_grants_the_group_no_more() {
 fn a_replaced_set_keeps_its_rights() {
     let place = Place::with_records(1000);
     let files = || -> Vec<PathBuf> {
-        place.path("set").read_dir().unwrap().map(|entry| entry.unwrap().path()).collect()
+        place
+            .path("set")
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
     };
     place.run("sort --format gensort in -o set/").succeeded();
     files().iter().for_each(|path| set_mode(path, 0o600));
@@ -241,7 +296,11 @@ fn a_replaced_set_keeps_its_rights() {
     // The manifest says which files go: others than its owner never get to write it.
     files().iter().for_each(|path| set_mode(path, 0o664));
     let ran = place.run("sort --format gensort in -o set/").succeeded();
-    assert!(ran.err.contains("files of the old set were left"), "{}", ran.err);
+    assert!(
+        ran.err.contains("files of the old set were left"),
+        "{}",
+        ran.err
+    );
     assert_eq!(mode(&place.path("set/manifest.json")) & 0o022, 0);
     // A manifest that is not believed may take rights of the new set away, and give none.
     let narrow = place.path("set/manifest.json");
@@ -250,7 +309,12 @@ fn a_replaced_set_keeps_its_rights() {
     assert_eq!(mode(&narrow), 0o600);
     let listed = fs::read_to_string(&narrow).unwrap();
     let is_new = |path: &&PathBuf| listed.contains(path.file_name().unwrap().to_str().unwrap());
-    assert!(files().iter().filter(is_new).all(|path| mode(path) == 0o600));
+    assert!(
+        files()
+            .iter()
+            .filter(is_new)
+            .all(|path| mode(path) == 0o600)
+    );
 }
 
 #[test]
@@ -263,10 +327,20 @@ fn root_keeps_the_owner() {
     chown(place.path("out"), Some(STRANGER), Some(GROUP)).unwrap();
     set_mode(&place.path("out"), 0o6755);
     place.run("sort --format gensort in -o out").succeeded();
-    assert_eq!((owners(&place.path("out")), mode(&place.path("out"))), ((STRANGER, GROUP), 0o755));
-    // The owner of a directory that no other user writes is believed about it, and old sets do not pile up.
+    assert_eq!(
+        (owners(&place.path("out")), mode(&place.path("out"))),
+        ((STRANGER, GROUP), 0o755)
+    );
+    // The owner of a directory that no other user writes is believed about it, and old sets do not
+    // pile up.
     place.run("sort --format gensort in -o set/").succeeded();
-    let files = || place.path("set").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let files = || {
+        place
+            .path("set")
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+    };
     let count = files().count();
     for path in files().chain([place.path("set")]) {
         chown(path, Some(STRANGER), Some(GROUP)).unwrap();
@@ -289,7 +363,11 @@ fn root_keeps_the_owner() {
     let manifest = place.path("shared/manifest.json");
     assert_eq!((owners(&manifest).0, mode(&manifest) & 0o022), (0, 0));
     let listed = fs::read_to_string(&manifest).unwrap();
-    let new = place.path("shared").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let new = place
+        .path("shared")
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let is_new = |path: &PathBuf| listed.contains(path.file_name().unwrap().to_str().unwrap());
     assert!(new.filter(is_new).all(|path| owners(&path).0 == 0));
 }

@@ -1,4 +1,5 @@
-//! Files whose length says nothing about their content, as those of `/proc`: they are read as pipes are.
+//! Files whose length says nothing about their content, as those of `/proc`: they are read as pipes
+//! are.
 
 mod common;
 #[path = "common/ranks.rs"]
@@ -14,8 +15,12 @@ const UNSIZED: &str = "/proc/version";
 
 /// Its content, where the machine has such a file.
 fn content() -> Option<Vec<u8>> {
-    let is_unsized = Path::new(UNSIZED).metadata().is_ok_and(|found| found.len() == 0);
-    let content = fs::read(UNSIZED).ok().filter(|bytes| is_unsized && !bytes.is_empty());
+    let is_unsized = Path::new(UNSIZED)
+        .metadata()
+        .is_ok_and(|found| found.len() == 0);
+    let content = fs::read(UNSIZED)
+        .ok()
+        .filter(|bytes| is_unsized && !bytes.is_empty());
     if content.is_none() {
         skip("this machine has no /proc/version");
     }
@@ -30,7 +35,13 @@ fn a_file_without_a_length_is_sorted() {
     place.write("in", "some more bytes");
     let inputs = format!("in {UNSIZED} empty {UNSIZED}");
     let all = [&b"some more bytes"[..], &content, &content].concat();
-    for options in ["", "--verify", "--stable", "--io direct", "--plan two-pass -S 64M"] {
+    for options in [
+        "",
+        "--verify",
+        "--stable",
+        "--io direct",
+        "--plan two-pass -S 64M",
+    ] {
         let line = format!("sort --format fixed:1 {options} {inputs} -o out --json");
         let report = place.run(&line).succeeded().json();
         assert_eq!(report["records"], all.len(), "{line}");
@@ -57,19 +68,30 @@ fn an_empty_file_is_no_pipe() {
 fn a_record_that_ends_early_is_found_without_a_length() {
     let Some(content) = content() else { return };
     let (place, record_bytes) = (Place::new(), content.len() - 1);
-    let ran = place.run(&format!("sort --format fixed:{record_bytes} {UNSIZED} -o out"));
+    let ran = place.run(&format!(
+        "sort --format fixed:{record_bytes} {UNSIZED} -o out"
+    ));
     assert_eq!(ran.code, 2);
     let place_of_it = format!("byte {record_bytes}");
-    assert!(ran.complaint().contains(&place_of_it) && ran.complaint().contains(UNSIZED), "{ran:?}");
+    assert!(
+        ran.complaint().contains(&place_of_it) && ran.complaint().contains(UNSIZED),
+        "{ran:?}"
+    );
     assert!(place.names().is_empty(), "{:?}", place.names());
 }
 
 #[test]
 fn valsort_reads_a_file_without_a_length() {
     let Some(content) = content() else { return };
-    assert!(!content.len().is_multiple_of(common::RECORD_BYTES), "gensort records are none");
+    assert!(
+        !content.len().is_multiple_of(common::RECORD_BYTES),
+        "gensort records are none"
+    );
     let ran = Place::new().run(&format!("valsort {UNSIZED}"));
-    assert_eq!((ran.code, ran.err.trim_end()), (1, "partial record found at end"));
+    assert_eq!(
+        (ran.code, ran.err.trim_end()),
+        (1, "partial record found at end")
+    );
 }
 
 /// An input that can only be read front to back cannot be divided or read again.
@@ -87,5 +109,9 @@ fn it_is_refused_where_pipes_are() {
     if let Some(ran) = ranks::run(&place, 2, &format!("sort {line}")) {
         refused(ran);
     }
-    assert!(!place.names().contains(&"out".to_owned()), "{:?}", place.names());
+    assert!(
+        !place.names().contains(&"out".to_owned()),
+        "{:?}",
+        place.names()
+    );
 }

@@ -29,8 +29,8 @@ const ROUNDS: u32 = 4;
 /// Entries of a nanoPU core's receive queue; the messages of one step wait in one.
 const QUEUE_ENTRIES: u64 = 63;
 
-/// Entries of a NIC that a core's messages may take together: two queues' of its four. Its neighbours
-/// hear half as many at most, and each may have a leave.
+/// Entries of a NIC that a core's messages may take together: two queues' of its four. Its
+/// neighbours hear half as many at most, and each may have a leave.
 const NIC_ENTRIES: u64 = 2 * QUEUE_ENTRIES;
 
 /// Words of an entry.
@@ -46,14 +46,18 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The widest one with which what waits at a rank never fills its queue, for messages of so many
-    /// words. Of a tree so wide that one round's messages do not fit, children come a round at a time,
-    /// and find a rank that takes those of its first level and waits for nothing before them.
+    /// The widest one with which what waits at a rank never fills its queue, for messages of so
+    /// many words. Of a tree so wide that one round's messages do not fit, children come a round at
+    /// a time, and find a rank that takes those of its first level and waits for nothing before
+    /// them.
     pub fn new(tree: Tree, matching: Matching, words: u32) -> Window {
         // In software the program takes what comes, whatever its step.
         let fits = |rounds| matching == Matching::Software || fit(&tree.heard(1), words, rounds);
         match (fits(ROUNDS), fits(2)) {
-            (true, _) => Window { ahead: ROUNDS, every: 2 },
+            (true, _) => Window {
+                ahead: ROUNDS,
+                every: 2,
+            },
             (false, true) => Window { ahead: 2, every: 1 },
             (false, false) => Window { ahead: 1, every: 1 },
         }
@@ -89,11 +93,15 @@ impl Collective {
     /// Owns the ports of the steps.
     pub fn new(node: &Node, incast: u32, matching: Matching) -> Collective {
         let tree = Tree::new(node.nodes(), incast);
-        Collective { tree, steps: Reorder::new(node, FIRST, matching) }
+        Collective {
+            tree,
+            steps: Reorder::new(node, FIRST, matching),
+        }
     }
 
-    /// Why messages of so many words could stand still, where steps wait in the NIC: those of so many
-    /// cores on each level come while a rank waits for another, and would leave no room for it.
+    /// Why messages of so many words could stand still, where steps wait in the NIC: those of so
+    /// many cores on each level come while a rank waits for another, and would leave no room for
+    /// it.
     pub fn objection(heard: &[u32], matching: Matching, words: u32) -> Option<String> {
         let stands = matching == Matching::Ports && !fit(heard, words, 1);
         stands.then(|| {
@@ -110,7 +118,9 @@ impl Collective {
     pub async fn tell(&mut self, node: &Node, round: u32, words: &[u64]) {
         let others = Group::row(Rank(1), node.nodes() - 1);
         if others.count > 0 {
-            self.steps.multicast(node, others, self.step(round, 0), words).await;
+            self.steps
+                .multicast(node, others, self.step(round, 0), words)
+                .await;
         }
     }
 
@@ -119,12 +129,15 @@ impl Collective {
         self.steps.next(node, self.step(round, 0)).await.words
     }
 
-    /// Tells the children that they may begin a round; each waits by [`Collective::wait_for_leave`].
+    /// Tells the children that they may begin a round; each waits by
+    /// [`Collective::wait_for_leave`].
     pub async fn allow(&mut self, node: &Node, round: u32) {
         for level in 1..=self.tree.levels(node.rank()) {
             let children = self.tree.children(node.rank(), level);
             if children.count > 0 {
-                self.steps.multicast(node, children, self.step(round, 0), &[]).await;
+                self.steps
+                    .multicast(node, children, self.step(round, 0), &[])
+                    .await;
             }
         }
     }
@@ -150,11 +163,15 @@ impl Collective {
             for _ in 0..self.tree.children(rank, level).count {
                 let message = self.steps.next(node, self.step(round, level)).await;
                 merge(value, &message.words);
-                node.work(Work::Scan { words: message.words.len() as u64 });
+                node.work(Work::Scan {
+                    words: message.words.len() as u64,
+                });
             }
         }
         if let Some((parent, level)) = self.tree.parent(rank) {
-            self.steps.send(node, parent, self.step(round, level), value).await;
+            self.steps
+                .send(node, parent, self.step(round, level), value)
+                .await;
         }
     }
 
@@ -189,7 +206,10 @@ mod tests {
             for words in [0, 8, 9, 255] {
                 let (ahead, every) = window(ranks, incast, words);
                 let heard = Tree::new(ranks, incast).heard(1);
-                assert!(ahead == 1 || fit(&heard, words, ahead), "{ranks} {incast} {words}");
+                assert!(
+                    ahead == 1 || fit(&heard, words, ahead),
+                    "{ranks} {incast} {words}"
+                );
                 assert!(every <= ahead && ahead <= ROUNDS);
             }
         }
@@ -212,7 +232,10 @@ mod tests {
         let objection = Collective::objection;
         assert_eq!(objection(&[63, 63], Matching::Ports, 8), None);
         let told = objection(&[64], Matching::Ports, 8).unwrap();
-        assert!(told.contains("64 cores") && told.contains("63 entries"), "{told}");
+        assert!(
+            told.contains("64 cores") && told.contains("63 entries"),
+            "{told}"
+        );
         assert!(objection(&[63, 63, 1], Matching::Ports, 8).is_some());
         assert!(objection(&[2], Matching::Ports, 255).is_some());
         assert_eq!(objection(&[1000], Matching::Software, 255), None);

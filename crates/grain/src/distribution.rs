@@ -1,7 +1,7 @@
 //! How keys lie: what becomes of the numbers that are drawn for a core.
 //!
-//! All but one keep the order of the drawn numbers, so with the same seed a sort that only compares keys
-//! does the same under each, to the tick.
+//! All but one keep the order of the drawn numbers, so with the same seed a sort that only compares
+//! keys does the same under each, to the tick.
 
 use node::Rank;
 
@@ -35,7 +35,10 @@ impl Distribution {
         let drawn = values(seed, rank, count);
         let each = u64::MAX / (u64::from(cores) * u64::from(count)).max(1);
         let first = u64::from(rank.0) * u64::from(count);
-        (first..).zip(drawn).map(|(place, drawn)| self.key(drawn, place, each)).collect()
+        (first..)
+            .zip(drawn)
+            .map(|(place, drawn)| self.key(drawn, place, each))
+            .collect()
     }
 
     /// The key that is made of a drawn number, and of its place among `each` apart.
@@ -64,7 +67,9 @@ mod tests {
     use super::*;
 
     fn all_keys(distribution: Distribution) -> Vec<u64> {
-        (0..64).flat_map(|core| distribution.keys(3, Rank(core), 64, 50)).collect()
+        (0..64)
+            .flat_map(|core| distribution.keys(3, Rank(core), 64, 50))
+            .collect()
     }
 
     #[test]
@@ -72,7 +77,10 @@ mod tests {
         for distribution in Distribution::ALL {
             let mut keys = all_keys(distribution);
             keys.sort_unstable();
-            assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "{distribution:?}");
+            assert!(
+                keys.windows(2).all(|pair| pair[0] < pair[1]),
+                "{distribution:?}"
+            );
         }
     }
 
@@ -82,7 +90,10 @@ mod tests {
         for distribution in [Distribution::HeavyTailed, Distribution::Clustered] {
             let mut pairs: Vec<_> = drawn.iter().zip(all_keys(distribution)).collect();
             pairs.sort_unstable();
-            assert!(pairs.windows(2).all(|pair| pair[0].1 < pair[1].1), "{distribution:?}");
+            assert!(
+                pairs.windows(2).all(|pair| pair[0].1 < pair[1].1),
+                "{distribution:?}"
+            );
         }
     }
 
@@ -91,7 +102,10 @@ mod tests {
         let mut heavy = all_keys(Distribution::HeavyTailed);
         heavy.sort_unstable();
         let median = heavy[heavy.len() / 2];
-        assert!(median < u64::MAX / 200 && median > u64::MAX / 330, "{median}");
+        assert!(
+            median < u64::MAX / 200 && median > u64::MAX / 330,
+            "{median}"
+        );
         let near = |key: &u64| (key & (u64::MAX >> TOP_BITS)) < 1 << (TOP_SHIFT - 16);
         assert!(all_keys(Distribution::Clustered).iter().all(near));
         assert!(all_keys(Distribution::Sorted).is_sorted());

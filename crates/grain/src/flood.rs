@@ -10,12 +10,12 @@
 //! With a target all ranks but those behind the target's NIC send to the ranks behind it in turn,
 //! and those only receive: incast at its worst.
 //!
-//! Messages go in bursts because a core that sends does not receive. A receive queue of a nanoPU core
-//! holds 63 entries of 64 bytes; were all to send more than fits before anybody receives, every
-//! sender would wait for room at another. A burst of small messages fits almost four times. A rank
-//! can outrun its neighbours only by what it has received from others, so a queue rarely holds more
-//! than a burst or two; that it never fills is not proven. Behind a target nothing is spread, so
-//! there nobody both sends and receives.
+//! Messages go in bursts because a core that sends does not receive. A receive queue of a nanoPU
+//! core holds 63 entries of 64 bytes; were all to send more than fits before anybody receives,
+//! every sender would wait for room at another. A burst of small messages fits almost four times. A
+//! rank can outrun its neighbours only by what it has received from others, so a queue rarely holds
+//! more than a burst or two; that it never fills is not proven. Behind a target nothing is spread,
+//! so there nobody both sends and receives.
 
 use node::{Address, MessagePort, Node, Port, Rank};
 
@@ -46,7 +46,12 @@ pub struct Flood {
 
 impl Default for Flood {
     fn default() -> Flood {
-        Flood { messages: 16, bytes: 16, to: None, seed: 1 }
+        Flood {
+            messages: 16,
+            bytes: 16,
+            to: None,
+            seed: 1,
+        }
     }
 }
 
@@ -69,11 +74,20 @@ impl Program for Flood {
             let port = node.bind(PORT);
             match self.to {
                 None => self.to_all(&node, &port, &mut taken).await,
-                Some(to) => self.to_nic(&node, &port, Nic::of(to, &node), &mut taken).await,
+                Some(to) => {
+                    self.to_nic(&node, &port, Nic::of(to, &node), &mut taken)
+                        .await
+                }
             }
         }
-        let handed = Handed { taken, span: Span::since(begin, &node) };
-        Flooded { handed, ranks_per_nic: node.ranks_per_nic() }
+        let handed = Handed {
+            taken,
+            span: Span::since(begin, &node),
+        };
+        Flooded {
+            handed,
+            ranks_per_nic: node.ranks_per_nic(),
+        }
     }
 
     fn check(&self, answers: &[Flooded]) -> Verdict {
@@ -141,14 +155,23 @@ impl Flood {
         let mut words = vec![0; words_of(self.bytes)];
         for number in 0..self.messages {
             fill(&mut words, self.seed, rank, number);
-            node.send(Address { rank: nic.target(rank, number), port: PORT }, &words).await;
+            node.send(
+                Address {
+                    rank: nic.target(rank, number),
+                    port: PORT,
+                },
+                &words,
+            )
+            .await;
         }
     }
 
     /// Calls `hand` for each message: from whom, its number, and to whom.
     fn for_each(&self, answers: &[Flooded], mut hand: impl FnMut(u32, u32, u32)) {
         let ranks = answers.len() as u32;
-        let nic = self.to.map(|to| Nic::new(to, answers[0].ranks_per_nic, ranks));
+        let nic = self
+            .to
+            .map(|to| Nic::new(to, answers[0].ranks_per_nic, ranks));
         for number in 0..self.messages {
             let permutation = self.permutation(ranks, number);
             for from in 0..ranks {
@@ -182,7 +205,10 @@ impl Nic {
     fn new(rank: Rank, ranks_per_nic: u32, all: u32) -> Nic {
         let ranks_per_nic = ranks_per_nic.max(1);
         let base = rank.0 - rank.0 % ranks_per_nic;
-        Nic { base, ranks: ranks_per_nic.min(all - base) }
+        Nic {
+            base,
+            ranks: ranks_per_nic.min(all - base),
+        }
     }
 
     fn holds(self, rank: Rank) -> bool {
@@ -197,8 +223,8 @@ impl Nic {
 
     /// How many messages come to one of its ranks, if all others send so many.
     ///
-    /// The turns of a sender go round: each full round is one message for everybody, and the rest are
-    /// the `messages % ranks` that follow the sender's own rank.
+    /// The turns of a sender go round: each full round is one message for everybody, and the rest
+    /// are the `messages % ranks` that follow the sender's own rank.
     fn received(self, messages: u32, all: u32, rank: Rank) -> u64 {
         let (group, rest) = (u64::from(self.ranks), u64::from(messages % self.ranks));
         let senders = u64::from(all - self.ranks);
@@ -209,7 +235,10 @@ impl Nic {
         let senders_at = |residue: u64| {
             below(all, residue) - below(self.base + self.ranks, residue) + below(self.base, residue)
         };
-        rounds + (0..rest).map(|back| senders_at((turn + group - back) % group)).sum::<u64>()
+        rounds
+            + (0..rest)
+                .map(|back| senders_at((turn + group - back) % group))
+                .sum::<u64>()
     }
 }
 

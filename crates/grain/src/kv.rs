@@ -9,12 +9,12 @@
 //!   end    root --multicast--> all: nobody asks any more
 //! ```
 //!
-//! Nobody knows how many requests will come, so a count goes up a tree. A rank goes on serving until
-//! the end is told; by then every answer has arrived, so no request is left behind. Each client has
-//! one request on its way, which bounds what can wait at an owner.
+//! Nobody knows how many requests will come, so a count goes up a tree. A rank goes on serving
+//! until the end is told; by then every answer has arrived, so no request is left behind. Each
+//! client has one request on its way, which bounds what can wait at an owner.
 //!
-//! On a node of several cores the shard may have several tasks, [workers](Kv::workers): they share a
-//! port of their own for requests, and the rank's first task does the rest.
+//! On a node of several cores the shard may have several tasks, [workers](Kv::workers): they share
+//! a port of their own for requests, and the rank's first task does the rest.
 
 use node::{Address, Group, MessagePort, Node, Port, Random, Rank};
 
@@ -56,8 +56,8 @@ const VALUE_OF: u64 = 3 << 32;
 /// Words of a message before its value: what it is, and the key.
 const HEAD_WORDS: usize = 2;
 
-// What a message is. That a get found nothing is a kind and not a word of its own: so a value of one
-// word travels in three.
+// What a message is. That a get found nothing is a kind and not a word of its own: so a value of
+// one word travels in three.
 const GET: u64 = 0;
 const PUT: u64 = 1;
 const FOUND: u64 = 2;
@@ -80,8 +80,8 @@ pub struct Kv {
     pub bytes: u32,
     /// So many ranks own keys and the others ask; 0: all do both.
     pub servers: u32,
-    /// Tasks that serve a shard, each on a core of its rank as far as there are any. With 1 the task
-    /// that asks and counts serves too.
+    /// Tasks that serve a shard, each on a core of its rank as far as there are any. With 1 the
+    /// task that asks and counts serves too.
     pub workers: u32,
     /// Decides who asks for what.
     pub seed: u64,
@@ -89,7 +89,15 @@ pub struct Kv {
 
 impl Default for Kv {
     fn default() -> Kv {
-        Kv { messages: 16, put_percent: 20, keys: 1024, bytes: 8, servers: 0, workers: 1, seed: 1 }
+        Kv {
+            messages: 16,
+            put_percent: 20,
+            keys: 1024,
+            bytes: 8,
+            servers: 0,
+            workers: 1,
+            seed: 1,
+        }
     }
 }
 
@@ -122,7 +130,10 @@ impl Program for Kv {
         let begin = node.now();
         node.stage(if self.owns(&node) { "serve" } else { "ask" });
         let shard = self.serve_and_ask(&node).await;
-        Shard { span: Span::since(begin, &node), ..shard }
+        Shard {
+            span: Span::since(begin, &node),
+            ..shard
+        }
     }
 
     fn check(&self, answers: &[Shard]) -> Verdict {
@@ -161,8 +172,8 @@ impl Program for Kv {
         if stage == WORK { self.workers } else { 1 }
     }
 
-    /// The keys that are put, in tables with free places, some of which are about to be doubled; the
-    /// check keeps their numbers in two sets.
+    /// The keys that are put, in tables with free places, some of which are about to be doubled;
+    /// the check keeps their numbers in two sets.
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         let asked = u64::from(self.messages).saturating_mul(ranks);
         let entry = 4 * (1 + self.value_words() as u64) * WORD_BYTES + 2 * SET_BYTES;
@@ -182,7 +193,14 @@ impl Kv {
         // Whoever asks, serves or counts does one step at a time, and then waits for any message.
         loop {
             if let Some(owner) = client.ask(self, &mut words) {
-                node.send(Address { rank: owner, port: self.requests_at() }, &words).await;
+                node.send(
+                    Address {
+                        rank: owner,
+                        port: self.requests_at(),
+                    },
+                    &words,
+                )
+                .await;
             }
             if client.is_done() && children == 0 && !told {
                 told = true;
@@ -194,7 +212,14 @@ impl Kv {
             match kind {
                 GET | PUT => {
                     stock.serve(node, &mut words);
-                    node.send(Address { rank: from, port: PORT }, &words).await;
+                    node.send(
+                        Address {
+                            rank: from,
+                            port: PORT,
+                        },
+                        &words,
+                    )
+                    .await;
                 }
                 DONE => children -= 1,
                 END => break,
@@ -240,13 +265,21 @@ impl Kv {
 
     /// The ranks below this own keys.
     fn owners(&self, ranks: u32) -> u32 {
-        if self.servers == 0 { ranks } else { self.servers }
+        if self.servers == 0 {
+            ranks
+        } else {
+            self.servers
+        }
     }
 
     /// How many requests a rank has.
     fn requests(&self, rank: Rank, ranks: u32) -> u32 {
         let owners = self.owners(ranks);
-        if owners == ranks || rank.0 >= owners { self.messages } else { 0 }
+        if owners == ranks || rank.0 >= owners {
+            self.messages
+        } else {
+            0
+        }
     }
 
     fn owner(&self, key: u64, ranks: u32) -> Rank {

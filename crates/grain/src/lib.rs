@@ -13,9 +13,9 @@
 //!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
 //! ```
 //!
-//! What they share: [`Tree`], the shape of a merge tree, [`Permutation`], who sends to whom
-//! without a table, [`pivot_select`], and [`Program`]. They follow the paper's rules (section 3.2): fire and forget,
-//! no coordinator, and the end of each step known by counting.
+//! What they share: [`Tree`], the shape of a merge tree, [`Permutation`], who sends to whom without
+//! a table, [`pivot_select`], and [`Program`]. They follow the paper's rules (section 3.2): fire
+//! and forget, no coordinator, and the end of each step known by counting.
 //!
 //! The crate names no machine, no clock and no random source but its node's and its seed.
 

@@ -17,7 +17,10 @@ pub struct LocalMin {
 
 impl Default for LocalMin {
     fn default() -> LocalMin {
-        LocalMin { keys: 1024, seed: 1 }
+        LocalMin {
+            keys: 1024,
+            seed: 1,
+        }
     }
 }
 
@@ -38,11 +41,18 @@ impl Program for LocalMin {
         let begin = node.now();
         node.stage("scan");
         let least = scan(&node, &values);
-        Least { least, span: Span::since(begin, &node) }
+        Least {
+            least,
+            span: Span::since(begin, &node),
+        }
     }
 
     fn check(&self, answers: &[Least]) -> Verdict {
-        let naive = |rank| values(self.seed, Rank(rank as u32), self.keys).into_iter().min();
+        let naive = |rank| {
+            values(self.seed, Rank(rank as u32), self.keys)
+                .into_iter()
+                .min()
+        };
         let wrong = |(rank, answer): (usize, &Least)| {
             let expected = naive(rank).unwrap_or(u64::MAX);
             let found = answer.least;
@@ -53,7 +63,10 @@ impl Program for LocalMin {
         let result = match answers.first() {
             Some(first) if self.keys > 0 => {
                 let (keys, cores) = (grouped(self.keys.into()), cores(answers.len()));
-                format!("minimum {} of {keys} values on core 0; {cores} checked", first.least)
+                format!(
+                    "minimum {} of {keys} values on core 0; {cores} checked",
+                    first.least
+                )
             }
             _ => "no values".to_owned(),
         };
@@ -75,7 +88,11 @@ pub(crate) fn values(seed: u64, rank: Rank, count: u32) -> Vec<u64> {
 
 /// The least of some values, one after the other.
 pub(crate) fn scan(node: &Node, values: &[u64]) -> u64 {
-    let least = values.iter().fold(u64::MAX, |least, value| least.min(*value));
-    node.work(Work::Scan { words: values.len() as u64 });
+    let least = values
+        .iter()
+        .fold(u64::MAX, |least, value| least.min(*value));
+    node.work(Work::Scan {
+        words: values.len() as u64,
+    });
     least
 }

@@ -38,11 +38,18 @@ impl Program for LocalSort {
         let mut keys = values(self.seed, node.rank(), self.keys);
         let begin = node.now();
         node.stage("load");
-        node.work(Work::Load { bytes: keys.len() as u64 * 8 });
+        node.work(Work::Load {
+            bytes: keys.len() as u64 * 8,
+        });
         node.stage("sort");
         keys.sort_unstable();
-        node.work(Work::Sort { records: keys.len() as u64 });
-        Sorted { keys, span: Span::since(begin, &node) }
+        node.work(Work::Sort {
+            records: keys.len() as u64,
+        });
+        Sorted {
+            keys,
+            span: Span::since(begin, &node),
+        }
     }
 
     fn check(&self, answers: &[Sorted]) -> Verdict {
@@ -63,7 +70,10 @@ impl Program for LocalSort {
         let verdict = Verdict::new(result, answers.iter().enumerate().find_map(wrong))
             .with_keys(answers.iter().map(|answer| answer.keys.len() as u64))
             .with_spans(answers.iter().map(|answer| answer.span));
-        Verdict { sorted: Some(answers.iter().all(|answer| answer.keys.is_sorted())), ..verdict }
+        Verdict {
+            sorted: Some(answers.iter().all(|answer| answer.keys.is_sorted())),
+            ..verdict
+        }
     }
 
     /// The keys of all ranks are its answer, and the check sorts those of one again.

@@ -28,7 +28,11 @@ pub struct Loopback {
 
 impl Default for Loopback {
     fn default() -> Loopback {
-        Loopback { messages: 16, bytes: 8, seed: 1 }
+        Loopback {
+            messages: 16,
+            bytes: 8,
+            seed: 1,
+        }
     }
 }
 
@@ -69,7 +73,10 @@ impl Program for Loopback {
         };
         let fault = if [first.messages, last.messages] != [self.messages; 2] {
             let (there, back) = (first.messages, last.messages);
-            Some(format!("of {} messages {there} came and {back} came back", self.messages))
+            Some(format!(
+                "of {} messages {there} came and {back} came back",
+                self.messages
+            ))
         } else if last.changed > 0 {
             Some(format!("{} messages came back changed", last.changed))
         } else if last.shares_nic && self.messages > 0 {
@@ -98,10 +105,21 @@ impl Loopback {
         let port = node.bind(PORT);
         for _ in 0..self.messages {
             let message = port.next(node).await;
-            node.forward(Address { rank: sender, port: PORT }, &message).await;
+            node.forward(
+                Address {
+                    rank: sender,
+                    port: PORT,
+                },
+                &message,
+            )
+            .await;
         }
         let span = Span::since(begin, node);
-        Looped { messages: self.messages, span, ..Looped::default() }
+        Looped {
+            messages: self.messages,
+            span,
+            ..Looped::default()
+        }
     }
 
     async fn send(&self, node: &Node) -> Looped {
@@ -109,15 +127,28 @@ impl Loopback {
         node.stage("loop");
         let port = node.bind(PORT);
         let shares_nic = node.rank().0 < node.ranks_per_nic();
-        let mut looped = Looped { shares_nic, ..Looped::default() };
+        let mut looped = Looped {
+            shares_nic,
+            ..Looped::default()
+        };
         let mut words = vec![0; words_of(self.bytes)];
         for number in 0..self.messages {
             fill(&mut words, self.seed, node.rank(), number);
-            node.send(Address { rank: Rank(0), port: PORT }, &words).await;
+            node.send(
+                Address {
+                    rank: Rank(0),
+                    port: PORT,
+                },
+                &words,
+            )
+            .await;
             let message = port.next(node).await;
             looped.messages += 1;
             looped.changed += u32::from(*message.words != *words);
         }
-        Looped { span: Span::since(begin, node), ..looped }
+        Looped {
+            span: Span::since(begin, node),
+            ..looped
+        }
     }
 }

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Rounds follow each other without a barrier: a rank maps its next slice while the last one's
-//! counts are still on their way, and the root has its sums in order. Nobody waits for the root, but
-//! a child that is some rounds ahead waits for its parent, which must keep what it sends: so many
-//! that the parent's receive queue never fills.
+//! counts are still on their way, and the root has its sums in order. Nobody waits for the root,
+//! but a child that is some rounds ahead waits for its parent, which must keep what it sends: so
+//! many that the parent's receive queue never fills.
 
 use node::{Matching, Node, Random, Rank, Work};
 
@@ -39,7 +39,14 @@ pub struct MapReduce {
 impl Default for MapReduce {
     fn default() -> MapReduce {
         let (incast, matching) = (8, Matching::default());
-        MapReduce { words: 64, buckets: 8, rounds: 4, incast, matching, seed: 1 }
+        MapReduce {
+            words: 64,
+            buckets: 8,
+            rounds: 4,
+            incast,
+            matching,
+            seed: 1,
+        }
     }
 }
 
@@ -73,14 +80,19 @@ impl Program for MapReduce {
             }
             node.stage("map");
             self.map(round, node.rank(), &mut counts);
-            node.work(Work::Scan { words: self.words.into() });
+            node.work(Work::Scan {
+                words: self.words.into(),
+            });
             node.stage("reduce");
             collective.merge(&node, round, &mut counts, add).await;
             if node.rank() == Rank(0) {
                 all.extend_from_slice(&counts);
             }
         }
-        Counted { counts: all, span: Span::since(begin, &node) }
+        Counted {
+            counts: all,
+            span: Span::since(begin, &node),
+        }
     }
 
     fn check(&self, answers: &[Counted]) -> Verdict {
@@ -91,15 +103,22 @@ impl Program for MapReduce {
             return Verdict::refused("there are no cores".to_owned());
         };
         let naive = self.naive(answers.len() as u32);
-        let at = naive.iter().zip(&root.counts).position(|(expected, count)| expected != count);
+        let at = naive
+            .iter()
+            .zip(&root.counts)
+            .position(|(expected, count)| expected != count);
         let fault = match at {
-            _ if naive.len() != root.counts.len() => {
-                Some(format!("{} counts came of {}", root.counts.len(), naive.len()))
-            }
+            _ if naive.len() != root.counts.len() => Some(format!(
+                "{} counts came of {}",
+                root.counts.len(),
+                naive.len()
+            )),
             Some(at) => {
                 let (round, bucket) = (at / self.buckets as usize, at % self.buckets as usize);
                 let (count, expected) = (root.counts[at], naive[at]);
-                Some(format!("round {round} has {count} in bucket {bucket}, and it is {expected}"))
+                Some(format!(
+                    "round {round} has {count} in bucket {bucket}, and it is {expected}"
+                ))
             }
             None => None,
         };
@@ -111,7 +130,10 @@ impl Program for MapReduce {
     fn objection(&self, ranks: u32) -> Option<String> {
         let most = node::MESSAGE_WORDS as u32 - 1;
         if !(1..=most).contains(&self.buckets) {
-            return Some(format!("a message carries 1 to {most} counts, not {}", self.buckets));
+            return Some(format!(
+                "a message carries 1 to {most} counts, not {}",
+                self.buckets
+            ));
         }
         Collective::objection(&self.tree(ranks).heard(2), self.matching, self.buckets)
     }
@@ -151,7 +173,10 @@ impl MapReduce {
             let mut counts = vec![0; self.buckets as usize];
             for rank in (0..ranks).map(Rank) {
                 slice.clear();
-                slice.extend(self.text(round, rank).map(|word| word % u64::from(self.buckets)));
+                slice.extend(
+                    self.text(round, rank)
+                        .map(|word| word % u64::from(self.buckets)),
+                );
                 for (bucket, count) in (0..).zip(&mut counts) {
                     *count += slice.iter().filter(|word| **word == bucket).count() as u64;
                 }
@@ -163,5 +188,8 @@ impl MapReduce {
 }
 
 fn add(counts: &mut [u64], others: &[u64]) {
-    counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+    counts
+        .iter_mut()
+        .zip(others)
+        .for_each(|(count, other)| *count += other);
 }

@@ -31,7 +31,12 @@ pub struct MergeMin {
 
 impl Default for MergeMin {
     fn default() -> MergeMin {
-        MergeMin { keys: 128, incast: 8, matching: Matching::default(), seed: 1 }
+        MergeMin {
+            keys: 128,
+            incast: 8,
+            matching: Matching::default(),
+            seed: 1,
+        }
     }
 }
 
@@ -40,7 +45,10 @@ impl Program for MergeMin {
 
     async fn run(self, node: Node) -> Least {
         if self.objection(node.nodes()).is_some() {
-            return Least { least: u64::MAX, span: Span::default() };
+            return Least {
+                least: u64::MAX,
+                span: Span::default(),
+            };
         }
         let values = values(self.seed, node.rank(), self.keys);
         let begin = node.now();
@@ -49,8 +57,14 @@ impl Program for MergeMin {
         drop(values);
         node.stage("merge");
         let mut tree = Collective::new(&node, self.incast, self.matching);
-        tree.merge(&node, 0, &mut least, |least, other| least[0] = least[0].min(other[0])).await;
-        Least { least: least[0], span: Span::since(begin, &node) }
+        tree.merge(&node, 0, &mut least, |least, other| {
+            least[0] = least[0].min(other[0])
+        })
+        .await;
+        Least {
+            least: least[0],
+            span: Span::since(begin, &node),
+        }
     }
 
     fn check(&self, answers: &[Least]) -> Verdict {
@@ -60,7 +74,9 @@ impl Program for MergeMin {
         }
         let tree = Tree::new(ranks, self.incast);
         let naive = |rank| values(self.seed, Rank(rank), self.keys).into_iter().min();
-        let mut minima: Vec<u64> = (0..ranks).map(|rank| naive(rank).unwrap_or(u64::MAX)).collect();
+        let mut minima: Vec<u64> = (0..ranks)
+            .map(|rank| naive(rank).unwrap_or(u64::MAX))
+            .collect();
         let all = minima.iter().min().copied().unwrap_or(u64::MAX);
         // A rank that others hear knows the minimum of all above it, which have higher numbers.
         for rank in (0..ranks).rev() {

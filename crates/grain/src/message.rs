@@ -26,7 +26,9 @@ pub(crate) fn alone(ranks: u32, messages: u32) -> Option<String> {
 
 /// Writes the words of a message.
 pub(crate) fn fill(words: &mut [u64], seed: u64, from: Rank, number: u32) {
-    let Some((name, rest)) = words.split_first_mut() else { return };
+    let Some((name, rest)) = words.split_first_mut() else {
+        return;
+    };
     *name = (u64::from(from.0) << 32) | u64::from(number);
     let mut random = Random::stream(seed, *name);
     rest.iter_mut().for_each(|word| *word = random.next_u64());
@@ -41,7 +43,9 @@ pub(crate) fn share(messages: u32, others: u32, index: u32) -> u32 {
 #[inline]
 pub(crate) fn digest(words: impl Iterator<Item = u64>) -> u64 {
     // Turned, so that two words that are mixes themselves do not cancel out.
-    words.fold(0, |digest: u64, word| Random::new(digest.rotate_left(17) ^ word).next_u64())
+    words.fold(0, |digest: u64, word| {
+        Random::new(digest.rotate_left(17) ^ word).next_u64()
+    })
 }
 
 /// What a rank has received: enough to prove that nothing was lost, doubled or changed.
@@ -65,7 +69,9 @@ impl Taken {
     pub(crate) fn fault(&self, expected: &Taken, rank: usize) -> Option<String> {
         if self.count != expected.count {
             let (count, expected) = (self.count, expected.count);
-            return Some(format!("core {rank} received {count} messages of {expected}"));
+            return Some(format!(
+                "core {rank} received {count} messages of {expected}"
+            ));
         }
         (self.sum != expected.sum)
             .then(|| format!("core {rank} received other messages than were sent to it"))
@@ -101,8 +107,16 @@ mod tests {
         assert_eq!(taken(&[(2, 0), (1, 1), (1, 0)]), expected);
         let lost = taken(&[(1, 0), (2, 0)]).fault(&expected, 3).unwrap();
         assert_eq!(lost, "core 3 received 2 messages of 3");
-        assert!(taken(&[(1, 0), (1, 0), (2, 0)]).fault(&expected, 3).is_some());
-        assert!(taken(&[(1, 0), (1, 1), (0, 2)]).fault(&expected, 3).is_some());
+        assert!(
+            taken(&[(1, 0), (1, 0), (2, 0)])
+                .fault(&expected, 3)
+                .is_some()
+        );
+        assert!(
+            taken(&[(1, 0), (1, 1), (0, 2)])
+                .fault(&expected, 3)
+                .is_some()
+        );
         assert_eq!(expected.fault(&expected, 3), None);
     }
 

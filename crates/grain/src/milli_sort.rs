@@ -13,13 +13,13 @@
 //!   rearrange    the values in the order of their keys
 //! ```
 //!
-//! So M cores find M splitters among M x M pivots, and send M x M messages in M rounds: what is little
-//! beside a thousand records a core is nearly all of the time of tiny tasks. That is the paper's reason
-//! for NanoSort.
+//! So M cores find M splitters among M x M pivots, and send M x M messages in M rounds: what is
+//! little beside a thousand records a core is nearly all of the time of tiny tasks. That is the
+//! paper's reason for NanoSort.
 //!
-//! Where this differs from the public program of 2021: a core's own items go over no wire; it sends to
-//! the cores after it first and not to core 0; and some messages are answered, lest any core wait to
-//! send. The paper's runs had a later revision that nobody has seen.
+//! Where this differs from the public program of 2021: a core's own items go over no wire; it sends
+//! to the cores after it first and not to core 0; and some messages are answered, lest any core
+//! wait to send. The paper's runs had a later revision that nobody has seen.
 //!
 //! Keys are compared and nothing else is done with them. Equal keys go to one core.
 
@@ -94,39 +94,50 @@ impl Program for MilliSort {
         post::objection(senders, self.matching)
     }
 
-    /// Each core has a splitter for each core, and its pivots or those that its sorter has for it twice;
-    /// its items are on their way or there. The keys are the answer, and the check sorts them again.
+    /// Each core has a splitter for each core, and its pivots or those that its sorter has for it
+    /// twice; its items are on their way or there. The keys are the answer, and the check sorts
+    /// them again.
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         let items = u64::from(self.keys) * (4 + ITEM_WORDS as u64);
-        (4 * ranks + items).saturating_mul(WORD_BYTES).saturating_mul(ranks)
+        (4 * ranks + items)
+            .saturating_mul(WORD_BYTES)
+            .saturating_mul(ranks)
     }
 }
 
 impl MilliSort {
     fn records(&self) -> Records {
-        Records { each: self.keys, distribution: self.distribution, seed: self.seed }
+        Records {
+            each: self.keys,
+            distribution: self.distribution,
+            seed: self.seed,
+        }
     }
 
     fn layout(&self, cores: u32) -> Layout {
         Layout::new(cores, self.reduction)
     }
 
-    /// Sorts these keys of this core with those of the others, which may have more or fewer; how many
-    /// keys the parameters say is not looked at. There must be no [`Program::objection`].
+    /// Sorts these keys of this core with those of the others, which may have more or fewer; how
+    /// many keys the parameters say is not looked at. There must be no [`Program::objection`].
     pub async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
         let begin = node.now();
         let sorter = Sorter::new(&node, self.layout(node.nodes()), self.matching, keys);
         let part = sorter.run(&node).await;
-        Part { span: Span::since(begin, &node), ..part }
+        Part {
+            span: Span::since(begin, &node),
+            ..part
+        }
     }
 }
 
-/// How many rounds of the shuffle a core may be ahead of another one where steps wait in the NIC, and so
-/// how many cores may send one items before it takes any.
+/// How many rounds of the shuffle a core may be ahead of another one where steps wait in the NIC,
+/// and so how many cores may send one items before it takes any.
 ///
 /// A core ends round i when the core i places before it has begun it. So if one core ends no round
 /// after the k-th, then after t more rounds those cores cannot go on that are sums of some of the
-/// numbers k+2 to k+t after it. Sums of t/2 of them are t*t/4 neighbours or more: at t = 2 sqrt(M) all.
+/// numbers k+2 to k+t after it. Sums of t/2 of them are t*t/4 neighbours or more: at t = 2 sqrt(M)
+/// all.
 fn ahead(cores: u32) -> u32 {
     let root = cores.isqrt();
     let up = root + u32::from(root * root < cores);
@@ -137,8 +148,8 @@ fn ahead(cores: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The bound on rounds, by who can go on while one core does not: the slowest ends no round after the
-    /// k-th, and a core goes on while the one whose items it waits for does.
+    /// The bound on rounds, by who can go on while one core does not: the slowest ends no round
+    /// after the k-th, and a core goes on while the one whose items it waits for does.
     #[test]
     fn nobody_is_further_ahead_than_is_said() {
         for cores in [2, 3, 5, 8, 16, 31, 64, 100, 257] {
@@ -158,7 +169,10 @@ mod tests {
                         stuck[core as usize] |= before[from as usize];
                     }
                 }
-                assert!(rounds <= ahead(cores), "{cores} cores, {ended} rounds ended: {rounds}");
+                assert!(
+                    rounds <= ahead(cores),
+                    "{cores} cores, {ended} rounds ended: {rounds}"
+                );
             }
         }
     }

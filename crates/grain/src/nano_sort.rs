@@ -11,12 +11,12 @@
 //!   values     each core asks the cores that keys came from for their values of 96 bytes
 //! ```
 //!
-//! A step ends when as many messages came as are known to come: one from each core of a row, or from
-//! each child. No core waits for another otherwise, and none coordinates. A core sends to itself as to
-//! any other. What the paper leaves open is a [`Reading`].
+//! A step ends when as many messages came as are known to come: one from each core of a row, or
+//! from each child. No core waits for another otherwise, and none coordinates. A core sends to
+//! itself as to any other. What the paper leaves open is a [`Reading`].
 //!
-//! Keys are compared and nothing else is done with them. Equal keys go to one bucket, so many of them
-//! make one core's part large; the paper takes all to be distinct.
+//! Keys are compared and nothing else is done with them. Equal keys go to one bucket, so many of
+//! them make one core's part large; the paper takes all to be distinct.
 
 mod count;
 mod exchange;
@@ -88,7 +88,10 @@ impl Program for NanoSort {
 
     fn objection(&self, cores: u32) -> Option<String> {
         if self.buckets < 2 {
-            return Some(format!("keys go to 2 buckets or more, not {}", self.buckets));
+            return Some(format!(
+                "keys go to 2 buckets or more, not {}",
+                self.buckets
+            ));
         }
         let burst = self.reading.burst;
         if !(1..=MOST_BURST).contains(&burst) {
@@ -121,7 +124,8 @@ impl Program for NanoSort {
     /// The keys are the answer, and the check sorts them again.
     fn bytes(&self, ranks: u64, at_once: u64) -> u64 {
         let held = u64::from(self.keys) * (4 * WORD_BYTES + VALUE_BYTES);
-        held.saturating_mul(at_once).saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
+        held.saturating_mul(at_once)
+            .saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
     }
 }
 
@@ -145,7 +149,11 @@ impl NanoSort {
     }
 
     fn records(&self) -> Records {
-        Records { each: self.keys, distribution: self.distribution, seed: self.seed }
+        Records {
+            each: self.keys,
+            distribution: self.distribution,
+            seed: self.seed,
+        }
     }
 }
 
@@ -159,10 +167,10 @@ const TRANSMIT_WORDS: u32 = 1024;
 const MOST_COLUMNS: u32 = TRANSMIT_WORDS / 3;
 
 /// Records of which all that a core sends in a step finds room in its transmit words (1,024, and an
-/// answer has 15): then nothing keeps it from receiving. With more it must not send what others have
-/// no room for.
+/// answer has 15): then nothing keeps it from receiving. With more it must not send what others
+/// have no room for.
 const FEW: u32 = 64;
 
-/// The most keys that a core sends in the shuffle before it receives as many: a quarter of a receive
-/// queue.
+/// The most keys that a core sends in the shuffle before it receives as many: a quarter of a
+/// receive queue.
 const MOST_BURST: u32 = 16;

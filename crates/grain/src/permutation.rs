@@ -1,7 +1,7 @@
 //! Who sends to whom, without a table: a permutation of `0..n` that is computed.
 //!
-//! If rank i sends its message to `permutation.of(i)`, every rank receives exactly one, and all know
-//! it without a word.
+//! If rank i sends its message to `permutation.of(i)`, every rank receives exactly one, and all
+//! know it without a word.
 //!
 //! ```text
 //!   i --> xor, odd factor, xor with own high half, twice --> below n?  yes: there
@@ -82,7 +82,10 @@ mod tests {
                 let mut taken = vec![false; count as usize];
                 for index in 0..count {
                     let place = permutation.of(index) as usize;
-                    assert!(!std::mem::replace(&mut taken[place], true), "{count}: {place} twice");
+                    assert!(
+                        !std::mem::replace(&mut taken[place], true),
+                        "{count}: {place} twice"
+                    );
                 }
             }
         }
@@ -103,14 +106,19 @@ mod tests {
         for number in 0..6400 {
             hits[Permutation::new(64, 3, number).of(5) as usize] += 1;
         }
-        assert!(hits.iter().all(|hits| (50..=160).contains(hits)), "{hits:?}");
+        assert!(
+            hits.iter().all(|hits| (50..=160).contains(hits)),
+            "{hits:?}"
+        );
     }
 
     #[test]
     fn a_seed_and_a_number_decide_it() {
         let places = |seed, number| {
             let permutation = Permutation::new(100, seed, number);
-            (0..100).map(|index| permutation.of(index)).collect::<Vec<_>>()
+            (0..100)
+                .map(|index| permutation.of(index))
+                .collect::<Vec<_>>()
         };
         assert_eq!(places(1, 2), places(1, 2));
         assert_ne!(places(1, 2), places(1, 3));

@@ -1,4 +1,5 @@
-//! PivotSelect: which of a core's keys stand for the borders of the buckets (NanoSort, section 4.2).
+//! PivotSelect: which of a core's keys stand for the borders of the buckets (NanoSort, section
+//! 4.2).
 //!
 //! Of each core's candidate for a border a tree takes the median. The expectation of the i-th of n
 //! random keys is where the border should be, but its *median* is not: of nine keys the least is at
@@ -12,13 +13,14 @@
 //!   any other number             a random part, of 2b or b of them
 //! ```
 //!
-//! The paper prints this for 16 buckets. For other numbers the rules are the same, with `2i - 1` at the
-//! two borders next to either end where the printed list has it: of what was tried, the evenest for any
-//! number from 4 to 32 (largest bucket 2 to 5 % above the mean).
+//! The paper prints this for 16 buckets. For other numbers the rules are the same, with `2i - 1` at
+//! the two borders next to either end where the printed list has it: of what was tried, the evenest
+//! for any number from 4 to 32 (largest bucket 2 to 5 % above the mean).
 //!
-//! What the paper leaves open: without keys there is nothing to name, and the tree takes the median of
-//! those who have some. Of fewer than half of b the doubled keys are drawn with repetition, since there
-//! are not enough without. Equal keys are like any others: names are places in the sorted list.
+//! What the paper leaves open: without keys there is nothing to name, and the tree takes the median
+//! of those who have some. Of fewer than half of b the doubled keys are drawn with repetition,
+//! since there are not enough without. Equal keys are like any others: names are places in the
+//! sorted list.
 
 /// How a core with as many keys as buckets names all borders but none twice (Figure 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +33,8 @@ pub enum Strategy {
     Three,
 }
 
-/// The places, from 0 on, that a core names in its sorted list: `buckets - 1` in order; `None` when it
-/// has no keys. `random` gives the next number of the core's stream.
+/// The places, from 0 on, that a core names in its sorted list: `buckets - 1` in order; `None` when
+/// it has no keys. `random` gives the next number of the core's stream.
 ///
 /// # Panics
 /// When there are no buckets.
@@ -74,7 +76,11 @@ pub fn of_as_many(
         Strategy::Two => false,
         Strategy::Three => below(4, random) == 0,
     };
-    let left_out = if is_naive { below(buckets, random) } else { below(2, random) * (buckets - 1) };
+    let left_out = if is_naive {
+        below(buckets, random)
+    } else {
+        below(2, random) * (buckets - 1)
+    };
     (0..buckets).filter(|place| *place != left_out).collect()
 }
 
@@ -127,7 +133,10 @@ mod tests {
         let second = [4, 6, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 30, 32];
         let mut seen = [0_u32; 2];
         for seed in 0..2000 {
-            let named: Vec<_> = names(16, 32, seed).into_iter().map(|place| place + 1).collect();
+            let named: Vec<_> = names(16, 32, seed)
+                .into_iter()
+                .map(|place| place + 1)
+                .collect();
             let which = usize::from(named != first);
             assert!(named == first || named == second, "{named:?}");
             seen[which] += 1;

@@ -1,15 +1,16 @@
 //! How even buckets become by names alone, no messages (NanoSort, section 4.2 and Figure 5).
 //!
-//! Every core draws keys from a whole that is evenly spread, and names a key for each border. The border
-//! is the exact median of all cores' names; so what is seen is how even a strategy is in expectation, the
-//! more cores the sharper, without the coarseness of a median tree.
+//! Every core draws keys from a whole that is evenly spread, and names a key for each border. The
+//! border is the exact median of all cores' names; so what is seen is how even a strategy is in
+//! expectation, the more cores the sharper, without the coarseness of a median tree.
 
 use node::{Node, Random};
 
 use crate::pivot_select::{Strategy, of_as_many, pivot_select};
 use crate::program::{Program, Span, Verdict, cores};
 
-/// Every rank names the borders of buckets; the size of one bucket is what comes out. Stage: `names`.
+/// Every rank names the borders of buckets; the size of one bucket is what comes out. Stage:
+/// `names`.
 #[derive(Clone, Debug)]
 pub struct PivotTrial {
     /// Keys that each rank draws.
@@ -32,8 +33,8 @@ pub enum Naming {
     Printed,
     /// As Figure 5 compares them; there are as many keys as buckets.
     Of(Strategy),
-    /// The example of section 4.2: one key fewer than buckets, and each is named for its border; but in
-    /// this share of all cases the second least stands for the first border.
+    /// The example of section 4.2: one key fewer than buckets, and each is named for its border;
+    /// but in this share of all cases the second least stands for the first border.
     Second(f64),
 }
 
@@ -48,7 +49,13 @@ pub struct Named {
 
 impl Default for PivotTrial {
     fn default() -> PivotTrial {
-        PivotTrial { keys: 8, buckets: 8, bucket: 1, naming: Naming::default(), seed: 1 }
+        PivotTrial {
+            keys: 8,
+            buckets: 8,
+            bucket: 1,
+            naming: Naming::default(),
+            seed: 1,
+        }
     }
 }
 
@@ -66,7 +73,10 @@ impl Program for PivotTrial {
         keys.sort_unstable();
         let places = self.places(&mut random);
         let borders = places.into_iter().map(|place| keys[place]).collect();
-        Named { borders, span: Span::since(begin, &node) }
+        Named {
+            borders,
+            span: Span::since(begin, &node),
+        }
     }
 
     fn check(&self, answers: &[Named]) -> Verdict {
@@ -89,11 +99,19 @@ impl Program for PivotTrial {
         );
         let verdict =
             Verdict::new(result, fault).with_spans(answers.iter().map(|named| named.span));
-        Verdict { figure: Some(size), ..verdict }
+        Verdict {
+            figure: Some(size),
+            ..verdict
+        }
     }
 
     fn objection(&self, _ranks: u32) -> Option<String> {
-        let PivotTrial { keys, buckets, bucket, .. } = *self;
+        let PivotTrial {
+            keys,
+            buckets,
+            bucket,
+            ..
+        } = *self;
         let needed = match self.naming {
             Naming::Printed => (keys == 0).then_some(1),
             Naming::Of(_) => (keys != buckets).then_some(buckets),
@@ -113,7 +131,9 @@ impl Program for PivotTrial {
     }
 
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
-        u64::from(self.buckets).saturating_mul(8).saturating_mul(ranks)
+        u64::from(self.buckets)
+            .saturating_mul(8)
+            .saturating_mul(ranks)
     }
 }
 
@@ -148,21 +168,41 @@ mod tests {
     /// The sizes of all buckets, from the names of many ranks.
     fn sizes(keys: u32, buckets: u32, naming: Naming) -> Vec<f64> {
         const RANKS: u64 = 40_001;
-        let trial = PivotTrial { keys, buckets, naming, ..PivotTrial::default() };
+        let trial = PivotTrial {
+            keys,
+            buckets,
+            naming,
+            ..PivotTrial::default()
+        };
         let named = (0..RANKS).map(|rank| {
             let mut random = Random::stream(7, rank);
             let mut keys: Vec<u64> = (0..keys).map(|_| random.next_u64()).collect();
             keys.sort_unstable();
-            let borders = trial.places(&mut random).into_iter().map(|place| keys[place]).collect();
-            Named { borders, span: Span::default() }
+            let borders = trial
+                .places(&mut random)
+                .into_iter()
+                .map(|place| keys[place])
+                .collect();
+            Named {
+                borders,
+                span: Span::default(),
+            }
         });
         let named: Vec<_> = named.collect();
-        let size = |bucket| PivotTrial { bucket, ..trial.clone() }.check(&named).figure.unwrap();
+        let size = |bucket| {
+            PivotTrial {
+                bucket,
+                ..trial.clone()
+            }
+            .check(&named)
+            .figure
+            .unwrap()
+        };
         (1..=buckets).map(size).collect()
     }
 
-    /// Figure 5: what each strategy makes of 8 buckets. Expected are the exact medians of the mixtures
-    /// of order statistics (sums of binomials).
+    /// Figure 5: what each strategy makes of 8 buckets. Expected are the exact medians of the
+    /// mixtures of order statistics (sums of binomials).
     #[test]
     fn figure_5_has_its_shape() {
         let cases = [
@@ -173,13 +213,16 @@ mod tests {
         for (strategy, half) in cases {
             for (at, size) in sizes(8, 8, Naming::Of(strategy)).into_iter().enumerate() {
                 let expected = half[at.min(7 - at)];
-                assert!((size - expected).abs() < 0.025, "{strategy:?} {at}: {size} {expected}");
+                assert!(
+                    (size - expected).abs() < 0.025,
+                    "{strategy:?} {at}: {size} {expected}"
+                );
             }
         }
     }
 
-    /// Section 4.2: of nine keys the least is at 7.41 % of all in the median. The text's repair, the
-    /// second least in 0.2 of all cases, gives 9.10 %, and not 10; 0.29 would.
+    /// Section 4.2: of nine keys the least is at 7.41 % of all in the median. The text's repair,
+    /// the second least in 0.2 of all cases, gives 9.10 %, and not 10; 0.29 would.
     #[test]
     fn the_text_s_repair_does_not_quite_do() {
         for (share, expected) in [(0.0, 0.741), (0.2, 0.910), (0.29, 1.0)] {
@@ -203,13 +246,23 @@ mod tests {
     #[test]
     fn what_cannot_be_named_is_refused() {
         let objection = |trial: PivotTrial| trial.objection(5).unwrap_or_default();
-        let of = |naming, keys| PivotTrial { naming, keys, ..PivotTrial::default() };
+        let of = |naming, keys| PivotTrial {
+            naming,
+            keys,
+            ..PivotTrial::default()
+        };
         assert!(
             objection(of(Naming::Of(Strategy::Two), 9)).contains("need 8 keys of each core, not 9")
         );
         assert!(objection(of(Naming::Second(0.2), 8)).contains("need 7 keys of each core, not 8"));
         assert!(objection(of(Naming::Printed, 0)).contains("not 0"));
-        assert!(objection(PivotTrial { bucket: 9, ..PivotTrial::default() }).contains("1 to 8"));
+        assert!(
+            objection(PivotTrial {
+                bucket: 9,
+                ..PivotTrial::default()
+            })
+            .contains("1 to 8")
+        );
         assert_eq!(objection(PivotTrial::default()), "");
     }
 }

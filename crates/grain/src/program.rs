@@ -25,8 +25,9 @@ pub trait Program: Clone + Send + Sync + 'static {
     /// Whether the answers of all ranks, by rank, are right.
     fn check(&self, answers: &[Self::Answer]) -> Verdict;
 
-    /// How many messages all ranks send for these answers, where that is known: for machines that count
-    /// them. A multicast is one message where the network can, and one to each member where it cannot.
+    /// How many messages all ranks send for these answers, where that is known: for machines that
+    /// count them. A multicast is one message where the network can, and one to each member where
+    /// it cannot.
     fn messages(&self, _answers: &[Self::Answer], _multicast: bool) -> Option<u64> {
         None
     }
@@ -46,8 +47,8 @@ pub trait Program: Clone + Send + Sync + 'static {
         1
     }
 
-    /// Bytes that all ranks hold while `at_once` of them compute, or that the check holds, as far as
-    /// they grow with the parameters: for whoever wants to refuse what does not fit.
+    /// Bytes that all ranks hold while `at_once` of them compute, or that the check holds, as far
+    /// as they grow with the parameters: for whoever wants to refuse what does not fit.
     fn bytes(&self, _ranks: u64, _at_once: u64) -> u64 {
         0
     }
@@ -64,8 +65,8 @@ pub trait Program: Clone + Send + Sync + 'static {
 pub enum Timing {
     /// From the common start to the end of the last rank.
     LastEnd,
-    /// Ticks of a stage on a rank, less those it was idle. No other rank goes through that stage, or
-    /// all do: else nobody can tell whose time is whose.
+    /// Ticks of a stage on a rank, less those it was idle. No other rank goes through that stage,
+    /// or all do: else nobody can tell whose time is whose.
     Busy {
         /// Whose.
         rank: Rank,
@@ -87,8 +88,8 @@ pub struct Verdict {
     pub skew: f64,
     /// Whether the ranks' keys are in order, for programs that sort.
     pub sorted: Option<bool>,
-    /// When the program's own time began and ended, by the ranks' clocks. Of use on real nodes, where
-    /// nothing meters stages.
+    /// When the program's own time began and ended, by the ranks' clocks. Of use on real nodes,
+    /// where nothing meters stages.
     pub elapsed: Option<(Time, Time)>,
     /// What the program is run to find, if that is neither a time nor the skew.
     pub figure: Option<f64>,
@@ -99,12 +100,20 @@ pub struct Verdict {
 impl Verdict {
     /// Answers that are right if `fault` is `None`.
     pub fn new(result: String, fault: Option<String>) -> Verdict {
-        Verdict { fault, result, ..Verdict::default() }
+        Verdict {
+            fault,
+            result,
+            ..Verdict::default()
+        }
     }
 
     /// A program that did not run.
     pub fn refused(objection: String) -> Verdict {
-        Verdict { result: "not run".to_owned(), fault: Some(objection), ..Verdict::default() }
+        Verdict {
+            result: "not run".to_owned(),
+            fault: Some(objection),
+            ..Verdict::default()
+        }
     }
 
     /// The same with the keys of each rank.
@@ -112,8 +121,16 @@ impl Verdict {
     pub fn with_keys(self, keys: impl Iterator<Item = u64> + Clone) -> Verdict {
         let ranks = keys.clone().count() as f64;
         let (max_keys, all) = (keys.clone().max().unwrap_or(0), keys.sum::<u64>());
-        let skew = if all == 0 { 0.0 } else { max_keys as f64 * ranks / all as f64 };
-        Verdict { max_keys, skew, ..self }
+        let skew = if all == 0 {
+            0.0
+        } else {
+            max_keys as f64 * ranks / all as f64
+        };
+        Verdict {
+            max_keys,
+            skew,
+            ..self
+        }
     }
 
     /// The same with the time from the first span's begin to the last one's end.
@@ -121,7 +138,10 @@ impl Verdict {
     pub fn with_spans(self, spans: impl Iterator<Item = Span> + Clone) -> Verdict {
         let begin = spans.clone().map(|span| span.begin).min();
         let end = spans.map(|span| span.end).max();
-        Verdict { elapsed: begin.zip(end), ..self }
+        Verdict {
+            elapsed: begin.zip(end),
+            ..self
+        }
     }
 }
 
@@ -137,7 +157,10 @@ pub struct Span {
 impl Span {
     /// From `begin` until now.
     pub fn since(begin: Time, node: &Node) -> Span {
-        Span { begin, end: node.now() }
+        Span {
+            begin,
+            end: node.now(),
+        }
     }
 }
 
@@ -169,7 +192,12 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        let cases = [(0, "0"), (999, "999"), (8192, "8,192"), (1_048_576, "1,048,576")];
+        let cases = [
+            (0, "0"),
+            (999, "999"),
+            (8192, "8,192"),
+            (1_048_576, "1,048,576"),
+        ];
         for (number, text) in cases {
             assert_eq!(grouped(number), text);
         }
@@ -185,9 +213,15 @@ mod tests {
 
     #[test]
     fn spans_cover_all_ranks() {
-        let span = |begin, end| Span { begin: Time(begin), end: Time(end) };
+        let span = |begin, end| Span {
+            begin: Time(begin),
+            end: Time(end),
+        };
         let verdict = Verdict::default().with_spans([span(3, 9), span(2, 5)].into_iter());
         assert_eq!(verdict.elapsed, Some((Time(2), Time(9))));
-        assert_eq!(Verdict::default().with_spans(std::iter::empty()).elapsed, None);
+        assert_eq!(
+            Verdict::default().with_spans(std::iter::empty()).elapsed,
+            None
+        );
     }
 }

@@ -23,7 +23,11 @@ pub struct ReceiveLoop {
 
 impl Default for ReceiveLoop {
     fn default() -> ReceiveLoop {
-        ReceiveLoop { messages: 64, bytes: 16, seed: 1 }
+        ReceiveLoop {
+            messages: 64,
+            bytes: 16,
+            seed: 1,
+        }
     }
 }
 
@@ -49,11 +53,21 @@ impl Program for ReceiveLoop {
                 let mut words = vec![0; words_of(self.bytes)];
                 for number in 0..share(self.messages, node.nodes() - 1, index) {
                     fill(&mut words, self.seed, node.rank(), number);
-                    node.send(Address { rank: Rank(0), port: PORT }, &words).await;
+                    node.send(
+                        Address {
+                            rank: Rank(0),
+                            port: PORT,
+                        },
+                        &words,
+                    )
+                    .await;
                 }
             }
         }
-        Handed { taken, span: Span::since(begin, &node) }
+        Handed {
+            taken,
+            span: Span::since(begin, &node),
+        }
     }
 
     fn check(&self, answers: &[Handed]) -> Verdict {
@@ -65,7 +79,12 @@ impl Program for ReceiveLoop {
         let mut words = vec![0; words_of(self.bytes)];
         // Dealt like cards, one round after the other.
         for message in 0..self.messages {
-            fill(&mut words, self.seed, Rank(1 + message % others), message / others);
+            fill(
+                &mut words,
+                self.seed,
+                Rank(1 + message % others),
+                message / others,
+            );
             expected.take(&words);
         }
         let messages = grouped(self.messages.into());
@@ -75,7 +94,10 @@ impl Program for ReceiveLoop {
     }
 
     fn timing(&self) -> Timing {
-        Timing::Busy { rank: Rank(0), stage: "receive" }
+        Timing::Busy {
+            rank: Rank(0),
+            stage: "receive",
+        }
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {

@@ -1,8 +1,8 @@
-//! The records that sorts begin with, keys of 8 bytes with values of 96, and what must have become of
-//! them (NanoSort, section 5.2).
+//! The records that sorts begin with, keys of 8 bytes with values of 96, and what must have become
+//! of them (NanoSort, section 5.2).
 //!
-//! A core's keys follow from the seed and its rank, and a value follows from its key. So nobody has to
-//! remember either to check them.
+//! A core's keys follow from the seed and its rank, and a value follows from its key. So nobody has
+//! to remember either to check them.
 
 use node::{Random, Rank};
 
@@ -48,7 +48,10 @@ impl Records {
     /// Whether the parts are in order and hold what all cores had.
     pub fn verdict(self, parts: &[Part]) -> Verdict {
         let cores = parts.len() as u32;
-        let found: Vec<u64> = parts.iter().flat_map(|part| part.keys.iter().copied()).collect();
+        let found: Vec<u64> = parts
+            .iter()
+            .flat_map(|part| part.keys.iter().copied())
+            .collect();
         let (mut expected, mut values) = (Vec::with_capacity(found.len()), 0_u64);
         for rank in (0..cores).map(Rank) {
             let keys = self.of(rank, cores);
@@ -57,17 +60,27 @@ impl Records {
             expected.extend(keys);
         }
         expected.sort_unstable();
-        let came = parts.iter().fold(0, |sum: u64, part| sum.wrapping_add(part.values));
+        let came = parts
+            .iter()
+            .fold(0, |sum: u64, part| sum.wrapping_add(part.values));
         let fault = disorder(parts).or_else(|| {
-            let at = expected.iter().zip(&found).position(|(one, other)| one != other);
+            let at = expected
+                .iter()
+                .zip(&found)
+                .position(|(one, other)| one != other);
             match at {
                 Some(at) => {
                     let (key, core) = (found[at], core_of(parts, at));
-                    Some(format!("key {key} of core {core} should be {}", expected[at]))
+                    Some(format!(
+                        "key {key} of core {core} should be {}",
+                        expected[at]
+                    ))
                 }
                 None if found.len() < expected.len() => {
                     let (key, last) = (expected[found.len()], cores.saturating_sub(1));
-                    Some(format!("key {key} is missing after the last of core {last}"))
+                    Some(format!(
+                        "key {key} is missing after the last of core {last}"
+                    ))
                 }
                 None if found.len() > expected.len() => {
                     let (key, core) = (found[expected.len()], core_of(parts, expected.len()));
@@ -83,12 +96,15 @@ impl Records {
         let verdict = Verdict::new(result, fault)
             .with_keys(parts.iter().map(|part| part.keys.len() as u64))
             .with_spans(parts.iter().map(|part| part.span));
-        Verdict { sorted: Some(found.is_sorted()), ..verdict }
+        Verdict {
+            sorted: Some(found.is_sorted()),
+            ..verdict
+        }
     }
 }
 
-/// The value of a key that is on this core at first. Another core has another one for the same key: who
-/// asks the wrong core gets the wrong value.
+/// The value of a key that is on this core at first. Another core has another one for the same key:
+/// who asks the wrong core gets the wrong value.
 pub(crate) fn value_of(key: u64, origin: Rank) -> [u64; VALUE_WORDS] {
     let mut random = Random::stream(key, origin.0.into());
     std::array::from_fn(|_| random.next_u64())
@@ -114,7 +130,10 @@ fn disorder(parts: &[Part]) -> Option<String> {
     let mut last: Option<u64> = None;
     for (core, part) in parts.iter().enumerate() {
         if part.wrong > 0 {
-            return Some(format!("core {core} has {} values of other keys", part.wrong));
+            return Some(format!(
+                "core {core} has {} values of other keys",
+                part.wrong
+            ));
         }
         for &key in &part.keys {
             if last.is_some_and(|last| last > key) {

@@ -22,7 +22,11 @@ pub struct SendLoop {
 
 impl Default for SendLoop {
     fn default() -> SendLoop {
-        SendLoop { messages: 64, bytes: 16, seed: 1 }
+        SendLoop {
+            messages: 64,
+            bytes: 16,
+            seed: 1,
+        }
     }
 }
 
@@ -54,7 +58,10 @@ impl Program for SendLoop {
                 }
             }
         }
-        Handed { taken, span: Span::since(begin, &node) }
+        Handed {
+            taken,
+            span: Span::since(begin, &node),
+        }
     }
 
     fn check(&self, answers: &[Handed]) -> Verdict {
@@ -75,7 +82,10 @@ impl Program for SendLoop {
     }
 
     fn timing(&self) -> Timing {
-        Timing::Busy { rank: Rank(0), stage: "send" }
+        Timing::Busy {
+            rank: Rank(0),
+            stage: "send",
+        }
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {

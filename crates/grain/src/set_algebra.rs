@@ -102,14 +102,23 @@ impl Program for SetAlgebra {
             node.stage("merge");
             let mut value = [hits.count, hits.sum];
             let add = |value: &mut [u64], other: &[u64]| {
-                value.iter_mut().zip(other).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+                value
+                    .iter_mut()
+                    .zip(other)
+                    .for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
             };
             collective.merge(&node, round, &mut value, add).await;
             if node.rank() == Rank(0) {
-                found.hits.push(Hits { count: value[0], sum: value[1] });
+                found.hits.push(Hits {
+                    count: value[0],
+                    sum: value[1],
+                });
             }
         }
-        Found { span: Span::since(begin, &node), ..found }
+        Found {
+            span: Span::since(begin, &node),
+            ..found
+        }
     }
 
     fn check(&self, answers: &[Found]) -> Verdict {
@@ -124,22 +133,35 @@ impl Program for SetAlgebra {
         let fault = if root.hits.len() == self.queries as usize {
             let wrong = pairs.find(|(_, (expected, found))| expected != *found);
             wrong.map(|(query, (expected, found))| {
-                format!("query {query} found {}, and it is {}", found.count, expected.count)
+                format!(
+                    "query {query} found {}, and it is {}",
+                    found.count, expected.count
+                )
             })
         } else {
-            Some(format!("{} queries were answered of {}", root.hits.len(), self.queries))
+            Some(format!(
+                "{} queries were answered of {}",
+                root.hits.len(),
+                self.queries
+            ))
         };
         let hits: u64 = root.hits.iter().map(|hits| hits.count).sum();
         let documents = answers.len() as u64 * u64::from(self.documents);
         let (hits, documents) = (grouped(hits), grouped(documents));
-        let result = format!("{hits} hits of {} queries in {documents} documents", self.queries);
+        let result = format!(
+            "{hits} hits of {} queries in {documents} documents",
+            self.queries
+        );
         Verdict::new(result, fault).with_spans(answers.iter().map(|answer| answer.span))
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {
         let most = node::MESSAGE_WORDS as u32 - 1;
         if !(1..=most).contains(&self.query_terms) {
-            return Some(format!("a query has 1 to {most} terms, not {}", self.query_terms));
+            return Some(format!(
+                "a query has 1 to {most} terms, not {}",
+                self.query_terms
+            ));
         }
         if self.terms == 0 {
             return Some("there are no terms to ask for".to_owned());
@@ -153,11 +175,15 @@ impl Program for SetAlgebra {
             ));
         }
         // A rank may hear of a query after all that it hears.
-        Collective::objection(&Tree::new(ranks, self.incast).heard(1), self.matching, VALUE_WORDS)
+        Collective::objection(
+            &Tree::new(ranks, self.incast).heard(1),
+            self.matching,
+            VALUE_WORDS,
+        )
     }
 
-    /// The lists of all ranks: a term is in half of the documents at most, and a list that grows may
-    /// take twice its length. The hits of the root, and the check's.
+    /// The lists of all ranks: a term is in half of the documents at most, and a list that grows
+    /// may take twice its length. The hits of the root, and the check's.
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         let lists = (u64::from(self.documents) * 4).saturating_mul(u64::from(self.terms));
         let hits = 2 * u64::from(self.queries) * VALUE_WORDS as u64 * WORD_BYTES;
@@ -182,7 +208,9 @@ impl SetAlgebra {
 
     fn terms_of(&self, query: u32) -> Vec<u32> {
         let mut random = Random::stream(self.seed, QUERIES + u64::from(query));
-        (0..self.query_terms).map(|_| random.below(self.terms as usize) as u32).collect()
+        (0..self.query_terms)
+            .map(|_| random.below(self.terms as usize) as u32)
+            .collect()
     }
 
     /// Whether a document holds a term.
@@ -228,7 +256,11 @@ impl Postings {
                 .extend(all.filter(|document| program.holds(first + u64::from(*document), term)));
             starts.push(documents.len() as u32);
         }
-        Postings { first, starts, documents }
+        Postings {
+            first,
+            starts,
+            documents,
+        }
     }
 
     /// The documents that hold all terms.
@@ -243,7 +275,8 @@ impl Postings {
             left = both;
         }
         let mut hits = Hits::default();
-        left.into_iter().for_each(|document| hits.add(self.first + u64::from(document)));
+        left.into_iter()
+            .for_each(|document| hits.add(self.first + u64::from(document)));
         hits
     }
 

@@ -32,7 +32,12 @@ pub struct Table {
 impl Table {
     /// An empty table; it takes no memory yet.
     pub fn new(value_words: usize) -> Table {
-        Table { value_words, count: 0, keys: Vec::new(), values: Vec::new() }
+        Table {
+            value_words,
+            count: 0,
+            keys: Vec::new(),
+            values: Vec::new(),
+        }
     }
 
     /// How many keys it holds.
@@ -69,7 +74,11 @@ impl Table {
 
     /// All keys with their values, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &[u64])> {
-        let taken = self.keys.iter().enumerate().filter(|(_, key)| **key != FREE);
+        let taken = self
+            .keys
+            .iter()
+            .enumerate()
+            .filter(|(_, key)| **key != FREE);
         taken.map(|(place, key)| (*key, self.value(place)))
     }
 

@@ -24,7 +24,10 @@ pub struct Tree {
 impl Tree {
     /// A tree of any number of ranks and any incast; 0 is taken as 1.
     pub fn new(ranks: u32, incast: u32) -> Tree {
-        Tree { ranks, incast: incast.max(1) }
+        Tree {
+            ranks,
+            incast: incast.max(1),
+        }
     }
 
     /// On how many levels, from 1 on, this rank merges; on some of them it may have no children.
@@ -52,17 +55,25 @@ impl Tree {
         let count = beyond.min(self.fan().max(2) - 1);
         // No children: the group's place and stride mean nothing, and may not fit in 32 bits.
         let stride = if count == 0 { 0 } else { stride as u32 };
-        Group { first: Rank(rank.0 + stride), count: count as u32, stride: stride.max(1) }
+        Group {
+            first: Rank(rank.0 + stride),
+            count: count as u32,
+            stride: stride.max(1),
+        }
     }
 
     /// How many ranks one hears on each level from `level` on, at most: as many as the root does.
     pub fn heard(&self, level: u32) -> Vec<u32> {
-        (level..=self.height()).map(|level| self.children(Rank(0), level).count).collect()
+        (level..=self.height())
+            .map(|level| self.children(Rank(0), level).count)
+            .collect()
     }
 
     /// How many ranks this rank hears, on all its levels.
     pub fn all_children(&self, rank: Rank) -> u32 {
-        (1..=self.levels(rank)).map(|level| self.children(rank, level).count).sum()
+        (1..=self.levels(rank))
+            .map(|level| self.children(rank, level).count)
+            .sum()
     }
 
     /// Who merges this rank's value, and on which level; the root has none.
@@ -93,7 +104,9 @@ mod tests {
     fn trees() -> impl Iterator<Item = (u32, Tree)> {
         let incasts = [1, 2, 3, 4, 7, 8, 16, 64, 1000, u32::MAX];
         let sizes = [1, 2, 3, 5, 8, 9, 16, 33, 64, 65, 81, 100, 257];
-        let pairs = incasts.into_iter().flat_map(move |incast| sizes.map(|ranks| (ranks, incast)));
+        let pairs = incasts
+            .into_iter()
+            .flat_map(move |incast| sizes.map(|ranks| (ranks, incast)));
         pairs.map(|(ranks, incast)| (ranks, Tree::new(ranks, incast)))
     }
 
@@ -120,7 +133,10 @@ mod tests {
         for (ranks, tree) in trees().filter(|(_, tree)| tree.incast > 1) {
             for rank in (1..ranks).map(Rank) {
                 let (parent, level) = tree.parent(rank).unwrap();
-                assert!(parent < rank && tree.levels(rank) < level, "rank {rank} in {tree:?}");
+                assert!(
+                    parent < rank && tree.levels(rank) < level,
+                    "rank {rank} in {tree:?}"
+                );
             }
         }
     }
@@ -157,7 +173,11 @@ mod tests {
     #[test]
     fn the_drawing_is_right() {
         let tree = Tree::new(11, 3);
-        let group = |first, count, stride| Group { first: Rank(first), count, stride };
+        let group = |first, count, stride| Group {
+            first: Rank(first),
+            count,
+            stride,
+        };
         assert_eq!(tree.children(Rank(0), 2), group(3, 2, 3));
         assert_eq!(tree.children(Rank(0), 3), group(9, 1, 9));
         assert_eq!(tree.children(Rank(9), 1), group(10, 1, 1));
@@ -171,7 +191,10 @@ mod tests {
         let tree = Tree::new(u32::MAX, 2);
         assert_eq!(tree.height(), 32);
         assert_eq!(tree.parent(Rank(1 << 31)), Some((Rank(0), 32)));
-        assert_eq!(tree.children(Rank(0), 32).members().next(), Some(Rank(1 << 31)));
+        assert_eq!(
+            tree.children(Rank(0), 32).members().next(),
+            Some(Rank(1 << 31))
+        );
         assert_eq!(Tree::new(1 << 20, u32::MAX).height(), 1);
     }
 }

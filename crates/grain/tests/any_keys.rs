@@ -33,12 +33,32 @@ type Draw = fn(u64, u64) -> Vec<u64>;
 /// number.
 const KEYS: [(&str, Draw); 7] = [
     ("all equal", |_, _| vec![7; 40]),
-    ("two keys", |core, _| (0..30).map(|number| (number + core) % 2).collect()),
-    ("in order", |core, _| (0..20).map(|number| core * 20 + number).collect()),
-    ("against the order", |core, cores| (0..20).map(|at| (cores - core) * 20 - at).collect()),
-    ("one core has all", |core, _| if core == 3 { (0..300).rev().collect() } else { Vec::new() }),
-    ("a key here and there", |core, _| if core % 3 == 1 { vec![core] } else { Vec::new() }),
-    ("the least and the greatest", |core, _| vec![u64::MAX, core, 0, u64::MAX]),
+    ("two keys", |core, _| {
+        (0..30).map(|number| (number + core) % 2).collect()
+    }),
+    ("in order", |core, _| {
+        (0..20).map(|number| core * 20 + number).collect()
+    }),
+    ("against the order", |core, cores| {
+        (0..20).map(|at| (cores - core) * 20 - at).collect()
+    }),
+    ("one core has all", |core, _| {
+        if core == 3 {
+            (0..300).rev().collect()
+        } else {
+            Vec::new()
+        }
+    }),
+    ("a key here and there", |core, _| {
+        if core % 3 == 1 {
+            vec![core]
+        } else {
+            Vec::new()
+        }
+    }),
+    ("the least and the greatest", |core, _| {
+        vec![u64::MAX, core, 0, u64::MAX]
+    }),
 ];
 
 /// The order is right whatever the keys are, and each message is foreseen.
@@ -47,7 +67,10 @@ fn any_keys() {
     for (what, draw) in KEYS {
         for (cores, reduction) in [(4, 2), (7, 3), (33, 4), (33, 1), (16, 100)] {
             let keys: Vec<_> = (0..cores).map(|core| draw(core, cores)).collect();
-            let program = MilliSort { reduction, ..MilliSort::default() };
+            let program = MilliSort {
+                reduction,
+                ..MilliSort::default()
+            };
             let Outcome { answers, report } = on_cluster(&program, &keys);
             let what = format!("{what}: {cores} cores, reduction {reduction}");
             is_sorted(&answers, &keys, &what);
@@ -56,7 +79,8 @@ fn any_keys() {
     }
 }
 
-/// The same of NanoSort, whose cores have as many keys each: however many fall on one core at the end.
+/// The same of NanoSort, whose cores have as many keys each: however many fall on one core at the
+/// end.
 #[test]
 fn any_keys_of_nano_sort() {
     for (what, draw) in KEYS {
@@ -70,8 +94,16 @@ fn any_keys_of_nano_sort() {
                 (Exchange::Buckets, Matching::Ports),
                 (Exchange::Keys, Matching::Software),
             ] {
-                let reading = Reading { exchange, ..Reading::default() };
-                let program = NanoSort { buckets, reading, matching, ..NanoSort::default() };
+                let reading = Reading {
+                    exchange,
+                    ..Reading::default()
+                };
+                let program = NanoSort {
+                    buckets,
+                    reading,
+                    matching,
+                    ..NanoSort::default()
+                };
                 let what = format!("{what}: {cores} cores, {buckets} buckets, {exchange:?}");
                 let all = keys.clone();
                 let run = move |node: Node| {
@@ -79,7 +111,9 @@ fn any_keys_of_nano_sort() {
                     program.clone().sort(node, own)
                 };
                 let ended = cluster(cores as u32).run(run);
-                let parts = ended.unwrap_or_else(|error| panic!("{what}: {error}")).answers;
+                let parts = ended
+                    .unwrap_or_else(|error| panic!("{what}: {error}"))
+                    .answers;
                 is_sorted(&parts, &keys, &what);
             }
         }
@@ -90,10 +124,14 @@ fn any_keys_of_nano_sort() {
 #[test]
 fn messages_by_the_formula() {
     let (cores, reduction) = (8, 4);
-    let program = MilliSort { reduction, ..MilliSort::default() };
+    let program = MilliSort {
+        reduction,
+        ..MilliSort::default()
+    };
     // Core c has the keys c, 8 + c, 16 + c: one for each.
-    let keys: Vec<Vec<u64>> =
-        (0..cores).map(|c| (0..cores).map(|d| d * cores + c).collect()).collect();
+    let keys: Vec<Vec<u64>> = (0..cores)
+        .map(|c| (0..cores).map(|d| d * cores + c).collect())
+        .collect();
     let (all, sorters) = (cores, 2);
     let formula = (all - sorters) + 2 * (sorters - 1) + sorters * (sorters - 1);
     let formula = formula + sorters * (all - 1) + all * (all - 1);
@@ -102,7 +140,8 @@ fn messages_by_the_formula() {
     assert_eq!(on_cluster(&program, &keys).report.counts.messages, formula);
 }
 
-/// Long sets, questions and answers, steps that wait in the NIC: nothing is sent that is not counted.
+/// Long sets, questions and answers, steps that wait in the NIC: nothing is sent that is not
+/// counted.
 #[test]
 fn every_message_is_foreseen() {
     let cases = [
@@ -116,11 +155,25 @@ fn every_message_is_foreseen() {
         (9, 0, 4, Matching::Ports),
     ];
     for (cores, keys, reduction, matching) in cases {
-        let program = MilliSort { keys, reduction, matching, seed: 5, ..MilliSort::default() };
+        let program = MilliSort {
+            keys,
+            reduction,
+            matching,
+            seed: 5,
+            ..MilliSort::default()
+        };
         let task = program.clone();
         let ended = cluster(cores).run(move |node| task.clone().run(node));
-        let sent = ended.unwrap_or_else(|error| panic!("{error}")).report.counts.messages;
-        assert_eq!(program.messages_on(cores), sent, "{cores} cores, {program:?}");
+        let sent = ended
+            .unwrap_or_else(|error| panic!("{error}"))
+            .report
+            .counts
+            .messages;
+        assert_eq!(
+            program.messages_on(cores),
+            sent,
+            "{cores} cores, {program:?}"
+        );
     }
 }
 
@@ -129,23 +182,36 @@ fn every_message_is_foreseen() {
 fn keys_are_compared_alone() {
     let keys = |of: fn(u64) -> u64| -> Vec<Vec<u64>> {
         let numbers = |core: u64| (0..50_u64).map(move |at| (core * 7919 + at * 104_729) % 613);
-        (0..24).map(|core| numbers(core).map(of).collect()).collect()
+        (0..24)
+            .map(|core| numbers(core).map(of).collect())
+            .collect()
     };
     let report = |keys: &[Vec<u64>]| on_cluster(&MilliSort::default(), keys).report;
     let plain = report(&keys(|key| key));
     assert_eq!(plain, report(&keys(|key| key << 50 | 3)));
-    assert_ne!(plain, report(&keys(|key| 613 - key)), "another order is another run");
+    assert_ne!(
+        plain,
+        report(&keys(|key| 613 - key)),
+        "another order is another run"
+    );
 }
 
-/// On the way out there is room for all, whatever is sent: no core waits to send. Three cores of many
-/// keys have long sets of items, and core 0 of many sorters much to tell.
+/// On the way out there is room for all, whatever is sent: no core waits to send. Three cores of
+/// many keys have long sets of items, and core 0 of many sorters much to tell.
 #[test]
 fn no_core_waits_to_send() {
     for (cores, keys, reduction) in [(3, 700, 1), (200, 5, 1), (64, 64, 4)] {
-        let program = MilliSort { keys, reduction, ..MilliSort::default() };
+        let program = MilliSort {
+            keys,
+            reduction,
+            ..MilliSort::default()
+        };
         let task = program.clone();
         let ended = cluster(cores).run(move |node| task.clone().run(node));
-        let counts = ended.unwrap_or_else(|error| panic!("{error}")).report.counts;
+        let counts = ended
+            .unwrap_or_else(|error| panic!("{error}"))
+            .report
+            .counts;
         assert_eq!(counts.longest_send_wait, 0, "{cores} cores, {program:?}");
     }
 }
@@ -153,11 +219,20 @@ fn no_core_waits_to_send() {
 /// Each schedule of the seeded driver gives the same parts.
 #[test]
 fn schedules_change_no_part() {
-    let program = MilliSort { keys: 20, reduction: 3, ..MilliSort::default() };
+    let program = MilliSort {
+        keys: 20,
+        reduction: 3,
+        ..MilliSort::default()
+    };
     let parts = |seed| {
         let program = program.clone();
-        let answers = Driver::new(seed, 10).run(move |node| program.clone().run(node)).unwrap();
-        answers.into_iter().map(|part| part.keys).collect::<Vec<_>>()
+        let answers = Driver::new(seed, 10)
+            .run(move |node| program.clone().run(node))
+            .unwrap();
+        answers
+            .into_iter()
+            .map(|part| part.keys)
+            .collect::<Vec<_>>()
     };
     let first = parts(0);
     assert!((1..8).all(|seed| parts(seed) == first));

@@ -11,7 +11,9 @@ struct Seeds;
 
 impl Harness for Seeds {
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Vec<Vec<P::Answer>> {
-        (0..4).map(|seed| on(&Driver::new(seed, ranks), program)).collect()
+        (0..4)
+            .map(|seed| on(&Driver::new(seed, ranks), program))
+            .collect()
     }
 }
 
@@ -25,8 +27,13 @@ fn on<P: Program>(driver: &Driver, program: &P) -> Vec<P::Answer> {
 
 /// Ticks that a program takes where looking at a word takes one and messages take none.
 fn ticks<P: Program>(ranks: u32, program: &P) -> u64 {
-    let costs =
-        Costs { scan: 1000, sort: 1000, load: 1000, cache_bytes: 1 << 20, ..Costs::default() };
+    let costs = Costs {
+        scan: 1000,
+        sort: 1000,
+        load: 1000,
+        cache_bytes: 1 << 20,
+        ..Costs::default()
+    };
     let driver = Driver::with(1, ranks, costs, DiskModel::default());
     let verdict = program.check(&on(&driver, program));
     assert_eq!(verdict.fault, None);
@@ -45,8 +52,16 @@ fn work_is_what_the_program_computes() {
 #[test]
 fn an_absent_value_is_not_copied() {
     let end = |put_percent| {
-        let program = Kv { put_percent, bytes: 64, messages: 5, ..Kv::default() };
-        let costs = Costs { copy: 1000, ..Costs::default() };
+        let program = Kv {
+            put_percent,
+            bytes: 64,
+            messages: 5,
+            ..Kv::default()
+        };
+        let costs = Costs {
+            copy: 1000,
+            ..Costs::default()
+        };
         let answers = on(&Driver::with(1, 1, costs, DiskModel::default()), &program);
         assert_eq!(program.check(&answers).fault, None);
         answers[0].span.end.since(answers[0].span.begin)
@@ -57,7 +72,16 @@ fn an_absent_value_is_not_copied() {
 /// Its own values, then one word for each rank that the root (or the end of the chain) hears.
 #[test]
 fn the_depth_and_width_of_a_tree_are_its_time() {
-    let time = |incast| ticks(64, &MergeMin { keys: 128, incast, ..MergeMin::default() });
+    let time = |incast| {
+        ticks(
+            64,
+            &MergeMin {
+                keys: 128,
+                incast,
+                ..MergeMin::default()
+            },
+        )
+    };
     assert_eq!(time(2), 128 + 6);
     assert_eq!(time(8), 128 + 7 + 7);
     assert_eq!(time(64), 128 + 63);
@@ -66,8 +90,18 @@ fn the_depth_and_width_of_a_tree_are_its_time() {
 
 /// When each of 16 ranks ends that count words, where looking at a word takes one tick.
 fn ends(rounds: u32) -> Vec<u64> {
-    let program = MapReduce { words: 50, buckets: 8, rounds, incast: 4, ..MapReduce::default() };
-    let costs = Costs { scan: 1000, cache_bytes: 1 << 20, ..Costs::default() };
+    let program = MapReduce {
+        words: 50,
+        buckets: 8,
+        rounds,
+        incast: 4,
+        ..MapReduce::default()
+    };
+    let costs = Costs {
+        scan: 1000,
+        cache_bytes: 1 << 20,
+        ..Costs::default()
+    };
     let answers = on(&Driver::with(1, 16, costs, DiskModel::default()), &program);
     assert_eq!(program.check(&answers).fault, None);
     answers.iter().map(|answer| answer.span.end.0).collect()
@@ -94,8 +128,16 @@ fn rounds_are_pipelined() {
 #[test]
 fn other_seeds_are_other_runs() {
     let sum = |seed| {
-        let answers = on(&Driver::new(1, 8), &Flood { seed, ..Flood::default() });
-        answers.iter().fold(0, |sum: u64, answer| sum.wrapping_add(answer.handed.taken.sum))
+        let answers = on(
+            &Driver::new(1, 8),
+            &Flood {
+                seed,
+                ..Flood::default()
+            },
+        );
+        answers.iter().fold(0, |sum: u64, answer| {
+            sum.wrapping_add(answer.handed.taken.sum)
+        })
     };
     assert_eq!(sum(1), sum(1));
     assert_ne!(sum(1), sum(2));

@@ -1,5 +1,5 @@
-//! Every program on the simulated cluster: with each way to match steps, with and without multicast,
-//! on one thread and on two, with losses and late messages.
+//! Every program on the simulated cluster: with each way to match steps, with and without
+//! multicast, on one thread and on two, with losses and late messages.
 
 mod suite;
 
@@ -13,7 +13,15 @@ struct Machine(Vec<Setting>);
 
 impl Harness for Machine {
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Vec<Vec<P::Answer>> {
-        let runs = self.0.iter().map(|setting| on(Setting { ranks, ..setting.clone() }, program));
+        let runs = self.0.iter().map(|setting| {
+            on(
+                Setting {
+                    ranks,
+                    ..setting.clone()
+                },
+                program,
+            )
+        });
         runs.collect()
     }
 
@@ -38,12 +46,18 @@ fn plain() -> Machine {
         multicast: seed % 4 < 2,
         ..Setting::new(1)
     };
-    let queues = [Queues::ByCore, Queues::ByPort, Queues::Shared, Queues::ByCore];
+    let queues = [
+        Queues::ByCore,
+        Queues::ByPort,
+        Queues::Shared,
+        Queues::ByCore,
+    ];
     Machine((0..).zip(queues).map(setting).collect())
 }
 
-/// Losses, late messages, both. Queues by port: where a lost message is overtaken by those of many later
-/// steps, they fill the one queue of a core that asks for it by its port, and all stand still.
+/// Losses, late messages, both. Queues by port: where a lost message is overtaken by those of many
+/// later steps, they fill the one queue of a core that asks for it by its port, and all stand
+/// still.
 fn faulty() -> Machine {
     let setting = |(seed, loss, tail)| Setting {
         seed,
@@ -54,7 +68,11 @@ fn faulty() -> Machine {
         tail_parts: parts(tail),
         ..Setting::new(1)
     };
-    Machine([(1, 0.01, 0.0), (2, 0.0, 0.05), (3, 0.01, 0.05)].map(setting).into())
+    Machine(
+        [(1, 0.01, 0.0), (2, 0.0, 0.05), (3, 0.01, 0.05)]
+            .map(setting)
+            .into(),
+    )
 }
 
 mod plainly {
@@ -78,23 +96,44 @@ fn matchings_with_their_queues() {
     ];
     for (matching, queues) in pairs {
         for incast in [1, 2, 8, 300] {
-            let program = MergeMin { keys: 16, incast, matching, seed: 4 };
-            let setting = Setting { queues, threads: 2, ..Setting::new(300) };
+            let program = MergeMin {
+                keys: 16,
+                incast,
+                matching,
+                seed: 4,
+            };
+            let setting = Setting {
+                queues,
+                threads: 2,
+                ..Setting::new(300)
+            };
             let answers = on(setting, &program);
             assert_eq!(program.check(&answers).fault, None, "{matching:?} {incast}");
         }
     }
 }
 
-/// A parent whose children are more than a queue's entries, round after round: they come a round at a
-/// time, and a narrower tree's as many as fit.
+/// A parent whose children are more than a queue's entries, round after round: they come a round at
+/// a time, and a narrower tree's as many as fit.
 #[test]
 fn wide_trees_reduce_streams() {
     for queues in [Queues::ByPort, Queues::Shared] {
         for (ranks, incast) in [(512, 128), (200, 512), (300, 1000), (512, 8), (300, 24)] {
             let (rounds, matching) = (6, Matching::Ports);
-            let program = MapReduce { words: 40, rounds, incast, matching, ..MapReduce::default() };
-            let answers = on(Setting { queues, ..Setting::new(ranks) }, &program);
+            let program = MapReduce {
+                words: 40,
+                rounds,
+                incast,
+                matching,
+                ..MapReduce::default()
+            };
+            let answers = on(
+                Setting {
+                    queues,
+                    ..Setting::new(ranks)
+                },
+                &program,
+            );
             let fault = program.check(&answers).fault;
             assert_eq!(fault, None, "{queues:?}, {ranks} cores, incast {incast}");
         }
@@ -105,34 +144,76 @@ fn wide_trees_reduce_streams() {
 #[test]
 fn a_stream_has_any_number_of_rounds() {
     let (words, rounds, matching) = (1, 70_000, Matching::Ports);
-    let program = MapReduce { words, rounds, matching, buckets: 1, ..MapReduce::default() };
-    let answers = on(Setting { queues: Queues::ByPort, ..Setting::new(3) }, &program);
+    let program = MapReduce {
+        words,
+        rounds,
+        matching,
+        buckets: 1,
+        ..MapReduce::default()
+    };
+    let answers = on(
+        Setting {
+            queues: Queues::ByPort,
+            ..Setting::new(3)
+        },
+        &program,
+    );
     assert_eq!(program.check(&answers).fault, None);
 }
 
-/// A core names a border to more others than its transmit words hold, and so do all the others at the
-/// same time; without multicast each of them tells its splitter to all as well.
+/// A core names a border to more others than its transmit words hold, and so do all the others at
+/// the same time; without multicast each of them tells its splitter to all as well.
 #[test]
 fn any_number_of_buckets_sorts() {
     let cores = 400;
     for multicast in [true, false] {
         for exchange in [Exchange::Buckets, Exchange::Keys] {
-            let reading = Reading { exchange, ..Reading::default() };
-            let program = NanoSort { keys: 4, buckets: cores, reading, ..NanoSort::default() };
-            let answers = on(Setting { multicast, ..Setting::new(cores) }, &program);
-            assert_eq!(program.check(&answers).fault, None, "{exchange:?}, multicast {multicast}");
+            let reading = Reading {
+                exchange,
+                ..Reading::default()
+            };
+            let program = NanoSort {
+                keys: 4,
+                buckets: cores,
+                reading,
+                ..NanoSort::default()
+            };
+            let answers = on(
+                Setting {
+                    multicast,
+                    ..Setting::new(cores)
+                },
+                &program,
+            );
+            assert_eq!(
+                program.check(&answers).fault,
+                None,
+                "{exchange:?}, multicast {multicast}"
+            );
         }
     }
-    let by_ports = NanoSort { buckets: 342, matching: Matching::Ports, ..NanoSort::default() };
+    let by_ports = NanoSort {
+        buckets: 342,
+        matching: Matching::Ports,
+        ..NanoSort::default()
+    };
     assert_eq!(by_ports.objection(341), None);
-    assert!(by_ports.objection(342).unwrap().contains("its 1024 transmit words hold 341"));
+    assert!(
+        by_ports
+            .objection(342)
+            .unwrap()
+            .contains("its 1024 transmit words hold 341")
+    );
 }
 
 /// A program is written once: real threads and the machine give the same minima at every rank.
 #[test]
 fn threads_and_machine_agree() {
     for (ranks, incast) in [(2, 2), (33, 8), (64, 4)] {
-        let program = MergeMin { incast, ..MergeMin::default() };
+        let program = MergeMin {
+            incast,
+            ..MergeMin::default()
+        };
         let task = program.clone();
         let real = node_real::Cluster::new(ranks, 1).run(move |node| task.clone().run(node));
         let simulated = on(Setting::new(ranks), &program);

@@ -13,20 +13,29 @@ const RANKS: u32 = 9;
 fn caught<P: Program>(program: &P, changes: &[fn(&mut Vec<P::Answer>)]) {
     let answers = || {
         let program = program.clone();
-        Driver::new(1, RANKS).run(move |node| program.clone().run(node)).unwrap()
+        Driver::new(1, RANKS)
+            .run(move |node| program.clone().run(node))
+            .unwrap()
     };
     assert_eq!(program.check(&answers()).fault, None);
     for (number, change) in changes.iter().enumerate() {
         let mut changed = answers();
         change(&mut changed);
         let fault = program.check(&changed).fault;
-        assert!(fault.is_some(), "change {number} of {} is not seen", std::any::type_name::<P>());
+        assert!(
+            fault.is_some(),
+            "change {number} of {} is not seen",
+            std::any::type_name::<P>()
+        );
     }
 }
 
 #[test]
 fn wrong_minima() {
-    caught(&LocalMin::default(), &[|ranks| ranks[0].least += 1, |ranks| ranks[8].least -= 1]);
+    caught(
+        &LocalMin::default(),
+        &[|ranks| ranks[0].least += 1, |ranks| ranks[8].least -= 1],
+    );
     caught(
         &MergeMin::default(),
         &[
@@ -37,7 +46,13 @@ fn wrong_minima() {
         ],
     );
     // A rank that nobody asked has the same minimum with any incast.
-    caught(&MergeMin { incast: 1, ..MergeMin::default() }, &[|ranks| ranks[4].least = 0]);
+    caught(
+        &MergeMin {
+            incast: 1,
+            ..MergeMin::default()
+        },
+        &[|ranks| ranks[4].least = 0],
+    );
 }
 
 #[test]
@@ -50,7 +65,9 @@ fn wrong_orders() {
     ];
     caught(&LocalSort::default(), &changes);
     let program = LocalSort::default();
-    let mut answers = Driver::new(1, 2).run(|node| LocalSort::default().run(node)).unwrap();
+    let mut answers = Driver::new(1, 2)
+        .run(|node| LocalSort::default().run(node))
+        .unwrap();
     answers[1].keys.reverse();
     assert_eq!(program.check(&answers).sorted, Some(false));
 }
@@ -69,8 +86,21 @@ fn wrong_parts() {
             cores[5].keys.insert(0, key);
         },
     ];
-    caught(&NanoSort { keys: 40, buckets: 3, ..NanoSort::default() }, &changes);
-    caught(&MilliSort { keys: 40, ..MilliSort::default() }, &changes);
+    caught(
+        &NanoSort {
+            keys: 40,
+            buckets: 3,
+            ..NanoSort::default()
+        },
+        &changes,
+    );
+    caught(
+        &MilliSort {
+            keys: 40,
+            ..MilliSort::default()
+        },
+        &changes,
+    );
 }
 
 #[test]
@@ -86,7 +116,10 @@ fn wrong_messages() {
     );
     caught(
         &ReceiveLoop::default(),
-        &[|ranks| ranks[0].taken.count -= 1, |ranks| ranks[0].taken.sum += 1],
+        &[
+            |ranks| ranks[0].taken.count -= 1,
+            |ranks| ranks[0].taken.sum += 1,
+        ],
     );
     caught(
         &SendLoop::default(),
@@ -104,7 +137,13 @@ fn wrong_messages() {
         |ranks| ranks.swap(3, 4),
     ];
     caught(&Flood::default(), &changes);
-    caught(&Flood { to: Some(Rank(4)), ..Flood::default() }, &changes);
+    caught(
+        &Flood {
+            to: Some(Rank(4)),
+            ..Flood::default()
+        },
+        &changes,
+    );
 }
 
 #[test]
@@ -124,16 +163,32 @@ fn wrong_stores() {
         },
     ];
     caught(&Kv::default(), &changes);
-    caught(&Kv { workers: 2, ..Kv::default() }, &changes);
+    caught(
+        &Kv {
+            workers: 2,
+            ..Kv::default()
+        },
+        &changes,
+    );
     // A client that puts all keys finds them: fewer hits are a fault too.
-    let busy = Kv { messages: 200, keys: 4, ..Kv::default() };
-    caught(&busy, &[|ranks| ranks[3].hits = 10, |ranks| ranks[3].hits = 0]);
+    let busy = Kv {
+        messages: 200,
+        keys: 4,
+        ..Kv::default()
+    };
+    caught(
+        &busy,
+        &[|ranks| ranks[3].hits = 10, |ranks| ranks[3].hits = 0],
+    );
 }
 
 #[test]
 fn wrong_results() {
     caught(
-        &SetAlgebra { documents: 200, ..SetAlgebra::default() },
+        &SetAlgebra {
+            documents: 200,
+            ..SetAlgebra::default()
+        },
         &[
             |ranks| ranks[0].hits[3].count += 1,
             |ranks| ranks[0].hits[0].sum += 1,

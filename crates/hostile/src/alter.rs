@@ -1,8 +1,8 @@
 //! Texts of the sort, altered: a byte, a number, a path, a piece.
 //!
-//! Texts may end with a line that seals them: `gristmill-seal XXXXXXXX`, the CRC of the entry's name, a zero byte,
-//! and the text before. An owner can forge it, so each alteration comes in two kinds: the file as it was but
-//! for the altered place, and sealed again.
+//! Texts may end with a line that seals them: `gristmill-seal XXXXXXXX`, the CRC of the entry's
+//! name, a zero byte, and the text before. An owner can forge it, so each alteration comes in two
+//! kinds: the file as it was but for the altered place, and sealed again.
 
 use std::ops::Range;
 
@@ -20,7 +20,10 @@ pub struct Token {
 /// The text without its seal, and whether it had one.
 pub fn unsealed(text: &[u8]) -> (Vec<u8>, bool) {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
-    let last = body.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let last = body
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |at| at + 1);
     if last > 0 && body[last..].starts_with(SEAL) {
         return (text[..last - 1].to_vec(), true);
     }
@@ -33,11 +36,13 @@ pub fn sealed(name: &str, json: &[u8]) -> Vec<u8> {
     [json, b"\n", SEAL, format!("{crc:08x}\n").as_bytes()].concat()
 }
 
-/// The end of the records themselves, if they begin here: an entry holds a piece of the output. An owner who alters and seals that
-/// alters an own record, as in the output, which no sort can tell.
+/// The end of the records themselves, if they begin here: an entry holds a piece of the output. An
+/// owner who alters and seals that alters an own record, as in the output, which no sort can tell.
 pub fn end_of_records(json: &[u8], at: usize) -> Option<usize> {
     let rest = json[at..].strip_prefix(b"\"bytes\":[")?;
-    rest.iter().position(|&byte| byte == b']').map(|length| json.len() - rest.len() + length + 1)
+    rest.iter()
+        .position(|&byte| byte == b']')
+        .map(|length| json.len() - rest.len() + length + 1)
 }
 
 /// The numbers and strings of a JSON text, in their order, but for those of records.
@@ -57,12 +62,18 @@ pub fn tokens(json: &[u8]) -> Vec<Token> {
                 at += if json[at] == b'\\' { 2 } else { 1 };
             }
             at = (at + 1).min(json.len());
-            all.push(Token { at: begin..at, is_number: false });
+            all.push(Token {
+                at: begin..at,
+                is_number: false,
+            });
         } else if is_number {
             while at < json.len() && (json[at].is_ascii_digit() || b"-+.eE".contains(&json[at])) {
                 at += 1;
             }
-            all.push(Token { at: begin..at, is_number: true });
+            all.push(Token {
+                at: begin..at,
+                is_number: true,
+            });
         } else {
             at += 1;
         }
@@ -98,7 +109,10 @@ pub fn with(json: &[u8], at: Range<usize>, piece: &[u8]) -> Vec<u8> {
 
 /// The text with one of its numbers replaced, if it has any.
 pub fn with_number(json: &[u8], draw: &mut Rng) -> Option<Vec<u8>> {
-    let numbers: Vec<Token> = tokens(json).into_iter().filter(|token| token.is_number).collect();
+    let numbers: Vec<Token> = tokens(json)
+        .into_iter()
+        .filter(|token| token.is_number)
+        .collect();
     // Lists of bytes are most of the numbers of some texts, and say the least.
     let long: Vec<&Token> = numbers.iter().filter(|token| token.at.len() != 3).collect();
     let token = match draw.bool() && !long.is_empty() {
@@ -114,14 +128,22 @@ pub fn with_path(json: &[u8], path: &str, draw: &mut Rng) -> Option<Vec<u8>> {
     let is_path = |token: &Token| !token.is_number && json[token.at.clone()].contains(&b'/');
     let paths: Vec<Token> = tokens(json).into_iter().filter(is_path).collect();
     let token = paths.get(draw.usize(0..paths.len().max(1)))?;
-    Some(with(json, token.at.clone(), &serde_json::to_vec(path).expect("a string")))
+    Some(with(
+        json,
+        token.at.clone(),
+        &serde_json::to_vec(path).expect("a string"),
+    ))
 }
 
 /// The bytes with one of them changed, or one of its bits.
 pub fn with_flip(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
     let mut altered = bytes.to_vec();
     if let Some(byte) = altered.get_mut(draw.usize(0..bytes.len().max(1))) {
-        *byte ^= if draw.bool() { 1 << draw.u32(0..8) } else { draw.u8(1..) };
+        *byte ^= if draw.bool() {
+            1 << draw.u32(0..8)
+        } else {
+            draw.u8(1..)
+        };
     }
     altered
 }
@@ -129,7 +151,11 @@ pub fn with_flip(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
 /// The bytes with a piece cut out, or cut off there.
 pub fn with_cut(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
     let begin = draw.usize(0..=bytes.len());
-    let end = if draw.bool() { bytes.len() } else { draw.usize(begin..=bytes.len()) };
+    let end = if draw.bool() {
+        bytes.len()
+    } else {
+        draw.usize(begin..=bytes.len())
+    };
     with(bytes, begin..end, b"")
 }
 
@@ -149,7 +175,10 @@ mod tests {
     #[test]
     fn numbers_and_strings_are_found() {
         let json = br#"{"a":[1,-2],"b\"5":"x/7"}"#;
-        let found: Vec<&[u8]> = tokens(json).iter().map(|token| &json[token.at.clone()]).collect();
+        let found: Vec<&[u8]> = tokens(json)
+            .iter()
+            .map(|token| &json[token.at.clone()])
+            .collect();
         let expected: [&[u8]; 5] = [br#""a""#, b"1", b"-2", br#""b\"5""#, br#""x/7""#];
         assert_eq!(found, expected);
         let moved = with_path(json, "/v", &mut Rng::with_seed(1)).unwrap();

@@ -76,8 +76,10 @@ pub fn kind(name: &str) -> Result<String, String> {
 
 /// Draws a kind; or takes the one of that name.
 pub fn draw(draw: &mut Rng, only: Option<&str>) -> (&'static str, Run) {
-    let all: Vec<&Attack> =
-        ATTACKS.iter().filter(|attack| only.is_none_or(|name| attack.name == name)).collect();
+    let all: Vec<&Attack> = ATTACKS
+        .iter()
+        .filter(|attack| only.is_none_or(|name| attack.name == name))
+        .collect();
     let weights = all.iter().map(|attack| attack.weight).sum::<u32>();
     let mut left = draw.u32(0..weights.max(1));
     for attack in all {

@@ -57,7 +57,10 @@ pub struct Sorting {
 
 impl Case<'_> {
     pub fn fail(&mut self, what: &'static str, detail: impl Into<String>) {
-        self.failures.push(Failure { what, detail: detail.into() });
+        self.failures.push(Failure {
+            what,
+            detail: detail.into(),
+        });
     }
 
     pub fn pick<T: Clone>(&mut self, of: &[T]) -> T {
@@ -108,7 +111,10 @@ impl Case<'_> {
     }
 
     pub fn look(&self) -> io::Result<Tree> {
-        Tree::of(&[&self.scene.place.join("own"), &self.scene.place.join("victim")])
+        Tree::of(&[
+            &self.scene.place.join("own"),
+            &self.scene.place.join("victim"),
+        ])
     }
 
     /// Runs a sort and checks how it ends, its output, and that nothing else was touched.
@@ -133,7 +139,10 @@ impl Case<'_> {
                 continue;
             }
             if !is_own(&change.path) || change.how != "added" {
-                self.fail("touched", format!("{}: {}", change.path.display(), change.how));
+                self.fail(
+                    "touched",
+                    format!("{}: {}", change.path.display(), change.how),
+                );
             } else if code.is_some() && !(sorting.may_keep && code != Some(0)) {
                 self.fail("left", change.path.display().to_string());
             }
@@ -145,7 +154,9 @@ impl Case<'_> {
 impl Sorting {
     /// The same sort with more arguments.
     pub fn and(mut self, arguments: &[&str]) -> Sorting {
-        self.call.arguments.extend(arguments.iter().map(OsString::from));
+        self.call
+            .arguments
+            .extend(arguments.iter().map(OsString::from));
         self
     }
 
@@ -176,7 +187,9 @@ impl Sorting {
                 let is_new = directories.contains(path) && change.how == "added";
                 let is_listed = self.old_parts.contains(path) && change.how == "removed";
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let is_inside = path.parent().is_some_and(|at| directories.iter().any(|d| d == at));
+                let is_inside = path
+                    .parent()
+                    .is_some_and(|at| directories.iter().any(|d| d == at));
                 let is_part = name.starts_with("part-") && change.how == "added";
                 let is_set = is_inside && (is_part || name == "manifest.json");
                 is_done && (is_new || is_listed || is_set)
@@ -187,13 +200,18 @@ impl Sorting {
 
 /// Whether it is a name of the sort's own.
 pub fn is_own(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+    path.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
 /// The names of the sort's own in a directory.
 pub fn own_names(directory: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let names = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter(|name| name.starts_with(PREFIX)).collect();
     names.sort();
     names
@@ -204,7 +222,10 @@ pub fn parts(directory: &Path) -> Option<Vec<PathBuf>> {
     let text = content(&directory.join("manifest.json"))?;
     let manifest: serde_json::Value = serde_json::from_slice(&text).ok()?;
     let files = manifest["files"].as_array()?;
-    files.iter().map(|file| Some(directory.join(file["path"].as_str()?))).collect()
+    files
+        .iter()
+        .map(|file| Some(directory.join(file["path"].as_str()?)))
+        .collect()
 }
 
 /// The records of a set in the order of its manifest, if all of its files are there.
@@ -214,7 +235,11 @@ pub fn content_of_set(directory: &Path) -> Option<Vec<u8>> {
     Some(contents?.concat())
 }
 
-/// The content of a file; None where a name leads to no file. Pipes and devices are never read: they may have no end.
+/// The content of a file; None where a name leads to no file. Pipes and devices are never read:
+/// they may have no end.
 pub fn content(path: &Path) -> Option<Vec<u8>> {
-    fs::metadata(path).is_ok_and(|found| found.is_file()).then(|| fs::read(path).ok()).flatten()
+    fs::metadata(path)
+        .is_ok_and(|found| found.is_file())
+        .then(|| fs::read(path).ok())
+        .flatten()
 }

@@ -1,4 +1,5 @@
-//! One run of the command under test: never longer than a limit, never beyond some memory and file size.
+//! One run of the command under test: never longer than a limit, never beyond some memory and file
+//! size.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -13,7 +14,8 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 /// No file that a command writes here is longer: what reads a device for ever ends at it.
 pub const MOST_FILE_BYTES: u64 = 256 << 20;
 
-/// Address space of a command: what asks for memory by a forged number fails, and this machine lives on.
+/// Address space of a command: what asks for memory by a forged number fails, and this machine
+/// lives on.
 const MOST_MEMORY_BYTES: u64 = 4 << 30;
 
 /// How often a command is looked at.
@@ -43,9 +45,20 @@ pub struct Ran {
 impl Call {
     /// The command line as a shell reads it.
     pub fn line(&self) -> String {
-        let words = self.arguments.iter().map(|word| format!(" {}", quoted(word)));
-        let program = self.program.file_name().unwrap_or_default().to_string_lossy();
-        format!("cd {} && {program}{}", self.directory.display(), words.collect::<String>())
+        let words = self
+            .arguments
+            .iter()
+            .map(|word| format!(" {}", quoted(word)));
+        let program = self
+            .program
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        format!(
+            "cd {} && {program}{}",
+            self.directory.display(),
+            words.collect::<String>()
+        )
     }
 
     /// Starts it; all that it says goes to a file.
@@ -53,14 +66,23 @@ impl Call {
         let said = File::create(said)?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(said);
         if let Some(user) = self.user {
             command.uid(user).gid(user);
         }
         let child = command.spawn()?;
-        let usual = [(Resource::Fsize, MOST_FILE_BYTES), (Resource::As, MOST_MEMORY_BYTES)];
+        let usual = [
+            (Resource::Fsize, MOST_FILE_BYTES),
+            (Resource::As, MOST_MEMORY_BYTES),
+        ];
         for (resource, most) in usual.into_iter().chain(self.limits.iter().copied()) {
-            let limit = Rlimit { current: Some(most), maximum: Some(most) };
+            let limit = Rlimit {
+                current: Some(most),
+                maximum: Some(most),
+            };
             // A child that has ended already needs no limit.
             let _ = prlimit(Some(Pid::from_child(&child)), resource, limit);
         }
@@ -74,7 +96,11 @@ impl Call {
         let status = watched(&mut child, limit, |child| {
             peak_bytes = peak_bytes.max(peak_of(child).unwrap_or(0));
         })?;
-        Ok(Ran { status, said: read(said), peak_bytes })
+        Ok(Ran {
+            status,
+            said: read(said),
+            peak_bytes,
+        })
     }
 }
 
@@ -104,10 +130,13 @@ fn watched(
     }
 }
 
-/// The most memory that was resident so far. The system keeps this figure, so a glance misses at most the last moment.
+/// The most memory that was resident so far. The system keeps this figure, so a glance misses at
+/// most the last moment.
 fn peak_of(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes << 10)
 }
@@ -117,10 +146,12 @@ impl Ran {
         self.status.and_then(|status| status.code())
     }
 
-    /// The reason why no command may end so, if there is one: a hang, a panic, a death, or a failure that does
-    /// not say one line.
+    /// The reason why no command may end so, if there is one: a hang, a panic, a death, or a
+    /// failure that does not say one line.
     pub fn wrong(&self) -> Option<(&'static str, String)> {
-        let Some(status) = self.status else { return Some(("hang", self.last_line())) };
+        let Some(status) = self.status else {
+            return Some(("hang", self.last_line()));
+        };
         if status.code() == Some(101) || self.said.contains("panicked at") {
             let told = self.said.lines().find(|line| line.contains("panicked at"));
             return Some(("panic", told.unwrap_or_default().to_owned()));
@@ -144,7 +175,11 @@ impl Ran {
     }
 
     pub fn last_line(&self) -> String {
-        self.said.lines().last().unwrap_or("(it said nothing)").to_owned()
+        self.said
+            .lines()
+            .last()
+            .unwrap_or("(it said nothing)")
+            .to_owned()
     }
 }
 

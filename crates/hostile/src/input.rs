@@ -36,8 +36,9 @@ impl Input {
 pub fn pool(seed: u64) -> Vec<Input> {
     let mut draw = Rng::with_seed(seed);
     let small = SMALL.into_iter().enumerate();
-    let mut all: Vec<Input> =
-        small.map(|(number, records)| Input::new(records, &mut draw, number % 4 == 2)).collect();
+    let mut all: Vec<Input> = small
+        .map(|(number, records)| Input::new(records, &mut draw, number % 4 == 2))
+        .collect();
     all.push(Input::new(LARGE, &mut draw, false));
     all
 }

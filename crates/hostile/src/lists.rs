@@ -1,7 +1,8 @@
-//! Lists of a JSON text, altered: elements dropped, repeated or exchanged, whole lists emptied or exchanged.
+//! Lists of a JSON text, altered: elements dropped, repeated or exchanged, whole lists emptied or
+//! exchanged.
 //!
-//! The text stays JSON, and most of its numbers stay possible ones. So these alterations pass a reader that looks at
-//! each number by itself.
+//! The text stays JSON, and most of its numbers stay possible ones. So these alterations pass a
+//! reader that looks at each number by itself.
 
 use std::ops::Range;
 
@@ -24,7 +25,8 @@ pub struct List {
 /// Bytes of a splitter: a record, and its position.
 const SPLITTER: usize = RECORD_BYTES + 8;
 
-/// Lengths of a piece that is taken, dropped or repeated: an element, a number of eight bytes, a record, a splitter.
+/// Lengths of a piece that is taken, dropped or repeated: an element, a number of eight bytes, a
+/// record, a splitter.
 const PIECES: [usize; 4] = [1, 8, RECORD_BYTES, SPLITTER];
 
 /// The lists of a JSON text, in the order of their ends, but for records.
@@ -41,12 +43,24 @@ pub fn lists(json: &[u8]) -> Vec<List> {
         match json[at] {
             b'"' => at = end_of_string(json, at),
             b'[' => {
-                open.push(List { at: at..at, elements: Vec::new(), depth: open.len() });
+                open.push(List {
+                    at: at..at,
+                    elements: Vec::new(),
+                    depth: open.len(),
+                });
                 braces.push(0);
                 begin.push(at + 1);
             }
-            b'{' => braces.iter_mut().last().into_iter().for_each(|count| *count += 1),
-            b'}' => braces.iter_mut().last().into_iter().for_each(|count| *count -= 1),
+            b'{' => braces
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|count| *count += 1),
+            b'}' => braces
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|count| *count -= 1),
             b',' | b']' if braces.last() == Some(&0) => {
                 let list = open.last_mut().expect("as deep as braces");
                 let from = begin.last_mut().expect("as deep as braces");
@@ -58,7 +72,10 @@ pub fn lists(json: &[u8]) -> Vec<List> {
                     braces.pop();
                     begin.pop();
                     let list = open.pop().expect("it is there");
-                    all.push(List { at: list.at.start..at + 1, ..list });
+                    all.push(List {
+                        at: list.at.start..at + 1,
+                        ..list
+                    });
                 }
             }
             _ => {}
@@ -82,8 +99,13 @@ pub fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
     let all = lists(json);
     // Lists in lists are most of them in some texts.
     let outer: Vec<&List> = all.iter().filter(|list| list.depth == 0).collect();
-    // Of the first entry these are what divides the keys, which its reader must not believe by itself.
-    let is_numbers = |list: &&&List| list.elements.iter().all(|at| json[at.start].is_ascii_digit());
+    // Of the first entry these are what divides the keys, which its reader must not believe by
+    // itself.
+    let is_numbers = |list: &&&List| {
+        list.elements
+            .iter()
+            .all(|at| json[at.start].is_ascii_digit())
+    };
     let plain: Vec<&List> = outer.iter().filter(is_numbers).copied().collect();
     let pick = |draw: &mut Rng| match draw.u32(0..5) {
         0 => all.get(draw.usize(0..all.len().max(1))),
@@ -95,15 +117,24 @@ pub fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
     let piece = piece(list, draw);
     Some(match draw.u32(0..10) {
         0 => (with(json, list.at.clone(), b"[]"), told("emptied")),
-        1 => (dropped(json, list, piece.clone()), told(&format!("{piece:?} dropped"))),
-        2 => (repeated(json, list, piece.clone()), told(&format!("{piece:?} repeated"))),
+        1 => (
+            dropped(json, list, piece.clone()),
+            told(&format!("{piece:?} dropped")),
+        ),
+        2 => (
+            repeated(json, list, piece.clone()),
+            told(&format!("{piece:?} repeated")),
+        ),
         3 => {
             let (a, b) = (element(list, draw), element(list, draw));
             (exchanged(json, a, b), told("two elements exchanged"))
         }
         4 => {
             let how = format!("exchanged with {}", name_of(json, other));
-            (exchanged(json, list.at.clone(), other.at.clone()), told(&how))
+            (
+                exchanged(json, list.at.clone(), other.at.clone()),
+                told(&how),
+            )
         }
         5 => {
             let copy = json[other.at.clone()].to_vec();
@@ -139,7 +170,10 @@ fn piece(list: &List, draw: &mut Rng) -> Range<usize> {
 
 fn element(list: &List, draw: &mut Rng) -> Range<usize> {
     let empty = list.at.start + 1..list.at.start + 1;
-    list.elements.get(draw.usize(0..list.elements.len().max(1))).cloned().unwrap_or(empty)
+    list.elements
+        .get(draw.usize(0..list.elements.len().max(1)))
+        .cloned()
+        .unwrap_or(empty)
 }
 
 fn dropped(json: &[u8], list: &List, piece: Range<usize>) -> Vec<u8> {
@@ -167,13 +201,25 @@ fn exchanged(json: &[u8], a: Range<usize>, b: Range<usize>) -> Vec<u8> {
     if a.end > b.start {
         return json.to_vec();
     }
-    [&json[..a.start], &json[b.clone()], &json[a.end..b.start], &json[a], &json[b.end..]].concat()
+    [
+        &json[..a.start],
+        &json[b.clone()],
+        &json[a.end..b.start],
+        &json[a],
+        &json[b.end..],
+    ]
+    .concat()
 }
 
 /// The key before a list; of a list in a list, that of the outermost is not looked for.
 fn name_of(json: &[u8], list: &List) -> String {
-    let before = json[..list.at.start].strip_suffix(b"\":").unwrap_or_default();
-    let begin = before.iter().rposition(|&byte| byte == b'"').map_or(before.len(), |at| at + 1);
+    let before = json[..list.at.start]
+        .strip_suffix(b"\":")
+        .unwrap_or_default();
+    let begin = before
+        .iter()
+        .rposition(|&byte| byte == b'"')
+        .map_or(before.len(), |at| at + 1);
     match begin < before.len() {
         true => String::from_utf8_lossy(&before[begin..]).into_owned(),
         false => format!("the list at byte {}", list.at.start),
@@ -212,7 +258,10 @@ mod tests {
             .map(|_| {
                 let (text, _) = altered(JSON, &mut draw).unwrap();
                 let text = String::from_utf8(text).unwrap();
-                assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+                assert!(
+                    serde_json::from_str::<serde_json::Value>(&text).is_ok(),
+                    "{text}"
+                );
                 text
             })
             .collect();

@@ -6,11 +6,12 @@
 //!                  look: exit, output, leftovers, and everything that is not the sort's
 //! ```
 //!
-//! One seed decides what is drawn, and is printed first; a case is drawn from the seed and its number, whichever
-//! worker runs it. Moments of kills depend on the machine as well. A broken promise is printed with the
-//! case, its commands, and the names that were touched; the run continues, and ends with counts by kind.
-//! It is a black box test: it knows names and texts that the command leaves. Of the command's code it uses one function,
-//! `kernel::block_crc`: it seals the texts that it forges as the command would, and it tells files apart by it.
+//! One seed decides what is drawn, and is printed first; a case is drawn from the seed and its
+//! number, whichever worker runs it. Moments of kills depend on the machine as well. A broken
+//! promise is printed with the case, its commands, and the names that were touched; the run
+//! continues, and ends with counts by kind. It is a black box test: it knows names and texts that
+//! the command leaves. Of the command's code it uses one function, `kernel::block_crc`: it seals
+//! the texts that it forges as the command would, and it tells files apart by it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -103,10 +104,16 @@ fn run(options: Options) -> io::Result<bool> {
     if !attacks::has_tracer() {
         eprintln!("skipped: injected faults, since strace is missing or may not trace");
     }
-    let place = options.place.join(format!("gristmill-hostile-{}", std::process::id()));
+    let place = options
+        .place
+        .join(format!("gristmill-hostile-{}", std::process::id()));
     let inputs = Arc::new(input::pool(options.seed));
     let next = AtomicU32::new(options.from);
-    let shared = Shared { options, next, counts: Mutex::default() };
+    let shared = Shared {
+        options,
+        next,
+        counts: Mutex::default(),
+    };
     let ran = std::thread::scope(|scope| {
         let worker = |number: usize| {
             let place = place.join(number.to_string());
@@ -114,7 +121,9 @@ fn run(options: Options) -> io::Result<bool> {
             scope.spawn(move || work(shared, place, inputs))
         };
         let workers: Vec<_> = (0..WORKERS).map(worker).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker ends"))
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().expect("a worker ends"))
     });
     let removed = fs::remove_dir_all(&place);
     ran?;
@@ -130,7 +139,10 @@ fn work(shared: &Shared, place: PathBuf, inputs: Arc<Vec<input::Input>>) -> io::
     let binary: &Path = &options.binary;
     let mut scene = Scene::new(place, binary, inputs)?;
     scene.limit = Duration::from_secs_f64(options.limit);
-    let needs_stashes = options.only.as_ref().is_none_or(|kind| kind.starts_with("checkpoint"));
+    let needs_stashes = options
+        .only
+        .as_ref()
+        .is_none_or(|kind| kind.starts_with("checkpoint"));
     if needs_stashes && options.cases > 0 {
         scene.stashes = stash::collect(&scene)?;
         if scene.stashes.is_empty() {
@@ -158,7 +170,12 @@ fn one(shared: &Shared, scene: &Scene, number: u32, is_kill: bool) -> io::Result
         false => attacks::draw(&mut draw, options.only.as_deref()),
     };
     scene.clear()?;
-    let mut case = Case { scene, draw, lines: Vec::new(), failures: Vec::new() };
+    let mut case = Case {
+        scene,
+        draw,
+        lines: Vec::new(),
+        failures: Vec::new(),
+    };
     attack(&mut case)
         .map_err(|error| io::Error::other(format!("case {number}, {kind}: {error}")))?;
     if !case.failures.is_empty() {
@@ -176,7 +193,9 @@ fn one(shared: &Shared, scene: &Scene, number: u32, is_kill: bool) -> io::Result
         );
     }
     if !case.failures.is_empty() {
-        case.lines.iter().for_each(|line| told += &format!("    {line}\n"));
+        case.lines
+            .iter()
+            .for_each(|line| told += &format!("    {line}\n"));
         print!("{told}");
     }
     Ok(())
@@ -186,10 +205,16 @@ fn one(shared: &Shared, scene: &Scene, number: u32, is_kill: bool) -> io::Result
 fn report(counts: &Counts) -> bool {
     let mut is_good = true;
     for (kind, (cases, failures)) in counts {
-        let failed: Vec<String> =
-            failures.iter().map(|(what, count)| format!("{what} {count}")).collect();
+        let failed: Vec<String> = failures
+            .iter()
+            .map(|(what, count)| format!("{what} {count}"))
+            .collect();
         is_good &= failed.is_empty();
-        let told = if failed.is_empty() { "no failure".to_owned() } else { failed.join(", ") };
+        let told = if failed.is_empty() {
+            "no failure".to_owned()
+        } else {
+            failed.join(", ")
+        };
         println!("{kind:20} {cases:5} cases: {told}");
     }
     is_good

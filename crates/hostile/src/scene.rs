@@ -41,7 +41,13 @@ impl Scene {
         }
         let is_root = rustix::process::geteuid().is_root();
         let limit = Duration::from_secs(30);
-        let scene = Scene { place, limit, inputs, is_root, stashes: Vec::new() };
+        let scene = Scene {
+            place,
+            limit,
+            inputs,
+            is_root,
+            stashes: Vec::new(),
+        };
         fs::copy(binary, scene.binary())?;
         fs::set_permissions(scene.binary(), Permissions::from_mode(0o755))?;
         scene.make_victim()?;
@@ -82,9 +88,13 @@ impl Scene {
             fs::remove_dir_all(&root)?;
         }
         fs::create_dir(&root)?;
-        for name in
-            ["part-00000-deadbeef", "part-00001-deadbeef", "part-00002-0badf00d", "data", "out"]
-        {
+        for name in [
+            "part-00000-deadbeef",
+            "part-00001-deadbeef",
+            "part-00002-0badf00d",
+            "data",
+            "out",
+        ] {
             fs::write(self.victim(name), format!("the content of {name}"))?;
         }
         for name in ["manifest.json", ".gristmill-0123456789abcdef.tmp", "linked"] {
@@ -92,12 +102,24 @@ impl Scene {
         }
         // As long as an output would be: a sort must not take it for one.
         for (number, input) in self.inputs.iter().enumerate() {
-            fs::write(self.victim(&format!("long-{number}")), vec![b'v'; input.bytes.len()])?;
+            fs::write(
+                self.victim(&format!("long-{number}")),
+                vec![b'v'; input.bytes.len()],
+            )?;
         }
         fs::hard_link(self.victim("data"), self.victim("data-again"))?;
         symlink("data", self.victim("link"))?;
-        mknodat(CWD, self.victim("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-        fs::set_permissions(self.victim("part-00001-deadbeef"), Permissions::from_mode(0o4755))?;
+        mknodat(
+            CWD,
+            self.victim("fifo"),
+            FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )?;
+        fs::set_permissions(
+            self.victim("part-00001-deadbeef"),
+            Permissions::from_mode(0o4755),
+        )?;
         if self.is_root {
             for name in ["part-00002-0badf00d", "out"] {
                 chown(self.victim(name), Some(FOREIGN), Some(FOREIGN))?;

@@ -18,7 +18,9 @@ use crate::scene::Scene;
 const TRIES: usize = 12;
 
 /// Entries that a sort may be caught at.
-const STAGES: [&str; 7] = ["begun", "epoch-0", "epoch-1", "part-0", "part-1", "part-2", "part-3"];
+const STAGES: [&str; 7] = [
+    "begun", "epoch-0", "epoch-1", "part-0", "part-1", "part-2", "part-3",
+];
 
 /// An unfinished sort.
 pub struct Stash {
@@ -34,23 +36,42 @@ pub fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
     let old = vec![b'o'; case.scene.inputs[input].bytes.len()];
     fs::create_dir_all(case.scene.own("tmp"))?;
     fs::write(case.scene.own("out"), old)?;
-    let memory = ["-o", "out", "-T", "tmp", "-S", "8M", "--parallel", "1", "--resume"];
+    let memory = [
+        "-o",
+        "out",
+        "-T",
+        "tmp",
+        "-S",
+        "8M",
+        "--parallel",
+        "1",
+        "--resume",
+    ];
     let sorting = case.sorting(input, &memory)?;
-    Ok(Sorting { may_keep: true, ..sorting })
+    Ok(Sorting {
+        may_keep: true,
+        ..sorting
+    })
 }
 
 /// Kills sorts of the large input, and of one small one, at every stage.
 pub fn collect(scene: &Scene) -> io::Result<Vec<Stash>> {
     let large = scene.small_inputs();
     let mut found = Vec::new();
-    for (input, stages) in [(large, &STAGES[..]), (large - 1, &["begun", "epoch-0", "part-0"][..])]
-    {
+    for (input, stages) in [
+        (large, &STAGES[..]),
+        (large - 1, &["begun", "epoch-0", "part-0"][..]),
+    ] {
         for stage in stages {
             for _ in 0..TRIES {
                 if caught(scene, input, stage)? {
                     let files = scene.place.join("stash").join(found.len().to_string());
                     copy(&scene.place.join("own"), &files)?;
-                    found.push(Stash { stage, input, files });
+                    found.push(Stash {
+                        stage,
+                        input,
+                        files,
+                    });
                     break;
                 }
             }
@@ -69,10 +90,13 @@ impl Stash {
     }
 }
 
-/// Says in the first entry which number the copy of the draft has: a sort may refuse a draft that is another file than its own.
+/// Says in the first entry which number the copy of the draft has: a sort may refuse a draft that
+/// is another file than its own.
 fn number_draft(scene: &Scene) -> io::Result<()> {
     let named = |directory: &Path, end: &str| {
-        let name = own_names(directory).into_iter().find(|name| name.ends_with(end));
+        let name = own_names(directory)
+            .into_iter()
+            .find(|name| name.ends_with(end));
         name.map(|name| directory.join(name))
     };
     let draft = named(&scene.own(""), "-output");
@@ -81,8 +105,13 @@ fn number_draft(scene: &Scene) -> io::Result<()> {
     };
     let (json, was_sealed) = alter::unsealed(&fs::read(&begun)?);
     let key = b"\"draft\":";
-    let at = json.windows(key.len()).rposition(|piece| piece == key).map(|at| at + key.len());
-    let token = alter::tokens(&json).into_iter().find(|token| Some(token.at.start) == at);
+    let at = json
+        .windows(key.len())
+        .rposition(|piece| piece == key)
+        .map(|at| at + key.len());
+    let token = alter::tokens(&json)
+        .into_iter()
+        .find(|token| Some(token.at.start) == at);
     if let Some(token) = token.filter(|token| token.is_number && was_sealed) {
         let number = fs::metadata(&draft)?.ino().to_string();
         let json = alter::with(&json, token.at, number.as_bytes());
@@ -96,14 +125,25 @@ fn number_draft(scene: &Scene) -> io::Result<()> {
 fn caught(scene: &Scene, input: usize, stage: &str) -> io::Result<bool> {
     scene.clear()?;
     let draw = Rng::with_seed(0);
-    let mut case = Case { scene, draw, lines: Vec::new(), failures: Vec::new() };
+    let mut case = Case {
+        scene,
+        draw,
+        lines: Vec::new(),
+        failures: Vec::new(),
+    };
     let sorting = sorting(&mut case, input)?;
     let mut child = sorting.call.start(&scene.place.join("said"))?;
-    let is_met = || own_names(&scene.own("tmp")).iter().any(|name| name.ends_with(stage));
+    let is_met = || {
+        own_names(&scene.own("tmp"))
+            .iter()
+            .any(|name| name.ends_with(stage))
+    };
     wait_for(&mut child, is_met, scene.limit)?;
     child.kill()?;
     let status = ended(&mut child, scene.limit)?;
-    let is_begun = own_names(&scene.own("tmp")).iter().any(|name| name.ends_with(".begun"));
+    let is_begun = own_names(&scene.own("tmp"))
+        .iter()
+        .any(|name| name.ends_with(".begun"));
     Ok(status.is_some_and(|status| status.code().is_none()) && is_met() && is_begun)
 }
 

@@ -1,7 +1,7 @@
 //! All that can be seen of a tree of files, so that two looks at it can be compared.
 //!
-//! Two things are left out: times at which a file was looked at, and the times and link counts of directories,
-//! which change when a file beside is replaced.
+//! Two things are left out: times at which a file was looked at, and the times and link counts of
+//! directories, which change when a file beside is replaced.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -18,7 +18,8 @@ pub struct Entry {
     pub kind: Kind,
     pub mode: u32,
     pub owner: (u32, u32),
-    /// 0 of a directory, and of names that begin with `linked`: cases give those more links and take them away.
+    /// 0 of a directory, and of names that begin with `linked`: cases give those more links and
+    /// take them away.
     links: u64,
     /// Seconds and nanoseconds; zero of a directory.
     modified: (i64, i64),
@@ -70,14 +71,25 @@ impl Tree {
     pub fn changes_since(&self, before: &Tree) -> Vec<Change> {
         let mut all = Vec::new();
         for (path, old) in &before.entries {
-            if let Some(how) =
-                self.entries.get(path).map_or(Some("removed"), |new| old.differs(new))
+            if let Some(how) = self
+                .entries
+                .get(path)
+                .map_or(Some("removed"), |new| old.differs(new))
             {
-                all.push(Change { path: path.clone(), how });
+                all.push(Change {
+                    path: path.clone(),
+                    how,
+                });
             }
         }
-        let added = self.entries.keys().filter(|path| !before.entries.contains_key(*path));
-        all.extend(added.map(|path| Change { path: path.clone(), how: "added" }));
+        let added = self
+            .entries
+            .keys()
+            .filter(|path| !before.entries.contains_key(*path));
+        all.extend(added.map(|path| Change {
+            path: path.clone(),
+            how: "added",
+        }));
         all
     }
 }
@@ -93,7 +105,9 @@ impl Entry {
             (self.links != new.links, "of another link count"),
             (self.modified != new.modified, "written again"),
         ];
-        parts.into_iter().find_map(|(differs, how)| differs.then_some(how))
+        parts
+            .into_iter()
+            .find_map(|(differs, how)| differs.then_some(how))
     }
 }
 
@@ -108,13 +122,21 @@ fn look(path: &Path) -> io::Result<Entry> {
     };
     let is_directory = kind == Kind::Directory;
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let links = if is_directory || name.starts_with(b"linked") { 0 } else { seen.nlink() };
+    let links = if is_directory || name.starts_with(b"linked") {
+        0
+    } else {
+        seen.nlink()
+    };
     Ok(Entry {
         kind,
         mode: seen.mode() & 0o7777,
         owner: (seen.uid(), seen.gid()),
         links,
-        modified: if is_directory { (0, 0) } else { (seen.mtime(), seen.mtime_nsec()) },
+        modified: if is_directory {
+            (0, 0)
+        } else {
+            (seen.mtime(), seen.mtime_nsec())
+        },
         length: if is_directory { 0 } else { seen.len() },
         content,
     })

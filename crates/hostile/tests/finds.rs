@@ -15,20 +15,40 @@ fn said_of(name: &str, script: &str, arguments: &[&str]) -> (String, bool) {
     fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(HOSTILE);
-    command.arg("--binary").arg(&binary).arg("--place").arg(&place).args(arguments);
+    command
+        .arg("--binary")
+        .arg(&binary)
+        .arg("--place")
+        .arg(&place)
+        .args(arguments);
     let output = command.args(["--limit", "1"]).output().unwrap();
-    assert_ne!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(fs::read_dir(&place).unwrap().count(), 1, "it takes away what it made");
+    assert_ne!(
+        output.status.code(),
+        Some(2),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(
+        fs::read_dir(&place).unwrap().count(),
+        1,
+        "it takes away what it made"
+    );
     fs::remove_dir_all(&place).unwrap();
-    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+    (
+        String::from_utf8(output.stdout).unwrap(),
+        output.status.success(),
+    )
 }
 
 /// A sort that refuses everything is no danger, where it may refuse.
 #[test]
 fn a_refusal_is_no_failure() {
     let script = "echo 'gristmill: no' >&2; exit 2";
-    let (said, is_good) =
-        said_of("refuses", script, &["--cases", "20", "--kills", "0", "--only", "owners"]);
+    let (said, is_good) = said_of(
+        "refuses",
+        script,
+        &["--cases", "20", "--kills", "0", "--only", "owners"],
+    );
     assert!(
         is_good && said.contains("20 cases: no failure") && said.starts_with("seed 1\n"),
         "{said}"
@@ -41,17 +61,42 @@ fn a_broken_promise_is_told() {
     let kill = ["--cases", "0", "--kills", "2"];
     let refused = "echo 'gristmill: no' >&2; exit 2";
     for (name, script, arguments, what) in [
-        ("removes", format!("rm ../victim/data; {refused}"), &journal[..], "victim/data: removed"),
+        (
+            "removes",
+            format!("rm ../victim/data; {refused}"),
+            &journal[..],
+            "victim/data: removed",
+        ),
         (
             "writes",
             format!("echo >>../victim/out; {refused}"),
             &journal,
             "victim/out: of another length",
         ),
-        ("dresses", format!("chmod 777 ../victim/out; {refused}"), &journal, "of another mode"),
-        ("input", format!("echo >>in; {refused}"), &journal, "own/in: of another length"),
-        ("leaves", format!("touch tmp/.gristmill-1.tmp; {refused}"), &journal, "left: "),
-        ("does nothing", "exit 0".to_owned(), &journal, "wrong output: "),
+        (
+            "dresses",
+            format!("chmod 777 ../victim/out; {refused}"),
+            &journal,
+            "of another mode",
+        ),
+        (
+            "input",
+            format!("echo >>in; {refused}"),
+            &journal,
+            "own/in: of another length",
+        ),
+        (
+            "leaves",
+            format!("touch tmp/.gristmill-1.tmp; {refused}"),
+            &journal,
+            "left: ",
+        ),
+        (
+            "does nothing",
+            "exit 0".to_owned(),
+            &journal,
+            "wrong output: ",
+        ),
         ("hangs", "exec sleep 100".to_owned(), &journal, "hang: "),
         (
             "panics",
@@ -59,14 +104,24 @@ fn a_broken_promise_is_told() {
             &journal,
             "panic: x panicked at y",
         ),
-        ("dies", "kill -11 $$".to_owned(), &journal, "died: of signal 11"),
+        (
+            "dies",
+            "kill -11 $$".to_owned(),
+            &journal,
+            "died: of signal 11",
+        ),
         (
             "talks",
             "echo gristmill: a >&2; echo b >&2; exit 2".to_owned(),
             &journal,
             "not one line: ",
         ),
-        ("never sorts", refused.to_owned(), &kill, "refused: gristmill: no"),
+        (
+            "never sorts",
+            refused.to_owned(),
+            &kill,
+            "refused: gristmill: no",
+        ),
         (
             "tears",
             format!("echo >in; echo >out; mkdir -p set; echo >set/manifest.json; {refused}"),
@@ -94,9 +149,24 @@ fn a_broken_promise_of_a_kind_is_told() {
     let is_root = fs::metadata("/proc/self").is_ok_and(|seen| seen.uid() == 0);
     for (kind, script, what, needs_root) in [
         ("manifest-long", "exit 0", "believed: ", false),
-        ("manifest-long", "exec dd if=/dev/zero of=/dev/null bs=150M count=1", "memory: ", false),
-        ("owners-replaced", "touch set/part-00000-deadbeef", "piled up: ", true),
-        ("owners-shared", "cp set/* fresh; chmod 644 fresh/*", "decided by others: ", true),
+        (
+            "manifest-long",
+            "exec dd if=/dev/zero of=/dev/null bs=150M count=1",
+            "memory: ",
+            false,
+        ),
+        (
+            "owners-replaced",
+            "touch set/part-00000-deadbeef",
+            "piled up: ",
+            true,
+        ),
+        (
+            "owners-shared",
+            "cp set/* fresh; chmod 644 fresh/*",
+            "decided by others: ",
+            true,
+        ),
         ("checkpoint-lists", unfinished, "wrong output: ", false),
         ("checkpoint-draft", unfinished, "wrong output: ", false),
         ("checkpoint-spill", unfinished, "wrong output: ", false),

@@ -1,12 +1,13 @@
-//! The kernels beside their peers, in one run and interleaved, so that a noisy machine is noisy for all.
+//! The kernels beside their peers, in one run and interleaved, so that a noisy machine is noisy for
+//! all.
 //!
 //! ```text
 //! GLIBC_TUNABLES=glibc.malloc.hugetlb=1 cargo bench -p gristmill-kernel --bench compare -- [COUNT] [REPEATS] [PART]
 //! ```
 //!
 //! `COUNT` is 10,000,000 records by default, `PART` one of pairs, records, checksum, patterns,
-//! variants, partition. Each line says the median and the least time, in nanoseconds an item. Without
-//! `--bench`, as under `cargo test --benches`, everything runs once at a smoke size.
+//! variants, partition. Each line says the median and the least time, in nanoseconds an item.
+//! Without `--bench`, as under `cargo test --benches`, everything runs once at a smoke size.
 
 use kernel::patterns::{Pattern, Random, draw, entries_of};
 use kernel::variants::Variant;
@@ -34,7 +35,11 @@ fn measure(title: &str, items: usize, repeats: usize, mut subjects: Vec<Subject<
     println!("\n{title}, {items} items, {repeats} repeats: median (least) ns an item");
     for ((name, _), mut times) in subjects.into_iter().zip(times) {
         times.sort_by(f64::total_cmp);
-        println!("  {name:<44} {:7.2} ({:.2})", times[times.len() / 2], times[0]);
+        println!(
+            "  {name:<44} {:7.2} ({:.2})",
+            times[times.len() / 2],
+            times[0]
+        );
     }
 }
 
@@ -126,13 +131,30 @@ fn pairs(count: usize, repeats: usize) {
     let subjects: Vec<Subject<'_>> = vec![
         ("copy, 1 thread", copy),
         ("gristmill, 1 thread", ours(1)),
-        ("voracious_sort u128, 1 thread", peer(numbers, |v| v.voracious_sort())),
-        ("rdst, 1 thread", peer(peers, |v| v.radix_sort_builder().with_parallel(false).sort())),
-        ("std sort_unstable u128, 1 thread", peer(numbers, <[u128]>::sort_unstable)),
+        (
+            "voracious_sort u128, 1 thread",
+            peer(numbers, |v| v.voracious_sort()),
+        ),
+        (
+            "rdst, 1 thread",
+            peer(peers, |v| {
+                v.radix_sort_builder().with_parallel(false).sort()
+            }),
+        ),
+        (
+            "std sort_unstable u128, 1 thread",
+            peer(numbers, <[u128]>::sort_unstable),
+        ),
         ("gristmill, 2 threads", ours(2)),
-        ("voracious_mt_sort u128, 2 threads", peer(numbers, |v| v.voracious_mt_sort(2))),
+        (
+            "voracious_mt_sort u128, 2 threads",
+            peer(numbers, |v| v.voracious_mt_sort(2)),
+        ),
         ("rdst, 2 threads", peer(peers, |v| v.radix_sort_unstable())),
-        ("rayon par_sort_unstable u128, 2 threads", peer(numbers, |v| v.par_sort_unstable())),
+        (
+            "rayon par_sort_unstable u128, 2 threads",
+            peer(numbers, |v| v.par_sort_unstable()),
+        ),
     ];
     measure("pairs of 10-byte keys and rows", count, repeats, subjects);
 }
@@ -194,7 +216,11 @@ fn records(count: usize, repeats: usize) {
         let names = ["copy", "build", "sort", "gather", "in all", "ratio to copy"];
         for (name, times) in names.iter().zip(&mut times) {
             times.sort_by(f64::total_cmp);
-            println!("  {name:<44} {:7.2} ({:.2})", times[times.len() / 2], times[0]);
+            println!(
+                "  {name:<44} {:7.2} ({:.2})",
+                times[times.len() / 2],
+                times[0]
+            );
         }
     }
 }
@@ -217,8 +243,12 @@ fn checksum(count: usize, repeats: usize) {
         };
         let peer = move || {
             let one = |record: &[u8]| u64::from(crc32fast::hash(record));
-            let sum =
-                || std::hint::black_box(records).chunks_exact(record_bytes).map(one).sum::<u64>();
+            let sum = || {
+                std::hint::black_box(records)
+                    .chunks_exact(record_bytes)
+                    .map(one)
+                    .sum::<u64>()
+            };
             timed(|| (0..rounds).for_each(|_| _ = std::hint::black_box(sum())))
         };
         let subjects: Vec<Subject<'_>> =
@@ -271,13 +301,16 @@ fn partition(count: usize, repeats: usize) {
     Random::new(6).fill(bytemuck::cast_slice_mut(&mut prefixes));
     let prefixes = &prefixes[..];
     for bins in [16usize, 128, 512] {
-        let splitters: Vec<u64> =
-            (1..bins as u64).map(|bin| bin * (u64::MAX / bins as u64)).collect();
+        let splitters: Vec<u64> = (1..bins as u64)
+            .map(|bin| bin * (u64::MAX / bins as u64))
+            .collect();
         let classifier = Classifier::new(&splitters);
         let mut numbers = vec![0; count];
         classifier.classify(prefixes, &mut numbers);
         let mut sizes = vec![0; bins];
-        numbers.iter().for_each(|&bin| sizes[bin as usize] += RECORD);
+        numbers
+            .iter()
+            .for_each(|&bin| sizes[bin as usize] += RECORD);
         let mut memory = slab::<u8>(count * RECORD);
         let numbers_of = &numbers;
         let scattered = move || {
@@ -293,8 +326,10 @@ fn partition(count: usize, repeats: usize) {
         };
         let mut found = vec![0; count];
         let classified = move || timed(|| _ = classifier.classify(prefixes, &mut found));
-        let subjects: Vec<Subject<'_>> =
-            vec![("classify", Box::new(classified)), ("scatter", Box::new(scattered))];
+        let subjects: Vec<Subject<'_>> = vec![
+            ("classify", Box::new(classified)),
+            ("scatter", Box::new(scattered)),
+        ];
         measure(&format!("{bins} bins"), count, repeats, subjects);
     }
     let mut out = slab::<u8>(count * RECORD);
@@ -310,14 +345,20 @@ fn partition(count: usize, repeats: usize) {
 
 fn main() {
     let real = std::env::args().any(|argument| argument == "--bench");
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
     let number = |index: usize, default| {
         let argument = arguments.get(index).map(|a| a.parse().expect("a number"));
         argument.unwrap_or(default)
     };
     let count = number(0, if real { 10_000_000 } else { 2_000 });
     let repeats = number(1, if real { 7 } else { 1 });
-    rayon::ThreadPoolBuilder::new().num_threads(2).build_global().expect("the first pool");
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build_global()
+        .expect("the first pool");
     let parts: [(&str, Part); 6] = [
         ("pairs", pairs),
         ("records", records),

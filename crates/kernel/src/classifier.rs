@@ -57,7 +57,12 @@ impl Classifier {
             let more = prefixes.get(index + 1) == Some(&prefixes[index]);
             equal[index] = 1 + if more { equal[index + 1] } else { 0 };
         }
-        Self { tree, levels, sorted, equal }
+        Self {
+            tree,
+            levels,
+            sorted,
+            equal,
+        }
     }
 
     /// The number of splitters.
@@ -110,7 +115,11 @@ impl Classifier {
     #[inline]
     pub fn ties(&self, bin: u32, prefix: u64) -> u32 {
         let bin = bin as usize;
-        if self.sorted[bin] == prefix { self.equal[bin] } else { 0 }
+        if self.sorted[bin] == prefix {
+            self.equal[bin]
+        } else {
+            0
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The checksum of many records: the sum of their CRC-32s, as valsort prints it.
 //!
-//! A CRC is usually computed front to back, each step waiting for the one before; for records of 100
-//! bytes, starting and ending that chain costs more than its middle. But a CRC is linear: word `i`
-//! of a record contributes `word * x^(bits behind it)`, whatever the other words are. For records of
-//! one length those powers are constants, so all words are multiplied at once, without carry, and
-//! only their sum (an exclusive or) is reduced:
+//! A CRC is usually computed front to back, each step waiting for the one before; for records of
+//! 100 bytes, starting and ending that chain costs more than its middle. But a CRC is linear: word
+//! `i` of a record contributes `word * x^(bits behind it)`, whatever the other words are. For
+//! records of one length those powers are constants, so all words are multiplied at once, without
+//! carry, and only their sum (an exclusive or) is reduced:
 //!
 //! ```text
 //! record    | word 0 | word 1 | word 2 | ... |
@@ -14,9 +14,9 @@
 //! ```
 //!
 //! Folding by powers of x: Gopal et al., "Fast CRC Computation for Generic Polynomials Using
-//! PCLMULQDQ Instruction" (Intel, 2009), taken to one fold a word. The instructions are found at run
-//! time: four records side by side in 512-bit registers, one in 128-bit ones, or else `crc32fast`,
-//! which long records use anyway.
+//! PCLMULQDQ Instruction" (Intel, 2009), taken to one fold a word. The instructions are found at
+//! run time: four records side by side in 512-bit registers, one in 128-bit ones, or else
+//! `crc32fast`, which long records use anyway.
 
 mod polynomial;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -57,7 +57,10 @@ impl RecordCrc {
     /// If `record_bytes` is zero.
     pub fn new(record_bytes: usize) -> Self {
         assert!(record_bytes > 0, "a record has at least one byte");
-        Self { record_bytes, way: Way::fastest(record_bytes) }
+        Self {
+            record_bytes,
+            way: Way::fastest(record_bytes),
+        }
     }
 
     /// The sum of the CRC-32 of every record in `records`. It cannot overflow: that would take 2^32
@@ -101,7 +104,10 @@ pub fn block_crc(bytes: &[u8]) -> u32 {
 
 /// The sum by one chain a record.
 fn chained(records: &[u8], record_bytes: usize) -> u64 {
-    records.chunks_exact(record_bytes).map(|record| u64::from(crc32fast::hash(record))).sum()
+    records
+        .chunks_exact(record_bytes)
+        .map(|record| u64::from(crc32fast::hash(record)))
+        .sum()
 }
 
 #[cfg(test)]
@@ -115,7 +121,10 @@ mod tests {
         {
             let wide = x86::Wide::new(record_bytes).map(Way::Wide);
             let narrow = x86::Narrow::new(record_bytes).map(Way::Narrow);
-            wide.into_iter().chain(narrow).chain([Way::Chained]).collect()
+            wide.into_iter()
+                .chain(narrow)
+                .chain([Way::Chained])
+                .collect()
         }
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         vec![Way::fastest(record_bytes)]

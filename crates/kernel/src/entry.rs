@@ -42,7 +42,10 @@ impl<'a> Rows<'a> {
     /// If `record_bytes` is zero.
     pub fn new(chunks: &'a [&'a [u8]], record_bytes: usize) -> Self {
         assert!(record_bytes > 0, "a record has at least one byte");
-        Self { chunks, record_bytes }
+        Self {
+            chunks,
+            record_bytes,
+        }
     }
 
     /// The length of every record.
@@ -70,6 +73,8 @@ impl<'a> Rows<'a> {
     #[inline]
     pub(crate) fn address(&self, row: u64) -> *const u8 {
         let chunk = self.chunks.get((row >> 32) as usize);
-        chunk.map_or(std::ptr::null(), |chunk| chunk.as_ptr().wrapping_add(row as u32 as usize))
+        chunk.map_or(std::ptr::null(), |chunk| {
+            chunk.as_ptr().wrapping_add(row as u32 as usize)
+        })
     }
 }

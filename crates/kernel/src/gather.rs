@@ -28,7 +28,11 @@ const FETCHED: usize = 256;
 /// If `out` is not of `entries.len()` records, or an entry's row is not a record.
 pub fn gather(rows: &Rows<'_>, entries: &[Entry], out: &mut [u8]) {
     let record_bytes = rows.record_bytes();
-    assert_eq!(out.len(), entries.len() * record_bytes, "room for each record");
+    assert_eq!(
+        out.len(),
+        entries.len() * record_bytes,
+        "room for each record"
+    );
     match record_bytes {
         16 => gather_by(rows, entries, out, copy_fixed::<16>),
         32 => gather_by(rows, entries, out, copy_fixed::<32>),
@@ -97,7 +101,10 @@ mod tests {
         for threads in [1, 2, 3] {
             let mut out = vec![0; expected.len()];
             gather_parallel(&rows, &entries, &mut out, threads);
-            assert!(out == expected, "{record_bytes} x {count}, {threads} threads");
+            assert!(
+                out == expected,
+                "{record_bytes} x {count}, {threads} threads"
+            );
         }
     }
 

@@ -1,5 +1,5 @@
-//! A loser tree: the least of k sorted sources, and the next one after log2 k comparisons (Knuth, The
-//! Art of Computer Programming 3, 5.4.1).
+//! A loser tree: the least of k sorted sources, and the next one after log2 k comparisons (Knuth,
+//! The Art of Computer Programming 3, 5.4.1).
 //!
 //! ```text
 //!            winner: 3            each inner node keeps who lost there, the winner goes up
@@ -11,10 +11,10 @@
 //!      7   5       3   8          leaves: the first key of each source
 //! ```
 //!
-//! A key is the first eight bytes of a normalised key, as in an [`Entry`](crate::Entry). It lies in the
-//! nodes with its leaf, as one number, so a comparison looks at no record and is no branch. Only equal
-//! prefixes ask the caller, who knows the records; what he calls equal goes by the leaf's number, so a
-//! merge of sources in input order is stable.
+//! A key is the first eight bytes of a normalised key, as in an [`Entry`](crate::Entry). It lies in
+//! the nodes with its leaf, as one number, so a comparison looks at no record and is no branch.
+//! Only equal prefixes ask the caller, who knows the records; what he calls equal goes by the
+//! leaf's number, so a merge of sources in input order is stable.
 //!
 //! Refuses: more than 2^32 leaves.
 
@@ -37,8 +37,8 @@ pub struct LoserTree {
 }
 
 impl LoserTree {
-    /// A tree of sources that begin with these prefixes; `None` is one without a key. `tie` compares the
-    /// keys of two leaves whose prefixes are equal.
+    /// A tree of sources that begin with these prefixes; `None` is one without a key. `tie`
+    /// compares the keys of two leaves whose prefixes are equal.
     pub fn new(
         prefixes: impl ExactSizeIterator<Item = Option<u64>>,
         mut tie: impl FnMut(usize, usize) -> Ordering,
@@ -56,7 +56,10 @@ impl LoserTree {
                 false => (right, left),
             };
         }
-        LoserTree { losers, winner: winners.get(1).copied().unwrap_or(ENDED) }
+        LoserTree {
+            losers,
+            winner: winners.get(1).copied().unwrap_or(ENDED),
+        }
     }
 
     /// The leaf with the least key; `None` when all have ended.
@@ -130,8 +133,9 @@ mod tests {
 
     fn check(sources: &[Vec<(u64, u8)>]) {
         let all = sources.iter().enumerate();
-        let mut expected: Vec<_> =
-            all.flat_map(|(leaf, rows)| rows.iter().map(move |&row| (row, leaf))).collect();
+        let mut expected: Vec<_> = all
+            .flat_map(|(leaf, rows)| rows.iter().map(move |&row| (row, leaf)))
+            .collect();
         expected.sort();
         assert_eq!(merged(sources), expected, "{sources:?}");
     }
@@ -158,7 +162,11 @@ mod tests {
 
     #[test]
     fn the_largest_prefix_is_no_end() {
-        check(&[vec![(u64::MAX, 1); 3], Vec::new(), vec![(u64::MAX, 0), (u64::MAX, 2)]]);
+        check(&[
+            vec![(u64::MAX, 1); 3],
+            Vec::new(),
+            vec![(u64::MAX, 0), (u64::MAX, 2)],
+        ]);
     }
 
     #[test]

@@ -174,7 +174,10 @@ fn shape(pattern: Pattern, number: usize, record: &mut [u8], random: &mut Random
         }
         Pattern::Outliers => set_prefix(
             record,
-            [0, u64::MAX].get(number).copied().unwrap_or_else(|| (1 << 40) + random.below(1000)),
+            [0, u64::MAX]
+                .get(number)
+                .copied()
+                .unwrap_or_else(|| (1 << 40) + random.below(1000)),
         ),
         Pattern::Pairs => {
             let tail = record[last];

@@ -30,7 +30,11 @@ impl<'a> Bin<'a> {
     pub fn new(tail: &'a mut [u8], fresh: impl IntoIterator<Item = &'a mut [u8]>) -> Self {
         let mut fresh: Vec<_> = fresh.into_iter().collect();
         fresh.reverse();
-        Self { current: tail, fresh, written: 0 }
+        Self {
+            current: tail,
+            fresh,
+            written: 0,
+        }
     }
 
     /// The bytes of all records that this bin got.

@@ -62,7 +62,13 @@ impl<T: Pod> Slab<T> {
             _ if mapped => map(bytes)?,
             _ => allocate(bytes)?,
         };
-        Ok(Self { start: start.cast(), len, bytes, mapped, owns: PhantomData })
+        Ok(Self {
+            start: start.cast(),
+            len,
+            bytes,
+            mapped,
+            owns: PhantomData,
+        })
     }
 }
 
@@ -193,8 +199,16 @@ mod tests {
     #[cfg(all(target_os = "linux", not(miri)))]
     fn address_space_bytes() -> usize {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
-        line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() << 10
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmSize:"))
+            .unwrap();
+        line.trim()
+            .strip_suffix(" kB")
+            .unwrap()
+            .parse::<usize>()
+            .unwrap()
+            << 10
     }
 
     /// Neither the slab nor the memory that was mapped to align it is kept. Other threads of the

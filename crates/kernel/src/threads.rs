@@ -14,13 +14,15 @@ pub(crate) fn on_threads<T: Send, R: Send>(
     };
     let work = &work;
     std::thread::scope(|scope| {
-        let others: Vec<_> = shares.map(|share| scope.spawn(move || work(share))).collect();
+        let others: Vec<_> = shares
+            .map(|share| scope.spawn(move || work(share)))
+            .collect();
         let mut results = vec![work(first)];
-        results.extend(
-            others
-                .into_iter()
-                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
-        );
+        results.extend(others.into_iter().map(|other| {
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        }));
         results
     })
 }

@@ -7,8 +7,8 @@
 //! | [`Variant::Mergesort`] | psort: quasi-in-place mergesort | comparisons, log n passes |
 //! | [`Variant::AmericanFlag`] | McIlroy, Bostic, McIlroy (1993): permutation in place | chains of cache misses |
 //!
-//! Each sorts by the full order and gives the prefixes back. Where a paper relies on uniform keys, the
-//! file says what replaces that.
+//! Each sorts by the full order and gives the prefixes back. Where a paper relies on uniform keys,
+//! the file says what replaces that.
 
 mod american_flag;
 mod mergesort;
@@ -32,8 +32,12 @@ pub enum Variant {
 
 impl Variant {
     /// Every variant.
-    pub const ALL: [Self; 4] =
-        [Self::Buckets, Self::PartialRadix, Self::Mergesort, Self::AmericanFlag];
+    pub const ALL: [Self; 4] = [
+        Self::Buckets,
+        Self::PartialRadix,
+        Self::Mergesort,
+        Self::AmericanFlag,
+    ];
 
     /// Its name on a command line.
     pub fn name(self) -> &'static str {
@@ -50,7 +54,10 @@ impl Variant {
     /// # Panics
     /// If `scratch` is shorter than `entries`, or there are 2^32 entries or more.
     pub fn sort(self, entries: &mut [Entry], scratch: &mut [Entry], words: &impl Words) {
-        assert!(scratch.len() >= entries.len(), "scratch is shorter than the entries");
+        assert!(
+            scratch.len() >= entries.len(),
+            "scratch is shorter than the entries"
+        );
         let by_prefix = match self {
             Self::Buckets => return crate::sort(entries, scratch, words),
             Self::PartialRadix => partial_radix::sort_prefixes,
@@ -85,7 +92,12 @@ fn order_ties(
     runs(entries, |start, len| {
         if len > 1 {
             let first = entries[start].prefix;
-            unfinished.push(Run { start, len, depth: 1, first });
+            unfinished.push(Run {
+                start,
+                len,
+                depth: 1,
+                first,
+            });
         }
     });
     while let Some(run) = unfinished.pop() {
@@ -97,7 +109,12 @@ fn order_ties(
             runs(range, |start, len| {
                 if len > 1 {
                     let start = run.start + start;
-                    unfinished.push(Run { start, len, depth: depth + 1, ..run });
+                    unfinished.push(Run {
+                        start,
+                        len,
+                        depth: depth + 1,
+                        ..run
+                    });
                 }
             });
         }

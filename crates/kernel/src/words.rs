@@ -31,7 +31,8 @@ pub trait Words {
 
     /// The first depth in `from..until` in which two rows differ, or `until` if they agree.
     ///
-    /// Worth overriding where words are plain bytes: long equal records are then compared as memory.
+    /// Worth overriding where words are plain bytes: long equal records are then compared as
+    /// memory.
     #[inline]
     fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {
         (from..until)
@@ -129,7 +130,10 @@ mod tests {
                     for until in from..=words.words() {
                         let found = words.first_difference(left, right, from, until);
                         let expected = Plain(words).first_difference(left, right, from, until);
-                        assert_eq!(found, expected, "{differs} of {record_bytes}, {from}..{until}");
+                        assert_eq!(
+                            found, expected,
+                            "{differs} of {record_bytes}, {from}..{until}"
+                        );
                     }
                 }
             }

@@ -1,5 +1,5 @@
-//! Every sort faces one kit: drawn patterns, lengths around thresholds, tiny inputs exhaustively, and
-//! a stable sort of the whole records as the oracle.
+//! Every sort faces one kit: drawn patterns, lengths around thresholds, tiny inputs exhaustively,
+//! and a stable sort of the whole records as the oracle.
 
 use kernel::patterns::{Pattern, draw, entries_of};
 use kernel::variants::Variant;
@@ -36,7 +36,10 @@ fn patterns(by: Sort, counts: &[usize], record_bytes: usize) {
         for &count in counts {
             let seed = count as u64;
             let records = draw(pattern, seed, count, record_bytes);
-            let what = format!("{} x {count} of {record_bytes}, seed {seed}", pattern.name());
+            let what = format!(
+                "{} x {count} of {record_bytes}, seed {seed}",
+                pattern.name()
+            );
             check(by, &records, record_bytes, &what);
         }
     }
@@ -52,7 +55,12 @@ fn exhaustive(by: Sort, record_bytes: usize, differ: usize) {
                 record[differ] = (rest % 3) as u8;
                 rest /= 3;
             }
-            check(by, &records, record_bytes, &format!("sequence {code} of {len}"));
+            check(
+                by,
+                &records,
+                record_bytes,
+                &format!("sequence {code} of {len}"),
+            );
         }
     }
 }
@@ -68,8 +76,15 @@ const SHORT: &[usize] = if cfg!(miri) {
 };
 
 /// Lengths around the thresholds of buckets, of threads and of streaming.
-const LONG: &[usize] =
-    &[5000, 16 << 10, (32 << 10) - 1, 32 << 10, (32 << 10) + 1, (128 << 10) - 1, 128 << 10];
+const LONG: &[usize] = &[
+    5000,
+    16 << 10,
+    (32 << 10) - 1,
+    32 << 10,
+    (32 << 10) + 1,
+    (128 << 10) - 1,
+    128 << 10,
+];
 
 macro_rules! kit {
     ($name:ident, $by:expr) => {
@@ -120,14 +135,23 @@ macro_rules! kit {
     };
 }
 
-kit!(one_thread, |entries, scratch, words| sort(entries, scratch, words));
-kit!(one_of_one, |entries, scratch, words| sort_parallel(entries, scratch, words, 1));
-kit!(two_threads, |entries, scratch, words| sort_parallel(entries, scratch, words, 2));
-kit!(five_threads, |entries, scratch, words| sort_parallel(entries, scratch, words, 5));
+kit!(one_thread, |entries, scratch, words| sort(
+    entries, scratch, words
+));
+kit!(one_of_one, |entries, scratch, words| sort_parallel(
+    entries, scratch, words, 1
+));
+kit!(two_threads, |entries, scratch, words| sort_parallel(
+    entries, scratch, words, 2
+));
+kit!(five_threads, |entries, scratch, words| sort_parallel(
+    entries, scratch, words, 5
+));
 kit!(partial_radix, |entries, scratch, words| {
     Variant::PartialRadix.sort(entries, scratch, words)
 });
-kit!(mergesort, |entries, scratch, words| Variant::Mergesort.sort(entries, scratch, words));
+kit!(mergesort, |entries, scratch, words| Variant::Mergesort
+    .sort(entries, scratch, words));
 kit!(american_flag, |entries, scratch, words| {
     Variant::AmericanFlag.sort(entries, scratch, words)
 });
@@ -166,8 +190,8 @@ proptest::proptest! {
         ..Default::default()
     })]
 
-    /// Words from a small alphabet, at the ends of the range and in its middle, so that ties of every
-    /// depth occur; whatever is sorted by words is sorted by every way alike.
+    /// Words from a small alphabet, at the ends of the range and in its middle, so that ties of
+    /// every depth occur; whatever is sorted by words is sorted by every way alike.
     #[test]
     fn tables_of_words_sort_alike(
         codes in proptest::collection::vec([0..8usize, 0..8, 0..8], 0..300),

@@ -7,6 +7,9 @@ use std::io::Write;
 mod sample;
 
 fn main() -> std::io::Result<()> {
-    let about = lab::page::About { version: "0.0.0".to_owned(), command: "an example".to_owned() };
+    let about = lab::page::About {
+        version: "0.0.0".to_owned(),
+        command: "an example".to_owned(),
+    };
     std::io::stdout().write_all(lab::page::page(&sample::figures(), &about).as_bytes())
 }

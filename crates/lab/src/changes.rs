@@ -68,8 +68,9 @@ const TAIL_IN_PARTS: &str = "tail-ns and tail-fraction need each other";
 /// A second: whatever is slower is no network of a cluster.
 const MOST_NS: f64 = 1e9;
 
-/// A packet and its acknowledgement cross four links or more. With half of all packets lost on each,
-/// one try in 16 succeeds below one leaf, one in 256 over the spine, and each wait is twice the last.
+/// A packet and its acknowledgement cross four links or more. With half of all packets lost on
+/// each, one try in 16 succeeds below one leaf, one in 256 over the spine, and each wait is twice
+/// the last.
 const MOST_LOSS: f64 = 0.5;
 
 impl Changes {
@@ -116,8 +117,8 @@ impl Changes {
         named.or_else(|| self.threads.map(|_| "threads"))
     }
 
-    /// What is changed of the machine, by the names of the options. Threads of this computer are not
-    /// part of it.
+    /// What is changed of the machine, by the names of the options. Threads of this computer are
+    /// not part of it.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let multicast = self.multicast.map(|is_on| if is_on { "on" } else { "off" });
         [
@@ -134,12 +135,18 @@ impl Changes {
 
     /// The same for people.
     pub fn told(&self) -> Vec<String> {
-        let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        self.named().map(|(name, value)| format!("{name} {}", word(&value))).collect()
+        let word = |value: &Value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        };
+        self.named()
+            .map(|(name, value)| format!("{name} {}", word(&value)))
+            .collect()
     }
 
-    /// The latencies that are no whole ticks of this machine: the option, what was asked for, what is
-    /// used.
+    /// The latencies that are no whole ticks of this machine: the option, what was asked for, what
+    /// is used.
     pub(crate) fn rounded(&self, profile: &Profile) -> Vec<(&'static str, f64, f64)> {
         const FS_PER_NS: f64 = 1e6;
         let used = |ns| (profile.ticks(ns) * profile.tick_fs) as f64 / FS_PER_NS;
@@ -150,7 +157,11 @@ impl Changes {
 
     fn latencies(&self) -> [(Option<f64>, &'static str); 3] {
         let tail_ns = self.tail.map(|(ns, _)| ns);
-        [(self.switch_ns, "switch-ns"), (self.link_ns, "link-ns"), (tail_ns, "tail-ns")]
+        [
+            (self.switch_ns, "switch-ns"),
+            (self.link_ns, "link-ns"),
+            (tail_ns, "tail-ns"),
+        ]
     }
 
     pub(crate) fn check(&self) -> Result<(), LabError> {
@@ -159,7 +170,12 @@ impl Changes {
             within(ns, name, 0.0..=MOST_NS, latency)?;
         }
         let share = self.tail.map(|(_, share)| share);
-        within(share, "tail-fraction", 0.0..=1.0, "a share must be from 0 to 1")?;
+        within(
+            share,
+            "tail-fraction",
+            0.0..=1.0,
+            "a share must be from 0 to 1",
+        )?;
         let loss = "must be from 0 to below 0.5; a packet and its acknowledgement cross 4 to 8 links, \
                     so with more a run would hardly end";
         within(self.loss, "loss", 0.0..MOST_LOSS, loss)
@@ -195,7 +211,11 @@ fn within(
 
 /// A whole number stays one: 100 and not 100.0.
 fn number(value: f64) -> Value {
-    if value.fract() == 0.0 { Value::from(value as u64) } else { Value::from(value) }
+    if value.fract() == 0.0 {
+        Value::from(value as u64)
+    } else {
+        Value::from(value)
+    }
 }
 
 #[cfg(test)]
@@ -227,13 +247,19 @@ mod tests {
         for (name, value) in [("tail-ns", 3000.0), ("tail-fraction", 0.02), ("loss", 0.5)] {
             assert_eq!(changes.set(name, value), Some(Ok(())));
         }
-        assert_eq!(changes.told().join(", "), "tail-ns 3000, tail-fraction 0.02, loss 0.5");
+        assert_eq!(
+            changes.told().join(", "),
+            "tail-ns 3000, tail-fraction 0.02, loss 0.5"
+        );
     }
 
     #[test]
     fn what_is_no_whole_tick_is_told() {
         let nanopu = Profile::named("nanopu").unwrap();
-        let with = |link_ns| Changes { link_ns: Some(link_ns), ..Changes::default() };
+        let with = |link_ns| Changes {
+            link_ns: Some(link_ns),
+            ..Changes::default()
+        };
         let rounded = |link_ns| with(link_ns).rounded(&nanopu);
         assert_eq!(rounded(0.1), [("link-ns", 0.1, 0.0)]);
         assert_eq!(rounded(20.5), [("link-ns", 20.5, 20.625)]);
@@ -242,7 +268,13 @@ mod tests {
 
     #[test]
     fn half_of_all_packets_is_too_much() {
-        let with = |loss| Changes { loss: Some(loss), ..Changes::default() }.check();
+        let with = |loss| {
+            Changes {
+                loss: Some(loss),
+                ..Changes::default()
+            }
+            .check()
+        };
         assert_eq!(with(0.49), Ok(()));
         for loss in [0.5, 0.75, 1.0] {
             let told = with(loss).unwrap_err().to_string();

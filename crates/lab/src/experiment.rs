@@ -1,4 +1,5 @@
-//! A figure of a paper as an experiment: what is run, what is drawn, and what the paper claims of it.
+//! A figure of a paper as an experiment: what is run, what is drawn, and what the paper claims of
+//! it.
 //!
 //! An experiment is a TOML file. Its head names a machine and the seeds of the runs:
 //!
@@ -21,11 +22,12 @@
 //!   [breakdown]       who did what when, of one run
 //! ```
 //!
-//! There are two sizes. The full one is the paper's, and what it claims is judged there alone. The smoke
-//! one is over in a moment: it shows that all runs, and that it gives what it gave. A file that names
-//! nothing smaller is small by itself: it has the full size only.
+//! There are two sizes. The full one is the paper's, and what it claims is judged there alone. The
+//! smoke one is over in a moment: it shows that all runs, and that it gives what it gave. A file
+//! that names nothing smaller is small by itself: it has the full size only.
 //!
-//! Whatever the size, every program checks its own result; where it is wrong the experiment has failed.
+//! Whatever the size, every program checks its own result; where it is wrong the experiment has
+//! failed.
 
 mod breakdown;
 mod built_in;
@@ -163,7 +165,10 @@ impl Experiment {
     fn parse(name: &str, text: &str) -> Result<Experiment, LabError> {
         let experiment: Experiment =
             toml::from_str(text).map_err(|error| file(name, told(text, &error)))?;
-        let experiment = Experiment { name: name.to_owned(), ..experiment };
+        let experiment = Experiment {
+            name: name.to_owned(),
+            ..experiment
+        };
         experiment.check().map_err(|why| file(name, why))?;
         Ok(experiment)
     }
@@ -171,13 +176,19 @@ impl Experiment {
     /// The same from these seeds, where they are said, at either size.
     #[must_use]
     pub fn with_seeds(self, seed: Option<u64>, runs: Option<u64>) -> Experiment {
-        Experiment { asked: Asked { seed, runs }, ..self }
+        Experiment {
+            asked: Asked { seed, runs },
+            ..self
+        }
     }
 
     /// The size at which it runs when it is asked for this one.
     pub fn size(&self, asked: Size) -> Size {
         let is_smaller = |series: &Series| series.smoke.is_some();
-        let of_breakdown = self.breakdown.as_ref().is_some_and(|table| !table.smoke.is_empty());
+        let of_breakdown = self
+            .breakdown
+            .as_ref()
+            .is_some_and(|table| !table.smoke.is_empty());
         let has_smoke =
             !self.smoke.is_empty() || of_breakdown || self.series.iter().any(is_smaller);
         if has_smoke { asked } else { Size::Full }
@@ -198,7 +209,10 @@ impl Experiment {
             _ => None,
         };
         let runs = self.asked.runs.or(of_smoke).unwrap_or(self.runs);
-        Seeds { first: self.asked.seed.unwrap_or(self.seed), runs }
+        Seeds {
+            first: self.asked.seed.unwrap_or(self.seed),
+            runs,
+        }
     }
 
     /// What it costs at that size.
@@ -208,7 +222,10 @@ impl Experiment {
     pub fn cost(&self, size: Size) -> Result<Cost, LabError> {
         let plan = self.plan(size)?;
         let cores = plan.jobs.iter().map(|job| job.parameters().cores());
-        Ok(Cost { runs: plan.count(), most_cores: cores.max().unwrap_or(0) })
+        Ok(Cost {
+            runs: plan.count(),
+            most_cores: cores.max().unwrap_or(0),
+        })
     }
 
     /// Runs it, with at most so many runs at once; none of the figure depends on how many.
@@ -243,8 +260,15 @@ impl Experiment {
 
     /// What is smaller at that size than its titles and labels say.
     fn smaller(&self, size: Size) -> Vec<String> {
-        let told = self.smoke.iter().map(|(name, value)| format!("{name} {value}"));
-        if self.judges(size) { Vec::new() } else { told.collect() }
+        let told = self
+            .smoke
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"));
+        if self.judges(size) {
+            Vec::new()
+        } else {
+            told.collect()
+        }
     }
 
     /// What gives it again.
@@ -266,28 +290,47 @@ impl Experiment {
         if self.lines.is_empty() && self.series.is_empty() && self.breakdown.is_none() {
             return Err("there is no [[line]], [[series]] or [breakdown]: nothing runs".to_owned());
         }
-        unique("[[series]]", self.series.iter().map(|series| series.id.as_str()))?;
+        unique(
+            "[[series]]",
+            self.series.iter().map(|series| series.id.as_str()),
+        )?;
         let claims = self.lines.iter().map(|line| line.id.as_str());
-        unique("[[line]] or [[trend]]", claims.chain(self.trends.iter().map(|it| it.id.as_str())))?;
-        self.check_smoke().map_err(|why| format!("[smoke]: {why}"))?;
+        unique(
+            "[[line]] or [[trend]]",
+            claims.chain(self.trends.iter().map(|it| it.id.as_str())),
+        )?;
+        self.check_smoke()
+            .map_err(|why| format!("[smoke]: {why}"))?;
         for series in &self.series {
             let known = self.charts.contains_key(&series.chart);
             let known = known.then_some(()).ok_or_else(|| {
                 let names: Vec<_> = self.charts.keys().map(String::as_str).collect();
-                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                format!("chart: there is no [chart.{}]; there are {names}", series.chart)
+                let names = if names.is_empty() {
+                    "none".to_owned()
+                } else {
+                    names.join(", ")
+                };
+                format!(
+                    "chart: there is no [chart.{}]; there are {names}",
+                    series.chart
+                )
             });
             let checked = known.and_then(|()| series.check());
             checked.map_err(|why| format!("[[series]] '{}': {why}", series.id))?;
         }
         for (name, chart) in &self.charts {
             let drawn = self.series.iter().filter(|series| series.chart == *name);
-            chart.check(drawn).map_err(|why| format!("[chart.{name}]: {why}"))?;
+            chart
+                .check(drawn)
+                .map_err(|why| format!("[chart.{name}]: {why}"))?;
         }
         for line in &self.lines {
-            line.check().map_err(|why| format!("[[line]] '{}': {why}", line.id))?;
+            line.check()
+                .map_err(|why| format!("[[line]] '{}': {why}", line.id))?;
         }
-        [Size::Smoke, Size::Full].into_iter().try_for_each(|size| Plan::new(self, size).map(drop))
+        [Size::Smoke, Size::Full]
+            .into_iter()
+            .try_for_each(|size| Plan::new(self, size).map(drop))
     }
 
     fn check_smoke(&self) -> Result<(), String> {
@@ -322,7 +365,10 @@ fn unique<'a>(table: &str, ids: impl Iterator<Item = &'a str>) -> Result<(), Str
 }
 
 fn file(name: &str, why: String) -> LabError {
-    LabError::File { path: Path::new(name).to_owned(), why }
+    LabError::File {
+        path: Path::new(name).to_owned(),
+        why,
+    }
 }
 
 /// An error of the parser on one line, with the table it is in.
@@ -331,7 +377,14 @@ fn told(text: &str, error: &toml::de::Error) -> String {
     let line = 1 + before.matches('\n').count();
     // An error of a whole table points at its header, which is before nothing of it.
     let header = |line: &&str| line.trim_start().starts_with('[') && line.contains(']');
-    let table = text.lines().take(line).filter(header).last().map(|line| line.trim());
-    let table = table.map(|table| format!(", in {table}")).unwrap_or_default();
+    let table = text
+        .lines()
+        .take(line)
+        .filter(header)
+        .last()
+        .map(|line| line.trim());
+    let table = table
+        .map(|table| format!(", in {table}"))
+        .unwrap_or_default();
     format!("line {line}{table}: {}", error.message().replace('\n', " "))
 }

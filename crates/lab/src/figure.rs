@@ -1,8 +1,8 @@
 //! What came of an experiment: charts of ours beside the paper's points, and claims.
 //!
-//! A figure is plain data: it can be kept as JSON, read again, and drawn by whoever likes. Everything in
-//! it is simulated, so it is the same on every computer; what a run took of this computer's time is not
-//! in it.
+//! A figure is plain data: it can be kept as JSON, read again, and drawn by whoever likes.
+//! Everything in it is simulated, so it is the same on every computer; what a run took of this
+//! computer's time is not in it.
 
 use serde::{Deserialize, Serialize};
 

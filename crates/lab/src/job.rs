@@ -92,11 +92,19 @@ impl Job {
         place.check_cores(parameters.cores())?;
         let runnable = (program.build)(&parameters, seeds.first);
         let cores = parameters.cores();
-        let objection = runnable.objection_to(&place).or_else(|| runnable.objection(cores));
+        let objection = runnable
+            .objection_to(&place)
+            .or_else(|| runnable.objection(cores));
         let objection = objection.or_else(|| one_nic(&*runnable, cores, &place));
         match objection {
             Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
-            None => Ok(Job { program, parameters, place, seeds, traced: 0 }),
+            None => Ok(Job {
+                program,
+                parameters,
+                place,
+                seeds,
+                traced: 0,
+            }),
         }
     }
 
@@ -106,15 +114,24 @@ impl Job {
     /// When it does not, with what it would hold.
     pub(crate) fn check_room(&self) -> Result<(), LabError> {
         match room::objection(self.program, &self.parameters, &self.place, room::bytes()) {
-            Some(objection) => Err(LabError::usage(format!("{}: {objection}", self.program.name))),
+            Some(objection) => Err(LabError::usage(format!(
+                "{}: {objection}",
+                self.program.name
+            ))),
             None => Ok(()),
         }
     }
 
     /// Program, machine, and all that both are told, for people.
     pub(crate) fn told(&self) -> String {
-        let told = self.parameters.iter().map(|(name, value)| format!("{name} {value}"));
-        let told = told.chain(self.place.changes().told()).collect::<Vec<_>>().join(", ");
+        let told = self
+            .parameters
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"));
+        let told = told
+            .chain(self.place.changes().told())
+            .collect::<Vec<_>>()
+            .join(", ");
         format!("{} on {} with {told}", self.program.name, self.place.name())
     }
 
@@ -138,12 +155,18 @@ impl Job {
 
     /// The same with all cores of the first run traced.
     pub(crate) fn traced_whole(self) -> Job {
-        Job { traced: self.parameters.cores(), ..self }
+        Job {
+            traced: self.parameters.cores(),
+            ..self
+        }
     }
 
     /// The same on so many threads of this computer.
     pub(crate) fn on_threads(self, threads: usize) -> Job {
-        Job { place: self.place.on_threads(threads), ..self }
+        Job {
+            place: self.place.on_threads(threads),
+            ..self
+        }
     }
 
     /// The same with the first run traced.
@@ -152,7 +175,10 @@ impl Job {
     /// When the place cannot trace.
     pub fn traced(self) -> Result<Job, LabError> {
         match self.place {
-            Place::Machine(..) => Ok(Job { traced: MOST_TRACED, ..self }),
+            Place::Machine(..) => Ok(Job {
+                traced: MOST_TRACED,
+                ..self
+            }),
             Place::Threads | Place::Driver => {
                 let name = self.place.name();
                 let why = format!("--trace shows a simulated machine; {name} is not traced");
@@ -237,7 +263,9 @@ impl Job {
 
     /// That threads could not help is told; the words do not depend on how many there were.
     fn one_block(&self, runs: &[RunReport]) -> Option<String> {
-        let Place::Machine(profile, ..) = &self.place else { return None };
+        let Place::Machine(profile, ..) = &self.place else {
+            return None;
+        };
         let simulated = runs.first()?.simulated.as_ref()?;
         (simulated.windows.blocks <= 1 && has_no_latency(profile)).then(|| {
             "without latency between blocks the machine ran as one block, on one thread".to_owned()
@@ -249,7 +277,14 @@ impl Job {
 fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> {
     let each = place.cores_per_nic();
     (program.needs_two_nics() && cores <= each).then(|| {
-        let (name, share) = (place.name(), if each == 1 { "has one" } else { "cores share one" });
+        let (name, share) = (
+            place.name(),
+            if each == 1 {
+                "has one"
+            } else {
+                "cores share one"
+            },
+        );
         let least = each + 1;
         format!("it needs a second NIC; on {name} {each} {share}, so ask for {least} or more cores")
     })
@@ -267,17 +302,27 @@ mod tests {
     fn told(program: &str, machine: &str, knobs: &[(Knob, u64)]) -> Option<String> {
         let place = Place::named(machine, &Changes::default()).unwrap();
         let mut asked = Parameters::default();
-        knobs.iter().for_each(|(knob, value)| asked.set(*knob, *value));
-        Job::new(program, &asked, place, Seeds::default()).err().map(|error| error.to_string())
+        knobs
+            .iter()
+            .for_each(|(knob, value)| asked.set(*knob, *value));
+        Job::new(program, &asked, place, Seeds::default())
+            .err()
+            .map(|error| error.to_string())
     }
 
     /// Else nothing is sent, and no time is a share of nothing.
     #[test]
     fn a_flood_needs_somebody_who_sends() {
         let alone = told("flood", "nanopu", &[(Knob::Cores, 4), (Knob::To, 0)]).unwrap();
-        assert!(alone.contains("second NIC") && alone.contains("5 or more cores"), "{alone}");
+        assert!(
+            alone.contains("second NIC") && alone.contains("5 or more cores"),
+            "{alone}"
+        );
         assert!(told("flood", "threads", &[(Knob::Cores, 1), (Knob::To, 0)]).is_some());
-        assert_eq!(told("flood", "nanopu", &[(Knob::Cores, 5), (Knob::To, 4)]), None);
+        assert_eq!(
+            told("flood", "nanopu", &[(Knob::Cores, 5), (Knob::To, 4)]),
+            None
+        );
         assert_eq!(told("flood", "nanopu", &[(Knob::Cores, 4)]), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Reports as JSON: the field names are a contract with scripts.
 //!
-//! Outside of `wall_s`, `peak_rss_bytes` and `threads`, the bytes of a simulated run do not depend on
-//! the computer it ran on.
+//! Outside of `wall_s`, `peak_rss_bytes` and `threads`, the bytes of a simulated run do not depend
+//! on the computer it ran on.
 
 use serde_json::{Map, Value, json};
 
@@ -32,7 +32,8 @@ impl SimReport {
     fn told_to_json(&self) -> Value {
         let changes = self.changes.named();
         let told = self.parameters.named().chain(changes);
-        told.map(|(name, value)| (name.replace('-', "_"), value)).collect()
+        told.map(|(name, value)| (name.replace('-', "_"), value))
+            .collect()
     }
 }
 
@@ -85,7 +86,10 @@ impl Simulated {
         put("longest_send_wait_us", self.longest_send_wait_us.into());
         put("events", counts.events.into());
         let windows = self.windows;
-        put("windows", json!({ "ticks": windows.ticks, "blocks": windows.blocks }));
+        put(
+            "windows",
+            json!({ "ticks": windows.ticks, "blocks": windows.blocks }),
+        );
     }
 }
 

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Runs do not know each other, so nothing of a report depends on how many go on beside it. What is
-//! expensive comes first: else the longest run might begin when all others have ended. A run that does
-//! not fit beside those that go on is passed over until one of them ends; alone, every run may try.
+//! expensive comes first: else the longest run might begin when all others have ended. A run that
+//! does not fit beside those that go on is passed over until one of them ends; alone, every run may
+//! try.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,8 @@ use crate::room;
 struct Task {
     job: usize,
     run: u64,
-    /// Memory that it holds, which is also the measure of what it costs: who holds more has more to do.
+    /// Memory that it holds, which is also the measure of what it costs: who holds more has more to
+    /// do.
     bytes: u64,
 }
 
@@ -64,16 +66,30 @@ pub(crate) fn run(
     jobs.iter().try_for_each(Job::check_room)?;
     let count: u64 = runs.iter().sum();
     // A single run has all threads; of several each has one.
-    let alone: Option<Vec<Job>> = (count == 1)
-        .then(|| jobs.iter().map(|job| job.clone().on_threads(workers.max(1))).collect());
+    let alone: Option<Vec<Job>> = (count == 1).then(|| {
+        jobs.iter()
+            .map(|job| job.clone().on_threads(workers.max(1)))
+            .collect()
+    });
     let jobs = alone.as_deref().unwrap_or(jobs);
     let left = tasks(jobs, runs);
     observer.expect(count, left.iter().map(|task| task.bytes).sum());
     let reports = runs.iter().map(|runs| vec![None; *runs as usize]).collect();
     let room = room::bytes().unwrap_or(u64::MAX);
-    let state = State { left, going: 0, room, reports, errors: Vec::new() };
+    let state = State {
+        left,
+        going: 0,
+        room,
+        reports,
+        errors: Vec::new(),
+    };
     let (state, ended) = (Mutex::new(state), Condvar::new());
-    let desk = Desk { jobs, observer, state, ended };
+    let desk = Desk {
+        jobs,
+        observer,
+        state,
+        ended,
+    };
     // Threads of this computer that are cores are timed: nothing goes on beside them.
     let is_real = jobs.iter().any(|job| matches!(job.place(), Place::Threads));
     let most = if is_real { 1 } else { workers.max(1) };
@@ -103,7 +119,8 @@ impl Desk<'_> {
     fn work(&self) {
         while let Some(task) = self.take() {
             self.observer.started();
-            // Unwind safe: nothing of a run that panicked is used again. Others wait for its memory.
+            // Unwind safe: nothing of a run that panicked is used again. Others wait for its
+            // memory.
             let run = || self.jobs[task.job].run_once(task.run, self.observer);
             let ended = catch_unwind(AssertUnwindSafe(run))
                 .unwrap_or_else(|panic| Err(RunError::Panic(crate::run::said(&*panic)).into()));
@@ -120,14 +137,20 @@ impl Desk<'_> {
                 return None;
             }
             let (alone, room) = (state.going == 0, state.room);
-            let place = state.left.iter().rposition(|task| alone || task.bytes <= room);
+            let place = state
+                .left
+                .iter()
+                .rposition(|task| alone || task.bytes <= room);
             if let Some(place) = place {
                 let task = state.left.remove(place);
                 state.going += 1;
                 state.room = state.room.saturating_sub(task.bytes);
                 return Some(task);
             }
-            state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .ended
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -144,17 +167,29 @@ impl Desk<'_> {
 
     /// All reports, or the first error.
     fn close(self) -> Result<Vec<Vec<RunReport>>, LabError> {
-        let State { reports, mut errors, .. } =
-            self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State {
+            reports,
+            mut errors,
+            ..
+        } = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         errors.sort_by_key(|(job, run, _)| (*job, *run));
         if let Some((job, run, error)) = errors.into_iter().next() {
             let (job, seed) = (self.jobs[job].told(), self.jobs[job].seeds().first + run);
             let run = format!("{job}, seed {seed}");
-            return Err(LabError::Among { run, error: Box::new(error) });
+            return Err(LabError::Among {
+                run,
+                error: Box::new(error),
+            });
         }
-        let all = reports.into_iter().map(|of_job| of_job.into_iter().collect::<Option<Vec<_>>>());
+        let all = reports
+            .into_iter()
+            .map(|of_job| of_job.into_iter().collect::<Option<Vec<_>>>());
         // What is left out was not begun, since somebody asked for the end.
-        all.collect::<Option<Vec<_>>>().ok_or(LabError::Run(machine::RunError::Stopped))
+        all.collect::<Option<Vec<_>>>()
+            .ok_or(LabError::Run(machine::RunError::Stopped))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -201,8 +236,11 @@ mod tests {
     #[test]
     fn the_most_expensive_are_taken_first() {
         let jobs = jobs();
-        let order: Vec<_> =
-            tasks(&jobs, &[2, 2, 1]).iter().rev().map(|task| (task.job, task.run)).collect();
+        let order: Vec<_> = tasks(&jobs, &[2, 2, 1])
+            .iter()
+            .rev()
+            .map(|task| (task.job, task.run))
+            .collect();
         assert_eq!(order, [(1, 0), (1, 1), (0, 0), (0, 1), (2, 0)]);
     }
 
@@ -221,9 +259,20 @@ mod tests {
         let error = || LabError::Run(machine::RunError::Panic("so".to_owned()));
         let errors = vec![(2, 0, error()), (1, 2, error()), (1, 1, error())];
         let left = tasks(&jobs, &[1, 1, 1]);
-        let state = State { left, going: 0, room: 0, reports: Vec::new(), errors };
+        let state = State {
+            left,
+            going: 0,
+            room: 0,
+            reports: Vec::new(),
+            errors,
+        };
         let (state, ended) = (Mutex::new(state), Condvar::new());
-        let desk = Desk { jobs: &jobs, observer, state, ended };
+        let desk = Desk {
+            jobs: &jobs,
+            observer,
+            state,
+            ended,
+        };
         assert!(desk.take().is_none(), "nothing begins after an error");
         let error = desk.close().unwrap_err();
         assert_eq!(error.kind(), "bug");
@@ -237,9 +286,20 @@ mod tests {
     fn who_does_not_fit_waits_until_he_is_alone() {
         let jobs = jobs();
         let left = tasks(&jobs, &[1, 1, 1]);
-        let state = State { left, going: 1, room: 0, reports: Vec::new(), errors: Vec::new() };
+        let state = State {
+            left,
+            going: 1,
+            room: 0,
+            reports: Vec::new(),
+            errors: Vec::new(),
+        };
         let (state, ended, observer) = (Mutex::new(state), Condvar::new(), &Observer::default());
-        let desk = Desk { jobs: &jobs, observer, state, ended };
+        let desk = Desk {
+            jobs: &jobs,
+            observer,
+            state,
+            ended,
+        };
         desk.state().room = jobs[2].bytes();
         assert_eq!(desk.take().unwrap().job, 2, "the only one that fits");
         desk.state().going = 0;

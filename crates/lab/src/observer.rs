@@ -1,7 +1,7 @@
 //! A look at runs while they go on, and a way to end them, from another thread.
 //!
-//! Runs may go on side by side, each from when it begins until its mark is dropped. Who follows one run
-//! looks at the newest; who waits for many looks at the tally of all.
+//! Runs may go on side by side, each from when it begins until its mark is dropped. Who follows one
+//! run looks at the newest; who waits for many looks at the tally of all.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -71,7 +71,11 @@ impl Observer {
     /// How far the newest run is that goes on now, or else the last was; nothing on real nodes.
     pub fn look(&self) -> Option<Seen> {
         let state = self.state();
-        let Going { run, tick_fs, watch } = state.going.last().or(state.last.as_ref())?;
+        let Going {
+            run,
+            tick_fs,
+            watch,
+        } = state.going.last().or(state.last.as_ref())?;
         let ticks = watch.ticks.load(Ordering::Relaxed);
         Some(Seen {
             run: *run,
@@ -84,8 +88,15 @@ impl Observer {
     pub fn tally(&self) -> Option<Tally> {
         let state = self.state();
         let tally = state.tally?;
-        let messages = state.going.iter().map(|going| received(&going.watch)).sum::<u64>();
-        Some(Tally { messages: tally.messages + messages, ..tally })
+        let messages = state
+            .going
+            .iter()
+            .map(|going| received(&going.watch))
+            .sum::<u64>();
+        Some(Tally {
+            messages: tally.messages + messages,
+            ..tally
+        })
     }
 
     /// Ends the runs that go on now, and those to come.
@@ -102,7 +113,11 @@ impl Observer {
 
     /// So many runs are to come, and this is what they are expected to cost.
     pub(crate) fn expect(&self, all: u64, cost: u64) {
-        self.state().tally = Some(Tally { all, cost, ..Tally::default() });
+        self.state().tally = Some(Tally {
+            all,
+            cost,
+            ..Tally::default()
+        });
     }
 
     /// One of the expected runs goes on.
@@ -127,8 +142,15 @@ impl Observer {
         if state.stopped {
             end(&watch);
         }
-        state.going.push(Going { run, tick_fs, watch: Arc::clone(&watch) });
-        Mark { observer: self, watch }
+        state.going.push(Going {
+            run,
+            tick_fs,
+            watch: Arc::clone(&watch),
+        });
+        Mark {
+            observer: self,
+            watch,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -174,7 +196,14 @@ mod tests {
         assert_eq!(observer.look(), None);
         let (first, second, next) = (watch(16, 0), watch(32, 0), watch(0, 0));
         let _first = observer.begin(0, 312_500, Arc::clone(&first));
-        assert_eq!(observer.look(), Some(Seen { run: 0, virtual_us: 0.005, messages: 0 }));
+        assert_eq!(
+            observer.look(),
+            Some(Seen {
+                run: 0,
+                virtual_us: 0.005,
+                messages: 0
+            })
+        );
         let _second = observer.begin(1, 312_500, Arc::clone(&second));
         observer.stop();
         let _next = observer.begin(2, 312_500, Arc::clone(&next));
@@ -207,7 +236,14 @@ mod tests {
         let _second = observer.begin(0, 312_500, watch(0, 4));
         drop(first);
         observer.ended(6);
-        let tally = Tally { all: 3, done: 1, going: 1, cost: 10, done_cost: 6, messages: 7 };
+        let tally = Tally {
+            all: 3,
+            done: 1,
+            going: 1,
+            cost: 10,
+            done_cost: 6,
+            messages: 7,
+        };
         assert_eq!(observer.tally(), Some(tally));
     }
 }

@@ -13,8 +13,8 @@
 //! policy forbids them. Light or dark is the reader's choice. The same figures give the same bytes:
 //! there is no date in it and nothing is drawn at random. All text from figures is escaped.
 //!
-//! Drawings hold signs and ticks alone. Titles, names of axes and legends are text of the page around
-//! them: that wraps, so it never covers anything, however long it is.
+//! Drawings hold signs and ticks alone. Titles, names of axes and legends are text of the page
+//! around them: that wraps, so it never covers anything, however long it is.
 
 mod axis;
 mod chart;
@@ -51,9 +51,15 @@ pub struct About {
 pub fn page(figures: &[Figure], about: &About) -> String {
     let mut anchors = Anchors::default();
     let _ = anchors.name(CLAIMS);
-    let links: Vec<_> = figures.iter().map(|figure| anchors.name(&figure.name)).collect();
+    let links: Vec<_> = figures
+        .iter()
+        .map(|figure| anchors.name(&figure.name))
+        .collect();
     let mut out = head(about);
-    let smoke = figures.iter().filter(|figure| figure.size == Size::Smoke).count();
+    let smoke = figures
+        .iter()
+        .filter(|figure| figure.size == Size::Smoke)
+        .count();
     if smoke > 0 {
         let all = figures.len();
         let _ = writeln!(

@@ -1,7 +1,7 @@
 //! What a program can be told: how many cores, keys, bytes, messages.
 //!
-//! Each program knows some of these [`Knob`]s, with a default for each; one that it does not know is
-//! refused rather than ignored, so that no experiment believes it varied what it did not.
+//! Each program knows some of these [`Knob`]s, with a default for each; one that it does not know
+//! is refused rather than ignored, so that no experiment believes it varied what it did not.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -110,7 +110,10 @@ impl Knob {
 
     /// The knob of that name.
     pub fn named(name: &str) -> Option<Knob> {
-        NAMES.iter().find(|(_, known)| *known == name).map(|(knob, _)| *knob)
+        NAMES
+            .iter()
+            .find(|(_, known)| *known == name)
+            .map(|(knob, _)| *knob)
     }
 
     /// Its name.
@@ -122,9 +125,15 @@ impl Knob {
     /// The words that it is told with, the default first; none if it is told a number.
     pub fn words(self) -> &'static [&'static str] {
         match self {
-            Knob::Naming => {
-                &["printed", "naive", "two", "three", "least", "second-0.2", "second-0.29"]
-            }
+            Knob::Naming => &[
+                "printed",
+                "naive",
+                "two",
+                "three",
+                "least",
+                "second-0.2",
+                "second-0.29",
+            ],
             Knob::Exchange => &["buckets", "keys"],
             Knob::Distribution => &["uniform", "heavy-tailed", "clustered", "sorted"],
             Knob::Reorder => &["software", "port", "nic"],
@@ -174,8 +183,8 @@ impl ReorderBy {
     }
 }
 
-/// Values of knobs: what somebody asked for, or all that a program knows. A word is kept as its number
-/// among the knob's.
+/// Values of knobs: what somebody asked for, or all that a program knows. A word is kept as its
+/// number among the knob's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters {
     values: BTreeMap<Knob, u64>,
@@ -217,7 +226,8 @@ impl Parameters {
     /// # Panics
     /// When it is not set: a bug of the table of programs.
     pub fn get(&self, knob: Knob) -> u64 {
-        self.find(knob).unwrap_or_else(|| panic!("{knob} has no default"))
+        self.find(knob)
+            .unwrap_or_else(|| panic!("{knob} has no default"))
     }
 
     /// The same for a knob of at most 32 bits, which is all but the keys of all cores.
@@ -232,18 +242,22 @@ impl Parameters {
 
     /// All that are set, by name, in the order of the knobs.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.values.iter().map(|(knob, value)| match knob.words().get(*value as usize) {
-            Some(word) => (knob.name(), (*word).to_owned()),
-            None => (knob.name(), value.to_string()),
-        })
+        self.values
+            .iter()
+            .map(|(knob, value)| match knob.words().get(*value as usize) {
+                Some(word) => (knob.name(), (*word).to_owned()),
+                None => (knob.name(), value.to_string()),
+            })
     }
 
     /// The same with values for JSON.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        self.values.iter().map(|(knob, value)| match knob.words().get(*value as usize) {
-            Some(word) => (knob.name(), Value::from(*word)),
-            None => (knob.name(), Value::from(*value)),
-        })
+        self.values
+            .iter()
+            .map(|(knob, value)| match knob.words().get(*value as usize) {
+                Some(word) => (knob.name(), Value::from(*word)),
+                None => (knob.name(), Value::from(*value)),
+            })
     }
 
     /// These, with the program's defaults for what was not asked for.
@@ -271,11 +285,19 @@ impl Parameters {
     fn check(&self, knob: Knob, program: &Listing) -> Result<(), LabError> {
         let name = program.name;
         if !program.knows(knob) {
-            let known: Vec<_> = program.knobs.iter().map(|(knob, _)| knob.to_string()).collect();
+            let known: Vec<_> = program
+                .knobs
+                .iter()
+                .map(|(knob, _)| knob.to_string())
+                .collect();
             let known = known.join(" ");
-            return Err(LabError::usage(format!("{name} does not use {knob}; it knows {known}")));
+            return Err(LabError::usage(format!(
+                "{name} does not use {knob}; it knows {known}"
+            )));
         }
-        let Some(value) = self.find(knob) else { return Ok(()) };
+        let Some(value) = self.find(knob) else {
+            return Ok(());
+        };
         let wrong = match knob {
             Knob::Bytes if value == 0 || value % 8 != 0 || value > program.most_bytes() => {
                 let most = program.most_bytes();
@@ -296,7 +318,9 @@ impl Parameters {
 
     /// `--keys` in all is `--keys-per-core` times the cores.
     fn divide_keys(&mut self, asked: &Parameters) -> Result<(), LabError> {
-        let Some(keys) = asked.find(Knob::Keys) else { return Ok(()) };
+        let Some(keys) = asked.find(Knob::Keys) else {
+            return Ok(());
+        };
         if asked.find(Knob::KeysPerCore).is_some() {
             let both = "--keys and --keys-per-core say the same; give one of them";
             return Err(LabError::usage(both));

@@ -1,4 +1,5 @@
-//! Where a program runs: on a simulated machine, on threads of this one, or in a schedule of the driver.
+//! Where a program runs: on a simulated machine, on threads of this one, or in a schedule of the
+//! driver.
 
 use machine::{Profile, Setting};
 
@@ -22,7 +23,9 @@ pub fn machines() -> Vec<(&'static str, String)> {
     let threads = format!("this computer: each core is a thread, at most {MOST_THREADS}");
     let driver =
         "nodes with files in memory, in a schedule that the seed draws: for sort".to_owned();
-    simulated.chain([(THREADS, threads), (DRIVER, driver)]).collect()
+    simulated
+        .chain([(THREADS, threads), (DRIVER, driver)])
+        .collect()
 }
 
 /// Whether this is the name of a machine that comes with the program.
@@ -64,7 +67,10 @@ impl Place {
         }
         let profile = Profile::load(name)
             .and_then(|profile| profile.with_network(changes.link_ns, changes.switch_ns))
-            .map_err(|error| LabError::Profile { machine: name.into(), error })?;
+            .map_err(|error| LabError::Profile {
+                machine: name.into(),
+                error,
+            })?;
         let setting = changes.setting(&profile);
         Ok(Place::Machine(Box::new(profile), setting, *changes))
     }
@@ -153,6 +159,8 @@ impl Place {
             return Ok(());
         }
         let name = self.name();
-        Err(LabError::usage(format!("--cores {cores}: the machine {name} holds at most {most}")))
+        Err(LabError::usage(format!(
+            "--cores {cores}: the machine {name} holds at most {most}"
+        )))
     }
 }

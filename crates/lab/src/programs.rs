@@ -48,8 +48,8 @@ impl Listing {
         self.knobs.iter().any(|(known, _)| *known == knob)
     }
 
-    /// The most that it takes as [`Knob::Bytes`]: what a message holds, less what goes before it. A value
-    /// of `kv` goes behind its request and its key, of a word each.
+    /// The most that it takes as [`Knob::Bytes`]: what a message holds, less what goes before it. A
+    /// value of `kv` goes behind its request and its key, of a word each.
     pub fn most_bytes(&self) -> u64 {
         let before = if self.knows(Servers) { 16 } else { 0 };
         MESSAGE_BYTES as u64 - before
@@ -66,10 +66,16 @@ pub fn programs() -> &'static [Listing] {
 /// # Errors
 /// When there is none.
 pub fn named(name: &str) -> Result<&'static Listing, LabError> {
-    PROGRAMS.iter().find(|program| program.name == name).ok_or_else(|| {
-        let names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
-        LabError::usage(format!("there is no program '{name}'; there are {}", names.join(", ")))
-    })
+    PROGRAMS
+        .iter()
+        .find(|program| program.name == name)
+        .ok_or_else(|| {
+            let names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+            LabError::usage(format!(
+                "there is no program '{name}'; there are {}",
+                names.join(", ")
+            ))
+        })
 }
 
 static PROGRAMS: [Listing; 14] = [
@@ -80,7 +86,11 @@ static PROGRAMS: [Listing; 14] = [
         knobs: &[(Cores, Some(8)), (Messages, Some(16)), (Bytes, Some(8))],
         build: |told, seed| {
             let (messages, bytes) = (told.number(Messages), told.number(Bytes));
-            Box::new(Loopback { messages, bytes, seed })
+            Box::new(Loopback {
+                messages,
+                bytes,
+                seed,
+            })
         },
     },
     Listing {
@@ -89,7 +99,11 @@ static PROGRAMS: [Listing; 14] = [
         knobs: &[(Cores, Some(64)), (Messages, Some(64)), (Bytes, Some(16))],
         build: |told, seed| {
             let (messages, bytes) = (told.number(Messages), told.number(Bytes));
-            Box::new(ReceiveLoop { messages, bytes, seed })
+            Box::new(ReceiveLoop {
+                messages,
+                bytes,
+                seed,
+            })
         },
     },
     Listing {
@@ -98,20 +112,34 @@ static PROGRAMS: [Listing; 14] = [
         knobs: &[(Cores, Some(64)), (Messages, Some(64)), (Bytes, Some(16))],
         build: |told, seed| {
             let (messages, bytes) = (told.number(Messages), told.number(Bytes));
-            Box::new(SendLoop { messages, bytes, seed })
+            Box::new(SendLoop {
+                messages,
+                bytes,
+                seed,
+            })
         },
     },
     Listing {
         name: "local-min",
         help: "Find the minimum of values on each core by itself (Figure 2)",
         knobs: &[(Cores, Some(1)), (KeysPerCore, Some(1024)), (Keys, None)],
-        build: |told, seed| Box::new(LocalMin { keys: told.number(KeysPerCore), seed }),
+        build: |told, seed| {
+            Box::new(LocalMin {
+                keys: told.number(KeysPerCore),
+                seed,
+            })
+        },
     },
     Listing {
         name: "local-sort",
         help: "Sort keys on each core by itself (Figure 8)",
         knobs: &[(Cores, Some(1)), (KeysPerCore, Some(40)), (Keys, None)],
-        build: |told, seed| Box::new(LocalSort { keys: told.number(KeysPerCore), seed }),
+        build: |told, seed| {
+            Box::new(LocalSort {
+                keys: told.number(KeysPerCore),
+                seed,
+            })
+        },
     },
     Listing {
         name: "merge-min",
@@ -211,11 +239,21 @@ static PROGRAMS: [Listing; 14] = [
     Listing {
         name: "flood",
         help: "Send messages from all cores to random ones: the simulator's own benchmark",
-        knobs: &[(Cores, Some(1024)), (Messages, Some(64)), (Bytes, Some(16)), (To, None)],
+        knobs: &[
+            (Cores, Some(1024)),
+            (Messages, Some(64)),
+            (Bytes, Some(16)),
+            (To, None),
+        ],
         build: |told, seed| {
             let (messages, bytes) = (told.number(Messages), told.number(Bytes));
             let to = told.find(To).map(|rank| Rank(rank as u32));
-            Box::new(Flood { messages, bytes, to, seed })
+            Box::new(Flood {
+                messages,
+                bytes,
+                to,
+                seed,
+            })
         },
     },
     Listing {
@@ -290,11 +328,22 @@ static PROGRAMS: [Listing; 14] = [
         name: "sort",
         help: "Sort files over nodes as gristmill sort does, while links and nodes fail, and once more",
         // A node's disks hold more than its memory in every second trial, whatever the number.
-        knobs: &[(Cores, Some(4)), (KeysPerCore, Some(200)), (Keys, None), (Faults, None)],
+        knobs: &[
+            (Cores, Some(4)),
+            (KeysPerCore, Some(200)),
+            (Keys, None),
+            (Faults, None),
+        ],
         build: |told, seed| {
             let (nodes, keys) = (told.cores(), told.number(KeysPerCore));
             let faults = trial::Faults::from_bits(told.find(Faults).unwrap_or(0));
-            Box::new(Trial { seed, nodes, keys, faults, mutant: None })
+            Box::new(Trial {
+                seed,
+                nodes,
+                keys,
+                faults,
+                mutant: None,
+            })
         },
     },
 ];
@@ -323,7 +372,11 @@ mod tests {
             let most = program.most_bytes();
             assert_eq!(with(most), None, "{}", program.name);
             let is_all = most == MESSAGE_BYTES as u64;
-            assert!(is_all || with(most + 8).is_some(), "{} takes more", program.name);
+            assert!(
+                is_all || with(most + 8).is_some(),
+                "{} takes more",
+                program.name
+            );
             assert_eq!(is_all, program.name != "kv");
         }
     }

@@ -50,9 +50,10 @@ impl SimReport {
     /// What the time of a program is that is not the time of the whole run.
     pub fn timed(&self) -> Option<String> {
         match self.timing {
-            Timing::Busy { rank, stage } => {
-                Some(format!("time is what core {} was busy in its loop, '{stage}'", rank.0))
-            }
+            Timing::Busy { rank, stage } => Some(format!(
+                "time is what core {} was busy in its loop, '{stage}'",
+                rank.0
+            )),
             Timing::Tap(rank) => Some(format!(
                 "time is from a message's first flit into core {}'s NIC to its last out (median)",
                 rank.0
@@ -101,7 +102,9 @@ pub struct RunReport {
 impl RunReport {
     /// Events that the simulation handled.
     pub fn events(&self) -> u64 {
-        self.simulated.as_ref().map_or(0, |simulated| simulated.counts.events)
+        self.simulated
+            .as_ref()
+            .map_or(0, |simulated| simulated.counts.events)
     }
 }
 
@@ -199,6 +202,8 @@ impl StageReport {
         tasks: impl Fn(&str) -> u32,
     ) -> Vec<StageReport> {
         let entered = report.stages.iter().filter(|times| !times.ticks.is_empty());
-        entered.map(|times| StageReport::new(times, tick_fs, tasks(times.name))).collect()
+        entered
+            .map(|times| StageReport::new(times, tick_fs, tasks(times.name)))
+            .collect()
     }
 }

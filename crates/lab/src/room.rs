@@ -10,15 +10,17 @@ use crate::programs::Listing;
 /// One part in so many is left for the machine, its messages, and other programs.
 const MARGIN: u64 = 8;
 
-/// What the machine holds for a core: its task, its NIC's buffers, packets on their way. Measured: 12 KB
-/// in `flood`, 16 KB in `nano-sort` with 16 buckets, 33 KB with 32.
+/// What the machine holds for a core: its task, its NIC's buffers, packets on their way. Measured:
+/// 12 KB in `flood`, 16 KB in `nano-sort` with 16 buckets, 33 KB with 32.
 pub const BYTES_OF_A_CORE: u64 = 36 << 10;
 
 /// Memory that can be had now, as the system and the control group say; none if they do not.
 pub fn bytes() -> Option<u64> {
     let memory = node_real::facts_of_memory();
     let available = Some(memory.available_bytes).filter(|bytes| *bytes > 0)?;
-    let room = memory.cgroup_limit_bytes.map_or(available, |limit| limit.min(available));
+    let room = memory
+        .cgroup_limit_bytes
+        .map_or(available, |limit| limit.min(available));
     Some(room - room / MARGIN)
 }
 
@@ -39,7 +41,11 @@ pub fn objection(
     if needed <= room {
         return None;
     }
-    let knob = if program.knows(Knob::KeysPerCore) { Knob::KeysPerCore } else { Knob::Keys };
+    let knob = if program.knows(Knob::KeysPerCore) {
+        Knob::KeysPerCore
+    } else {
+        Knob::Keys
+    };
     let fits = |keys: u64| {
         let mut fewer = told.clone();
         fewer.set(knob, keys);
@@ -50,12 +56,18 @@ pub fn objection(
         keys => {
             let mut alone = told.clone();
             alone.set(Knob::Cores, 1);
-            let fewer = if needs(&alone) < needed { ", or for fewer cores" } else { "" };
+            let fewer = if needs(&alone) < needed {
+                ", or for fewer cores"
+            } else {
+                ""
+            };
             format!("ask for {knob} {keys} at most{fewer}")
         }
     };
     let [needed, room] = [needed, room].map(gigabytes);
-    Some(format!("it would hold {needed} GB of keys and answers, and {room} GB are free: {advice}"))
+    Some(format!(
+        "it would hold {needed} GB of keys and answers, and {room} GB are free: {advice}"
+    ))
 }
 
 /// The largest number below `end` that fits; 0 if none does.
@@ -63,7 +75,11 @@ fn most(end: u64, fits: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, end);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if fits(middle) { low = middle } else { high = middle }
+        if fits(middle) {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     low
 }
@@ -83,18 +99,31 @@ mod tests {
         let place = Place::named("nanopu", &Changes::default()).unwrap();
         let program = programs::named(program).unwrap();
         let mut asked = Parameters::default();
-        knobs.iter().for_each(|(knob, value)| asked.set(*knob, *value));
-        objection(program, &asked.resolved(program).unwrap(), &place, Some(ROOM))
+        knobs
+            .iter()
+            .for_each(|(knob, value)| asked.set(*knob, *value));
+        objection(
+            program,
+            &asked.resolved(program).unwrap(),
+            &place,
+            Some(ROOM),
+        )
     }
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_does() {
         let most = u64::from(u32::MAX);
         let min = told("local-min", &[(Knob::KeysPerCore, most)]).unwrap();
-        assert!(min.contains("34.4 GB") && min.contains("--keys-per-core 500000000"), "{min}");
+        assert!(
+            min.contains("34.4 GB") && min.contains("--keys-per-core 500000000"),
+            "{min}"
+        );
         let cores = [(Knob::Cores, 1000), (Knob::KeysPerCore, 10 << 20)];
         let sort = told("local-sort", &cores).unwrap();
-        assert!(sort.contains("84.0 GB") && sort.contains("--keys-per-core 499500"), "{sort}");
+        assert!(
+            sort.contains("84.0 GB") && sort.contains("--keys-per-core 499500"),
+            "{sort}"
+        );
         assert!(told("merge-min", &[(Knob::KeysPerCore, 1 << 30)]).is_some());
         assert!(told("set-algebra", &[(Knob::KeysPerCore, 100 << 20)]).is_some());
         let kv = [(Knob::Keys, most), (Knob::Messages, most)];

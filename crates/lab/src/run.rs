@@ -101,15 +101,22 @@ fn simulate<P: Program>(
     let multicast = setting.multicast;
     let begin = Instant::now();
     let cluster = Cluster::new(profile.clone(), setting)?;
-    let _goes_on = ground.observer.begin(ground.run, profile.tick_fs, cluster.watch());
+    let _goes_on = ground
+        .observer
+        .begin(ground.run, profile.tick_fs, cluster.watch());
     let task = program.clone();
-    let Outcome { answers, mut report } = cluster.run(move |node| task.clone().run(node))?;
+    let Outcome {
+        answers,
+        mut report,
+    } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();
     let slices = std::mem::take(&mut report.slices);
     let ticks = ticks_of(timing, &report);
     let mut verdict = program.check(&answers);
     let expected = program.messages(&answers, multicast);
-    verdict.fault = verdict.fault.or_else(|| miscounted(report.counts.messages, expected?));
+    verdict.fault = verdict
+        .fault
+        .or_else(|| miscounted(report.counts.messages, expected?));
     Ok(RunReport {
         seed: ground.seed,
         ticks,
@@ -143,7 +150,11 @@ fn ticks_of(timing: Timing, report: &Report) -> u64 {
         Timing::Tap(_) => {
             let mut tapped = report.tapped.clone();
             tapped.sort_unstable();
-            if tapped.is_empty() { 0 } else { crate::spread::quantile(&tapped, 50) }
+            if tapped.is_empty() {
+                0
+            } else {
+                crate::spread::quantile(&tapped, 50)
+            }
         }
     }
 }
@@ -174,12 +185,16 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
     let task = program.clone();
     let begin = Instant::now();
     // Unwind safe: nothing of a cluster whose program panicked is used again.
-    let ended =
-        catch_unwind(AssertUnwindSafe(|| cluster.try_run(move |node| task.clone().run(node))));
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        cluster.try_run(move |node| task.clone().run(node))
+    }));
     let wall_s = begin.elapsed().as_secs_f64();
     let answers = ended
         .map_err(|panic| RunError::Panic(said(&*panic)))?
-        .map_err(|cause| LabError::NoThreads { cores: ground.cores, cause: cause.to_string() })?;
+        .map_err(|cause| LabError::NoThreads {
+            cores: ground.cores,
+            cause: cause.to_string(),
+        })?;
     let verdict = program.check(&answers);
     let elapsed = verdict.elapsed.map(|(begin, end)| end.since(begin));
     let ticks = elapsed.unwrap_or((wall_s * 1e9) as u64);
@@ -196,7 +211,8 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
 
 pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -246,7 +262,15 @@ mod tests {
         let reorder = ReorderBy::default();
         Runnable::run(
             program,
-            &Ground { place, cores, reorder, traced: 0, run: 0, seed: 1, observer },
+            &Ground {
+                place,
+                cores,
+                reorder,
+                traced: 0,
+                run: 0,
+                seed: 1,
+                observer,
+            },
         )
     }
 
@@ -260,7 +284,9 @@ mod tests {
         assert_eq!(error.kind(), "stuck");
         let told = error.to_string();
         assert!(!told.contains('\n') && told.contains("29 more"), "{told}");
-        let LabError::Run(RunError::Stuck(stuck)) = error else { panic!("{told}") };
+        let LabError::Run(RunError::Stuck(stuck)) = error else {
+            panic!("{told}")
+        };
         assert_eq!((stuck.waiting.len(), stuck.tasks), (10, 39));
     }
 
@@ -275,15 +301,24 @@ mod tests {
 
     #[test]
     fn the_time_of_a_program_is_what_it_says() {
-        let stage = |name, ticks: &[(u64, u64)]| StageTimes { name, ticks: ticks.to_vec() };
+        let stage = |name, ticks: &[(u64, u64)]| StageTimes {
+            name,
+            ticks: ticks.to_vec(),
+        };
         let report = Report {
             ends: vec![5, 9, 7],
-            stages: vec![stage("one", &[(8, 3)]), stage("all", &[(1, 0), (6, 2), (3, 3)])],
+            stages: vec![
+                stage("one", &[(8, 3)]),
+                stage("all", &[(1, 0), (6, 2), (3, 3)]),
+            ],
             tapped: vec![30, 10, 20, 40],
             counts: Counts::default(),
             ..Report::default()
         };
-        let busy = |stage, rank| Timing::Busy { rank: Rank(rank), stage };
+        let busy = |stage, rank| Timing::Busy {
+            rank: Rank(rank),
+            stage,
+        };
         assert_eq!(ticks_of(Timing::LastEnd, &report), 9);
         assert_eq!(ticks_of(Timing::Tap(Rank(0)), &report), 20);
         assert_eq!(ticks_of(busy("one", 0), &report), 5);
@@ -293,14 +328,28 @@ mod tests {
     #[test]
     #[should_panic(expected = "no core went through the stage 'none'")]
     fn a_stage_that_nobody_went_through_times_nothing() {
-        busy(&Report { ends: vec![1], ..Report::default() }, Rank(0), "none");
+        busy(
+            &Report {
+                ends: vec![1],
+                ..Report::default()
+            },
+            Rank(0),
+            "none",
+        );
     }
 
     #[test]
     #[should_panic(expected = "2 of 3 cores went through 'some'")]
     fn a_stage_of_some_cores_times_none_of_them() {
-        let some = StageTimes { name: "some", ticks: vec![(1, 0), (2, 0)] };
-        let report = Report { ends: vec![1, 2, 3], stages: vec![some], ..Report::default() };
+        let some = StageTimes {
+            name: "some",
+            ticks: vec![(1, 0), (2, 0)],
+        };
+        let report = Report {
+            ends: vec![1, 2, 3],
+            stages: vec![some],
+            ..Report::default()
+        };
         busy(&report, Rank(1), "some");
     }
 }

@@ -21,8 +21,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of so many ticks each, of that length, in microseconds. Sums are of whole numbers, so figures
-    /// that are the same have themselves as their mean, and no deviation.
+    /// Of so many ticks each, of that length, in microseconds. Sums are of whole numbers, so
+    /// figures that are the same have themselves as their mean, and no deviation.
     ///
     /// # Panics
     /// When there are none.
@@ -41,8 +41,8 @@ impl Spread {
 }
 
 impl Spread {
-    /// Of figures that are no ticks. Sums are of differences from the first, so figures that are the
-    /// same have themselves as their mean, and no deviation.
+    /// Of figures that are no ticks. Sums are of differences from the first, so figures that are
+    /// the same have themselves as their mean, and no deviation.
     ///
     /// # Panics
     /// When there are none.
@@ -51,9 +51,21 @@ impl Spread {
         let count = figures.len() as f64;
         let mean = first + figures.iter().map(|figure| figure - first).sum::<f64>() / count;
         let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
-        let sd = if figures.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() };
-        let (min, max) = (figures.iter().copied().fold(first, f64::min), figures.iter().copied());
-        Spread { mean, sd, min, max: max.fold(first, f64::max) }
+        let sd = if figures.len() < 2 {
+            0.0
+        } else {
+            (squares / (count - 1.0)).sqrt()
+        };
+        let (min, max) = (
+            figures.iter().copied().fold(first, f64::min),
+            figures.iter().copied(),
+        );
+        Spread {
+            mean,
+            sd,
+            min,
+            max: max.fold(first, f64::max),
+        }
     }
 
     /// The same of figures that are so many times as large, and so much more.
@@ -61,7 +73,12 @@ impl Spread {
     pub(crate) fn scaled(self, factor: f64, plus: f64) -> Spread {
         let change = |figure: f64| figure * factor + plus;
         let Spread { mean, sd, min, max } = self;
-        Spread { mean: change(mean), sd: sd * factor, min: change(min), max: change(max) }
+        Spread {
+            mean: change(mean),
+            sd: sd * factor,
+            min: change(min),
+            max: change(max),
+        }
     }
 }
 
@@ -90,7 +107,10 @@ fn deviation(figures: &[u64], whole: u128, rest: u128) -> f64 {
 /// # Panics
 /// When there are none.
 pub fn quantile(sorted: &[u64], percent: u64) -> u64 {
-    assert!(!sorted.is_empty() && percent <= 100, "a quantile of something");
+    assert!(
+        !sorted.is_empty() && percent <= 100,
+        "a quantile of something"
+    );
     let rank = (percent * sorted.len() as u64).div_ceil(100);
     sorted[(rank.max(1) - 1) as usize]
 }
@@ -113,18 +133,63 @@ mod tests {
     #[test]
     fn runs_are_a_sample() {
         let of = |figures: &[u64]| Spread::of(figures, 1_000_000_000);
-        assert_eq!(of(&[2, 4, 6]), Spread { mean: 4.0, sd: 2.0, min: 2.0, max: 6.0 });
-        assert_eq!(of(&[5]), Spread { mean: 5.0, sd: 0.0, min: 5.0, max: 5.0 });
-        assert_eq!(of(&[1, 2]), Spread { mean: 1.5, sd: 0.5_f64.sqrt(), min: 1.0, max: 2.0 });
+        assert_eq!(
+            of(&[2, 4, 6]),
+            Spread {
+                mean: 4.0,
+                sd: 2.0,
+                min: 2.0,
+                max: 6.0
+            }
+        );
+        assert_eq!(
+            of(&[5]),
+            Spread {
+                mean: 5.0,
+                sd: 0.0,
+                min: 5.0,
+                max: 5.0
+            }
+        );
+        assert_eq!(
+            of(&[1, 2]),
+            Spread {
+                mean: 1.5,
+                sd: 0.5_f64.sqrt(),
+                min: 1.0,
+                max: 2.0
+            }
+        );
     }
 
     #[test]
     fn figures_spread_as_ticks_do() {
         let spread = Spread::of_figures(&[2.0, 4.0, 6.0]);
-        assert_eq!(spread, Spread { mean: 4.0, sd: 2.0, min: 2.0, max: 6.0 });
+        assert_eq!(
+            spread,
+            Spread {
+                mean: 4.0,
+                sd: 2.0,
+                min: 2.0,
+                max: 6.0
+            }
+        );
         let same = Spread::of_figures(&[0.1; 3]);
-        assert_eq!(same, Spread { mean: 0.1, sd: 0.0, min: 0.1, max: 0.1 });
-        let scaled = Spread { mean: 3.0, sd: 1.0, min: 2.0, max: 4.0 };
+        assert_eq!(
+            same,
+            Spread {
+                mean: 0.1,
+                sd: 0.0,
+                min: 0.1,
+                max: 0.1
+            }
+        );
+        let scaled = Spread {
+            mean: 3.0,
+            sd: 1.0,
+            min: 2.0,
+            max: 4.0,
+        };
         assert_eq!(spread.scaled(0.5, 1.0), scaled);
     }
 
@@ -135,7 +200,15 @@ mod tests {
             for runs in [1, 3, 7, 10, 1000] {
                 let spread = Spread::of(&vec![ticks; runs], 312_500);
                 let us = microseconds(ticks, 312_500);
-                assert_eq!(spread, Spread { mean: us, sd: 0.0, min: us, max: us });
+                assert_eq!(
+                    spread,
+                    Spread {
+                        mean: us,
+                        sd: 0.0,
+                        min: us,
+                        max: us
+                    }
+                );
             }
         }
     }
@@ -147,7 +220,10 @@ mod tests {
                 let mut figures = vec![base; 6];
                 figures.push(base + last);
                 let spread = Spread::of(&figures, 312_500);
-                assert!(spread.min <= spread.mean && spread.mean <= spread.max, "{spread:?}");
+                assert!(
+                    spread.min <= spread.mean && spread.mean <= spread.max,
+                    "{spread:?}"
+                );
                 let expected = last as f64 / 7_f64.sqrt() * 312.5e-6;
                 assert!((spread.sd / expected - 1.0).abs() < 1e-9, "{spread:?}");
             }

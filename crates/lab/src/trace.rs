@@ -8,9 +8,9 @@
 //!
 //! Format: Trace Event Format, JSON object form: "M" events name processes and threads, "X" events
 //! are slices, times in microseconds. Of a large machine [`MOST_TRACED`] cores are drawn, groups of
-//! neighbours: more tracks than that nobody looks at. Which, is said in the trace's metadata. The events
-//! are written one by one and never held together. A machine tells how long a core waited within a stage, not when, so waiting
-//! is an argument of the slice and not a slice of its own.
+//! neighbours: more tracks than that nobody looks at. Which, is said in the trace's metadata. The
+//! events are written one by one and never held together. A machine tells how long a core waited
+//! within a stage, not when, so waiting is an argument of the slice and not a slice of its own.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -34,7 +34,10 @@ pub fn write(
 ) -> io::Result<()> {
     let tracks = Tracks::new(profile, cores);
     let shown = serde_json::Value::from(sample(cores).to_string());
-    write!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"shown\":{shown}}},")?;
+    write!(
+        out,
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"shown\":{shown}}},"
+    )?;
     write!(out, "\"traceEvents\":[")?;
     let mut comma = "\n";
     for (kind, process, core) in tracks.names(slices) {
@@ -99,8 +102,14 @@ impl Tracks {
         let nic = profile.core.ranks_per_nic.max(1);
         let leaf = nic.saturating_mul(profile.network.down.max(1));
         match cores > leaf {
-            true => Tracks { what: "leaf", cores: leaf },
-            false => Tracks { what: "NIC", cores: nic },
+            true => Tracks {
+                what: "leaf",
+                cores: leaf,
+            },
+            false => Tracks {
+                what: "NIC",
+                cores: nic,
+            },
         }
     }
 
@@ -111,9 +120,19 @@ impl Tracks {
     /// Who is to be named, processes first, each once.
     fn names(&self, slices: &[Slice]) -> BTreeSet<(Named, u32, u32)> {
         let ranks: BTreeSet<u32> = slices.iter().map(|slice| slice.rank).collect();
-        let process = |&rank| (Named::Process, self.process(rank), self.process(rank) * self.cores);
+        let process = |&rank| {
+            (
+                Named::Process,
+                self.process(rank),
+                self.process(rank) * self.cores,
+            )
+        };
         let thread = |&rank| (Named::Thread, self.process(rank), rank);
-        ranks.iter().map(process).chain(ranks.iter().map(thread)).collect()
+        ranks
+            .iter()
+            .map(process)
+            .chain(ranks.iter().map(thread))
+            .collect()
     }
 }
 
@@ -130,19 +149,35 @@ mod tests {
     }
 
     fn slice(rank: u32, begin: u64, end: u64) -> Slice {
-        Slice { rank, name: "scan", begin, end, idle: 16 }
+        Slice {
+            rank,
+            name: "scan",
+            begin,
+            end,
+            idle: 16,
+        }
     }
 
     #[test]
     fn cores_are_threads_of_their_nic_or_leaf() {
         let events = drawn(8, &[slice(1, 0, 5), slice(6, 0, 5)]);
-        let names: Vec<_> =
-            events.iter().filter_map(|event| event["args"]["name"].as_str()).collect();
+        let names: Vec<_> = events
+            .iter()
+            .filter_map(|event| event["args"]["name"].as_str())
+            .collect();
         assert_eq!(names, ["NIC 0", "NIC 1", "core 1", "core 6"]);
-        assert_eq!((&events[5]["pid"], &events[5]["tid"]), (&1.into(), &6.into()));
+        assert_eq!(
+            (&events[5]["pid"], &events[5]["tid"]),
+            (&1.into(), &6.into())
+        );
         let events = drawn(65_536, &[slice(255, 0, 5), slice(256, 0, 5)]);
-        let names = events.iter().filter_map(|event| event["args"]["name"].as_str());
-        assert_eq!(names.collect::<Vec<_>>(), ["leaf 0", "leaf 1", "core 255", "core 256"]);
+        let names = events
+            .iter()
+            .filter_map(|event| event["args"]["name"].as_str());
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            ["leaf 0", "leaf 1", "core 255", "core 256"]
+        );
     }
 
     #[test]
@@ -150,8 +185,14 @@ mod tests {
         // Ticks are 312.5 ps: neither end is a whole nanosecond.
         let events = drawn(1, &[slice(0, 0, 5), slice(0, 5, 3207)]);
         let slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
-        assert_eq!((&slices[0]["ts"], &slices[0]["dur"]), (&0.0.into(), &0.001.into()));
-        assert_eq!((&slices[1]["ts"], &slices[1]["dur"]), (&0.001.into(), &1.001.into()));
+        assert_eq!(
+            (&slices[0]["ts"], &slices[0]["dur"]),
+            (&0.0.into(), &0.001.into())
+        );
+        assert_eq!(
+            (&slices[1]["ts"], &slices[1]["dur"]),
+            (&0.001.into(), &1.001.into())
+        );
         assert_eq!(slices[1]["args"]["idle_us"], 0.005);
     }
 

@@ -7,9 +7,10 @@
 //! again       all that is over, and dead nodes are back with what their disks kept: it succeeds
 //! ```
 //!
-//! Each of these runs is judged (judge.rs): it ends, in time; outputs are the old ones or the complete new ones, in
-//! order, each record as often as it was read; inputs are what they were; nobody leaves anything behind who
-//! lives; what has reported success is there after the power has failed. The sort is the one that users run, on
+//! Each of these runs is judged (judge.rs): it ends, in time; outputs are the old ones or the
+//! complete new ones, in order, each record as often as it was read; inputs are what they were;
+//! nobody leaves anything behind who lives; what has reported success is there after the power has
+//! failed. The sort is the one that users run, on
 //! [`machine::Driver`]. FoundationDB and TigerBeetle are tested so.
 //!
 //! A trial that finds nothing wrong with a broken machine finds nothing: a [`Mutant`] breaks it.
@@ -178,14 +179,24 @@ impl Trial {
         let case = Case::draw(self);
         let rehearsed = case.driver(self);
         let rehearsal = sort_on(&rehearsed, &case, "rehearsal")?;
-        let judge = Judge { trial: self, case: &case, parts: case.outputs(&rehearsed) };
+        let judge = Judge {
+            trial: self,
+            case: &case,
+            parts: case.outputs(&rehearsed),
+        };
         judge.first(&rehearsal)?;
         let (passes, ticks, mut events) =
             (rehearsal.passes(), rehearsed.now().0, rehearsed.events());
         let strikes = Strikes::draw(self, &Course::of(&rehearsed, self.nodes));
         if strikes.are_none() {
             judge.power_failure(&rehearsal)?;
-            return Ok(Passed { struck: Vec::new(), failed: false, passes, ticks, events });
+            return Ok(Passed {
+                struck: Vec::new(),
+                failed: false,
+                passes,
+                ticks,
+                events,
+            });
         }
         let driver = case.driver(self);
         strikes.plan(&driver);
@@ -203,12 +214,24 @@ impl Trial {
         judge.again(&again)?;
         judge.power_failure(&again)?;
         events += driver.events();
-        Ok(Passed { struck, failed, passes, ticks, events })
+        Ok(Passed {
+            struck,
+            failed,
+            passes,
+            ticks,
+            events,
+        })
     }
 
     /// The command that tries it again.
     pub fn command(&self) -> String {
-        let Trial { seed, nodes, keys, faults, .. } = self;
+        let Trial {
+            seed,
+            nodes,
+            keys,
+            faults,
+            ..
+        } = self;
         format!(
             "gristmill sim sort --cores {nodes} --keys-per-core {keys} --faults {faults} --seed {seed}"
         )
@@ -218,27 +241,48 @@ impl Trial {
 impl Ran<'_> {
     /// The most passes of a rank.
     fn passes(&self) -> u32 {
-        self.ends.iter().filter_map(|end| end.sorted.as_ref().ok()).copied().max().unwrap_or(0)
+        self.ends
+            .iter()
+            .filter_map(|end| end.sorted.as_ref().ok())
+            .copied()
+            .max()
+            .unwrap_or(0)
     }
 }
 
 /// Runs the sort on all nodes, to its end.
 fn sort_on<'a>(driver: &'a Driver, case: &Case, name: &'static str) -> Result<Ran<'a>, Wrong> {
-    // A sort that goes on for longer hangs. In rounds each chunk waits for a turn of all nodes, and may be one record.
+    // A sort that goes on for longer hangs. In rounds each chunk waits for a turn of all nodes, and
+    // may be one record.
     let records = case.sorted.len() / case.job.contents.record_bytes();
     let turns = (records * case.parts.len()) as u64;
-    let late_ns = if case.job.exchange == ExchangeKind::Rounds { case.late_ns } else { 0 };
+    let late_ns = if case.job.exchange == ExchangeKind::Rounds {
+        case.late_ns
+    } else {
+        0
+    };
     let late = turns * ROUND_MESSAGES * late_ns;
     driver.end_by(driver.now().after(LONGEST + late));
     let job = case.job.clone();
     let program = move |node: node::Node| {
-        let job = Job { control: Control::default(), ..job.clone() };
+        let job = Job {
+            control: Control::default(),
+            ..job.clone()
+        };
         async move {
             let sorted = sort::run(&node, &job).await;
-            (node.rank().0, sorted.map(|report| report.passes), node.now())
+            (
+                node.rank().0,
+                sorted.map(|report| report.passes),
+                node.now(),
+            )
         }
     };
-    let wrong = |what, how| Wrong { run: name, what, how };
+    let wrong = |what, how| Wrong {
+        run: name,
+        what,
+        how,
+    };
     // Unwind safe: nothing of a driver whose program panicked is used again.
     let ended = catch_unwind(AssertUnwindSafe(|| driver.run(program)))
         .map_err(|panic| wrong(What::Panics, said(&*panic)))?
@@ -248,7 +292,11 @@ fn sort_on<'a>(driver: &'a Driver, case: &Case, name: &'static str) -> Result<Ra
         if let Err(Failure::Panic { message, .. }) = &sorted {
             return Err(wrong(What::Panics, message.clone()));
         }
-        ends.push(End { rank, at, sorted: sorted.map_err(|failure| failure.to_string()) });
+        ends.push(End {
+            rank,
+            at,
+            sorted: sorted.map_err(|failure| failure.to_string()),
+        });
     }
     Ok(Ran { name, driver, ends })
 }
@@ -283,7 +331,9 @@ impl Runnable for Trial {
         }
         let (begin, watch) = (Instant::now(), Arc::new(Watch::default()));
         let tick_fs = ground.place.tick_fs();
-        let _goes_on = ground.observer.begin(ground.run, tick_fs, Arc::clone(&watch));
+        let _goes_on = ground
+            .observer
+            .begin(ground.run, tick_fs, Arc::clone(&watch));
         let tried = Trial::run(self);
         let ticks = tried.as_ref().map_or(0, |passed| passed.ticks);
         watch.ticks.store(ticks, Ordering::Relaxed);
@@ -299,7 +349,10 @@ impl Runnable for Trial {
             ticks,
             time_us: microseconds(ticks, tick_fs),
             stages: Vec::new(),
-            verdict: Verdict { sorted: Some(tried.is_ok()), ..verdict },
+            verdict: Verdict {
+                sorted: Some(tried.is_ok()),
+                ..verdict
+            },
             simulated: None,
             wall_s: begin.elapsed().as_secs_f64(),
         })

@@ -11,13 +11,18 @@ use lab::{Changes, Job, Knob, Observer, Parameters, Place, SimReport};
 const CYCLE_NS: f64 = 0.3125;
 
 fn place(machine: &str, switch_ns: Option<f64>, threads: usize) -> Place {
-    let changes = Changes { switch_ns, threads: Some(threads), ..Changes::default() };
+    let changes = Changes {
+        switch_ns,
+        threads: Some(threads),
+        ..Changes::default()
+    };
     Place::named(machine, &changes).unwrap()
 }
 
 fn run_on(place: Place, program: &str, told: &[(Knob, u64)]) -> SimReport {
     let mut parameters = Parameters::default();
-    told.iter().for_each(|(knob, value)| parameters.set(*knob, *value));
+    told.iter()
+        .for_each(|(knob, value)| parameters.set(*knob, *value));
     let job = Job::new(program, &parameters, place, lab::Seeds::default());
     let report = job.and_then(|job| job.run(&Observer::default()));
     let report = report.unwrap_or_else(|error| panic!("{program}: {error}"));
@@ -34,16 +39,22 @@ fn nanoseconds(program: &str, told: &[(Knob, u64)]) -> f64 {
 fn compare(rows: &[(String, f64, f64, f64)]) {
     let deviation = |ours: f64, paper: f64| (ours / paper - 1.0) * 100.0;
     let line = |(what, ours, paper, _): &(String, f64, f64, f64)| {
-        format!("{what}: {ours:.1}, published {paper}: {:+.1} %\n", deviation(*ours, *paper))
+        format!(
+            "{what}: {ours:.1}, published {paper}: {:+.1} %\n",
+            deviation(*ours, *paper)
+        )
     };
     let table: String = rows.iter().map(line).collect();
     for (what, ours, paper, percent) in rows {
-        assert!(deviation(*ours, *paper).abs() <= *percent, "{what} is too far off:\n{table}");
+        assert!(
+            deviation(*ours, *paper).abs() <= *percent,
+            "{what} is too far off:\n{table}"
+        );
     }
 }
 
-/// Measured on the hardware description: first flit in to last flit out. A model without the costs of
-/// words, of the NIC's pipeline, or of store and forward is off at one end or the other.
+/// Measured on the hardware description: first flit in to last flit out. A model without the costs
+/// of words, of the NIC's pipeline, or of store and forward is off at one end or the other.
 #[test]
 fn loopback_of_each_length() {
     let measured = [
@@ -57,20 +68,30 @@ fn loopback_of_each_length() {
     ];
     let row = |(bytes, cycles)| {
         let ours = nanoseconds("loopback", &[(Knob::Bytes, bytes)]) / CYCLE_NS;
-        (format!("loopback of {bytes} bytes in cycles"), ours, cycles, 5.0)
+        (
+            format!("loopback of {bytes} bytes in cycles"),
+            ours,
+            cycles,
+            5.0,
+        )
     };
     compare(&measured.map(row));
 }
 
-/// Paper, Table 1, with MAC and serial I/O; messages of 16 bytes. The last has no figure wire to wire:
-/// it is below.
+/// Paper, Table 1, with MAC and serial I/O; messages of 16 bytes. The last has no figure wire to
+/// wire: it is below.
 #[test]
 fn wire_to_wire_of_each_stack() {
     let published = [("nanopu", 69.0), ("nebula", 100.0), ("erpc", 850.0)];
     let row = |(machine, ns)| {
         let report = run_on(place(machine, None, 1), "loopback", &[(Knob::Bytes, 16)]);
         let mac_ns = report.runs[0].simulated.as_ref().unwrap().mac_ns.unwrap();
-        (format!("{machine} wire to wire in ns"), report.time_us.mean * 1e3 + mac_ns, ns, 5.0)
+        (
+            format!("{machine} wire to wire in ns"),
+            report.time_us.mean * 1e3 + mac_ns,
+            ns,
+            5.0,
+        )
     };
     compare(&published.map(row));
 }
@@ -85,7 +106,12 @@ fn a_round_trip_of_ramcloud() {
     let trip_us = end.since(begin) as f64 * CYCLE_NS * 1e-3 / 8.0;
     let mac_us = report.runs[0].simulated.as_ref().unwrap().mac_ns.unwrap() * 1e-3;
     // There and back pass two NICs.
-    compare(&[("round trip in us".to_owned(), trip_us + 2.0 * mac_us, 5.0, 10.0)]);
+    compare(&[(
+        "round trip in us".to_owned(),
+        trip_us + 2.0 * mac_us,
+        5.0,
+        10.0,
+    )]);
 }
 
 /// Paper, sections 6.1 and Figures 6 and 7; the send loop is measured on the hardware description.
@@ -94,9 +120,24 @@ fn receiving_and_sending() {
     let few = [(Knob::Messages, 1), (Knob::Bytes, 16)];
     let many = [(Knob::Messages, 64), (Knob::Bytes, 16)];
     compare(&[
-        ("receive one in ns".to_owned(), nanoseconds("receive", &few), 8.0, 5.0),
-        ("receive 64 in ns".to_owned(), nanoseconds("receive", &many), 400.0, 5.0),
-        ("send 64 in ns".to_owned(), nanoseconds("send", &many), 146.0, 5.0),
+        (
+            "receive one in ns".to_owned(),
+            nanoseconds("receive", &few),
+            8.0,
+            5.0,
+        ),
+        (
+            "receive 64 in ns".to_owned(),
+            nanoseconds("receive", &many),
+            400.0,
+            5.0,
+        ),
+        (
+            "send 64 in ns".to_owned(),
+            nanoseconds("send", &many),
+            146.0,
+            5.0,
+        ),
     ]);
 }
 
@@ -107,14 +148,20 @@ fn scanning_and_sorting() {
     compare(&[("minimum of 8,192 in ns".to_owned(), min, 18_000.0, 5.0)]);
     let sort = |keys| nanoseconds("local-sort", &[(Knob::KeysPerCore, keys)]);
     let (many, few) = (sort(1024), sort(40));
-    assert!((30_000.0..=40_000.0).contains(&many), "1,024 keys in {many} ns");
+    assert!(
+        (30_000.0..=40_000.0).contains(&many),
+        "1,024 keys in {many} ns"
+    );
     assert!((700.0..=1200.0).contains(&few), "40 keys in {few} ns");
 }
 
 /// MergeMin on 64 cores of 128 values.
 fn merge_min(switch_ns: f64, incast: u64) -> f64 {
     let told = [(Knob::Incast, incast)];
-    run_on(place("nanopu", Some(switch_ns), 1), "merge-min", &told).time_us.mean * 1e3
+    run_on(place("nanopu", Some(switch_ns), 1), "merge-min", &told)
+        .time_us
+        .mean
+        * 1e3
 }
 
 const INCASTS: [u64; 6] = [2, 4, 8, 16, 32, 64];
@@ -131,10 +178,16 @@ fn the_sweet_spot_of_merge_min() {
         let second = others.min_by(|a, b| time(*a).total_cmp(&time(*b))).unwrap();
         assert!(time(8) < time(second), "with {switch_ns} ns: {table:?}");
         // A deep tree pays for each level.
-        assert!(time(2) > time(4) && time(4) > time(8), "with {switch_ns} ns: {table:?}");
+        assert!(
+            time(2) > time(4) && time(4) > time(8),
+            "with {switch_ns} ns: {table:?}"
+        );
         // A wide one pays for each child, and with the paper's switch saves a level: a near tie.
         let expected = if switch_ns == 0.0 { 16 } else { 64 };
-        assert_eq!(second, expected, "the second best with {switch_ns} ns: {table:?}");
+        assert_eq!(
+            second, expected,
+            "the second best with {switch_ns} ns: {table:?}"
+        );
     }
 }
 
@@ -146,15 +199,26 @@ fn which_switch_meets_750_ns() {
     let (mut low, mut high) = (0.0, 263.0);
     for _ in 0..12 {
         let middle = (low + high) / 2.0;
-        if merge_min(middle, 8) <= 750.0 { low = middle } else { high = middle }
+        if merge_min(middle, 8) <= 750.0 {
+            low = middle
+        } else {
+            high = middle
+        }
     }
-    assert!((136.0..151.0).contains(&low), "750 ns with a switch of {low} ns");
+    assert!(
+        (136.0..151.0).contains(&low),
+        "750 ns with a switch of {low} ns"
+    );
 }
 
 /// The paper's largest machine: a tree sends one message for each core but the root.
 #[test]
 fn merge_min_of_65_536_cores() {
-    let told = [(Knob::Cores, 65_536), (Knob::KeysPerCore, 16), (Knob::Incast, 8)];
+    let told = [
+        (Knob::Cores, 65_536),
+        (Knob::KeysPerCore, 16),
+        (Knob::Incast, 8),
+    ];
     let report = run_on(place("nanopu", None, 2), "merge-min", &told);
     let counts = report.runs[0].simulated.as_ref().unwrap().counts;
     assert_eq!((counts.messages, counts.received), (65_535, 65_535));
@@ -164,13 +228,22 @@ fn merge_min_of_65_536_cores() {
 #[test]
 fn merge_min_beyond_two_layers() {
     let cores = 65_536 + 17 * 256;
-    let told = [(Knob::Cores, cores), (Knob::KeysPerCore, 4), (Knob::Incast, 16)];
+    let told = [
+        (Knob::Cores, cores),
+        (Knob::KeysPerCore, 4),
+        (Knob::Incast, 16),
+    ];
     let report = run_on(place("nanopu-3-layer", None, 2), "merge-min", &told);
     let simulated = report.runs[0].simulated.as_ref().unwrap();
     assert_eq!(simulated.counts.received, cores - 1);
     assert_eq!(simulated.windows.blocks, 273 + 5 * 64 + 64 * 64);
     let mut too_many = Parameters::default();
     too_many.set(Knob::Cores, 65_537);
-    let refused = Job::new("merge-min", &too_many, place("nanopu", None, 1), lab::Seeds::default());
+    let refused = Job::new(
+        "merge-min",
+        &too_many,
+        place("nanopu", None, 1),
+        lab::Seeds::default(),
+    );
     assert!(refused.unwrap_err().to_string().contains("65536"));
 }

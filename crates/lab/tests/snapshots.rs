@@ -5,8 +5,8 @@
 //!   crates/lab/tests/snapshots/<paper>/<figure>.json ------------'--> the same bytes
 //! ```
 //!
-//! After a change that is meant to show, `GRISTMILL_SNAPSHOTS=write cargo test -p gristmill-lab --test
-//! snapshots` writes them anew; what changed is then in the diff, for whoever reads it.
+//! After a change that is meant to show, `GRISTMILL_SNAPSHOTS=write cargo test -p gristmill-lab
+//! --test snapshots` writes them anew; what changed is then in the diff, for whoever reads it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,17 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots")
 }
 
-/// What is compared: all but the hash of the machine's file, which a comment in it changes. The cells of
-/// a picture are many and say nothing to a reader: their sum stands for them.
+/// What is compared: all but the hash of the machine's file, which a comment in it changes. The
+/// cells of a picture are many and say nothing to a reader: their sum stands for them.
 fn snapshot_of(name: &str) -> String {
     let experiment = Experiment::load(name).unwrap();
     let figure = experiment.run(&Observer::default(), Size::Smoke, 2);
     let figure = figure.unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(figure.faults, Vec::<String>::new(), "{name} computes something wrong");
+    assert_eq!(
+        figure.faults,
+        Vec::<String>::new(),
+        "{name} computes something wrong"
+    );
     for claim in &figure.claims {
         assert_eq!(claim.fault(), None, "{name}: claim '{}' failed", claim.id);
     }
@@ -77,19 +81,45 @@ fn first_difference(known: &str, ours: &str) -> String {
     if known.is_empty() {
         return "there is no snapshot".to_owned();
     }
-    let number = known.lines().zip(ours.lines()).take_while(|(one, other)| one == other).count();
-    let line = |text: &str| text.lines().nth(number).unwrap_or("nothing").trim().to_owned();
-    format!("line {} was {}, and is {}", number + 1, line(known), line(ours))
+    let number = known
+        .lines()
+        .zip(ours.lines())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let line = |text: &str| {
+        text.lines()
+            .nth(number)
+            .unwrap_or("nothing")
+            .trim()
+            .to_owned()
+    };
+    format!(
+        "line {} was {}, and is {}",
+        number + 1,
+        line(known),
+        line(ours)
+    )
 }
 
-/// A snapshot of what is no experiment is compared with nothing. No test of its own: it would look while
-/// the other one writes.
+/// A snapshot of what is no experiment is compared with nothing. No test of its own: it would look
+/// while the other one writes.
 fn every_snapshot_is_of_an_experiment() {
     let mut found = Vec::new();
-    for paper in fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()) {
-        for path in fs::read_dir(&paper).unwrap().map(|entry| entry.unwrap().path()) {
+    for paper in fs::read_dir(directory())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
+        for path in fs::read_dir(&paper)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             let stem = path.with_extension("");
-            found.push(stem.strip_prefix(directory()).unwrap().display().to_string());
+            found.push(
+                stem.strip_prefix(directory())
+                    .unwrap()
+                    .display()
+                    .to_string(),
+            );
         }
     }
     found.sort();

@@ -1,4 +1,5 @@
-//! Trials of the distributed sort: nothing is lost whatever happens, and machines that are broken are found out.
+//! Trials of the distributed sort: nothing is lost whatever happens, and machines that are broken
+//! are found out.
 //!
 //! Two thousand seeds are tried by `make trials`, with the program as users have it.
 
@@ -9,12 +10,20 @@ use lab::trial::{Faults, Mutant, Passed, Trial, What, Wrong};
 /// Two to five nodes.
 fn trial(seed: u64, faults: &str, mutant: Option<Mutant>) -> Trial {
     let faults = faults.parse().expect("a list of faults");
-    Trial { seed, nodes: 2 + (seed % 4) as u32, keys: 200, faults, mutant }
+    Trial {
+        seed,
+        nodes: 2 + (seed % 4) as u32,
+        keys: 200,
+        faults,
+        mutant,
+    }
 }
 
 fn passed(seed: u64, faults: &str) -> Passed {
     let trial = trial(seed, faults, None);
-    trial.run().unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}; {}", trial.command()))
+    trial
+        .run()
+        .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}; {}", trial.command()))
 }
 
 #[test]
@@ -25,9 +34,17 @@ fn nothing_is_lost_whatever_happens() {
         spilled += u64::from(passed.passes > 1);
         *ended.entry(passed.words()).or_default() += 1;
     }
-    for what in ["ended by a cut", "a death, then", "a disk, then", "in spite of a cut"] {
-        let count: u64 =
-            ended.iter().filter(|(words, _)| words.contains(what)).map(|(_, runs)| runs).sum();
+    for what in [
+        "ended by a cut",
+        "a death, then",
+        "a disk, then",
+        "in spite of a cut",
+    ] {
+        let count: u64 = ended
+            .iter()
+            .filter(|(words, _)| words.contains(what))
+            .map(|(_, runs)| runs)
+            .sum();
         assert!(count >= 4, "hardly any {what}: {ended:?}");
     }
     assert!(spilled > 40, "only {spilled} of them spilled");
@@ -44,14 +61,18 @@ fn without_faults_everything_is_sorted() {
 #[test]
 fn a_seed_is_a_trial() {
     for seed in 0..10 {
-        assert_eq!(passed(seed, "late,cut,death,disk"), passed(seed, "late,cut,death,disk"));
+        assert_eq!(
+            passed(seed, "late,cut,death,disk"),
+            passed(seed, "late,cut,death,disk")
+        );
     }
 }
 
 /// Seeds that have found something.
 ///
-/// - Rank 0 had told that all was done and said good-bye, so nobody watched it any more, and died before the others
-///   had fetched what it had told: they waited for ever. Who is done stays now until the others are.
+/// - Rank 0 had told that all was done and said good-bye, so nobody watched it any more, and died
+///   before the others had fetched what it had told: they waited for ever. Who is done stays now
+///   until the others are.
 #[test]
 fn what_was_found_once_is_right_now() {
     for seed in [29, 170, 199, 278] {
@@ -89,7 +110,10 @@ fn broken_machines_are_found_out() {
     ];
     for (mutant, faults, seeds, expected) in cases {
         let (seed, wrong) = found(mutant, faults, seeds);
-        assert!(expected.contains(&wrong.what), "{mutant:?}, seed {seed}: {wrong}");
+        assert!(
+            expected.contains(&wrong.what),
+            "{mutant:?}, seed {seed}: {wrong}"
+        );
     }
     assert_eq!(cases.map(|(mutant, ..)| mutant), Mutant::ALL);
 }

@@ -13,7 +13,8 @@ fn busy_shard(machine: &str, workers: u64) -> SimReport {
         (Knob::Workers, workers),
     ];
     let mut parameters = Parameters::default();
-    told.into_iter().for_each(|(knob, value)| parameters.set(knob, value));
+    told.into_iter()
+        .for_each(|(knob, value)| parameters.set(knob, value));
     let place = Place::named(machine, &Changes::default()).unwrap();
     let job = Job::new("kv", &parameters, place, lab::Seeds::default()).unwrap();
     let report = job.run(&Observer::default()).unwrap();
@@ -35,7 +36,10 @@ fn four_workers_of_a_node_serve_a_busy_shard_faster() {
 #[test]
 fn workers_beyond_the_cores_win_nothing() {
     let [one, four] = [1, 4].map(|workers| busy_shard("nanopu", workers).time_us.mean);
-    assert!(four > 0.9 * one, "{one} us with one, {four} with four on one core");
+    assert!(
+        four > 0.9 * one,
+        "{one} us with one, {four} with four on one core"
+    );
 }
 
 /// Four tasks of a core work more than the run takes, so their stage says whose sum it is.

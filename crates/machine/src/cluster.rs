@@ -60,7 +60,12 @@ impl Cluster {
         let fabric = Arc::new(Fabric::new(profile, setting));
         let desk = |_| Arc::new(Desk::new(fabric.profile.tick_fs));
         let desks = (0..fabric.blocks()).map(desk).collect();
-        Ok(Cluster { fabric, desks, disks: Mutex::default(), watch: Arc::default() })
+        Ok(Cluster {
+            fabric,
+            desks,
+            disks: Mutex::default(),
+            watch: Arc::default(),
+        })
     }
 
     /// For looking at a run while it goes on.
@@ -71,7 +76,9 @@ impl Cluster {
     /// The disks of a rank: to put files there and to look at them, before and after a run.
     pub fn disks(&self, rank: u32) -> Arc<MemoryDisks> {
         let topology = &self.fabric.topology;
-        let block = self.fabric.block_of(topology.leaf_of(topology.nic_of(rank)));
+        let block = self
+            .fabric
+            .block_of(topology.leaf_of(topology.nic_of(rank)));
         let timeline: Arc<dyn Timeline> = Arc::clone(&self.desks[block as usize]) as _;
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(MemoryDisks::new(&timeline, DiskModel::default()));
@@ -91,10 +98,15 @@ impl Cluster {
         let engine = Engine::new(&self.fabric, &self.desks, &self.watch);
         let run = |thread| self.run_thread(&engine, thread, &program);
         let ended: Vec<Ended<T>> = std::thread::scope(|scope| {
-            let others: Vec<_> =
-                (1..engine.threads()).map(|thread| scope.spawn(move || run(thread))).collect();
+            let others: Vec<_> = (1..engine.threads())
+                .map(|thread| scope.spawn(move || run(thread)))
+                .collect();
             let mut ended = vec![run(0)];
-            ended.extend(others.into_iter().map(|other| other.join().expect("panics are caught")));
+            ended.extend(
+                others
+                    .into_iter()
+                    .map(|other| other.join().expect("panics are caught")),
+            );
             ended
         });
         if let Some(error) = engine.failure() {
@@ -110,7 +122,11 @@ impl Cluster {
         Task: Future<Output = T> + 'static,
     {
         let answers = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        let given = self.disks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let given = self
+            .disks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let make = |block: &mut Block| {
             for rank in block.ranks() {
                 if let Some(disks) = given.get(&rank) {
@@ -125,7 +141,10 @@ impl Cluster {
             }
         };
         let reports = engine.run_thread(thread, make, |blocks| {
-            blocks.into_iter().map(|(number, block)| block.report(number)).collect()
+            blocks
+                .into_iter()
+                .map(|(number, block)| block.report(number))
+                .collect()
         });
         let answers = std::mem::take(&mut *answers.borrow_mut());
         (answers, reports)
@@ -138,8 +157,14 @@ impl Cluster {
             reports.extend(more);
         }
         reports.sort_by_key(|(number, ..)| *number);
-        let windows = Windows { ticks: self.fabric.window, blocks: self.fabric.blocks() };
-        let mut report = Report { windows, ..Report::default() };
+        let windows = Windows {
+            ticks: self.fabric.window,
+            blocks: self.fabric.blocks(),
+        };
+        let mut report = Report {
+            windows,
+            ..Report::default()
+        };
         let mut waiting = Vec::new();
         for (_, more, waits) in reports {
             report.add(more);
@@ -148,9 +173,16 @@ impl Cluster {
         if !waiting.is_empty() {
             let tasks = waiting.len();
             waiting.truncate(NAMED_TASKS);
-            return Err(RunError::Stuck(Stuck { waiting, tasks, seed: self.fabric.setting.seed }));
+            return Err(RunError::Stuck(Stuck {
+                waiting,
+                tasks,
+                seed: self.fabric.setting.seed,
+            }));
         }
         answers.sort_by_key(|(rank, _)| *rank);
-        Ok(Outcome { answers: answers.into_iter().map(|(_, answer)| answer).collect(), report })
+        Ok(Outcome {
+            answers: answers.into_iter().map(|(_, answer)| answer).collect(),
+            report,
+        })
     }
 }

@@ -1,5 +1,5 @@
-//! The cores: tasks with their clocks, what a verb of a node costs them, and the queues between them
-//! and their NIC.
+//! The cores: tasks with their clocks, what a verb of a node costs them, and the queues between
+//! them and their NIC.
 
 pub mod backend;
 pub mod events;

@@ -104,7 +104,13 @@ struct Disk {
 impl Disk {
     fn new(under: &Path, model: DiskModel) -> Disk {
         let (busy_until, capacity) = (Time(0), u64::MAX);
-        Disk { under: under.to_owned(), model, busy_until, written: 0, capacity }
+        Disk {
+            under: under.to_owned(),
+            model,
+            busy_until,
+            written: 0,
+            capacity,
+        }
     }
 }
 
@@ -127,7 +133,9 @@ impl MemoryDisks {
             faults: FaultPlan::default(),
             state: Mutex::new(state),
         };
-        MemoryDisks { shared: Arc::new(shared) }
+        MemoryDisks {
+            shared: Arc::new(shared),
+        }
     }
 
     /// Puts a regular file there.
@@ -135,7 +143,8 @@ impl MemoryDisks {
         self.add(path, FileKind::Regular, Content::new(bytes, 0o644));
     }
 
-    /// Takes over a file of other disks, as when a disk is moved to another machine: the same file, by its number, too.
+    /// Takes over a file of other disks, as when a disk is moved to another machine: the same file,
+    /// by its number, too.
     ///
     /// # Panics
     /// When there is no such file.
@@ -222,10 +231,15 @@ impl MemoryDisks {
         self.shared.faults.fail(nth, fault);
     }
 
-    /// Between two runs: no operation fails any more, and nobody holds a lock, since all processes have ended.
+    /// Between two runs: no operation fails any more, and nobody holds a lock, since all processes
+    /// have ended.
     pub fn mend(&self) {
         self.shared.faults.mend();
-        self.shared.lock().files.values().for_each(|inode| inode.lock().locked = false);
+        self.shared
+            .lock()
+            .files
+            .values()
+            .for_each(|inode| inode.lock().locked = false);
     }
 
     /// What a crash leaves of changes from now on; what is there stays.
@@ -234,12 +248,15 @@ impl MemoryDisks {
         state.journal = Journal::new(durability, &state.files);
     }
 
-    /// The power fails: no request ends that has not ended, locks are gone, and files are what the seed
-    /// draws from all that the [`Durability`] allows.
+    /// The power fails: no request ends that has not ended, locks are gone, and files are what the
+    /// seed draws from all that the [`Durability`] allows.
     pub fn crash(&self, seed: u64) {
         let mut state = self.shared.lock();
         state.life += 1;
-        state.disks.iter_mut().for_each(|disk| disk.busy_until = Time(0));
+        state
+            .disks
+            .iter_mut()
+            .for_each(|disk| disk.busy_until = Time(0));
         let left = match &mut state.journal {
             Some(journal) => journal.crash(&mut Random::new(seed)),
             None => journal::copy(&state.files),
@@ -247,8 +264,8 @@ impl MemoryDisks {
         state.files = left;
     }
 
-    /// Shows every write to this function, each buffer with its file and offset, before it is on the disk:
-    /// what the function changes there, the disk has not kept.
+    /// Shows every write to this function, each buffer with its file and offset, before it is on
+    /// the disk: what the function changes there, the disk has not kept.
     pub fn spoil(&self, spoiler: impl FnMut(&Path, u64, &mut [u8]) + Send + 'static) {
         self.shared.lock().spoiler = Some(Box::new(spoiler));
     }
@@ -267,13 +284,24 @@ impl MemoryDisks {
     }
 
     fn find(&self, path: &Path) -> io::Result<Arc<Inode>> {
-        self.shared.lock().files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.shared
+            .lock()
+            .files
+            .get(path)
+            .cloned()
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn handle(&self, path: &Path, inode: Arc<Inode>, direct: bool) -> Arc<dyn FileHandle> {
         let shared = Arc::clone(&self.shared);
         let life = shared.lock().life;
-        Arc::new(Handle { shared, path: path.into(), inode, direct, life })
+        Arc::new(Handle {
+            shared,
+            path: path.into(),
+            inode,
+            direct,
+            life,
+        })
     }
 }
 
@@ -288,7 +316,9 @@ impl Shared {
     }
 
     fn count(&self) -> io::Result<()> {
-        self.faults.next().map_or(Ok(()), |fault| Err(fault.error()))
+        self.faults
+            .next()
+            .map_or(Ok(()), |fault| Err(fault.error()))
     }
 
     fn sync(&self, inode: &Inode) {
@@ -328,12 +358,19 @@ fn written_by(request: &Request) -> u64 {
 impl State {
     /// The disk that a path is on: of those above it, the one mounted last.
     fn disk_of(&self, path: &Path) -> usize {
-        self.disks.iter().rposition(|disk| path.starts_with(&disk.under)).unwrap_or(0)
+        self.disks
+            .iter()
+            .rposition(|disk| path.starts_with(&disk.under))
+            .unwrap_or(0)
     }
 
     fn add(&mut self, path: &Path, kind: FileKind, content: Content) -> Arc<Inode> {
         self.created += 1;
-        let inode = Arc::new(Inode { number: self.created, kind, content: Mutex::new(content) });
+        let inode = Arc::new(Inode {
+            number: self.created,
+            kind,
+            content: Mutex::new(content),
+        });
         self.files.insert(path.to_owned(), Arc::clone(&inode));
         self.peak = self.peak.max(self.used());
         inode

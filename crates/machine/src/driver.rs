@@ -44,19 +44,32 @@ impl Driver {
     pub fn with(seed: u64, nodes: u32, costs: Costs, model: DiskModel) -> Driver {
         let world = Arc::new(World::new(seed));
         let timeline: Arc<dyn Timeline> = Arc::clone(&world) as Arc<dyn Timeline>;
-        let disks = (0..nodes).map(|_| Arc::new(MemoryDisks::new(&timeline, model))).collect();
+        let disks = (0..nodes)
+            .map(|_| Arc::new(MemoryDisks::new(&timeline, model)))
+            .collect();
         let strikes = StrikePlan::default();
         let shares_disks = false;
-        Driver { world, seed, costs, disks, shares_disks, strikes, deadline: Mutex::default() }
+        Driver {
+            world,
+            seed,
+            costs,
+            disks,
+            shares_disks,
+            strikes,
+            deadline: Mutex::default(),
+        }
     }
 
-    /// Lets all nodes see the disks of node 0, as a file system that they share. It outlives nodes: what a dead one
-    /// wrote is there.
+    /// Lets all nodes see the disks of node 0, as a file system that they share. It outlives nodes:
+    /// what a dead one wrote is there.
     #[must_use]
     pub fn sharing_disks(mut self) -> Driver {
         let first = Arc::clone(&self.disks[0]);
         self.disks.fill(first);
-        Driver { shares_disks: true, ..self }
+        Driver {
+            shares_disks: true,
+            ..self
+        }
     }
 
     /// The disks of a node: to put files there and to look at them, before and after the run.
@@ -69,8 +82,8 @@ impl Driver {
         self.world.now()
     }
 
-    /// Lets a node die after the `nth` event of the next run (the first is 1), if there are so many: its
-    /// tasks stop where they are, and its disks hold what a crash leaves (see
+    /// Lets a node die after the `nth` event of the next run (the first is 1), if there are so
+    /// many: its tasks stop where they are, and its disks hold what a crash leaves (see
     /// [`Durability`](crate::Durability)). In the run after that it is there again.
     pub fn kill(&self, rank: u32, nth: u64) {
         self.strikes.after(nth, Strike::Death(rank));
@@ -82,7 +95,8 @@ impl Driver {
         self.strikes.after(nth, Strike::Cut(cut));
     }
 
-    /// Lets what nodes send each other arrive late from now on, by up to so many ticks, which the seed draws.
+    /// Lets what nodes send each other arrive late from now on, by up to so many ticks, which the
+    /// seed draws.
     pub fn delay(&self, most: u64) {
         self.world.links.set_delay(most);
     }
@@ -97,13 +111,14 @@ impl Driver {
         self.world.links.set_back(back);
     }
 
-    /// The most shipments of one node that waited at a time for another one to take them, at this port; as far
-    /// as anything was asked of links.
+    /// The most shipments of one node that waited at a time for another one to take them, at this
+    /// port; as far as anything was asked of links.
     pub fn most_waiting(&self, port: Port) -> usize {
         self.world.links.most_waiting(port)
     }
 
-    /// A run that goes on at that time is stuck: tasks that wait until deadlines, again and again, would go on for ever.
+    /// A run that goes on at that time is stuck: tasks that wait until deadlines, again and again,
+    /// would go on for ever.
     pub fn end_by(&self, deadline: Time) {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
     }
@@ -113,7 +128,8 @@ impl Driver {
         self.strikes.struck()
     }
 
-    /// How many events the last run had: starts and turns of tasks, and what comes to pass between them.
+    /// How many events the last run had: starts and turns of tasks, and what comes to pass between
+    /// them.
     pub fn events(&self) -> u64 {
         self.strikes.events()
     }
@@ -123,8 +139,8 @@ impl Driver {
         self.strikes.deaths()
     }
 
-    /// Runs `program` on every node to its end; the answers in the order of ranks. A node that dies before
-    /// its program has ended gives none.
+    /// Runs `program` on every node to its end; the answers in the order of ranks. A node that dies
+    /// before its program has ended gives none.
     pub fn run<T, P, Task>(&self, program: P) -> Result<Vec<T>, Stuck>
     where
         T: Send + 'static,
@@ -138,10 +154,14 @@ impl Driver {
             let start = move |node: Node| -> Running {
                 Box::pin(async move {
                     let answer = program(node).await;
-                    answers.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, answer);
+                    answers
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(rank, answer);
                 })
             };
-            self.world.add_task(format!("node {rank}"), rank, Box::new(start));
+            self.world
+                .add_task(format!("node {rank}"), rank, Box::new(start));
         }
         self.strikes.begin();
         let quiet = self.turn_until_quiet();
@@ -196,7 +216,11 @@ impl Driver {
 
     fn stuck(&self) -> Stuck {
         let waiting = self.world.waiting();
-        Stuck { tasks: waiting.len(), waiting, seed: self.seed }
+        Stuck {
+            tasks: waiting.len(),
+            waiting,
+            seed: self.seed,
+        }
     }
 
     fn node(&self, task: TaskId, rank: u32) -> Node {

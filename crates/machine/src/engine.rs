@@ -47,14 +47,25 @@ pub struct Engine {
     failed: Mutex<Option<RunError>>,
 }
 
-/// A message is sent again after 64 timeouts at most; when 64 tries of all that is under way have let
-/// no task go on, none will.
+/// A message is sent again after 64 timeouts at most; when 64 tries of all that is under way have
+/// let no task go on, none will.
 const STILL_TIMEOUTS: u64 = 64 * 64;
 
 /// When the last task of these blocks went on; the end of time while one is to go on.
 fn still_since(blocks: &[(u32, Block)]) -> u64 {
-    let since = |block: &Block| block.shared.inner.borrow().still_since().unwrap_or(u64::MAX);
-    blocks.iter().map(|(_, block)| since(block)).max().unwrap_or(0)
+    let since = |block: &Block| {
+        block
+            .shared
+            .inner
+            .borrow()
+            .still_since()
+            .unwrap_or(u64::MAX)
+    };
+    blocks
+        .iter()
+        .map(|(_, block)| since(block))
+        .max()
+        .unwrap_or(0)
 }
 
 impl Engine {
@@ -101,8 +112,12 @@ impl Engine {
         let mut bench = Bench::default();
         for window in (0..2).cycle() {
             let until = begin + self.fabric.window;
-            self.guard(window, || self.run_window(&mut blocks, &mut bench, window, begin..until));
-            let next = blocks.iter().map(|(_, block)| block.shared.inner.borrow().next());
+            self.guard(window, || {
+                self.run_window(&mut blocks, &mut bench, window, begin..until)
+            });
+            let next = blocks
+                .iter()
+                .map(|(_, block)| block.shared.inner.borrow().next());
             self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
             self.still[window][thread].store(still_since(&blocks), Ordering::Release);
             if thread == 0 {
@@ -113,9 +128,13 @@ impl Engine {
                 }
             }
             self.barrier.wait();
-            let next = self.next[window].iter().map(|next| next.load(Ordering::Acquire));
+            let next = self.next[window]
+                .iter()
+                .map(|next| next.load(Ordering::Acquire));
             begin = next.min().expect("at least one thread");
-            let still = self.still[window].iter().map(|still| still.load(Ordering::Acquire));
+            let still = self.still[window]
+                .iter()
+                .map(|still| still.load(Ordering::Acquire));
             let is_stuck =
                 begin.saturating_sub(still.max().expect("at least one thread")) > self.patience;
             if begin == u64::MAX || is_stuck || self.stop[window].load(Ordering::Acquire) {
@@ -127,7 +146,10 @@ impl Engine {
 
     /// Why the run has no answers, if it has none.
     pub fn failure(&self) -> Option<RunError> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     /// Runs the blocks through a window.
@@ -155,13 +177,19 @@ impl Engine {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
             let text = payload.downcast_ref::<&str>().map(ToString::to_string);
             let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            self.fail(window, RunError::Panic(text.unwrap_or_else(|| "without words".to_owned())));
+            self.fail(
+                window,
+                RunError::Panic(text.unwrap_or_else(|| "without words".to_owned())),
+            );
         }
     }
 
     /// Ends the run with this window: all threads see it behind the same barrier.
     fn fail(&self, window: usize, error: RunError) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
         self.stop[window].store(true, Ordering::Release);
     }
 }

@@ -1,5 +1,5 @@
-//! Faults by number: "the n-th operation of a disk fails", "a node dies, or a link is cut, after the n-th event",
-//! for n = 1, 2, 3 ... until none fires any more (SQLite's way of testing).
+//! Faults by number: "the n-th operation of a disk fails", "a node dies, or a link is cut, after
+//! the n-th event", for n = 1, 2, 3 ... until none fires any more (SQLite's way of testing).
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -131,7 +131,9 @@ impl StrikePlan {
         state.to_come = to_come;
         let due: Vec<(u64, Strike)> = due;
         let due: Vec<Strike> = due.into_iter().map(|(_, strike)| strike).collect();
-        let deaths = due.iter().filter(|strike| matches!(strike, Strike::Death(_)));
+        let deaths = due
+            .iter()
+            .filter(|strike| matches!(strike, Strike::Death(_)));
         state.deaths += deaths.count() as u64;
         state.struck.extend(due.iter().map(|strike| (now, *strike)));
         due

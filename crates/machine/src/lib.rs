@@ -15,16 +15,17 @@
 //!   engine/: blocks (a leaf, or a switch above) run window after window, on any number of threads
 //! ```
 //!
-//! What it refuses: results that depend on threads, memory for each pair of cores, and programs that
-//! wait for ever ([`Stuck`] says which core waits for what).
+//! What it refuses: results that depend on threads, memory for each pair of cores, and programs
+//! that wait for ever ([`Stuck`] says which core waits for what).
 //!
 //! [`Driver`] is the deterministic driver of tests: one thread, zero latency unless asked for. One
 //! seed decides a run: it permutes the tasks and events that are ready at the same tick, and lets a
 //! task yield before it touches something shared, so a thousand seeds are a thousand schedules (the
 //! method of FoundationDB's and TigerBeetle's simulators).
 //!
-//! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number, and what a crash leaves.
-//! A node of the driver can be killed after any event, and its links can be cut, or be late.
+//! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number, and what a crash
+//! leaves. A node of the driver can be killed after any event, and its links can be cut, or be
+//! late.
 
 mod cluster;
 mod cores;

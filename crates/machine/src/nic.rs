@@ -7,9 +7,9 @@
 //!                    \ ACK+PULL for each packet, NACK+PULL for a trimmed one
 //! ```
 //!
-//! Messages are stored before they go on, in both directions. The window of transmit buffers, freed by
-//! ACKs, is what bounds a core's messages under way; a core whose NIC has none free fills the words
-//! it may have waiting, and then waits itself.
+//! Messages are stored before they go on, in both directions. The window of transmit buffers, freed
+//! by ACKs, is what bounds a core's messages under way; a core whose NIC has none free fills the
+//! words it may have waiting, and then waits itself.
 
 mod pull;
 mod receive;
@@ -106,7 +106,10 @@ impl Nic {
 
     /// When it does something by itself next.
     pub fn next(&self) -> u64 {
-        self.transmit_at.min(self.look_at).min(self.pulls.ask_at).min(self.unblock_at)
+        self.transmit_at
+            .min(self.look_at)
+            .min(self.pulls.ask_at)
+            .min(self.unblock_at)
     }
 
     /// Does what is due now.
@@ -139,16 +142,26 @@ impl Nic {
             self.take(core, &mut ranks[core], medium);
         }
         let fitting = ranks.iter().filter(|rank| self.has_slot_for(rank, medium));
-        let time = fitting.map(|rank| rank.outgoing.first).min().unwrap_or(u64::MAX);
+        let time = fitting
+            .map(|rank| rank.outgoing.first)
+            .min()
+            .unwrap_or(u64::MAX);
         self.offer(time, medium);
     }
 
     fn take(&mut self, core: usize, rank: &mut RankState, medium: &mut Medium) {
-        let place = rank.outgoing.pop(&medium.bench.slab).expect("a message waits");
+        let place = rank
+            .outgoing
+            .pop(&medium.bench.slab)
+            .expect("a message waits");
         let model = &medium.fabric.profile.nic;
         let packet = &mut medium.bench.slab[place];
         let words = packet.words.len() as u64 + 1;
-        let turn = if self.served == core as u32 { 0 } else { model.turn };
+        let turn = if self.served == core as u32 {
+            0
+        } else {
+            model.turn
+        };
         self.served = core as u32;
         self.free_at = packet.time.max(self.free_at + words).max(medium.now) + turn;
         let ready = self.free_at + model.transmit;
@@ -214,7 +227,13 @@ impl Nic {
         };
         let sequence = head.sequence + segment;
         let slot = head.slot | if is_part { PART } else { 0 };
-        let packet = Packet { sequence, words, slot, time: ready, ..*head };
+        let packet = Packet {
+            sequence,
+            words,
+            slot,
+            time: ready,
+            ..*head
+        };
         let place = medium.bench.slab.put(packet);
         self.emit(place, medium);
     }
@@ -244,7 +263,11 @@ impl Nic {
 
     /// A message leaves the tapped NIC.
     fn tap_out(&mut self, start: u64, flits: u64) {
-        if let Some(first_in) = self.tapped_in.front().copied().filter(|&first_in| first_in < start)
+        if let Some(first_in) = self
+            .tapped_in
+            .front()
+            .copied()
+            .filter(|&first_in| first_in < start)
         {
             self.tapped_in.pop_front();
             self.tapped.push(start + flits - first_in);
@@ -258,12 +281,18 @@ impl Nic {
             return 0;
         }
         let drawn = medium.fabric.draw(Purpose::Tail, packet, 0);
-        if drawn < setting.tail_parts { setting.tail } else { 0 }
+        if drawn < setting.tail_parts {
+            setting.tail
+        } else {
+            0
+        }
     }
 
     /// A segment was acknowledged: its buffer is free when all of its message are.
     fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], medium: &mut Medium) {
-        let Some(slot) = self.slot_of(ack) else { return };
+        let Some(slot) = self.slot_of(ack) else {
+            return;
+        };
         slot.waiting &= !(1 << (ack.sequence & 1));
         if slot.waiting > 0 {
             return;
@@ -276,14 +305,20 @@ impl Nic {
         let is_large = slot.is_large;
         self.large_in_use -= u32::from(is_large);
         self.free_slots.push(ack.slot & !PART);
-        let time = ranks.iter().map(|rank| rank.outgoing.first).min().unwrap_or(u64::MAX);
+        let time = ranks
+            .iter()
+            .map(|rank| rank.outgoing.first)
+            .min()
+            .unwrap_or(u64::MAX);
         self.offer(time, medium);
     }
 
     /// Its header alone arrived: the receiver will ask for it.
     fn refused(&mut self, nack: &Packet, medium: &Medium) {
         let timeout = medium.fabric.profile.nic.timeout;
-        let Some(slot) = self.slot_of(nack) else { return };
+        let Some(slot) = self.slot_of(nack) else {
+            return;
+        };
         slot.refusals = (slot.refusals + 1).min(MOST_DOUBLINGS);
         slot.late_at = medium.now + PATIENCE * (timeout << slot.refusals);
     }
@@ -293,7 +328,9 @@ impl Nic {
     fn given_back(&mut self, returned: &Packet, medium: &mut Medium) {
         let timeout = medium.fabric.profile.nic.timeout;
         let drawn = u64::from(medium.fabric.draw(Purpose::Wait, returned, medium.now));
-        let Some(slot) = self.slot_of(returned) else { return };
+        let Some(slot) = self.slot_of(returned) else {
+            return;
+        };
         let spread = timeout / 8;
         let late_at = medium.now + spread + ((drawn * spread) >> 32);
         (slot.late_at, slot.tries) = (late_at, 0);
@@ -305,7 +342,9 @@ impl Nic {
         let model = &medium.fabric.profile.nic;
         let ready = medium.now + model.transmit;
         let timeout = model.timeout;
-        let Some(slot) = self.slot_of(pull) else { return };
+        let Some(slot) = self.slot_of(pull) else {
+            return;
+        };
         slot.late_at = ready + timeout;
         let head = &mut medium.bench.slab[slot.head];
         head.kind = head.kind.again();
@@ -359,8 +398,8 @@ fn is_large(packet: &Packet, model: &NicModel) -> bool {
     packet.words.len() > model.segment_bytes as usize / 8 && !packet.kind.is_cast()
 }
 
-/// Half the timeouts that a sender waits for the PULL of what it knows to be cut: they double with each
-/// NACK, the first among them.
+/// Half the timeouts that a sender waits for the PULL of what it knows to be cut: they double with
+/// each NACK, the first among them.
 const PATIENCE: u64 = 16;
 
 /// How often the timeout of a message doubles.

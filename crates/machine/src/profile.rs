@@ -1,7 +1,7 @@
 //! A machine in numbers: what `machines/*.toml` say.
 //!
-//! Times of cores and NICs are in ticks of the profile (nanoPU: one cycle of 312.5 ps), times of the
-//! network in nanoseconds in the file and in ticks here. The files give each number's source.
+//! Times of cores and NICs are in ticks of the profile (nanoPU: one cycle of 312.5 ps), times of
+//! the network in nanoseconds in the file and in ticks here. The files give each number's source.
 //!
 //! ```text
 //!   name or path --- BUILT_IN, or a file --- parse (layout, numbers) --- check --- Profile
@@ -127,8 +127,14 @@ impl Profile {
     /// The machines that come with the program, each with the text of its file.
     pub const BUILT_IN: [(&str, &str); 6] = [
         ("nanopu", include_str!("../../../machines/nanopu.toml")),
-        ("nanopu-nodes", include_str!("../../../machines/nanopu-nodes.toml")),
-        ("nanopu-3-layer", include_str!("../../../machines/nanopu-3-layer.toml")),
+        (
+            "nanopu-nodes",
+            include_str!("../../../machines/nanopu-nodes.toml"),
+        ),
+        (
+            "nanopu-3-layer",
+            include_str!("../../../machines/nanopu-3-layer.toml"),
+        ),
         ("nebula", include_str!("../../../machines/nebula.toml")),
         ("erpc", include_str!("../../../machines/erpc.toml")),
         ("ramcloud", include_str!("../../../machines/ramcloud.toml")),
@@ -136,13 +142,16 @@ impl Profile {
 
     /// The built-in machine of this name.
     pub fn named(name: &str) -> Option<Profile> {
-        let (_, text) = Profile::BUILT_IN.into_iter().find(|(known, _)| *known == name)?;
+        let (_, text) = Profile::BUILT_IN
+            .into_iter()
+            .find(|(known, _)| *known == name)?;
         Some(Profile::parse(text).expect("a test reads every built-in machine"))
     }
 
     /// The same machine with other latencies of links and switches, in nanoseconds; `None` leaves
     /// what it has. Where that makes a round trip long, the NIC's timeout is ten of them: whoever
-    /// changes the network means no NIC that sends everything twice. The hash stays that of the file.
+    /// changes the network means no NIC that sends everything twice. The hash stays that of the
+    /// file.
     ///
     /// # Errors
     /// When a latency is negative, not a number, or beyond a second.
@@ -169,7 +178,9 @@ impl Profile {
         if (0.0..=SECOND_NS).contains(&ns) {
             return Ok(self.ticks(ns));
         }
-        Err(ProfileError::new(format!("{key} is {ns}: expected a number from 0 to {SECOND_NS}")))
+        Err(ProfileError::new(format!(
+            "{key} is {ns}: expected a number from 0 to {SECOND_NS}"
+        )))
     }
 
     /// Ticks of so many nanoseconds, to the nearest.
@@ -184,7 +195,9 @@ impl Profile {
 
     /// The most ranks that the topology holds.
     pub fn most_ranks(&self) -> u64 {
-        let NetworkModel { layers, down, top, .. } = self.network;
+        let NetworkModel {
+            layers, down, top, ..
+        } = self.network;
         let nics = u64::from(down).pow(layers - 1) * u64::from(top);
         nics * u64::from(self.core.ranks_per_nic)
     }
@@ -203,11 +216,17 @@ pub struct ProfileError {
 
 impl ProfileError {
     fn new(what: String) -> ProfileError {
-        ProfileError { file: "machine".to_owned(), what }
+        ProfileError {
+            file: "machine".to_owned(),
+            what,
+        }
     }
 
     fn in_file(self, file: &str) -> ProfileError {
-        ProfileError { file: file.to_owned(), ..self }
+        ProfileError {
+            file: file.to_owned(),
+            ..self
+        }
     }
 }
 

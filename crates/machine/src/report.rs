@@ -9,7 +9,8 @@ pub struct Report {
     pub ends: Vec<u64>,
     /// Counts of the whole run.
     pub counts: Counts,
-    /// Each stage that a program named, in the order rank 0 (or the first rank that did) named them.
+    /// Each stage that a program named, in the order rank 0 (or the first rank that did) named
+    /// them.
     pub stages: Vec<StageTimes>,
     /// From first flit in to last flit out, in ticks, for each message that passed the tapped NIC.
     pub tapped: Vec<u64>,
@@ -30,7 +31,11 @@ impl Report {
         self.slices.extend(more.slices);
         self.sends.extend(more.sends);
         for stage in more.stages {
-            match self.stages.iter_mut().find(|known| known.name == stage.name) {
+            match self
+                .stages
+                .iter_mut()
+                .find(|known| known.name == stage.name)
+            {
                 Some(known) => known.ticks.extend(stage.ticks),
                 None => self.stages.push(stage),
             }

@@ -56,7 +56,11 @@ impl Sample {
 
     /// How many ranks it shows.
     pub fn count(self) -> u32 {
-        if self.ranks <= self.traced { self.ranks } else { self.groups() * self.each() }
+        if self.ranks <= self.traced {
+            self.ranks
+        } else {
+            self.groups() * self.each()
+        }
     }
 
     /// Whether it shows a rank.
@@ -78,7 +82,10 @@ impl Sample {
 
     /// Where a group lies, in groups: at least one further than the last, as there are more.
     fn place(self, group: u32) -> u32 {
-        let (last, steps) = (self.ranks / self.each() - 1, self.groups().saturating_sub(1).max(1));
+        let (last, steps) = (
+            self.ranks / self.each() - 1,
+            self.groups().saturating_sub(1).max(1),
+        );
         (u64::from(group) * u64::from(last) / u64::from(steps)) as u32
     }
 }
@@ -89,7 +96,11 @@ impl std::fmt::Display for Sample {
             return write!(out, "all {} cores", self.ranks);
         }
         let (count, groups, each) = (self.count(), self.groups(), self.each());
-        write!(out, "{count} of {} cores: {groups} groups of {each} neighbours", self.ranks)
+        write!(
+            out,
+            "{count} of {} cores: {groups} groups of {each} neighbours",
+            self.ranks
+        )
     }
 }
 
@@ -183,7 +194,21 @@ mod tests {
 
     #[test]
     fn a_sample_is_so_many_ranks_in_whole_groups() {
-        for ranks in [1, 63, 64, 511, 512, 513, 576, 600, 1024, 4096, 5000, 65_536, 1 << 20] {
+        for ranks in [
+            1,
+            63,
+            64,
+            511,
+            512,
+            513,
+            576,
+            600,
+            1024,
+            4096,
+            5000,
+            65_536,
+            1 << 20,
+        ] {
             let sample = Sample::new(ranks, 512);
             let shown: Vec<u32> = (0..ranks).filter(|rank| sample.has(*rank)).collect();
             assert_eq!(shown.len() as u32, ranks.min(512), "{ranks} ranks");
@@ -204,9 +229,14 @@ mod tests {
     #[test]
     fn a_sample_of_a_tree_has_leaves_and_merging_ranks() {
         let sample = Sample::new(4096, 512);
-        let merging = (0..4096).filter(|rank| rank % 8 == 0 && sample.has(*rank)).count();
+        let merging = (0..4096)
+            .filter(|rank| rank % 8 == 0 && sample.has(*rank))
+            .count();
         assert_eq!(merging, 512 / 8);
-        assert_eq!(sample.to_string(), "512 of 4096 cores: 8 groups of 64 neighbours");
+        assert_eq!(
+            sample.to_string(),
+            "512 of 4096 cores: 8 groups of 64 neighbours"
+        );
         assert_eq!(Sample::new(64, 512).to_string(), "all 64 cores");
     }
 }

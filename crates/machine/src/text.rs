@@ -1,15 +1,16 @@
-//! Files that people name and that are read as a whole: machines, experiments, and figures that were kept.
+//! Files that people name and that are read as a whole: machines, experiments, and figures that
+//! were kept.
 //!
-//! A name may lead to anything. A device need not end, and a pipe makes its reader wait for a writer, so only
-//! a regular file is opened, and no more of it is read than such a file can hold.
+//! A name may lead to anything. A device need not end, and a pipe makes its reader wait for a
+//! writer, so only a regular file is opened, and no more of it is read than such a file can hold.
 
 use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// The longest text that describes a machine or an experiment. Those that come with the program have some
-/// kilobytes; a megabyte is a file that was named by mistake.
+/// The longest text that describes a machine or an experiment. Those that come with the program
+/// have some kilobytes; a megabyte is a file that was named by mistake.
 pub const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of a regular file, at most `most_bytes` of it.
@@ -41,7 +42,9 @@ fn up_to(reader: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
     reader.take(most_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most_bytes {
         let most = most_bytes >> 20;
-        return Err(refused(&format!("it is longer than {most} MiB; name another file")));
+        return Err(refused(&format!(
+            "it is longer than {most} MiB; name another file"
+        )));
     }
     Ok(bytes)
 }
@@ -83,6 +86,10 @@ mod tests {
             assert_eq!(error, format!("it is {kind}; name a regular file"));
         }
         // The length that a file of /proc tells is 0.
-        assert!(!read(Path::new("/proc/self/status"), MOST_BYTES).unwrap().is_empty());
+        assert!(
+            !read(Path::new("/proc/self/status"), MOST_BYTES)
+                .unwrap()
+                .is_empty()
+        );
     }
 }

@@ -34,7 +34,10 @@ pub struct Desk {
 
 impl Desk {
     pub fn new(tick_fs: u64) -> Desk {
-        Desk { tick_fs, ..Desk::default() }
+        Desk {
+            tick_fs,
+            ..Desk::default()
+        }
     }
 
     pub fn set_now(&self, now: u64) {
@@ -48,11 +51,18 @@ impl Desk {
     /// Takes what lies here.
     pub fn empty(&self) -> (Vec<Waiter>, Vec<(u64, Call)>) {
         self.filled.store(false, Ordering::Relaxed);
-        (std::mem::take(&mut *lock(&self.woken)), std::mem::take(&mut *lock(&self.calls)))
+        (
+            std::mem::take(&mut *lock(&self.woken)),
+            std::mem::take(&mut *lock(&self.calls)),
+        )
     }
 
     pub fn signal(self: &Arc<Self>, label: &'static str) -> Arc<dyn Signal> {
-        Arc::new(BlockSignal { label, epoch: Mutex::default(), desk: Arc::clone(self) })
+        Arc::new(BlockSignal {
+            label,
+            epoch: Mutex::default(),
+            desk: Arc::clone(self),
+        })
     }
 }
 

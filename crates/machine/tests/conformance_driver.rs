@@ -17,13 +17,19 @@ impl Harness for Seeds {
     {
         for seed in 0..100 {
             let driver = Driver::new(seed, nodes);
-            let place = Place { directory: PathBuf::from("/data"), source: PathBuf::from("/pipe") };
+            let place = Place {
+                directory: PathBuf::from("/data"),
+                source: PathBuf::from("/pipe"),
+            };
             for rank in 0..nodes {
                 driver.disks(rank).put_pipe(&place.source, source_bytes());
             }
             let program = program.clone();
             let ended = driver.run(move |node| program(node, place.clone()));
-            assert_eq!(ended.unwrap_or_else(|stuck| panic!("{stuck}")).len(), nodes as usize);
+            assert_eq!(
+                ended.unwrap_or_else(|stuck| panic!("{stuck}")).len(),
+                nodes as usize
+            );
         }
     }
 }

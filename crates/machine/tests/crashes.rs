@@ -14,13 +14,25 @@ const BYTES: usize = 4 * BLOCK;
 const DRAWS: u64 = 300;
 
 async fn create(node: &Node, path: &str) -> File {
-    node.open(Path::new(path), Open::Create { direct: false, mode: 0o600 }).await.unwrap()
+    node.open(
+        Path::new(path),
+        Open::Create {
+            direct: false,
+            mode: 0o600,
+        },
+    )
+    .await
+    .unwrap()
 }
 
 async fn write(node: &Node, file: &File, offset: u64, (bytes, with): (usize, u8)) {
     let mut buffer = Buffer::heap(bytes);
     buffer.bytes_mut().fill(with);
-    file.write(node, offset, buffer, 0..bytes).wait(node).await.1.unwrap();
+    file.write(node, offset, buffer, 0..bytes)
+        .wait(node)
+        .await
+        .1
+        .unwrap();
 }
 
 /// What a crash leaves of a story, once for each draw: what `look` sees.
@@ -33,7 +45,9 @@ fn crashes<T: Ord>(
         let driver = Driver::new(1, 1);
         driver.disks(0).put(Path::new("/old"), vec![1; BYTES]);
         driver.disks(0).set_durability(durability);
-        driver.run(move |node| async move { story(&node).await }).unwrap();
+        driver
+            .run(move |node| async move { story(&node).await })
+            .unwrap();
         driver.disks(0).crash(seed);
         look(&driver)
     };
@@ -63,19 +77,39 @@ fn what_was_written_since_the_last_sync_is_torn_into_sectors() {
         },
         |driver| get(driver, "/file").unwrap(),
     );
-    let sectors = ends.iter().map(|end| units(end, SECTOR).expect("sectors are whole"));
+    let sectors = ends
+        .iter()
+        .map(|end| units(end, SECTOR).expect("sectors are whole"));
     let sectors: Vec<_> = sectors.collect();
     let (front, back) = (0..BYTES / SECTOR / 2, BYTES / SECTOR / 2..BYTES / SECTOR);
     for sectors in &sectors {
-        assert!(sectors.len() == BYTES / SECTOR, "it is as long as it was when it was synced");
-        assert!(sectors[front.clone()].iter().all(|with| [1, 2, 3].contains(with)));
-        assert!(sectors[back.clone()].iter().all(|with| [1, 2].contains(with)));
+        assert!(
+            sectors.len() == BYTES / SECTOR,
+            "it is as long as it was when it was synced"
+        );
+        assert!(
+            sectors[front.clone()]
+                .iter()
+                .all(|with| [1, 2, 3].contains(with))
+        );
+        assert!(
+            sectors[back.clone()]
+                .iter()
+                .all(|with| [1, 2].contains(with))
+        );
     }
     // Nothing survives, or all; whole blocks, or sectors alone.
     assert!(ends.contains(&vec![1; BYTES]));
     assert!(ends.contains(&[[3; BYTES / 2], [2; BYTES / 2]].concat()));
-    let blocks = ends.iter().filter(|end| units(end, BLOCK).is_some()).count();
-    assert!(blocks > 20 && ends.len() - blocks > 50, "{blocks} of {}", ends.len());
+    let blocks = ends
+        .iter()
+        .filter(|end| units(end, BLOCK).is_some())
+        .count();
+    assert!(
+        blocks > 20 && ends.len() - blocks > 50,
+        "{blocks} of {}",
+        ends.len()
+    );
 }
 
 #[test]
@@ -84,7 +118,10 @@ fn what_was_synced_is_there() {
         let file = create(node, "/file").await;
         write(node, &file, 0, (BYTES, 2)).await;
         file.truncate(node, 5000).await.unwrap();
-        let access = Access { mode: 0o640, ..Access::default() };
+        let access = Access {
+            mode: 0o640,
+            ..Access::default()
+        };
         file.set_access(node, access).await.unwrap();
         file.sync(node).await.unwrap();
         node.rename(file.path(), Path::new("/old")).await.unwrap();
@@ -101,7 +138,10 @@ fn what_was_synced_is_there() {
     assert!(olds.contains(&vec![1; BYTES]), "the rename is lost");
     assert!(olds.contains(&vec![2; 5000]), "all survives");
     let torn = olds.iter().filter(|old| old.contains(&0)).count();
-    assert!(torn > 10, "the name survives and the data do not: {torn} times");
+    assert!(
+        torn > 10,
+        "the name survives and the data do not: {torn} times"
+    );
 }
 
 #[test]
@@ -115,7 +155,10 @@ fn a_name_that_was_not_synced_first_may_lead_to_nothing() {
         },
         |driver| get(driver, "/old").unwrap(),
     );
-    assert!(ends.iter().all(|end| end.len() <= 1000), "the rename is durable");
+    assert!(
+        ends.iter().all(|end| end.len() <= 1000),
+        "the rename is durable"
+    );
     for end in [vec![], vec![0; 1000], vec![2; 512], vec![2; 1000]] {
         assert!(ends.contains(&end), "{} bytes", end.len());
     }
@@ -136,8 +179,9 @@ fn names_change_in_order() {
         |driver| driver.disks(0).paths(),
     );
     // The sync of a file makes what came before durable, too.
-    let prefixes: BTreeSet<_> =
-        ["/a /b /old", "/a /b /c /old", "/a /b /c", "/a /b /c /d"].map(paths).into();
+    let prefixes: BTreeSet<_> = ["/a /b /old", "/a /b /c /old", "/a /b /c", "/a /b /c /d"]
+        .map(paths)
+        .into();
     assert_eq!(ends, prefixes);
 }
 
@@ -145,8 +189,8 @@ fn paths(names: &str) -> Vec<PathBuf> {
     names.split(' ').map(PathBuf::from).collect()
 }
 
-/// A node dies after each event of its run; the other one never hears of it. In the next run all is as
-/// the disks have it: locks are gone, and nothing begun before comes to an end.
+/// A node dies after each event of its run; the other one never hears of it. In the next run all is
+/// as the disks have it: locks are gone, and nothing begun before comes to an end.
 #[test]
 fn a_node_dies_after_any_event() {
     let work = |node: Node| async move {
@@ -165,7 +209,11 @@ fn a_node_dies_after_any_event() {
         driver.disks(1).set_durability(Durability::Synced);
         driver.kill(1, nth);
         let answers = driver.run(work).unwrap();
-        assert_eq!(get(&driver, "/file").unwrap(), [2; BYTES], "the node that lives");
+        assert_eq!(
+            get(&driver, "/file").unwrap(),
+            [2; BYTES],
+            "the node that lives"
+        );
         if driver.deaths() == 0 {
             assert_eq!((answers, driver.events()), (vec![0, 1], nth - 1));
             break;
@@ -178,13 +226,19 @@ fn a_node_dies_after_any_event() {
             if node.rank().0 == 0 {
                 return None;
             }
-            let file = node.open(Path::new("/file"), Open::Read { direct: false }).await.ok()?;
+            let file = node
+                .open(Path::new("/file"), Open::Read { direct: false })
+                .await
+                .ok()?;
             assert!(file.lock(&node).await.unwrap(), "the lock is dead");
             Some(node.metadata(file.path()).await.unwrap().length)
         });
         assert_eq!(again.unwrap(), [None, length], "{nth}");
         driver.disks(1).crash(nth);
-        assert!(driver.disks(1).get(Path::new("/file")) == left, "{nth}: what is left stays");
+        assert!(
+            driver.disks(1).get(Path::new("/file")) == left,
+            "{nth}: what is left stays"
+        );
     }
     assert!(deaths > 30, "{deaths}");
 }

@@ -1,7 +1,7 @@
 //! One seed is one run, whatever the number of threads.
 //!
-//! A model that lets threads decide anything (which block's packets come first, which stream a random
-//! number is from, how counts are added) gives other reports with two or three of them.
+//! A model that lets threads decide anything (which block's packets come first, which stream a
+//! random number is from, how counts are added) gives other reports with two or three of them.
 
 mod common;
 mod tasks;
@@ -27,7 +27,9 @@ async fn medley(node: Node) -> Vec<(u64, u64)> {
         for _ in 0..ROUNDS {
             node.urgency((node.random() % 3) as u8);
             let message = port.next(&node).await;
-            node.work(Work::Scan { words: message.words[0] % 50 });
+            node.work(Work::Scan {
+                words: message.words[0] % 50,
+            });
             seen.push((node.now().0, message.words[0]));
         }
         seen
@@ -37,10 +39,13 @@ async fn medley(node: Node) -> Vec<(u64, u64)> {
         // Each rank hears each round from one other, in an order of its own.
         let to = (me + 1 + round * 7) % ranks;
         send(&node, to, &letter(me, round, words)).await;
-        node.work(Work::Sort { records: node.random() % 20 });
+        node.work(Work::Sort {
+            records: node.random() % 20,
+        });
         if me == round {
             let all = Group::row(Rank(0), ranks);
-            node.multicast(all, SECOND, &[node.random(), node.random()]).await;
+            node.multicast(all, SECOND, &[node.random(), node.random()])
+                .await;
         }
     }
     node.stage("take");
@@ -60,12 +65,22 @@ async fn medley(node: Node) -> Vec<(u64, u64)> {
 }
 
 fn with_threads(profile: &Profile, setting: &Setting, threads: usize) -> Outcome<Vec<(u64, u64)>> {
-    run(profile.clone(), Setting { threads, ..setting.clone() }, medley)
+    run(
+        profile.clone(),
+        Setting {
+            threads,
+            ..setting.clone()
+        },
+        medley,
+    )
 }
 
 fn same_on_threads(name: &str, profile: &Profile, setting: &Setting) {
     let one = with_threads(profile, setting, 1);
-    assert!(one.report.windows.blocks > 3, "{name}: blocks are what threads share");
+    assert!(
+        one.report.windows.blocks > 3,
+        "{name}: blocks are what threads share"
+    );
     for threads in [1, 2, 3] {
         let more = with_threads(profile, setting, threads);
         assert_eq!(more.answers, one.answers, "{name} on {threads} threads");
@@ -74,16 +89,56 @@ fn same_on_threads(name: &str, profile: &Profile, setting: &Setting) {
 }
 
 fn settings() -> Vec<(&'static str, Setting)> {
-    let plain = Setting { traced: 7, ..Setting::new(40) };
-    let tail = Setting { tail: 5000, tail_parts: parts(0.05), ..plain.clone() };
+    let plain = Setting {
+        traced: 7,
+        ..Setting::new(40)
+    };
+    let tail = Setting {
+        tail: 5000,
+        tail_parts: parts(0.05),
+        ..plain.clone()
+    };
     vec![
         ("plain", plain.clone()),
-        ("loss", Setting { loss_parts: parts(0.02), ..plain.clone() }),
-        ("without multicast", Setting { multicast: false, ..plain.clone() }),
-        ("queues by port", Setting { queues: Queues::ByPort, seed: 5, ..plain.clone() }),
-        ("a shared queue", Setting { queues: Queues::Shared, seed: 6, ..plain }),
+        (
+            "loss",
+            Setting {
+                loss_parts: parts(0.02),
+                ..plain.clone()
+            },
+        ),
+        (
+            "without multicast",
+            Setting {
+                multicast: false,
+                ..plain.clone()
+            },
+        ),
+        (
+            "queues by port",
+            Setting {
+                queues: Queues::ByPort,
+                seed: 5,
+                ..plain.clone()
+            },
+        ),
+        (
+            "a shared queue",
+            Setting {
+                queues: Queues::Shared,
+                seed: 6,
+                ..plain
+            },
+        ),
         ("tail", tail.clone()),
-        ("tail and loss", Setting { loss_parts: parts(0.05), seed: 9, ..tail }),
+        (
+            "tail and loss",
+            Setting {
+                loss_parts: parts(0.05),
+                seed: 9,
+                ..tail
+            },
+        ),
     ]
 }
 
@@ -100,7 +155,14 @@ fn reports_are_the_same_at_any_number_of_threads() {
 
 #[test]
 fn so_are_those_of_the_nanopu() {
-    same_on_threads("nanopu", &nanopu(), &Setting { traced: 50, ..Setting::new(600) });
+    same_on_threads(
+        "nanopu",
+        &nanopu(),
+        &Setting {
+            traced: 50,
+            ..Setting::new(600)
+        },
+    );
 }
 
 /// All trims, losses and tails really took part in the runs above.
@@ -109,7 +171,10 @@ fn everything_took_part() {
     let profile = small(2, &[("queue_bytes", "1_100")]);
     for (name, setting) in settings() {
         let report = with_threads(&profile, &setting, 2).report;
-        assert!(report.counts.trimmed > 0 && report.counts.resent > 0, "{name}");
+        assert!(
+            report.counts.trimmed > 0 && report.counts.resent > 0,
+            "{name}"
+        );
         assert_eq!(report.counts.lost > 0, setting.loss_parts > 0, "{name}");
         assert!(!report.slices.is_empty(), "{name}");
         assert_eq!(report.stages.len(), 2, "{name}");
@@ -141,12 +206,34 @@ fn a_seed_decides_routes_tails_and_losses() {
     let plain = Setting::new(32);
     let cases = [
         ("routes", plain.clone()),
-        ("tails", Setting { tail: 1000, tail_parts: parts(0.1), ..plain.clone() }),
-        ("losses", Setting { loss_parts: parts(0.01), ..plain }),
+        (
+            "tails",
+            Setting {
+                tail: 1000,
+                tail_parts: parts(0.1),
+                ..plain.clone()
+            },
+        ),
+        (
+            "losses",
+            Setting {
+                loss_parts: parts(0.01),
+                ..plain
+            },
+        ),
     ];
     for (name, setting) in cases {
-        let with_seed =
-            |seed| run(small(2, &[]), Setting { seed, ..setting.clone() }, cross).answers;
+        let with_seed = |seed| {
+            run(
+                small(2, &[]),
+                Setting {
+                    seed,
+                    ..setting.clone()
+                },
+                cross,
+            )
+            .answers
+        };
         let times: std::collections::BTreeSet<_> = (1..6).map(with_seed).collect();
         assert_eq!(times.len(), 5, "{name}");
         assert_eq!(with_seed(3), with_seed(3), "{name}");
@@ -158,7 +245,11 @@ fn a_seed_decides_routes_tails_and_losses() {
 #[test]
 fn a_tail_is_added_once() {
     let time = |tail_parts| {
-        let setting = Setting { tail: 7000, tail_parts, ..Setting::new(512) };
+        let setting = Setting {
+            tail: 7000,
+            tail_parts,
+            ..Setting::new(512)
+        };
         let outcome = run(nanopu(), setting, |node| async move {
             match node.rank().0 {
                 0 => send(&node, 511, &[1, 2]).await,
@@ -175,7 +266,10 @@ fn a_tail_is_added_once() {
 /// A tapped NIC may send other messages than those it hears.
 #[test]
 fn a_tap_may_see_other_messages() {
-    let setting = Setting { tap: Some(Rank(0)), ..Setting::new(8) };
+    let setting = Setting {
+        tap: Some(Rank(0)),
+        ..Setting::new(8)
+    };
     let outcome = run(nanopu(), setting, |node| async move {
         let (me, port) = (node.rank().0, node.bind(PORT));
         for number in 0..50 {
@@ -190,7 +284,11 @@ fn a_tap_may_see_other_messages() {
 #[test]
 fn nothing_takes_no_time() {
     let begin = Instant::now();
-    let outcome = run(nanopu(), Setting::new(4096), |node| async move { node.now() });
+    let outcome = run(
+        nanopu(),
+        Setting::new(4096),
+        |node| async move { node.now() },
+    );
     assert!(outcome.answers.iter().all(|now| *now == Time(0)));
     assert_eq!(outcome.report.counts.packets, 0);
     assert!(begin.elapsed().as_secs() < 5);

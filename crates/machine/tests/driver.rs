@@ -23,11 +23,19 @@ async fn race(node: Node) -> Vec<u32> {
 
 #[test]
 fn a_seed_is_a_schedule() {
-    let orders: Vec<_> = (0..50).map(|seed| Driver::new(seed, 1).run(race).unwrap()).collect();
-    let again: Vec<_> = (0..50).map(|seed| Driver::new(seed, 1).run(race).unwrap()).collect();
+    let orders: Vec<_> = (0..50)
+        .map(|seed| Driver::new(seed, 1).run(race).unwrap())
+        .collect();
+    let again: Vec<_> = (0..50)
+        .map(|seed| Driver::new(seed, 1).run(race).unwrap())
+        .collect();
     assert_eq!(orders, again);
     let distinct: std::collections::BTreeSet<_> = orders.into_iter().collect();
-    assert!(distinct.len() > 20, "only {} schedules of 120 in 50 seeds", distinct.len());
+    assert!(
+        distinct.len() > 20,
+        "only {} schedules of 120 in 50 seeds",
+        distinct.len()
+    );
 }
 
 #[test]
@@ -42,20 +50,34 @@ fn tasks_that_wait_for_ever_are_named() {
     assert_eq!(stuck.waiting[0], "node 0 waits for end of a task");
     let said = stuck.to_string();
     assert!(said.contains("seed 3"));
-    assert!(said.contains("reader waits for letters that never come (2 times)"), "{said}");
+    assert!(
+        said.contains("reader waits for letters that never come (2 times)"),
+        "{said}"
+    );
 }
 
 #[test]
 fn work_and_disks_take_their_time() {
-    let costs = Costs { classify: 10_000, ..Costs::default() };
-    let model = DiskModel { latency_ns: 100, read_ns_per_kib: 7, write_ns_per_kib: 0 };
+    let costs = Costs {
+        classify: 10_000,
+        ..Costs::default()
+    };
+    let model = DiskModel {
+        latency_ns: 100,
+        read_ns_per_kib: 7,
+        write_ns_per_kib: 0,
+    };
     let driver = Driver::with(1, 1, costs, model);
     driver.disks(0).put(Path::new("/file"), vec![1; 4096]);
     let ends = driver.run(|node| async move {
         node.work(Work::Classify { records: 5 });
-        let file = node.open(Path::new("/file"), Open::Read { direct: false }).await.unwrap();
-        let reads: Vec<_> =
-            (0..2).map(|at| file.read(&node, at * 2048, 2048, Buffer::heap(2048))).collect();
+        let file = node
+            .open(Path::new("/file"), Open::Read { direct: false })
+            .await
+            .unwrap();
+        let reads: Vec<_> = (0..2)
+            .map(|at| file.read(&node, at * 2048, 2048, Buffer::heap(2048)))
+            .collect();
         for read in reads {
             read.wait(&node).await.1.unwrap();
         }
@@ -69,7 +91,10 @@ fn work_and_disks_take_their_time() {
 /// A message that came early is copied when it is put aside, and again when it is taken.
 #[test]
 fn early_messages_cost_two_copies() {
-    let costs = Costs { copy: 10_000, ..Costs::default() };
+    let costs = Costs {
+        copy: 10_000,
+        ..Costs::default()
+    };
     let driver = Driver::with(1, 1, costs, DiskModel::default());
     let times = driver.run(|node| async move {
         let mut steps = Reorder::new(&node, Port(1), Matching::Software);
@@ -94,11 +119,21 @@ fn the_nth_operation_fails() {
         driver.disks(0).put(Path::new("/file"), vec![1; 4096]);
         driver.disks(0).fail(nth, Fault::Device);
         let results = driver.run(|node| async move {
-            let file = node.open(Path::new("/file"), Open::Read { direct: false }).await?;
-            file.read(&node, 0, 4096, Buffer::heap(4096)).wait(&node).await.1?;
+            let file = node
+                .open(Path::new("/file"), Open::Read { direct: false })
+                .await?;
+            file.read(&node, 0, 4096, Buffer::heap(4096))
+                .wait(&node)
+                .await
+                .1?;
             file.sync(&node).await
         });
-        let verb = results.unwrap().pop().unwrap().err().map(|error| error.verb);
+        let verb = results
+            .unwrap()
+            .pop()
+            .unwrap()
+            .err()
+            .map(|error| error.verb);
         (verb, driver.disks(0).operations())
     };
     assert_eq!(run(1), (Some("open"), 1));
@@ -112,12 +147,20 @@ fn a_disk_holds_what_it_holds() {
     let driver = Driver::new(1, 1);
     driver.disks(0).set_capacity(5000);
     let errors = driver.run(|node| async move {
-        let how = Open::Create { direct: false, mode: 0o600 };
+        let how = Open::Create {
+            direct: false,
+            mode: 0o600,
+        };
         let file = node.open(Path::new("/file"), how).await.unwrap();
         assert_eq!(node.space(Path::new("/")).await.unwrap(), 5000);
         let mut buffer = Buffer::heap(6000);
         buffer.set_len(6000);
-        file.write(&node, 0, buffer, 0..6000).wait(&node).await.1.unwrap_err().to_string()
+        file.write(&node, 0, buffer, 0..6000)
+            .wait(&node)
+            .await
+            .1
+            .unwrap_err()
+            .to_string()
     });
     let error = errors.unwrap().pop().unwrap();
     assert!(error.contains("cannot write /file at byte 0"), "{error}");

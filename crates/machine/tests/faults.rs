@@ -12,7 +12,11 @@ use node::{Port, Time};
 
 /// Sixteen NICs of two ranks on four leaves.
 fn sixty_four() -> [(&'static str, &'static str); 3] {
-    [("ranks_per_nic", "4"), ("down_links", "4"), ("up_links", "4")]
+    [
+        ("ranks_per_nic", "4"),
+        ("down_links", "4"),
+        ("up_links", "4"),
+    ]
 }
 
 /// Each rank sends each other one so many messages of so many words, and takes what comes.
@@ -34,7 +38,8 @@ fn all_to_all(profile: Profile, setting: Setting, rounds: u32, words: usize) -> 
         let taken = got.values().sum::<u32>() as usize;
         // Longer than a sender waits until it tries again.
         let rest = take(&node, &port, coming.saturating_sub(taken), 3_000_000).await;
-        rest.into_iter().for_each(|(letter, count)| *got.entry(letter).or_default() += count);
+        rest.into_iter()
+            .for_each(|(letter, count)| *got.entry(letter).or_default() += count);
         got
     });
     for (rank, got) in (0..).zip(&outcome.answers) {
@@ -46,7 +51,11 @@ fn all_to_all(profile: Profile, setting: Setting, rounds: u32, words: usize) -> 
 }
 
 fn lossy(seed: u64, loss: f64) -> Setting {
-    Setting { seed, loss_parts: parts(loss), ..Setting::new(64) }
+    Setting {
+        seed,
+        loss_parts: parts(loss),
+        ..Setting::new(64)
+    }
 }
 
 /// A model that does not send again, or cannot tell what it received already. 129 words are two
@@ -79,11 +88,23 @@ fn losses_in_a_row_double_nothing() {
 fn tails_are_only_late() {
     for (tail, ranks) in [(100, 2), (3200, 2), (3200, 64), (100_000, 64)] {
         for words in [2, 128, 250] {
-            let late = Setting { tail, tail_parts: parts(0.05), ..Setting::new(ranks) };
-            let counts = all_to_all(edited(&sixty_four()), late.clone(), 640 / (ranks * 10), words);
+            let late = Setting {
+                tail,
+                tail_parts: parts(0.05),
+                ..Setting::new(ranks)
+            };
+            let counts = all_to_all(
+                edited(&sixty_four()),
+                late.clone(),
+                640 / (ranks * 10),
+                words,
+            );
             assert_eq!(counts.lost, 0);
             assert!(counts.resent > 100 || tail < 100_000, "{counts:?}");
-            let lossy = Setting { loss_parts: parts(0.02), ..late };
+            let lossy = Setting {
+                loss_parts: parts(0.02),
+                ..late
+            };
             all_to_all(edited(&sixty_four()), lossy, 1, words);
         }
     }
@@ -111,10 +132,13 @@ fn what_is_cut_comes_later() {
     }
 }
 
-/// Rank 0 does not receive until a moment; ranks behind other NICs send to it and, later, one to its
-/// neighbour. Gives when the neighbour had its message.
+/// Rank 0 does not receive until a moment; ranks behind other NICs send to it and, later, one to
+/// its neighbour. Gives when the neighbour had its message.
 fn deaf_until(moment: u64, to_deaf: u32, queues: Queues, first_port: Port) -> (u64, Counts) {
-    let setting = Setting { queues, ..Setting::new(24) };
+    let setting = Setting {
+        queues,
+        ..Setting::new(24)
+    };
     let outcome = run(nanopu(), setting, move |node| async move {
         let me = node.rank().0;
         match me {
@@ -138,7 +162,10 @@ fn deaf_until(moment: u64, to_deaf: u32, queues: Queues, first_port: Port) -> (u
             }
             8.. => {
                 for number in 0..to_deaf {
-                    let to = node::Address { rank: node::Rank(0), port: first_port };
+                    let to = node::Address {
+                        rank: node::Rank(0),
+                        port: first_port,
+                    };
                     node.send(to, &letter(me, number, 2)).await;
                 }
                 0
@@ -149,8 +176,8 @@ fn deaf_until(moment: u64, to_deaf: u32, queues: Queues, first_port: Port) -> (u
     (outcome.answers[1], outcome.report.counts)
 }
 
-/// A model whose receive queues hold all that comes. 63 messages wait in the core's queue and 128 in
-/// the NIC's buffers; a neighbour's message is behind those, or dropped.
+/// A model whose receive queues hold all that comes. 63 messages wait in the core's queue and 128
+/// in the NIC's buffers; a neighbour's message is behind those, or dropped.
 #[test]
 fn receive_queues_are_bounded() {
     // What fits in the queue holds up nobody.
@@ -164,7 +191,10 @@ fn receive_queues_are_bounded() {
     // It drops what it cannot hold.
     let (neighbour, counts) = deaf_until(200_000, 20, Queues::ByCore, Port(5));
     assert!(neighbour >= 200_000, "{neighbour}");
-    assert!(counts.dropped > 0 && counts.resent >= counts.dropped, "{counts:?}");
+    assert!(
+        counts.dropped > 0 && counts.resent >= counts.dropped,
+        "{counts:?}"
+    );
 }
 
 /// A model that divides the queues in one way only. 128 messages are more than a core's queue holds
@@ -174,17 +204,23 @@ fn a_shared_queue_holds_more() {
     let (neighbour, _) = deaf_until(200_000, 8, Queues::Shared, Port(5));
     assert!((20_000..25_000).contains(&neighbour), "{neighbour}");
     let (neighbour, _) = deaf_until(200_000, 16, Queues::Shared, Port(5));
-    assert!(neighbour >= 200_000, "256 are all that it holds: {neighbour}");
+    assert!(
+        neighbour >= 200_000,
+        "256 are all that it holds: {neighbour}"
+    );
     let (neighbour, _) = deaf_until(200_000, 8, Queues::ByPort, Port(5));
     assert!(neighbour >= 200_000, "one port has one queue: {neighbour}");
 }
 
-/// With a queue for each port, one that is full does not close the others; with one for each core it
-/// does.
+/// With a queue for each port, one that is full does not close the others; with one for each core
+/// it does.
 #[test]
 fn ports_have_queues_of_their_own() {
     let time = |queues| {
-        let setting = Setting { queues, ..Setting::new(24) };
+        let setting = Setting {
+            queues,
+            ..Setting::new(24)
+        };
         let outcome = run(nanopu(), setting, |node| async move {
             let me = node.rank().0;
             if me == 0 {
@@ -204,7 +240,14 @@ fn ports_have_queues_of_their_own() {
                 }
             } else if me == 20 {
                 node.sleep_until(Time(20_000)).await;
-                node.send(node::Address { rank: node::Rank(0), port: Port(2) }, &[1]).await;
+                node.send(
+                    node::Address {
+                        rank: node::Rank(0),
+                        port: Port(2),
+                    },
+                    &[1],
+                )
+                .await;
             }
             0
         });

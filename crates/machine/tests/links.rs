@@ -7,10 +7,14 @@ const PORT: Port = Port(7);
 const SECOND: u64 = 1_000_000_000;
 
 fn at(rank: u32) -> Address {
-    Address { rank: Rank(rank), port: PORT }
+    Address {
+        rank: Rank(rank),
+        port: PORT,
+    }
 }
 
-/// Every node but rank 0 sends it so many numbers, one each tick; what rank 0 hears until it has waited for a while.
+/// Every node but rank 0 sends it so many numbers, one each tick; what rank 0 hears until it has
+/// waited for a while.
 fn heard(driver: &Driver, numbers: u64) -> Vec<(u32, u64, Time)> {
     let ends = driver.run(move |node: Node| async move {
         if node.rank() != Rank(0) {
@@ -37,37 +41,66 @@ fn what_is_late_keeps_its_order_between_two_nodes() {
         driver.delay(SECOND);
         let all = heard(&driver, 20);
         for from in 1..3 {
-            let numbers = all.iter().filter(|heard| heard.0 == from).map(|heard| heard.1);
+            let numbers = all
+                .iter()
+                .filter(|heard| heard.0 == from)
+                .map(|heard| heard.1);
             assert!(numbers.eq(0..20), "seed {seed}");
         }
-        assert!(all.iter().all(|heard| heard.2 <= Time(20 + SECOND)), "seed {seed}");
+        assert!(
+            all.iter().all(|heard| heard.2 <= Time(20 + SECOND)),
+            "seed {seed}"
+        );
         orders.insert(all.iter().map(|heard| heard.0).collect::<Vec<_>>());
     }
-    assert!(orders.len() > 15, "only {} orders of two senders", orders.len());
+    assert!(
+        orders.len() > 15,
+        "only {} orders of two senders",
+        orders.len()
+    );
 }
 
 #[test]
 fn a_cut_link_delivers_nothing_until_it_heals() {
-    for (to, heals_after) in
-        [(None, None), (Some(0), None), (Some(2), None), (Some(0), Some(SECOND))]
-    {
+    for (to, heals_after) in [
+        (None, None),
+        (Some(0), None),
+        (Some(2), None),
+        (Some(0), Some(SECOND)),
+    ] {
         let driver = Driver::new(1, 3);
-        driver.cut(Cut { of: 1, to, heals_after }, 40);
+        driver.cut(
+            Cut {
+                of: 1,
+                to,
+                heals_after,
+            },
+            40,
+        );
         let all = heard(&driver, 50);
         let [(cut_at, Strike::Cut(_))] = driver.struck()[..] else {
             panic!("{:?}", driver.struck())
         };
         let from = |rank| all.iter().filter(move |heard| heard.0 == rank);
         assert_eq!(from(2).count(), 50, "its link to 0 is whole");
-        let during = from(1).filter(|heard| heard.2 > cut_at && heard.2 < Time(SECOND)).count();
+        let during = from(1)
+            .filter(|heard| heard.2 > cut_at && heard.2 < Time(SECOND))
+            .count();
         match (to, heals_after) {
             (Some(2), _) => assert_eq!(from(1).count(), 50, "another link is cut"),
             (_, None) => assert!((1..50).contains(&from(1).count()) && during == 0),
             (_, Some(_)) => {
-                assert!(from(1).map(|heard| heard.1).eq(0..50) && during == 0, "all come, late");
+                assert!(
+                    from(1).map(|heard| heard.1).eq(0..50) && during == 0,
+                    "all come, late"
+                );
             }
         }
-        assert_eq!(heard(&driver, 50).len(), 100, "links are whole in the next run");
+        assert_eq!(
+            heard(&driver, 50).len(),
+            100,
+            "links are whole in the next run"
+        );
     }
 }
 
@@ -113,7 +146,10 @@ fn bulk_waits_for_room_and_comes_back_as_the_network_has_it() {
     let driver = Driver::new(1, 2);
     driver.delay(1000);
     let (back, got) = shipped(&driver);
-    assert!(back.iter().all(|&at| at >= Time(SECOND)), "there was no room before: {back:?}");
+    assert!(
+        back.iter().all(|&at| at >= Time(SECOND)),
+        "there was no room before: {back:?}"
+    );
     assert_eq!((back.len(), got, driver.most_waiting(PORT)), (2, 2, 2));
     for (given_back, expected) in [(Back::AtOnce, 2), (Back::NeverEach(2), 1)] {
         let driver = Driver::new(1, 2);
@@ -148,7 +184,10 @@ fn bulk_of_a_dead_node_does_not_come() {
     });
     let outcomes: Vec<_> = outcomes.collect();
     for outcome in [None, Some(false), Some(true)] {
-        assert!(outcomes.contains(&outcome), "no {outcome:?} in {outcomes:?}");
+        assert!(
+            outcomes.contains(&outcome),
+            "no {outcome:?} in {outcomes:?}"
+        );
     }
 }
 
@@ -156,15 +195,29 @@ fn bulk_of_a_dead_node_does_not_come() {
 fn a_rule_says_how_small_messages_go() {
     let driver = Driver::new(1, 3);
     driver.delay(SECOND);
-    driver.cut(Cut { of: 1, to: None, heals_after: None }, 1);
+    driver.cut(
+        Cut {
+            of: 1,
+            to: None,
+            heals_after: None,
+        },
+        1,
+    );
     driver.carry(|_, message| match message.words[0] {
         0..10 => Passage::Lost,
         10..20 => Passage::Through,
         _ => Passage::Usual,
     });
     let all = heard(&driver, 30);
-    let numbers = |rank| all.iter().filter(move |heard| heard.0 == rank).map(|heard| heard.1);
-    assert!(numbers(1).eq(10..20), "all but these are lost or cut: {all:?}");
+    let numbers = |rank| {
+        all.iter()
+            .filter(move |heard| heard.0 == rank)
+            .map(|heard| heard.1)
+    };
+    assert!(
+        numbers(1).eq(10..20),
+        "all but these are lost or cut: {all:?}"
+    );
     assert!(numbers(2).count() == 20 && numbers(2).all(|number| number >= 10));
 }
 
@@ -177,6 +230,9 @@ fn who_waits_again_and_again_is_stuck_at_the_deadline() {
             node.sleep_until(node.now().after(SECOND)).await;
         }
     });
-    assert_eq!(stuck.map(|_: Vec<()>| ()).unwrap_err().waiting, ["node 0 waits for sleep"]);
+    assert_eq!(
+        stuck.map(|_: Vec<()>| ()).unwrap_err().waiting,
+        ["node 0 waits for sleep"]
+    );
     assert!(driver.now() <= Time(6 * SECOND));
 }

@@ -7,7 +7,11 @@ use machine::{Counts, Outcome, Profile, Setting, parts};
 use node::{Group, Node, Port, Rank};
 
 fn group(first: u32, count: u32, stride: u32) -> Group {
-    Group { first: Rank(first), count, stride }
+    Group {
+        first: Rank(first),
+        count,
+        stride,
+    }
 }
 
 /// Whom each of some ranks tells, how often.
@@ -17,13 +21,18 @@ async fn tell(node: Node, senders: Vec<Sender>, words: usize) -> Got {
     let me = node.rank().0;
     let port = node.bind(PORT);
     let heard = |(_, group, count): &Sender| {
-        if group.members().any(|rank| rank.0 == me) { *count as usize } else { 0 }
+        if group.members().any(|rank| rank.0 == me) {
+            *count as usize
+        } else {
+            0
+        }
     };
     let coming: usize = senders.iter().map(heard).sum();
     let mut number = 0;
     for (_, group, count) in senders.iter().filter(|(sender, ..)| *sender == me) {
         for _ in 0..*count {
-            node.multicast(*group, PORT, &letter(me, number, words)).await;
+            node.multicast(*group, PORT, &letter(me, number, words))
+                .await;
             number += 1;
         }
     }
@@ -32,7 +41,9 @@ async fn tell(node: Node, senders: Vec<Sender>, words: usize) -> Got {
 
 fn told(profile: Profile, setting: Setting, senders: &[Sender], words: usize) -> Outcome<Got> {
     let senders = senders.to_vec();
-    run(profile, setting, move |node| tell(node, senders.clone(), words))
+    run(profile, setting, move |node| {
+        tell(node, senders.clone(), words)
+    })
 }
 
 /// Runs it, and checks that each member heard each message once and nobody else anything.
@@ -51,7 +62,11 @@ fn all_hear(profile: Profile, setting: Setting, senders: &[Sender], words: usize
         }
     }
     for (rank, (got, expected)) in outcome.answers.iter().zip(&expected).enumerate() {
-        assert_eq!(each_once(got, expected.keys().copied()), Ok(()), "rank {rank} of {name}");
+        assert_eq!(
+            each_once(got, expected.keys().copied()),
+            Ok(()),
+            "rank {rank} of {name}"
+        );
     }
     outcome.report.counts
 }
@@ -92,7 +107,11 @@ fn every_member_of_any_group_hears_once() {
 
 /// All senders at once, to groups that overlap.
 fn crowd() -> Vec<Sender> {
-    groups().into_iter().zip(0..).map(|(group, index)| (index * 4 % 48, group, 4)).collect()
+    groups()
+        .into_iter()
+        .zip(0..)
+        .map(|(group, index)| (index * 4 % 48, group, 4))
+        .collect()
 }
 
 /// A model in which a lost copy is lost, or one that is sent again is heard again.
@@ -101,7 +120,11 @@ fn losses_are_made_good() {
     for layers in [2, 3] {
         for (loss, seeds) in [(0.01, 0..3), (0.1, 0..3)] {
             for seed in seeds {
-                let setting = Setting { seed, loss_parts: parts(loss), ..Setting::new(48) };
+                let setting = Setting {
+                    seed,
+                    loss_parts: parts(loss),
+                    ..Setting::new(48)
+                };
                 let counts = all_hear(small(layers, &[]), setting, &crowd(), 3);
                 assert!(counts.lost > 0 && counts.resent > 0, "{counts:?}");
             }
@@ -114,16 +137,23 @@ fn losses_are_made_good() {
 fn cut_copies_are_sent_again() {
     for layers in [2, 3] {
         for loss in [0.0, 0.05] {
-            let setting = Setting { seed: 3, loss_parts: parts(loss), ..Setting::new(48) };
+            let setting = Setting {
+                seed: 3,
+                loss_parts: parts(loss),
+                ..Setting::new(48)
+            };
             let profile = small(layers, &[("queue_bytes", "1_100")]);
             let counts = all_hear(profile, setting, &crowd(), 100);
-            assert!(counts.trimmed > 10 && counts.resent >= counts.trimmed / 2, "{counts:?}");
+            assert!(
+                counts.trimmed > 10 && counts.resent >= counts.trimmed / 2,
+                "{counts:?}"
+            );
         }
     }
 }
 
-/// A model in which the sender sends a copy to each member, or hears an ACK of each: here its NIC and
-/// the members' let out one multicast and one ACK a member.
+/// A model in which the sender sends a copy to each member, or hears an ACK of each: here its NIC
+/// and the members' let out one multicast and one ACK a member.
 #[test]
 fn a_multicast_leaves_once() {
     for layers in [2, 3] {
@@ -142,24 +172,36 @@ fn a_multicast_leaves_once() {
 fn without_multicast_all_is_the_same_but_the_messages() {
     for group in groups() {
         let on = Setting::new(48);
-        let off = Setting { multicast: false, ..on.clone() };
+        let off = Setting {
+            multicast: false,
+            ..on.clone()
+        };
         let with = all_hear(small(2, &[]), on, &[(5, group, 10)], 2);
         let without = all_hear(small(2, &[]), off, &[(5, group, 10)], 2);
         assert_eq!(without.messages, 10 * u64::from(group.count));
         assert_eq!(with.received, without.received);
-        assert_eq!(without.packets, 2 * without.messages, "a message and its ACK");
+        assert_eq!(
+            without.packets,
+            2 * without.messages,
+            "a message and its ACK"
+        );
     }
 }
 
 /// What does not fit in one packet goes to one member after the other, and comes whole.
 #[test]
 fn long_messages_go_to_each_member() {
-    let counts = all_hear(small(2, &[]), Setting::new(48), &[(5, group(0, 12, 4), 3)], 200);
+    let counts = all_hear(
+        small(2, &[]),
+        Setting::new(48),
+        &[(5, group(0, 12, 4), 3)],
+        200,
+    );
     assert_eq!(counts.messages, 3 * 12);
 }
 
-/// The first switch frees the sender's buffer. A model in which the members do so would let out
-/// 128 multicasts in each far round trip of 6,200 ticks, where this one lets out one in 10 (its flits).
+/// The first switch frees the sender's buffer. A model in which the members do so would let out 128
+/// multicasts in each far round trip of 6,200 ticks, where this one lets out one in 10 (its flits).
 #[test]
 fn the_first_switch_frees_the_buffer() {
     const COUNT: u32 = 1000;
@@ -167,20 +209,24 @@ fn the_first_switch_frees_the_buffer() {
     let quick = [("receive_cycles", "1"), ("receive_done_cycles", "1")];
     let profile = edited(&quick);
     let members = group(256 + 8, 16, 64);
-    let outcome = run(profile.clone(), Setting::new(5 * 256), move |node| async move {
-        let port = node.bind(PORT);
-        let rank = node.rank().0;
-        if rank == 0 {
-            for number in 0..COUNT {
-                node.multicast(members, PORT, &letter(0, number, 2)).await;
+    let outcome = run(
+        profile.clone(),
+        Setting::new(5 * 256),
+        move |node| async move {
+            let port = node.bind(PORT);
+            let rank = node.rank().0;
+            if rank == 0 {
+                for number in 0..COUNT {
+                    node.multicast(members, PORT, &letter(0, number, 2)).await;
+                }
+            } else if members.members().any(|member| member.0 == rank) {
+                for _ in 0..COUNT {
+                    port.next(&node).await;
+                }
             }
-        } else if members.members().any(|member| member.0 == rank) {
-            for _ in 0..COUNT {
-                port.next(&node).await;
-            }
-        }
-        node.now().0
-    });
+            node.now().0
+        },
+    );
     let counts = outcome.report.counts;
     assert_eq!((counts.resent, counts.dropped), (0, 0));
     let network = &profile.network;
@@ -188,7 +234,10 @@ fn the_first_switch_frees_the_buffer() {
     let serial = 10 * u64::from(COUNT);
     let time = *outcome.answers.iter().max().unwrap();
     assert!(time >= serial + far, "{time}");
-    assert!(time <= serial + serial / 10 + far + 200, "{time} ticks, {serial} and {far}");
+    assert!(
+        time <= serial + serial / 10 + far + 200,
+        "{time} ticks, {serial} and {far}"
+    );
 }
 
 /// A model that loses the order of a member's port: copies go to the port that was asked for.
@@ -200,7 +249,10 @@ fn copies_come_to_the_port_they_are_for() {
             node.multicast(Group::row(Rank(0), 48), Port(9), &[9]).await;
             node.multicast(Group::row(Rank(0), 48), Port(1), &[1]).await;
         }
-        (ports[0].next(&node).await.words[0], ports[1].next(&node).await.words[0])
+        (
+            ports[0].next(&node).await.words[0],
+            ports[1].next(&node).await.words[0],
+        )
     });
     assert!(outcome.answers.iter().all(|heard| *heard == (1, 9)));
 }
@@ -212,7 +264,11 @@ fn hardly_any_ack_comes_back() {
     let everyone = |sender| (sender, group(0, 48, 1), 3);
     let senders: Vec<_> = (0..48).step_by(6).map(everyone).collect();
     for seed in 0..3 {
-        let setting = Setting { seed, loss_parts: parts(0.1), ..Setting::new(48) };
+        let setting = Setting {
+            seed,
+            loss_parts: parts(0.1),
+            ..Setting::new(48)
+        };
         all_hear(small(2, &[]), setting, &senders, 2);
     }
 }
@@ -223,7 +279,11 @@ fn a_third_is_lost() {
     let everyone = |sender| (sender, group(0, 48, 1), 3);
     let senders: Vec<_> = (0..48).step_by(6).map(everyone).collect();
     for seed in 0..3 {
-        let setting = Setting { seed, loss_parts: parts(0.33), ..Setting::new(48) };
+        let setting = Setting {
+            seed,
+            loss_parts: parts(0.33),
+            ..Setting::new(48)
+        };
         all_hear(small(2, &[]), setting, &senders, 2);
     }
 }

@@ -49,8 +49,8 @@ fn end<T>(outcome: &Outcome<T>) -> u64 {
     *outcome.report.ends.iter().max().unwrap()
 }
 
-/// Each flow is a sender, its receivers in turn, and how many messages. Gives when each rank had its
-/// last message.
+/// Each flow is a sender, its receivers in turn, and how many messages. Gives when each rank had
+/// its last message.
 fn flows(
     profile: Profile,
     ranks: u32,
@@ -58,7 +58,9 @@ fn flows(
     flows: &[(u32, Vec<u32>, u32)],
 ) -> Outcome<u64> {
     let flows = Arc::new(flows.to_vec());
-    run(profile, Setting::new(ranks), move |node| flow(node, words, Arc::clone(&flows)))
+    run(profile, Setting::new(ranks), move |node| {
+        flow(node, words, Arc::clone(&flows))
+    })
 }
 
 async fn flow(node: Node, words: usize, flows: Arc<Vec<(u32, Vec<u32>, u32)>>) -> u64 {
@@ -85,7 +87,8 @@ async fn flow(node: Node, words: usize, flows: Arc<Vec<(u32, Vec<u32>, u32)>>) -
     node.now().0
 }
 
-/// A model that leaves out a part of the way, or counts one twice, or stores and forwards in switches.
+/// A model that leaves out a part of the way, or counts one twice, or stores and forwards in
+/// switches.
 #[test]
 fn an_unloaded_message_takes_the_sum_of_its_parts() {
     let (two, three) = (nanopu(), edited_of("nanopu-3-layer", &[]));
@@ -119,18 +122,26 @@ fn the_cores_of_a_nic_take_turns() {
     let four: Vec<_> = (0..4).map(|core| (core, vec![4 + core], 1)).collect();
     let all = flows(profile.clone(), 8, 2, &four);
     let last = *all.answers.iter().max().unwrap();
-    assert!(last >= alone + 3 * flits(&profile, 2), "{last} after {alone}");
+    assert!(
+        last >= alone + 3 * flits(&profile, 2),
+        "{last} after {alone}"
+    );
 }
 
 /// All to the four cores of NIC 0 from 16 NICs on four other leaves.
 fn incast(profile: Profile, words: usize, messages: u32) -> Outcome<u64> {
     let senders = (LEAF..5 * LEAF).filter(|rank| rank / 4 % 16 == 0);
     let to_all = |sender| (sender, vec![0, 1, 2, 3], messages);
-    flows(profile, 5 * LEAF, words, &senders.map(to_all).collect::<Vec<_>>())
+    flows(
+        profile,
+        5 * LEAF,
+        words,
+        &senders.map(to_all).collect::<Vec<_>>(),
+    )
 }
 
-/// A model without queues at the last link ends too early; one whose link stands still while messages
-/// wait to be sent again ends too late; one with queues without end never trims.
+/// A model without queues at the last link ends too early; one whose link stands still while
+/// messages wait to be sent again ends too late; one with queues without end never trims.
 #[test]
 fn all_to_one_takes_the_last_links_time() {
     let profile = nanopu();
@@ -139,17 +150,29 @@ fn all_to_one_takes_the_last_links_time() {
     let check = |outcome: &Outcome<u64>| {
         let (time, flits) = (end(outcome), outcome.report.counts.busiest_down_flits);
         assert_eq!(outcome.report.counts.received, messages);
-        assert!(time >= flits, "{time} ticks for {flits} flits: faster than the link");
+        assert!(
+            time >= flits,
+            "{time} ticks for {flits} flits: faster than the link"
+        );
         let limit = flits + flits / 50 + path;
-        assert!(time <= limit, "{time} ticks for {flits} flits, more than {limit}");
+        assert!(
+            time <= limit,
+            "{time} ticks for {flits} flits, more than {limit}"
+        );
     };
     let bounded = incast(profile.clone(), 2, 400);
     check(&bounded);
     let counts = bounded.report.counts;
-    assert!(counts.trimmed > 0 && counts.resent >= counts.trimmed, "{counts:?}");
+    assert!(
+        counts.trimmed > 0 && counts.resent >= counts.trimmed,
+        "{counts:?}"
+    );
     let needed = messages * flits(&profile, 2);
     assert!(counts.busiest_down_flits > needed, "headers went too");
-    assert!(counts.busiest_down_flits * 10 <= needed * 11, "and little else: {counts:?}");
+    assert!(
+        counts.busiest_down_flits * 10 <= needed * 11,
+        "and little else: {counts:?}"
+    );
     let unbounded = incast(endless(profile.clone()), 2, 400);
     check(&unbounded);
     let counts = unbounded.report.counts;
@@ -157,9 +180,9 @@ fn all_to_one_takes_the_last_links_time() {
     assert_eq!(counts.busiest_down_flits, messages * flits(&profile, 2));
 }
 
-/// Messages of one and of two segments, far more than a queue or a NIC's buffers hold. A receiver that
-/// drops what finds no buffer without a word gets it again and again: of two segments each message
-/// would come dozens of times.
+/// Messages of one and of two segments, far more than a queue or a NIC's buffers hold. A receiver
+/// that drops what finds no buffer without a word gets it again and again: of two segments each
+/// message would come dozens of times.
 #[test]
 fn all_to_one_ends_with_large_messages_too() {
     for (words, most_parts) in [(FULL, 11), (2 * FULL, 20)] {
@@ -170,7 +193,10 @@ fn all_to_one_ends_with_large_messages_too() {
         assert_eq!(counts.received, 64 * 40);
         assert!(counts.trimmed > 0, "{counts:?}");
         let carried = counts.busiest_down_flits;
-        assert!(carried * 10 <= needed * most_parts, "{carried} flits for {needed}, {words} words");
+        assert!(
+            carried * 10 <= needed * most_parts,
+            "{carried} flits for {needed}, {words} words"
+        );
     }
 }
 
@@ -184,8 +210,14 @@ fn two_flows_share_a_down_link() {
     let (alone, both) = (end(&alone), both.answers);
     let (first, second) = (both[0].max(both[1]), both[2].max(both[3]));
     for time in [first, second] {
-        assert!(time * 10 >= alone * 17, "{first} and {second} together, {alone} alone");
-        assert!(time * 10 <= alone * 21, "{first} and {second} together, {alone} alone");
+        assert!(
+            time * 10 >= alone * 17,
+            "{first} and {second} together, {alone} alone"
+        );
+        assert!(
+            time * 10 <= alone * 21,
+            "{first} and {second} together, {alone} alone"
+        );
     }
 }
 
@@ -194,7 +226,12 @@ fn two_flows_share_a_down_link() {
 fn flows_to_different_nics_do_not_meet() {
     let profile = nanopu();
     let (a, b) = ((LEAF, vec![0, 1], 300), (2 * LEAF, vec![4, 5], 300));
-    let alone = end(&flows(profile.clone(), 3 * LEAF, FULL, std::slice::from_ref(&a)));
+    let alone = end(&flows(
+        profile.clone(),
+        3 * LEAF,
+        FULL,
+        std::slice::from_ref(&a),
+    ));
     let both = end(&flows(profile, 3 * LEAF, FULL, &[a, b]));
     assert!(both * 100 <= alone * 102, "{both} together, {alone} alone");
 }
@@ -210,16 +247,21 @@ fn packets_spread_over_all_spines() {
     let time = end(&flows(profile.clone(), 2 * LEAF, FULL, &all));
     let at_nic_rate = 200 * flits(&profile, FULL as u64);
     assert!(time >= at_nic_rate);
-    assert!(time <= at_nic_rate * 3 / 2, "{time} ticks, {at_nic_rate} at the rate of a NIC");
+    assert!(
+        time <= at_nic_rate * 3 / 2,
+        "{time} ticks, {at_nic_rate} at the rate of a NIC"
+    );
 }
 
-/// A model whose ACKs wait behind data: here a queue of some thousand ticks is in front of NIC 0, whose
-/// core 0 can send on only when ACKs come through it.
+/// A model whose ACKs wait behind data: here a queue of some thousand ticks is in front of NIC 0,
+/// whose core 0 can send on only when ACKs come through it.
 #[test]
 fn control_overtakes_data() {
     let buffers = [("transmit_buffers", "2"), ("large_transmit_buffers", "2")];
     let profile = endless(edited(&buffers));
-    let crowd: Vec<_> = (0..60).map(|nic| (LEAF + 4 * nic, vec![1, 2, 3], 12)).collect();
+    let crowd: Vec<_> = (0..60)
+        .map(|nic| (LEAF + 4 * nic, vec![1, 2, 3], 12))
+        .collect();
     let crowd = Arc::new(crowd);
     let (begin, count) = (20_000, 20);
     let outcome = run(profile.clone(), Setting::new(2 * LEAF), move |node| {
@@ -248,7 +290,10 @@ fn control_overtakes_data() {
     assert_eq!(outcome.report.counts.resent, 0);
     let trips = u64::from(count) / 2 * round_trip(&profile, 2, 2);
     let took = outcome.answers[4] - begin;
-    assert!(outcome.answers[4] < *data_end, "the queue was there all the time");
+    assert!(
+        outcome.answers[4] < *data_end,
+        "the queue was there all the time"
+    );
     // An ACK waits for the packet that has begun, if there is one.
     let limit = trips + u64::from(count) * flits(&profile, FULL as u64);
     assert!(took <= limit, "{took} ticks for {trips} of round trips");
@@ -260,37 +305,51 @@ fn control_overtakes_data() {
 fn a_core_has_a_window_of_messages_under_way() {
     let profile = nanopu();
     const COUNT: u32 = 4096;
-    let outcome = run(profile.clone(), Setting::new(LEAF + COUNT), |node| async move {
-        match node.rank().0 {
-            0 => {
-                for number in 0..COUNT {
-                    send(&node, LEAF + number, &letter(0, number, 2)).await;
+    let outcome = run(
+        profile.clone(),
+        Setting::new(LEAF + COUNT),
+        |node| async move {
+            match node.rank().0 {
+                0 => {
+                    for number in 0..COUNT {
+                        send(&node, LEAF + number, &letter(0, number, 2)).await;
+                    }
                 }
+                rank if rank >= LEAF => {
+                    let port = node.bind(PORT);
+                    assert_eq!(opened(&port.next(&node).await), (0, rank - LEAF));
+                }
+                _ => {}
             }
-            rank if rank >= LEAF => {
-                let port = node.bind(PORT);
-                assert_eq!(opened(&port.next(&node).await), (0, rank - LEAF));
-            }
-            _ => {}
-        }
-        node.now().0
-    });
+            node.now().0
+        },
+    );
     let count = u64::from(COUNT);
     let law = count * round_trip(&profile, 2, 4) / u64::from(profile.nic.transmit_buffers);
     let time = end(&outcome);
     let serial = count * 13;
-    assert!(time >= 2 * serial, "{time} ticks, {serial} for the messages one after the other");
-    assert!(time.abs_diff(law) * 10 <= law, "{time} ticks, {law} by the window");
-    // What waits in the core's words and the NIC's buffers has been sent as far as the program sees.
+    assert!(
+        time >= 2 * serial,
+        "{time} ticks, {serial} for the messages one after the other"
+    );
+    assert!(
+        time.abs_diff(law) * 10 <= law,
+        "{time} ticks, {law} by the window"
+    );
+    // What waits in the core's words and the NIC's buffers has been sent as far as the program
+    // sees.
     let waiting = u64::from(profile.core.transmit_words / 3 + profile.nic.transmit_buffers);
     let sent = outcome.answers[0];
     let expected = law * (count - waiting) / count;
-    assert!(sent.abs_diff(expected) * 10 <= expected, "the program sent until {sent}");
+    assert!(
+        sent.abs_diff(expected) * 10 <= expected,
+        "the program sent until {sent}"
+    );
     assert!(outcome.report.counts.longest_send_wait > 1000, "send waits");
 }
 
-/// A model whose receiver acknowledges a packet before its NIC has received it: with one transmit buffer each
-/// message waits for the ACK of the one before, to the tick.
+/// A model whose receiver acknowledges a packet before its NIC has received it: with one transmit
+/// buffer each message waits for the ACK of the one before, to the tick.
 #[test]
 fn an_acknowledgement_costs_what_its_receiver_takes() {
     let mut profile = edited(&[("transmit_buffers", "1"), ("large_transmit_buffers", "1")]);
@@ -301,7 +360,11 @@ fn an_acknowledgement_costs_what_its_receiver_takes() {
         let outcome = flows(profile.clone(), 17, 2, &[(0, receivers.to_vec(), 4)]);
         let came = receivers.map(|rank| outcome.answers[rank as usize]);
         let between = [1, 2, 3].map(|number| came[number] - came[number - 1]);
-        assert_eq!(between, [round_trip(&profile, 2, 2); 3], "received in {received_in}");
+        assert_eq!(
+            between,
+            [round_trip(&profile, 2, 2); 3],
+            "received in {received_in}"
+        );
     }
 }
 
@@ -309,17 +372,24 @@ fn an_acknowledgement_costs_what_its_receiver_takes() {
 #[test]
 fn sends_that_find_room_take_their_words_and_no_more() {
     let profile = nanopu();
-    let outcome = run(profile.clone(), Setting::new(LEAF + 100), |node| async move {
-        let rank = node.rank().0;
-        if rank == 0 {
-            for number in 0..100 {
-                send(&node, LEAF + number, &letter(0, number, 2)).await;
+    let outcome = run(
+        profile.clone(),
+        Setting::new(LEAF + 100),
+        |node| async move {
+            let rank = node.rank().0;
+            if rank == 0 {
+                for number in 0..100 {
+                    send(&node, LEAF + number, &letter(0, number, 2)).await;
+                }
+            } else if rank >= LEAF {
+                node.bind(PORT).next(&node).await;
             }
-        } else if rank >= LEAF {
-            node.bind(PORT).next(&node).await;
-        }
-        node.now().0
-    });
-    assert_eq!(outcome.answers[0], 100 * (profile.core.send + 2 * profile.core.send_word));
+            node.now().0
+        },
+    );
+    assert_eq!(
+        outcome.answers[0],
+        100 * (profile.core.send + 2 * profile.core.send_word)
+    );
     assert_eq!(outcome.report.counts.longest_send_wait, 0);
 }

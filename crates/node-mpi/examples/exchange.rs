@@ -1,5 +1,5 @@
-//! What the network costs between two ranks: `mpirun -n 2 exchange`. Without a launcher, within this
-//! process.
+//! What the network costs between two ranks: `mpirun -n 2 exchange`. Without a launcher, within
+//! this process.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,9 +19,13 @@ fn main() {
         return run(session);
     }
     let sessions = Session::in_process(2).unwrap_or_else(|error| panic!("{error}"));
-    let threads: Vec<_> =
-        sessions.into_iter().map(|session| std::thread::spawn(|| run(session))).collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let threads: Vec<_> = sessions
+        .into_iter()
+        .map(|session| std::thread::spawn(|| run(session)))
+        .collect();
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
 }
 
 fn run(session: Session) {
@@ -44,7 +48,10 @@ async fn measure(node: &Node, round: u16) {
     let is_first = node.rank() == Rank(0);
     let back = node.bind(port(BACK));
     let small = node.bind(port(SMALL));
-    let there = |at: Port| Address { rank: other, port: port(at) };
+    let there = |at: Port| Address {
+        rank: other,
+        port: port(at),
+    };
 
     // There and back, one word.
     const TURNS: u32 = 5_000;
@@ -59,7 +66,10 @@ async fn measure(node: &Node, round: u16) {
         }
     }
     if is_first {
-        println!("one way {:6.2} us", began.elapsed().as_secs_f64() * 5e5 / f64::from(TURNS));
+        println!(
+            "one way {:6.2} us",
+            began.elapsed().as_secs_f64() * 5e5 / f64::from(TURNS)
+        );
     }
 
     // As many words as go.
@@ -75,12 +85,21 @@ async fn measure(node: &Node, round: u16) {
     turn(node, is_first, &back, there(BACK)).await;
     if is_first {
         let seconds = began.elapsed().as_secs_f64();
-        println!("messages of a word {:6.2} M/s", f64::from(MESSAGES) / seconds / 1e6);
+        println!(
+            "messages of a word {:6.2} M/s",
+            f64::from(MESSAGES) / seconds / 1e6
+        );
     }
 
     // Bulk, a few buffers at a time.
     for bytes in [64 << 10, 1 << 20, 4 << 20, 16 << 20] {
-        bulk(node, port(Port(BULK.0 + (bytes >> 16) as u16 * 100)), bytes, &back).await;
+        bulk(
+            node,
+            port(Port(BULK.0 + (bytes >> 16) as u16 * 100)),
+            bytes,
+            &back,
+        )
+        .await;
     }
 }
 
@@ -89,8 +108,14 @@ async fn bulk(node: &Node, at: Port, bytes: usize, back: &node::MessagePort) {
     let count = (1 << 30) / bytes;
     let other = Rank(1 - node.rank().0);
     let is_first = node.rank() == Rank(0);
-    let there = Address { rank: other, port: at };
-    let answer = Address { rank: other, port: Port(BACK.0 + 10 * (at.0 % 100 / 10)) };
+    let there = Address {
+        rank: other,
+        port: at,
+    };
+    let answer = Address {
+        rank: other,
+        port: Port(BACK.0 + 10 * (at.0 % 100 / 10)),
+    };
     let buffers = || node.buffers(IN_FLIGHT, bytes).unwrap();
     let mut spare: Vec<Buffer> = buffers();
     let pool = Pool::new(node, "receive buffers", buffers());
@@ -129,7 +154,11 @@ async fn bulk(node: &Node, at: Port, bytes: usize, back: &node::MessagePort) {
     turn(node, is_first, back, answer).await;
     if is_first {
         let seconds = began.elapsed().as_secs_f64();
-        println!("bulk of {:5} KiB {:6.2} GB/s", bytes >> 10, (1 << 30) as f64 / seconds / 1e9);
+        println!(
+            "bulk of {:5} KiB {:6.2} GB/s",
+            bytes >> 10,
+            (1 << 30) as f64 / seconds / 1e9
+        );
     }
 }
 

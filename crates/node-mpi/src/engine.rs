@@ -1,6 +1,6 @@
 //! The communication thread's work: all peers are visited in turn, and each visit moves a bounded
-//! amount (TritonSort, sections 3.3 and 4.1: one sender and one receiver that never block beat a thread
-//! for each peer).
+//! amount (TritonSort, sections 3.3 and 4.1: one sender and one receiver that never block beat a
+//! thread for each peer).
 //!
 //! ```text
 //!   a turn    commands of tasks -> batches and shipments of each peer
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Nothing is sent that its receiver does not expect. A batch costs a *credit*: a receive that the
-//! peer has posted for it. Bulk goes when the receiver has lent a buffer and posted receives into it
-//! (a rendezvous), so it is copied neither by MPI nor here, and never waits in MPI's memory.
+//! peer has posted for it. Bulk goes when the receiver has lent a buffer and posted receives into
+//! it (a rendezvous), so it is copied neither by MPI nor here, and never waits in MPI's memory.
 //!
 //! The engine never blocks and reads no clock.
 
@@ -122,13 +122,17 @@ impl<W: Wire> Line<W> {
 }
 
 impl<W: Wire> Engine<W> {
-    /// An engine over a wire, which expects batches from every peer. Nobody may send before all are so
-    /// far ([`Engine::meet`]).
+    /// An engine over a wire, which expects batches from every peer. Nobody may send before all are
+    /// so far ([`Engine::meet`]).
     pub(crate) fn new(wire: W, outbox: Arc<Outbox>) -> Wired<Engine<W>> {
         let (rank, size) = (wire.rank(), wire.size());
         let hearing = Arc::new(Hearing::new(size));
         hearing.done(rank);
-        let mut line = Line { wire, purposes: Vec::new(), spare: Vec::new() };
+        let mut line = Line {
+            wire,
+            purposes: Vec::new(),
+            spare: Vec::new(),
+        };
         let mut peers = Vec::new();
         for number in 0..size {
             peers.push(Peer::new(number));
@@ -208,8 +212,8 @@ impl<W: Wire> Engine<W> {
         Ok(Turn::Idle { is_waiting })
     }
 
-    /// Carries a string from each process to each, when all that was posted before has left: a peer that still
-    /// waits for it could never come.
+    /// Carries a string from each process to each, when all that was posted before has left: a peer
+    /// that still waits for it could never come.
     fn carry_strings(&mut self) -> Wired<bool> {
         let is_through = self.is_all_sent() && self.peers.iter().all(Peer::is_through);
         let Some((mut strings, done)) = self.all_to_all.take_if(|_| is_through) else {
@@ -242,7 +246,11 @@ impl<W: Wire> Engine<W> {
     }
 
     fn is_all_sent(&self) -> bool {
-        !self.line.purposes.iter().any(|purpose| matches!(purpose, Some(Purpose::BatchOut(_))))
+        !self
+            .line
+            .purposes
+            .iter()
+            .any(|purpose| matches!(purpose, Some(Purpose::BatchOut(_))))
     }
 
     /// Commands become batches and shipments.
@@ -254,7 +262,10 @@ impl<W: Wire> Engine<W> {
         for command in commands.drain(..) {
             match command {
                 Command::Message { to, words } => {
-                    let frame = Frame::Message { port: to.port, words };
+                    let frame = Frame::Message {
+                        port: to.port,
+                        words,
+                    };
                     self.peers[to.rank.0 as usize].write(&frame, &mut self.line, now);
                 }
                 Command::Ship { to, buffer, done } => {
@@ -262,9 +273,16 @@ impl<W: Wire> Engine<W> {
                     let frame = peer.bulk.announce(to.port, buffer, done);
                     peer.write(&frame, &mut self.line, now);
                 }
-                Command::Fetch { from, shipment, buffer, done } => {
+                Command::Fetch {
+                    from,
+                    shipment,
+                    buffer,
+                    done,
+                } => {
                     let peer = &mut self.peers[from as usize];
-                    let frame = peer.bulk.fetch(from, shipment, (buffer, done), &mut self.line)?;
+                    let frame = peer
+                        .bulk
+                        .fetch(from, shipment, (buffer, done), &mut self.line)?;
                     peer.write(&frame, &mut self.line, now);
                 }
                 Command::AllToAll { strings, done } => self.all_to_all = Some((strings, done)),
@@ -295,7 +313,9 @@ impl<W: Wire> Engine<W> {
                     self.peers[from as usize].came(number, bytes);
                 }
                 Purpose::PieceOut(to, number) => {
-                    self.peers[to as usize].bulk.piece_left(number, &mut self.line);
+                    self.peers[to as usize]
+                        .bulk
+                        .piece_left(number, &mut self.line);
                 }
                 Purpose::PieceIn(from, number, expected) => {
                     self.hearing.heard(from);

@@ -15,8 +15,8 @@
 
 use node::{Buffer, INLINE_WORDS, MESSAGE_WORDS, Port, Words};
 
-/// A batch is full with this: over TCP a send costs 7 to 30 us whatever it carries up to 256 bytes, and at
-/// 16 KiB that is no more than the bytes themselves cost.
+/// A batch is full with this: over TCP a send costs 7 to 30 us whatever it carries up to 256 bytes,
+/// and at 16 KiB that is no more than the bytes themselves cost.
 pub(crate) const BATCH_BYTES: usize = 16 << 10;
 
 /// Changes with this layout, so that two versions do not misread each other.
@@ -61,7 +61,10 @@ impl Batch {
     /// An empty one in this memory.
     pub(crate) fn new(mut buffer: Buffer) -> Batch {
         buffer.set_len(HEAD_BYTES);
-        Batch { buffer, messages: 0 }
+        Batch {
+            buffer,
+            messages: 0,
+        }
     }
 
     /// Memory for one.
@@ -84,7 +87,11 @@ impl Batch {
                     self.put(&word.to_le_bytes());
                 }
             }
-            Frame::Ready { port, number, bytes } => {
+            Frame::Ready {
+                port,
+                number,
+                bytes,
+            } => {
                 self.head(2, *port, *number);
                 self.put(&bytes.to_le_bytes());
             }
@@ -126,10 +133,15 @@ pub(crate) struct Reading<'a> {
 impl<'a> Reading<'a> {
     /// Begins with a batch as it came.
     pub(crate) fn new(batch: &'a [u8]) -> Result<Reading<'a>, String> {
-        let mut reading = Reading { rest: batch, credits: 0 };
+        let mut reading = Reading {
+            rest: batch,
+            credits: 0,
+        };
         let mark = u32::from_le_bytes(reading.take()?);
         if mark != MARK {
-            return Err(format!("a batch begins with {mark:#x}: do all ranks run one version?"));
+            return Err(format!(
+                "a batch begins with {mark:#x}: do all ranks run one version?"
+            ));
         }
         reading.credits = u32::from_le_bytes(reading.take()?);
         Ok(reading)
@@ -144,8 +156,15 @@ impl<'a> Reading<'a> {
         let port = Port(u16::from_le_bytes(port));
         let number = u32::from_le_bytes(self.take()?);
         Ok(Some(match kind {
-            1 => Frame::Message { port, words: self.words(number)? },
-            2 => Frame::Ready { port, number, bytes: u64::from_le_bytes(self.take()?) },
+            1 => Frame::Message {
+                port,
+                words: self.words(number)?,
+            },
+            2 => Frame::Ready {
+                port,
+                number,
+                bytes: u64::from_le_bytes(self.take()?),
+            },
             3 => Frame::Cleared { number },
             4 => Frame::Goodbye,
             5 => Frame::Last,
@@ -165,17 +184,27 @@ impl<'a> Reading<'a> {
         }
         let (words, rest) = self.rest.split_at(8 * count);
         self.rest = rest;
-        let words = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let words = words
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|word| u64::from_le_bytes(*word));
         if count > INLINE_WORDS {
             return Ok(Words::from(&words.collect::<Vec<_>>()[..]));
         }
         let mut inline = [0; INLINE_WORDS];
-        inline.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+        inline
+            .iter_mut()
+            .zip(words)
+            .for_each(|(to, word)| *to = word);
         Ok(Words::from(&inline[..count]))
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        let (taken, rest) = self.rest.split_first_chunk().ok_or("a batch ends within a frame")?;
+        let (taken, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or("a batch ends within a frame")?;
         self.rest = rest;
         Ok(*taken)
     }
@@ -188,10 +217,23 @@ mod tests {
     fn frames() -> Vec<Frame> {
         let words = |count: u64| Words::from(&(0..count).collect::<Vec<_>>()[..]);
         vec![
-            Frame::Message { port: Port(7), words: words(0) },
-            Frame::Message { port: Port(0xabcd), words: words(3) },
-            Frame::Message { port: Port(1), words: words(MESSAGE_WORDS as u64) },
-            Frame::Ready { port: Port(9), number: u32::MAX, bytes: 1 << 40 },
+            Frame::Message {
+                port: Port(7),
+                words: words(0),
+            },
+            Frame::Message {
+                port: Port(0xabcd),
+                words: words(3),
+            },
+            Frame::Message {
+                port: Port(1),
+                words: words(MESSAGE_WORDS as u64),
+            },
+            Frame::Ready {
+                port: Port(9),
+                number: u32::MAX,
+                bytes: 1 << 40,
+            },
             Frame::Cleared { number: 5 },
             Frame::Goodbye,
             Frame::Last,
@@ -231,7 +273,11 @@ mod tests {
             Ok(count)
         };
         let whole = (0..buffer.len()).filter(|&len| read(&buffer.filled()[..len]).is_ok());
-        assert_eq!(whole.count(), frames().len(), "a cut between frames is not seen here");
+        assert_eq!(
+            whole.count(),
+            frames().len(),
+            "a cut between frames is not seen here"
+        );
         for at in 0..buffer.len() {
             let mut bytes = buffer.filled().to_vec();
             bytes[at] ^= 0x55;

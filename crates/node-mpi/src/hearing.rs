@@ -1,7 +1,8 @@
 //! When each peer was last heard: who tells how a run ended knows who was silent before.
 //!
-//! Times are those of the communication thread's turns, so while it stands still (in MPI, or stopped by Ctrl-Z)
-//! nobody grows silent. It is no heartbeat: a peer that has nothing to say is not heard either.
+//! Times are those of the communication thread's turns, so while it stands still (in MPI, or
+//! stopped by Ctrl-Z) nobody grows silent. It is no heartbeat: a peer that has nothing to say is
+//! not heard either.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,15 +27,24 @@ pub(crate) struct Hearing {
 impl Hearing {
     pub(crate) fn new(peers: u32) -> Hearing {
         let heard = (0..peers).map(|_| AtomicU64::new(0)).collect();
-        Hearing { begin: OnceLock::new(), turn: AtomicU64::new(0), heard }
+        Hearing {
+            begin: OnceLock::new(),
+            turn: AtomicU64::new(0),
+            heard,
+        }
     }
 
     /// A turn begins.
     pub(crate) fn turn(&self, now: Instant) {
-        let now = now.duration_since(*self.begin.get_or_init(|| now)).as_millis() as u64;
+        let now = now
+            .duration_since(*self.begin.get_or_init(|| now))
+            .as_millis() as u64;
         let before = self.turn.swap(now, Ordering::Relaxed);
         if now - before >= STOOD_STILL_MS {
-            let heard = self.heard.iter().filter(|heard| heard.load(Ordering::Relaxed) != DONE);
+            let heard = self
+                .heard
+                .iter()
+                .filter(|heard| heard.load(Ordering::Relaxed) != DONE);
             heard.for_each(|heard| heard.store(now, Ordering::Relaxed));
         }
     }

@@ -16,8 +16,8 @@
 //! process ([`launched`]), so one binary runs with any MPI library and without one. See
 //! `docs/decisions/0015-mpi.md`.
 //!
-//! It refuses to go on without a peer: the first failure ends every process, and a phase that was made
-//! durable is where the next run goes on.
+//! It refuses to go on without a peer: the first failure ends every process, and a phase that was
+//! made durable is where the next run goes on.
 
 mod engine;
 mod ffi;

@@ -21,11 +21,23 @@ pub(crate) enum Command {
     /// Send a small message.
     Message { to: Address, words: Words },
     /// Tell the receiver of a shipment.
-    Ship { to: Address, buffer: Buffer, done: Completion<Buffer> },
+    Ship {
+        to: Address,
+        buffer: Buffer,
+        done: Completion<Buffer>,
+    },
     /// Have a shipment that a peer told of sent into a buffer.
-    Fetch { from: u32, shipment: Shipment, buffer: Buffer, done: Completion<Buffer> },
+    Fetch {
+        from: u32,
+        shipment: Shipment,
+        buffer: Buffer,
+        done: Completion<Buffer>,
+    },
     /// Carry a string from each process to each; all give this command.
-    AllToAll { strings: AllToAll, done: mpsc::Sender<AllToAll> },
+    AllToAll {
+        strings: AllToAll,
+        done: mpsc::Sender<AllToAll>,
+    },
     /// Leave in good order.
     End,
     /// Stop without a word to the peers.
@@ -70,7 +82,10 @@ impl Outbox {
         let mut state = self.lock();
         while state.messages >= MOST_MESSAGES && !state.is_over {
             state.waiting += 1;
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .room
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
             state.waiting -= 1;
         }
         state.messages += 1;
@@ -118,7 +133,11 @@ impl Outbox {
         let mut state = self.lock();
         if state.commands.is_empty() {
             state.is_asleep = true;
-            state = self.filled.wait_timeout(state, most).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .filled
+                .wait_timeout(state, most)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
             state.is_asleep = false;
         }
     }
@@ -137,7 +156,10 @@ impl Outbox {
 
     /// Where letters go, if that is known.
     pub(crate) fn inboxes(&self) -> Option<Arc<dyn Inboxes>> {
-        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.inboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -17,7 +17,8 @@ use crate::outbox::{Command, Outbox};
 use crate::wire::local::LocalWire;
 use crate::wire::{AllToAll, NetworkError, Wire, Wired};
 
-/// What launchers tell the processes they start: Open MPI's own, PMI-1 and PMI-2 (MPICH, Slurm), PMIx.
+/// What launchers tell the processes they start: Open MPI's own, PMI-1 and PMI-2 (MPICH, Slurm),
+/// PMIx.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"];
 
 /// Exit code of a run whose network failed, as of any operating fault.
@@ -29,8 +30,8 @@ const SPIN: Duration = Duration::from_micros(20);
 /// Then this long, letting others run at each look: there may be fewer cores than ranks.
 const YIELD: Duration = Duration::from_micros(200);
 
-/// Then it naps an eighth of the time it has been idle, so that a wait grows by an eighth at most: at
-/// least so long,
+/// Then it naps an eighth of the time it has been idle, so that a wait grows by an eighth at most:
+/// at least so long,
 const LEAST_NAP: Duration = Duration::from_micros(20);
 
 /// and at most so long, for 500 looks a second cost a hundredth of a core.
@@ -44,12 +45,12 @@ pub fn launched() -> bool {
     LAUNCHERS.iter().any(|name| env::var_os(name).is_some())
 }
 
-/// Launchers of many ranks take minutes until all are started and know each other; one that takes longer has lost
-/// some of them, and MPI would wait for ever.
+/// Launchers of many ranks take minutes until all are started and know each other; one that takes
+/// longer has lost some of them, and MPI would wait for ever.
 const MEETING: Duration = Duration::from_secs(300);
 
-/// A process that asked for the end of all is ended in that time, or ends itself: MPI waits for daemons that may be
-/// out of reach.
+/// A process that asked for the end of all is ended in that time, or ends itself: MPI waits for
+/// daemons that may be out of reach.
 const ABORTING: Duration = Duration::from_secs(3);
 
 type Hook = Box<dyn Fn(&NetworkError) + Send>;
@@ -90,8 +91,8 @@ impl Session {
     /// Joins the other processes that the launcher has started; comes back when all are here.
     ///
     /// # Errors
-    /// When there is no shim or no MPI library, MPI refuses, or the others do not come. Then MPI may still be at work:
-    /// leave by [`exit_now`].
+    /// When there is no shim or no MPI library, MPI refuses, or the others do not come. Then MPI
+    /// may still be at work: leave by [`exit_now`].
     pub fn start() -> Result<Session, NetworkError> {
         Session::over(|| {
             let wire = MpiWire::start()?;
@@ -100,14 +101,17 @@ impl Session {
         })
     }
 
-    /// So many sessions that are all in this process, for tests: the same protocol, without MPI. Each
-    /// needs a thread of its own.
+    /// So many sessions that are all in this process, for tests: the same protocol, without MPI.
+    /// Each needs a thread of its own.
     ///
     /// # Errors
     /// When the system has no thread.
     pub fn in_process(processes: u32) -> Result<Vec<Session>, NetworkError> {
         let begin = |wire| Session::over(move || Ok((wire, "within one process".to_owned())));
-        LocalWire::family(processes).into_iter().map(begin).collect()
+        LocalWire::family(processes)
+            .into_iter()
+            .map(begin)
+            .collect()
     }
 
     fn over<W: Wire>(
@@ -115,7 +119,10 @@ impl Session {
     ) -> Result<Session, NetworkError> {
         let outbox = Arc::new(Outbox::default());
         let tell = |error: &NetworkError| eprintln!("gristmill: {error}");
-        let hooks = Hooks { failure: Box::new(tell), foreign: None };
+        let hooks = Hooks {
+            failure: Box::new(tell),
+            foreign: None,
+        };
         let hooks: Told = Arc::new(Mutex::new(hooks));
         let (greet, greeted) = mpsc::channel();
         let (commands, told) = (Arc::clone(&outbox), Arc::clone(&hooks));
@@ -123,7 +130,12 @@ impl Session {
             let (wire, library) = connect()?;
             let (rank, nodes) = (Rank(wire.rank()), wire.size());
             let mut engine = Engine::new(wire, Arc::clone(&commands))?;
-            let greeting = Greeting { rank, nodes, library, hearing: engine.hearing() };
+            let greeting = Greeting {
+                rank,
+                nodes,
+                library,
+                hearing: engine.hearing(),
+            };
             // Whoever asked for it waits.
             let _ = greet.send(greeting);
             speak(&mut engine, &commands, &told)
@@ -131,18 +143,31 @@ impl Session {
         let thread = thread::Builder::new().name("network".into()).spawn(body);
         let thread = thread.map_err(no_thread)?;
         match greeted.recv_timeout(MEETING) {
-            Ok(Greeting { rank, nodes, library, hearing }) => {
+            Ok(Greeting {
+                rank,
+                nodes,
+                library,
+                hearing,
+            }) => {
                 let thread = Mutex::new(Some(thread));
-                Ok(Session { rank, nodes, library, outbox, hearing, hooks, thread })
+                Ok(Session {
+                    rank,
+                    nodes,
+                    library,
+                    outbox,
+                    hearing,
+                    hooks,
+                    thread,
+                })
             }
             Err(RecvTimeoutError::Timeout) => Err(NetworkError::new(format!(
                 "MPI did not bring all ranks together within {} s: look for hosts that are out of reach, and tell it \
                  which interface to use",
                 MEETING.as_secs(),
             ))),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(ending(thread).err().unwrap_or_else(|| NetworkError::new("it ended")))
-            }
+            Err(RecvTimeoutError::Disconnected) => Err(ending(thread)
+                .err()
+                .unwrap_or_else(|| NetworkError::new("it ended"))),
         }
     }
 
@@ -151,14 +176,14 @@ impl Session {
         &self.library
     }
 
-    /// What to do when the network fails, on its thread, before every process is ended with exit code
-    /// 2: to tell, and to remove what the run has made. Without this, the failure is printed.
+    /// What to do when the network fails, on its thread, before every process is ended with exit
+    /// code 2: to tell, and to remove what the run has made. Without this, the failure is printed.
     pub fn on_failure(&self, hook: impl Fn(&NetworkError) + Send + 'static) {
         lock(&self.hooks).failure = Box::new(hook);
     }
 
-    /// What to do when a peer says what no rank of this version says: it is heard no more, and the others are, so
-    /// that a run can end in good order. Without this the network has failed.
+    /// What to do when a peer says what no rank of this version says: it is heard no more, and the
+    /// others are, so that a run can end in good order. Without this the network has failed.
     pub fn on_foreign(&self, hook: impl Fn(&NetworkError) + Send + 'static) {
         lock(&self.hooks).foreign = Some(Box::new(hook));
     }
@@ -168,9 +193,9 @@ impl Session {
         self.hearing.silent(least)
     }
 
-    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`): what an exchange is
-    /// measured against. All processes call it, when nobody waits for a message that is not posted yet: what is
-    /// posted later waits until it is over.
+    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`): what an
+    /// exchange is measured against. All processes call it, when nobody waits for a message that is
+    /// not posted yet: what is posted later waits until it is over.
     ///
     /// # Errors
     /// When the network has failed.
@@ -196,7 +221,11 @@ impl Session {
     /// # Errors
     /// When the network has failed. Where it is MPI, this process has ended then.
     pub fn end(&self) -> Result<(), NetworkError> {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         self.outbox.close(Command::End);
         thread.map_or(Ok(()), ending)
     }
@@ -219,14 +248,26 @@ impl Network for Session {
 
     fn post(&self, to: Address, letter: Letter) {
         assert!(to.rank.0 < self.nodes, "there is no node {}", to.rank);
-        assert!(to.rank != self.rank, "a letter to this very node needs no network");
+        assert!(
+            to.rank != self.rank,
+            "a letter to this very node needs no network"
+        );
         match letter {
             Letter::Message(message) => self.outbox.send(to, message.words),
-            Letter::Shipment { contents: Contents::Here { buffer, done }, .. } => {
-                assert!(!buffer.is_counted(), "counts alone are not shipped to other machines");
+            Letter::Shipment {
+                contents: Contents::Here { buffer, done },
+                ..
+            } => {
+                assert!(
+                    !buffer.is_counted(),
+                    "counts alone are not shipped to other machines"
+                );
                 self.outbox.push(Command::Ship { to, buffer, done });
             }
-            Letter::Shipment { contents: Contents::Away { .. }, .. } => {
+            Letter::Shipment {
+                contents: Contents::Away { .. },
+                ..
+            } => {
                 unreachable!("a shipment is not passed on before it has arrived")
             }
         }
@@ -246,14 +287,18 @@ fn no_thread(cause: io::Error) -> NetworkError {
 }
 
 fn ending(thread: JoinHandle<Wired>) -> Wired {
-    thread.join().unwrap_or_else(|_| Err(NetworkError::new("its thread panicked")))
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(NetworkError::new("its thread panicked")))
 }
 
 /// The thread's life: turns until the end. A failure, or a panic, ends every process.
 fn speak<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox, hooks: &Mutex<Hooks>) -> Wired {
     let served = catch_unwind(AssertUnwindSafe(|| serve(engine, outbox, hooks)));
     let panicked = |_| Err(NetworkError::new("its thread panicked"));
-    let Err(error) = served.unwrap_or_else(panicked) else { return Ok(()) };
+    let Err(error) = served.unwrap_or_else(panicked) else {
+        return Ok(());
+    };
     (lock(hooks).failure)(&error);
     engine.abort(FAILED);
     outbox.close(Command::Quit);
@@ -292,7 +337,11 @@ fn rest(outbox: &Outbox, idle: Duration, is_waiting: bool) {
     } else if idle < YIELD {
         thread::yield_now();
     } else {
-        let most = if is_waiting { MOST_NAP_UNDER_WAY } else { MOST_NAP };
+        let most = if is_waiting {
+            MOST_NAP_UNDER_WAY
+        } else {
+            MOST_NAP
+        };
         outbox.sleep((idle / 8).clamp(LEAST_NAP, most));
     }
 }
@@ -329,7 +378,10 @@ mod tests {
         assert_eq!(who, [Rank(1), Rank(2)]);
         for peer in meeting {
             let mut done = Vec::new();
-            assert!(peer.join().unwrap().completed(&mut done).is_ok(), "the run is not ended");
+            assert!(
+                peer.join().unwrap().completed(&mut done).is_ok(),
+                "the run is not ended"
+            );
         }
     }
 
@@ -347,6 +399,9 @@ mod tests {
         assert_eq!(error.peer, Some(Rank(1)));
         assert_eq!(told.recv(), Ok(error.to_string()));
         let ended = peer.completed(&mut Vec::new()).unwrap_err();
-        assert!(ended.what.contains("ended the run"), "the peer is told, too");
+        assert!(
+            ended.what.contains("ended the run"),
+            "the peer is told, too"
+        );
     }
 }

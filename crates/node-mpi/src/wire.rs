@@ -1,8 +1,9 @@
 //! What the engine asks of a message-passing library: to send and to receive bytes, and to say what
-//! is done. Two wires exist: MPI ([`crate::ffi`]), and one within this process for tests ([`local`]).
+//! is done. Two wires exist: MPI ([`crate::ffi`]), and one within this process for tests
+//! ([`local`]).
 //!
-//! A request works on memory that must stay where it is until the request is done. So a wire *holds*
-//! the buffers, and lends them out only when no request works on them.
+//! A request works on memory that must stay where it is until the request is done. So a wire
+//! *holds* the buffers, and lends them out only when no request works on them.
 
 pub(crate) mod local;
 
@@ -45,16 +46,27 @@ pub struct NetworkError {
 
 impl NetworkError {
     pub(crate) fn new(what: impl Into<String>) -> NetworkError {
-        NetworkError { peer: None, what: what.into(), is_foreign: false }
+        NetworkError {
+            peer: None,
+            what: what.into(),
+            is_foreign: false,
+        }
     }
 
     pub(crate) fn of(peer: u32, what: impl Into<String>) -> NetworkError {
-        NetworkError { peer: Some(Rank(peer)), what: what.into(), is_foreign: false }
+        NetworkError {
+            peer: Some(Rank(peer)),
+            what: what.into(),
+            is_foreign: false,
+        }
     }
 
     /// That peer does not keep to the protocol.
     pub(crate) fn foreign(peer: u32, what: impl Into<String>) -> NetworkError {
-        NetworkError { is_foreign: true, ..NetworkError::of(peer, what) }
+        NetworkError {
+            is_foreign: true,
+            ..NetworkError::of(peer, what)
+        }
     }
 }
 
@@ -86,7 +98,10 @@ impl AllToAll {
     /// # Panics
     /// When the lengths are not those of strings of so many ranks.
     pub(crate) fn check(&self, ranks: usize) {
-        let sides = [(&self.sent, &self.sent_bytes), (&self.received, &self.received_bytes)];
+        let sides = [
+            (&self.sent, &self.sent_bytes),
+            (&self.received, &self.received_bytes),
+        ];
         for (bytes, lengths) in sides {
             assert_eq!(lengths.len(), ranks, "a length for each rank");
             assert_eq!(
@@ -119,8 +134,8 @@ pub(crate) trait Wire {
     fn receive(&mut self, hold: Hold, part: Range<usize>, from: u32, tag: Tag) -> Wired<Request>;
     /// Adds the requests that were done since, in any order.
     fn completed(&mut self, done: &mut Vec<Completed>) -> Wired;
-    /// Carries a string from each process to each; comes back when this one's are here. Nobody else's requests
-    /// wait for it.
+    /// Carries a string from each process to each; comes back when this one's are here. Nobody
+    /// else's requests wait for it.
     fn all_to_all(&mut self, strings: &mut AllToAll) -> Wired;
     /// Waits until all processes are here.
     fn barrier(&mut self) -> Wired;
@@ -147,7 +162,12 @@ struct Held {
 
 impl Holds {
     pub(crate) fn add(&mut self, buffer: Buffer) -> Hold {
-        let held = Held { buffer, requests: 0, receives: false, untouched: 0 };
+        let held = Held {
+            buffer,
+            requests: 0,
+            receives: false,
+            untouched: 0,
+        };
         let number = self.free.pop().unwrap_or(self.slots.len());
         if number == self.slots.len() {
             self.slots.push(None);
@@ -178,8 +198,14 @@ impl Holds {
     /// When the part is not of the buffer, or requests write to it.
     pub(crate) fn begin_send(&mut self, hold: Hold, part: &Range<usize>) {
         let held = self.at(hold);
-        assert!(part.start <= part.end && part.end <= held.buffer.capacity(), "{part:?}");
-        assert!(held.requests == 0 || !held.receives, "a receive works on this buffer");
+        assert!(
+            part.start <= part.end && part.end <= held.buffer.capacity(),
+            "{part:?}"
+        );
+        assert!(
+            held.requests == 0 || !held.receives,
+            "a receive works on this buffer"
+        );
         held.receives = false;
         held.requests += 1;
     }
@@ -190,9 +216,15 @@ impl Holds {
     /// When the part is not of the buffer, or other requests may work on it.
     pub(crate) fn begin_receive(&mut self, hold: Hold, part: &Range<usize>) {
         let held = self.at(hold);
-        assert!(part.start <= part.end && part.end <= held.buffer.capacity(), "{part:?}");
+        assert!(
+            part.start <= part.end && part.end <= held.buffer.capacity(),
+            "{part:?}"
+        );
         let alone = held.requests == 0;
-        assert!(alone || held.receives && part.start >= held.untouched, "parts must not meet");
+        assert!(
+            alone || held.receives && part.start >= held.untouched,
+            "parts must not meet"
+        );
         held.receives = true;
         held.untouched = part.end;
         held.requests += 1;

@@ -47,11 +47,15 @@ node::conformance_suite!(InProcess);
 
 /// A directory and a pipe.
 fn place(top: &Path) -> Place {
-    let place = Place { directory: top.join("data"), source: top.join("pipe") };
+    let place = Place {
+        directory: top.join("data"),
+        source: top.join("pipe"),
+    };
     fs::create_dir_all(&place.directory).unwrap();
     let mode = Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(CWD, &place.source, FileType::Fifo, mode, 0).unwrap();
-    // Opening a pipe to write waits for its reader; a test that reads none leaves the thread behind.
+    // Opening a pipe to write waits for its reader; a test that reads none leaves the thread
+    // behind.
     let source = place.source.clone();
     thread::spawn(move || {
         if let Ok(mut pipe) = File::options().write(true).open(source) {
@@ -72,25 +76,42 @@ fn over_mpi() {
 
 fn start_ranks() {
     let shared = tempfile::tempdir().unwrap();
-    let Some(output) = launch::ranks(RANKS, "over_mpi", (SHARED, shared.path())) else { return };
+    let Some(output) = launch::ranks(RANKS, "over_mpi", (SHARED, shared.path())) else {
+        return;
+    };
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}\n{text}\n{errors}", output.status);
-    assert!(text.contains(&format!("the suite ran on {RANKS} ranks")), "{text}\n{errors}");
+    assert!(
+        output.status.success(),
+        "{}\n{text}\n{errors}",
+        output.status
+    );
+    assert!(
+        text.contains(&format!("the suite ran on {RANKS} ranks")),
+        "{text}\n{errors}"
+    );
 }
 
 fn be_one_rank(shared: PathBuf) {
     assert!(node_mpi::launched());
     let session = Arc::new(Session::start().unwrap());
     assert_eq!(session.nodes(), RANKS, "every process is one of a run");
-    let ranks = Ranks { session: Arc::clone(&session), shared, met: Cell::new(0) };
+    let ranks = Ranks {
+        session: Arc::clone(&session),
+        shared,
+        met: Cell::new(0),
+    };
     let suite = || node::conformance_suite!(in_turn ranks);
     if catch_unwind(AssertUnwindSafe(suite)).is_err() {
         session.abort(1);
     }
     session.end().unwrap();
     if session.rank() == Rank(0) {
-        println!("the suite ran on {} ranks over {}", session.nodes(), session.library());
+        println!(
+            "the suite ran on {} ranks over {}",
+            session.nodes(),
+            session.library()
+        );
     }
 }
 
@@ -109,9 +130,15 @@ impl Harness for Ranks {
     {
         let top = self.shared.join(format!("program {}", self.met.get()));
         let rank = self.session.rank();
-        let network = First { session: Arc::clone(&self.session), nodes };
+        let network = First {
+            session: Arc::clone(&self.session),
+            nodes,
+        };
         let cluster = (rank.0 < nodes).then(|| Cluster::over(Arc::new(network), 1));
-        let there = Place { directory: top.join("data"), source: top.join("pipe") };
+        let there = Place {
+            directory: top.join("data"),
+            source: top.join("pipe"),
+        };
         let place = if rank == Rank(0) { place(&top) } else { there };
         // No letter of a program comes before its node is there, or after it is gone.
         self.meet();
@@ -132,7 +159,10 @@ impl Ranks {
         let began = Instant::now();
         for rank in 0..self.session.nodes() {
             while !name(rank).exists() {
-                assert!(began.elapsed() < launch::PATIENCE, "rank {rank} has not come");
+                assert!(
+                    began.elapsed() < launch::PATIENCE,
+                    "rank {rank} has not come"
+                );
                 thread::sleep(Duration::from_millis(1));
             }
         }

@@ -28,7 +28,9 @@ fn a_rank_that_is_killed_ends_the_run() {
     if env::var_os(RANK).is_none() {
         let began = Instant::now();
         let test = "a_rank_that_is_killed_ends_the_run";
-        let Some(output) = launch::ranks(3, test, (RANK, "1")) else { return };
+        let Some(output) = launch::ranks(3, test, (RANK, "1")) else {
+            return;
+        };
         assert!(!output.status.success());
         return assert!(began.elapsed() < SOON);
     }
@@ -44,7 +46,9 @@ fn a_rank_that_gives_up_ends_the_run_with_its_code() {
     if env::var_os(RANK).is_none() {
         let began = Instant::now();
         let test = "a_rank_that_gives_up_ends_the_run_with_its_code";
-        let Some(output) = launch::ranks(3, test, (RANK, "1")) else { return };
+        let Some(output) = launch::ranks(3, test, (RANK, "1")) else {
+            return;
+        };
         assert_eq!(output.status.code(), Some(7), "{output:?}");
         return assert!(began.elapsed() < SOON);
     }
@@ -64,11 +68,22 @@ fn a_missing_shim_is_told_with_what_to_do() {
         return;
     }
     let output = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "a_missing_shim_is_told_with_what_to_do", "--nocapture"])
-        .envs([(RANK, "1"), ("PMI_RANK", "0"), ("GRISTMILL_MPI", "/no/such/shim.so")])
+        .args([
+            "--exact",
+            "a_missing_shim_is_told_with_what_to_do",
+            "--nocapture",
+        ])
+        .envs([
+            (RANK, "1"),
+            ("PMI_RANK", "0"),
+            ("GRISTMILL_MPI", "/no/such/shim.so"),
+        ])
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("/no/such/shim.so") && text.contains("make mpi"), "{text}");
+    assert!(
+        text.contains("/no/such/shim.so") && text.contains("make mpi"),
+        "{text}"
+    );
 }

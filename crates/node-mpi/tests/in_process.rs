@@ -1,5 +1,5 @@
-//! The protocol between many processes' nodes, all in this process: what is told and what is shipped
-//! arrives whole and in order, on a wire that refuses whatever is not expected.
+//! The protocol between many processes' nodes, all in this process: what is told and what is
+//! shipped arrives whole and in order, on a wire that refuses whatever is not expected.
 
 mod common;
 
@@ -47,16 +47,29 @@ fn many_peers_ship_to_all_at_once() {
             let mut buffer = Buffer::heap(size(me, to));
             buffer.bytes_mut().fill((me * 16 + to) as u8);
             buffer.set_len(buffer.capacity());
-            tickets.push(node.ship(Address { rank: Rank(to), port: BULK }, buffer));
+            tickets.push(node.ship(
+                Address {
+                    rank: Rank(to),
+                    port: BULK,
+                },
+                buffer,
+            ));
         }
         let lent = (0..3).map(|_| Buffer::heap(3_000_000)).collect();
         let pool = Pool::new(&node, "receive buffers", lent);
         let mut heard = [false; NODES as usize];
         for _ in 0..NODES / 2 {
             // Two at a time.
-            let arrivals =
-                [bulk.lend(&node, &pool).await.unwrap(), bulk.lend(&node, &pool).await.unwrap()];
-            for Arrival { from, filled: arrival, .. } in arrivals {
+            let arrivals = [
+                bulk.lend(&node, &pool).await.unwrap(),
+                bulk.lend(&node, &pool).await.unwrap(),
+            ];
+            for Arrival {
+                from,
+                filled: arrival,
+                ..
+            } in arrivals
+            {
                 let buffer = arrival.wait(&node).await;
                 assert_eq!(buffer.len(), size(from.0, me));
                 let byte = (from.0 * 16 + me) as u8;
@@ -74,7 +87,10 @@ fn many_peers_ship_to_all_at_once() {
 #[test]
 fn nothing_is_lost_when_senders_leave_first() {
     let heard = common::run(4, |node| async move {
-        let to = Address { rank: Rank(0), port: SMALL };
+        let to = Address {
+            rank: Rank(0),
+            port: SMALL,
+        };
         if node.rank() != Rank(0) {
             for number in 0..5_000 {
                 node.send(to, &[number]).await;
@@ -95,7 +111,10 @@ fn nothing_is_lost_when_senders_leave_first() {
 #[test]
 fn a_shipment_that_nobody_takes_does_not_keep_its_sender() {
     common::run(2, |node| async move {
-        let to = Address { rank: Rank(1 - node.rank().0), port: BULK };
+        let to = Address {
+            rank: Rank(1 - node.rank().0),
+            port: BULK,
+        };
         drop(node.ship(to, Buffer::heap(1000)));
     });
 }
@@ -107,7 +126,13 @@ fn a_shipment_is_taken_after_its_sender_has_ended() {
             let mut buffer = Buffer::heap(5 << 20);
             buffer.bytes_mut().fill(7);
             buffer.set_len(5 << 20);
-            drop(node.ship(Address { rank: Rank(0), port: BULK }, buffer));
+            drop(node.ship(
+                Address {
+                    rank: Rank(0),
+                    port: BULK,
+                },
+                buffer,
+            ));
             return;
         }
         node.sleep_until(node.now().after(20_000_000)).await;
@@ -122,7 +147,14 @@ fn a_shipment_is_taken_after_its_sender_has_ended() {
 fn a_node_alone_has_a_network_too() {
     common::run(1, |node| async move {
         let port = node.bind(SMALL);
-        node.send(Address { rank: Rank(0), port: SMALL }, &[4]).await;
+        node.send(
+            Address {
+                rank: Rank(0),
+                port: SMALL,
+            },
+            &[4],
+        )
+        .await;
         assert_eq!(*port.next(&node).await.words, [4]);
     });
 }
@@ -140,8 +172,12 @@ fn strings_go_from_each_to_each() {
         };
         let (sent, sent_bytes) = strings(&|to| said(own, to));
         let (expected, received_bytes) = strings(&|from| said(from, own));
-        let mut all =
-            AllToAll { received: vec![0; expected.len()], sent, sent_bytes, received_bytes };
+        let mut all = AllToAll {
+            received: vec![0; expected.len()],
+            sent,
+            sent_bytes,
+            received_bytes,
+        };
         for _ in 0..3 {
             all.received.fill(0);
             all = session.all_to_all(all).unwrap();
@@ -150,7 +186,11 @@ fn strings_go_from_each_to_each() {
         session.end().unwrap();
         assert!(session.all_to_all(all).is_err(), "nobody waits for ever");
     };
-    let threads: Vec<_> =
-        sessions.into_iter().map(|session| std::thread::spawn(move || run(session))).collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let threads: Vec<_> = sessions
+        .into_iter()
+        .map(|session| std::thread::spawn(move || run(session)))
+        .collect();
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
 }

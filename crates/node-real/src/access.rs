@@ -1,8 +1,8 @@
 //! Rights of files, and whether the caller may believe a file.
 //!
-//! A file that lies in a directory may be anybody's: a link to another file, a pipe, or a text that somebody else wrote
-//! under a name of ours. A program believes a file of an earlier run if it is a regular file of the caller's own, as OpenSSH
-//! asks of its keys (`StrictModes`).
+//! A file that lies in a directory may be anybody's: a link to another file, a pipe, or a text that
+//! somebody else wrote under a name of ours. A program believes a file of an earlier run if it is a
+//! regular file of the caller's own, as OpenSSH asks of its keys (`StrictModes`).
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,8 +15,8 @@ use rustix::io::{Errno, retry_on_intr};
 /// The attribute that holds a file's access control list.
 const ACL: &str = "system.posix_acl_access";
 
-/// The attribute is a version of 4 bytes, and entries: tag and permissions of 2 bytes each, and a number of 4
-/// (linux/posix_acl_xattr.h).
+/// The attribute is a version of 4 bytes, and entries: tag and permissions of 2 bytes each, and a
+/// number of 4 (linux/posix_acl_xattr.h).
 const ACL_HEADER_BYTES: usize = 4;
 const ACL_ENTRY_BYTES: usize = 8;
 
@@ -57,7 +57,8 @@ pub(crate) fn open_again(path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
-/// Opens a regular file that is not reached through a link; with `CREATE` among the flags makes it if it is not there.
+/// Opens a regular file that is not reached through a link; with `CREATE` among the flags makes it
+/// if it is not there.
 pub(crate) fn open_unlinked(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     match rustix::fs::lstat(path) {
         Ok(there) => check_regular(&there)?,
@@ -86,7 +87,9 @@ pub(crate) fn check_own(fd: &OwnedFd) -> io::Result<()> {
 
 fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
+    Ok(retry_on_intr(|| {
+        rustix::fs::open(path, flags, Mode::empty())
+    })?)
 }
 
 fn check_regular(there: &Stat) -> io::Result<()> {
@@ -98,12 +101,17 @@ fn check_regular(there: &Stat) -> io::Result<()> {
     }
 }
 
-/// The access that a file gives. An access control list counts with its least: the copy that is made of it has no list.
+/// The access that a file gives. An access control list counts with its least: the copy that is
+/// made of it has no list.
 pub(crate) fn of(path: &Path) -> io::Result<Access> {
     let there = rustix::fs::stat(path)?;
     let mode = there.st_mode & PERMISSION_BITS;
     let mode = read_list(path).map_or(mode, |list| list.least(mode));
-    Ok(Access { owner: there.st_uid, group: there.st_gid, mode })
+    Ok(Access {
+        owner: there.st_uid,
+        group: there.st_gid,
+        mode,
+    })
 }
 
 /// The rights in a file's access control list.
@@ -116,7 +124,10 @@ struct List {
 
 impl List {
     fn parse(bytes: &[u8]) -> Option<List> {
-        let mut list = List { group: 0o7, named: 0o7 };
+        let mut list = List {
+            group: 0o7,
+            named: 0o7,
+        };
         for entry in bytes.get(ACL_HEADER_BYTES..)?.chunks_exact(ACL_ENTRY_BYTES) {
             let [tag, rights] = [[entry[0], entry[1]], [entry[2], entry[3]]];
             let rights = u32::from(u16::from_le_bytes(rights));
@@ -131,8 +142,8 @@ impl List {
 
     /// The permission bits of a file without the list, of one with it that shows these bits.
     fn least(&self, mode: u32) -> u32 {
-        // With a list, the group's bits of the mode are the most that any entry grants. Users and groups by name become
-        // others, or members of the group.
+        // With a list, the group's bits of the mode are the most that any entry grants. Users and
+        // groups by name become others, or members of the group.
         mode & (0o700 | (self.group & self.named) << 3 | self.named)
     }
 }
@@ -147,7 +158,8 @@ fn read_list(path: &Path) -> Option<List> {
 pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
     let there = rustix::fs::fstat(&fd)?;
     let mut mode = access.mode & PERMISSION_BITS;
-    // It may have inherited a list from its directory, which the mode would bring to life. Most files have none.
+    // It may have inherited a list from its directory, which the mode would bring to life. Most
+    // files have none.
     let _ = rustix::fs::fremovexattr(&fd, ACL);
     let group = Some(Gid::from_raw(access.group));
     if there.st_gid != access.group
@@ -184,17 +196,34 @@ mod tests {
         // Owner, owning group, mask, others: no one by name.
         let plain = list(&[(1, 6), (4, 4), (16, 6), (32, 0)]);
         assert_eq!(plain.least(0o660), 0o640);
-        assert_eq!(list(&[(1, 7), (2, 6), (4, 7), (16, 7), (32, 7)]).least(0o777), 0o766);
-        assert_eq!(list(&[(1, 6), (2, 0), (4, 6), (16, 6), (32, 4)]).least(0o664), 0o600);
-        assert_eq!(list(&[(1, 6), (4, 6), (8, 4), (8, 1), (16, 7), (32, 5)]).least(0o675), 0o600);
-        assert_eq!(list(&[(1, 6), (4, 5), (8, 5), (16, 7), (32, 5)]).least(0o675), 0o655);
+        assert_eq!(
+            list(&[(1, 7), (2, 6), (4, 7), (16, 7), (32, 7)]).least(0o777),
+            0o766
+        );
+        assert_eq!(
+            list(&[(1, 6), (2, 0), (4, 6), (16, 6), (32, 4)]).least(0o664),
+            0o600
+        );
+        assert_eq!(
+            list(&[(1, 6), (4, 6), (8, 4), (8, 1), (16, 7), (32, 5)]).least(0o675),
+            0o600
+        );
+        assert_eq!(
+            list(&[(1, 6), (4, 5), (8, 5), (16, 7), (32, 5)]).least(0o675),
+            0o655
+        );
         assert!(List::parse(&[2, 0]).is_none());
     }
 
     #[test]
     fn another_group_gets_what_others_have() {
-        let modes =
-            [(0o660, 0o600), (0o664, 0o644), (0o640, 0o600), (0o606, 0o606), (0o751, 0o711)];
+        let modes = [
+            (0o660, 0o600),
+            (0o664, 0o644),
+            (0o640, 0o600),
+            (0o606, 0o606),
+            (0o751, 0o711),
+        ];
         assert!(modes.iter().all(|&(old, new)| of_another_group(old) == new));
     }
 
@@ -202,8 +231,24 @@ mod tests {
     fn set_id_bits_are_not_set() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let there = of(file.path()).unwrap();
-        set(file.as_file(), Access { mode: 0o7640, ..there }).unwrap();
-        assert_eq!(rustix::fs::stat(file.path()).unwrap().st_mode & 0o7777, 0o640);
-        assert_eq!(of(file.path()).unwrap(), Access { mode: 0o640, ..there });
+        set(
+            file.as_file(),
+            Access {
+                mode: 0o7640,
+                ..there
+            },
+        )
+        .unwrap();
+        assert_eq!(
+            rustix::fs::stat(file.path()).unwrap().st_mode & 0o7777,
+            0o640
+        );
+        assert_eq!(
+            of(file.path()).unwrap(),
+            Access {
+                mode: 0o640,
+                ..there
+            }
+        );
     }
 }

@@ -47,7 +47,9 @@ impl Cluster {
             mailboxes: Arc::default(),
             threads: Mutex::default(),
         };
-        Cluster { shared: Arc::new(shared) }
+        Cluster {
+            shared: Arc::new(shared),
+        }
     }
 
     /// The files, with what the run has made and not finished.
@@ -65,11 +67,12 @@ impl Cluster {
         P: Fn(Node) -> Task + Clone + Send + 'static,
         Task: Future<Output = T> + 'static,
     {
-        self.try_run(program).expect("the system has a thread for each node")
+        self.try_run(program)
+            .expect("the system has a thread for each node")
     }
 
-    /// The same for whoever can do with fewer nodes. No program begins before all have a thread, so none
-    /// waits for a node that never comes.
+    /// The same for whoever can do with fewer nodes. No program begins before all have a thread, so
+    /// none waits for a node that never comes.
     ///
     /// # Errors
     /// When the system has no thread for a node.
@@ -91,7 +94,10 @@ impl Cluster {
                 Box::pin(async move {
                     if *begins.wait() {
                         let answer = program(node).await;
-                        answers.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, answer);
+                        answers
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .insert(rank, answer);
                     }
                 })
             };
@@ -121,7 +127,11 @@ impl Cluster {
     }
 
     fn last_thread(&self) -> Option<std::thread::JoinHandle<()>> {
-        self.shared.threads.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.shared
+            .threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
     }
 }
 

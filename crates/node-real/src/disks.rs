@@ -19,7 +19,8 @@ use crate::io_threads::IoThreads;
 
 /// The files of this machine.
 ///
-/// A file that the run creates or joins counts as unfinished until it is renamed or removed; on a signal
+/// A file that the run creates or joins counts as unfinished until it is renamed or removed; on a
+/// signal
 /// [`RealDisks::remove_unfinished`] takes them away.
 pub struct RealDisks {
     threads: Arc<IoThreads>,
@@ -28,11 +29,14 @@ pub struct RealDisks {
 
 impl RealDisks {
     pub(crate) fn new() -> RealDisks {
-        RealDisks { threads: Arc::new(IoThreads::new()), unfinished: Mutex::default() }
+        RealDisks {
+            threads: Arc::new(IoThreads::new()),
+            unfinished: Mutex::default(),
+        }
     }
 
-    /// Removes every file that the run has created or joined and neither renamed nor removed, and makes
-    /// none from now on.
+    /// Removes every file that the run has created or joined and neither renamed nor removed, and
+    /// makes none from now on.
     pub fn remove_unfinished(&self) {
         // The lock is kept: no task creates or renames a file any more, and the process ends.
         let unfinished = self.unfinished();
@@ -43,7 +47,9 @@ impl RealDisks {
     }
 
     fn unfinished(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
-        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unfinished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn handle(&self, fd: OwnedFd, direct: bool) -> Arc<dyn FileHandle> {
@@ -69,10 +75,14 @@ impl RealDisks {
 impl Disks for RealDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
         let (fd, direct) = match how {
-            Open::Read { direct } => {
-                (open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, direct)
-            }
-            Open::Append => (open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, false),
+            Open::Read { direct } => (
+                open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?,
+                direct,
+            ),
+            Open::Append => (
+                open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?,
+                false,
+            ),
             Open::Join { direct } => (self.join(path)?, direct),
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
             Open::Regular { direct } => (access::open_regular(path)?, direct),
@@ -133,7 +143,9 @@ impl Disks for RealDisks {
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(directory)?;
-        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+        entries
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect()
     }
 
     fn space(&self, path: &Path) -> io::Result<u64> {
@@ -147,8 +159,8 @@ fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     Ok(retry_on_intr(|| rustix::fs::open(path, flags, mode))?)
 }
 
-/// The directory to sync, or nothing where the caller may write it but not read it: names there are as durable as
-/// the system makes them.
+/// The directory to sync, or nothing where the caller may write it but not read it: names there are
+/// as durable as the system makes them.
 fn open_directory(path: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match open(path, flags, Mode::empty()) {
@@ -166,7 +178,10 @@ fn sync_directory(directory: &OwnedFd) -> io::Result<()> {
 }
 
 fn is_no_matter(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied)
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+    )
 }
 
 /// Asks the open file for direct I/O; false where the file system refuses.

@@ -39,7 +39,9 @@ pub fn host_name() -> String {
 
 /// How many files this process may have open.
 pub fn open_file_limit() -> u64 {
-    rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
+    rustix::process::getrlimit(rustix::process::Resource::Nofile)
+        .current
+        .unwrap_or(u64::MAX)
 }
 
 /// A figure of the kernel's, which it gives in KiB; 0 where it gives none.
@@ -73,7 +75,9 @@ fn cgroup_limits(groups: &str) -> Vec<u64> {
 fn up_from<'a>(root: &'a Path, group: &str) -> impl Iterator<Item = PathBuf> + use<'a> {
     let place = root.join(group.trim_start_matches('/'));
     let places: Vec<PathBuf> = place.ancestors().map(Path::to_owned).collect();
-    places.into_iter().take_while(move |place| place.starts_with(root))
+    places
+        .into_iter()
+        .take_while(move |place| place.starts_with(root))
 }
 
 /// "No limit" is `max` in version 2, and in version 1 a number beyond any machine.
@@ -105,9 +109,11 @@ mod tests {
     #[test]
     fn a_limit_is_a_number_of_bytes() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        for (text, bytes) in
-            [("1048576\n", Some(1 << 20)), ("max\n", None), ("9223372036854771712", None)]
-        {
+        for (text, bytes) in [
+            ("1048576\n", Some(1 << 20)),
+            ("max\n", None),
+            ("9223372036854771712", None),
+        ] {
             fs::write(file.path(), text).unwrap();
             assert_eq!(limit(file.path()), bytes, "{text}");
         }

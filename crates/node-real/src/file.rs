@@ -34,14 +34,27 @@ struct OpenFile {
 
 impl RealFile {
     pub(crate) fn new(fd: OwnedFd, direct: bool, threads: Arc<IoThreads>) -> RealFile {
-        let open = OpenFile { fd, direct: AtomicBool::new(direct), front_to_back: false };
-        RealFile { open: Arc::new(open), threads }
+        let open = OpenFile {
+            fd,
+            direct: AtomicBool::new(direct),
+            front_to_back: false,
+        };
+        RealFile {
+            open: Arc::new(open),
+            threads,
+        }
     }
 
     /// As a stream that somebody else may have read or written before: never at offsets.
     pub(crate) fn front_to_back(self) -> RealFile {
         let open = Arc::into_inner(self.open).expect("nobody else has it yet");
-        RealFile { open: Arc::new(OpenFile { front_to_back: true, ..open }), threads: self.threads }
+        RealFile {
+            open: Arc::new(OpenFile {
+                front_to_back: true,
+                ..open
+            }),
+            threads: self.threads,
+        }
     }
 }
 
@@ -96,24 +109,44 @@ impl FileHandle for RealFile {
 impl OpenFile {
     fn perform(&self, request: Request) {
         match request {
-            Request::Read { offset, bytes, mut buffer, done } => {
+            Request::Read {
+                offset,
+                bytes,
+                mut buffer,
+                done,
+            } => {
                 let into = IoSliceMut::new(&mut buffer.bytes_mut()[..bytes]);
                 let result = self.read(offset, &mut [into]);
                 let result = result.map(|read| buffer.set_len(read));
                 done.complete((buffer, result));
             }
-            Request::Write { offset, range, buffer, done } => {
+            Request::Write {
+                offset,
+                range,
+                buffer,
+                done,
+            } => {
                 let from = IoSlice::new(&buffer.bytes()[range]);
                 let result = self.write(offset, &mut [from]);
                 done.complete((buffer, result));
             }
-            Request::ReadChain { offset, mut buffers, done } => {
-                let into = buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer.bytes_mut()));
+            Request::ReadChain {
+                offset,
+                mut buffers,
+                done,
+            } => {
+                let into = buffers
+                    .iter_mut()
+                    .map(|buffer| IoSliceMut::new(buffer.bytes_mut()));
                 let result = self.read(Some(offset), &mut into.collect::<Vec<_>>());
                 let result = result.map(|read| set_chain_len(&mut buffers, read));
                 done.complete((buffers, result));
             }
-            Request::WriteChain { offset, buffers, done } => {
+            Request::WriteChain {
+                offset,
+                buffers,
+                done,
+            } => {
                 let from = buffers.iter().map(|buffer| IoSlice::new(buffer.bytes()));
                 let result = self.write(Some(offset), &mut from.collect::<Vec<_>>());
                 done.complete((buffers, result));
@@ -202,7 +235,9 @@ fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     match retry_on_intr(reserve) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
             let now = rustix::fs::fstat(fd)?.st_size as u64;
-            Ok(retry_on_intr(|| rustix::fs::ftruncate(fd, now.max(range.end)))?)
+            Ok(retry_on_intr(|| {
+                rustix::fs::ftruncate(fd, now.max(range.end))
+            })?)
         }
         reserved => Ok(reserved?),
     }
@@ -211,7 +246,9 @@ fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
 fn release(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     let length = range.end - range.start;
-    Ok(retry_on_intr(|| rustix::fs::fallocate(fd, flags, range.start, length))?)
+    Ok(retry_on_intr(|| {
+        rustix::fs::fallocate(fd, flags, range.start, length)
+    })?)
 }
 
 fn lock(fd: &OwnedFd) -> io::Result<u64> {
@@ -239,7 +276,11 @@ mod tests {
     #[test]
     fn partial_transfers_go_on_where_they_ended() {
         const BYTES: usize = 300_000;
-        let open = |fd| OpenFile { fd, direct: AtomicBool::new(false), front_to_back: true };
+        let open = |fd| OpenFile {
+            fd,
+            direct: AtomicBool::new(false),
+            front_to_back: true,
+        };
         let (reader, writer) = io::pipe().unwrap();
         let sent: Vec<u8> = (0..BYTES).map(|at| (at / 7) as u8).collect();
         let mut got = vec![0_u8; BYTES + 5000];

@@ -10,8 +10,8 @@ use std::{io, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Requests at work at most; what else is asked for waits. Four of megabytes, or sixteen smaller ones,
-/// saturate the disks we have measured; threads start only when all are busy.
+/// Requests at work at most; what else is asked for waits. Four of megabytes, or sixteen smaller
+/// ones, saturate the disks we have measured; threads start only when all are busy.
 const THREADS: usize = 16;
 
 /// Stack of such a thread: it makes system calls, nothing else.
@@ -38,12 +38,18 @@ struct State {
 
 impl IoThreads {
     pub(crate) fn new() -> IoThreads {
-        IoThreads { shared: Arc::default() }
+        IoThreads {
+            shared: Arc::default(),
+        }
     }
 
     /// Runs `job` on one of the threads; starts another while all are busy.
     pub(crate) fn submit(&self, job: Job) {
-        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self
+            .shared
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         state.jobs.push_back(job);
         if state.idle < state.jobs.len() && state.started < THREADS && self.start().is_ok() {
             state.started += 1;
@@ -60,14 +66,20 @@ impl IoThreads {
 
     fn start(&self) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
-        let builder = thread::Builder::new().name("disk".into()).stack_size(STACK_BYTES);
+        let builder = thread::Builder::new()
+            .name("disk".into())
+            .stack_size(STACK_BYTES);
         builder.spawn(move || serve(&shared)).map(drop)
     }
 }
 
 impl Drop for IoThreads {
     fn drop(&mut self) {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.shared
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .closed = true;
         self.shared.changed.notify_all();
     }
 }
@@ -86,7 +98,10 @@ fn serve(shared: &Shared) {
             return;
         } else {
             state.idle += 1;
-            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = shared
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
     }

@@ -33,7 +33,10 @@ impl ThreadSignal {
         let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         while self.epoch() <= epoch {
             let Some(deadline) = deadline else {
-                gate = self.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+                gate = self
+                    .changed
+                    .wait(gate)
+                    .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let left = deadline.saturating_duration_since(Instant::now());

@@ -77,12 +77,19 @@ impl Shared {
         let task_name = name.clone();
         let body = move || shared.run_here(rank, &task_name, start);
         self.give_back_ended();
-        let thread = thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body);
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread?);
+        let thread = thread::Builder::new()
+            .name(name)
+            .stack_size(STACK_BYTES)
+            .spawn(body);
+        self.threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(thread?);
         Ok(())
     }
 
-    /// A thread that has ended keeps its stack until somebody awaits it, and a run may start thousands.
+    /// A thread that has ended keeps its stack until somebody awaits it, and a run may start
+    /// thousands.
     fn give_back_ended(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let all = std::mem::take(&mut *threads);
@@ -109,7 +116,10 @@ impl Shared {
 /// Runs a task to its end: every wait of a real node blocks inside the poll.
 fn run(mut task: Pin<Box<dyn Future<Output = ()>>>) {
     let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!(polled.is_ready(), "a task awaited something that is not of its node");
+    assert!(
+        polled.is_ready(),
+        "a task awaited something that is not of its node"
+    );
 }
 
 pub(crate) struct TaskBackend {
@@ -125,7 +135,11 @@ impl TaskBackend {
             hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(byte)
         });
         let random = RefCell::new(Random::stream(shared.seed, stream));
-        TaskBackend { shared: Arc::clone(shared), rank, random }
+        TaskBackend {
+            shared: Arc::clone(shared),
+            rank,
+            random,
+        }
     }
 }
 
@@ -165,7 +179,9 @@ impl Backend for TaskBackend {
         deadline: Option<Time>,
     ) -> Poll<bool> {
         let any: &dyn Any = &**signal;
-        let ours = any.downcast_ref::<ThreadSignal>().expect("a signal of this machine");
+        let ours = any
+            .downcast_ref::<ThreadSignal>()
+            .expect("a signal of this machine");
         let deadline = deadline.map(|time| self.shared.began + Duration::from_nanos(time.0));
         Poll::Ready(ours.wait_past(epoch, deadline))
     }
@@ -179,11 +195,18 @@ impl Backend for TaskBackend {
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {
-        self.shared.mailboxes.inbox(Address { rank: self.rank, port })
+        self.shared.mailboxes.inbox(Address {
+            rank: self.rank,
+            port,
+        })
     }
 
     fn post(&self, to: Address, letter: Letter) {
-        assert!(to.rank.0 < self.shared.nodes, "there is no node {}", to.rank);
+        assert!(
+            to.rank.0 < self.shared.nodes,
+            "there is no node {}",
+            to.rank
+        );
         match &self.shared.network {
             Some(network) if to.rank != self.rank => network.post(to, letter),
             _ => self.shared.mailboxes.inbox(to).deliver(letter),

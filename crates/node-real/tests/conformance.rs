@@ -18,7 +18,10 @@ impl Harness for Threads {
         Task: Future<Output = ()> + 'static,
     {
         let top = tempfile::tempdir().unwrap();
-        let place = Place { directory: top.path().join("data"), source: top.path().join("pipe") };
+        let place = Place {
+            directory: top.path().join("data"),
+            source: top.path().join("pipe"),
+        };
         std::fs::create_dir(&place.directory).unwrap();
         let mode = Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(CWD, &place.source, FileType::Fifo, mode, 0).unwrap();

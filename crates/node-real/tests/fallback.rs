@@ -16,7 +16,10 @@ fn requests_that_direct_io_refuses_are_tried_again_without() {
     let ends = Cluster::new(1, 1).run(move |node| {
         let path = path.clone();
         async move {
-            let how = Open::Create { direct: true, mode: 0o600 };
+            let how = Open::Create {
+                direct: true,
+                mode: 0o600,
+            };
             let file = node.open(&path, how).await.unwrap();
             if !file.is_direct() {
                 return false;
@@ -30,11 +33,19 @@ fn requests_that_direct_io_refuses_are_tried_again_without() {
             for ticket in tickets {
                 ticket.wait(&node).await.1.unwrap();
             }
-            assert!(!file.is_direct(), "the requests were refused and tried again");
+            assert!(
+                !file.is_direct(),
+                "the requests were refused and tried again"
+            );
 
             let again = node.open(&path, Open::Read { direct: true }).await.unwrap();
             let read = |number: usize| {
-                again.read(&node, (number * ODD_BYTES) as u64, ODD_BYTES, Buffer::heap(ODD_BYTES))
+                again.read(
+                    &node,
+                    (number * ODD_BYTES) as u64,
+                    ODD_BYTES,
+                    Buffer::heap(ODD_BYTES),
+                )
             };
             let tickets: Vec<_> = (0..12).map(read).collect();
             for (number, ticket) in tickets.into_iter().enumerate() {
@@ -62,6 +73,9 @@ fn requests_that_direct_io_refuses_are_tried_again_without() {
     });
     if ends != [true] {
         // Past the test runner's capture: a skip is never silent.
-        let _ = writeln!(std::io::stderr(), "skipped: this file system has no direct I/O");
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: this file system has no direct I/O"
+        );
     }
 }

@@ -32,18 +32,22 @@ impl Memory for Broken {
 fn within_patience<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || drop(tell.send(run())));
-    told.recv_timeout(PATIENCE).expect("the run ends, and does not panic")
+    told.recv_timeout(PATIENCE)
+        .expect("the run ends, and does not panic")
 }
 
 #[test]
 fn a_panic_on_an_io_thread_reaches_the_task_that_waits() {
     let ends = within_patience(|| {
         Cluster::new(1, 1).run(|node| async move {
-            let zeros =
-                node.open(Path::new("/dev/zero"), Open::Read { direct: false }).await.unwrap();
+            let zeros = node
+                .open(Path::new("/dev/zero"), Open::Read { direct: false })
+                .await
+                .unwrap();
             let broken = || Buffer::new(Box::new(Broken(vec![0; 8])));
-            let requests: Vec<_> =
-                (0..REQUESTS).map(|_| zeros.read(&node, 0, 8, broken())).collect();
+            let requests: Vec<_> = (0..REQUESTS)
+                .map(|_| zeros.read(&node, 0, 8, broken()))
+                .collect();
             let mut panics = Vec::new();
             for request in requests {
                 panics.push(catch(request.wait(&node)).await.map(drop));

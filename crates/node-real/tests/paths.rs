@@ -19,7 +19,10 @@ fn a_directory_is_one_and_has_the_space_of_its_file_system() {
     let (kind, space) = found[0];
     assert_eq!(kind, FileKind::Directory);
     // Others write there meanwhile.
-    assert!(space.abs_diff(free) < free / 4 + (1 << 30), "{space} bytes, not {free}");
+    assert!(
+        space.abs_diff(free) < free / 4 + (1 << 30),
+        "{space} bytes, not {free}"
+    );
 }
 
 /// A draft that has the rights of a read-only output already is opened again, by its owner.
@@ -33,10 +36,19 @@ fn a_read_only_file_of_an_earlier_run_is_opened_again() {
         std::fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
         std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
         let mut again = std::process::Command::new(&binary);
-        again.args(["--exact", "a_read_only_file_of_an_earlier_run_is_opened_again"]);
+        again.args([
+            "--exact",
+            "a_read_only_file_of_an_earlier_run_is_opened_again",
+        ]);
         again.env("TMPDIR", place.path()).current_dir(place.path());
-        let ran = std::os::unix::process::CommandExt::uid(&mut again, 65534).output().unwrap();
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+        let ran = std::os::unix::process::CommandExt::uid(&mut again, 65534)
+            .output()
+            .unwrap();
+        assert!(
+            ran.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ran.stdout)
+        );
         return;
     }
     let place = tempfile::TempDir::new().unwrap();
@@ -46,7 +58,10 @@ fn a_read_only_file_of_an_earlier_run_is_opened_again() {
     Cluster::new(1, 1).run(move |node| {
         let path = path.clone();
         async move {
-            let file = node.open(&path, Open::Again { direct: false }).await.unwrap();
+            let file = node
+                .open(&path, Open::Again { direct: false })
+                .await
+                .unwrap();
             file.truncate(&node, 3).await.unwrap();
         }
     });

@@ -1,7 +1,8 @@
 //! The system calls of a real node: their order, their repetition after a signal, their errors, and
 //! the calls that follow when the system does less than it was asked for.
 //!
-//! A tracer runs this program again with one test alone, the scene, and lets some of its calls fail.
+//! A tracer runs this program again with one test alone, the scene, and lets some of its calls
+//! fail.
 
 #[path = "common/strace.rs"]
 mod strace;
@@ -23,14 +24,17 @@ const OFFSET: u64 = 4096;
 const BYTES: usize = 8192;
 
 /// The scene's steps. Each step succeeds if nothing is injected.
-const STEPS: [&str; 10] =
-    ["create", "lock", "reserve", "write", "read", "truncate", "mode", "release", "sync", "rename"];
+const STEPS: [&str; 10] = [
+    "create", "lock", "reserve", "write", "read", "truncate", "mode", "release", "sync", "rename",
+];
 
 /// Makes a file, and gives it its name; writes down how each step went.
 #[test]
 #[ignore = "the scene that the other tests trace"]
 fn scene() {
-    let Some(place) = std::env::var_os(PLACE).map(PathBuf::from) else { return };
+    let Some(place) = std::env::var_os(PLACE).map(PathBuf::from) else {
+        return;
+    };
     let said = Cluster::new(1, 1).run({
         let place = place.clone();
         move |node| {
@@ -48,13 +52,25 @@ async fn play(node: &Node, place: &Path) -> String {
         let how = result.map_or_else(|error| error.to_string(), |()| "ok".to_owned());
         said.push_str(&format!("{step}: {how}\n"));
     };
-    let file = match node.open(&draft, Open::Create { direct: false, mode: 0o600 }).await {
+    let file = match node
+        .open(
+            &draft,
+            Open::Create {
+                direct: false,
+                mode: 0o600,
+            },
+        )
+        .await
+    {
         Ok(file) => file,
         Err(error) => return format!("create: {error}\n"),
     };
     say("create", Ok(()));
     say("lock", file.lock(node).await.map(|locked| assert!(locked)));
-    say("reserve", file.preallocate(node, 0..OFFSET + BYTES as u64).await);
+    say(
+        "reserve",
+        file.preallocate(node, 0..OFFSET + BYTES as u64).await,
+    );
     let mut buffer = Buffer::heap(BYTES);
     buffer.bytes_mut().copy_from_slice(&content());
     let (buffer, written) = file.write(node, OFFSET, buffer, 0..BYTES).wait(node).await;
@@ -63,7 +79,17 @@ async fn play(node: &Node, place: &Path) -> String {
     say("read", read);
     say("truncate", file.truncate(node, OFFSET + BYTES as u64).await);
     let access = node.access(file.path()).await.unwrap();
-    say("mode", file.set_access(node, Access { mode: 0o640, ..access }).await);
+    say(
+        "mode",
+        file.set_access(
+            node,
+            Access {
+                mode: 0o640,
+                ..access
+            },
+        )
+        .await,
+    );
     say("release", file.release(node, 0..OFFSET).await);
     say("sync", file.sync(node).await);
     say("rename", node.rename(&draft, &named).await);
@@ -89,7 +115,13 @@ impl Played {
         command.args(["--exact", "scene", "--ignored", "--test-threads=1"]);
         command.env(PLACE, place.path());
         let options = injected.map(|(file, call)| {
-            let path = place.path().join(file).to_str().unwrap().trim_end_matches('/').to_owned();
+            let path = place
+                .path()
+                .join(file)
+                .to_str()
+                .unwrap()
+                .trim_end_matches('/')
+                .to_owned();
             (path, format!("inject={call}"))
         });
         let options: Vec<&str> = match &options {
@@ -100,9 +132,16 @@ impl Played {
         assert!(traced.status.success(), "{}", traced.err);
         let said = fs::read_to_string(place.path().join("said")).unwrap();
         if let Some(injected) = injected {
-            assert!(traced.calls.iter().any(|call| call.is_injected), "{injected:?} was not met");
+            assert!(
+                traced.calls.iter().any(|call| call.is_injected),
+                "{injected:?} was not met"
+            );
         }
-        Played { place, traced, said }
+        Played {
+            place,
+            traced,
+            said,
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -112,19 +151,28 @@ impl Played {
     /// Calls on a file by the path that it has then.
     fn on(&self, name: &str) -> impl Iterator<Item = &Call> {
         let path = self.path(name);
-        self.traced.calls.iter().filter(move |call| call.is_on(&path))
+        self.traced
+            .calls
+            .iter()
+            .filter(move |call| call.is_on(&path))
     }
 
     /// How a step went.
     #[track_caller]
     fn step(&self, name: &str) -> &str {
-        let line = self.said.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
+        let line = self
+            .said
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{name}: ")));
         line.unwrap_or_else(|| panic!("no step {name}: {}", self.said))
     }
 
     /// The steps that failed.
     fn failed(&self) -> Vec<&str> {
-        STEPS.into_iter().filter(|step| self.step(step) != "ok").collect()
+        STEPS
+            .into_iter()
+            .filter(|step| self.step(step) != "ok")
+            .collect()
     }
 }
 
@@ -133,8 +181,8 @@ fn is_skipped() -> bool {
     missing().inspect(|why| skip(why)).is_some()
 }
 
-/// A rename that is not followed by the sync of its directory, whose directory is opened only then, or that comes
-/// before the file's own sync.
+/// A rename that is not followed by the sync of its directory, whose directory is opened only then,
+/// or that comes before the file's own sync.
 #[test]
 fn a_name_is_given_between_the_sync_of_the_file_and_that_of_its_directory() {
     if is_skipped() {
@@ -144,16 +192,36 @@ fn a_name_is_given_between_the_sync_of_the_file_and_that_of_its_directory() {
     assert_eq!(played.failed(), [""; 0], "{}", played.said);
     let directory = played.path("").components().collect::<PathBuf>();
     let (draft, calls) = (played.path("draft"), &played.traced.calls);
-    let rename = calls.iter().position(|call| call.is_rename() && call.is_on(&draft)).unwrap();
+    let rename = calls
+        .iter()
+        .position(|call| call.is_rename() && call.is_on(&draft))
+        .unwrap();
     assert_eq!(calls[rename].paths[1], played.path("named"));
-    let written = calls.iter().rposition(|call| call.is_change() && call.is_on(&draft)).unwrap();
+    let written = calls
+        .iter()
+        .rposition(|call| call.is_change() && call.is_on(&draft))
+        .unwrap();
     let synced = calls.iter().position(|call| call.syncs(&draft)).unwrap();
-    assert!(calls[written].ended < calls[synced].began, "all is written before the sync");
-    assert!(calls[synced].ended < calls[rename].began, "the sync has ended before the rename");
-    let opened = calls.iter().find(|call| call.is_open() && call.is_on(&directory)).unwrap();
-    assert!(opened.ended < calls[rename].began, "the directory is opened before the rename");
-    let durable =
-        calls.iter().find(|call| call.syncs(&directory)).expect("the directory is synced");
+    assert!(
+        calls[written].ended < calls[synced].began,
+        "all is written before the sync"
+    );
+    assert!(
+        calls[synced].ended < calls[rename].began,
+        "the sync has ended before the rename"
+    );
+    let opened = calls
+        .iter()
+        .find(|call| call.is_open() && call.is_on(&directory))
+        .unwrap();
+    assert!(
+        opened.ended < calls[rename].began,
+        "the directory is opened before the rename"
+    );
+    let durable = calls
+        .iter()
+        .find(|call| call.syncs(&directory))
+        .expect("the directory is synced");
     assert!(durable.began > calls[rename].ended, "after the rename");
 }
 
@@ -166,7 +234,10 @@ fn a_failed_sync_of_a_file_is_told() {
     let played = Played::with(Some(("draft", "fsync:error=EIO")));
     assert_eq!(played.failed(), ["sync"], "{}", played.said);
     let told = played.step("sync");
-    assert!(told.contains("cannot sync ") && told.contains("draft: Input/output error"), "{told}");
+    assert!(
+        told.contains("cannot sync ") && told.contains("draft: Input/output error"),
+        "{told}"
+    );
 }
 
 /// An error of a directory's sync that is swallowed, or that says that the name is not there.
@@ -182,12 +253,15 @@ fn a_failed_sync_of_a_directory_says_that_the_name_is_there() {
         told.starts_with("cannot make durable the name of ") && !told.contains("rename"),
         "{told}"
     );
-    assert!(told.contains("named: Input/output error") && told.contains("power failure"), "{told}");
+    assert!(
+        told.contains("named: Input/output error") && told.contains("power failure"),
+        "{told}"
+    );
     assert!(played.path("named").exists() && !played.path("draft").exists());
 }
 
-/// A directory that cannot be opened: without the right to read it the name is given all the same, and after any
-/// other error it is not given at all.
+/// A directory that cannot be opened: without the right to read it the name is given all the same,
+/// and after any other error it is not given at all.
 #[test]
 fn a_directory_is_opened_before_the_rename_or_not_needed() {
     if is_skipped() {
@@ -202,7 +276,11 @@ fn a_directory_is_opened_before_the_rename_or_not_needed() {
     }
     let exhausted = Played::with(Some(("", "?open,openat:error=EMFILE")));
     assert_eq!(exhausted.failed(), ["rename"], "{}", exhausted.said);
-    assert!(exhausted.step("rename").starts_with("cannot rename to "), "{}", exhausted.said);
+    assert!(
+        exhausted.step("rename").starts_with("cannot rename to "),
+        "{}",
+        exhausted.said
+    );
     assert!(exhausted.path("draft").exists() && !exhausted.path("named").exists());
 }
 
@@ -212,10 +290,22 @@ fn what_a_signal_interrupts_is_tried_again() {
     if is_skipped() {
         return;
     }
-    let calls = ["?open,openat", "flock", "pwritev", "preadv", "ftruncate", "fchmod", "fsync"];
+    let calls = [
+        "?open,openat",
+        "flock",
+        "pwritev",
+        "preadv",
+        "ftruncate",
+        "fchmod",
+        "fsync",
+    ];
     let calls = calls.map(|call| format!("{call}:error=EINTR:when=1"));
     // Space is reserved, and then released by the same call.
-    let more = ["fallocate:error=EINTR:when=1", "fallocate:error=EINTR:when=2"].map(str::to_owned);
+    let more = [
+        "fallocate:error=EINTR:when=1",
+        "fallocate:error=EINTR:when=2",
+    ]
+    .map(str::to_owned);
     for interrupted in calls.iter().chain(&more) {
         let played = Played::with(Some(("draft", interrupted)));
         assert_eq!(played.failed(), [""; 0], "{interrupted}: {}", played.said);
@@ -237,8 +327,11 @@ fn a_short_write_continues_where_it_ended() {
     // The tracer reports that 100 bytes were written, and writes none.
     let played = Played::with(Some(("draft", "pwritev:retval=100:when=1")));
     assert_eq!(played.failed(), [""; 0], "{}", played.said);
-    let offsets: Vec<&str> =
-        played.on("draft").filter(|call| call.is("pwritev")).map(Call::last_argument).collect();
+    let offsets: Vec<&str> = played
+        .on("draft")
+        .filter(|call| call.is("pwritev"))
+        .map(Call::last_argument)
+        .collect();
     assert_eq!(offsets, [OFFSET.to_string(), (OFFSET + 100).to_string()]);
     let written = fs::read(played.path("named")).unwrap();
     let from = OFFSET as usize;
@@ -246,8 +339,11 @@ fn a_short_write_continues_where_it_ended() {
     assert!(written[from + 100..] == content()[100..]);
     // A read that gives nothing is the end of the file; one that gives a part is not.
     let played = Played::with(Some(("draft", "preadv:retval=100:when=1")));
-    let offsets: Vec<&str> =
-        played.on("draft").filter(|call| call.is("preadv")).map(Call::last_argument).collect();
+    let offsets: Vec<&str> = played
+        .on("draft")
+        .filter(|call| call.is("preadv"))
+        .map(Call::last_argument)
+        .collect();
     assert_eq!(offsets, [OFFSET.to_string(), (OFFSET + 100).to_string()]);
 }
 
@@ -263,16 +359,36 @@ fn a_failed_transfer_is_told_with_its_offset() {
             "write",
             "cannot write FILE at byte 4096: No space left on device",
         ),
-        ("pwritev:error=EIO", "write", "cannot write FILE at byte 4096: Input/output error"),
-        ("pwritev:retval=0", "write", "cannot write FILE at byte 4096: "),
-        ("preadv:error=EIO", "read", "cannot read FILE at byte 4096: Input/output error"),
+        (
+            "pwritev:error=EIO",
+            "write",
+            "cannot write FILE at byte 4096: Input/output error",
+        ),
+        (
+            "pwritev:retval=0",
+            "write",
+            "cannot write FILE at byte 4096: ",
+        ),
+        (
+            "preadv:error=EIO",
+            "read",
+            "cannot read FILE at byte 4096: Input/output error",
+        ),
         (
             "fallocate:error=ENOSPC:when=1",
             "reserve",
             "cannot reserve space for FILE: No space left",
         ),
-        ("ftruncate:error=EIO", "truncate", "cannot set the length of FILE: Input/output error"),
-        ("flock:error=EIO", "lock", "cannot lock FILE: Input/output error"),
+        (
+            "ftruncate:error=EIO",
+            "truncate",
+            "cannot set the length of FILE: Input/output error",
+        ),
+        (
+            "flock:error=EIO",
+            "lock",
+            "cannot lock FILE: Input/output error",
+        ),
     ] {
         let played = Played::with(Some(("draft", call)));
         assert_eq!(played.failed(), [step], "{call}: {}", played.said);
@@ -290,7 +406,14 @@ fn a_length_is_set_where_no_space_is_reserved() {
     }
     let played = Played::with(Some(("draft", "fallocate:error=EOPNOTSUPP:when=1")));
     assert_eq!(played.failed(), [""; 0], "{}", played.said);
-    let lengths: Vec<&str> =
-        played.on("draft").filter(|call| call.is("ftruncate")).map(Call::last_argument).collect();
-    assert_eq!(lengths, ["12288", "12288"], "once for the space, once as the scene does");
+    let lengths: Vec<&str> = played
+        .on("draft")
+        .filter(|call| call.is("ftruncate"))
+        .map(Call::last_argument)
+        .collect();
+    assert_eq!(
+        lengths,
+        ["12288", "12288"],
+        "once for the space, once as the scene does"
+    );
 }

@@ -58,7 +58,10 @@ pub trait Backend {
     /// Ready when the NIC has taken the message, at the task's clock. Without a NIC to wait for, a
     /// letter to the receiver's mailbox.
     fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
-        let message = Message { from: self.rank(), words: outgoing.words.clone() };
+        let message = Message {
+            from: self.rank(),
+            words: outgoing.words.clone(),
+        };
         self.post(outgoing.to.one(), Letter::Message(message));
         Poll::Ready(())
     }

@@ -36,7 +36,11 @@ impl Buffer {
     /// A buffer over this memory, empty.
     pub fn new(memory: Box<dyn Memory>) -> Buffer {
         let capacity = memory.bytes().len();
-        Buffer { memory: Some(memory), capacity, len: 0 }
+        Buffer {
+            memory: Some(memory),
+            capacity,
+            len: 0,
+        }
     }
 
     /// A buffer from ordinary memory: small helpers and tests.
@@ -46,12 +50,20 @@ impl Buffer {
 
     /// A buffer that holds counts alone.
     pub fn counted(capacity: usize) -> Buffer {
-        Buffer { memory: None, capacity, len: 0 }
+        Buffer {
+            memory: None,
+            capacity,
+            len: 0,
+        }
     }
 
     /// An empty buffer of `capacity` of the same kind as this one, from ordinary memory.
     pub fn sibling(&self, capacity: usize) -> Buffer {
-        if self.is_counted() { Buffer::counted(capacity) } else { Buffer::heap(capacity) }
+        if self.is_counted() {
+            Buffer::counted(capacity)
+        } else {
+            Buffer::heap(capacity)
+        }
     }
 
     /// Whether it holds counts alone.
@@ -76,7 +88,11 @@ impl Buffer {
 
     /// Says how much is filled.
     pub fn set_len(&mut self, len: usize) {
-        assert!(len <= self.capacity, "a buffer of {} cannot hold {len}", self.capacity);
+        assert!(
+            len <= self.capacity,
+            "a buffer of {} cannot hold {len}",
+            self.capacity
+        );
         self.len = len;
     }
 
@@ -87,12 +103,18 @@ impl Buffer {
 
     /// All of its memory.
     pub fn bytes(&self) -> &[u8] {
-        self.memory.as_deref().expect("a counted buffer holds no bytes").bytes()
+        self.memory
+            .as_deref()
+            .expect("a counted buffer holds no bytes")
+            .bytes()
     }
 
     /// All of its memory, to write to.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.memory.as_deref_mut().expect("a counted buffer holds no bytes").bytes_mut()
+        self.memory
+            .as_deref_mut()
+            .expect("a counted buffer holds no bytes")
+            .bytes_mut()
     }
 
     /// Copies `range` of `from` to this buffer at `at`; between counted buffers nothing moves.

@@ -6,10 +6,10 @@
 //! all_to_all  every node > every node         a sample, cut by who owns which range
 //! ```
 //!
-//! All nodes take the same steps in the same order. A node that is ahead may send its part of the next step
-//! before others have theirs of this one: parts carry the number of their step, and wait for it. Everything
-//! goes straight from node to node, over bulk, in pieces: for what is said a few times in a run. What a
-//! program of tiny tasks does often deserves a tree (NanoSort, section 4).
+//! All nodes take the same steps in the same order. A node that is ahead may send its part of the
+//! next step before others have theirs of this one: parts carry the number of their step, and wait
+//! for it. Everything goes straight from node to node, over bulk, in pieces: for what is said a few
+//! times in a run. What a program of tiny tasks does often deserves a tree (NanoSort, section 4).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,10 +51,18 @@ struct Arriving {
 impl Collective {
     /// Takes a place, as the owner of `port`; every node uses the same.
     pub fn new(node: &Node, port: Port) -> Collective {
-        let buffers = (0..PIECES).map(|_| Buffer::heap(HEADER_BYTES + PIECE_BYTES)).collect();
+        let buffers = (0..PIECES)
+            .map(|_| Buffer::heap(HEADER_BYTES + PIECE_BYTES))
+            .collect();
         let pool = Pool::new(node, "pieces of a collective", buffers);
         let arriving = BTreeMap::new();
-        Collective { number: port, port: Arc::new(node.bind_bulk(port)), pool, step: 0, arriving }
+        Collective {
+            number: port,
+            port: Arc::new(node.bind_bulk(port)),
+            pool,
+            step: 0,
+            arriving,
+        }
     }
 
     /// What sends home who waits for others.
@@ -65,14 +73,19 @@ impl Collective {
     /// What every node says, in the order of ranks; nothing but at the root.
     ///
     /// # Errors
-    /// When it was closed meanwhile, or another node sent what is no part of these steps; so with all of these.
+    /// When it was closed meanwhile, or another node sent what is no part of these steps; so with
+    /// all of these.
     pub async fn gather(
         &mut self,
         node: &Node,
         root: Rank,
         said: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>, Undelivered> {
-        let from = if node.rank() == root { 0..node.nodes() } else { 0..0 };
+        let from = if node.rank() == root {
+            0..node.nodes()
+        } else {
+            0..0
+        };
         self.step(node, vec![(root, said)], from.map(Rank)).await
     }
 
@@ -83,13 +96,18 @@ impl Collective {
         root: Rank,
         said: Vec<u8>,
     ) -> Result<Vec<u8>, Undelivered> {
-        let everybody = if node.rank() == root { 0..node.nodes() } else { 0..0 };
+        let everybody = if node.rank() == root {
+            0..node.nodes()
+        } else {
+            0..0
+        };
         let sent = everybody.map(|rank| (Rank(rank), said.clone())).collect();
         let mut heard = self.step(node, sent, std::iter::once(root)).await?;
         Ok(heard.pop().expect("the root said something"))
     }
 
-    /// What every node says to this one, in the order of ranks; `said` has a string for each of them.
+    /// What every node says to this one, in the order of ranks; `said` has a string for each of
+    /// them.
     pub async fn all_to_all(
         &mut self,
         node: &Node,
@@ -113,7 +131,11 @@ impl Collective {
         let (step, mut heard) = (self.step, Vec::new());
         self.step += 1;
         for from in from {
-            while !self.arriving.get(&(step, from)).is_some_and(Arriving::is_whole) {
+            while !self
+                .arriving
+                .get(&(step, from))
+                .is_some_and(Arriving::is_whole)
+            {
                 self.take(node).await?;
             }
             heard.extend(self.arriving.remove(&(step, from)).map(Arriving::string));
@@ -134,7 +156,13 @@ impl Collective {
             }
             rest.copy_from_slice(piece);
             buffer.set_len(HEADER_BYTES + piece.len());
-            drop(node.ship(Address { rank: to, port: self.number }, buffer));
+            drop(node.ship(
+                Address {
+                    rank: to,
+                    port: self.number,
+                },
+                buffer,
+            ));
         }
     }
 
@@ -149,7 +177,11 @@ impl Collective {
             let what = format!("a piece of step {}, and this is {now}", piece.step);
             return Err(foreign(what));
         }
-        self.arriving.entry((piece.step, from)).or_default().add(&piece).map_err(foreign)?;
+        self.arriving
+            .entry((piece.step, from))
+            .or_default()
+            .add(&piece)
+            .map_err(foreign)?;
         self.pool.give(node, buffer).await;
         Ok(())
     }
@@ -166,14 +198,22 @@ struct Piece<'a> {
 impl Piece<'_> {
     fn read(buffer: &[u8]) -> Result<Piece<'_>, String> {
         let Some((header, bytes)) = buffer.split_first_chunk::<HEADER_BYTES>() else {
-            return Err(format!("{} bytes are no piece of a collective", buffer.len()));
+            return Err(format!(
+                "{} bytes are no piece of a collective",
+                buffer.len()
+            ));
         };
         let mut words = header
             .chunks_exact(8)
             .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
         let mut next = || words.next().expect("three words");
         let (step, whole, offset) = (next(), next() as usize, next() as usize);
-        Ok(Piece { step, whole, offset, bytes })
+        Ok(Piece {
+            step,
+            whole,
+            offset,
+            bytes,
+        })
     }
 }
 
@@ -212,19 +252,27 @@ mod tests {
     use super::*;
 
     fn piece(whole: usize, offset: usize, bytes: &[u8]) -> Piece<'_> {
-        Piece { step: 0, whole, offset, bytes }
+        Piece {
+            step: 0,
+            whole,
+            offset,
+            bytes,
+        }
     }
 
     #[test]
     fn a_string_comes_in_any_order_of_its_pieces() {
-        let string: Vec<u8> =
-            (0..2 * PIECE_BYTES + 5).map(|at| (at * 7 + at / 256) as u8).collect();
+        let string: Vec<u8> = (0..2 * PIECE_BYTES + 5)
+            .map(|at| (at * 7 + at / 256) as u8)
+            .collect();
         let (whole, mut arriving) = (string.len(), Arriving::default());
         for index in [2, 0, 1] {
             assert!(!arriving.is_whole());
             let offset = index * PIECE_BYTES;
             let end = whole.min(offset + PIECE_BYTES);
-            arriving.add(&piece(whole, offset, &string[offset..end])).unwrap();
+            arriving
+                .add(&piece(whole, offset, &string[offset..end]))
+                .unwrap();
         }
         assert!(arriving.is_whole());
         assert!(arriving.string() == string);
@@ -253,20 +301,30 @@ mod tests {
             (whole, PIECE_BYTES - 1, 5),
             (whole, 2 * PIECE_BYTES, 4),
         ] {
-            let told = arriving.add(&piece(whole, offset, &bytes[..len])).unwrap_err();
+            let told = arriving
+                .add(&piece(whole, offset, &bytes[..len]))
+                .unwrap_err();
             let expected =
                 format!("{len} bytes at {offset} of {whole}, where 65536 of 65540 have come");
             assert_eq!(told, expected);
         }
-        arriving.add(&piece(whole, PIECE_BYTES, &bytes[..4])).unwrap();
+        arriving
+            .add(&piece(whole, PIECE_BYTES, &bytes[..4]))
+            .unwrap();
         assert!(arriving.is_whole());
     }
 
     #[test]
     fn a_header_is_three_words() {
-        let mut buffer: Vec<u8> = [5_u64, 6, 7].into_iter().flat_map(u64::to_le_bytes).collect();
+        let mut buffer: Vec<u8> = [5_u64, 6, 7]
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
         let read = Piece::read(&buffer).unwrap();
-        assert_eq!((read.step, read.whole, read.offset, read.bytes.len()), (5, 6, 7, 0));
+        assert_eq!(
+            (read.step, read.whole, read.offset, read.bytes.len()),
+            (5, 6, 7, 0)
+        );
         buffer.push(9);
         assert_eq!(Piece::read(&buffer).unwrap().bytes, [9]);
         let short = Piece::read(&buffer[..23]).map(|_| ()).unwrap_err();

@@ -23,7 +23,9 @@ pub const SOURCE_BYTES: usize = 10_000;
 
 /// What the sequential source gives.
 pub fn source_bytes() -> Vec<u8> {
-    (0..SOURCE_BYTES).map(|at| (at * 7 + at / 256) as u8).collect()
+    (0..SOURCE_BYTES)
+        .map(|at| (at * 7 + at / 256) as u8)
+        .collect()
 }
 
 /// Where a program of the suite may make files.
@@ -86,12 +88,14 @@ pub fn queue_keeps_order_and_ends(harness: &impl Harness) {
         let queue = Queue::new(&node, "units", 3, 2);
         for producer in 0..2_u32 {
             let queue = queue.clone();
-            drop(node.spawn(format!("producer {producer}"), move |node| async move {
-                for unit in 0..20 {
-                    queue.push(&node, (producer, unit)).await.unwrap();
-                }
-                queue.finish(&node).await;
-            }));
+            drop(
+                node.spawn(format!("producer {producer}"), move |node| async move {
+                    for unit in 0..20 {
+                        queue.push(&node, (producer, unit)).await.unwrap();
+                    }
+                    queue.finish(&node).await;
+                }),
+            );
         }
         let mut next = [0; 2];
         while let Some((producer, unit)) = queue.pop(&node).await.unwrap() {
@@ -118,7 +122,10 @@ pub fn queue_holds_producers_back(harness: &impl Harness) {
         node.sleep_until(node.now().after(2_000_000)).await;
         let before = node.now();
         assert_eq!(queue.pop(&node).await, Ok(Some(0)));
-        assert!(*pushed.read(&node).await.unwrap() >= before, "the third push had to wait");
+        assert!(
+            *pushed.read(&node).await.unwrap() >= before,
+            "the third push had to wait"
+        );
         producer.wait(&node).await.unwrap();
     });
 }
@@ -148,7 +155,9 @@ pub fn closing_sends_waiters_home(harness: &impl Harness) {
             node.spawn("a", move |node| async move { a.pop(&node).await.err() }),
             node.spawn("b", move |node| async move { b.take(&node).await.err() }),
             node.spawn("c", move |node| async move { c.read(&node).await.err() }),
-            node.spawn("d", move |node| async move { d.take_any(&node, &[1], None).await.err() }),
+            node.spawn("d", move |node| async move {
+                d.take_any(&node, &[1], None).await.err()
+            }),
         ];
         node.sleep_until(node.now().after(1_000_000)).await;
         let all: [&dyn Close; 4] = [&queue, &pool, &posted, &tokens];
@@ -186,10 +195,14 @@ pub fn tokens_are_taken_by_name(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let tokens = Tokens::new(&node, "tokens", vec![1, 2, 1]);
         assert_eq!(tokens.take_any(&node, &[2, 3], None).await, Ok(Some(2)));
-        assert_eq!(tokens.take_any(&node, &[2, 3], Some(node.now())).await, Ok(None));
+        assert_eq!(
+            tokens.take_any(&node, &[2, 3], Some(node.now())).await,
+            Ok(None)
+        );
         let inner = tokens.clone();
-        let waiter = node
-            .spawn("waiter", move |node| async move { inner.take_any(&node, &[3, 2], None).await });
+        let waiter = node.spawn("waiter", move |node| async move {
+            inner.take_any(&node, &[3, 2], None).await
+        });
         tokens.give(&node, 2).await;
         assert_eq!(waiter.wait(&node).await, Ok(Ok(Some(2))));
     });
@@ -200,8 +213,9 @@ pub fn posted_reaches_all(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let posted = Posted::new(&node, "value");
         let reader = posted.clone();
-        let early =
-            node.spawn("early", move |node| async move { *reader.read(&node).await.unwrap() });
+        let early = node.spawn("early", move |node| async move {
+            *reader.read(&node).await.unwrap()
+        });
         posted.post(&node, 42).await;
         assert_eq!(early.wait(&node).await, Ok(42));
         assert_eq!(posted.read(&node).await.as_deref(), Ok(&42));
@@ -236,8 +250,9 @@ pub fn clocks_move_forward(harness: &impl Harness) {
 pub fn random_streams_differ(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let mine = [node.random(), node.random(), node.random()];
-        let other = node
-            .spawn("other", |node| async move { [node.random(), node.random(), node.random()] });
+        let other = node.spawn("other", |node| async move {
+            [node.random(), node.random(), node.random()]
+        });
         assert_ne!(other.wait(&node).await.unwrap(), mine);
         assert_ne!(mine[0], mine[1]);
     });
@@ -246,7 +261,10 @@ pub fn random_streams_differ(harness: &impl Harness) {
 /// Messages of one sender arrive in the order they left.
 pub fn messages_keep_their_senders_order(harness: &impl Harness) {
     harness.run(3, |node, _| async move {
-        let to = Address { rank: Rank(0), port: Port(7) };
+        let to = Address {
+            rank: Rank(0),
+            port: Port(7),
+        };
         if node.rank() != Rank(0) {
             for number in 0..10 {
                 node.send(to, &[number]).await;
@@ -273,7 +291,14 @@ pub fn a_message_wait_ends_at_the_deadline(harness: &impl Harness) {
         let deadline = node.now().after(1_000_000);
         assert_eq!(port.next_until(&node, deadline).await, None);
         assert!(node.now() >= deadline);
-        node.send(Address { rank: Rank(0), port: Port(1) }, &[1, 2, 3, 4]).await;
+        node.send(
+            Address {
+                rank: Rank(0),
+                port: Port(1),
+            },
+            &[1, 2, 3, 4],
+        )
+        .await;
         assert_eq!(*port.next(&node).await.words, [1, 2, 3, 4]);
     });
 }
@@ -285,13 +310,18 @@ pub fn steps_are_matched(harness: &impl Harness) {
             let mut steps = Reorder::new(&node, Port(3), matching);
             if node.rank() == Rank(1) {
                 for step in [2, 0, 1, 2, 0] {
-                    steps.send(&node, Rank(0), step, &[u64::from(step); 5]).await;
+                    steps
+                        .send(&node, Rank(0), step, &[u64::from(step); 5])
+                        .await;
                 }
                 return;
             }
             for step in [0, 0, 1, 2, 2] {
                 let message = steps.next(&node, step).await;
-                assert_eq!((message.from, &*message.words), (Rank(1), &[u64::from(step); 5][..]));
+                assert_eq!(
+                    (message.from, &*message.words),
+                    (Rank(1), &[u64::from(step); 5][..])
+                );
             }
         });
     }
@@ -301,11 +331,22 @@ pub fn steps_are_matched(harness: &impl Harness) {
 pub fn groups_hear_a_multicast(harness: &impl Harness) {
     harness.run(6, |node, _| async move {
         let port = node.bind(Port(2));
-        let group = Group { first: Rank(1), count: 3, stride: 2 };
+        let group = Group {
+            first: Rank(1),
+            count: 3,
+            stride: 2,
+        };
         if node.rank() == Rank(0) {
             node.multicast(group, Port(2), &[7]).await;
             for rank in 1..6 {
-                node.send(Address { rank: Rank(rank), port: Port(2) }, &[8, 8, 8, 8]).await;
+                node.send(
+                    Address {
+                        rank: Rank(rank),
+                        port: Port(2),
+                    },
+                    &[8, 8, 8, 8],
+                )
+                .await;
             }
             return;
         }
@@ -324,7 +365,14 @@ pub fn tasks_share_a_port(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         if node.rank() == Rank(1) {
             for number in 1..=10 {
-                node.send(Address { rank: Rank(0), port: Port(5) }, &[number]).await;
+                node.send(
+                    Address {
+                        rank: Rank(0),
+                        port: Port(5),
+                    },
+                    &[number],
+                )
+                .await;
             }
             return;
         }

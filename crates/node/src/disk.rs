@@ -36,7 +36,12 @@ pub struct DiskError {
 impl DiskError {
     /// A failure that has no offset.
     pub fn new(verb: &'static str, path: &Path, cause: io::Error) -> DiskError {
-        DiskError { verb, path: path.to_owned(), offset: None, cause }
+        DiskError {
+            verb,
+            path: path.to_owned(),
+            offset: None,
+            cause,
+        }
     }
 
     fn advice(&self) -> Option<&'static str> {
@@ -128,7 +133,11 @@ impl<Held> DiskTicket<Held> {
 impl File {
     pub(crate) fn new(handle: Arc<dyn FileHandle>, path: &Path) -> io::Result<File> {
         let metadata = handle.metadata()?;
-        Ok(File { handle, path: path.into(), metadata })
+        Ok(File {
+            handle,
+            path: path.into(),
+            metadata,
+        })
     }
 
     /// The name it was opened by.
@@ -164,7 +173,15 @@ impl File {
         assert!(bytes <= buffer.capacity());
         let (ticket, done) = ticket(node, "disk read");
         let at = (!self.is_sequential()).then_some(offset);
-        self.handle.submit(node.now(), Request::Read { offset: at, bytes, buffer, done });
+        self.handle.submit(
+            node.now(),
+            Request::Read {
+                offset: at,
+                bytes,
+                buffer,
+                done,
+            },
+        );
         self.in_flight(ticket, "read", offset)
     }
 
@@ -180,7 +197,15 @@ impl File {
         assert!(range.end <= buffer.capacity());
         let (ticket, done) = ticket(node, "disk write");
         let at = (!self.is_sequential()).then_some(offset);
-        self.handle.submit(node.now(), Request::Write { offset: at, range, buffer, done });
+        self.handle.submit(
+            node.now(),
+            Request::Write {
+                offset: at,
+                range,
+                buffer,
+                done,
+            },
+        );
         self.in_flight(ticket, "write", offset)
     }
 
@@ -190,7 +215,14 @@ impl File {
     pub fn read_chain(&self, node: &Node, offset: u64, buffers: Vec<Buffer>) -> ChainTicket {
         self.check_chain();
         let (ticket, done) = ticket(node, "disk read");
-        self.handle.submit(node.now(), Request::ReadChain { offset, buffers, done });
+        self.handle.submit(
+            node.now(),
+            Request::ReadChain {
+                offset,
+                buffers,
+                done,
+            },
+        );
         self.in_flight(ticket, "read", offset)
     }
 
@@ -199,12 +231,22 @@ impl File {
     pub fn write_chain(&self, node: &Node, offset: u64, buffers: Vec<Buffer>) -> ChainTicket {
         self.check_chain();
         let (ticket, done) = ticket(node, "disk write");
-        self.handle.submit(node.now(), Request::WriteChain { offset, buffers, done });
+        self.handle.submit(
+            node.now(),
+            Request::WriteChain {
+                offset,
+                buffers,
+                done,
+            },
+        );
         self.in_flight(ticket, "write", offset)
     }
 
     fn check_chain(&self) {
-        assert!(!self.is_sequential(), "a chain is for a file that is read and written anywhere");
+        assert!(
+            !self.is_sequential(),
+            "a chain is for a file that is read and written anywhere"
+        );
     }
 
     fn in_flight<Held>(
@@ -213,30 +255,44 @@ impl File {
         verb: &'static str,
         offset: u64,
     ) -> DiskTicket<Held> {
-        DiskTicket { ticket, verb, path: Arc::clone(&self.path), offset }
+        DiskTicket {
+            ticket,
+            verb,
+            path: Arc::clone(&self.path),
+            offset,
+        }
     }
 
     /// Makes all completed writes durable.
     pub async fn sync(&self, node: &Node) -> Result<(), DiskError> {
         let (ticket, done) = ticket(node, "disk sync");
         self.handle.submit(node.now(), Request::Sync { done });
-        ticket.wait(node).await.map_err(|cause| self.failed("sync", cause))
+        ticket
+            .wait(node)
+            .await
+            .map_err(|cause| self.failed("sync", cause))
     }
 
-    /// Reserves the space of a range, and makes the file at least so long. What was released in it takes space
-    /// again.
+    /// Reserves the space of a range, and makes the file at least so long. What was released in it
+    /// takes space again.
     pub async fn preallocate(&self, node: &Node, range: Range<u64>) -> Result<(), DiskError> {
-        self.control(node, "reserve space for", Control::Preallocate(range)).await.map(drop)
+        self.control(node, "reserve space for", Control::Preallocate(range))
+            .await
+            .map(drop)
     }
 
     /// Makes the file `length` long.
     pub async fn truncate(&self, node: &Node, length: u64) -> Result<(), DiskError> {
-        self.control(node, "set the length of", Control::Truncate(length)).await.map(drop)
+        self.control(node, "set the length of", Control::Truncate(length))
+            .await
+            .map(drop)
     }
 
     /// Gives a range's space back to the file system; it reads as zeros.
     pub async fn release(&self, node: &Node, range: Range<u64>) -> Result<(), DiskError> {
-        self.control(node, "release space of", Control::Release(range)).await.map(drop)
+        self.control(node, "release space of", Control::Release(range))
+            .await
+            .map(drop)
     }
 
     /// Locks the file for this run; false when another run holds it. The system unlocks it when
@@ -247,13 +303,16 @@ impl File {
 
     /// How many bytes of the range lie in the page cache.
     pub async fn resident(&self, node: &Node, range: Range<u64>) -> Result<u64, DiskError> {
-        self.control(node, "look at", Control::Resident(range)).await
+        self.control(node, "look at", Control::Resident(range))
+            .await
     }
 
-    /// Gives the file this access, as far as the caller may: where the group cannot be set, its members get no more than
-    /// others have; where the owner cannot be set, it stays the caller's.
+    /// Gives the file this access, as far as the caller may: where the group cannot be set, its
+    /// members get no more than others have; where the owner cannot be set, it stays the caller's.
     pub async fn set_access(&self, node: &Node, access: Access) -> Result<(), DiskError> {
-        self.control(node, "set permissions of", Control::Access(access)).await.map(drop)
+        self.control(node, "set permissions of", Control::Access(access))
+            .await
+            .map(drop)
     }
 
     async fn control(
@@ -263,7 +322,9 @@ impl File {
         control: Control,
     ) -> Result<u64, DiskError> {
         node.reach().await;
-        self.handle.control(control).map_err(|cause| self.failed(verb, cause))
+        self.handle
+            .control(control)
+            .map_err(|cause| self.failed(verb, cause))
     }
 
     fn failed(&self, verb: &'static str, cause: io::Error) -> DiskError {

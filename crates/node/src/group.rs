@@ -16,7 +16,11 @@ pub struct Group {
 impl Group {
     /// `count` ranks in a row.
     pub fn row(first: Rank, count: u32) -> Group {
-        Group { first, count, stride: 1 }
+        Group {
+            first,
+            count,
+            stride: 1,
+        }
     }
 
     /// Its members in ascending order.
@@ -35,10 +39,20 @@ impl Group {
 
     /// Its members among the ranks `from..until`.
     pub fn within(self, from: u32, until: u32) -> Group {
-        let skipped = from.saturating_sub(self.first.0).div_ceil(self.stride).min(self.count);
-        let before = until.saturating_sub(self.first.0).div_ceil(self.stride).min(self.count);
+        let skipped = from
+            .saturating_sub(self.first.0)
+            .div_ceil(self.stride)
+            .min(self.count);
+        let before = until
+            .saturating_sub(self.first.0)
+            .div_ceil(self.stride)
+            .min(self.count);
         let first = Rank(self.first.0 + skipped * self.stride);
-        Group { first, count: before.saturating_sub(skipped), ..self }
+        Group {
+            first,
+            count: before.saturating_sub(skipped),
+            ..self
+        }
     }
 }
 
@@ -48,11 +62,17 @@ mod tests {
 
     #[test]
     fn within_keeps_the_members_of_a_range() {
-        let group = Group { first: Rank(5), count: 6, stride: 7 };
+        let group = Group {
+            first: Rank(5),
+            count: 6,
+            stride: 7,
+        };
         for from in 0..60 {
             for until in from..60 {
                 let some = group.within(from, until).members();
-                let expected = group.members().filter(|rank| (from..until).contains(&rank.0));
+                let expected = group
+                    .members()
+                    .filter(|rank| (from..until).contains(&rank.0));
                 assert!(some.eq(expected), "{from}..{until}");
             }
         }

@@ -41,7 +41,10 @@ impl<S> Guarded<S> {
 
     /// Shares `state` over a signal that a backend made.
     pub fn over(signal: Arc<dyn Signal>, state: S) -> Guarded<S> {
-        Guarded { state: Mutex::new(state), signal }
+        Guarded {
+            state: Mutex::new(state),
+            signal,
+        }
     }
 
     /// Changes the state and tells all who wait, once the world has reached the task's clock.
@@ -114,7 +117,9 @@ impl<S> Guarded<S> {
 
     /// As [`Guarded::wait`] without a deadline.
     pub async fn wait_for<R>(&self, node: &Node, step: impl FnMut(&mut S) -> Option<R>) -> R {
-        self.wait(node, None, step).await.expect("a wait without deadline ends with an answer")
+        self.wait(node, None, step)
+            .await
+            .expect("a wait without deadline ends with an answer")
     }
 
     fn lock(&self) -> MutexGuard<'_, S> {

@@ -106,7 +106,8 @@ impl Node {
         F: FnOnce(Node) -> Task + Send + 'static,
         Task: Future<Output = T> + 'static,
     {
-        self.try_spawn(name, start).expect("the system has a thread for the task")
+        self.try_spawn(name, start)
+            .expect("the system has a thread for the task")
     }
 
     /// Starts a task on this node; the ticket gives what it returns, or its panic.
@@ -137,8 +138,10 @@ impl Node {
     pub async fn open(&self, path: &Path, how: Open) -> Result<File, DiskError> {
         self.reach().await;
         let verb = if how.is_create() { "create" } else { "open" };
-        let handle =
-            self.disks().open(path, how).map_err(|cause| DiskError::new(verb, path, cause))?;
+        let handle = self
+            .disks()
+            .open(path, how)
+            .map_err(|cause| DiskError::new(verb, path, cause))?;
         File::new(handle, path).map_err(|cause| DiskError::new(verb, path, cause))
     }
 
@@ -156,17 +159,20 @@ impl Node {
     /// # Errors
     /// When the path leads to nothing, or cannot be looked at.
     pub async fn access(&self, path: &Path) -> Result<Access, DiskError> {
-        self.on_path("look at", path, |disks| disks.access(path)).await
+        self.on_path("look at", path, |disks| disks.access(path))
+            .await
     }
 
     /// What is known of a path, links followed.
     pub async fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
-        self.on_path("look at", path, |disks| disks.metadata(path)).await
+        self.on_path("look at", path, |disks| disks.metadata(path))
+            .await
     }
 
     /// The path with all links followed; its last part need not exist.
     pub async fn resolve(&self, path: &Path) -> Result<PathBuf, DiskError> {
-        self.on_path("find", path, |disks| disks.resolve(path)).await
+        self.on_path("find", path, |disks| disks.resolve(path))
+            .await
     }
 
     /// Replaces `to` by `from` in one step; durable when it returns.
@@ -184,19 +190,23 @@ impl Node {
 
     /// Removes a file.
     pub async fn remove(&self, path: &Path) -> Result<(), DiskError> {
-        self.on_path("remove", path, |disks| disks.remove(path)).await
+        self.on_path("remove", path, |disks| disks.remove(path))
+            .await
     }
 
     /// Names in a directory, sorted.
     pub async fn list(&self, directory: &Path) -> Result<Vec<String>, DiskError> {
-        let mut names = self.on_path("list", directory, |disks| disks.list(directory)).await?;
+        let mut names = self
+            .on_path("list", directory, |disks| disks.list(directory))
+            .await?;
         names.sort();
         Ok(names)
     }
 
     /// Free bytes of the file system that holds `path`.
     pub async fn space(&self, path: &Path) -> Result<u64, DiskError> {
-        self.on_path("ask the free space of", path, |disks| disks.space(path)).await
+        self.on_path("ask the free space of", path, |disks| disks.space(path))
+            .await
     }
 
     async fn on_path<T>(
@@ -236,11 +246,13 @@ pub async fn catch<T>(task: impl Future<Output = T>) -> Result<T, Panic> {
     let mut task = std::pin::pin!(task);
     // Unwind safe: a task that panicked is not polled again, and what it shared with others is
     // changed in single steps.
-    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| task.as_mut().poll(context))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
-        Err(payload) => Poll::Ready(Err(Panic(said(&*payload)))),
-    })
+    poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| task.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+            Err(payload) => Poll::Ready(Err(Panic(said(&*payload)))),
+        },
+    )
     .await
 }
 

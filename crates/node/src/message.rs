@@ -1,8 +1,8 @@
 //! Messages between nodes (Berkeley NOW's thin layer, with credits).
 //!
-//! Small messages travel as words and arrive in the order of their arrival. Bulk travels in buffers:
-//! the receiver lends the buffers, so the size of its pool is the senders' credit, and a sender has
-//! its own buffer back when the data have left it.
+//! Small messages travel as words and arrive in the order of their arrival. Bulk travels in
+//! buffers: the receiver lends the buffers, so the size of its pool is the senders' credit, and a
+//! sender has its own buffer back when the data have left it.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -23,8 +23,8 @@ pub const MESSAGE_BYTES: usize = 2048;
 /// The longest small message in words.
 pub const MESSAGE_WORDS: usize = MESSAGE_BYTES / 8;
 
-/// Who waits for what another node sends looks so often whether the port was closed meanwhile: that node may
-/// have died.
+/// Who waits for what another node sends looks so often whether the port was closed meanwhile: that
+/// node may have died.
 const LOOK_S: f64 = 0.25;
 
 /// A small message.
@@ -94,12 +94,15 @@ struct State {
 impl Inbox {
     /// An empty mailbox.
     pub fn new(signal: Arc<dyn Signal>) -> Inbox {
-        Inbox { shared: Guarded::over(signal, State::default()) }
+        Inbox {
+            shared: Guarded::over(signal, State::default()),
+        }
     }
 
     /// Puts a letter in; the world is at the moment of its arrival.
     pub fn deliver(&self, letter: Letter) {
-        self.shared.change_now(|state| state.letters.push_back(letter));
+        self.shared
+            .change_now(|state| state.letters.push_back(letter));
     }
 
     /// Marks it as owned.
@@ -113,8 +116,9 @@ impl Inbox {
         });
     }
 
-    /// The next small message, for backends that keep them in mailboxes; `None` at the deadline. A shipment
-    /// from another process is left where it is: that one does not run what we run, and waits for ever.
+    /// The next small message, for backends that keep them in mailboxes; `None` at the deadline. A
+    /// shipment from another process is left where it is: that one does not run what we run, and
+    /// waits for ever.
     ///
     /// # Panics
     /// When a node of this process has shipped something here.
@@ -127,7 +131,10 @@ impl Inbox {
             loop {
                 match state.letters.pop_front()? {
                     Letter::Message(message) => return Some(message),
-                    Letter::Shipment { contents: Contents::Away { .. }, .. } => {}
+                    Letter::Shipment {
+                        contents: Contents::Away { .. },
+                        ..
+                    } => {}
                     Letter::Shipment { .. } => panic!("a shipment to a port for small messages"),
                 }
             }
@@ -162,14 +169,24 @@ impl Node {
     }
 
     pub(crate) async fn send_to(&self, to: Target, words: &Words) {
-        self.go_out(Outgoing { to, words, forwarded: false }).await;
+        self.go_out(Outgoing {
+            to,
+            words,
+            forwarded: false,
+        })
+        .await;
     }
 
     /// Passes a message on. On a nanoPU each word goes from the receiving to the sending register
     /// by the instruction that reads it.
     pub async fn forward(&self, to: Address, message: &Message) {
         let words = &message.words;
-        self.go_out(Outgoing { to: Target::One(to), words, forwarded: true }).await;
+        self.go_out(Outgoing {
+            to: Target::One(to),
+            words,
+            forwarded: true,
+        })
+        .await;
     }
 
     /// Sends a small message to every member of a group: once if the network can multicast, else to
@@ -189,9 +206,13 @@ impl Node {
         words: usize,
     ) -> impl Iterator<Item = Target> + use<> {
         let at_once = to.count > 1 && self.backend().multicasts(words);
-        let each = to.members().map(move |rank| Target::One(Address { rank, port }));
+        let each = to
+            .members()
+            .map(move |rank| Target::One(Address { rank, port }));
         let group = at_once.then_some(Target::Group(to, port));
-        group.into_iter().chain(each.take(if at_once { 0 } else { usize::MAX }))
+        group
+            .into_iter()
+            .chain(each.take(if at_once { 0 } else { usize::MAX }))
     }
 
     async fn go_out(&self, outgoing: Outgoing<'_>) {
@@ -199,7 +220,8 @@ impl Node {
         poll_fn(|_| self.backend().poll_send(&outgoing)).await;
     }
 
-    /// Sends a small message, or takes one of a port while the NIC has no room: `None` when it is sent.
+    /// Sends a small message, or takes one of a port while the NIC has no room: `None` when it is
+    /// sent.
     pub(crate) async fn send_or_next(
         &self,
         to: Target,
@@ -207,7 +229,11 @@ impl Node {
         port: &MessagePort,
     ) -> Option<Message> {
         check_length(words);
-        let outgoing = Outgoing { to, words, forwarded: false };
+        let outgoing = Outgoing {
+            to,
+            words,
+            forwarded: false,
+        };
         poll_fn(|_| match self.backend().poll_send(&outgoing) {
             Poll::Ready(()) => Poll::Ready(None),
             Poll::Pending => self.backend().poll_next(port.port, None),
@@ -219,14 +245,23 @@ impl Node {
     pub fn ship(&self, to: Address, buffer: Buffer) -> Ticket<Buffer> {
         let (ticket, done) = ticket(self, "room at the receiver");
         let contents = Contents::Here { buffer, done };
-        self.backend().post(to, Letter::Shipment { from: self.rank(), contents });
+        self.backend().post(
+            to,
+            Letter::Shipment {
+                from: self.rank(),
+                contents,
+            },
+        );
         ticket
     }
 }
 
 fn check_length(words: &Words) {
     let (words, most) = (words.len(), MESSAGE_WORDS);
-    assert!(words <= most, "a message of {words} words does not fit in {most}: ship a buffer");
+    assert!(
+        words <= most,
+        "a message of {words} words does not fit in {most}: ship a buffer"
+    );
 }
 
 /// The owner's end of a port for small messages. Tasks of one node may share it: then each message
@@ -265,7 +300,8 @@ pub struct Arrival {
 pub enum Undelivered {
     /// Whoever waited was sent home.
     Closed,
-    /// That node sent what does not belong there: it may run another program, or another version of it.
+    /// That node sent what does not belong there: it may run another program, or another version of
+    /// it.
     Foreign {
         /// Who sent it.
         from: Rank,
@@ -316,8 +352,8 @@ impl BulkPort {
         Ok((from, filled.wait(node).await))
     }
 
-    /// Lends a buffer of `pool` to the next shipment, and does not wait for its contents: several may
-    /// be on their way at once.
+    /// Lends a buffer of `pool` to the next shipment, and does not wait for its contents: several
+    /// may be on their way at once.
     ///
     /// # Errors
     /// As of [`BulkPort::accept`].
@@ -333,7 +369,10 @@ impl BulkPort {
         let (from, contents) = match letter {
             Letter::Shipment { from, contents } => (from, contents),
             Letter::Message(Message { from, .. }) => {
-                return Err(Undelivered::Foreign { from, what: "a small message for bulk".into() });
+                return Err(Undelivered::Foreign {
+                    from,
+                    what: "a small message for bulk".into(),
+                });
             }
         };
         let (bytes, room) = (contents.bytes(), lent.capacity());
@@ -346,14 +385,20 @@ impl BulkPort {
             Contents::Here { buffer, done } => {
                 lent.copy_from(0, &buffer, 0..buffer.len());
                 lent.set_len(buffer.len());
-                node.work(Work::Copy { bytes: buffer.len() as u64 });
+                node.work(Work::Copy {
+                    bytes: buffer.len() as u64,
+                });
                 node.reach().await;
                 done.complete(buffer);
                 filled.complete(lent);
             }
             Contents::Away { fetch, .. } => fetch(lent, filled),
         }
-        Ok(Arrival { from, bytes, filled: arrival })
+        Ok(Arrival {
+            from,
+            bytes,
+            filled: arrival,
+        })
     }
 }
 

@@ -11,17 +11,19 @@ pub enum Open {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
-    /// An existing regular file, to read; links are followed. Anything else is refused without being opened, so a pipe
-    /// without a writer does not hang the caller and a device is not read for ever.
+    /// An existing regular file, to read; links are followed. Anything else is refused without
+    /// being opened, so a pipe without a writer does not hang the caller and a device is not read
+    /// for ever.
     Regular {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
-    /// A file that an earlier run of the same user wrote: regular, owned by the caller, without other names, and not reached
-    /// through a link. Anything else is refused, since its content may be somebody else's.
+    /// A file that an earlier run of the same user wrote: regular, owned by the caller, without
+    /// other names, and not reached through a link. Anything else is refused, since its content may
+    /// be somebody else's.
     Own,
-    /// A file of an earlier run whose identity the caller checks afterwards, to read and write: regular, and not reached
-    /// through a link.
+    /// A file of an earlier run whose identity the caller checks afterwards, to read and write:
+    /// regular, and not reached through a link.
     Again {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
@@ -35,14 +37,14 @@ pub enum Open {
         /// Permission bits, before the process's mask.
         mode: u32,
     },
-    /// A file that another node has made and will rename, to read and write: this one takes it away, too, if it fails.
-    /// A link is refused, and so is what is not a regular file.
+    /// A file that another node has made and will rename, to read and write: this one takes it
+    /// away, too, if it fails. A link is refused, and so is what is not a regular file.
     Join {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
-    /// A file that outlives its run, to read and write: what is there, if it could be opened as [`Open::Own`], or a new
-    /// one.
+    /// A file that outlives its run, to read and write: what is there, if it could be opened as
+    /// [`Open::Own`], or a new one.
     Keep {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
@@ -103,7 +105,8 @@ pub struct Metadata {
     pub length: u64,
 }
 
-/// Why a file is not believed that [`Open::Own`] should have opened, as the cause of a [`DiskError`].
+/// Why a file is not believed that [`Open::Own`] should have opened, as the cause of a
+/// [`DiskError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotBelieved(pub String);
 
@@ -127,15 +130,16 @@ impl fmt::Display for NotBelieved {
 
 impl std::error::Error for NotBelieved {}
 
-/// The access that a file gives: its owner, its group, and their rights and those of others. It never grants more than the file that it was read from.
+/// The access that a file gives: its owner, its group, and their rights and those of others. It
+/// never grants more than the file that it was read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// User number of the owner.
     pub owner: u32,
     /// Group number.
     pub group: u32,
-    /// Permission bits of owner, group and others. Set-user-id, set-group-id and sticky bits are never among them, and
-    /// an access control list counts with the least that it gives.
+    /// Permission bits of owner, group and others. Set-user-id, set-group-id and sticky bits are
+    /// never among them, and an access control list counts with the least that it gives.
     pub mode: u32,
 }
 

@@ -22,8 +22,13 @@ struct State {
 impl Pool {
     /// A pool of these buffers.
     pub fn new(node: &Node, label: &'static str, buffers: Vec<Buffer>) -> Pool {
-        let state = State { idle: buffers, closed: false };
-        Pool { shared: Arc::new(Guarded::new(node, label, state)) }
+        let state = State {
+            idle: buffers,
+            closed: false,
+        };
+        Pool {
+            shared: Arc::new(Guarded::new(node, label, state)),
+        }
     }
 
     /// Takes an empty buffer, waiting for one.
@@ -39,7 +44,9 @@ impl Pool {
     /// Gives a buffer back.
     pub async fn give(&self, node: &Node, mut buffer: Buffer) {
         buffer.set_len(0);
-        self.shared.change(node, |state| state.idle.push(buffer)).await;
+        self.shared
+            .change(node, |state| state.idle.push(buffer))
+            .await;
     }
 
     /// Whether its pipeline has ended early.

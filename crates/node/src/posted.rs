@@ -20,8 +20,13 @@ struct State<T> {
 impl<T: Send + Sync + 'static> Posted<T> {
     /// An empty place.
     pub fn new(node: &Node, label: &'static str) -> Posted<T> {
-        let state = State { value: None, closed: false };
-        Posted { shared: Arc::new(Guarded::new(node, label, state)) }
+        let state = State {
+            value: None,
+            closed: false,
+        };
+        Posted {
+            shared: Arc::new(Guarded::new(node, label, state)),
+        }
     }
 
     /// Posts the value.
@@ -37,7 +42,11 @@ impl<T: Send + Sync + 'static> Posted<T> {
     /// The value, waiting for it.
     pub async fn read(&self, node: &Node) -> Result<Arc<T>, Closed> {
         let step = |state: &mut State<T>| {
-            if state.closed { Some(Err(Closed)) } else { state.value.clone().map(Ok) }
+            if state.closed {
+                Some(Err(Closed))
+            } else {
+                state.value.clone().map(Ok)
+            }
         };
         self.shared.wait_for(node, step).await
     }
@@ -51,6 +60,8 @@ impl<T: Send + Sync> Close for Posted<T> {
 
 impl<T> Clone for Posted<T> {
     fn clone(&self) -> Posted<T> {
-        Posted { shared: Arc::clone(&self.shared) }
+        Posted {
+            shared: Arc::clone(&self.shared),
+        }
     }
 }

@@ -25,10 +25,20 @@ struct State<T> {
 impl<T: Send + 'static> Queue<T> {
     /// A queue of at most `capacity` units that ends when `producers` have finished.
     pub fn new(node: &Node, label: &'static str, capacity: usize, producers: usize) -> Queue<T> {
-        assert!(capacity > 0, "a queue that holds nothing would block for ever");
+        assert!(
+            capacity > 0,
+            "a queue that holds nothing would block for ever"
+        );
         let units = VecDeque::new();
-        let state = State { units, capacity, producers, closed: false };
-        Queue { shared: Arc::new(Guarded::new(node, label, state)) }
+        let state = State {
+            units,
+            capacity,
+            producers,
+            closed: false,
+        };
+        Queue {
+            shared: Arc::new(Guarded::new(node, label, state)),
+        }
     }
 
     /// Adds a unit, waiting while the queue is full.
@@ -66,8 +76,10 @@ impl<T: Send + 'static> Queue<T> {
     pub async fn finish(&self, node: &Node) {
         self.shared
             .change(node, |state| {
-                state.producers =
-                    state.producers.checked_sub(1).expect("more producers ended than began");
+                state.producers = state
+                    .producers
+                    .checked_sub(1)
+                    .expect("more producers ended than began");
             })
             .await;
     }
@@ -97,6 +109,8 @@ impl<T: Send> Close for Queue<T> {
 
 impl<T> Clone for Queue<T> {
     fn clone(&self) -> Queue<T> {
-        Queue { shared: Arc::clone(&self.shared) }
+        Queue {
+            shared: Arc::clone(&self.shared),
+        }
     }
 }

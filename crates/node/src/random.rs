@@ -1,4 +1,5 @@
-//! Random streams: counter-based, so a stream can be entered anywhere and depends on its seed alone.
+//! Random streams: counter-based, so a stream can be entered anywhere and depends on its seed
+//! alone.
 
 /// A random stream (SplitMix64: Steele, Lea and Flood 2014): the n-th number is a mix of
 /// `seed + n * golden ratio`.

@@ -4,13 +4,14 @@
 //! on an earlier one; it is set aside until its step comes (NanoSort, section 5.2). The paper names
 //! three places for that:
 //!
-//! * software: a buffer in memory, as the paper built it. Setting aside is a copy into a slot that was
-//!   not touched before: there is one for each message that may come; both are charged
+//! * software: a buffer in memory, as the paper built it. Setting aside is a copy into a slot that
+//!   was not touched before: there is one for each message that may come; both are charged
 //! * by port: a port of its own for each step, so a queue of its own in the NIC
 //! * in the NIC: the same to a program; the machine lets the steps share one queue
 //!
-//! In software a core that waits for room to send sets aside what comes meanwhile: so nobody waits for
-//! ever for one that sends more than its NIC holds. By ports a queue is as long as the NIC made it.
+//! In software a core that waits for room to send sets aside what comes meanwhile: so nobody waits
+//! for ever for one that sends more than its NIC holds. By ports a queue is as long as the NIC made
+//! it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -70,8 +71,13 @@ impl Reorder {
     /// Owns `first`, and when steps are matched by ports those that follow.
     pub fn new(node: &Node, first: Port, matching: Matching) -> Reorder {
         let by = match matching {
-            Matching::Software => By::Software { port: node.bind(first), early: Early::default() },
-            Matching::Ports => By::Ports { bound: BTreeMap::new() },
+            Matching::Software => By::Software {
+                port: node.bind(first),
+                early: Early::default(),
+            },
+            Matching::Ports => By::Ports {
+                bound: BTreeMap::new(),
+            },
         };
         Reorder { first, by }
     }
@@ -79,7 +85,8 @@ impl Reorder {
     /// Sends `words` as a message of `step`; the receiver has the same ports and matching.
     pub async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
         let (port, words) = self.frame(step, words);
-        self.go_out(node, Target::One(Address { rank: to, port }), &words).await;
+        self.go_out(node, Target::One(Address { rank: to, port }), &words)
+            .await;
     }
 
     /// As [`Reorder::send`], to every member of a group.
@@ -107,7 +114,9 @@ impl Reorder {
         match &mut self.by {
             By::Software { port, early } => {
                 if let Some(message) = early.take(step) {
-                    node.work(Work::Copy { bytes: message.words.len() as u64 * 8 });
+                    node.work(Work::Copy {
+                        bytes: message.words.len() as u64 * 8,
+                    });
                     return message;
                 }
                 loop {
@@ -121,7 +130,11 @@ impl Reorder {
             }
             By::Ports { bound } => {
                 let port = port_of(self.first, step);
-                bound.entry(step).or_insert_with(|| node.bind(port)).next(node).await
+                bound
+                    .entry(step)
+                    .or_insert_with(|| node.bind(port))
+                    .next(node)
+                    .await
             }
         }
     }
@@ -143,5 +156,11 @@ fn port_of(first: Port, step: u32) -> Port {
 fn unframe(framed: &Message) -> (u32, Message) {
     let step = framed.words.first().expect("every message names its step");
     let step = u32::try_from(*step).expect("steps are numbered in 32 bits");
-    (step, Message { from: framed.from, words: framed.words.skip(1) })
+    (
+        step,
+        Message {
+            from: framed.from,
+            words: framed.words.skip(1),
+        },
+    )
 }

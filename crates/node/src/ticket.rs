@@ -18,9 +18,9 @@ pub struct Ticket<T> {
 
 /// The duty to give one answer; a backend holds it.
 ///
-/// A panic that drops it breaks the ticket, so that the waiting task panics too and does not wait for ever.
-/// A completer that is dropped otherwise stays silent: a simulated kill drops tasks with all that
-/// they hold, and no other task may notice.
+/// A panic that drops it breaks the ticket, so that the waiting task panics too and does not wait
+/// for ever. A completer that is dropped otherwise stays silent: a simulated kill drops tasks with
+/// all that they hold, and no other task may notice.
 #[derive(Debug)]
 pub struct Completer<T> {
     shared: Arc<Guarded<Option<Answer<T>>>>,
@@ -36,7 +36,13 @@ enum Answer<T> {
 /// A ticket and its completer; `label` names the wait to people.
 pub fn ticket<T>(node: &Node, label: &'static str) -> (Ticket<T>, Completer<T>) {
     let shared = Arc::new(Guarded::new(node, label, None));
-    (Ticket { shared: Arc::clone(&shared), label }, Completer { shared })
+    (
+        Ticket {
+            shared: Arc::clone(&shared),
+            label,
+        },
+        Completer { shared },
+    )
 }
 
 impl<T> Ticket<T> {
@@ -66,7 +72,8 @@ impl<T> Ticket<T> {
 impl<T> Completer<T> {
     /// Gives the answer.
     pub fn complete(self, answer: T) {
-        self.shared.change_now(|slot| *slot = Some(Answer::Given(answer)));
+        self.shared
+            .change_now(|slot| *slot = Some(Answer::Given(answer)));
     }
 }
 

@@ -22,8 +22,13 @@ struct State {
 impl Tokens {
     /// A pool of these tokens; a number may occur several times.
     pub fn new(node: &Node, label: &'static str, tokens: Vec<u32>) -> Tokens {
-        let state = State { idle: tokens, closed: false };
-        Tokens { shared: Arc::new(Guarded::new(node, label, state)) }
+        let state = State {
+            idle: tokens,
+            closed: false,
+        };
+        Tokens {
+            shared: Arc::new(Guarded::new(node, label, state)),
+        }
     }
 
     /// Takes any one token of `wanted`, the longest idle first; `None` when the deadline passes.
@@ -45,7 +50,9 @@ impl Tokens {
 
     /// Gives a token back.
     pub async fn give(&self, node: &Node, token: u32) {
-        self.shared.change(node, |state| state.idle.push(token)).await;
+        self.shared
+            .change(node, |state| state.idle.push(token))
+            .await;
     }
 }
 

@@ -42,7 +42,10 @@ impl Words {
             inline[1..=rest.len()].copy_from_slice(rest);
             return Words(Form::Inline(1 + rest.len() as u8, inline));
         }
-        Words(Form::Shared(0, std::iter::once(first).chain(rest.iter().copied()).collect()))
+        Words(Form::Shared(
+            0,
+            std::iter::once(first).chain(rest.iter().copied()).collect(),
+        ))
     }
 
     /// The words after the first `count`.

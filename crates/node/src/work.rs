@@ -142,7 +142,11 @@ impl Costs {
 
     /// A scan of what the cache cannot hold misses on every line (no prefetch).
     fn misses(&self, bytes: u64) -> u128 {
-        if bytes > self.cache_bytes { product(self.load, bytes.div_ceil(LINE_BYTES)) } else { 0 }
+        if bytes > self.cache_bytes {
+            product(self.load, bytes.div_ceil(LINE_BYTES))
+        } else {
+            0
+        }
     }
 }
 
@@ -153,7 +157,9 @@ fn product(cost: u64, units: u64) -> u128 {
 
 /// `1000 log2 n`, by a straight line between powers of two: at most 1.6 % too small from n = 16 on.
 fn log2_parts(n: u64) -> u64 {
-    let Some(whole) = n.checked_ilog2() else { return 0 };
+    let Some(whole) = n.checked_ilog2() else {
+        return 0;
+    };
     let power = 1_u64 << whole;
     let rest = u128::from(n - power) * u128::from(PARTS) / u128::from(power);
     PARTS * u64::from(whole) + rest as u64
@@ -165,48 +171,109 @@ mod tests {
 
     #[test]
     fn sorting_costs_n_log_n_and_the_rest_is_linear() {
-        let costs = Costs { classify: 3000, copy: 5000, sort: 2000, account: 1500, ..default() };
+        let costs = Costs {
+            classify: 3000,
+            copy: 5000,
+            sort: 2000,
+            account: 1500,
+            ..default()
+        };
         assert_eq!(costs.ticks(Work::Classify { records: 10 }), 30);
         assert_eq!(costs.ticks(Work::Copy { bytes: 65 }), 10);
         assert_eq!(costs.ticks(Work::Sort { records: 8 }), 2 * 8 * 3);
         assert_eq!(costs.ticks(Work::Sort { records: 12 }), 2 * 12 * 35 / 10);
         assert_eq!(costs.ticks(Work::Sort { records: 1 }), 0);
         assert_eq!(costs.ticks(Work::Sort { records: 0 }), 0);
-        assert_eq!(costs.ticks(Work::Merge { records: 7, sources: 8 }), 2 * 7 * 3);
-        assert_eq!(costs.ticks(Work::Merge { records: 7, sources: 1 }), 0);
+        assert_eq!(
+            costs.ticks(Work::Merge {
+                records: 7,
+                sources: 8
+            }),
+            2 * 7 * 3
+        );
+        assert_eq!(
+            costs.ticks(Work::Merge {
+                records: 7,
+                sources: 1
+            }),
+            0
+        );
         assert_eq!(costs.ticks(Work::Account { units: 3 }), 5);
         assert_eq!(default().ticks(Work::Sort { records: 1 << 20 }), 0);
     }
 
     #[test]
     fn a_scan_beyond_the_cache_loads_its_lines() {
-        let costs = Costs { scan: 4000, load: 24_000, cache_bytes: 16 << 10, ..default() };
+        let costs = Costs {
+            scan: 4000,
+            load: 24_000,
+            cache_bytes: 16 << 10,
+            ..default()
+        };
         assert_eq!(costs.ticks(Work::Scan { words: 2048 }), 2048 * 4);
-        assert_eq!(costs.ticks(Work::Scan { words: 8192 }), 8192 * 4 + 1024 * 24);
+        assert_eq!(
+            costs.ticks(Work::Scan { words: 8192 }),
+            8192 * 4 + 1024 * 24
+        );
         assert_eq!(costs.ticks(Work::Load { bytes: 65 }), 48);
     }
 
     #[test]
     fn keys_look_for_their_bucket_splitter_by_splitter() {
-        let costs = Costs { bucket: 2000, splitter: 1000, hash: 9000, select: 500, ..default() };
-        assert_eq!(costs.ticks(Work::Bucket { keys: 4, splitters: 7 }), 4 * (2 + 7));
+        let costs = Costs {
+            bucket: 2000,
+            splitter: 1000,
+            hash: 9000,
+            select: 500,
+            ..default()
+        };
+        assert_eq!(
+            costs.ticks(Work::Bucket {
+                keys: 4,
+                splitters: 7
+            }),
+            4 * (2 + 7)
+        );
         assert_eq!(costs.ticks(Work::Hash { keys: 2 }), 18);
         assert_eq!(costs.ticks(Work::Select { keys: 3 }), 2);
     }
 
-    /// The costliest core that a profile may have, a million ticks a unit, and 2^32 keys: a third of
-    /// the time that 64 bits hold. Beyond, time stands at its end and does not begin anew.
+    /// The costliest core that a profile may have, a million ticks a unit, and 2^32 keys: a third
+    /// of the time that 64 bits hold. Beyond, time stands at its end and does not begin anew.
     #[test]
     fn the_costliest_work_does_not_overflow() {
         let most = 1_000_000_000;
-        let costs = Costs { sort: most, scan: most, load: most, splitter: most, ..default() };
+        let costs = Costs {
+            sort: most,
+            scan: most,
+            load: most,
+            splitter: most,
+            ..default()
+        };
         let keys = 1 << 32;
-        assert_eq!(costs.ticks(Work::Sort { records: keys }), (32 << 32) * 1_000_000);
-        assert_eq!(costs.ticks(Work::Scan { words: keys }), (keys + keys / 8) * 1_000_000);
-        assert_eq!(costs.ticks(Work::Bucket { keys, splitters: 255 }), (255 << 32) * 1_000_000);
+        assert_eq!(
+            costs.ticks(Work::Sort { records: keys }),
+            (32 << 32) * 1_000_000
+        );
+        assert_eq!(
+            costs.ticks(Work::Scan { words: keys }),
+            (keys + keys / 8) * 1_000_000
+        );
+        assert_eq!(
+            costs.ticks(Work::Bucket {
+                keys,
+                splitters: 255
+            }),
+            (255 << 32) * 1_000_000
+        );
         assert_eq!(costs.ticks(Work::Sort { records: u64::MAX }), u64::MAX);
         assert_eq!(costs.ticks(Work::Scan { words: u64::MAX }), u64::MAX);
-        let endless = Costs { scan: u64::MAX, load: u64::MAX, sort: u64::MAX, ..default() };
+        let endless = Costs {
+            scan: u64::MAX,
+            load: u64::MAX,
+            sort: u64::MAX,
+            ..default()
+        };
         assert_eq!(endless.ticks(Work::Scan { words: u64::MAX }), u64::MAX);
         assert_eq!(endless.ticks(Work::Sort { records: u64::MAX }), u64::MAX);
     }

@@ -1,5 +1,5 @@
-//! A worker's time, by what it spends it on. It can be read while the worker waits: a wait that has not
-//! ended counts as far as it has come.
+//! A worker's time, by what it spends it on. It can be read while the worker waits: a wait that has
+//! not ended counts as far as it has come.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -42,8 +42,14 @@ struct State {
 
 impl Clock {
     pub(crate) fn new() -> Clock {
-        let state = State { doing: Doing::Away, since: Time(0), spent: Spent::default() };
-        Clock { state: Mutex::new(state) }
+        let state = State {
+            doing: Doing::Away,
+            since: Time(0),
+            spent: Spent::default(),
+        };
+        Clock {
+            state: Mutex::new(state),
+        }
     }
 
     /// From now on the worker does something else.
@@ -107,25 +113,68 @@ mod tests {
     fn a_wait_counts_while_it_lasts() {
         let clock = Clock::new();
         clock.turn_to(Doing::Busy, Time(10));
-        assert_eq!(clock.spent(Time(15)), Spent { busy: 5, ..Spent::default() });
+        assert_eq!(
+            clock.spent(Time(15)),
+            Spent {
+                busy: 5,
+                ..Spent::default()
+            }
+        );
         clock.turn_to(Doing::Starved, Time(20));
         let early = clock.spent(Time(30));
-        assert_eq!(early, Spent { busy: 10, starved: 10, blocked: 0 });
+        assert_eq!(
+            early,
+            Spent {
+                busy: 10,
+                starved: 10,
+                blocked: 0
+            }
+        );
         clock.turn_to(Doing::Away, Time(50));
-        assert_eq!(clock.spent(Time(99)).since(early), Spent { starved: 20, ..Spent::default() });
+        assert_eq!(
+            clock.spent(Time(99)).since(early),
+            Spent {
+                starved: 20,
+                ..Spent::default()
+            }
+        );
     }
 
     #[test]
     fn what_was_spent_adds_up_kind_by_kind() {
         let (some, more) = (
-            Spent { busy: 1, starved: 2, blocked: 4 },
-            Spent { busy: 8, starved: 16, blocked: 32 },
+            Spent {
+                busy: 1,
+                starved: 2,
+                blocked: 4,
+            },
+            Spent {
+                busy: 8,
+                starved: 16,
+                blocked: 32,
+            },
         );
         let both = some.plus(more);
-        assert_eq!(both, Spent { busy: 9, starved: 18, blocked: 36 });
-        assert_eq!((both.sum(), both.since(more), some.since(more)), (63, some, Spent::default()));
+        assert_eq!(
+            both,
+            Spent {
+                busy: 9,
+                starved: 18,
+                blocked: 36
+            }
+        );
+        assert_eq!(
+            (both.sum(), both.since(more), some.since(more)),
+            (63, some, Spent::default())
+        );
         let clock = Clock::new();
         clock.turn_to(Doing::Blocked, Time(10));
-        assert_eq!(clock.spent(Time(17)), Spent { blocked: 7, ..Spent::default() });
+        assert_eq!(
+            clock.spent(Time(17)),
+            Spent {
+                blocked: 7,
+                ..Spent::default()
+            }
+        );
     }
 }

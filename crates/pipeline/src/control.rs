@@ -57,7 +57,11 @@ pub struct Heard {
 impl Progress {
     /// Bytes that a stage has handled.
     pub fn bytes_of(&self, stage: &str) -> u64 {
-        self.stages.iter().filter(|(name, _)| *name == stage).map(|(_, bytes)| *bytes).sum()
+        self.stages
+            .iter()
+            .filter(|(name, _)| *name == stage)
+            .map(|(_, bytes)| *bytes)
+            .sum()
     }
 }
 
@@ -71,15 +75,26 @@ impl Control {
     pub fn progress(&self) -> Progress {
         let state = self.lock();
         let bytes = |meter: &Meter| meter.bytes.load(Ordering::Relaxed);
-        let stages = state.meters.iter().map(|meter| (meter.name, bytes(meter))).collect();
-        Progress { phase: state.phase, total_bytes: state.total_bytes, stages }
+        let stages = state
+            .meters
+            .iter()
+            .map(|meter| (meter.name, bytes(meter)))
+            .collect();
+        Progress {
+            phase: state.phase,
+            total_bytes: state.total_bytes,
+            stages,
+        }
     }
 
     /// Another node has told how far it is.
     pub fn hear(&self, rank: Rank, progress: Progress) {
         let mut state = self.lock();
         let heard = state.others.entry(rank).or_default();
-        *heard = Heard { times: heard.times + 1, progress };
+        *heard = Heard {
+            times: heard.times + 1,
+            progress,
+        };
     }
 
     /// How far other nodes of the run are, where they tell this one.
@@ -120,7 +135,11 @@ impl Control {
             state.ending = true;
             state.failure = Some(failure);
         }
-        state.closables.iter().chain(&state.lasting).for_each(|one| one.close());
+        state
+            .closables
+            .iter()
+            .chain(&state.lasting)
+            .for_each(|one| one.close());
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -140,13 +159,21 @@ impl Pipeline {
     /// A pipeline without stages, that `control` watches.
     pub fn new(control: &Control) -> Pipeline {
         let control = control.clone();
-        Pipeline { control, workers: Vec::new(), stages: Vec::new(), tuner: Tuner::off() }
+        Pipeline {
+            control,
+            workers: Vec::new(),
+            stages: Vec::new(),
+            tuner: Tuner::off(),
+        }
     }
 
     /// The same, tuned while it is awaited.
     #[must_use]
     pub fn tuned(self, tuner: &Tuner) -> Pipeline {
-        Pipeline { tuner: tuner.clone(), ..self }
+        Pipeline {
+            tuner: tuner.clone(),
+            ..self
+        }
     }
 
     /// Makes something part of the pipeline: a failure closes it.
@@ -196,14 +223,21 @@ impl Pipeline {
             if let Some(watch) = &mut watch {
                 watch.until_done(node, &worker).await;
             }
-            worker.wait(node).await.expect("a worker's panic was caught before");
+            worker
+                .wait(node)
+                .await
+                .expect("a worker's panic was caught before");
         }
         let mut state = self.control.lock();
         state.closables.clear();
         match state.failure.take() {
             Some(failure) => Err(failure),
             None if state.ending => Err(Failure::Closed),
-            None => Ok(self.stages.iter().map(|(_, meter)| meter.report(node)).collect()),
+            None => Ok(self
+                .stages
+                .iter()
+                .map(|(_, meter)| meter.report(node))
+                .collect()),
         }
     }
 }
@@ -221,6 +255,9 @@ where
         Ok(Ok(())) => worker.ends().await,
         Ok(Err(Failure::Closed)) => {}
         Ok(Err(failure)) => control.fail(failure),
-        Err(panic) => control.fail(Failure::Panic { stage: worker.stage(), message: panic.0 }),
+        Err(panic) => control.fail(Failure::Panic {
+            stage: worker.stage(),
+            message: panic.0,
+        }),
     }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A number that workers look at each time they need it, so that it can be turned while they run:
 /// requests in flight, bytes of a unit. Clones share it.
 ///
-/// It stays within its range for ever. Whoever makes room for its most (buffers, queues) never needs
-/// more, however it is turned; whoever needs at least its least always gets that.
+/// It stays within its range for ever. Whoever makes room for its most (buffers, queues) never
+/// needs more, however it is turned; whoever needs at least its least always gets that.
 #[derive(Clone, Debug)]
 pub struct Dial {
     shared: Arc<Shared>,
@@ -28,7 +28,9 @@ impl Dial {
     pub fn new(range: RangeInclusive<usize>, start: usize) -> Dial {
         assert!(!range.is_empty(), "a dial has at least one position");
         let value = AtomicUsize::new(start.clamp(*range.start(), *range.end()));
-        Dial { shared: Arc::new(Shared { value, range }) }
+        Dial {
+            shared: Arc::new(Shared { value, range }),
+        }
     }
 
     /// A dial that nobody can turn.

@@ -66,7 +66,10 @@ impl fmt::Display for Failure {
                  or raise the limit on processes (ulimit -u)"
             ),
             Failure::Panic { stage, message } => {
-                write!(out, "a bug in the {stage} stage: {message}; please report it")
+                write!(
+                    out,
+                    "a bug in the {stage} stage: {message}; please report it"
+                )
             }
         }
     }

@@ -5,11 +5,11 @@
 //!             called  | parked, at the gate
 //! ```
 //!
-//! No deadlock: worker 0 is always called, and a worker parks with empty hands. It comes to the gate
-//! where it would wait for a unit, with no request in flight and no buffer of a pool that others wait
-//! for. What it keeps beside (a distributor's open chunks) is its own share of the plan's memory, and
-//! is handed on at the end: when one worker of a stage ends, there is nothing left to wait for, and
-//! the gate opens for all.
+//! No deadlock: worker 0 is always called, and a worker parks with empty hands. It comes to the
+//! gate where it would wait for a unit, with no request in flight and no buffer of a pool that
+//! others wait for. What it keeps beside (a distributor's open chunks) is its own share of the
+//! plan's memory, and is handed on at the end: when one worker of a stage ends, there is nothing
+//! left to wait for, and the gate opens for all.
 
 use std::sync::Arc;
 
@@ -32,8 +32,15 @@ struct State {
 
 impl Gate {
     pub(crate) fn new(node: &Node, called: usize) -> Gate {
-        let state = State { called, most: called, ended: false, closed: false };
-        Gate { shared: Arc::new(Guarded::new(node, "its call", state)) }
+        let state = State {
+            called,
+            most: called,
+            ended: false,
+            closed: false,
+        };
+        Gate {
+            shared: Arc::new(Guarded::new(node, "its call", state)),
+        }
     }
 
     /// Workers that are called at present.
@@ -107,12 +114,18 @@ mod tests {
             gate.call(&node, 3).await;
             gate.call(&node, 0).await;
             assert_eq!(called(&gate), [true, false, false, false]);
-            assert_eq!((gate.called(), gate.most(), gate.has_ended()), (1, 3, false));
+            assert_eq!(
+                (gate.called(), gate.most(), gate.has_ended()),
+                (1, 3, false)
+            );
             gate.end(&node).await;
             assert_eq!((called(&gate), gate.has_ended()), ([true; 4], true));
             gate.close();
             gate.wait(&node, 0).await
         });
-        assert_eq!(ends.unwrap_or_else(|stuck| panic!("{stuck}")), [Err(Closed)]);
+        assert_eq!(
+            ends.unwrap_or_else(|stuck| panic!("{stuck}")),
+            [Err(Closed)]
+        );
     }
 }

@@ -13,8 +13,8 @@
 //! So every run ends with TritonSort's Figure 8: who was busy, who starved, who was blocked, and
 //! the bottleneck by name.
 //!
-//! Of a stage's workers some may be parked at its gate, and workers look at dials for how much to do at a time:
-//! a [`Tuner`] moves both to the bottleneck while the pipeline runs (TritonSort 6.2).
+//! Of a stage's workers some may be parked at its gate, and workers look at dials for how much to
+//! do at a time: a [`Tuner`] moves both to the bottleneck while the pipeline runs (TritonSort 6.2).
 //!
 //! A failure or panic of one worker is recorded once and closes everything of the pipeline; the
 //! others are sent home with `Closed`, and [`Pipeline::join`] awaits all ends. It refuses to know

@@ -24,7 +24,13 @@ impl Meter {
     pub(crate) fn new(name: &'static str, workers: usize, gate: Gate) -> Meter {
         let zero = AtomicU64::default;
         let clocks = (0..workers).map(|_| Clock::new()).collect();
-        Meter { name, units: zero(), bytes: zero(), clocks, gate }
+        Meter {
+            name,
+            units: zero(),
+            bytes: zero(),
+            clocks,
+            gate,
+        }
     }
 
     /// What its workers have spent until now, waits that have not ended included.
@@ -57,8 +63,8 @@ impl Meter {
     }
 }
 
-/// What a stage did in a run. Seconds are summed over its workers, while they were called. What another node
-/// has told has a name of its own.
+/// What a stage did in a run. Seconds are summed over its workers, while they were called. What
+/// another node has told has a name of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageReport<Name = &'static str> {
     /// The stage.
@@ -80,9 +86,25 @@ pub struct StageReport<Name = &'static str> {
 impl StageReport {
     /// The same, to be told to another node.
     pub fn to_be_told(&self) -> StageReport<String> {
-        let StageReport { name, workers, units, bytes, busy_s, starved_s, blocked_s } = *self;
+        let StageReport {
+            name,
+            workers,
+            units,
+            bytes,
+            busy_s,
+            starved_s,
+            blocked_s,
+        } = *self;
         let name = name.to_owned();
-        StageReport { name, workers, units, bytes, busy_s, starved_s, blocked_s }
+        StageReport {
+            name,
+            workers,
+            units,
+            bytes,
+            busy_s,
+            starved_s,
+            blocked_s,
+        }
     }
 
     /// Adds what a stage of the same name did in another phase.
@@ -100,7 +122,11 @@ impl<Name> StageReport<Name> {
     /// The rate of all its workers while busy, in MB/s: what the stage could do if never held up.
     pub fn mb_per_s(&self) -> f64 {
         let busy = self.busy_each_s();
-        if busy > 0.0 { self.bytes as f64 / 1e6 / busy } else { 0.0 }
+        if busy > 0.0 {
+            self.bytes as f64 / 1e6 / busy
+        } else {
+            0.0
+        }
     }
 
     /// The rate of one of its workers while busy, in MB/s.
@@ -126,6 +152,8 @@ impl<Name> StageReport<Name> {
 
 /// The stage that held the others up: whose average worker was busy longest.
 pub fn bottleneck(stages: &[StageReport]) -> &'static str {
-    let busiest = stages.iter().max_by(|a, b| a.busy_each_s().total_cmp(&b.busy_each_s()));
+    let busiest = stages
+        .iter()
+        .max_by(|a, b| a.busy_each_s().total_cmp(&b.busy_each_s()));
     busiest.map_or("", |stage| stage.name)
 }

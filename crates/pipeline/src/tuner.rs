@@ -1,6 +1,6 @@
-//! The tuner: moves workers, requests in flight and unit sizes to the bottleneck while a pipeline runs
-//! (TritonSort 6.2, "Automated Performance Tuning": "dynamically during runtime based on observed
-//! conditions").
+//! The tuner: moves workers, requests in flight and unit sizes to the bottleneck while a pipeline
+//! runs (TritonSort 6.2, "Automated Performance Tuning": "dynamically during runtime based on
+//! observed conditions").
 //!
 //! ```text
 //!   meters ---> look, 20 times a second ---> one move ---> gates and dials
@@ -8,9 +8,10 @@
 //!      |___________ what the stages do from then on ____________|
 //! ```
 //!
-//! It is no task of its own: whoever awaits the pipeline's end has nothing else to do, and looks at it now
-//! and then. So it ends with the pipeline, at once, and costs no thread. What to move is decided in
-//! `balance`, by a function of figures alone; on simulated nodes every move is decided by the seed.
+//! It is no task of its own: whoever awaits the pipeline's end has nothing else to do, and looks at
+//! it now and then. So it ends with the pipeline, at once, and costs no thread. What to move is
+//! decided in `balance`, by a function of figures alone; on simulated nodes every move is decided
+//! by the seed.
 //!
 //! Memory never grows: dials and gates have their most, for which the buffers were made.
 
@@ -27,7 +28,8 @@ use balance::{Balance, Change, Knob};
 pub(crate) use window::Done;
 use window::Look;
 
-/// Often enough to find its way within a second, seldom enough to cost nothing and to see units pass.
+/// Often enough to find its way within a second, seldom enough to cost nothing and to see units
+/// pass.
 const INTERVAL_S: f64 = 0.05;
 
 /// While nothing moves at all, looks come ever more seldom, up to this.
@@ -50,8 +52,8 @@ pub struct Move {
     pub from: usize,
     /// What it is.
     pub to: usize,
-    /// Why: "busiest" on the way to what was derived, "bottleneck" beyond that, "starved" down, "no gain"
-    /// and "a loss" back again; or what a stage says that moved something itself.
+    /// Why: "busiest" on the way to what was derived, "bottleneck" beyond that, "starved" down, "no
+    /// gain" and "a loss" back again; or what a stage says that moved something itself.
     pub why: &'static str,
 }
 
@@ -65,7 +67,10 @@ pub struct Tuner {
 impl Tuner {
     /// A tuner that tells its moves in seconds since `began`.
     pub fn new(began: Time) -> Tuner {
-        Tuner { began: Some(began), moves: Arc::default() }
+        Tuner {
+            began: Some(began),
+            moves: Arc::default(),
+        }
     }
 
     /// A tuner that moves nothing.
@@ -75,7 +80,10 @@ impl Tuner {
 
     /// All moves so far.
     pub fn moves(&self) -> Vec<Move> {
-        self.moves.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.moves
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Whether anything is to move.
@@ -86,12 +94,18 @@ impl Tuner {
     /// A stage moved something of its own just now: it is told like all moves.
     pub fn tell(&self, node: &Node, one: Move) {
         if let Some(began) = self.began {
-            self.record(Move { seconds: node.seconds(node.now().since(began)), ..one });
+            self.record(Move {
+                seconds: node.seconds(node.now().since(began)),
+                ..one
+            });
         }
     }
 
     fn record(&self, one: Move) {
-        self.moves.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+        self.moves
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(one);
     }
 }
 
@@ -116,7 +130,15 @@ impl Watch {
     ) -> Option<Watch> {
         let (tuner, began) = (tuner.clone(), tuner.began?);
         let balance = Balance::default();
-        Some(Watch { tuner, began, stages, balance, next: node.now(), units: 0, idle: 0 })
+        Some(Watch {
+            tuner,
+            began,
+            stages,
+            balance,
+            next: node.now(),
+            units: 0,
+            idle: 0,
+        })
     }
 
     /// Looks now and then, until the ticket's answer is there.
@@ -127,7 +149,11 @@ impl Watch {
     }
 
     async fn look(&mut self, node: &Node) {
-        let stages: Vec<Done> = self.stages.iter().map(|(_, meter)| meter.done(node)).collect();
+        let stages: Vec<Done> = self
+            .stages
+            .iter()
+            .map(|(_, meter)| meter.done(node))
+            .collect();
         let units = stages.iter().map(|stage| stage.units).sum();
         self.idle = if units > self.units { 0 } else { self.idle + 1 };
         self.units = units;
@@ -135,10 +161,21 @@ impl Watch {
         self.next = node.now().after((wait / node.seconds(1)) as u64);
         let knobs = self.knobs();
         let seconds = node.seconds(node.now().since(self.began));
-        if let Some(change) = self.balance.look(Look { at: seconds, stages }, &knobs) {
+        if let Some(change) = self.balance.look(
+            Look {
+                at: seconds,
+                stages,
+            },
+            &knobs,
+        ) {
             let Change { knob, to, why } = change;
-            let Knob { stage, now: from, .. } = knobs[knob];
-            let first = knobs.iter().position(|other| other.stage == stage).expect("it has one");
+            let Knob {
+                stage, now: from, ..
+            } = knobs[knob];
+            let first = knobs
+                .iter()
+                .position(|other| other.stage == stage)
+                .expect("it has one");
             let (told, meter) = &self.stages[stage];
             let what = match (knob - first).checked_sub(1) {
                 None => {
@@ -150,7 +187,14 @@ impl Watch {
                     told.dials[dial].0
                 }
             };
-            self.tuner.record(Move { seconds, stage: told.name, what, from, to, why });
+            self.tuner.record(Move {
+                seconds,
+                stage: told.name,
+                what,
+                from,
+                to,
+                why,
+            });
         }
     }
 
@@ -158,10 +202,22 @@ impl Watch {
     fn knobs(&self) -> Vec<Knob> {
         let of_stage = |(stage, (told, meter)): (usize, &(Stage, Arc<Meter>))| {
             let (home, most) = (told.derived, told.workers);
-            let workers = Knob { stage, workers: true, now: meter.gate.called(), home, most };
+            let workers = Knob {
+                stage,
+                workers: true,
+                now: meter.gate.called(),
+                home,
+                most,
+            };
             let dial = move |dial: &crate::Dial| {
                 let (home, most) = (dial.most(), dial.most());
-                Knob { stage, workers: false, now: dial.get(), home, most }
+                Knob {
+                    stage,
+                    workers: false,
+                    now: dial.get(),
+                    home,
+                    most,
+                }
             };
             let dials: Vec<Knob> = told.dials.iter().map(|(_, one)| dial(one)).collect();
             std::iter::once(workers).chain(dials)

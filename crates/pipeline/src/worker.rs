@@ -47,15 +47,15 @@ impl Worker {
         answer
     }
 
-    /// How many workers its stage has. What is divided among them beforehand waits for those that are
-    /// parked, so the stage must call them all.
+    /// How many workers its stage has. What is divided among them beforehand waits for those that
+    /// are parked, so the stage must call them all.
     pub fn siblings(&self) -> usize {
         self.meter.clocks.len()
     }
 
-    /// Whether it is called at present. Workers that do not come to [`Worker::pop`] look at this where they
-    /// begin with something new; one that is not called ends what it has in flight, hands on what it
-    /// holds, and comes to [`Worker::called`].
+    /// Whether it is called at present. Workers that do not come to [`Worker::pop`] look at this
+    /// where they begin with something new; one that is not called ends what it has in flight,
+    /// hands on what it holds, and comes to [`Worker::called`].
     pub fn is_called(&self) -> bool {
         self.meter.gate.is_called(self.index)
     }
@@ -65,11 +65,12 @@ impl Worker {
         if self.is_called() {
             return Ok(());
         }
-        self.metered(Doing::Away, self.meter.gate.wait(&self.node, self.index)).await
+        self.metered(Doing::Away, self.meter.gate.wait(&self.node, self.index))
+            .await
     }
 
-    /// The next unit of work; `None` at the end. Waiting counts as starved. A worker that is not called
-    /// parks first.
+    /// The next unit of work; `None` at the end. Waiting counts as starved. A worker that is not
+    /// called parks first.
     pub async fn pop<T: Send + 'static>(&self, queue: &Queue<T>) -> Result<Option<T>, Closed> {
         self.called().await?;
         self.metered(Doing::Starved, queue.pop(&self.node)).await
@@ -101,7 +102,8 @@ impl Worker {
 
     /// Hands a unit on. Waiting counts as blocked.
     pub async fn push<T: Send + 'static>(&self, queue: &Queue<T>, unit: T) -> Result<(), Closed> {
-        self.metered(Doing::Blocked, queue.push(&self.node, unit)).await
+        self.metered(Doing::Blocked, queue.push(&self.node, unit))
+            .await
     }
 
     /// Takes a buffer. Waiting counts as blocked.

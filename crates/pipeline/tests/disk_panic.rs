@@ -1,4 +1,5 @@
-//! A panic on a thread that serves disk requests takes a buffer with it: the pipeline ends all the same.
+//! A panic on a thread that serves disk requests takes a buffer with it: the pipeline ends all the
+//! same.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -37,8 +38,10 @@ fn readers(control: &Control) -> Result<(), Failure> {
                 let how = Open::Read { direct: false };
                 let zeros = worker.node.open(Path::new("/dev/zero"), how).await?;
                 let buffer = worker.take(&pool).await?;
-                let (buffer, result) =
-                    zeros.read(&worker.node, 0, 8, buffer).wait(&worker.node).await;
+                let (buffer, result) = zeros
+                    .read(&worker.node, 0, 8, buffer)
+                    .wait(&worker.node)
+                    .await;
                 pool.give(&worker.node, buffer).await;
                 Ok(result?)
             });
@@ -53,6 +56,11 @@ fn a_panic_on_an_io_thread_ends_the_stage_and_all_who_wait_for_its_buffer() {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || drop(tell.send(readers(&Control::default()))));
     let end = told.recv_timeout(PATIENCE).expect("the pipeline ends");
-    let Err(Failure::Panic { stage, message }) = end else { panic!("{end:?}") };
-    assert_eq!((stage, &message[..]), ("reader", "no answer to a disk read: its thread panicked"));
+    let Err(Failure::Panic { stage, message }) = end else {
+        panic!("{end:?}")
+    };
+    assert_eq!(
+        (stage, &message[..]),
+        ("reader", "no answer to a disk read: its thread panicked")
+    );
 }

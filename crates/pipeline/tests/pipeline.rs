@@ -21,7 +21,11 @@ async fn run(
     let mut pipeline = Pipeline::new(&control);
     let numbers = pipeline.owns(Queue::new(&node, "numbers", 2, 1));
     let doubles = pipeline.owns(Queue::new(&node, "doubles", 2, 3));
-    let pool = pipeline.owns(Pool::new(&node, "buffers", vec![Buffer::heap(8), Buffer::heap(8)]));
+    let pool = pipeline.owns(Pool::new(
+        &node,
+        "buffers",
+        vec![Buffer::heap(8), Buffer::heap(8)],
+    ));
     let sum = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
 
     let out = numbers.clone();
@@ -74,12 +78,17 @@ fn on_driver(
     let driver = Driver::with(seed, 1, costs, DiskModel::default());
     let control = Control::default();
     let ends = driver.run(move |node| run(node, control.clone(), trouble));
-    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().unwrap()
+    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+        .pop()
+        .unwrap()
 }
 
 fn on_threads(trouble: Trouble) -> Result<(u64, Vec<StageReport>), Failure> {
     let control = Control::default();
-    Cluster::new(1, 1).run(move |node| run(node, control.clone(), trouble)).pop().unwrap()
+    Cluster::new(1, 1)
+        .run(move |node| run(node, control.clone(), trouble))
+        .pop()
+        .unwrap()
 }
 
 fn without_panic_messages<T>(run: impl FnOnce() -> T) -> T {
@@ -94,9 +103,18 @@ fn every_unit_arrives_on_both_backends() {
     for seed in 0..200 {
         let (sum, reports) = on_driver(seed, Costs::default(), Trouble::None).unwrap();
         assert_eq!(sum, 9900);
-        let units: Vec<_> =
-            reports.iter().map(|stage| (stage.name, stage.units, stage.bytes)).collect();
-        assert_eq!(units, [("source", 100, 800), ("doubler", 100, 800), ("sink", 100, 800)]);
+        let units: Vec<_> = reports
+            .iter()
+            .map(|stage| (stage.name, stage.units, stage.bytes))
+            .collect();
+        assert_eq!(
+            units,
+            [
+                ("source", 100, 800),
+                ("doubler", 100, 800),
+                ("sink", 100, 800)
+            ]
+        );
     }
     assert_eq!(on_threads(Trouble::None).unwrap().0, 9900);
 }
@@ -114,7 +132,10 @@ fn a_failure_ends_all_and_is_told_once() {
 fn a_panic_ends_all_and_names_the_stage() {
     let check = |end: Result<_, Failure>| {
         let error = end.map(drop).unwrap_err().to_string();
-        assert!(error.contains("doubler") && error.contains("number 50 is a bug"), "{error}");
+        assert!(
+            error.contains("doubler") && error.contains("number 50 is a bug"),
+            "{error}"
+        );
     };
     without_panic_messages(|| {
         (0..50).for_each(|seed| check(on_driver(seed, Costs::default(), Trouble::Panic)));
@@ -155,9 +176,27 @@ fn a_stop_from_another_thread_ends_all() {
 #[test]
 fn the_slow_stage_is_the_bottleneck() {
     let slow = [
-        ("source", Costs { copy: 1_000_000, ..Costs::default() }),
-        ("doubler", Costs { classify: 5_000_000, ..Costs::default() }),
-        ("sink", Costs { account: 2_000_000, ..Costs::default() }),
+        (
+            "source",
+            Costs {
+                copy: 1_000_000,
+                ..Costs::default()
+            },
+        ),
+        (
+            "doubler",
+            Costs {
+                classify: 5_000_000,
+                ..Costs::default()
+            },
+        ),
+        (
+            "sink",
+            Costs {
+                account: 2_000_000,
+                ..Costs::default()
+            },
+        ),
     ];
     for (name, costs) in slow {
         let (_, reports) = on_driver(1, costs, Trouble::None).unwrap();
@@ -170,7 +209,12 @@ fn the_slow_stage_is_the_bottleneck() {
                 assert!(stage.busy_s < 0.1 * idle, "{stage:?}");
             }
         }
-        let waits = |name| reports.iter().find(|stage: &&StageReport| stage.name == name).unwrap();
+        let waits = |name| {
+            reports
+                .iter()
+                .find(|stage: &&StageReport| stage.name == name)
+                .unwrap()
+        };
         match name {
             "source" => assert!(waits("sink").starved_s > 0.0 && waits("doubler").starved_s > 0.0),
             "sink" => assert!(waits("source").blocked_s > 0.0 && waits("doubler").blocked_s > 0.0),

@@ -32,8 +32,19 @@ fn rates_are_of_the_time_that_workers_were_busy() {
 
 #[test]
 fn a_stage_that_did_nothing_has_rates_of_nothing() {
-    let idle = StageReport { workers: 0, units: 0, bytes: 0, busy_s: 0.0, ..READER };
-    let rates = [idle.mb_per_s(), idle.worker_mb_per_s(), idle.unit_bytes(), idle.busy_each_s()];
+    let idle = StageReport {
+        workers: 0,
+        units: 0,
+        bytes: 0,
+        busy_s: 0.0,
+        ..READER
+    };
+    let rates = [
+        idle.mb_per_s(),
+        idle.worker_mb_per_s(),
+        idle.unit_bytes(),
+        idle.busy_each_s(),
+    ];
     assert_eq!(rates, [0.0; 4]);
 }
 
@@ -53,25 +64,52 @@ fn phases_of_a_stage_add_up_but_for_its_workers() {
     sum.add(&other);
     let (starved_s, blocked_s) = (33.0, 67.0);
     let bytes = 40_000_007;
-    let expected =
-        StageReport { workers: 3, units: 15, bytes, busy_s: 20.0, starved_s, blocked_s, ..READER };
+    let expected = StageReport {
+        workers: 3,
+        units: 15,
+        bytes,
+        busy_s: 20.0,
+        starved_s,
+        blocked_s,
+        ..READER
+    };
     assert_eq!(sum, expected);
-    sum.add(&StageReport { workers: 1, ..other });
+    sum.add(&StageReport {
+        workers: 1,
+        ..other
+    });
     assert_eq!(sum.workers, 3, "the most at a time");
 }
 
 #[test]
 fn another_node_is_told_the_same_figures() {
     let told = READER.to_be_told();
-    assert_eq!((&told.name[..], told.workers, told.units), ("reader", 2, 10));
+    assert_eq!(
+        (&told.name[..], told.workers, told.units),
+        ("reader", 2, 10)
+    );
     assert_eq!((told.bytes, told.alive_s()), (40_000_000, 8.0));
 }
 
 #[test]
 fn the_bottleneck_is_the_stage_whose_average_worker_is_busiest() {
-    let writer = StageReport { name: "writer", workers: 1, busy_s: 3.0, ..READER };
+    let writer = StageReport {
+        name: "writer",
+        workers: 1,
+        busy_s: 3.0,
+        ..READER
+    };
     assert_eq!(bottleneck(&[READER, writer.clone()]), "writer");
-    assert_eq!(bottleneck(&[writer, StageReport { busy_s: 7.0, ..READER }]), "reader");
+    assert_eq!(
+        bottleneck(&[
+            writer,
+            StageReport {
+                busy_s: 7.0,
+                ..READER
+            }
+        ]),
+        "reader"
+    );
     assert_eq!(bottleneck(&[]), "");
 }
 
@@ -85,13 +123,28 @@ fn a_dial_tells_its_range() {
 fn failures_say_what_happened_and_what_to_do() {
     let disk = DiskError::new("read", Path::new("a"), io::ErrorKind::NotFound.into());
     let says = disk.to_string();
-    let foreign = Undelivered::Foreign { from: Rank(3), what: "a test".into() };
-    let thread = Failure::NoThread { stage: "sorter", cause: io::ErrorKind::WouldBlock.into() };
-    let panic = Failure::Panic { stage: "sorter", message: "no bin".into() };
+    let foreign = Undelivered::Foreign {
+        from: Rank(3),
+        what: "a test".into(),
+    };
+    let thread = Failure::NoThread {
+        stage: "sorter",
+        cause: io::ErrorKind::WouldBlock.into(),
+    };
+    let panic = Failure::Panic {
+        stage: "sorter",
+        message: "no bin".into(),
+    };
     for (failure, hint) in [
         (Failure::from(Closed), "the pipeline was closed"),
-        (Failure::from(Undelivered::Closed), "the pipeline was closed"),
-        (Failure::from(foreign), "what rank 3 sent does not belong there (a test)"),
+        (
+            Failure::from(Undelivered::Closed),
+            "the pipeline was closed",
+        ),
+        (
+            Failure::from(foreign),
+            "what rank 3 sent does not belong there (a test)",
+        ),
         (Failure::from(disk), &says[..]),
         (Failure::Stopped("SIGINT".into()), "stopped by SIGINT"),
         (thread, "cannot start a thread for the sorter stage"),
@@ -109,7 +162,9 @@ fn on_a_node<T: Send + 'static>(run: impl AsyncFn(Node) -> T + Send + Sync + Clo
         let run = run.clone();
         async move { run(node).await }
     });
-    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node")
+    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+        .pop()
+        .expect("one node")
 }
 
 #[test]
@@ -136,21 +191,45 @@ fn progress_is_of_the_phase_that_runs() {
         (read, control.progress())
     });
     let stages = vec![("reader", 10), ("writer", 14)];
-    assert_eq!(seen.0, Progress { phase: "reading", total_bytes: 64, stages });
-    assert_eq!((seen.0.bytes_of("reader"), seen.0.bytes_of("writer")), (10, 14));
+    assert_eq!(
+        seen.0,
+        Progress {
+            phase: "reading",
+            total_bytes: 64,
+            stages
+        }
+    );
+    assert_eq!(
+        (seen.0.bytes_of("reader"), seen.0.bytes_of("writer")),
+        (10, 14)
+    );
     assert_eq!(seen.0.bytes_of("nobody"), 0);
-    assert_eq!(seen.1, Progress { phase: "writing", ..Progress::default() });
+    assert_eq!(
+        seen.1,
+        Progress {
+            phase: "writing",
+            ..Progress::default()
+        }
+    );
 }
 
 #[test]
 fn others_are_known_by_what_they_told_last() {
     let control = Control::default();
-    let told = |bytes| Progress { total_bytes: bytes, ..Progress::default() };
+    let told = |bytes| Progress {
+        total_bytes: bytes,
+        ..Progress::default()
+    };
     control.hear(Rank(1), told(10));
     control.hear(Rank(2), told(20));
     control.hear(Rank(1), told(30));
     let others = control.others();
-    let of = |rank| (others[&Rank(rank)].times, others[&Rank(rank)].progress.total_bytes);
+    let of = |rank| {
+        (
+            others[&Rank(rank)].times,
+            others[&Rank(rank)].progress.total_bytes,
+        )
+    };
     assert_eq!((others.len(), of(1), of(2)), (2, (2, 30), (1, 20)));
 }
 
@@ -197,9 +276,15 @@ fn a_run_that_ends_has_no_report() {
         control.stop("a test");
         let first = Pipeline::new(&control).join(&node).await.map(drop);
         let second = Pipeline::new(&control).join(&node).await.map(drop);
-        (first.unwrap_err().to_string(), second.unwrap_err().to_string())
+        (
+            first.unwrap_err().to_string(),
+            second.unwrap_err().to_string(),
+        )
     });
-    assert_eq!((&first[..], &second[..]), ("stopped by a test", "the pipeline was closed"));
+    assert_eq!(
+        (&first[..], &second[..]),
+        ("stopped by a test", "the pipeline was closed")
+    );
 }
 
 /// Workers that were derived or called fewer are the ones that a report counts.
@@ -220,7 +305,10 @@ fn a_report_counts_the_workers_that_were_called() {
             });
         }
         let reports = pipeline.join(&node).await.unwrap();
-        reports.iter().map(|stage| stage.workers).collect::<Vec<_>>()
+        reports
+            .iter()
+            .map(|stage| stage.workers)
+            .collect::<Vec<_>>()
     });
     assert_eq!(workers, [3, 2, 1, 3, 1]);
 }
@@ -231,13 +319,21 @@ fn what_a_stage_moves_is_told_with_its_time() {
         let (tuner, off) = (Tuner::new(node.now()), Tuner::off());
         assert!(tuner.is_on() && !off.is_on());
         node.sleep_until(node.now().after(2_000_000_000)).await;
-        let one =
-            Move { seconds: 0.0, stage: "merger", what: "runs", from: 1, to: 2, why: "a test" };
+        let one = Move {
+            seconds: 0.0,
+            stage: "merger",
+            what: "runs",
+            from: 1,
+            to: 2,
+            why: "a test",
+        };
         tuner.tell(&node, one);
         off.tell(&node, one);
         (tuner.moves(), off.moves())
     });
-    let [only] = moves[..] else { panic!("{moves:?}") };
+    let [only] = moves[..] else {
+        panic!("{moves:?}")
+    };
     assert!((only.seconds - 2.0).abs() < 1e-6, "{only:?}");
     assert_eq!(
         (only.stage, only.what, only.from, only.to, only.why),
@@ -256,23 +352,29 @@ fn what_is_there_is_taken_without_a_wait_by_those_that_are_called() {
         queue.push(&node, 7).await.unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (told, numbers) = (Arc::clone(&seen), queue.clone());
-        pipeline.start(&node, Stage::new("taker", 2).called(1), async move |worker| {
-            let first = worker.try_pop(&numbers).await;
-            let second = worker.try_pop(&numbers).await;
-            told.lock().unwrap().push((worker.index, first, second));
-            if worker.is_called() {
-                let buffer = worker.try_take(&pool).await.expect("one is idle")?;
-                assert!(worker.try_take(&pool).await.is_none());
-                pool.give(&worker.node, buffer).await;
-            }
-            Ok(())
-        });
+        pipeline.start(
+            &node,
+            Stage::new("taker", 2).called(1),
+            async move |worker| {
+                let first = worker.try_pop(&numbers).await;
+                let second = worker.try_pop(&numbers).await;
+                told.lock().unwrap().push((worker.index, first, second));
+                if worker.is_called() {
+                    let buffer = worker.try_take(&pool).await.expect("one is idle")?;
+                    assert!(worker.try_take(&pool).await.is_none());
+                    pool.give(&worker.node, buffer).await;
+                }
+                Ok(())
+            },
+        );
         pipeline.join(&node).await.unwrap();
         let mut seen = seen.lock().unwrap().clone();
         seen.sort_by_key(|one| one.0);
         seen
     });
-    let [first, second] = &seen[..] else { panic!("{seen:?}") };
+    let [first, second] = &seen[..] else {
+        panic!("{seen:?}")
+    };
     assert_eq!(*first, (0, Some(Ok(Some(7))), None));
     assert_eq!((second.0, &second.1), (1, &None), "it is not called");
 }

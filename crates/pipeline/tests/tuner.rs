@@ -1,5 +1,5 @@
-//! Tuned pipelines on the driver and on threads: gates reach what the bottleneck needs, and everybody
-//! ends, parked or not.
+//! Tuned pipelines on the driver and on threads: gates reach what the bottleneck needs, and
+//! everybody ends, parked or not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -27,8 +27,13 @@ struct Setting {
     trouble: Trouble,
 }
 
-const WORST: Setting =
-    Setting { called: 1, workers: 8, tuned: true, numbers: 2000, trouble: Trouble::None };
+const WORST: Setting = Setting {
+    called: 1,
+    workers: 8,
+    tuned: true,
+    numbers: 2000,
+    trouble: Trouble::None,
+};
 
 struct Outcome {
     sum: u64,
@@ -38,13 +43,21 @@ struct Outcome {
 
 impl Outcome {
     fn doublers(&self) -> usize {
-        self.stages.iter().find(|stage| stage.name == "doubler").unwrap().workers
+        self.stages
+            .iter()
+            .find(|stage| stage.name == "doubler")
+            .unwrap()
+            .workers
     }
 }
 
 /// source > doubler > sink, of which only the doubler costs time.
 async fn run(node: Node, control: Control, setting: Setting) -> Result<Outcome, Failure> {
-    let tuner = if setting.tuned { Tuner::new(node.now()) } else { Tuner::off() };
+    let tuner = if setting.tuned {
+        Tuner::new(node.now())
+    } else {
+        Tuner::off()
+    };
     let mut pipeline = Pipeline::new(&control).tuned(&tuner);
     let numbers = pipeline.owns(Queue::new(&node, "numbers", 2, 1));
     let doubles = pipeline.owns(Queue::new(&node, "doubles", 2, setting.workers));
@@ -87,40 +100,76 @@ async fn run(node: Node, control: Control, setting: Setting) -> Result<Outcome, 
         Ok(())
     });
     let stages = pipeline.join(&node).await?;
-    Ok(Outcome { sum: sum.load(Ordering::Relaxed), stages, moves: tuner.moves() })
+    Ok(Outcome {
+        sum: sum.load(Ordering::Relaxed),
+        stages,
+        moves: tuner.moves(),
+    })
 }
 
 /// What it came to, and the nanoseconds it took.
 fn on_driver(seed: u64, setting: Setting) -> (Result<Outcome, Failure>, u64) {
-    let costs = Costs { classify: 5_000_000_000, ..Costs::default() };
+    let costs = Costs {
+        classify: 5_000_000_000,
+        ..Costs::default()
+    };
     let driver = Driver::with(seed, 1, costs, DiskModel::default());
     let control = Control::default();
     let ends = driver.run(move |node| run(node, control.clone(), setting));
-    (ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().unwrap(), driver.now().0)
+    (
+        ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+            .pop()
+            .unwrap(),
+        driver.now().0,
+    )
 }
 
 #[test]
 fn all_workers_of_the_bottleneck_are_called() {
-    let derived = Setting { called: 8, tuned: false, ..WORST };
+    let derived = Setting {
+        called: 8,
+        tuned: false,
+        ..WORST
+    };
     let (_, best) = on_driver(1, derived);
     for seed in 0..100 {
         let (outcome, took) = on_driver(seed, WORST);
         let outcome = outcome.unwrap();
         assert_eq!(outcome.sum, 2 * (0..2000).sum::<u64>(), "seed {seed}");
-        let moves: Vec<_> = outcome.moves.iter().map(|one| (one.stage, one.what, one.to)).collect();
+        let moves: Vec<_> = outcome
+            .moves
+            .iter()
+            .map(|one| (one.stage, one.what, one.to))
+            .collect();
         let expected = [("doubler", "workers", 4), ("doubler", "workers", 8)];
         assert_eq!(moves, expected, "seed {seed}");
         assert_eq!(outcome.doublers(), 8);
-        assert!(took < best * 115 / 100, "seed {seed}: {took} ns, not {best}");
+        assert!(
+            took < best * 115 / 100,
+            "seed {seed}: {took} ns, not {best}"
+        );
     }
 }
 
 #[test]
 fn a_tuner_that_is_off_moves_nothing() {
-    let (outcome, took) = on_driver(1, Setting { tuned: false, ..WORST });
+    let (outcome, took) = on_driver(
+        1,
+        Setting {
+            tuned: false,
+            ..WORST
+        },
+    );
     let outcome = outcome.unwrap();
     assert_eq!((outcome.moves.len(), outcome.doublers()), (0, 1));
-    let (_, alone) = on_driver(2, Setting { workers: 1, tuned: false, ..WORST });
+    let (_, alone) = on_driver(
+        2,
+        Setting {
+            workers: 1,
+            tuned: false,
+            ..WORST
+        },
+    );
     assert_eq!(took, alone, "parked workers do nothing");
 }
 
@@ -128,7 +177,11 @@ fn a_tuner_that_is_off_moves_nothing() {
 #[test]
 fn a_tuned_run_is_no_longer() {
     for numbers in [0, 1, 5, 9] {
-        let one = Setting { workers: 1, numbers, ..WORST };
+        let one = Setting {
+            workers: 1,
+            numbers,
+            ..WORST
+        };
         let times = [true, false].map(|tuned| on_driver(3, Setting { tuned, ..one }).1);
         assert_eq!(times[0], times[1]);
     }
@@ -157,7 +210,11 @@ fn a_failure_reaches_workers_that_are_parked() {
 fn parked_workers_end_on_threads() {
     for called in [1, 3] {
         for tuned in [true, false] {
-            let setting = Setting { called, tuned, ..WORST };
+            let setting = Setting {
+                called,
+                tuned,
+                ..WORST
+            };
             let ends = Cluster::new(1, 1).run(move |node| run(node, Control::default(), setting));
             let outcome = ends.into_iter().next().unwrap().unwrap();
             assert_eq!(outcome.sum, 2 * (0..2000).sum::<u64>());
@@ -186,7 +243,10 @@ fn a_deadlock_is_told() {
 /// A stage whose time depends on a dial: each unit costs as much, whatever its size.
 #[test]
 fn a_dial_is_turned_up_while_its_stage_is_the_bottleneck() {
-    let costs = Costs { account: 5_000_000_000, ..Costs::default() };
+    let costs = Costs {
+        account: 5_000_000_000,
+        ..Costs::default()
+    };
     for seed in 0..20 {
         let driver = Driver::with(seed, 1, costs, DiskModel::default());
         let ends = driver.run(|node| async move {

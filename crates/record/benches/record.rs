@@ -1,8 +1,8 @@
 //! What records cost: nanoseconds a record, and bytes a second, on one core.
 //!
 //! `cargo bench -p gristmill-record` runs the real size (64 MiB of records, the best of 7 rounds);
-//! `cargo test` runs the smoke size. Each line ends with a hash of the result, which must not depend
-//! on the machine.
+//! `cargo test` runs the smoke size. Each line ends with a hash of the result, which must not
+//! depend on the machine.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,8 +17,14 @@ struct Size {
 }
 
 /// Larger than any cache, as what a sort reads is.
-const REAL: Size = Size { bytes: 64 << 20, rounds: 7 };
-const SMOKE: Size = Size { bytes: 64 << 10, rounds: 1 };
+const REAL: Size = Size {
+    bytes: 64 << 20,
+    rounds: 7,
+};
+const SMOKE: Size = Size {
+    bytes: 64 << 10,
+    rounds: 1,
+};
 
 /// Bytes generated at a time: in the second cache, as a worker of the generator does.
 const BLOCK_BYTES: usize = 1000 * RECORD_BYTES;
@@ -55,17 +61,25 @@ fn generated(size: &Size) -> Vec<u8> {
 
 fn generators(size: &Size) {
     let mut block = vec![0; BLOCK_BYTES];
-    for (style, skewed) in
-        [(Style::Binary, false), (Style::Binary, true), (Style::Ascii, false), (Style::Ascii, true)]
-    {
+    for (style, skewed) in [
+        (Style::Binary, false),
+        (Style::Binary, true),
+        (Style::Ascii, false),
+        (Style::Ascii, true),
+    ] {
         let generator = Generator { style, skewed };
-        measure(size, &format!("generate {style:?} skewed {skewed}"), RECORD_BYTES, || {
-            let blocks = size.bytes.div_ceil(BLOCK_BYTES);
-            (0..blocks).fold(0, |hash, index| {
-                generator.fill((index * 1000) as u128, &mut block);
-                hash ^ u64::from(block[BLOCK_BYTES - 60]) << (index % 56)
-            })
-        });
+        measure(
+            size,
+            &format!("generate {style:?} skewed {skewed}"),
+            RECORD_BYTES,
+            || {
+                let blocks = size.bytes.div_ceil(BLOCK_BYTES);
+                (0..blocks).fold(0, |hash, index| {
+                    generator.fill((index * 1000) as u128, &mut block);
+                    hash ^ u64::from(block[BLOCK_BYTES - 60]) << (index % 56)
+                })
+            },
+        );
     }
 }
 
@@ -73,11 +87,16 @@ fn checksums(size: &Size) {
     let records = generated(size);
     for record_bytes in [16, 50, RECORD_BYTES, 200, 4000] {
         let whole = &records[..records.len() / record_bytes * record_bytes];
-        measure(size, &format!("checksum of {record_bytes} bytes"), record_bytes, || {
-            let mut sum = Checksum::default();
-            sum.add_records(whole, record_bytes);
-            sum.0 as u64
-        });
+        measure(
+            size,
+            &format!("checksum of {record_bytes} bytes"),
+            record_bytes,
+            || {
+                let mut sum = Checksum::default();
+                sum.add_records(whole, record_bytes);
+                sum.0 as u64
+            },
+        );
     }
 }
 
@@ -95,32 +114,52 @@ fn prefixes(size: &Size) {
         ("fixed:16", &["4+4:u32le"]),
         ("fixed:6", &[]),
     ] {
-        let Format { record_bytes, order } = Format::parse(format, keys, Ties::Record).unwrap();
+        let Format {
+            record_bytes,
+            order,
+        } = Format::parse(format, keys, Ties::Record).unwrap();
         let count = records.len() / record_bytes;
         let whole = &records[..count * record_bytes];
         let mut out = vec![0; count];
-        measure(size, &format!("prefixes {format} {keys:?}"), record_bytes, || {
-            order.prefixes(whole, &mut out);
-            out.iter().fold(0, |hash, &word| hash.rotate_left(1) ^ word)
-        });
+        measure(
+            size,
+            &format!("prefixes {format} {keys:?}"),
+            record_bytes,
+            || {
+                order.prefixes(whole, &mut out);
+                out.iter().fold(0, |hash, &word| hash.rotate_left(1) ^ word)
+            },
+        );
         measure(size, "  the same by word()", record_bytes, || {
             let each = whole.chunks_exact(record_bytes);
-            each.fold(0, |hash, record| hash.rotate_left(1) ^ order.word(record, 0))
+            each.fold(0, |hash, record| {
+                hash.rotate_left(1) ^ order.word(record, 0)
+            })
         });
     }
 }
 
 fn comparisons(size: &Size) {
     let records = generated(size);
-    for (format, keys) in
-        [("gensort", &[][..]), ("gensort", &["40+8:f64le:desc"]), ("fixed:8", &[])]
-    {
-        let Format { record_bytes, order } = Format::parse(format, keys, Ties::Record).unwrap();
+    for (format, keys) in [
+        ("gensort", &[][..]),
+        ("gensort", &["40+8:f64le:desc"]),
+        ("fixed:8", &[]),
+    ] {
+        let Format {
+            record_bytes,
+            order,
+        } = Format::parse(format, keys, Ties::Record).unwrap();
         let each = || records.chunks_exact(record_bytes);
-        measure(size, &format!("compare {format} {keys:?}"), record_bytes, || {
-            let pairs = each().zip(each().skip(1));
-            pairs.filter(|(a, b)| order.compare(a, b).is_gt()).count() as u64
-        });
+        measure(
+            size,
+            &format!("compare {format} {keys:?}"),
+            record_bytes,
+            || {
+                let pairs = each().zip(each().skip(1));
+                pairs.filter(|(a, b)| order.compare(a, b).is_gt()).count() as u64
+            },
+        );
     }
 }
 
@@ -129,7 +168,10 @@ fn validators(size: &Size) {
     for (name, comparison) in [
         ("valsort", Comparison::valsort(false)),
         ("valsort -i", Comparison::valsort(true)),
-        ("gensort with ties", Comparison::Order(Order::gensort(Ties::Record))),
+        (
+            "gensort with ties",
+            Comparison::Order(Order::gensort(Ties::Record)),
+        ),
     ] {
         measure(size, &format!("validate {name}"), RECORD_BYTES, || {
             let mut validator = Validator::new(comparison.clone());

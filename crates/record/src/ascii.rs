@@ -53,7 +53,12 @@ fn write_record(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) {
     *record = BLANK;
     record[..KEY_BYTES].copy_from_slice(&key(state));
     let digits = &mut record[NUMBER_AT..NUMBER_AT + NUMBER_DIGITS];
-    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(number.to_be_bytes()) {
+    for (pair, byte) in digits
+        .as_chunks_mut::<2>()
+        .0
+        .iter_mut()
+        .zip(number.to_be_bytes())
+    {
         *pair = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
     }
     let filler = &mut record[FILLER_AT..FILLER_AT + 4 * FILLER_DIGITS];

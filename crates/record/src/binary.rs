@@ -5,8 +5,8 @@
 //! record n+1           | X(n+2)     | X(n+3) ^ 1 | ... | X(n+10) ^ 8 | X(n+11) ^ 9 |
 //! ```
 //!
-//! Every group is the upper ten bytes of a state of the generator, exclusive-or'd with a constant of
-//! the group. Consecutive records share nine of their ten states: a window that slides over the
+//! Every group is the upper ten bytes of a state of the generator, exclusive-or'd with a constant
+//! of the group. Consecutive records share nine of their ten states: a window that slides over the
 //! sequence costs one step a record, and the rest is stores. States are made a tile at a time, so
 //! that the chain of multiplications runs ahead of the stores instead of between them.
 //!

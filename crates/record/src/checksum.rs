@@ -1,8 +1,8 @@
 //! The fingerprint of a multiset of records: the sum of their CRC-32s.
 //!
 //! A sum does not care about order, so the input and the sorted output of a sort have the same; and
-//! it adds up over parts, so parts may be summed anywhere. A record lost, doubled or altered changes
-//! it. It is no defence against somebody who alters records on purpose.
+//! it adds up over parts, so parts may be summed anywhere. A record lost, doubled or altered
+//! changes it. It is no defence against somebody who alters records on purpose.
 //!
 //! ```text
 //! checksum { a, b, c } = crc32(a) + crc32(b) + crc32(c)   mod 2^128
@@ -35,7 +35,10 @@ impl Checksum {
     /// If `records` is not a whole number of records of `record_bytes` long, or that is zero.
     pub fn add_records(&mut self, records: &[u8], record_bytes: usize) {
         let each = records.chunks_exact(record_bytes);
-        assert!(each.remainder().is_empty(), "whole records of {record_bytes} bytes");
+        assert!(
+            each.remainder().is_empty(),
+            "whole records of {record_bytes} bytes"
+        );
         each.for_each(|record| self.add(record));
     }
 

@@ -1,8 +1,9 @@
 //! How a validator looks at two neighbouring records.
 //!
-//! valsort looks at the first ten bytes, as they are or, with `-i`, with the letters `A` to `Z` read
-//! as `a` to `z` (the C library's way: `[`, between `Z` and `a`, then comes before every letter). A
-//! sort that checks its own output looks at all its order says, ties included. Either is a
+//! valsort looks at the first ten bytes, as they are or, with `-i`, with the letters `A` to `Z`
+//! read as `a` to `z` (the C library's way: `[`, between `Z` and `a`, then comes before every
+//! letter). A sort that checks its own output looks at all its order says, ties included. Either is
+//! a
 //! [`Comparison`], and the validator knows no other difference.
 //!
 //! It refuses records of another length than its own: the validator cuts them.

@@ -1,9 +1,9 @@
 //! One field of a normalised key: bytes of the record, turned so that they compare as bytes.
 //!
 //! Numbers become byte strings of the same length whose order is theirs (the idea is old; Graefe,
-//! "Implementing Sorting in Database Systems", ACM Computing Surveys 38(3), 2006, section 3 calls it
-//! key normalisation). With the number left-aligned in a word, its sign is the word's top bit, and
-//! every type is one exclusive-or:
+//! "Implementing Sorting in Database Systems", ACM Computing Surveys 38(3), 2006, section 3 calls
+//! it key normalisation). With the number left-aligned in a word, its sign is the word's top bit,
+//! and every type is one exclusive-or:
 //!
 //! ```text
 //!            always flipped   flipped as well when negative
@@ -14,8 +14,8 @@
 //! ```
 //!
 //! The same load serves bytes, and numbers of either byte order: eight bytes of the record of which
-//! the wanted ones come out on top. Integers of 16 bytes are two words. Keys are checked before they
-//! get here: nothing is refused.
+//! the wanted ones come out on top. Integers of 16 bytes are two words. Keys are checked before
+//! they get here: nothing is refused.
 
 use std::cmp::Ordering;
 
@@ -61,12 +61,18 @@ impl Flips {
 impl From<&Key> for Field {
     fn from(key: &Key) -> Field {
         let code = match key.kind {
-            Kind::Bytes => Code::Bytes { flip: if key.descending { u64::MAX } else { 0 } },
+            Kind::Bytes => Code::Bytes {
+                flip: if key.descending { u64::MAX } else { 0 },
+            },
             Kind::Unsigned(endian) | Kind::Signed(endian) | Kind::Float(endian) => {
                 number_code(key, endian)
             }
         };
-        Field { offset: key.offset, bytes: key.bytes, code }
+        Field {
+            offset: key.offset,
+            bytes: key.bytes,
+            code,
+        }
     }
 }
 
@@ -83,7 +89,10 @@ fn number_code(key: &Key, endian: Endian) -> Code {
     let flip = if key.descending { always ^ all } else { always };
     let top = |bits: u128| (bits >> 64) as u64;
     if key.bytes <= WORD_BYTES {
-        let flips = Flips { always: top(flip), negative: top(negative) };
+        let flips = Flips {
+            always: top(flip),
+            negative: top(negative),
+        };
         Code::Number { endian, flips }
     } else {
         Code::Wide { endian, flip }
@@ -96,7 +105,8 @@ impl Field {
         self.code == Code::Bytes { flip: 0 }
     }
 
-    /// The `count` (1 to 8) bytes of the encoded field from byte `from` on, left-aligned, then zeros.
+    /// The `count` (1 to 8) bytes of the encoded field from byte `from` on, left-aligned, then
+    /// zeros.
     #[inline]
     pub(crate) fn part(&self, record: &[u8], from: usize, count: usize) -> u64 {
         let word = match self.code {
@@ -115,9 +125,9 @@ impl Field {
         match self.code {
             Code::Bytes { flip: 0 } => self.raw(a).cmp(self.raw(b)),
             Code::Bytes { .. } => self.raw(b).cmp(self.raw(a)),
-            Code::Number { endian, flips } => {
-                self.number(a, endian, flips).cmp(&self.number(b, endian, flips))
-            }
+            Code::Number { endian, flips } => self
+                .number(a, endian, flips)
+                .cmp(&self.number(b, endian, flips)),
             Code::Wide { endian, flip } => {
                 self.wide(a, endian, flip).cmp(&self.wide(b, endian, flip))
             }
@@ -178,10 +188,18 @@ fn load(record: &[u8], offset: usize, count: usize, endian: Endian) -> u64 {
     let shift = 8 * (WORD_BYTES - count);
     if offset + WORD_BYTES <= record.len() {
         let word = load_eight(record, offset, endian);
-        if endian == Endian::Big { word } else { word << shift }
+        if endian == Endian::Big {
+            word
+        } else {
+            word << shift
+        }
     } else if end >= WORD_BYTES {
         let word = load_eight(record, end - WORD_BYTES, endian);
-        if endian == Endian::Big { word << shift } else { word }
+        if endian == Endian::Big {
+            word << shift
+        } else {
+            word
+        }
     } else {
         load_each(&record[offset..end], endian)
     }

@@ -86,18 +86,28 @@ impl Format {
         } else if let Some(length) = format.strip_prefix("fixed:") {
             number(length)
                 .filter(|record_bytes| (1..=MAX_RECORD_BYTES).contains(record_bytes))
-                .ok_or_else(|| FormatError::Length { given: length.to_owned() })?
+                .ok_or_else(|| FormatError::Length {
+                    given: length.to_owned(),
+                })?
         } else {
-            return Err(FormatError::Unknown { given: format.to_owned() });
+            return Err(FormatError::Unknown {
+                given: format.to_owned(),
+            });
         };
         let order = Order::new(record_bytes, &keys, ties)?;
-        Ok(Format { record_bytes, order })
+        Ok(Format {
+            record_bytes,
+            order,
+        })
     }
 
     /// The format of the sort benchmark: 100 bytes, the first ten are the key.
     #[must_use]
     pub fn gensort() -> Format {
         let order = Order::gensort(Ties::Record);
-        Format { record_bytes: order.record_bytes(), order }
+        Format {
+            record_bytes: order.record_bytes(),
+            order,
+        }
     }
 }

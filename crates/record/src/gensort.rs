@@ -55,7 +55,11 @@ impl Generator {
     /// If `out` is not a whole number of records long.
     pub fn fill(&self, first: u128, out: &mut [u8]) {
         let (records, rest) = out.as_chunks_mut::<RECORD_BYTES>();
-        assert!(rest.is_empty(), "a buffer of whole records, not {} bytes more", rest.len());
+        assert!(
+            rest.is_empty(),
+            "a buffer of whole records, not {} bytes more",
+            rest.len()
+        );
         match self.style {
             Style::Binary => binary::fill(first, self.skewed, records),
             Style::Ascii => ascii::fill(first, self.skewed, records),

@@ -4,9 +4,9 @@
 //! OFFSET+LENGTH[:TYPE][:desc]      0+10   8+4:u32le   100+8:f64be:desc
 //! ```
 //!
-//! `TYPE` is `bytes` (the default, compared as unsigned bytes), or a number: `u` unsigned, `i` two's
-//! complement or `f` IEEE 754, its bits, and `le` or `be`. Numbers of one byte have no byte order.
-//! Floats sort by totalOrder of IEEE 754-2008 5.10: -NaN, -inf .. -0, +0 .. +inf, NaN.
+//! `TYPE` is `bytes` (the default, compared as unsigned bytes), or a number: `u` unsigned, `i`
+//! two's complement or `f` IEEE 754, its bits, and `le` or `be`. Numbers of one byte have no byte
+//! order. Floats sort by totalOrder of IEEE 754-2008 5.10: -NaN, -inf .. -0, +0 .. +inf, NaN.
 //!
 //! It refuses a length that is not the type's, and to guess a byte order. Whether a key lies inside
 //! the record is for [`Order`](crate::Order) to say, which knows the record.
@@ -66,7 +66,12 @@ impl Key {
     /// The key of plain bytes, ascending, at this place.
     #[must_use]
     pub fn plain(offset: usize, bytes: usize) -> Key {
-        Key { offset, bytes, kind: Kind::Bytes, descending: false }
+        Key {
+            offset,
+            bytes,
+            kind: Kind::Bytes,
+            descending: false,
+        }
     }
 }
 
@@ -102,7 +107,12 @@ pub enum KeyProblem {
     #[error("{0} is a single byte and has no byte order; write {0}")]
     UselessEndian(String),
     #[error("{name} is {needed} bytes long, not {given}; write {offset}+{needed}:{name}")]
-    WrongLength { name: String, offset: usize, needed: usize, given: usize },
+    WrongLength {
+        name: String,
+        offset: usize,
+        needed: usize,
+        given: usize,
+    },
     #[error("numbers are 1, 2, 4, 8 or 16 bytes long and floats 4 or 8, not {0}")]
     NoSuchNumber(usize),
     #[error("\"{0}\" after the end; a key is OFFSET+LENGTH[:TYPE][:desc]")]
@@ -119,7 +129,11 @@ impl FromStr for Key {
 
     fn from_str(spec: &str) -> Result<Key, KeyError> {
         let fail = |at: &str, problem| {
-            Err(KeyError { spec: spec.to_owned(), character: character_of(spec, at), problem })
+            Err(KeyError {
+                spec: spec.to_owned(),
+                character: character_of(spec, at),
+                problem,
+            })
         };
         let mut parts = spec.split(':');
         let place = parts.next().unwrap_or_default();
@@ -197,7 +211,12 @@ fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
     };
     if key.bytes != needed {
         let (name, offset, given) = (name.to_owned(), key.offset, key.bytes);
-        return Err(KeyProblem::WrongLength { name, offset, needed, given });
+        return Err(KeyProblem::WrongLength {
+            name,
+            offset,
+            needed,
+            given,
+        });
     }
     Ok(kind(endian))
 }
@@ -219,6 +238,10 @@ impl fmt::Display for Key {
             };
             write!(f, ":{letter}{}{order}", 8 * self.bytes)?;
         }
-        if self.descending { f.write_str(":desc") } else { Ok(()) }
+        if self.descending {
+            f.write_str(":desc")
+        } else {
+            Ok(())
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! What is sorted: fixed-length records, their order, where they come from and how they are checked.
+//! What is sorted: fixed-length records, their order, where they come from and how they are
+//! checked.
 //!
 //! Every other room of Gristmill moves records without knowing them. This one knows them, and hands
 //! out the little the others need: a length, an order of words, bytes to sort, a judgement.

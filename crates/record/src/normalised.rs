@@ -56,7 +56,11 @@ impl NormalisedKey {
         let bytes: usize = fields.iter().map(|field| field.bytes).sum();
         let words = u32::try_from(bytes.div_ceil(WORD_BYTES)).expect("bounded by Order");
         let lead = lead_of(&fields[0]);
-        NormalisedKey { fields, words, lead }
+        NormalisedKey {
+            fields,
+            words,
+            lead,
+        }
     }
 
     /// How many words there are, the last one filled with zeros.
@@ -97,11 +101,22 @@ impl NormalisedKey {
 
     /// Word 0 of each record. The shape is decided here, and not for each record of a loop.
     pub(crate) fn prefixes(&self, records: ChunksExact<'_, u8>, prefixes: &mut [u64]) {
-        let Lead { offset, bytes, flip } = self.lead;
+        let Lead {
+            offset,
+            bytes,
+            flip,
+        } = self.lead;
         let load = |record: &[u8]| load_eight(record, offset, Endian::Big) ^ flip;
         match &self.fields[..] {
             _ if bytes >= WORD_BYTES => fill(records, prefixes, load),
-            &[Field { offset, bytes: WORD_BYTES, code: Code::Number { endian, flips } }, ..] => {
+            &[
+                Field {
+                    offset,
+                    bytes: WORD_BYTES,
+                    code: Code::Number { endian, flips },
+                },
+                ..,
+            ] => {
                 fill_with_numbers(records, prefixes, offset, (endian, flips));
             }
             [only] => {
@@ -129,7 +144,9 @@ impl NormalisedKey {
             }
         }
         let mut by_field = self.fields.iter().map(|field| field.compare(a, b));
-        by_field.find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+        by_field
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
     }
 }
 
@@ -141,7 +158,11 @@ fn rest_of_word(first: &Field) -> usize {
 /// What the record adds to a normalised key that starts with `first`: all of it, or what follows
 /// the plain bytes at its start, which are equal when it is looked at.
 fn rest_of_record(first: &Field, record_bytes: usize) -> Option<Field> {
-    let known = if first.is_plain() && first.offset == 0 { first.bytes } else { 0 };
+    let known = if first.is_plain() && first.offset == 0 {
+        first.bytes
+    } else {
+        0
+    };
     let rest = record_bytes - known;
     (rest > 0).then(|| Field::from(&Key::plain(known, rest)))
 }
@@ -160,7 +181,11 @@ fn join_adjacent(fields: &mut Vec<Field>) {
 
 fn lead_of(first: &Field) -> Lead {
     match first.code {
-        Code::Bytes { flip } => Lead { offset: first.offset, bytes: first.bytes, flip },
+        Code::Bytes { flip } => Lead {
+            offset: first.offset,
+            bytes: first.bytes,
+            flip,
+        },
         Code::Number { .. } | Code::Wide { .. } => Lead::default(),
     }
 }

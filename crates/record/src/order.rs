@@ -15,8 +15,8 @@
 //! of gensort is the record itself (`normalised`).
 //!
 //! Ties: [`Ties::Record`] ends the key with the whole record, ascending whatever `:desc` says, so
-//! equal means the same bytes. [`Ties::Position`] ends it with nothing: who sorts must break ties by
-//! the position in the input.
+//! equal means the same bytes. [`Ties::Position`] ends it with nothing: who sorts must break ties
+//! by the position in the input.
 //!
 //! It refuses keys that do not fit into the record, and more than [`MAX_KEYS`] of them.
 
@@ -66,7 +66,9 @@ impl Order {
     /// If a key does not fit into the record or its type, or for no or too many bytes or keys.
     pub fn new(record_bytes: usize, keys: &[Key], ties: Ties) -> Result<Order, FormatError> {
         if !(1..=MAX_RECORD_BYTES).contains(&record_bytes) {
-            return Err(FormatError::Length { given: record_bytes.to_string() });
+            return Err(FormatError::Length {
+                given: record_bytes.to_string(),
+            });
         }
         if keys.len() > MAX_KEYS {
             return Err(FormatError::TooManyKeys { given: keys.len() });
@@ -81,7 +83,13 @@ impl Order {
             Ties::Record => NormalisedKey::of_keys_and_record(&keys, record_bytes),
             Ties::Position => NormalisedKey::of_keys(&keys),
         };
-        Ok(Order { record_bytes, ties, given: given.to_vec(), keys, normalised })
+        Ok(Order {
+            record_bytes,
+            ties,
+            given: given.to_vec(),
+            keys,
+            normalised,
+        })
     }
 
     /// The order of the sort benchmark: records of 100 bytes by their first ten.
@@ -133,7 +141,11 @@ impl Order {
     /// If `records` is not as many whole records as `prefixes` has places.
     pub fn prefixes(&self, records: &[u8], prefixes: &mut [u64]) {
         let bytes = self.record_bytes;
-        assert_eq!(records.len(), bytes * prefixes.len(), "a place for each whole record");
+        assert_eq!(
+            records.len(),
+            bytes * prefixes.len(),
+            "a place for each whole record"
+        );
         let records = records.chunks_exact(bytes);
         self.normalised.prefixes(records, prefixes);
     }
@@ -167,5 +179,9 @@ fn check(key: &Key, record_bytes: usize) -> Result<(), KeyError> {
     };
     let spec = key.to_string();
     let character = spec.find('+').map_or(1, |plus| plus + 2);
-    Err(KeyError { spec, character, problem })
+    Err(KeyError {
+        spec,
+        character,
+        problem,
+    })
 }

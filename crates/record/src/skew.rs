@@ -14,8 +14,8 @@
 //! So about a third of all records begin with the same byte while whole keys hardly ever repeat:
 //! the trap for partitioners that look at leading bits only.
 //!
-//! Source: the documented behaviour of gensort 1.5, with its quirk (see [`class`]). The prefixes are
-//! computed by the compiler.
+//! Source: the documented behaviour of gensort 1.5, with its quirk (see [`class`]). The prefixes
+//! are computed by the compiler.
 
 use crate::ascii;
 use crate::gensort::RECORD_BYTES;
@@ -56,12 +56,20 @@ pub(crate) fn ascii(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) 
 #[inline]
 fn class(number: u128) -> usize {
     let (high, low) = ((number >> 64) as u64, number as u64);
-    if high != 0 { 64 + half_class(high) } else { half_class(low) }
+    if high != 0 {
+        64 + half_class(high)
+    } else {
+        half_class(low)
+    }
 }
 
 #[inline]
 fn half_class(half: u64) -> usize {
-    if half >> 60 != 0 { 64 } else { (u64::BITS - half.leading_zeros()) as usize }
+    if half >> 60 != 0 {
+        64
+    } else {
+        (u64::BITS - half.leading_zeros()) as usize
+    }
 }
 
 const fn binary_prefixes() -> [u64; CLASSES] {

@@ -1,8 +1,8 @@
 //! What a run of records is, in seven values: what valsort prints, and what it exchanges.
 //!
-//! Over a cluster, each node validates its part (`valsort -o part.sum`), the summaries are joined in
-//! the order of the parts, and `valsort -s` judges the whole from them alone. The file holds, one
-//! after the other:
+//! Over a cluster, each node validates its part (`valsort -o part.sum`), the summaries are joined
+//! in the order of the parts, and `valsort -s` judges the whole from them alone. The file holds,
+//! one after the other:
 //!
 //! ```text
 //! 0                16         32       48          64        80            180          280
@@ -138,7 +138,10 @@ impl Summary {
             lines.push(format!("Duplicate keys: {}", self.duplicates));
             lines.push("SUCCESS - all records are in order".to_owned());
         } else {
-            lines.push(format!("ERROR - there are {} unordered records", self.unordered));
+            lines.push(format!(
+                "ERROR - there are {} unordered records",
+                self.unordered
+            ));
         }
         lines
     }
@@ -147,7 +150,9 @@ impl Summary {
 impl fmt::Display for Summary {
     /// The report, each line with its end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.report_lines().iter().try_for_each(|line| writeln!(f, "{line}"))
+        self.report_lines()
+            .iter()
+            .try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 
@@ -163,9 +168,13 @@ fn check(
     } else if records >= MAX_RECORDS {
         Err(SummaryError::Damaged("more records than a file holds"))
     } else if unordered >= records || duplicates >= records {
-        Err(SummaryError::Damaged("more pairs of records than neighbours"))
+        Err(SummaryError::Damaged(
+            "more pairs of records than neighbours",
+        ))
     } else if first_unordered >= records || (unordered > 0 && first_unordered == 0) {
-        Err(SummaryError::Damaged("a first unordered record that has no record before it"))
+        Err(SummaryError::Damaged(
+            "a first unordered record that has no record before it",
+        ))
     } else {
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Checks that records are in order, and says what they are: a part at a time, parts on all cores.
 //!
-//! A [`Validator`] takes the records of one contiguous run and ends in a [`Summary`] of it. Order is
-//! a property of neighbours: inside a run the validator sees them all, and between two runs they are
-//! the last record of the one and the first of the other, which summaries keep. So runs may be cut
-//! anywhere, validated at the same time, and their summaries merged in order:
+//! A [`Validator`] takes the records of one contiguous run and ends in a [`Summary`] of it. Order
+//! is a property of neighbours: inside a run the validator sees them all, and between two runs they
+//! are the last record of the one and the first of the other, which summaries keep. So runs may be
+//! cut anywhere, validated at the same time, and their summaries merged in order:
 //!
 //! ```text
 //! records   a b c d | e f g | h i j k
@@ -43,7 +43,10 @@ impl Validator {
     /// A validator of a run that has no record yet.
     #[must_use]
     pub fn new(comparison: Comparison) -> Validator {
-        Validator { comparison, summary: Summary::default() }
+        Validator {
+            comparison,
+            summary: Summary::default(),
+        }
     }
 
     /// Takes the next records of the run.
@@ -53,7 +56,10 @@ impl Validator {
     pub fn push(&mut self, records: &[u8]) {
         let record_bytes = self.comparison.record_bytes();
         let mut each = records.chunks_exact(record_bytes);
-        assert!(each.remainder().is_empty(), "whole records of {record_bytes} bytes");
+        assert!(
+            each.remainder().is_empty(),
+            "whole records of {record_bytes} bytes"
+        );
         let Some(first) = each.next() else { return };
         let mut block = Summary::of_one(first);
         let mut previous = first;
@@ -86,7 +92,10 @@ struct Pair {
 impl Pair {
     #[inline]
     fn of(a: &[u8], b: &[u8], comparison: &Comparison) -> Pair {
-        Pair { unordered: comparison.compare(a, b).is_gt(), duplicate: comparison.keys_equal(a, b) }
+        Pair {
+            unordered: comparison.compare(a, b).is_gt(),
+            duplicate: comparison.keys_equal(a, b),
+        }
     }
 }
 

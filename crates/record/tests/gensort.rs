@@ -39,31 +39,56 @@ fn record_numbers_cross_two_to_the_64() {
 #[test]
 fn ascii_records_print_all_of_their_number() {
     let made = generate(Style::Ascii, true, u128::MAX - 1, 3);
-    let numbers: Vec<&[u8]> = made.chunks(RECORD_BYTES).map(|record| &record[10..46]).collect();
+    let numbers: Vec<&[u8]> = made
+        .chunks(RECORD_BYTES)
+        .map(|record| &record[10..46])
+        .collect();
     assert_eq!(numbers[1], b"  FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF  ");
-    assert_eq!(numbers[2], b"  00000000000000000000000000000000  ", "numbers wrap");
+    assert_eq!(
+        numbers[2], b"  00000000000000000000000000000000  ",
+        "numbers wrap"
+    );
 }
 
 #[test]
 fn golden_checksums() {
     let table = [
-        (Style::Binary, false, ["9ea593a0", "55fea8a1a", "1ea6370b955"]),
-        (Style::Ascii, false, ["3fcaea0a", "469302dca", "1f5dfb3631a"]),
-        (Style::Binary, true, ["9ea593a0", "5d95519b3", "1e96301166b"]),
+        (
+            Style::Binary,
+            false,
+            ["9ea593a0", "55fea8a1a", "1ea6370b955"],
+        ),
+        (
+            Style::Ascii,
+            false,
+            ["3fcaea0a", "469302dca", "1f5dfb3631a"],
+        ),
+        (
+            Style::Binary,
+            true,
+            ["9ea593a0", "5d95519b3", "1e96301166b"],
+        ),
         (Style::Ascii, true, ["3fcaea0a", "46073c01c", "1eef17d1cac"]),
     ];
     for (style, skewed, sums) in table {
         for (records, sum) in [1, 10, 1000].into_iter().zip(sums) {
             let context = format!("{style:?} skewed {skewed} {records}");
             assert_eq!(checksum(style, skewed, records, 1000), sum, "{context}");
-            assert_eq!(checksum(style, skewed, records, 7), sum, "{context}, in blocks of 7");
+            assert_eq!(
+                checksum(style, skewed, records, 7),
+                sum,
+                "{context}, in blocks of 7"
+            );
         }
     }
 }
 
 #[test]
 fn golden_checksum_of_a_million() {
-    assert_eq!(checksum(Style::Binary, false, 1_000_000, 4096), "7a0e0d4868cd4");
+    assert_eq!(
+        checksum(Style::Binary, false, 1_000_000, 4096),
+        "7a0e0d4868cd4"
+    );
 }
 
 #[test]

@@ -11,7 +11,11 @@ fn oracle(keys: &[Key], ties: Ties, a: &[u8], b: &[u8]) -> Ordering {
     let by_keys = keys.iter().map(|key| {
         let place = key.offset..key.offset + key.bytes;
         let ascending = compare_values(key.kind, &a[place.clone()], &b[place]);
-        if key.descending { ascending.reverse() } else { ascending }
+        if key.descending {
+            ascending.reverse()
+        } else {
+            ascending
+        }
     });
     let by_keys = by_keys.fold(Ordering::Equal, Ordering::then);
     let whole = a.cmp(b);
@@ -57,7 +61,9 @@ fn signed(bytes: &[u8], endian: Endian) -> i128 {
 }
 
 fn words(order: &Order, record: &[u8]) -> Vec<u64> {
-    (0..order.words()).map(|depth| order.word(record, depth)).collect()
+    (0..order.words())
+        .map(|depth| order.word(record, depth))
+        .collect()
 }
 
 /// All that an order says of two records, held against the oracle.
@@ -65,12 +71,20 @@ fn assert_agrees(order: &Order, keys: &[Key], a: &[u8], b: &[u8]) {
     let expected = oracle(keys, order.ties(), a, b);
     let context = format!("{} {:?} {a:?} {b:?}", show(keys), order.ties());
     assert_eq!(order.compare(a, b), expected, "compare {context}");
-    assert_eq!(words(order, a).cmp(&words(order, b)), expected, "words {context}");
+    assert_eq!(
+        words(order, a).cmp(&words(order, b)),
+        expected,
+        "words {context}"
+    );
     let equal = oracle(keys, Ties::Position, a, b).is_eq();
     assert_eq!(order.keys_equal(a, b), equal, "keys_equal {context}");
     let mut prefixes = [0; 2];
     order.prefixes(&[a, b].concat(), &mut prefixes);
-    assert_eq!(prefixes, [order.word(a, 0), order.word(b, 0)], "prefixes {context}");
+    assert_eq!(
+        prefixes,
+        [order.word(a, 0), order.word(b, 0)],
+        "prefixes {context}"
+    );
 }
 
 fn show(keys: &[Key]) -> String {
@@ -86,7 +100,10 @@ fn number_kinds() -> Vec<(usize, Kind)> {
     both.flat_map(|endian| {
         let whole = [1, 2, 4, 8, 16].into_iter();
         let integers = whole.flat_map(move |bytes| {
-            [(bytes, Kind::Unsigned(endian)), (bytes, Kind::Signed(endian))]
+            [
+                (bytes, Kind::Unsigned(endian)),
+                (bytes, Kind::Signed(endian)),
+            ]
         });
         integers.chain([(4, Kind::Float(endian)), (8, Kind::Float(endian))])
     })
@@ -112,7 +129,14 @@ prop_compose! {
 
 /// Bytes around the edges of every type, so that equal keys and extreme numbers are common.
 fn a_byte() -> impl Strategy<Value = u8> {
-    prop_oneof![Just(0), Just(0xFF), Just(0x80), Just(0x7F), Just(1), any::<u8>()]
+    prop_oneof![
+        Just(0),
+        Just(0xFF),
+        Just(0x80),
+        Just(0x7F),
+        Just(1),
+        any::<u8>()
+    ]
 }
 
 prop_compose! {
@@ -161,10 +185,17 @@ proptest! {
 
 /// Every pair of `values`, as the bytes of a key of every position, both directions.
 fn assert_all_pairs(kind: fn(Endian) -> Kind, values: &[Vec<u8>]) {
-    for (endian, offset, descending) in
-        [(Endian::Big, 0, false), (Endian::Little, 3, false), (Endian::Little, 1, true)]
-    {
-        let key = Key { offset, bytes: values[0].len(), kind: kind(endian), descending };
+    for (endian, offset, descending) in [
+        (Endian::Big, 0, false),
+        (Endian::Little, 3, false),
+        (Endian::Little, 1, true),
+    ] {
+        let key = Key {
+            offset,
+            bytes: values[0].len(),
+            kind: kind(endian),
+            descending,
+        };
         let order = Order::new(24, &[key], Ties::Record).unwrap();
         let record = |value: &Vec<u8>| {
             let mut value = value.clone();
@@ -175,7 +206,10 @@ fn assert_all_pairs(kind: fn(Endian) -> Kind, values: &[Vec<u8>]) {
             record[offset..offset + value.len()].copy_from_slice(&value);
             record
         };
-        for (a, b) in values.iter().flat_map(|a| values.iter().map(move |b| (a, b))) {
+        for (a, b) in values
+            .iter()
+            .flat_map(|a| values.iter().map(move |b| (a, b)))
+        {
             assert_agrees(&order, &[key], &record(a), &record(b));
         }
     }
@@ -202,17 +236,41 @@ fn floats_sort_by_total_order() {
     let order = Order::new(8, &["0+8:f64be".parse().unwrap()], Ties::Position).unwrap();
     for pair in ascending.windows(2) {
         let (a, b) = (pair[0].to_be_bytes(), pair[1].to_be_bytes());
-        assert_eq!(order.compare(&a, &b), Ordering::Less, "{} < {}", pair[0], pair[1]);
-        assert!(order.word(&a, 0) < order.word(&b, 0), "{} < {}", pair[0], pair[1]);
+        assert_eq!(
+            order.compare(&a, &b),
+            Ordering::Less,
+            "{} < {}",
+            pair[0],
+            pair[1]
+        );
+        assert!(
+            order.word(&a, 0) < order.word(&b, 0),
+            "{} < {}",
+            pair[0],
+            pair[1]
+        );
     }
-    assert_all_pairs(Kind::Float, &ascending.map(|value| value.to_be_bytes().to_vec()));
+    assert_all_pairs(
+        Kind::Float,
+        &ascending.map(|value| value.to_be_bytes().to_vec()),
+    );
     let single = ascending.map(|value| (value as f32).to_be_bytes().to_vec());
     assert_all_pairs(Kind::Float, &single);
 }
 
 #[test]
 fn integers_sort_by_value_at_their_ends() {
-    let signed = [i128::MIN, i128::MIN + 1, -256, -1, 0, 1, 255, 1 << 64, i128::MAX];
+    let signed = [
+        i128::MIN,
+        i128::MIN + 1,
+        -256,
+        -1,
+        0,
+        1,
+        255,
+        1 << 64,
+        i128::MAX,
+    ];
     let wide = signed.map(|value| value.to_be_bytes().to_vec());
     assert_all_pairs(Kind::Signed, &wide);
     assert_all_pairs(Kind::Unsigned, &wide);
@@ -226,7 +284,10 @@ fn the_words_of_gensort_are_the_record() {
     let order = Order::gensort(Ties::Record);
     let record: Vec<u8> = (100..200).collect();
     assert_eq!(order.words(), 13);
-    let words: Vec<u8> = words(&order, &record).into_iter().flat_map(u64::to_be_bytes).collect();
+    let words: Vec<u8> = words(&order, &record)
+        .into_iter()
+        .flat_map(u64::to_be_bytes)
+        .collect();
     assert_eq!(words, [&record[..], &[0; 4]].concat());
 }
 
@@ -234,7 +295,10 @@ fn the_words_of_gensort_are_the_record() {
 fn words_without_the_record_are_the_key() {
     let order = Order::gensort(Ties::Position);
     let record: Vec<u8> = (100..200).collect();
-    assert_eq!(words(&order, &record), [0x6465_6667_6869_6A6B, 0x6C6D_0000_0000_0000]);
+    assert_eq!(
+        words(&order, &record),
+        [0x6465_6667_6869_6A6B, 0x6C6D_0000_0000_0000]
+    );
     assert_eq!(order.word(&record, 2), 0, "past the last");
 }
 
@@ -248,7 +312,10 @@ fn adjacent_bytes_are_one_key_and_not_repeated() {
         (4 + 6 + 96_u32).div_ceil(8)
     );
     let inverted = ["0+8:desc"].map(|spec| spec.parse().unwrap());
-    assert_eq!(Order::new(100, &inverted, Ties::Record).unwrap().words(), 14);
+    assert_eq!(
+        Order::new(100, &inverted, Ties::Record).unwrap().words(),
+        14
+    );
 }
 
 #[test]
@@ -268,11 +335,21 @@ fn prefixes_want_whole_records() {
 #[test]
 fn an_order_says_its_keys_in_words() {
     let specs = ["2+3:bytes:desc", "8+8:f64le", "0+1:u8"];
-    let order = Format::parse("fixed:16", &specs, Ties::Position).unwrap().order;
+    let order = Format::parse("fixed:16", &specs, Ties::Position)
+        .unwrap()
+        .order;
     let words: Vec<String> = order.keys().iter().map(ToString::to_string).collect();
-    assert_eq!(Format::parse("fixed:16", &words, Ties::Position).unwrap().order, order);
+    assert_eq!(
+        Format::parse("fixed:16", &words, Ties::Position)
+            .unwrap()
+            .order,
+        order
+    );
     let record: Vec<u8> = (0..16).collect();
     let keys: Vec<u8> = order.key_bytes(&record).collect();
     assert_eq!(keys, [2, 3, 4, 8, 9, 10, 11, 12, 13, 14, 15, 0]);
-    assert_eq!(Order::new(7, &[], Ties::Record).unwrap().keys(), [Key::plain(0, 7)]);
+    assert_eq!(
+        Order::new(7, &[], Ties::Record).unwrap().keys(),
+        [Key::plain(0, 7)]
+    );
 }

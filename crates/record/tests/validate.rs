@@ -36,7 +36,9 @@ fn valsort(records: &[u8]) -> Summary {
 
 fn merged(parts: impl IntoIterator<Item = Summary>) -> Summary {
     let comparison = Comparison::valsort(false);
-    parts.into_iter().fold(Summary::default(), |whole, part| whole.merge(part, &comparison))
+    parts.into_iter().fold(Summary::default(), |whole, part| {
+        whole.merge(part, &comparison)
+    })
 }
 
 // ---- as the reference ------------------------------------------------------------------------
@@ -77,7 +79,11 @@ fn merged_summaries_are_the_whole() {
     assert_eq!(whole, valsort(&sorted(&thousand())));
     let swapped = merged([b, a, c]);
     assert_eq!((swapped.unordered, swapped.records), (1, 1000));
-    assert_eq!(swapped.first_unordered, Some(350), "the first record behind the boundary");
+    assert_eq!(
+        swapped.first_unordered,
+        Some(350),
+        "the first record behind the boundary"
+    );
     assert_eq!(swapped.checksum, whole.checksum);
 }
 
@@ -96,7 +102,10 @@ fn numbers_of_a_later_part_count_from_the_whole() {
 #[test]
 fn summaries_of_disorder_survive_their_file() {
     let summary = valsort(&thousand());
-    assert_eq!(Summary::from_bytes(&summary.to_bytes().unwrap()), Ok(summary));
+    assert_eq!(
+        Summary::from_bytes(&summary.to_bytes().unwrap()),
+        Ok(summary)
+    );
 }
 
 #[test]
@@ -105,7 +114,10 @@ fn ignoring_case_folds_letters_only() {
     let pair = [record(b"aAaAaAaAaA"), record(b"AaAaAaAaAa")].concat();
     let folded = validate(&pair, &Comparison::valsort(true));
     assert_eq!((folded.unordered, folded.duplicates), (0, 1));
-    assert_eq!((valsort(&pair).unordered, valsort(&pair).duplicates), (1, 0));
+    assert_eq!(
+        (valsort(&pair).unordered, valsort(&pair).duplicates),
+        (1, 0)
+    );
     let bracket = [record(b"[........."), record(b"A.........")].concat();
     assert!(validate(&bracket, &Comparison::valsort(true)).is_ordered());
     assert!(!valsort(&bracket).is_ordered());
@@ -127,10 +139,15 @@ fn nothing_is_a_summary_but_not_a_file() {
 
 #[test]
 fn damaged_summaries_are_refused() {
-    assert_eq!(Summary::from_bytes(&[0; SUMMARY_BYTES]), Err(SummaryError::Empty));
+    assert_eq!(
+        Summary::from_bytes(&[0; SUMMARY_BYTES]),
+        Err(SummaryError::Empty)
+    );
     let with = |places: &[(usize, u8)]| {
         let mut bytes = *PARTS[0];
-        places.iter().for_each(|&(place, value)| bytes[place] = value);
+        places
+            .iter()
+            .for_each(|&(place, value)| bytes[place] = value);
         Summary::from_bytes(&bytes)
     };
     // The lowest bytes: first unordered 8, unordered 24, records 40 (300 of them), duplicates 56.
@@ -142,10 +159,16 @@ fn damaged_summaries_are_refused() {
         &[(32, 1)],         // 2^64 records more
         &[(16, 1), (8, 1)], // 2^64 unordered
     ] {
-        assert!(matches!(with(places), Err(SummaryError::Damaged(_))), "{places:?}");
+        assert!(
+            matches!(with(places), Err(SummaryError::Damaged(_))),
+            "{places:?}"
+        );
     }
     let sound = with(&[(24, 3), (8, 9), (56, 7)]).unwrap();
-    assert_eq!((sound.first_unordered, sound.unordered, sound.duplicates), (Some(9), 3, 7));
+    assert_eq!(
+        (sound.first_unordered, sound.unordered, sound.duplicates),
+        (Some(9), 3, 7)
+    );
 }
 
 #[test]
@@ -169,10 +192,16 @@ fn naive(records: &[[u8; 2]], ties: Ties) -> Summary {
     let mut checksum = Checksum::default();
     checksum.add_records(records.as_flattened(), 2);
     Summary {
-        first_unordered: records.windows(2).position(greater).map(|place| place as u128 + 1),
+        first_unordered: records
+            .windows(2)
+            .position(greater)
+            .map(|place| place as u128 + 1),
         unordered: records.windows(2).filter(|pair| greater(pair)).count() as u128,
         records: records.len() as u128,
-        duplicates: records.windows(2).filter(|pair| pair[0][0] == pair[1][0]).count() as u128,
+        duplicates: records
+            .windows(2)
+            .filter(|pair| pair[0][0] == pair[1][0])
+            .count() as u128,
         checksum,
         first: records.first().map_or(vec![], |record| record.to_vec()),
         last: records.last().map_or(vec![], |record| record.to_vec()),

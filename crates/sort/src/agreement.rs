@@ -31,8 +31,8 @@ impl Agreement {
         Agreement { together }
     }
 
-    /// Tells all ranks how a step of this one ended, and what they should know of it: what they told, if all
-    /// went well everywhere.
+    /// Tells all ranks how a step of this one ended, and what they should know of it: what they
+    /// told, if all went well everywhere.
     ///
     /// # Errors
     /// This rank's own failure, or else the first one's.
@@ -103,7 +103,11 @@ impl Agreement {
         decide: impl FnOnce(Vec<Vec<u8>>) -> Vec<u8>,
     ) -> Result<Vec<u8>, Undelivered> {
         let all = self.together.gather(node, ROOT, said).await?;
-        let decided = if node.rank() == ROOT { decide(all) } else { Vec::new() };
+        let decided = if node.rank() == ROOT {
+            decide(all)
+        } else {
+            Vec::new()
+        };
         self.together.broadcast(node, ROOT, decided).await
     }
 }

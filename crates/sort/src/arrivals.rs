@@ -44,21 +44,33 @@ struct Waiting {
 impl Arrivals {
     pub(crate) fn new(node: &Node, runs: usize) -> Arrivals {
         let runs = (0..runs).map(|_| Waiting::default()).collect();
-        let state = State { runs, closed: false };
-        Arrivals { shared: Arc::new(Guarded::new(node, "chunks of runs", state)) }
+        let state = State {
+            runs,
+            closed: false,
+        };
+        Arrivals {
+            shared: Arc::new(Guarded::new(node, "chunks of runs", state)),
+        }
     }
 
     /// A read has come.
     pub(crate) async fn add(&self, node: &Node, run: usize, chunks: Vec<Chunk>) {
         let last = chunks.len() - 1;
         let arrived = chunks.into_iter().enumerate();
-        let arrived = arrived.map(|(n, chunk)| Arrived { chunk, ends_read: n == last });
-        self.shared.change(node, |state| state.runs[run].chunks.extend(arrived)).await;
+        let arrived = arrived.map(|(n, chunk)| Arrived {
+            chunk,
+            ends_read: n == last,
+        });
+        self.shared
+            .change(node, |state| state.runs[run].chunks.extend(arrived))
+            .await;
     }
 
     /// There is no more of a run.
     pub(crate) async fn end(&self, node: &Node, run: usize) {
-        self.shared.change(node, |state| state.runs[run].ended = true).await;
+        self.shared
+            .change(node, |state| state.runs[run].ended = true)
+            .await;
     }
 
     /// The next chunk of a run; `None` at its end.

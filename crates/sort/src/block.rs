@@ -28,7 +28,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Its parts whose positions follow each other: the first position, where each begins, how many.
+    /// Its parts whose positions follow each other: the first position, where each begins, how
+    /// many.
     pub(crate) fn parts(&self, record_bytes: usize) -> Vec<(u64, usize, usize)> {
         if self.marks.is_empty() {
             return vec![(self.first, self.start, self.records)];
@@ -37,7 +38,9 @@ impl Block {
         let ends = begins.clone().skip(1).chain([self.records]);
         let parts = self.marks.iter().zip(begins.zip(ends));
         let start = |begin| self.start + begin * record_bytes;
-        parts.map(|(mark, (begin, end))| (mark.position, start(begin), end - begin)).collect()
+        parts
+            .map(|(mark, (begin, end))| (mark.position, start(begin), end - begin))
+            .collect()
     }
 
     /// Leaves one of its parts alone.

@@ -1,4 +1,5 @@
-//! A sort over several nodes: each reads its own inputs, and gets one range of keys (TritonSort 3.3, NOW-Sort 6).
+//! A sort over several nodes: each reads its own inputs, and gets one range of keys (TritonSort
+//! 3.3, NOW-Sort 6).
 //!
 //! ```text
 //! agree       every rank says what it was started for; what one refuses, all refuse
@@ -8,10 +9,11 @@
 //! settle      what all read is what all wrote; then each output gets its name
 //! ```
 //!
-//! Meanwhile each rank tells the others that it is alive: whoever is silent for long, or fails, ends the sort on all.
+//! Meanwhile each rank tells the others that it is alive: whoever is silent for long, or fails,
+//! ends the sort on all.
 //!
-//! Inputs are one sequence, rank 0's first. The outputs, rank 0's first, are its sorted records: the same bytes
-//! for any number of ranks. Nothing gets its name before every rank is done.
+//! Inputs are one sequence, rank 0's first. The outputs, rank 0's first, are its sorted records:
+//! the same bytes for any number of ranks. Nothing gets its name before every rank is done.
 
 mod account;
 mod bounds;
@@ -61,7 +63,8 @@ pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     run_and(node, job, async |report| Ok(report)).await
 }
 
-/// Sorts on several nodes; then each does what is to be done after that, while they still watch each other.
+/// Sorts on several nodes; then each does what is to be done after that, while they still watch
+/// each other.
 ///
 /// # Errors
 /// As [`crate::run`]; the outputs have their names when it is `then` that fails.
@@ -83,8 +86,8 @@ pub async fn run_and<T>(
         Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
         failure => failure,
     });
-    // Others wait while a rank takes away what is its own. But of what it takes away of theirs, before they have
-    // heard why, they would make a reason of their own.
+    // Others wait while a rank takes away what is its own. But of what it takes away of theirs,
+    // before they have heard why, they would make a reason of their own.
     let (theirs, own) = output.into_iter().partition::<Vec<_>, _>(Output::is_part);
     for output in own {
         output.discard(node).await;
@@ -121,14 +124,24 @@ async fn watched(node: &Node, job: &Job, output: &mut Option<Output>) -> Result<
     let opened = opened.map(|opened| (output.insert(opened), ()));
     let (output, _) = agreement.with(node, opened).await?;
     claims::apart(node, &mut agreement, &[output]).await?;
-    let member = Member { node, job, inputs: Arc::new(inputs), total, ports };
+    let member = Member {
+        node,
+        job,
+        inputs: Arc::new(inputs),
+        total,
+        ports,
+    };
     member.sort_to(output, &mut agreement).await
 }
 
 async fn open(node: &Node, job: &Job) -> Result<(Inputs, Statement), Failure> {
     let record_bytes = job.contents.record_bytes();
     let inputs = Arc::new(Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?);
-    let ends = if job.shared { mark(node, job, &inputs).await? } else { 0 };
+    let ends = if job.shared {
+        mark(node, job, &inputs).await?
+    } else {
+        0
+    };
     let statement = Statement::new(job, &inputs, ends)?;
     Ok((Inputs::clone(&inputs), statement))
 }

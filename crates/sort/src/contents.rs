@@ -1,7 +1,7 @@
 //! What the stages do to records: the only place where records are touched.
 //!
-//! Stages see counts and offsets. Behind this trait are real bytes ([`Bytes`]), or counts drawn from
-//! a distribution ([`Counts`]) for runs in virtual time that are too large to hold.
+//! Stages see counts and offsets. Behind this trait are real bytes ([`Bytes`]), or counts drawn
+//! from a distribution ([`Counts`]) for runs in virtual time that are too large to hold.
 
 mod bytes;
 mod counts;
@@ -59,9 +59,9 @@ pub trait Contents: Send + Sync + 'static {
     /// Makes a place part of a sealed chunk's checksum; the same place again takes it out.
     fn stamp(&self, sealed: &mut Buffer, place: Stamp);
 
-    /// Opens what was read from a spill file: its records, `share` of them if nothing says how many, and
-    /// its marks. Gives nothing if the chunk differs from the one that was sealed and stamped with
-    /// this place.
+    /// Opens what was read from a spill file: its records, `share` of them if nothing says how
+    /// many, and its marks. Gives nothing if the chunk differs from the one that was sealed and
+    /// stamped with this place.
     fn unseal(&self, buffer: &Buffer, share: u32, place: Stamp) -> Option<(u32, Vec<Mark>)>;
 
     /// Finds the sorted order of a bucket; it stays in the workspace.
@@ -113,7 +113,8 @@ impl Sample {
         let all = self.positions.len();
         let mut thin = Sample::default();
         for number in (0..most.min(all)).map(|number| number * all / most.min(all)) {
-            thin.records.extend_from_slice(&self.records[number * record_bytes..][..record_bytes]);
+            thin.records
+                .extend_from_slice(&self.records[number * record_bytes..][..record_bytes]);
             thin.positions.push(self.positions[number]);
         }
         thin
@@ -121,7 +122,10 @@ impl Sample {
 
     /// For another node: the positions, then the records.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let positions = self.positions.iter().flat_map(|position| position.to_le_bytes());
+        let positions = self
+            .positions
+            .iter()
+            .flat_map(|position| position.to_le_bytes());
         positions.chain(self.records.iter().copied()).collect()
     }
 
@@ -131,8 +135,14 @@ impl Sample {
         let (positions, records) = bytes.split_at(bytes.len() / each * size_of::<u64>());
         let position =
             |bytes: &[u8]| u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"));
-        let positions = positions.chunks_exact(size_of::<u64>()).map(position).collect();
-        let sample = Sample { records: records.to_vec(), positions };
+        let positions = positions
+            .chunks_exact(size_of::<u64>())
+            .map(position)
+            .collect();
+        let sample = Sample {
+            records: records.to_vec(),
+            positions,
+        };
         bytes.len().is_multiple_of(each).then_some(sample)
     }
 }
@@ -162,7 +172,8 @@ impl Workspace {
     fn reserve(&mut self, len: usize) -> io::Result<(&mut [Entry], &mut [Entry])> {
         for slab in [&mut self.entries, &mut self.scratch] {
             if slab.as_ref().is_none_or(|slab| slab.len() < len) {
-                // The old memory is given back first, and a little more is asked for: buckets differ.
+                // The old memory is given back first, and a little more is asked for: buckets
+                // differ.
                 *slab = None;
                 *slab = Some(Slab::new(len + len / 8)?);
             }
@@ -175,11 +186,17 @@ impl Workspace {
 
     /// Takes the order that was found out of it, with its memory; the scratch stays.
     pub(crate) fn take_order(&mut self) -> Workspace {
-        Workspace { entries: self.entries.take(), len: self.len, ..Workspace::default() }
+        Workspace {
+            entries: self.entries.take(),
+            len: self.len,
+            ..Workspace::default()
+        }
     }
 
     fn entries(&self) -> &[Entry] {
-        self.entries.as_ref().map_or(&[], |entries| &entries[..self.len])
+        self.entries
+            .as_ref()
+            .map_or(&[], |entries| &entries[..self.len])
     }
 
     /// Bytes that sorting `records` records takes.

@@ -1,6 +1,7 @@
 //! What of a plan may be moved while the sort runs, and where it begins.
 //!
-//! The plan's numbers are the most: buffers and queues are made for them, so no move needs more memory.
+//! The plan's numbers are the most: buffers and queues are made for them, so no move needs more
+//! memory.
 
 use pipeline::{Dial, Stage};
 
@@ -28,7 +29,10 @@ impl Dials {
     pub(crate) fn new(plan: &Plan, start: Start) -> Dials {
         let dial = |least: usize, most: usize| {
             let least = least.min(most);
-            Dial::new(least..=most, if start == Start::Worst { least } else { most })
+            Dial::new(
+                least..=most,
+                if start == Start::Worst { least } else { most },
+            )
         };
         let unit_bytes = plan.unit_records * plan.record_bytes;
         Dials {
@@ -36,7 +40,10 @@ impl Dials {
             unit_bytes: dial(WORST_UNIT_BYTES.max(plan.record_bytes), unit_bytes),
             readers: dial(1, plan.depth),
             writers: dial(1, plan.depth),
-            spillers: dial(1, plan.spilling.map_or(plan.depth, |spilling| spilling.depth)),
+            spillers: dial(
+                1,
+                plan.spilling.map_or(plan.depth, |spilling| spilling.depth),
+            ),
             loader: dial(1, plan.loads()),
         }
     }

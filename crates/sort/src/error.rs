@@ -361,7 +361,10 @@ pub(crate) fn amount(bytes: u64) -> String {
         }
         (number, unit) = (number / 1000.0, Some(next));
     }
-    unit.map_or_else(|| format!("{bytes} bytes"), |unit| format!("{number:.1} {unit}"))
+    unit.map_or_else(
+        || format!("{bytes} bytes"),
+        |unit| format!("{number:.1} {unit}"),
+    )
 }
 
 #[cfg(test)]

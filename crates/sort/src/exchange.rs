@@ -1,13 +1,14 @@
-//! The exchange: every node's records go to the node whose keys they hold (TritonSort 3.3, NOW-Sort 6).
+//! The exchange: every node's records go to the node whose keys they hold (TritonSort 3.3, NOW-Sort
+//! 6).
 //!
 //! ```text
 //! reader > node distributor > sender ==> receiver > opener > distributor > (as on one node)
 //!             | a chunk a rank    ==>  confirmer
 //! ```
 //!
-//! What is sent is a chunk as spill files have it: it says at its end what it holds, with a checksum, and with
-//! `--stable` where in the input its records were. Each side has its own memory: a node that waits for others
-//! can always take what they send.
+//! What is sent is a chunk as spill files have it: it says at its end what it holds, with a
+//! checksum, and with `--stable` where in the input its records were. Each side has its own memory:
+//! a node that waits for others can always take what they send.
 
 mod alone;
 
@@ -46,7 +47,10 @@ impl Ports {
     /// Takes them: who sends early waits for their owner.
     pub(crate) fn bind(node: &Node) -> Ports {
         let (chunks, rounds) = (node.bind_bulk(CHUNKS), node.bind(ROUNDS));
-        Ports { chunks: Arc::new(chunks), rounds: Arc::new(rounds) }
+        Ports {
+            chunks: Arc::new(chunks),
+            rounds: Arc::new(rounds),
+        }
     }
 }
 
@@ -66,7 +70,8 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Each rank has the range of its number; `divided` is what divides ranks, and this one's partitions.
+    /// Each rank has the range of its number; `divided` is what divides ranks, and this one's
+    /// partitions.
     pub(crate) async fn new(
         node: &Node,
         plan: Exchanging,
@@ -78,7 +83,14 @@ impl Exchange {
         ranks.post(node, divided.0).await;
         partitions.post(node, divided.1).await;
         let (ports, read) = (ports.clone(), Tally::default());
-        Exchange { plan, ranks, partitions, ports, owners: None, read }
+        Exchange {
+            plan,
+            ranks,
+            partitions,
+            ports,
+            owners: None,
+            read,
+        }
     }
 
     /// All stages from the input to the chunks of partitions, with what divides those.
@@ -90,14 +102,23 @@ impl Exchange {
     ) -> Result<(Posted<Splitters>, Queue<Vec<Chunk>>), Failure> {
         let (node, plan, contents) = (run.node, &self.plan, &run.job.contents);
         let sent = run.pool(pipeline, "chunks to send", (plan.sent, plan.chunk_bytes))?;
-        let received =
-            run.pool(pipeline, "chunks to receive", (plan.received, plan.chunk_bytes))?;
-        // A rank that owns several ranges needs open chunks for each: then the pool alone bounds what it has.
+        let received = run.pool(
+            pipeline,
+            "chunks to receive",
+            (plan.received, plan.chunk_bytes),
+        )?;
+        // A rank that owns several ranges needs open chunks for each: then the pool alone bounds
+        // what it has.
         let shares = self.owners.is_none().then(|| plan.shares(pipeline, node));
         let blocks = run.blocks(pipeline);
         run.start_readers(pipeline, memory, (blocks.clone(), None));
         let distributors = run.plan.distributors;
-        let full = pipeline.owns(Queue::new(node, "chunks of ranks", distributors, distributors));
+        let full = pipeline.owns(Queue::new(
+            node,
+            "chunks of ranks",
+            distributors,
+            distributors,
+        ));
         let distributor = Distributor {
             contents: Arc::clone(contents),
             splitters: pipeline.owns(self.ranks.clone()),
@@ -112,9 +133,21 @@ impl Exchange {
             owners: self.owners.clone(),
         };
         let stage = run.dials.stage("node distributor", distributors, 0);
-        pipeline.start(node, stage, async move |worker| distribute(worker, &distributor).await);
-        let link = Link { node, kind: run.job.exchange, contents, plan, ports: &self.ports };
-        let outgoing = Outgoing { chunks: full, pool: sent, shares };
+        pipeline.start(node, stage, async move |worker| {
+            distribute(worker, &distributor).await
+        });
+        let link = Link {
+            node,
+            kind: run.job.exchange,
+            contents,
+            plan,
+            ports: &self.ports,
+        };
+        let outgoing = Outgoing {
+            chunks: full,
+            pool: sent,
+            shares,
+        };
         let came = link.start(pipeline, outgoing, &received, run.plan.read_queue());
         let partitions = pipeline.owns(self.partitions.clone());
         let from_others = (&received, &memory.chunks);
@@ -144,7 +177,8 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// sender, confirmer; receiver > opener: blocks in buffers of `received`, of which so many may wait.
+    /// sender, confirmer; receiver > opener: blocks in buffers of `received`, of which so many may
+    /// wait.
     fn start(
         &self,
         pipeline: &mut Pipeline,
@@ -153,7 +187,11 @@ impl Link<'_> {
         queue: usize,
     ) -> Queue<Block> {
         let (node, plan, ranks) = (self.node, self.plan, self.node.nodes());
-        let Outgoing { chunks, pool, shares } = outgoing;
+        let Outgoing {
+            chunks,
+            pool,
+            shares,
+        } = outgoing;
         let window = window(self.kind);
         let credits = of_each(ranks, window);
         let credits = pipeline.owns(Tokens::new(node, "credits", credits));
@@ -170,13 +208,28 @@ impl Link<'_> {
             rounds: Arc::clone(&self.ports.rounds),
             out: shipped.clone(),
         };
-        pipeline.stage(node, "sender", 1, async move |worker| send(worker, &sender).await);
-        let confirmer = Confirmer { shipped, credits, shares, pool };
-        pipeline.stage(node, "confirmer", 1, async move |worker| confirm(worker, &confirmer).await);
+        pipeline.stage(node, "sender", 1, async move |worker| {
+            send(worker, &sender).await
+        });
+        let confirmer = Confirmer {
+            shipped,
+            credits,
+            shares,
+            pool,
+        };
+        pipeline.stage(node, "confirmer", 1, async move |worker| {
+            confirm(worker, &confirmer).await
+        });
         let arrivals = pipeline.owns(Queue::new(node, "arrivals", plan.received, 1));
         let port = pipeline.owns(Arc::clone(&self.ports.chunks));
-        let receiver = Receiver { port, pool: received.clone(), out: arrivals.clone() };
-        pipeline.stage(node, "receiver", 1, async move |worker| receive(worker, &receiver).await);
+        let receiver = Receiver {
+            port,
+            pool: received.clone(),
+            out: arrivals.clone(),
+        };
+        pipeline.stage(node, "receiver", 1, async move |worker| {
+            receive(worker, &receiver).await
+        });
         let came = pipeline.owns(Queue::new(node, "blocks that came", queue, 1));
         let opener = Opener {
             contents: Arc::clone(self.contents),
@@ -184,7 +237,9 @@ impl Link<'_> {
             pool: received.clone(),
             out: came.clone(),
         };
-        pipeline.stage(node, "opener", 1, async move |worker| open(worker, &opener).await);
+        pipeline.stage(node, "opener", 1, async move |worker| {
+            open(worker, &opener).await
+        });
         came
     }
 }
@@ -192,7 +247,11 @@ impl Link<'_> {
 impl Exchanging {
     /// As many tokens of each rank as it may have chunks.
     fn shares(&self, pipeline: &Pipeline, node: &Node) -> Tokens {
-        pipeline.owns(Tokens::new(node, "shares", of_each(node.nodes(), self.share)))
+        pipeline.owns(Tokens::new(
+            node,
+            "shares",
+            of_each(node.nodes(), self.share),
+        ))
     }
 }
 

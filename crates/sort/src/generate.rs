@@ -79,8 +79,9 @@ async fn make(
     let writers = if output.is_sequential() { 1 } else { WRITERS };
     // A buffer that each generator fills, one that waits, and each writer's in flight.
     let count = 2 * job.cores + writers * DEPTH;
-    let buffers =
-        node.buffers(count, unit_bytes).map_err(|cause| no_memory(count * unit_bytes, &cause))?;
+    let buffers = node
+        .buffers(count, unit_bytes)
+        .map_err(|cause| no_memory(count * unit_bytes, &cause))?;
     let pool = pipeline.owns(Pool::new(node, "write buffers", buffers));
     let pieces = pipeline.owns(Queue::new(node, "pieces", job.cores, job.cores));
     let tally = Tally::default();
@@ -88,12 +89,22 @@ async fn make(
         job: job.clone(),
         pool,
         out: pieces.clone(),
-        turn: output.is_sequential().then(|| pipeline.owns(Turn::new(node))),
+        turn: output
+            .is_sequential()
+            .then(|| pipeline.owns(Turn::new(node))),
         tally: tally.clone(),
     };
-    pipeline.stage(node, "generator", job.cores, async move |worker| fill(worker, &source).await);
-    let writer = Writer { output: Arc::new(output.clone()), pieces, depth: Dial::fixed(DEPTH) };
-    pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
+    pipeline.stage(node, "generator", job.cores, async move |worker| {
+        fill(worker, &source).await
+    });
+    let writer = Writer {
+        output: Arc::new(output.clone()),
+        pieces,
+        depth: Dial::fixed(DEPTH),
+    };
+    pipeline.stage(node, "writer", writers, async move |worker| {
+        write(worker, &writer).await
+    });
     pipeline.join(node).await?;
     Ok(Checksum(tally.sum_in()))
 }
@@ -117,17 +128,30 @@ async fn fill(worker: &Worker, source: &Source) -> Result<(), Failure> {
         let bytes = count as usize * RECORD_BYTES;
         let mut buffer = worker.take(&source.pool).await?;
         let out = &mut buffer.bytes_mut()[..bytes];
-        source.job.generator.fill(source.job.first.wrapping_add(u128::from(begin)), out);
+        source
+            .job
+            .generator
+            .fill(source.job.first.wrapping_add(u128::from(begin)), out);
         if source.job.checksum {
             sum += u128::from(crc.sum(out));
         }
         records += count;
         // A positioned output is written in whole disk blocks, and cut to its length at the end.
-        let whole = if source.turn.is_some() { bytes } else { whole_blocks(bytes) };
+        let whole = if source.turn.is_some() {
+            bytes
+        } else {
+            whole_blocks(bytes)
+        };
         buffer.set_len(whole);
         let offset = begin * RECORD_BYTES as u64;
         let home = source.pool.clone();
-        let piece = Piece { file: 0, offset, range: 0..whole, buffer, home };
+        let piece = Piece {
+            file: 0,
+            offset,
+            range: 0..whole,
+            buffer,
+            home,
+        };
         if let Some(turn) = &source.turn {
             worker.hold(turn.wait(&worker.node, begin)).await?;
         }

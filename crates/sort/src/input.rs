@@ -1,8 +1,8 @@
 //! Inputs: opened read-only, checked, and divided into the units that readers read.
 //!
 //! Several files are one sequence of records; a directory with a manifest is its files. A unit is a
-//! number of whole records of one file; a direct read of it begins and ends at whole disk blocks around
-//! them:
+//! number of whole records of one file; a direct read of it begins and ends at whole disk blocks
+//! around them:
 //!
 //! ```text
 //! disk blocks   |     |     |     |     |     |
@@ -36,7 +36,8 @@ const KEPT_OPEN: usize = 8;
 pub enum Source {
     /// A file, a device or a named pipe.
     Path(PathBuf),
-    /// A file that a manifest lists, which must be a regular one: a device has no end, and a pipe may have no writer.
+    /// A file that a manifest lists, which must be a regular one: a device has no end, and a pipe
+    /// may have no writer.
     Listed(PathBuf),
     /// Standard input.
     Standard,
@@ -107,7 +108,10 @@ impl Listed {
             "lists records with checksum {}; what was read has {read}: valsort tells which file it is",
             self.checksum
         );
-        Err(SortError::Manifest { file: self.manifest.clone(), what })
+        Err(SortError::Manifest {
+            file: self.manifest.clone(),
+            what,
+        })
     }
 }
 
@@ -141,9 +145,16 @@ impl Inputs {
                 listed = None;
                 continue;
             };
-            let refused = |what| SortError::Manifest { file: directory.join(Manifest::NAME), what };
+            let refused = |what| SortError::Manifest {
+                file: directory.join(Manifest::NAME),
+                what,
+            };
             let checksum = manifest.checked_sum(directory)?;
-            if let Some(Listed { checksum: all, manifest: first }) = &mut listed {
+            if let Some(Listed {
+                checksum: all,
+                manifest: first,
+            }) = &mut listed
+            {
                 *all = all.merge(checksum);
                 if first.as_os_str().is_empty() {
                     *first = directory.join(Manifest::NAME);
@@ -162,8 +173,10 @@ impl Inputs {
                 inputs.add(&source, file, record_bytes)?;
                 let found = inputs.files.last().map_or(0, |input| input.records);
                 if found != listed.records {
-                    let what =
-                        format!("lists {} records in {name}, which has {found}", listed.records);
+                    let what = format!(
+                        "lists {} records in {name}, which has {found}",
+                        listed.records
+                    );
                     return Err(refused(what).into());
                 }
             }
@@ -174,7 +187,12 @@ impl Inputs {
 
     /// Nothing to read.
     pub(crate) fn none() -> Inputs {
-        Inputs { files: Vec::new(), records: Some(0), base: 0, listed: None }
+        Inputs {
+            files: Vec::new(),
+            records: Some(0),
+            base: 0,
+            listed: None,
+        }
     }
 
     /// One of several equal parts of these records.
@@ -191,18 +209,31 @@ impl Inputs {
         let seen = file.metadata();
         let records = match seen.kind {
             FileKind::Directory => {
-                return Err(SortError::Directory { file: file.path().to_owned() });
+                return Err(SortError::Directory {
+                    file: file.path().to_owned(),
+                });
             }
             FileKind::Sequential => 0,
             FileKind::Regular => whole_records(&file, record_bytes)?,
         };
         let first = self.records.unwrap_or(0);
         let sequential = file.is_sequential();
-        self.records = self.records.filter(|_| !sequential).map(|before| before + records);
+        self.records = self
+            .records
+            .filter(|_| !sequential)
+            .map(|before| before + records);
         let direct = file.is_direct();
         let kept = (sequential || self.files.len() < KEPT_OPEN).then_some(file);
         let source = source.clone();
-        self.files.push(Input { kept, source, seen, direct, skipped: 0, first, records });
+        self.files.push(Input {
+            kept,
+            source,
+            seen,
+            direct,
+            skipped: 0,
+            first,
+            records,
+        });
         Ok(())
     }
 
@@ -216,18 +247,27 @@ impl Inputs {
         self.files.iter().all(|input| input.direct)
     }
 
-    /// Looks at every regular input again: what is longer now than when it was opened, each file once.
-    /// What cannot be found any more by its name is nothing to tell: it was read all the same.
+    /// Looks at every regular input again: what is longer now than when it was opened, each file
+    /// once. What cannot be found any more by its name is nothing to tell: it was read all the
+    /// same.
     pub(crate) async fn grown(&self, node: &Node) -> Vec<Warning> {
         let mut told = BTreeSet::new();
         let mut warnings = Vec::new();
         for Input { source, seen, .. } in &self.files {
-            let (Some(path), FileKind::Regular) = (source.path(), seen.kind) else { continue };
-            let Ok(now) = node.metadata(path).await else { continue };
+            let (Some(path), FileKind::Regular) = (source.path(), seen.kind) else {
+                continue;
+            };
+            let Ok(now) = node.metadata(path).await else {
+                continue;
+            };
             let same = (now.device, now.identity) == (seen.device, seen.identity);
             if same && now.length > seen.length && told.insert((seen.device, seen.identity)) {
                 let (was, now) = (seen.length, now.length);
-                warnings.push(Warning::Grew { file: path.to_owned(), was, now });
+                warnings.push(Warning::Grew {
+                    file: path.to_owned(),
+                    was,
+                    now,
+                });
             }
         }
         warnings
@@ -235,11 +275,23 @@ impl Inputs {
 
     /// The unit of at most `records` records from position `position` of the whole input on.
     pub(crate) fn unit_at(&self, position: u64, records: usize) -> ReadUnit {
-        let input = self.files.partition_point(|input| input.first + input.records <= position);
-        let Input { skipped, first, records: all, .. } = self.files[input];
+        let input = self
+            .files
+            .partition_point(|input| input.first + input.records <= position);
+        let Input {
+            skipped,
+            first,
+            records: all,
+            ..
+        } = self.files[input];
         let before = position - first;
         let records = records.min((all - before) as usize);
-        ReadUnit { input, first: skipped + before, records, position: self.base + position }
+        ReadUnit {
+            input,
+            first: skipped + before,
+            records,
+            position: self.base + position,
+        }
     }
 
     /// Leaves the records of that range alone: what all nodes name is divided among them.
@@ -289,7 +341,10 @@ impl Input {
         let file = node.open(path, self.source.how(self.direct)).await?;
         let now = file.metadata();
         if (now.device, now.identity) != (self.seen.device, self.seen.identity) {
-            return Err(SortError::Replaced { file: path.to_owned() }.into());
+            return Err(SortError::Replaced {
+                file: path.to_owned(),
+            }
+            .into());
         }
         Ok(file)
     }
@@ -303,7 +358,10 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new(inputs: &Arc<Inputs>) -> Files {
-        Files { inputs: Arc::clone(inputs), last: None }
+        Files {
+            inputs: Arc::clone(inputs),
+            last: None,
+        }
     }
 
     /// The file of input `number`.
@@ -328,7 +386,12 @@ fn whole_records(file: &File, record_bytes: usize) -> Result<u64, SortError> {
     }
     let path: &Path = file.path();
     let (file, offset) = (path.to_owned(), length - left);
-    Err(SortError::TruncatedRecord { file, offset, left, record_bytes })
+    Err(SortError::TruncatedRecord {
+        file,
+        offset,
+        left,
+        record_bytes,
+    })
 }
 
 /// The set of files that a source is, and its directory, if it is one.
@@ -336,12 +399,16 @@ async fn set_of<'a>(
     node: &Node,
     source: &'a Source,
 ) -> Result<Option<(&'a Path, Manifest)>, Failure> {
-    let Source::Path(path) = source else { return Ok(None) };
+    let Source::Path(path) = source else {
+        return Ok(None);
+    };
     let found = node.metadata(path).await;
     if !found.is_ok_and(|found| found.kind == FileKind::Directory) {
         return Ok(None);
     }
-    Ok(Manifest::read(node, path).await?.map(|manifest| (path.as_path(), manifest)))
+    Ok(Manifest::read(node, path)
+        .await?
+        .map(|manifest| (path.as_path(), manifest)))
 }
 
 async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskError> {
@@ -361,8 +428,9 @@ async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskEr
     node.open(path, source.how(true)).await
 }
 
-/// The file of length 0 as it is if it is empty, else as a stream. The kernel makes files such as those of
-/// `/proc` when they are read, and gives them no length before; a byte that can be read shows that.
+/// The file of length 0 as it is if it is empty, else as a stream. The kernel makes files such as
+/// those of `/proc` when they are read, and gives them no length before; a byte that can be read
+/// shows that.
 async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<File, DiskError> {
     let file = match file.is_direct() {
         true => node.open(path, Open::Read { direct: false }).await?,
@@ -372,7 +440,11 @@ async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<Fil
     result?;
     // An ordinary file that somebody fills just now has a length by then.
     let is_filled = !byte.is_empty() && node.metadata(path).await?.length == 0;
-    Ok(if is_filled { file.front_to_back() } else { file })
+    Ok(if is_filled {
+        file.front_to_back()
+    } else {
+        file
+    })
 }
 
 /// Pages looked at to tell whether a file is cached: a few microseconds each.

@@ -16,7 +16,8 @@ pub enum Target {
     Path(PathBuf),
     /// A file that all nodes write, each its part: it lies where all of them see it.
     Together(PathBuf),
-    /// A set of files in these directories, one at least, which are there; its manifest goes to the first.
+    /// A set of files in these directories, one at least, which are there; its manifest goes to the
+    /// first.
     Directories(Vec<PathBuf>),
     /// Standard output.
     Standard,
@@ -37,8 +38,8 @@ pub enum IoChoice {
 /// How to sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// In one pass if memory holds everything; what is nearly sorted, or of unknown length, by a merge; else
-    /// in two passes.
+    /// In one pass if memory holds everything; what is nearly sorted, or of unknown length, by a
+    /// merge; else in two passes.
     #[default]
     Auto,
     /// Everything in memory.
@@ -86,8 +87,8 @@ pub enum Start {
     /// With the plan's numbers.
     #[default]
     Derived,
-    /// With the least of everything: one worker of each stage, one request in flight, small units. It
-    /// shows what tuning is worth.
+    /// With the least of everything: one worker of each stage, one request in flight, small units.
+    /// It shows what tuning is worth.
     Worst,
 }
 
@@ -132,8 +133,9 @@ pub struct Tuning {
     pub tune: Tune,
 }
 
-/// A sort that can be gone on with: what of it is done outlives the run, and the same job begun again goes on there,
-/// with the same ranks or fewer. Paths are as the command line has them, with `{rank}` for the number of a rank.
+/// A sort that can be gone on with: what of it is done outlives the run, and the same job begun
+/// again goes on there, with the same ranks or fewer. Paths are as the command line has them, with
+/// `{rank}` for the number of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
     /// Tells the job from others: the whole path of its output.

@@ -19,7 +19,8 @@
 //! ```
 //!
 //! Bucketing overlaps reading and sorting overlaps writing, so a sort in memory takes little more
-//! than reading the input and then writing the output. What memory does not hold waits in spill files.
+//! than reading the input and then writing the output. What memory does not hold waits in spill
+//! files.
 //!
 //! Stages decide on descriptors (sizes, counts, offsets) and touch records only through
 //! [`Contents`]: real bytes, or counts drawn from a distribution. This crate names no backend, no

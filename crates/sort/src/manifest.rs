@@ -110,17 +110,27 @@ impl Manifest {
     /// # Errors
     /// When it says no order, or its totals are not the sums over its files.
     pub(crate) fn checked_sum(&self, directory: &Path) -> Result<Checksum, SortError> {
-        let refused = |what| SortError::Manifest { file: directory.join(Manifest::NAME), what };
+        let refused = |what| SortError::Manifest {
+            file: directory.join(Manifest::NAME),
+            what,
+        };
         self.order(directory)?;
         let mut all = (0, Checksum::default());
         for file in &self.files {
-            let ListedFile { path, records, checksum, .. } = file;
+            let ListedFile {
+                path,
+                records,
+                checksum,
+                ..
+            } = file;
             let none = || refused(format!("lists {checksum:?} as the checksum of {path}"));
             all.0 += u128::from(*records);
             all.1 = all.1.merge(checksum_of(checksum).ok_or_else(none)?);
         }
         let advice = "to sort its files all the same, name each of them";
-        let wrong = self.wrong_totals(all).map(|what| refused(format!("{what}; {advice}")));
+        let wrong = self
+            .wrong_totals(all)
+            .map(|what| refused(format!("{what}; {advice}")));
         wrong.map_or(Ok(all.1), Err)
     }
 
@@ -136,8 +146,8 @@ impl Manifest {
         })
     }
 
-    /// The manifest in a directory, if there is one and only the caller can have written it: it says which files of an old
-    /// set may go.
+    /// The manifest in a directory, if there is one and only the caller can have written it: it
+    /// says which files of an old set may go.
     ///
     /// # Errors
     /// As [`Manifest::read`], and when another user may have written it.
@@ -149,10 +159,11 @@ impl Manifest {
         match text_file::read_own(node, &path).await? {
             Entry::Missing => Ok(None),
             Entry::Text(text) => Ok(Some(Manifest::parse(&path, &text)?)),
-            Entry::Doubtful(why) => {
-                Err(SortError::Manifest { file: path, what: format!("is not believed: {why}") }
-                    .into())
+            Entry::Doubtful(why) => Err(SortError::Manifest {
+                file: path,
+                what: format!("is not believed: {why}"),
             }
+            .into()),
         }
     }
 
@@ -169,12 +180,17 @@ impl Manifest {
     /// # Errors
     /// As [`Manifest::read`].
     pub async fn read_from(node: &Node, path: &Path) -> Result<Option<Manifest>, Failure> {
-        let Some(text) = text_file::read(node, path).await? else { return Ok(None) };
+        let Some(text) = text_file::read(node, path).await? else {
+            return Ok(None);
+        };
         Ok(Some(Manifest::parse(path, &text)?))
     }
 
     fn parse(path: &Path, text: &[u8]) -> Result<Manifest, SortError> {
-        let refused = |what| SortError::Manifest { file: path.to_owned(), what };
+        let refused = |what| SortError::Manifest {
+            file: path.to_owned(),
+            what,
+        };
         let parsed = serde_json::from_slice(text);
         let manifest: Manifest = parsed
             .map_err(|error| refused(format!("is no manifest of a set of files: {error}")))?;
@@ -197,23 +213,37 @@ impl Manifest {
     /// # Errors
     /// When the manifest, which lies in that directory, says no order.
     pub fn order(&self, directory: &Path) -> Result<Order, SortError> {
-        let ties = if self.stable { Ties::Position } else { Ties::Record };
-        let refused = |what| SortError::Manifest { file: directory.join(Manifest::NAME), what };
+        let ties = if self.stable {
+            Ties::Position
+        } else {
+            Ties::Record
+        };
+        let refused = |what| SortError::Manifest {
+            file: directory.join(Manifest::NAME),
+            what,
+        };
         let format = Format::parse(&self.format, &self.keys, ties);
         let format = format.map_err(|error| refused(format!("says no order: {error}")))?;
         if format.record_bytes != self.record_bytes {
-            return Err(refused(format!("has two lengths of records: {}", self.format)));
+            return Err(refused(format!(
+                "has two lengths of records: {}",
+                self.format
+            )));
         }
         Ok(format.order)
     }
 
     /// The files in key order, of a manifest that lies in that directory.
     pub fn paths(&self, directory: &Path) -> Vec<PathBuf> {
-        self.files.iter().map(|file| directory.join(&file.path)).collect()
+        self.files
+            .iter()
+            .map(|file| directory.join(&file.path))
+            .collect()
     }
 
-    /// The files of the set that a new one in these directories replaces, links followed, if it lies in the first; and how many
-    /// it lists elsewhere, which stay. Of a copy of a set only those belong to it that were copied.
+    /// The files of the set that a new one in these directories replaces, links followed, if it
+    /// lies in the first; and how many it lists elsewhere, which stay. Of a copy of a set only
+    /// those belong to it that were copied.
     pub(crate) fn placed(&self, directories: &[PathBuf]) -> (Vec<Placed>, usize) {
         let is_at_home = self.directory == directories[0].to_string_lossy();
         let place = |file: &ListedFile| -> Option<Placed> {
@@ -228,7 +258,11 @@ impl Manifest {
             is_part(&name).then_some((number, name))
         };
         let placed: Vec<Placed> = self.files.iter().filter_map(place).collect();
-        let elsewhere = if is_at_home { self.files.len() - placed.len() } else { 0 };
+        let elsewhere = if is_at_home {
+            self.files.len() - placed.len()
+        } else {
+            0
+        };
         (placed, elsewhere)
     }
 }
@@ -236,7 +270,9 @@ impl Manifest {
 impl ListedFile {
     /// The file that holds these buckets.
     pub(crate) fn of(path: String, contents: &dyn Contents, buckets: &[Span]) -> ListedFile {
-        let sum = buckets.iter().fold(0_u128, |sum, bucket| sum.wrapping_add(bucket.sum));
+        let sum = buckets
+            .iter()
+            .fold(0_u128, |sum, bucket| sum.wrapping_add(bucket.sum));
         let key = |record: Option<&Vec<u8>>| match (contents.order(), record) {
             (Some(order), Some(record)) => listed_key(order, record),
             _ => String::new(),
@@ -256,7 +292,10 @@ impl ListedFile {
 fn checksum_of(digits: &str) -> Option<Checksum> {
     // A number of Rust's may have a sign.
     let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    u128::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal).map(Checksum)
+    u128::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| is_hexadecimal)
+        .map(Checksum)
 }
 
 /// The keys of a record, as a manifest has them.
@@ -273,7 +312,9 @@ pub(crate) fn part_name(number: usize, tag: u32) -> String {
 /// Whether a file has such a name: nothing else is ever removed, whatever a list says.
 pub(crate) fn is_part(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let Some((number, tag)) = name.strip_prefix("part-").and_then(|rest| rest.split_once('-'))
+    let Some((number, tag)) = name
+        .strip_prefix("part-")
+        .and_then(|rest| rest.split_once('-'))
     else {
         return false;
     };

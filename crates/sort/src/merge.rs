@@ -6,8 +6,9 @@
 //!                 (run reader > merger, into longer runs first, if there are too many)
 //! ```
 //!
-//! What is in memory when the input has ended stays there, as far as the merge has room; so what fits in
-//! memory is not written. Loads that follow each other in order are one run: sorted input is one.
+//! What is in memory when the input has ended stays there, as far as the merge has room; so what
+//! fits in memory is not written. Loads that follow each other in order are one run: sorted input
+//! is one.
 
 use std::sync::Arc;
 
@@ -33,7 +34,13 @@ use crate::stages::{
 /// Sorts with spill files in the job's temporary directories.
 pub(crate) async fn merge(run: &Run<'_>, merging: Merging) -> Result<Report, Failure> {
     let spill = run.spill();
-    let sorted = MergeSort { run, merging, spill: spill.clone() }.sort().await;
+    let sorted = MergeSort {
+        run,
+        merging,
+        spill: spill.clone(),
+    }
+    .sort()
+    .await;
     spill.remove(run.node).await;
     sorted
 }
@@ -64,8 +71,16 @@ impl MergeSort<'_> {
         let reason = self.reason(formed, passes);
         add_up(&mut stages, self.merge_all(runs, &memory).await?);
         let temp_peak_bytes = self.spill.peak_bytes();
-        let outcome = Outcome { plan: "merge", reason, passes, temp_peak_bytes };
-        Ok(Report { partitions: formed as u64, ..run.report(stages, outcome)? })
+        let outcome = Outcome {
+            plan: "merge",
+            reason,
+            passes,
+            temp_peak_bytes,
+        };
+        Ok(Report {
+            partitions: formed as u64,
+            ..run.report(stages, outcome)?
+        })
     }
 
     fn reason(&self, runs: usize, passes: u32) -> String {
@@ -85,7 +100,11 @@ impl MergeSort<'_> {
         let (run, node, plan, merging) = (self.run, self.run.node, &self.run.plan, self.merging);
         let mut pipeline = Pipeline::new(&run.job.control);
         let bytes = plan.chunk_bytes;
-        let loaded = run.pool(&pipeline, "memory for records", (plan.chunks_loaded(), bytes))?;
+        let loaded = run.pool(
+            &pipeline,
+            "memory for records",
+            (plan.chunks_loaded(), bytes),
+        )?;
         let written = run.pool(&pipeline, "chunks of runs", (plan.chunks_written(), bytes))?;
         let blocks = pipeline.owns(Queue::new(node, "blocks", merging.read_ahead, 1));
         let reader = Reader {
@@ -99,7 +118,9 @@ impl MergeSort<'_> {
             divide: None,
         };
         // One, so that blocks come in the order of the input.
-        pipeline.stage(node, "reader", 1, async move |worker| read(worker, &reader).await);
+        pipeline.stage(node, "reader", 1, async move |worker| {
+            read(worker, &reader).await
+        });
         let shelf = pipeline.owns(Shelf::new(node));
         let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
         let blocks_of = |input: &Input| input.records.div_ceil(merging.block_records as u64);
@@ -114,7 +135,9 @@ impl MergeSort<'_> {
             shelf: shelf.clone(),
             record_bytes: plan.record_bytes,
         };
-        pipeline.stage(node, "loads", 1, async move |worker| gather_loads(worker, &loads).await);
+        pipeline.stage(node, "loads", 1, async move |worker| {
+            gather_loads(worker, &loads).await
+        });
         let sorter = LoadSorter {
             contents: Arc::clone(&run.job.contents),
             loads: filled,
@@ -125,10 +148,17 @@ impl MergeSort<'_> {
             sort_loads(worker, &sorter).await
         });
         let chains = self.chains(&pipeline, written.clone());
-        let writer = RunWriter { shelf: shelf.clone(), chains, home: loaded.clone() };
-        pipeline.stage(node, "run writer", merging.run_workers, async move |worker| {
-            write_runs(worker, &writer).await
-        });
+        let writer = RunWriter {
+            shelf: shelf.clone(),
+            chains,
+            home: loaded.clone(),
+        };
+        pipeline.stage(
+            node,
+            "run writer",
+            merging.run_workers,
+            async move |worker| write_runs(worker, &writer).await,
+        );
         let stages = pipeline.join(node).await?;
         self.spill.trim(node).await;
         Ok((shelf.take(node).await, stages, Memory { loaded, written }))
@@ -178,12 +208,19 @@ impl MergeSort<'_> {
     ) -> Result<(Vec<Spilled>, Vec<StageReport>), Failure> {
         let (run, node) = (self.run, self.run.node);
         let records = group.iter().map(SortedRun::records).sum();
-        run.job.control.enter("merge runs", records * run.plan.record_bytes as u64);
+        run.job
+            .control
+            .enter("merge runs", records * run.plan.record_bytes as u64);
         let mut pipeline = Pipeline::new(&run.job.control);
         let merged = pipeline.owns(Posted::new(node, "the merged run"));
         let sources = self.start_reading(&mut pipeline, group, memory);
         let chains = self.chains(&pipeline, pipeline.owns(memory.written.clone()));
-        let merger = RunMerger { sources, records, chains, merged: merged.clone() };
+        let merger = RunMerger {
+            sources,
+            records,
+            chains,
+            merged: merged.clone(),
+        };
         pipeline.stage(node, "run merger", 1, async move |worker| {
             crate::stages::merge_run(worker, &merger).await
         });
@@ -222,10 +259,15 @@ impl MergeSort<'_> {
         pipeline.stage(node, "merger", 1, async move |worker| {
             crate::stages::merge(worker, &merger).await
         });
-        let writer =
-            Writer { output: Arc::clone(run.output()), pieces, depth: Dial::fixed(plan.depth) };
+        let writer = Writer {
+            output: Arc::clone(run.output()),
+            pieces,
+            depth: Dial::fixed(plan.depth),
+        };
         let writers = plan.writers;
-        pipeline.stage(node, "writer", writers, async move |worker| write(worker, &writer).await);
+        pipeline.stage(node, "writer", writers, async move |worker| {
+            write(worker, &writer).await
+        });
         pipeline.join(node).await
     }
 
@@ -240,19 +282,30 @@ impl MergeSort<'_> {
             .map(|slice| (slice + 1) * records / slices - slice * records / slices)
             .collect();
         self.run.output().learn(node, &self.spill.rates()).await;
-        let layout = self.run.output().lay_out(node, &sizes, record_bytes).await?;
+        let layout = self
+            .run
+            .output()
+            .lay_out(node, &sizes, record_bytes)
+            .await?;
         let mut parts: Vec<OutputPart> = Vec::new();
         for slice in (0..sizes.len()).filter(|&slice| sizes[slice] > 0) {
-            let Bucket { first, records, to, .. } = layout.bucket(slice, Vec::new());
+            let Bucket {
+                first, records, to, ..
+            } = layout.bucket(slice, Vec::new());
             match parts.last_mut().filter(|part| part.file == to.file) {
                 Some(part) => part.records += records,
-                None => parts.push(OutputPart { file: to.file, first, records }),
+                None => parts.push(OutputPart {
+                    file: to.file,
+                    first,
+                    records,
+                }),
             }
         }
         Ok(parts)
     }
 
-    /// Starts to read runs ahead: as much of each that has something on disk as there is memory for.
+    /// Starts to read runs ahead: as much of each that has something on disk as there is memory
+    /// for.
     fn start_reading(
         &self,
         pipeline: &mut Pipeline,
@@ -265,7 +318,11 @@ impl MergeSort<'_> {
         let free = pool.idle() - READS_AHEAD * (runs.len() - on_disk);
         let read = (free / (READS_AHEAD * on_disk.max(1))).clamp(1, merging.chain);
         let needed = READS_AHEAD * (on_disk * read + runs.len() - on_disk);
-        assert!(needed <= pool.idle(), "every run has its share: {needed} of {}", pool.idle());
+        assert!(
+            needed <= pool.idle(),
+            "every run has its share: {needed} of {}",
+            pool.idle()
+        );
         let readers = merging.run_workers;
         let wants = Wants::new(node, readers, READS_AHEAD * runs.len().div_ceil(readers));
         for queue in wants.queues() {

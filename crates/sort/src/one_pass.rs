@@ -20,7 +20,15 @@ pub(crate) async fn one_pass(run: &Run<'_>) -> Result<Report, Failure> {
         Some(bytes) => format!("{bytes} bytes fit in memory: {needed} of {limit} bytes needed"),
         None => format!("the input, of unknown length, fitted in {limit} bytes of memory"),
     };
-    run.report(stages, Outcome { plan: "one-pass", reason, passes: 1, temp_peak_bytes: 0 })
+    run.report(
+        stages,
+        Outcome {
+            plan: "one-pass",
+            reason,
+            passes: 1,
+            temp_peak_bytes: 0,
+        },
+    )
 }
 
 /// sampler, reader > distributor > collector > sorter > writer
@@ -39,7 +47,9 @@ fn start(run: &Run<'_>) -> Result<Pipeline, Failure> {
         output: Some(Arc::clone(run.output())),
         reserve: !run.inputs.is_seekable(),
     };
-    pipeline.stage(node, "collector", 1, async move |worker| collect(worker, &collector).await);
+    pipeline.stage(node, "collector", 1, async move |worker| {
+        collect(worker, &collector).await
+    });
     let seams = Seams::new(node, memory.seams.clone());
     run.start_output(&mut pipeline, &buckets, &memory, &seams);
     Ok(pipeline)

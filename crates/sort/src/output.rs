@@ -1,7 +1,8 @@
 //! Outputs: one file, a part of one, or an ordered set of files in one or several directories.
 //!
-//! Either way stages see numbered files ([`Output::file`]) and ask where buckets go when they know how
-//! large each is ([`Output::lay_out`]). Nothing has its name before everything is complete and durable.
+//! Either way stages see numbered files ([`Output::file`]) and ask where buckets go when they know
+//! how large each is ([`Output::lay_out`]). Nothing has its name before everything is complete and
+//! durable.
 
 mod file;
 pub(crate) mod journal;
@@ -30,7 +31,8 @@ use set::OutputSet;
 pub(crate) use file::{NEW_MODE, hold, take_over};
 pub(crate) use layout::Layout;
 
-/// What an output under way has made in its directories: by its passing name, and the one that it will have.
+/// What an output under way has made in its directories: by its passing name, and the one that it
+/// will have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claim {
     pub draft: String,
@@ -68,17 +70,22 @@ impl Output {
         path: &Path,
         bytes: u64,
     ) -> Result<Output, Failure> {
-        Ok(Output::Part(OutputPart::open(node, job, path, bytes).await?))
+        Ok(Output::Part(
+            OutputPart::open(node, job, path, bytes).await?,
+        ))
     }
 
-    /// A file that outlives the run until it becomes `target`, and its identity if an earlier run has begun it.
+    /// A file that outlives the run until it becomes `target`, and its identity if an earlier run
+    /// has begun it.
     pub(crate) async fn keep(
         node: &Node,
         target: &Path,
         draft: (PathBuf, Option<u64>),
         io: IoChoice,
     ) -> Result<Output, Failure> {
-        Ok(Output::File(OutputFile::keep(node, target, draft, io).await?))
+        Ok(Output::File(
+            OutputFile::keep(node, target, draft, io).await?,
+        ))
     }
 
     /// The bytes that this node answers for, if its records take so many.
@@ -97,8 +104,8 @@ impl Output {
         }
     }
 
-    /// Reserves room for the bytes that are due here, or refuses up front. A set's files reserve theirs when they
-    /// are laid out.
+    /// Reserves room for the bytes that are due here, or refuses up front. A set's files reserve
+    /// theirs when they are laid out.
     pub(crate) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
         match self {
             Output::File(file) => file.reserve(node, length).await,
@@ -191,7 +198,11 @@ impl Output {
     pub(crate) fn listed(&self, contents: &dyn Contents, buckets: &[Span]) -> Vec<ListedFile> {
         match self {
             Output::File(file) | Output::Part(OutputPart { file, .. }) => {
-                let path = file.target().unwrap_or_default().to_string_lossy().into_owned();
+                let path = file
+                    .target()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
                 vec![ListedFile::of(path, contents, buckets)]
             }
             Output::Set(set) => set.listed_files(),

@@ -8,8 +8,8 @@ use crate::block::Chunk;
 use crate::input::BLOCK_BYTES;
 use crate::spill::Extent;
 
-/// Chunks of one partition that lie behind each other in a spill file: its file, its first disk block, and
-/// how many chunks. With little memory there are very many, so it is one word.
+/// Chunks of one partition that lie behind each other in a spill file: its file, its first disk
+/// block, and how many chunks. With little memory there are very many, so it is one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run(u64);
 
@@ -36,7 +36,11 @@ impl Run {
         let place = self.0 >> CHUNKS_BITS;
         let offset = (place & ((1 << BLOCK_BITS) - 1)) * BLOCK_BYTES;
         let bytes = (self.chunks() * chunk_bytes) as u64;
-        Extent { file: (place >> BLOCK_BITS) as usize, offset, bytes }
+        Extent {
+            file: (place >> BLOCK_BITS) as usize,
+            offset,
+            bytes,
+        }
     }
 
     pub(crate) fn chunks(self) -> usize {
@@ -101,7 +105,9 @@ struct State {
 
 impl Ledger {
     pub(crate) fn new(node: &Node) -> Ledger {
-        Ledger { shared: Arc::new(Guarded::new(node, "spilled chains", State::default())) }
+        Ledger {
+            shared: Arc::new(Guarded::new(node, "spilled chains", State::default())),
+        }
     }
 
     /// A chain is given to the spillers.
@@ -149,7 +155,9 @@ impl Ledger {
 
     /// All partitions in key order, when the phase is over.
     pub(crate) async fn take(&self, node: &Node) -> Vec<Partition> {
-        self.shared.change(node, |state| std::mem::take(&mut state.partitions)).await
+        self.shared
+            .change(node, |state| std::mem::take(&mut state.partitions))
+            .await
     }
 }
 
@@ -178,27 +186,62 @@ mod tests {
         let last_block = (1 << BLOCK_BITS) - 1;
         for (file, block, chunks) in [(0, 0, 1), (3, 5, 7), (4095, last_block, 4095), (1, 0, 0)] {
             let offset = block * BLOCK_BYTES;
-            let run = Run::new(Extent { file, offset, bytes: 0 }, chunks);
+            let run = Run::new(
+                Extent {
+                    file,
+                    offset,
+                    bytes: 0,
+                },
+                chunks,
+            );
             assert_eq!(run.chunks(), chunks);
             let bytes = chunks as u64 * 8192;
-            assert_eq!(run.extent(8192), Extent { file, offset, bytes });
+            assert_eq!(
+                run.extent(8192),
+                Extent {
+                    file,
+                    offset,
+                    bytes
+                }
+            );
         }
     }
 
     #[test]
     #[should_panic(expected = "a run is of a few megabytes")]
     fn a_run_of_more_chunks_than_the_word_holds_is_a_bug() {
-        Run::new(Extent { file: 0, offset: 0, bytes: 0 }, 1 << CHUNKS_BITS);
+        Run::new(
+            Extent {
+                file: 0,
+                offset: 0,
+                bytes: 0,
+            },
+            1 << CHUNKS_BITS,
+        );
     }
 
     #[test]
     fn a_partition_is_what_stayed_and_what_was_spilled() {
-        let run = |chunks| Run::new(Extent { file: 1, offset: 4096, bytes: 0 }, chunks);
+        let run = |chunks| {
+            Run::new(
+                Extent {
+                    file: 1,
+                    offset: 4096,
+                    bytes: 0,
+                },
+                chunks,
+            )
+        };
         let mut partition = Partition::default();
         partition.add(&[run(2).0, run(3).0], 50);
         partition.add(&[run(4).0], 7);
         let marks = Vec::new();
-        partition.chunks.push(Chunk { bucket: 0, records: 100, marks, buffer: Buffer::counted(0) });
+        partition.chunks.push(Chunk {
+            bucket: 0,
+            records: 100,
+            marks,
+            buffer: Buffer::counted(0),
+        });
         assert_eq!((partition.records(), partition.spilled_chunks()), (157, 9));
         assert_eq!(partition.numbers(), [run(2).0, run(3).0, run(4).0]);
     }

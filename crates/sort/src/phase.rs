@@ -138,11 +138,23 @@ impl<'a> Run<'a> {
     /// The pools of the plan.
     pub(crate) fn pools(&self, pipeline: &Pipeline) -> Result<Pools, Failure> {
         let plan = &self.plan;
-        let chunks = self.pool(pipeline, "memory for records", (plan.chunks, plan.chunk_bytes))?;
-        let units = self.pool(pipeline, "unit buffers", (plan.buffers(), plan.buffer_bytes()))?;
+        let chunks = self.pool(
+            pipeline,
+            "memory for records",
+            (plan.chunks, plan.chunk_bytes),
+        )?;
+        let units = self.pool(
+            pipeline,
+            "unit buffers",
+            (plan.buffers(), plan.buffer_bytes()),
+        )?;
         let seams = (plan.seam_buffers(), BLOCK_BYTES as usize);
         let seams = self.pool(pipeline, "seam buffers", seams)?;
-        Ok(Pools { chunks, units, seams })
+        Ok(Pools {
+            chunks,
+            units,
+            seams,
+        })
     }
 
     /// sampler, reader > distributor: the chunks that distributors fill.
@@ -167,7 +179,9 @@ impl<'a> Run<'a> {
                 splitters: splitters.clone(),
                 tally: self.tally.clone(),
             };
-            pipeline.stage(node, "sampler", 1, async move |worker| sample(worker, &sampler).await);
+            pipeline.stage(node, "sampler", 1, async move |worker| {
+                sample(worker, &sampler).await
+            });
         }
         let divide = (!seekable).then(|| Divide {
             contents: Arc::clone(contents),
@@ -181,10 +195,15 @@ impl<'a> Run<'a> {
         self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
     }
 
-    /// Readers of the input, and how many more may be called. Pipes are read by one, a unit at a time.
+    /// Readers of the input, and how many more may be called. Pipes are read by one, a unit at a
+    /// time.
     fn readers(&self) -> (usize, usize) {
         let seekable = self.inputs.is_seekable();
-        if seekable { (self.plan.readers, self.plan.spare_readers) } else { (1, 0) }
+        if seekable {
+            (self.plan.readers, self.plan.spare_readers)
+        } else {
+            (1, 0)
+        }
     }
 
     /// What readers read.
@@ -214,7 +233,11 @@ impl<'a> Run<'a> {
             divide,
         };
         let stage = self.dials.stage("reader", readers, spare);
-        let stage = if seekable { stage.dial("depth", &self.dials.readers) } else { stage };
+        let stage = if seekable {
+            stage.dial("depth", &self.dials.readers)
+        } else {
+            stage
+        };
         let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
         pipeline.start(node, stage, async move |worker| read(worker, &reader).await);
     }
@@ -228,7 +251,12 @@ impl<'a> Run<'a> {
         (from, to): (&Pool, &Pool),
     ) -> Queue<Vec<Chunk>> {
         let (node, plan) = (self.node, &self.plan);
-        let full = pipeline.owns(Queue::new(node, "chunks", plan.distributors, plan.distributors));
+        let full = pipeline.owns(Queue::new(
+            node,
+            "chunks",
+            plan.distributors,
+            plan.distributors,
+        ));
         let distributor = Distributor {
             contents: Arc::clone(&self.job.contents),
             splitters: splitters.clone(),
@@ -236,7 +264,10 @@ impl<'a> Run<'a> {
             pool: from.clone(),
             chunks: to.clone(),
             shape: plan.chunk_shape(),
-            limit: plan.spilling.is_none().then_some(self.job.resources.memory_bytes),
+            limit: plan
+                .spilling
+                .is_none()
+                .then_some(self.job.resources.memory_bytes),
             shares: None,
             out: full.clone(),
             tally: tally.clone(),
@@ -245,7 +276,9 @@ impl<'a> Run<'a> {
         // What it costs to begin with a block depends on how large readers make them.
         let stage = self.dials.stage("distributor", plan.distributors, 0);
         let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
-        pipeline.start(node, stage, async move |worker| distribute(worker, &distributor).await);
+        pipeline.start(node, stage, async move |worker| {
+            distribute(worker, &distributor).await
+        });
         full
     }
 
@@ -266,7 +299,10 @@ impl<'a> Run<'a> {
             unit_bytes: plan.unit_bytes,
             pool: memory.units.clone(),
             seams: seams.clone(),
-            turn: self.output().is_sequential().then(|| pipeline.owns(Turn::new(node))),
+            turn: self
+                .output()
+                .is_sequential()
+                .then(|| pipeline.owns(Turn::new(node))),
             out: pieces.clone(),
             tally: self.tally.clone(),
         };
@@ -274,9 +310,19 @@ impl<'a> Run<'a> {
         pipeline.start(node, stage, async move |worker| sort(worker, &sorter).await);
         let depth = self.dials.writers.clone();
         let stage = self.dials.stage("writer", plan.writers, plan.spare_writers);
-        let stage = if self.output().is_sequential() { stage } else { stage.dial("depth", &depth) };
-        let writer = Writer { output: Arc::clone(self.output()), pieces, depth };
-        pipeline.start(node, stage, async move |worker| write(worker, &writer).await);
+        let stage = if self.output().is_sequential() {
+            stage
+        } else {
+            stage.dial("depth", &depth)
+        };
+        let writer = Writer {
+            output: Arc::clone(self.output()),
+            pieces,
+            depth,
+        };
+        pipeline.start(node, stage, async move |worker| {
+            write(worker, &writer).await
+        });
     }
 
     pub(crate) fn pool(
@@ -298,11 +344,18 @@ impl<'a> Run<'a> {
     ) -> Result<Report, Failure> {
         let settled = self.tally.settle(&*self.job.contents)?;
         if let Some(listed) = &self.inputs.listed {
-            let read = self.exchange.as_ref().map(|exchange| exchange.read.came().1);
+            let read = self
+                .exchange
+                .as_ref()
+                .map(|exchange| exchange.read.came().1);
             listed.check(Checksum(read.unwrap_or(settled.checksum)))?;
         }
         let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
-            stages.iter().filter(|stage| names.contains(&stage.name)).map(of).sum()
+            stages
+                .iter()
+                .filter(|stage| names.contains(&stage.name))
+                .map(of)
+                .sum()
         };
         Ok(Report {
             records: settled.records,
@@ -315,12 +368,14 @@ impl<'a> Run<'a> {
             },
             partitions: sum(&["sorter"], |stage| stage.units),
             seconds: 0.0,
-            read_bytes: sum(&["reader", "sampler", "loader", "reloader", "run reader"], |stage| {
-                stage.bytes
-            }),
-            written_bytes: sum(&["writer", "spiller", "run writer", "run merger"], |stage| {
-                stage.bytes
-            }),
+            read_bytes: sum(
+                &["reader", "sampler", "loader", "reloader", "run reader"],
+                |stage| stage.bytes,
+            ),
+            written_bytes: sum(
+                &["writer", "spiller", "run writer", "run merger"],
+                |stage| stage.bytes,
+            ),
             temp_peak_bytes: outcome.temp_peak_bytes,
             direct_io: self.direct_io(),
             checksum: settled.checksum,
@@ -343,13 +398,20 @@ impl<'a> Run<'a> {
             (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",
             _ => "as asked for",
         };
-        DirectIo { read, write, reason: reason.to_owned() }
+        DirectIo {
+            read,
+            write,
+            reason: reason.to_owned(),
+        }
     }
 }
 
 /// The system refused memory.
 pub(crate) fn no_memory(bytes: usize, cause: &io::Error) -> SortError {
-    SortError::NoMemory { bytes: bytes as u64, cause: cause.to_string() }
+    SortError::NoMemory {
+        bytes: bytes as u64,
+        cause: cause.to_string(),
+    }
 }
 
 /// What stages of one name did side by side, as one stage.

@@ -56,11 +56,12 @@ const CHUNKS_PER_BUCKET: u64 = 16;
 const SMALLEST_CHUNK_BYTES: u64 = 4 * KIB;
 const LARGEST_CHUNK_BYTES: u64 = 128 * KIB;
 
-/// Sample blocks for each bucket: of sorted input buckets come out within about a half of each other.
+/// Sample blocks for each bucket: of sorted input buckets come out within about a half of each
+/// other.
 const SAMPLES_PER_BUCKET: u64 = 2;
 
-/// Records that are sampled for each bucket: of random input buckets come out within about a third of
-/// each other.
+/// Records that are sampled for each bucket: of random input buckets come out within about a third
+/// of each other.
 const SAMPLED_PER_BUCKET: u64 = 64;
 
 /// Buckets come out up to so many times as large as their mean when the input is sorted.
@@ -152,7 +153,8 @@ impl Shape {
     /// Read units of so many records, at most.
     fn units(&self, records: usize) -> u64 {
         let beside = self.inputs.saturating_sub(1) as u64;
-        self.records.map_or(u64::MAX, |all| all.div_ceil(records as u64).max(1) + beside)
+        self.records
+            .map_or(u64::MAX, |all| all.div_ceil(records as u64).max(1) + beside)
     }
 }
 
@@ -163,7 +165,10 @@ impl Plan {
     /// When the memory limit is below what the sort needs on one core, with that figure.
     pub fn new(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
         let limit = resources.memory_bytes;
-        let mut given = Resources { cores: resources.cores.max(1), ..*resources };
+        let mut given = Resources {
+            cores: resources.cores.max(1),
+            ..*resources
+        };
         loop {
             let mut plan = Plan::derive(shape, &given, tuning);
             let with_spare = plan.with_spare(shape, tuning);
@@ -199,8 +204,15 @@ impl Plan {
                 return Ok(plan.filled_by_pipe(limit - needed));
             }
         }
-        let bytes = shape.records.map(|records| records * shape.record_bytes as u64);
-        Err(SortError::TooLittleMemory { bytes, needed, limit, passes: "one pass" })
+        let bytes = shape
+            .records
+            .map(|records| records * shape.record_bytes as u64);
+        Err(SortError::TooLittleMemory {
+            bytes,
+            needed,
+            limit,
+            passes: "one pass",
+        })
     }
 
     /// Adds all the chunks that fit in `free` more bytes, if the input is a pipe.
@@ -221,28 +233,41 @@ impl Plan {
         tuning: &Tuning,
     ) -> Result<Plan, SortError> {
         on_fewer_cores(shape, resources, |(cores, tight), memory_bytes| {
-            let given = Resources { cores, memory_bytes, ..*resources };
+            let given = Resources {
+                cores,
+                memory_bytes,
+                ..*resources
+            };
             Plan::spilling(shape, &given, (tuning, tight))
         })
     }
 
-    /// The same where the number of records is an estimate, as on a node of several: never a tight plan, which counts
-    /// on that number.
+    /// The same where the number of records is an estimate, as on a node of several: never a tight
+    /// plan, which counts on that number.
     pub(crate) fn two_pass_of_about(
         shape: &Shape,
         resources: &Resources,
         tuning: &Tuning,
     ) -> Result<Plan, SortError> {
         on_fewer_cores(shape, resources, |(cores, tight), memory_bytes| {
-            let given = Resources { cores, memory_bytes, ..*resources };
-            (!tight).then(|| Plan::spilling(shape, &given, (tuning, false))).flatten()
+            let given = Resources {
+                cores,
+                memory_bytes,
+                ..*resources
+            };
+            (!tight)
+                .then(|| Plan::spilling(shape, &given, (tuning, false)))
+                .flatten()
         })
     }
 
     /// How much goes into a chunk.
     pub(crate) fn chunk_shape(&self) -> ChunkShape {
         let records = (self.chunk_bytes / self.record_bytes) as u32;
-        let all = ChunkShape { records, marks: u32::MAX };
+        let all = ChunkShape {
+            records,
+            marks: u32::MAX,
+        };
         self.spilling.map_or(all, |spilling| spilling.chunk_shape())
     }
 
@@ -263,7 +288,11 @@ impl Plan {
         let chunk = tuning.chunk_bytes.map_or(derived, |bytes| bytes as u64);
         let chunk = chunk.max(record).next_multiple_of(BLOCK_BYTES);
         let full_chunks = shape.records.unwrap_or(0).div_ceil(chunk / record);
-        let writers = if shape.sequential_output { 1 } else { tuning.writers.unwrap_or(WRITERS) };
+        let writers = if shape.sequential_output {
+            1
+        } else {
+            tuning.writers.unwrap_or(WRITERS)
+        };
         Plan {
             record_bytes: shape.record_bytes,
             input_bytes,
@@ -303,7 +332,9 @@ fn on_fewer_cores(
 ) -> Result<Plan, SortError> {
     let limit = resources.memory_bytes;
     let halves = std::iter::successors(Some(resources.cores.max(1)), |&cores| Some(cores / 2));
-    let tried = halves.take_while(|&cores| cores > 0).filter_map(|cores| on((cores, false), limit));
+    let tried = halves
+        .take_while(|&cores| cores > 0)
+        .filter_map(|cores| on((cores, false), limit));
     // Another time on disk costs more than a core helps; of equals the first comes out.
     if let Some((_, plan)) = tried.min_by_key(|(times, _)| *times) {
         return Ok(plan);
@@ -319,10 +350,21 @@ fn on_fewer_cores(
     }
     while low + LEAST_STEP_BYTES < high {
         let middle = low.midpoint(high);
-        (low, high) = if works(middle) { (low, middle) } else { (middle, high) };
+        (low, high) = if works(middle) {
+            (low, middle)
+        } else {
+            (middle, high)
+        };
     }
-    let bytes = shape.records.map(|records| records * shape.record_bytes as u64);
-    Err(SortError::TooLittleMemory { bytes, needed: high, limit, passes: "several passes" })
+    let bytes = shape
+        .records
+        .map(|records| records * shape.record_bytes as u64);
+    Err(SortError::TooLittleMemory {
+        bytes,
+        needed: high,
+        limit,
+        passes: "several passes",
+    })
 }
 
 /// More workers than units would have nothing to do.
@@ -337,7 +379,11 @@ fn buckets(shape: &Shape, memory_bytes: u64, distributors: usize) -> u64 {
         Some(records) => {
             // Open chunks take at most half as much as full ones.
             let full = records.div_ceil((SMALLEST_CHUNK_BYTES / record).max(1));
-            let each = if shape.outputs > 1 { BUCKETS_PER_OUTPUT } else { 0 };
+            let each = if shape.outputs > 1 {
+                BUCKETS_PER_OUTPUT
+            } else {
+                0
+            };
             let wanted = (records * record / BUCKET_BYTES).max(each * shape.outputs as u64);
             (wanted, full / (2 * distributors as u64))
         }
@@ -365,11 +411,19 @@ pub(crate) fn unit_records(input_bytes: u64, record: u64) -> usize {
 pub(crate) fn whole_blocks(records: usize, record_bytes: usize) -> usize {
     let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record_bytes as u64);
     let step = step as usize;
-    if records > step { records - records % step } else { records }
+    if records > step {
+        records - records % step
+    } else {
+        records
+    }
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
 }
 
 fn samples(input_bytes: u64, buckets: u64, record: u64) -> u64 {

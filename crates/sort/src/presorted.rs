@@ -6,9 +6,9 @@
 //! ascends?        a <= b    b > c     c <= d           a descent: some run ends between b and c
 //! ```
 //!
-//! Descents between places are what counts, not those within a block: a load is sorted anyhow, so disorder
-//! within its reach makes no run more. Of d descents among p places there are about d in p loads that
-//! begin a run; random input has one for every other load.
+//! Descents between places are what counts, not those within a block: a load is sorted anyhow, so
+//! disorder within its reach makes no run more. Of d descents among p places there are about d in p
+//! loads that begin a run; random input has one for every other load.
 
 use std::sync::Arc;
 
@@ -22,8 +22,9 @@ use crate::stages::InFlight;
 /// Places looked at. Random input has at most 7 descents in 63 less than once in 10^20.
 const PLACES: u64 = 64;
 
-/// At most this part of successive places may descend: then a run is eight loads long, or more, and a merge
-/// reads few runs in long stretches. A few files that are sorted, one behind the other, are below it.
+/// At most this part of successive places may descend: then a run is eight loads long, or more, and
+/// a merge reads few runs in long stretches. A few files that are sorted, one behind the other, are
+/// below it.
 const MOST_DESCENTS_SHARE: u64 = 8;
 
 /// Smaller inputs are sorted before their order is measured.
@@ -47,7 +48,10 @@ impl Presorted {
     ) -> Result<Presorted, Failure> {
         let contents = &*job.contents;
         let bytes = contents.record_bytes();
-        let total = inputs.records.filter(|records| *records >= RECORDS_AT_LEAST).unwrap_or(0);
+        let total = inputs
+            .records
+            .filter(|records| *records >= RECORDS_AT_LEAST)
+            .unwrap_or(0);
         let mut seen = Presorted::default();
         if total == 0 {
             return Ok(seen);
@@ -61,7 +65,9 @@ impl Presorted {
             let (from, to) = (number * total / PLACES, (number + 1) * total / PLACES);
             let unit = inputs.unit_at(from + node.random() % (to - from), 1);
             let file = files.of(node, unit.input).await?;
-            let block = InFlight::submit(node, file, unit, bytes, buffer).wait(node, bytes).await?;
+            let block = InFlight::submit(node, file, unit, bytes, buffer)
+                .wait(node, bytes)
+                .await?;
             if block.buffer.is_counted() {
                 return Ok(seen);
             }
@@ -85,7 +91,11 @@ impl Presorted {
     /// What was seen, if anything was.
     pub(crate) fn reason(self) -> Option<String> {
         let Presorted { pairs, descents } = self;
-        let nearly = if self.is_nearly_sorted() { "the input is nearly sorted: " } else { "" };
+        let nearly = if self.is_nearly_sorted() {
+            "the input is nearly sorted: "
+        } else {
+            ""
+        };
         let seen = || format!("{nearly}{descents} of {pairs} sampled places descend");
         (pairs > 0).then(seen)
     }
@@ -97,7 +107,10 @@ mod tests {
 
     #[test]
     fn one_descent_in_eight_is_nearly_sorted() {
-        let seen = |descents| Presorted { pairs: 63, descents };
+        let seen = |descents| Presorted {
+            pairs: 63,
+            descents,
+        };
         assert!(seen(0).is_nearly_sorted() && seen(7).is_nearly_sorted());
         assert!(!seen(8).is_nearly_sorted() && !seen(31).is_nearly_sorted());
         assert!(!Presorted::default().is_nearly_sorted(), "nothing was seen");

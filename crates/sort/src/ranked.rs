@@ -1,4 +1,5 @@
-//! `{rank}` in a path: what stands for the number of a rank, so that all ranks have one command line.
+//! `{rank}` in a path: what stands for the number of a rank, so that all ranks have one command
+//! line.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -36,7 +37,10 @@ mod tests {
     fn every_place_gets_the_number_whatever_the_other_bytes_are() {
         let path = Path::new(OsStr::from_bytes(b"/d{rank}/\xff-{rank}.out"));
         assert!(names_rank(path));
-        assert_eq!(of_rank(path, 12).as_os_str().as_bytes(), b"/d12/\xff-12.out");
+        assert_eq!(
+            of_rank(path, 12).as_os_str().as_bytes(),
+            b"/d12/\xff-12.out"
+        );
         assert!(!names_rank(Path::new("out/rank")));
         assert_eq!(of_rank(Path::new("out/rank"), 12), Path::new("out/rank"));
     }

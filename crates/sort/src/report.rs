@@ -133,16 +133,18 @@ pub struct Report {
     pub stages: Vec<StageReport>,
     /// What it took to choose the splitters.
     pub sample: SampleCost,
-    /// Records of the largest partition over the mean of all that were sorted (in one pass: of buckets);
-    /// 1 is even.
+    /// Records of the largest partition over the mean of all that were sorted (in one pass: of
+    /// buckets); 1 is even.
     pub unevenness: f64,
     /// What was noticed beside.
     pub warnings: Vec<Warning>,
     /// What was moved to the bottleneck.
     pub moves: Vec<Move>,
-    /// Of a sort over several nodes, what each of them did; all else is this node's (see [`Report::of_all`]).
+    /// Of a sort over several nodes, what each of them did; all else is this node's (see
+    /// [`Report::of_all`]).
     pub ranks: Vec<RankReport>,
-    /// Of a sort that can be gone on with, the files that this node has written: as many as ranges fell to it.
+    /// Of a sort that can be gone on with, the files that this node has written: as many as ranges
+    /// fell to it.
     pub written: Vec<Written>,
 }
 
@@ -184,7 +186,10 @@ impl Report {
         Report {
             records: self.ranks.iter().map(|rank| rank.records).sum(),
             bytes: self.ranks.iter().map(|rank| rank.bytes).sum(),
-            checksum: self.ranks.iter().fold(0, |sum, rank| sum.wrapping_add(rank.checksum)),
+            checksum: self
+                .ranks
+                .iter()
+                .fold(0, |sum, rank| sum.wrapping_add(rank.checksum)),
             ..self
         }
     }
@@ -192,8 +197,17 @@ impl Report {
     /// Records of the largest rank over the mean; 1 is even, and where there is one node.
     pub fn skew(&self) -> f64 {
         let all: u64 = self.ranks.iter().map(|rank| rank.records).sum();
-        let largest = self.ranks.iter().map(|rank| rank.records).max().unwrap_or(0);
-        if all == 0 { 1.0 } else { largest as f64 * self.ranks.len() as f64 / all as f64 }
+        let largest = self
+            .ranks
+            .iter()
+            .map(|rank| rank.records)
+            .max()
+            .unwrap_or(0);
+        if all == 0 {
+            1.0
+        } else {
+            largest as f64 * self.ranks.len() as f64 / all as f64
+        }
     }
 
     /// The stage of that name.

@@ -24,8 +24,8 @@ pub struct Demand {
 type Disk = Option<u64>;
 
 impl Demand {
-    /// Refuses what has no room. The output alone is checked when its space is reserved; here it is checked
-    /// together with what is spilled, since a disk may have to hold both.
+    /// Refuses what has no room. The output alone is checked when its space is reserved; here it is
+    /// checked together with what is spilled, since a disk may have to hold both.
     ///
     /// # Errors
     /// When there is too little room, with what is needed and what is free.
@@ -45,21 +45,31 @@ impl Demand {
             (false, true) => (needed, all),
             (false, false) => return Ok(()),
         };
-        Err(SortError::NoTemporaryRoom { directories: self.temporary.clone(), needed, free }.into())
+        Err(SortError::NoTemporaryRoom {
+            directories: self.temporary.clone(),
+            needed,
+            free,
+        }
+        .into())
     }
 }
 
-/// The free space of the disks under these directories. What cannot be asked has room for anything: writing
-/// there will tell.
+/// The free space of the disks under these directories. What cannot be asked has room for anything:
+/// writing there will tell.
 async fn free(node: &Node, directories: &[PathBuf]) -> BTreeMap<Disk, u64> {
     let mut free = BTreeMap::new();
     for directory in directories {
-        let disk = node.metadata(directory).await.ok().map(|found| found.device);
+        let disk = node
+            .metadata(directory)
+            .await
+            .ok()
+            .map(|found| found.device);
         free.insert(disk, node.space(directory).await.unwrap_or(u64::MAX));
     }
     free
 }
 
 fn sum(free: &BTreeMap<Disk, u64>) -> u64 {
-    free.values().fold(0, |all, &bytes| all.saturating_add(bytes))
+    free.values()
+        .fold(0, |all, &bytes| all.saturating_add(bytes))
 }

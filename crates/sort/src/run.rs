@@ -23,8 +23,8 @@ use crate::two_pass::two_pass;
 /// Sorts the job's inputs; on several nodes each gives its own, and gets one range of keys.
 ///
 /// # Errors
-/// Nothing is left of an output that failed, and the target keeps its old content; unless only the list of outputs
-/// (`Job::listing`), which is written last, has failed.
+/// Nothing is left of an output that failed, and the target keeps its old content; unless only the
+/// list of outputs (`Job::listing`), which is written last, has failed.
 pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     if node.nodes() > 1 || job.resume.is_some() {
         return cluster::run(node, job).await;
@@ -83,7 +83,12 @@ async fn sort(
     }
     job.control.enter("sort", plan.input_bytes.unwrap_or(0));
     let (spilling, merging) = (plan.spilling, plan.merging);
-    let run = Run { why, output: Some(output), temporary, ..Run::new(node, job, plan, inputs) };
+    let run = Run {
+        why,
+        output: Some(output),
+        temporary,
+        ..Run::new(node, job, plan, inputs)
+    };
     let report = match (spilling, merging) {
         (Some(spilling), _) => two_pass(&run, spilling).await?,
         (None, Some(merging)) => merge(&run, merging).await?,
@@ -96,10 +101,11 @@ async fn sort(
 
 /// A plan, and what spoke for it beside the memory.
 ///
-/// One pass where all fits in memory for sure. A merge for what has unknown length, since it needs no
-/// splitters of what has not come yet, and for what is nearly sorted: its runs are few and long. Else two
-/// passes: distribution does not slow down as the input grows (TritonSort 2.5). But where memory is so little that
-/// partitions would be divided again, a merge that writes no record more often makes larger writes.
+/// One pass where all fits in memory for sure. A merge for what has unknown length, since it needs
+/// no splitters of what has not come yet, and for what is nearly sorted: its runs are few and long.
+/// Else two passes: distribution does not slow down as the input grows (TritonSort 2.5). But where
+/// memory is so little that partitions would be divided again, a merge that writes no record more
+/// often makes larger writes.
 async fn choose(
     node: &Node,
     job: &Job,
@@ -141,12 +147,16 @@ async fn choose(
     Ok((plan, None))
 }
 
-/// The directories for spill files: those of the job, or those of the output; of an output that is no file,
-/// the one that the run was started in.
+/// The directories for spill files: those of the job, or those of the output; of an output that is
+/// no file, the one that the run was started in.
 pub(crate) fn temporary(job: &Job, output: &Output) -> Vec<PathBuf> {
     if !job.temporary.is_empty() {
         return job.temporary.clone();
     }
     let beside = output.directories();
-    if beside.is_empty() { vec![PathBuf::from(".")] } else { beside }
+    if beside.is_empty() {
+        vec![PathBuf::from(".")]
+    } else {
+        beside
+    }
 }

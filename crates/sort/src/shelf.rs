@@ -6,8 +6,8 @@
 //!                    ^ the bound, which only goes up
 //! ```
 //!
-//! As in two passes, nothing goes to disk before memory is full, and what is in memory at the end stays
-//! there as far as the merge has room.
+//! As in two passes, nothing goes to disk before memory is full, and what is in memory at the end
+//! stays there as far as the merge has room.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,8 +39,8 @@ struct State {
     gone: BTreeMap<u64, Vec<Spilled>>,
     /// Whether a load begins where the one before it ended.
     goes_on: Vec<bool>,
-    /// The first records of loads before which one is not sorted yet, and the last ones of those behind
-    /// which one is not.
+    /// The first records of loads before which one is not sorted yet, and the last ones of those
+    /// behind which one is not.
     firsts: BTreeMap<u64, Vec<u8>>,
     lasts: BTreeMap<u64, Vec<u8>>,
     sorted: u64,
@@ -53,7 +53,9 @@ struct State {
 
 impl Shelf {
     pub(crate) fn new(node: &Node) -> Shelf {
-        Shelf { shared: Arc::new(Guarded::new(node, "sorted loads", State::default())) }
+        Shelf {
+            shared: Arc::new(Guarded::new(node, "sorted loads", State::default())),
+        }
     }
 
     /// A load is sorted.
@@ -78,11 +80,13 @@ impl Shelf {
 
     /// Loads with numbers below that one are to go to disk.
     pub(crate) async fn send_below(&self, node: &Node, below: u64) {
-        self.shared.change(node, |state| state.below = state.below.max(below)).await;
+        self.shared
+            .change(node, |state| state.below = state.below.max(below))
+            .await;
     }
 
-    /// Waits until all loads are sorted, and then settles the bound, by the chunks that loads have in
-    /// memory and whether they go on where others end.
+    /// Waits until all loads are sorted, and then settles the bound, by the chunks that loads have
+    /// in memory and whether they go on where others end.
     pub(crate) async fn settle(&self, node: &Node, loads: u64, room: Room) -> Result<(), Closed> {
         let step = |state: &mut State| {
             if state.closed {
@@ -102,7 +106,10 @@ impl Shelf {
             if state.closed {
                 return Some(Err(Closed));
             }
-            let first = state.here.first_entry().filter(|first| *first.key() < state.below);
+            let first = state
+                .here
+                .first_entry()
+                .filter(|first| *first.key() < state.below);
             match first.map(|first| first.remove_entry()) {
                 Some(load) => Some(Ok(Some(load))),
                 None => state.settled.then_some(Ok(None)),
@@ -113,7 +120,9 @@ impl Shelf {
 
     /// A load is on disk.
     pub(crate) async fn written(&self, node: &Node, number: u64, runs: Vec<Spilled>) {
-        self.shared.change(node, |state| state.gone.insert(number, runs)).await;
+        self.shared
+            .change(node, |state| state.gone.insert(number, runs))
+            .await;
     }
 
     /// All loads as sorted runs in input order, when the phase is over.
@@ -148,10 +157,18 @@ impl State {
     /// Sends as many more loads to disk as leave room for two reads of each run.
     fn settle(&mut self, room: Room) {
         let begin = |from: u64| {
-            self.goes_on.iter().skip(from as usize).filter(|goes_on| !**goes_on).count()
+            self.goes_on
+                .iter()
+                .skip(from as usize)
+                .filter(|goes_on| !**goes_on)
+                .count()
         };
         let all = 1 + begin(1);
-        let mut held: usize = self.here.values().map(|load| load.bucket.chunks.len()).sum();
+        let mut held: usize = self
+            .here
+            .values()
+            .map(|load| load.bucket.chunks.len())
+            .sum();
         for (&number, load) in &self.here {
             if number < self.below {
                 held -= load.bucket.chunks.len();
@@ -182,7 +199,9 @@ impl State {
             if !self.goes_on.get(number as usize).copied().unwrap_or(false) {
                 runs.push(SortedRun::default());
             }
-            runs.last_mut().expect("the first load begins one").extend(stretches);
+            runs.last_mut()
+                .expect("the first load begins one")
+                .extend(stretches);
         }
         runs
     }

@@ -51,7 +51,9 @@ impl SortedRun {
     }
 
     pub(crate) fn is_on_disk(&self) -> bool {
-        self.stretches.iter().any(|stretch| matches!(stretch, Stretch::Disk(_)))
+        self.stretches
+            .iter()
+            .any(|stretch| matches!(stretch, Stretch::Disk(_)))
     }
 
     /// Adds what follows in order.
@@ -61,11 +63,11 @@ impl SortedRun {
     }
 }
 
-/// Which runs are to be merged first, so that no merge is of more than `fan_in` at a time: groups of
-/// neighbours, each the number of its runs; those that stay as they are, are groups of one.
+/// Which runs are to be merged first, so that no merge is of more than `fan_in` at a time: groups
+/// of neighbours, each the number of its runs; those that stay as they are, are groups of one.
 ///
-/// As few records as can be are written again: every merge but the last one takes only so many runs that
-/// the later ones can be of `fan_in` each (Knuth 5.4.9).
+/// As few records as can be are written again: every merge but the last one takes only so many runs
+/// that the later ones can be of `fan_in` each (Knuth 5.4.9).
 pub(crate) fn groups(runs: usize, fan_in: usize) -> Vec<usize> {
     assert!(fan_in > 1, "a merge of one makes nothing less");
     let mut left = fan_in;
@@ -79,8 +81,9 @@ pub(crate) fn groups(runs: usize, fan_in: usize) -> Vec<usize> {
     // A group of n runs is n - 1 fewer.
     let (fewer, most) = (runs - left, fan_in - 1);
     let merges = fewer.div_ceil(most);
-    let mut groups: Vec<usize> =
-        (0..merges).map(|n| (n + 1) * fewer / merges - n * fewer / merges + 1).collect();
+    let mut groups: Vec<usize> = (0..merges)
+        .map(|n| (n + 1) * fewer / merges - n * fewer / merges + 1)
+        .collect();
     let merged: usize = groups.iter().sum();
     groups.resize(merges + runs - merged, 1);
     groups
@@ -101,7 +104,10 @@ mod tests {
                     let merged: Vec<_> = groups.iter().copied().filter(|&size| size > 1).collect();
                     let (least, most) =
                         (merged.iter().min().unwrap(), merged.iter().max().unwrap());
-                    assert!(*most <= fan_in && most - least <= 1, "{runs} by {fan_in}: {groups:?}");
+                    assert!(
+                        *most <= fan_in && most - least <= 1,
+                        "{runs} by {fan_in}: {groups:?}"
+                    );
                     (left, passes) = (groups.len(), passes + 1);
                 }
                 let needed = (1..).find(|&passes| fan_in.pow(passes) >= runs).unwrap();

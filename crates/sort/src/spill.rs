@@ -5,11 +5,12 @@
 //! file 1   |run of 3|run of 7|...
 //! ```
 //!
-//! Each file is a log: whatever is written next lies behind what was written before, whose partition it
-//! may be of, so all writing is sequential. What has been read again is given back to the file system, unless
-//! it is very little. Where that cannot make holes, a directory has a few files instead, each for a range of
-//! keys, and each gives its space back when everything in it has been read. A directory that is full gets no
-//! more; the others go on. What is divided again goes to new files, the next generation.
+//! Each file is a log: whatever is written next lies behind what was written before, whose
+//! partition it may be of, so all writing is sequential. What has been read again is given back to
+//! the file system, unless it is very little. Where that cannot make holes, a directory has a few
+//! files instead, each for a range of keys, and each gives its space back when everything in it has
+//! been read. A directory that is full gets no more; the others go on. What is divided again goes
+//! to new files, the next generation.
 
 mod kept;
 mod log;
@@ -33,8 +34,8 @@ use log::{Logs, Taken};
 /// Nobody else reads what is spilled.
 const MODE: u32 = 0o600;
 
-/// Files of a directory that cannot have holes: an eighth of what was spilled takes space longer than it
-/// should, and eight places to write to are still few.
+/// Files of a directory that cannot have holes: an eighth of what was spilled takes space longer
+/// than it should, and eight places to write to are still few.
 const FILES_WITHOUT_HOLES: usize = 8;
 
 /// The spill files of a run, which are made when the first bytes go there; clones share them.
@@ -104,9 +105,17 @@ impl Spill {
         io: IoChoice,
         expected: u64,
     ) -> Spill {
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: MODE };
+        let how = Open::Create {
+            direct: io != IoChoice::Buffered,
+            mode: MODE,
+        };
         let shared = Arc::new(Guarded::new(node, "spill files", State::default()));
-        Spill { directories: Arc::new(directories), how, expected, shared }
+        Spill {
+            directories: Arc::new(directories),
+            how,
+            expected,
+            shared,
+        }
     }
 
     /// How many directories there are.
@@ -167,8 +176,8 @@ impl Spill {
         Ok(())
     }
 
-    /// What is spilled from now on goes to other files: a hole waits until no request for its file is in flight,
-    /// so what is read and given back must not lie where others write.
+    /// What is spilled from now on goes to other files: a hole waits until no request for its file
+    /// is in flight, so what is read and given back must not lie where others write.
     pub(crate) async fn next_generation(&self, node: &Node) -> Result<(), Failure> {
         let kinds = self.shared.look(|state| state.kinds.clone());
         let mut files = Vec::new();
@@ -220,13 +229,16 @@ impl Spill {
         }
     }
 
-    /// Reserves that range of the file, or if there is not so much, of what goes beyond the extent's end half
-    /// as much, and half of that.
+    /// Reserves that range of the file, or if there is not so much, of what goes beyond the
+    /// extent's end half as much, and half of that.
     async fn reserve(
         &self,
         node: &Node,
         extent: Extent,
-        Range { start, end: mut upto }: Range<u64>,
+        Range {
+            start,
+            end: mut upto,
+        }: Range<u64>,
     ) -> Result<(), DiskError> {
         let (file, end) = (self.file(extent), extent.offset + extent.bytes);
         loop {
@@ -234,7 +246,9 @@ impl Spill {
                 Err(error) if is_full(&error) && upto > end => {
                     upto = end + (upto - end) / 2 / BLOCK_BYTES * BLOCK_BYTES;
                     let step = upto - end;
-                    self.shared.change(node, |state| state.logs.is_tight(extent.file, step)).await;
+                    self.shared
+                        .change(node, |state| state.logs.is_tight(extent.file, step))
+                        .await;
                 }
                 reserved => {
                     reserved?;
@@ -242,7 +256,9 @@ impl Spill {
                 }
             }
         }
-        self.shared.change(node, |state| state.logs.reserved(extent.file, upto)).await;
+        self.shared
+            .change(node, |state| state.logs.reserved(extent.file, upto))
+            .await;
         Ok(())
     }
 
@@ -255,8 +271,8 @@ impl Spill {
         }
     }
 
-    /// Notes that there was no room for an extent: the next one lies elsewhere. Any other error comes
-    /// back.
+    /// Notes that there was no room for an extent: the next one lies elsewhere. Any other error
+    /// comes back.
     pub(crate) async fn is_full(
         &self,
         node: &Node,
@@ -266,25 +282,34 @@ impl Spill {
         if !is_full(&error) {
             return Err(error.into());
         }
-        let others = self.shared.change(node, |state| state.logs.is_full(extent)).await;
+        let others = self
+            .shared
+            .change(node, |state| state.logs.is_full(extent))
+            .await;
         if others { Ok(()) } else { Err(error.into()) }
     }
 
     /// The file that an extent is in.
     pub(crate) fn file(&self, extent: Extent) -> File {
-        self.shared.look(|state| state.files[extent.file].file.clone())
+        self.shared
+            .look(|state| state.files[extent.file].file.clone())
     }
 
     /// The stamps for the chunks of an extent.
     pub(crate) fn stamps(&self, extent: Extent) -> Stamps {
         self.shared.look(|state| {
-            let name = state.files[extent.file].path.file_name().unwrap_or_default();
-            Stamps { file: block_crc(name.as_encoded_bytes()) }
+            let name = state.files[extent.file]
+                .path
+                .file_name()
+                .unwrap_or_default();
+            Stamps {
+                file: block_crc(name.as_encoded_bytes()),
+            }
         })
     }
 
-    /// Gives the space of an extent that was read back: at once, or with that of its file. Who goes on with a file
-    /// that is kept reads it again, up to [`Spill::give_back`].
+    /// Gives the space of an extent that was read back: at once, or with that of its file. Who goes
+    /// on with a file that is kept reads it again, up to [`Spill::give_back`].
     pub(crate) async fn release(&self, node: &Node, extent: Extent) {
         if self.shared.look(|state| extent.file >= state.kept) {
             self.give_back(node, extent).await;
@@ -296,11 +321,19 @@ impl Spill {
         let file = self.file(extent);
         // What cannot be given back now comes back when the file is removed.
         if self.shared.look(|state| state.logs.has_holes(extent.file)) {
-            let _ = file.release(node, extent.offset..extent.offset + extent.bytes).await;
+            let _ = file
+                .release(node, extent.offset..extent.offset + extent.bytes)
+                .await;
         }
-        if self.shared.change(node, |state| state.logs.release(extent)).await {
+        if self
+            .shared
+            .change(node, |state| state.logs.release(extent))
+            .await
+        {
             let _ = file.truncate(node, 0).await;
-            self.shared.change(node, |state| state.logs.emptied(extent.file)).await;
+            self.shared
+                .change(node, |state| state.logs.emptied(extent.file))
+                .await;
         }
     }
 
@@ -322,12 +355,18 @@ impl Spill {
 
     /// Removes all files.
     pub(crate) async fn remove(self, node: &Node) {
-        let files = self.shared.change(node, |state| std::mem::take(&mut state.files)).await;
+        let files = self
+            .shared
+            .change(node, |state| std::mem::take(&mut state.files))
+            .await;
         remove_all(node, &files).await;
     }
 
     fn all_full(&self) -> Failure {
-        let path = self.directories.last().expect("there is a temporary directory");
+        let path = self
+            .directories
+            .last()
+            .expect("there is a temporary directory");
         DiskError::new("write", path, ErrorKind::StorageFull.into()).into()
     }
 }
@@ -340,11 +379,18 @@ impl Close for Spill {
 
 /// The files have names that say nothing to anybody.
 fn cannot_make(directory: &Path, error: DiskError) -> DiskError {
-    DiskError { verb: "make temporary files in", path: directory.to_owned(), ..error }
+    DiskError {
+        verb: "make temporary files in",
+        path: directory.to_owned(),
+        ..error
+    }
 }
 
 fn is_full(error: &DiskError) -> bool {
-    matches!(error.cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+    matches!(
+        error.cause.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    )
 }
 
 async fn remove_all(node: &Node, files: &[Temporary]) {

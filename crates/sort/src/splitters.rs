@@ -10,9 +10,10 @@
 //!                    |  same   |             splitters that are equal
 //! ```
 //!
-//! A record equal to some splitters may go to any bucket beside them: a number drawn from its position chooses, in
-//! the proportions in which the sample's equal records lie beside those splitters. So records that are all the
-//! same spread evenly. With `--stable` positions decide, as everywhere.
+//! A record equal to some splitters may go to any bucket beside them: a number drawn from its
+//! position chooses, in the proportions in which the sample's equal records lie beside those
+//! splitters. So records that are all the same spread evenly. With `--stable` positions decide, as
+//! everywhere.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -68,7 +69,9 @@ impl Splitters {
         let mut ranks: Vec<usize> = (0..sample.positions.len()).collect();
         ranks.sort_unstable_by(|&a, &b| {
             let (a, b) = (element(order, sample, a), element(order, sample, b));
-            order.compare(a.record, b.record).then(a.position.cmp(&b.position))
+            order
+                .compare(a.record, b.record)
+                .then(a.position.cmp(&b.position))
         });
         let buckets = buckets.min(ranks.len() + 1);
         let mut chosen = Sample::default();
@@ -94,25 +97,44 @@ impl Splitters {
     pub(crate) fn of(order: &Order, chosen: Sample) -> Splitters {
         let buckets = chosen.positions.len() + 1;
         let root = Level::new(order, &chosen, 0..buckets - 1, 0);
-        Splitters { buckets, root, sample: chosen }
+        Splitters {
+            buckets,
+            root,
+            sample: chosen,
+        }
     }
 
     /// Whether elements that were chosen elsewhere can be splitters.
     pub(crate) fn are_ascending(order: &Order, chosen: &Sample) -> bool {
         (1..chosen.positions.len()).all(|rank| {
-            let (a, b) = (element(order, chosen, rank - 1), element(order, chosen, rank));
-            order.compare(a.record, b.record).then(a.position.cmp(&b.position)).is_le()
+            let (a, b) = (
+                element(order, chosen, rank - 1),
+                element(order, chosen, rank),
+            );
+            order
+                .compare(a.record, b.record)
+                .then(a.position.cmp(&b.position))
+                .is_le()
         })
     }
 
     /// Splitters that divide nothing that is known: for counts, and for one bucket.
     pub(crate) fn even(buckets: usize) -> Splitters {
-        let root = Level { depth: 0, first: 0, classifier: Classifier::new(&[]), runs: Vec::new() };
-        Splitters { buckets, root, sample: Sample::default() }
+        let root = Level {
+            depth: 0,
+            first: 0,
+            classifier: Classifier::new(&[]),
+            runs: Vec::new(),
+        };
+        Splitters {
+            buckets,
+            root,
+            sample: Sample::default(),
+        }
     }
 
-    /// The elements themselves. In the place of a position is, without `--stable`, which part of the records that
-    /// are equal to it lies below it.
+    /// The elements themselves. In the place of a position is, without `--stable`, which part of
+    /// the records that are equal to it lies below it.
     pub(crate) fn elements(&self) -> &Sample {
         &self.sample
     }
@@ -137,9 +159,14 @@ impl Splitters {
         found.prefixes.resize(each.len(), 0);
         found.bins.resize(each.len(), 0);
         order.prefixes(records, &mut found.prefixes);
-        let tied = self.root.classifier.classify(&found.prefixes, &mut found.bins);
+        let tied = self
+            .root
+            .classifier
+            .classify(&found.prefixes, &mut found.bins);
         if tied > 0 {
-            let elements = each.zip(first..).map(|(record, position)| Element { record, position });
+            let elements = each
+                .zip(first..)
+                .map(|(record, position)| Element { record, position });
             for ((element, &prefix), bin) in elements.zip(&found.prefixes).zip(&mut found.bins) {
                 let ties = self.root.classifier.ties(*bin, prefix);
                 if ties > 0 {
@@ -166,7 +193,10 @@ impl Splitters {
             // The words between the two levels are the same for all splitters of the run.
             let splitter = self.splitter(order, run.start).record;
             for depth in level.depth + 1..next.depth {
-                match order.word(element.record, depth).cmp(&order.word(splitter, depth)) {
+                match order
+                    .word(element.record, depth)
+                    .cmp(&order.word(splitter, depth))
+                {
                     Ordering::Less => return run.start,
                     Ordering::Greater => return run.end,
                     Ordering::Equal => {}
@@ -217,7 +247,12 @@ impl Level {
             runs[begin] = Some(Run::new(order, sample, splitters, depth));
             begin += run.len();
         }
-        Level { depth, first: range.start, classifier: Classifier::new(&words), runs }
+        Level {
+            depth,
+            first: range.start,
+            classifier: Classifier::new(&words),
+            runs,
+        }
     }
 }
 
@@ -242,7 +277,10 @@ fn fraction(some: usize, all: usize) -> u64 {
 fn element<'a>(order: &Order, sample: &'a Sample, number: usize) -> Element<'a> {
     let bytes = order.record_bytes();
     let record = &sample.records[number * bytes..][..bytes];
-    Element { record, position: sample.positions[number] }
+    Element {
+        record,
+        position: sample.positions[number],
+    }
 }
 
 #[cfg(test)]
@@ -251,14 +289,17 @@ mod tests {
     use kernel::patterns::{Pattern, draw};
     use record::Format;
 
-    /// Every record goes to the bucket that comparing it with all splitters gives, or beside equals.
+    /// Every record goes to the bucket that comparing it with all splitters gives, or beside
+    /// equals.
     fn check(order: &Order, records: &[u8], buckets: usize) {
         let bytes = order.record_bytes();
         let count = records.len() / bytes;
         let sampled = |number: &usize| number.is_multiple_of(3);
         let mut sample = Sample::default();
         for number in (0..count).filter(sampled) {
-            sample.records.extend_from_slice(&records[number * bytes..][..bytes]);
+            sample
+                .records
+                .extend_from_slice(&records[number * bytes..][..bytes]);
             sample.positions.push(number as u64);
         }
         let splitters = Splitters::choose(order, &sample, buckets);
@@ -274,9 +315,16 @@ mod tests {
                     Ties::Position => order_of.then(other.position.cmp(&(number as u64))),
                 }
             };
-            let below = (0..splitters.buckets - 1).filter(|&at| compare(at).is_lt()).count();
-            let upto = (0..splitters.buckets - 1).filter(|&at| compare(at).is_le()).count();
-            assert!((below..=upto).contains(&(bin as usize)), "{bin} of {below}..={upto}");
+            let below = (0..splitters.buckets - 1)
+                .filter(|&at| compare(at).is_lt())
+                .count();
+            let upto = (0..splitters.buckets - 1)
+                .filter(|&at| compare(at).is_le())
+                .count();
+            assert!(
+                (below..=upto).contains(&(bin as usize)),
+                "{bin} of {below}..={upto}"
+            );
         }
         assert_eq!(found.counts.iter().sum::<u32>() as usize, count);
     }
@@ -321,11 +369,20 @@ mod tests {
             let order = Order::gensort(ties);
             let records = vec![9; 100 * 1000];
             let positions = (0..50).map(|number| number * 20).collect();
-            let sample = Sample { records: vec![9; 100 * 50], positions };
+            let sample = Sample {
+                records: vec![9; 100 * 50],
+                positions,
+            };
             let splitters = Splitters::choose(&order, &sample, 10);
             let mut found = Assignment::default();
             splitters.assign(&order, &records, 0, &mut found);
-            assert!(found.counts.iter().all(|&count| (80..=120).contains(&count)), "{ties:?}");
+            assert!(
+                found
+                    .counts
+                    .iter()
+                    .all(|&count| (80..=120).contains(&count)),
+                "{ties:?}"
+            );
         }
     }
 }

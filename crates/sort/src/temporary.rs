@@ -1,9 +1,9 @@
 //! Files that do not outlive their run: outputs before they have their names, and what is spilled.
 //!
-//! Each has a name of its own and a lock. What a kill leaves behind has a dead lock, and the next run of the same user in
-//! that directory sweeps it away; a run that is alive keeps its files. The journal of a set of files is
-//! one of them; what it names goes with it (`output/journal.rs`). Files of other users, links, pipes and devices are
-//! left alone, whatever their names.
+//! Each has a name of its own and a lock. What a kill leaves behind has a dead lock, and the next
+//! run of the same user in that directory sweeps it away; a run that is alive keeps its files. The
+//! journal of a set of files is one of them; what it names goes with it (`output/journal.rs`).
+//! Files of other users, links, pipes and devices are left alone, whatever their names.
 
 use std::path::{Path, PathBuf};
 
@@ -76,8 +76,9 @@ impl Temporary {
     }
 }
 
-/// Removes what killed runs of the same user have left in a directory: files of our name that no run locks. Files of a set
-/// which lie in other directories are removed only where these are named, too: `beside`, with links followed.
+/// Removes what killed runs of the same user have left in a directory: files of our name that no
+/// run locks. Files of a set which lie in other directories are removed only where these are named,
+/// too: `beside`, with links followed.
 pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
     // Sweeping is a courtesy: what cannot be looked at or removed is not ours, or not in our way.
     let Ok(names) = node.list(directory).await else {

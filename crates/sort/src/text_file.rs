@@ -1,17 +1,19 @@
 //! Small files of text, read and written as a whole through the node's disks.
 //!
-//! A *text* may be anybody's, as a manifest is, which people move and edit. An *entry* is a text that only programs of one user
-//! write and read again: a journal, or a part of a checkpoint. An entry is believed if it is a regular file of the caller's
-//! own which others cannot write, and if its seal is whole:
+//! A *text* may be anybody's, as a manifest is, which people move and edit. An *entry* is a text
+//! that only programs of one user write and read again: a journal, or a part of a checkpoint. An
+//! entry is believed if it is a regular file of the caller's own which others cannot write, and if
+//! its seal is whole:
 //!
 //! ```text
 //! { "directories": [ ... ], ... }
 //! gristmill-seal 1f0c77a2           CRC-32 of the entry's name, a zero byte, and the text before
 //! ```
 //!
-//! The seal finds what was altered or cut, and what was copied to another name. It does not keep a forger out: the owner and
-//! the mode of the file do. It refuses to say where files are: paths never come from an entry; an entry names paths
-//! only to be compared with those of the command line.
+//! The seal finds what was altered or cut, and what was copied to another name. It does not keep a
+//! forger out: the owner and the mode of the file do. It refuses to say where files are: paths
+//! never come from an entry; an entry names paths only to be compared with those of the command
+//! line.
 
 use std::io;
 use std::path::Path;
@@ -20,11 +22,12 @@ use node::{Buffer, DiskError, File, Node, NotBelieved, Open};
 
 use crate::temporary::Temporary;
 
-/// Bytes of the longest text: a manifest of 14,000 files with keys of 64 bytes, which takes some 40 MB when it is read.
+/// Bytes of the longest text: a manifest of 14,000 files with keys of 64 bytes, which takes some 40
+/// MB when it is read.
 const LONGEST_TEXT: u64 = 8 << 20;
 
-/// Bytes of the longest entry: a checkpoint lists each run that was spilled in an epoch, some 20 bytes for each 2 MiB, so
-/// this is one of 10 TiB.
+/// Bytes of the longest entry: a checkpoint lists each run that was spilled in an epoch, some 20
+/// bytes for each 2 MiB, so this is one of 10 TiB.
 const LONGEST_ENTRY: u64 = 128 << 20;
 
 /// Permission bits of what only its owner reads or writes.
@@ -58,7 +61,8 @@ pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, Di
     }
 }
 
-/// The text of a file that only the caller can have written: none if it is there but another user may have.
+/// The text of a file that only the caller can have written: none if it is there but another user
+/// may have.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -72,7 +76,9 @@ pub(crate) async fn read_own(node: &Node, path: &Path) -> Result<Entry, DiskErro
         Ok(file) => file,
     };
     if others_write(&file) {
-        return Ok(Entry::Doubtful("others than its owner may write it".to_owned()));
+        return Ok(Entry::Doubtful(
+            "others than its owner may write it".to_owned(),
+        ));
     }
     whole(node, file, LONGEST_ENTRY).await.map(Entry::Text)
 }
@@ -131,10 +137,15 @@ async fn whole(node: &Node, file: File, longest: u64) -> Result<Vec<u8>, DiskErr
     let failed = |cause: io::Error| Err(DiskError::new("read", file.path(), cause));
     let length = file.metadata().length;
     if length > longest {
-        return failed(io::Error::other("it is far too long for a file of this program"));
+        return failed(io::Error::other(
+            "it is far too long for a file of this program",
+        ));
     }
     let bytes = length as usize;
-    let (buffer, result) = file.read(node, 0, bytes, Buffer::heap(bytes)).wait(node).await;
+    let (buffer, result) = file
+        .read(node, 0, bytes, Buffer::heap(bytes))
+        .wait(node)
+        .await;
     result?;
     if buffer.len() < bytes {
         return failed(io::ErrorKind::UnexpectedEof.into());
@@ -142,8 +153,9 @@ async fn whole(node: &Node, file: File, longest: u64) -> Result<Vec<u8>, DiskErr
     Ok(buffer.filled().to_vec())
 }
 
-/// Gives a file this text: a reader finds it whole and durable, or what was there before. The file is locked as
-/// long as somebody has it open here. `mode` are the permission bits of a new one, before the process's mask.
+/// Gives a file this text: a reader finds it whole and durable, or what was there before. The file
+/// is locked as long as somebody has it open here. `mode` are the permission bits of a new one,
+/// before the process's mask.
 ///
 /// # Errors
 /// When it cannot be written; the name shows what it showed before, or the new text.
@@ -154,7 +166,10 @@ pub(crate) async fn put(
     mode: u32,
 ) -> Result<File, DiskError> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    let how = Open::Create { direct: false, mode };
+    let how = Open::Create {
+        direct: false,
+        mode,
+    };
     let draft = Temporary::another(node, directory, how).await?;
     let put = match write(node, &draft.file, text).await {
         Ok(()) => node.rename(&draft.path, path).await,
@@ -163,24 +178,33 @@ pub(crate) async fn put(
     if put.is_err() {
         draft.remove(node).await;
     }
-    put.map_err(|error| DiskError { path: path.to_owned(), ..error })?;
+    put.map_err(|error| DiskError {
+        path: path.to_owned(),
+        ..error
+    })?;
     Ok(draft.file)
 }
 
 /// Writes the text of a new file, and makes it durable.
 pub(crate) async fn write(node: &Node, file: &File, text: Vec<u8>) -> Result<(), DiskError> {
     let bytes = text.len();
-    let (_, result) = file.write(node, 0, Buffer::new(Box::new(text)), 0..bytes).wait(node).await;
+    let (_, result) = file
+        .write(node, 0, Buffer::new(Box::new(text)), 0..bytes)
+        .wait(node)
+        .await;
     result?;
     file.sync(node).await
 }
 
-/// A path as text, one text for each path: bytes that are not UTF-8 are escaped, and so is the backslash.
+/// A path as text, one text for each path: bytes that are not UTF-8 are escaped, and so is the
+/// backslash.
 pub fn spelled(path: &Path) -> String {
     let mut text = String::new();
     for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         text.push_str(&part.valid().replace('\\', r"\\"));
-        part.invalid().iter().for_each(|byte| text.push_str(&format!(r"\x{byte:02x}")));
+        part.invalid()
+            .iter()
+            .for_each(|byte| text.push_str(&format!(r"\x{byte:02x}")));
     }
     text
 }
@@ -191,18 +215,31 @@ mod tests {
 
     #[test]
     fn a_seal_finds_every_change_of_text_and_name() {
-        let (path, text) = (Path::new("/t/.gristmill-1.journal"), b"{\"files\":[]}".to_vec());
+        let (path, text) = (
+            Path::new("/t/.gristmill-1.journal"),
+            b"{\"files\":[]}".to_vec(),
+        );
         let sealed = [text.as_slice(), seal(path, &text).as_bytes()].concat();
         assert_eq!(unsealed(path, sealed.clone()), Some(text.clone()));
-        assert_eq!(unsealed(Path::new("/u/.gristmill-1.journal"), sealed.clone()), Some(text));
-        assert_eq!(unsealed(Path::new("/t/.gristmill-2.journal"), sealed.clone()), None);
+        assert_eq!(
+            unsealed(Path::new("/u/.gristmill-1.journal"), sealed.clone()),
+            Some(text)
+        );
+        assert_eq!(
+            unsealed(Path::new("/t/.gristmill-2.journal"), sealed.clone()),
+            None
+        );
         for at in 0..sealed.len() {
             for bit in 0..8 {
                 let mut altered = sealed.clone();
                 altered[at] ^= 1 << bit;
                 assert_eq!(unsealed(path, altered), None, "bit {bit} of byte {at}");
             }
-            assert_eq!(unsealed(path, sealed[..at].to_vec()), None, "cut at byte {at}");
+            assert_eq!(
+                unsealed(path, sealed[..at].to_vec()),
+                None,
+                "cut at byte {at}"
+            );
         }
     }
 

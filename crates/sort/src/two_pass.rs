@@ -7,7 +7,8 @@
 //! phase two   loader > sorter > writer
 //! ```
 //!
-//! A partition that came out too large for memory goes through phase one by itself, as an input of its own.
+//! A partition that came out too large for memory goes through phase one by itself, as an input of
+//! its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,14 +29,20 @@ use crate::stages::{
     reload, spill,
 };
 
-/// When partitions are sorted, holes for less than that would take as long as reading does; and nothing of the
-/// sort waits for space any more, since the output has its own.
+/// When partitions are sorted, holes for less than that would take as long as reading does; and
+/// nothing of the sort waits for space any more, since the output has its own.
 const LEAST_RELEASED_BYTES: u64 = 256 << 10;
 
 /// Sorts with spill files in the job's temporary directories.
 pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report, Failure> {
     let spill = run.spill();
-    let sorted = TwoPass { run, spilling, spill: spill.clone() }.sort().await;
+    let sorted = TwoPass {
+        run,
+        spilling,
+        spill: spill.clone(),
+    }
+    .sort()
+    .await;
     spill.remove(run.node).await;
     sorted
 }
@@ -44,7 +51,8 @@ pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report
 pub(crate) struct Came {
     pub splitters: Posted<Splitters>,
     pub chunks: Queue<Vec<Chunk>>,
-    /// Of what is partitioned again memory keeps nothing; so many chunks of other partitions stay beside it.
+    /// Of what is partitioned again memory keeps nothing; so many chunks of other partitions stay
+    /// beside it.
     pub again_beside: Option<usize>,
     /// Which part of the output it is.
     pub positions: Range<f64>,
@@ -70,28 +78,51 @@ impl TwoPass<'_> {
                 (splitters, chunks)
             }
         };
-        let came = Came { splitters, chunks, again_beside: None, positions: 0.0..1.0 };
+        let came = Came {
+            splitters,
+            chunks,
+            again_beside: None,
+            positions: 0.0..1.0,
+        };
         let (mut partitions, mut stages) = self.divide(pipeline, came, &memory).await?;
         let spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
         let mut passes = 1 + u32::from(spilled > 0);
         self.spill.trim(run.node).await;
-        while partitions.iter().any(|partition| self.is_too_large(partition)) {
+        while partitions
+            .iter()
+            .any(|partition| self.is_too_large(partition))
+        {
             passes += 1;
             partitions = self.again(partitions, &memory, &mut stages).await?;
         }
         let layout = self.lay_out(&partitions).await?;
         let records: u64 = partitions.iter().map(Partition::records).sum();
-        run.job.control.enter("sort partitions", records * run.plan.record_bytes as u64);
+        run.job
+            .control
+            .enter("sort partitions", records * run.plan.record_bytes as u64);
         let seams = Seams::new(run.node, memory.seams.clone());
-        add_up(&mut stages, self.phase_two(partitions, &layout, &memory, &seams).await?);
-        run.output().complete(run.node, &*run.job.contents, seams.left()).await?;
+        add_up(
+            &mut stages,
+            self.phase_two(partitions, &layout, &memory, &seams).await?,
+        );
+        run.output()
+            .complete(run.node, &*run.job.contents, seams.left())
+            .await?;
         let limit = run.job.resources.memory_bytes;
         let reason = match spilled {
             0 => format!("the input fitted in {limit} bytes of memory"),
             _ => run.does_not_fit(),
         };
         let temp_peak_bytes = self.spill.peak_bytes();
-        run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })
+        run.report(
+            stages,
+            Outcome {
+                plan: "two-pass",
+                reason,
+                passes,
+                temp_peak_bytes,
+            },
+        )
     }
 
     /// A reader of what was spilled, to buffers of that pool.
@@ -106,7 +137,8 @@ impl TwoPass<'_> {
         }
     }
 
-    /// Whether memory does not hold a partition. It can be divided: one record is one chunk, which fits.
+    /// Whether memory does not hold a partition. It can be divided: one record is one chunk, which
+    /// fits.
     pub(crate) fn is_too_large(&self, partition: &Partition) -> bool {
         partition.spilled_chunks() > self.spilling.partition_chunks
     }
@@ -121,7 +153,10 @@ impl TwoPass<'_> {
         self.spill.next_generation(self.run.node).await?;
         let mut all = Vec::new();
         let count = partitions.len() as f64;
-        let staying = partitions.iter().map(|partition| partition.chunks.len()).sum();
+        let staying = partitions
+            .iter()
+            .map(|partition| partition.chunks.len())
+            .sum();
         for (number, partition) in partitions.into_iter().enumerate() {
             if !self.is_too_large(&partition) {
                 all.push(partition);
@@ -129,17 +164,19 @@ impl TwoPass<'_> {
             }
             debug_assert!(partition.chunks.is_empty(), "all of it was spilled");
             let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-            run.job
-                .control
-                .enter("partition again", partition.records() * plan.record_bytes as u64);
+            run.job.control.enter(
+                "partition again",
+                partition.records() * plan.record_bytes as u64,
+            );
             let mut pipeline = run.pipeline();
             let memory = &memory.of(&pipeline);
             let splitters = pipeline.owns(Posted::new(node, "splitters"));
             let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
             let fits = self.spilling.partition_chunks;
             // Twice as many as would do if they came out even.
-            let buckets =
-                (2 * partition.spilled_chunks()).div_ceil(fits).clamp(2, plan.buckets.max(2));
+            let buckets = (2 * partition.spilled_chunks())
+                .div_ceil(fits)
+                .clamp(2, plan.buckets.max(2));
             let reloader = Reloader {
                 // What is read is written again: it must not take space twice.
                 spilled: self.reader(&memory.chunks, &run.dials.readers, 0),
@@ -150,8 +187,9 @@ impl TwoPass<'_> {
                 splitters: splitters.clone(),
                 out: blocks.clone(),
             };
-            pipeline
-                .stage(node, "reloader", 1, async move |worker| reload(worker, &reloader).await);
+            pipeline.stage(node, "reloader", 1, async move |worker| {
+                reload(worker, &reloader).await
+            });
             let chunks = run.start_distributors(
                 &mut pipeline,
                 (&splitters, &Tally::default()),
@@ -159,7 +197,12 @@ impl TwoPass<'_> {
                 (&memory.chunks, &memory.chunks),
             );
             let positions = number as f64 / count..(number + 1) as f64 / count;
-            let came = Came { splitters, chunks, again_beside: Some(staying), positions };
+            let came = Came {
+                splitters,
+                chunks,
+                again_beside: Some(staying),
+                positions,
+            };
             let (parts, did) = self.divide(pipeline, came, memory).await?;
             add_up(stages, did);
             all.extend(parts);
@@ -177,13 +220,21 @@ impl TwoPass<'_> {
     ) -> Result<(Vec<Partition>, Vec<StageReport>), Failure> {
         let (node, plan, spilling) = (self.run.node, &self.run.plan, self.spilling);
         let dials = &self.run.dials;
-        let Came { splitters, chunks, again_beside, positions } = came;
+        let Came {
+            splitters,
+            chunks,
+            again_beside,
+            positions,
+        } = came;
         let limits = plan.limits(spilling);
         let ledger = pipeline.owns(Ledger::new(node));
         let files = pipeline.owns(self.spill.clone());
         let each = spilling.tokens();
         let directories = 0..spilling.directories as u32;
-        let all_tokens = directories.clone().flat_map(|directory| vec![directory; each]).collect();
+        let all_tokens = directories
+            .clone()
+            .flat_map(|directory| vec![directory; each])
+            .collect();
         let tokens = pipeline.owns(Tokens::new(node, "write tokens", all_tokens));
         let chains = directories.map(|_| pipeline.owns(Queue::new(node, "chains", each, 1)));
         let chains: Vec<Queue<Chain>> = chains.collect();
@@ -200,8 +251,9 @@ impl TwoPass<'_> {
             chunk_bytes: plan.chunk_bytes,
             tuner: self.run.tuner.clone(),
         };
-        pipeline
-            .stage(node, "partition buffers", 1, async move |worker| hold(worker, &buffers).await);
+        pipeline.stage(node, "partition buffers", 1, async move |worker| {
+            hold(worker, &buffers).await
+        });
         for chains in chains {
             let spiller = Spiller {
                 contents: self.run.job.contents.clone(),
@@ -214,7 +266,9 @@ impl TwoPass<'_> {
             };
             let stage = dials.stage("spiller", spilling.spillers, 0);
             let stage = stage.dial("depth", &dials.spillers);
-            pipeline.start(node, stage, async move |worker| spill(worker, &spiller).await);
+            pipeline.start(node, stage, async move |worker| {
+                spill(worker, &spiller).await
+            });
         }
         let mut stages = Vec::new();
         add_up(&mut stages, pipeline.join(node).await?);
@@ -256,7 +310,10 @@ impl TwoPass<'_> {
             partitions: all,
             out: buckets.clone(),
         };
-        let stage = run.dials.stage("loader", 1, 0).dial("depth", &run.dials.loader);
+        let stage = run
+            .dials
+            .stage("loader", 1, 0)
+            .dial("depth", &run.dials.loader);
         pipeline.start(node, stage, async move |worker| load(worker, &loader).await);
         run.start_output(&mut pipeline, &buckets, memory, seams);
         pipeline.join(node).await

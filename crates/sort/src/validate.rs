@@ -39,10 +39,15 @@ const DEPTH: usize = 2;
 pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
     let record_bytes = job.comparison.record_bytes();
     let inputs = Inputs::open(node, &job.sources, record_bytes, job.io).await?;
-    job.control.enter("validating", inputs.records.unwrap_or(0) * record_bytes as u64);
+    job.control.enter(
+        "validating",
+        inputs.records.unwrap_or(0) * record_bytes as u64,
+    );
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
-    let bytes = inputs.records.map_or(u64::MAX, |records| records * record_bytes as u64);
+    let bytes = inputs
+        .records
+        .map_or(u64::MAX, |records| records * record_bytes as u64);
     let unit_records = unit_records(bytes, record_bytes as u64);
     let block = BLOCK_BYTES as usize;
     let buffer_bytes = (unit_records * record_bytes).next_multiple_of(block) + 2 * block;
@@ -63,11 +68,19 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         out: blocks.clone(),
         divide: None,
     };
-    pipeline.stage(node, "reader", readers, async move |worker| read(worker, &reader).await);
+    pipeline.stage(node, "reader", readers, async move |worker| {
+        read(worker, &reader).await
+    });
     let found = Found::default();
-    let checker =
-        Checker { comparison: job.comparison.clone(), blocks, pool, found: found.clone() };
-    pipeline.stage(node, "validator", job.cores, async move |worker| check(worker, &checker).await);
+    let checker = Checker {
+        comparison: job.comparison.clone(),
+        blocks,
+        pool,
+        found: found.clone(),
+    };
+    pipeline.stage(node, "validator", job.cores, async move |worker| {
+        check(worker, &checker).await
+    });
     pipeline.join(node).await?;
     Ok(found.joined(&job.comparison))
 }
@@ -80,14 +93,19 @@ struct Found {
 
 impl Found {
     fn add(&self, first: u64, summary: Summary) {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).insert(first, summary);
+        self.shared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(first, summary);
     }
 
     fn joined(&self, comparison: &Comparison) -> Summary {
         let found =
             std::mem::take(&mut *self.shared.lock().unwrap_or_else(PoisonError::into_inner));
         let all = found.into_values();
-        all.fold(Summary::default(), |before, next| before.merge(next, comparison))
+        all.fold(Summary::default(), |before, next| {
+            before.merge(next, comparison)
+        })
     }
 }
 

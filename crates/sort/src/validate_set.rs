@@ -41,7 +41,11 @@ pub struct SetSummary {
 pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary, Failure> {
     let Some(manifest) = Manifest::read_from(node, &job.manifest).await? else {
         let what = "is not there: this is no set of files; name a file".to_owned();
-        return Err(SortError::Manifest { file: job.manifest.clone(), what }.into());
+        return Err(SortError::Manifest {
+            file: job.manifest.clone(),
+            what,
+        }
+        .into());
     };
     let directory = job.manifest.parent().unwrap_or(Path::new(""));
     let order = manifest.order(directory)?;
@@ -63,7 +67,9 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
             validated => validated?,
         };
         let wrong = differences(&summary, listed, &order);
-        found.wrong.extend(wrong.into_iter().map(|what| (path.clone(), what)));
+        found
+            .wrong
+            .extend(wrong.into_iter().map(|what| (path.clone(), what)));
         let before = found.summary.unordered + summary.unordered;
         found.summary = found.summary.merge(summary, &comparison);
         if found.summary.unordered > before {
@@ -74,7 +80,9 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
     if found.wrong.is_empty() {
         let all = (found.summary.records, found.summary.checksum);
         let wrong = manifest.wrong_totals(all);
-        found.wrong.extend(wrong.map(|what| (job.manifest.clone(), what)));
+        found
+            .wrong
+            .extend(wrong.map(|what| (job.manifest.clone(), what)));
     }
     Ok(found)
 }
@@ -90,7 +98,11 @@ fn differences(summary: &Summary, listed: &ListedFile, order: &Order) -> Vec<Str
         false => listed_key(order, record),
     };
     let found = [
-        ("records", summary.records.to_string(), &listed.records.to_string()),
+        (
+            "records",
+            summary.records.to_string(),
+            &listed.records.to_string(),
+        ),
         ("checksum", summary.checksum.to_string(), &listed.checksum),
         ("first key", key(&summary.first), &listed.first_key),
         ("last key", key(&summary.last), &listed.last_key),
@@ -104,8 +116,13 @@ fn differences(summary: &Summary, listed: &ListedFile, order: &Order) -> Vec<Str
 }
 
 fn is_truncated(failure: &Failure) -> bool {
-    let Failure::Program(error) = failure else { return false };
-    matches!(error.downcast_ref(), Some(SortError::TruncatedRecord { .. }))
+    let Failure::Program(error) = failure else {
+        return false;
+    };
+    matches!(
+        error.downcast_ref(),
+        Some(SortError::TruncatedRecord { .. })
+    )
 }
 
 impl SetSummary {

@@ -13,12 +13,20 @@ const BYTES: u64 = 100 * RECORDS;
 const BLOCK_BYTES: u64 = 4096;
 
 fn job(stage: Stage, directory: &Path) -> Alone {
-    let tuning = Tuning { unit_records: Some(130), buckets: Some(7), ..Tuning::default() };
+    let tuning = Tuning {
+        unit_records: Some(130),
+        buckets: Some(7),
+        ..Tuning::default()
+    };
     Alone {
         stage,
         records: RECORDS,
         directory: directory.to_owned(),
-        resources: Resources { cores: 2, memory_bytes: 1 << 30, io: IoChoice::Direct },
+        resources: Resources {
+            cores: 2,
+            memory_bytes: 1 << 30,
+            io: IoChoice::Direct,
+        },
         tuning,
         control: Control::default(),
     }
@@ -46,7 +54,10 @@ fn every_stage_runs_alone_on_any_schedule() {
                 async move { alone(&node, &job).await }
             });
             let mut ends = ends.unwrap_or_else(|stuck| panic!("{stage:?}: {stuck}"));
-            let report = ends.pop().unwrap().unwrap_or_else(|failure| panic!("{failure}"));
+            let report = ends
+                .pop()
+                .unwrap()
+                .unwrap_or_else(|failure| panic!("{failure}"));
             check(stage, &report);
             assert_eq!(driver.disks(0).paths(), Vec::<PathBuf>::new());
         }
@@ -62,9 +73,16 @@ fn every_stage_runs_alone_on_threads() {
             let job = job.clone();
             async move { alone(&node, &job).await }
         });
-        let report = ends.pop().unwrap().unwrap_or_else(|failure| panic!("{failure}"));
+        let report = ends
+            .pop()
+            .unwrap()
+            .unwrap_or_else(|failure| panic!("{failure}"));
         check(stage, &report);
         assert!(report.busy_s > 0.0);
-        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "a file is left");
+        assert_eq!(
+            std::fs::read_dir(place.path()).unwrap().count(),
+            0,
+            "a file is left"
+        );
     }
 }

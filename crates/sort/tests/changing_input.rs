@@ -16,7 +16,11 @@ const RECORDS: usize = 3000;
 const BYTES: u64 = RECORDS as u64 * 100;
 
 /// Requests take a while, so that there are many moments within a sort.
-const DISK: DiskModel = DiskModel { latency_ns: 1000, read_ns_per_kib: 10, write_ns_per_kib: 10 };
+const DISK: DiskModel = DiskModel {
+    latency_ns: 1000,
+    read_ns_per_kib: 10,
+    write_ns_per_kib: 10,
+};
 
 fn order() -> Order {
     Order::gensort(Ties::Record)
@@ -26,12 +30,17 @@ fn records() -> Vec<u8> {
     draw(Pattern::Uniform, 3, RECORDS, 100)
 }
 
-/// A sort of `/in`; one of two passes has few more chunks than the least that works, so that it spills.
+/// A sort of `/in`; one of two passes has few more chunks than the least that works, so that it
+/// spills.
 fn sort_of(plan: Choice, io: IoChoice) -> Job {
     let mut job = job(&["/in"], "/out", &order());
     (job.plan, job.resources.io) = (plan, io);
     job.temporary = vec![PathBuf::from("/tmp0")];
-    job.tuning = Tuning { unit_records: Some(40), buckets: Some(10), ..Tuning::default() };
+    job.tuning = Tuning {
+        unit_records: Some(40),
+        buckets: Some(10),
+        ..Tuning::default()
+    };
     if plan == Choice::TwoPass {
         job.tuning.chunks = Some(least_chunks(&job, &order(), Some(RECORDS as u64)));
     }
@@ -42,7 +51,10 @@ fn sort_of(plan: Choice, io: IoChoice) -> Job {
 fn run_and_resize(driver: &Driver, job: &Job, at: Time, length: u64) -> Result<Report, Failure> {
     put(driver, "/in", &records());
     // A control that has ended one run ends every other.
-    let job = Job { control: Control::default(), ..job.clone() };
+    let job = Job {
+        control: Control::default(),
+        ..job.clone()
+    };
     let ends = driver.run(move |node| {
         let job = job.clone();
         async move {
@@ -56,7 +68,9 @@ fn run_and_resize(driver: &Driver, job: &Job, at: Time, length: u64) -> Result<R
             end
         }
     });
-    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node")
+    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+        .pop()
+        .expect("one node")
 }
 
 /// What the sort gives at that many moments of its run, beside the output.
@@ -69,13 +83,19 @@ fn at_many_moments(
     let driver = || Driver::with(7, 1, Costs::default(), DISK);
     let undisturbed = driver();
     let report = run_and_resize(&undisturbed, job, Time(0), BYTES).unwrap();
-    assert_eq!(report.passes, if job.plan == Choice::TwoPass { 2 } else { 1 });
+    assert_eq!(
+        report.passes,
+        if job.plan == Choice::TwoPass { 2 } else { 1 }
+    );
     let whole = undisturbed.now();
     for moment in 1..MOMENTS {
         let (driver, at) = (driver(), Time(whole.0 * moment / MOMENTS));
         let end = run_and_resize(&driver, job, at, length);
         let left: Vec<_> = driver.disks(0).paths();
-        assert!(left.iter().all(|path| ["/in", "/out"].map(Path::new).contains(&&**path)));
+        assert!(
+            left.iter()
+                .all(|path| ["/in", "/out"].map(Path::new).contains(&&**path))
+        );
         check(at, whole, end, get(&driver, "/out"));
     }
 }
@@ -90,20 +110,31 @@ fn a_file_that_is_cut_is_sorted_as_it_was_or_refused() {
                 Ok(report) => {
                     done += 1;
                     assert_eq!(report.warnings, []);
-                    assert!(output.unwrap() == sorted(&records(), &order()), "{plan:?} {at:?}");
+                    assert!(
+                        output.unwrap() == sorted(&records(), &order()),
+                        "{plan:?} {at:?}"
+                    );
                 }
                 Err(failure) => {
                     refused += 1;
-                    let Failure::Program(error) = &failure else { panic!("{failure}") };
+                    let Failure::Program(error) = &failure else {
+                        panic!("{failure}")
+                    };
                     let Some(SortError::Shrunk { file, offset }) = error.downcast_ref() else {
                         panic!("{failure}")
                     };
                     assert_eq!(file, Path::new("/in"));
-                    assert!((LEFT..BYTES).contains(offset), "{plan:?} {io:?} {at:?}: {offset}");
+                    assert!(
+                        (LEFT..BYTES).contains(offset),
+                        "{plan:?} {io:?} {at:?}: {offset}"
+                    );
                     assert_eq!(output, None);
                 }
             });
-            assert!(refused > 5 && done > 5, "{plan:?} {io:?}: {refused} refused, {done} done");
+            assert!(
+                refused > 5 && done > 5,
+                "{plan:?} {io:?}: {refused} refused, {done} done"
+            );
         }
     }
 }
@@ -115,11 +146,22 @@ fn a_file_that_grows_is_sorted_as_it_was_and_warned_of() {
         for io in [IoChoice::Direct, IoChoice::Buffered] {
             at_many_moments(&sort_of(plan, io), NOW, |at, whole, end, output| {
                 let report = end.unwrap();
-                assert!(output.unwrap() == sorted(&records(), &order()), "{plan:?} {at:?}");
-                let grew = Warning::Grew { file: PathBuf::from("/in"), was: BYTES, now: NOW };
+                assert!(
+                    output.unwrap() == sorted(&records(), &order()),
+                    "{plan:?} {at:?}"
+                );
+                let grew = Warning::Grew {
+                    file: PathBuf::from("/in"),
+                    was: BYTES,
+                    now: NOW,
+                };
                 // At the very end nobody looks any more.
                 if !report.warnings.is_empty() || at.0 < whole.0 * 9 / 10 {
-                    assert_eq!(report.warnings, [grew], "{plan:?} {io:?} {at:?} of {whole:?}");
+                    assert_eq!(
+                        report.warnings,
+                        [grew],
+                        "{plan:?} {io:?} {at:?} of {whole:?}"
+                    );
                 }
             });
         }

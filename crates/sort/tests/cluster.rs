@@ -1,5 +1,5 @@
-//! Sorts over several nodes, under schedules of the deterministic driver: the outputs, one rank's behind the
-//! other's, are the sorted records of all inputs.
+//! Sorts over several nodes, under schedules of the deterministic driver: the outputs, one rank's
+//! behind the other's, are the sorted records of all inputs.
 
 mod common;
 
@@ -43,7 +43,10 @@ fn three_hundred_schedules_give_the_same_records() {
         for end in run(&driver, &job) {
             reports.push(end.unwrap_or_else(|failure| panic!("seed {seed}: {failure}")));
         }
-        assert!(outputs(&driver, ranks) == sorted(&records, &order), "seed {seed}");
+        assert!(
+            outputs(&driver, ranks) == sorted(&records, &order),
+            "seed {seed}"
+        );
         for rank in 0..ranks {
             // The input, the output, and nothing else.
             assert_eq!(driver.disks(rank).paths().len(), 2, "seed {seed}");
@@ -63,7 +66,9 @@ fn ranks_share_evenly() {
     for pattern in Pattern::ALL {
         for ties in [Ties::Record, Ties::Position] {
             let (driver, order) = (Driver::new(1, 4), Order::gensort(ties));
-            let parts: Vec<Vec<u8>> = (0..4).map(|rank| draw(pattern, rank, 20_000, 100)).collect();
+            let parts: Vec<Vec<u8>> = (0..4)
+                .map(|rank| draw(pattern, rank, 20_000, 100))
+                .collect();
             for (rank, part) in (0..).zip(&parts) {
                 put(&driver, rank, part);
             }
@@ -72,7 +77,10 @@ fn ranks_share_evenly() {
                 let skew = report.as_ref().unwrap().skew();
                 assert!(skew < 1.1, "{pattern:?} {ties:?}: {skew}");
             }
-            assert!(outputs(&driver, 4) == sorted(&parts.concat(), &order), "{pattern:?}");
+            assert!(
+                outputs(&driver, 4) == sorted(&parts.concat(), &order),
+                "{pattern:?}"
+            );
         }
     }
 }
@@ -93,12 +101,14 @@ fn few_records_and_none() {
     }
 }
 
-/// A node dies at any moment: the others end, and say which it was; nobody waits for ever, and no output is there
-/// in part.
+/// A node dies at any moment: the others end, and say which it was; nobody waits for ever, and no
+/// output is there in part.
 #[test]
 fn a_dead_node_ends_the_sort() {
     let order = Order::gensort(Ties::Record);
-    let parts: Vec<Vec<u8>> = (0..3).map(|rank| draw(Pattern::Uniform, rank, 400, 100)).collect();
+    let parts: Vec<Vec<u8>> = (0..3)
+        .map(|rank| draw(Pattern::Uniform, rank, 400, 100))
+        .collect();
     let whole = sorted(&parts.concat(), &order);
     let (mut told, mut done) = (0, 0);
     for nth in (1..).step_by(37) {
@@ -108,7 +118,10 @@ fn a_dead_node_ends_the_sort() {
             put(&driver, rank, part);
         }
         driver.kill((nth % 3) as u32, nth);
-        let job = Job { exchange, ..job(&["/in"], "/out", &order) };
+        let job = Job {
+            exchange,
+            ..job(&["/in"], "/out", &order)
+        };
         let ends = run(&driver, &job);
         if driver.deaths() == 0 {
             assert!(ends.iter().all(Result::is_ok));
@@ -127,14 +140,20 @@ fn a_dead_node_ends_the_sort() {
         for rank in 0..3 {
             let output = driver.disks(rank).get(&PathBuf::from("/out"));
             let is_part = |bytes: &Vec<u8>| whole.windows(bytes.len().max(1)).any(|at| at == bytes);
-            assert!(output.is_none_or(|bytes| bytes.is_empty() || is_part(&bytes)), "{nth}");
+            assert!(
+                output.is_none_or(|bytes| bytes.is_empty() || is_part(&bytes)),
+                "{nth}"
+            );
         }
     }
-    assert!(told > 50, "only {told} ranks told of a dead one, {done} were done");
+    assert!(
+        told > 50,
+        "only {told} ranks told of a dead one, {done} were done"
+    );
 }
 
-/// Rank 0 dies at the very end, where messages are late: it may have said that all is done, and not yet have let go
-/// what it has told. Nobody waits for that for ever.
+/// Rank 0 dies at the very end, where messages are late: it may have said that all is done, and not
+/// yet have let go what it has told. Nobody waits for that for ever.
 #[test]
 fn who_is_done_stays_until_the_others_are() {
     const LATE: u64 = 50_000_000;
@@ -145,12 +164,18 @@ fn who_is_done_stays_until_the_others_are() {
         driver.delay(LATE);
         driver.end_by(Time(600_000_000_000));
         for rank in 0..3 {
-            put(&driver, rank, &draw(Pattern::Uniform, u64::from(rank), 50, 100));
+            put(
+                &driver,
+                rank,
+                &draw(Pattern::Uniform, u64::from(rank), 50, 100),
+            );
         }
         driver
     };
     let whole = late();
-    run(&whole, &job(&["/in"], "/out", &order)).into_iter().for_each(|end| drop(end.unwrap()));
+    run(&whole, &job(&["/in"], "/out", &order))
+        .into_iter()
+        .for_each(|end| drop(end.unwrap()));
     let (mut told, mut done) = (0, 0);
     for before in 0..LAST_EVENTS {
         let driver = late();
@@ -159,20 +184,28 @@ fn who_is_done_stays_until_the_others_are() {
             match end {
                 Ok(_) => done += 1,
                 Err(failure) => {
-                    assert!(failure.to_string().contains("rank 0"), "{before}: {failure}");
+                    assert!(
+                        failure.to_string().contains("rank 0"),
+                        "{before}: {failure}"
+                    );
                     told += 1;
                 }
             }
         }
     }
-    assert!(told > 20 && done > 20, "{told} ranks told of a dead one, {done} were done");
+    assert!(
+        told > 20 && done > 20,
+        "{told} ranks told of a dead one, {done} were done"
+    );
 }
 
 /// A disk operation fails on one rank, any of them: all ranks end with its reason, or all are done.
 #[test]
 fn a_failing_disk_ends_the_sort_on_all() {
     let order = Order::gensort(Ties::Record);
-    let parts: Vec<Vec<u8>> = (0..3).map(|rank| draw(Pattern::Uniform, rank, 400, 100)).collect();
+    let parts: Vec<Vec<u8>> = (0..3)
+        .map(|rank| draw(Pattern::Uniform, rank, 400, 100))
+        .collect();
     let mut fired = 0;
     for nth in 1.. {
         let driver = Driver::new(nth, 3);
@@ -181,7 +214,13 @@ fn a_failing_disk_ends_the_sort_on_all() {
         }
         driver.disks(1).fail(nth, Fault::Device);
         let exchange = KINDS[(nth % 2) as usize];
-        let ends = run(&driver, &Job { exchange, ..job(&["/in"], "/out", &order) });
+        let ends = run(
+            &driver,
+            &Job {
+                exchange,
+                ..job(&["/in"], "/out", &order)
+            },
+        );
         let failed = ends.iter().filter(|end| end.is_err()).count();
         // What is done when a file is closed or removed may fail without harm.
         assert!(failed == 0 || failed == 3, "{nth}: {failed}");
@@ -189,7 +228,10 @@ fn a_failing_disk_ends_the_sort_on_all() {
             let Err(failure) = end else { continue };
             let said = failure.to_string();
             assert_eq!(said.starts_with("rank 1: "), rank != 1, "{nth}: {said}");
-            assert!(said.contains("/in") || said.contains("/out"), "{nth}: {said}");
+            assert!(
+                said.contains("/in") || said.contains("/out"),
+                "{nth}: {said}"
+            );
         }
         for rank in 0..3 {
             let left = driver.disks(rank).paths().len();
@@ -208,13 +250,18 @@ fn a_failing_disk_ends_the_sort_on_all() {
 fn ranks_may_differ() {
     let order = Order::gensort(Ties::Position);
     let driver = Driver::new(5, 3);
-    let parts: Vec<Vec<u8>> = (0..3).map(|rank| draw(Pattern::Uniform, rank, 9000, 100)).collect();
+    let parts: Vec<Vec<u8>> = (0..3)
+        .map(|rank| draw(Pattern::Uniform, rank, 9000, 100))
+        .collect();
     for (rank, part) in (0..).zip(&parts) {
         put(&driver, rank, part);
     }
     let base = job(&["/in"], "/out", &order);
     let ends = driver.run(move |node| {
-        let mut job = Job { control: Control::default(), ..base.clone() };
+        let mut job = Job {
+            control: Control::default(),
+            ..base.clone()
+        };
         let rank = node.rank().0;
         job.resources.memory_bytes = [1 << 30, 8 << 20, 20 << 20][rank as usize];
         job.resources.cores = [7, 1, 2][rank as usize];
@@ -229,7 +276,9 @@ fn ranks_may_differ() {
 fn sets_may_be_inputs() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(6, 2);
-    let parts: Vec<Vec<u8>> = (0..2).map(|rank| draw(Pattern::Uniform, rank, 2000, 100)).collect();
+    let parts: Vec<Vec<u8>> = (0..2)
+        .map(|rank| draw(Pattern::Uniform, rank, 2000, 100))
+        .collect();
     for (rank, part) in (0..).zip(&parts) {
         put(&driver, rank, part);
         driver.disks(rank).put_directory(&PathBuf::from("/set"));
@@ -237,14 +286,20 @@ fn sets_may_be_inputs() {
     let first = job(&["/in"], "", &order);
     let target = Target::Directories(vec![PathBuf::from("/set")]);
     let into_set = Job { target, ..first };
-    run(&driver, &into_set).into_iter().for_each(|end| drop(end.unwrap()));
+    run(&driver, &into_set)
+        .into_iter()
+        .for_each(|end| drop(end.unwrap()));
     let again = Driver::new(7, 2);
     for rank in 0..2 {
         again.disks(rank).put_directory(&PathBuf::from("/set"));
         for path in driver.disks(rank).paths() {
-            again.disks(rank).put(&path, driver.disks(rank).get(&path).unwrap());
+            again
+                .disks(rank)
+                .put(&path, driver.disks(rank).get(&path).unwrap());
         }
     }
-    run(&again, &job(&["/set"], "/out", &order)).into_iter().for_each(|end| drop(end.unwrap()));
+    run(&again, &job(&["/set"], "/out", &order))
+        .into_iter()
+        .for_each(|end| drop(end.unwrap()));
     assert!(outputs(&again, 2) == sorted(&parts.concat(), &order));
 }

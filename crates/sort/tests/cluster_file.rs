@@ -1,5 +1,5 @@
-//! One file that all ranks write, each its part, in a file system that they share: it is the sorted records of all
-//! inputs, or what was there before.
+//! One file that all ranks write, each its part, in a file system that they share: it is the sorted
+//! records of all inputs, or what was there before.
 
 mod common;
 
@@ -20,7 +20,11 @@ fn output() -> PathBuf {
 
 /// A job of which all ranks read the same input and write the same output.
 fn together(order: &Order) -> Job {
-    Job { shared: true, target: Target::Together(output()), ..job(&["/in"], "", order) }
+    Job {
+        shared: true,
+        target: Target::Together(output()),
+        ..job(&["/in"], "", order)
+    }
 }
 
 #[test]
@@ -55,7 +59,10 @@ fn two_hundred_schedules_give_one_file() {
             .into_iter()
             .map(|end| end.unwrap_or_else(|failure| panic!("seed {seed}: {failure}")))
             .collect();
-        assert!(driver.disks(0).get(&target).unwrap() == sorted(&records, &order), "seed {seed}");
+        assert!(
+            driver.disks(0).get(&target).unwrap() == sorted(&records, &order),
+            "seed {seed}"
+        );
         let names = if target == output() { 2 } else { 1 };
         assert_eq!(driver.disks(0).paths().len(), names, "seed {seed}");
         spilled += usize::from(reports.iter().any(|report| report.passes > 1));
@@ -63,8 +70,14 @@ fn two_hundred_schedules_give_one_file() {
         in_place += usize::from(names == 1);
     }
     assert!(spilled > 30, "only {spilled} of them spilled");
-    assert!(tiny > 30, "only {tiny} of them had less than a disk block a rank");
-    assert!(in_place > 30, "only {in_place} of them wrote over their input");
+    assert!(
+        tiny > 30,
+        "only {tiny} of them had less than a disk block a rank"
+    );
+    assert!(
+        in_place > 30,
+        "only {in_place} of them wrote over their input"
+    );
 }
 
 fn three(seed: u64, records: usize) -> (Driver, Vec<u8>, Job) {
@@ -80,19 +93,25 @@ fn three(seed: u64, records: usize) -> (Driver, Vec<u8>, Job) {
 fn few_records_and_none() {
     for count in [0, 1, 2, 40, 41, 81] {
         let (driver, whole, job) = three(count as u64, count);
-        run(&driver, &job).into_iter().for_each(|end| drop(end.unwrap()));
+        run(&driver, &job)
+            .into_iter()
+            .for_each(|end| drop(end.unwrap()));
         assert!(driver.disks(0).get(&output()).unwrap() == whole, "{count}");
     }
 }
 
-/// A disk operation of any rank fails: all ranks end, the old output is there, and nothing else is left.
+/// A disk operation of any rank fails: all ranks end, the old output is there, and nothing else is
+/// left.
 #[test]
 fn a_failing_disk_leaves_the_old_file() {
     let mut fired = 0;
     for nth in 1.. {
         let (driver, whole, job) = three(nth, 1200);
         driver.disks(0).fail(nth, Fault::Device);
-        let job = Job { exchange: KINDS[(nth % 2) as usize], ..job };
+        let job = Job {
+            exchange: KINDS[(nth % 2) as usize],
+            ..job
+        };
         let failed = run(&driver, &job).iter().filter(|end| end.is_err()).count();
         assert!(failed == 0 || failed == 3, "{nth}: {failed}");
         let there = driver.disks(0).get(&output()).unwrap();
@@ -109,7 +128,8 @@ fn a_failing_disk_leaves_the_old_file() {
     assert!(fired > 15, "only {fired} faults were noticed");
 }
 
-/// A node dies at any moment: the others end, and name it; the file is the old one or the whole new one.
+/// A node dies at any moment: the others end, and name it; the file is the old one or the whole new
+/// one.
 #[test]
 fn a_dead_node_leaves_the_old_file_or_the_new_one() {
     let (mut told, mut done, mut left) = (0, 0, 0);
@@ -133,15 +153,25 @@ fn a_dead_node_leaves_the_old_file_or_the_new_one() {
             }
         }
         let there = driver.disks(0).get(&output()).unwrap();
-        assert!(there == b"old" || there == whole, "{nth}: {} bytes", there.len());
-        // Survivors take the draft away, unless they do not know of it yet; then the next sort does.
+        assert!(
+            there == b"old" || there == whole,
+            "{nth}: {} bytes",
+            there.len()
+        );
+        // Survivors take the draft away, unless they do not know of it yet; then the next sort
+        // does.
         left += usize::from(driver.disks(0).paths().len() > 2);
-        run(&driver, &job).into_iter().for_each(|end| drop(end.unwrap()));
+        run(&driver, &job)
+            .into_iter()
+            .for_each(|end| drop(end.unwrap()));
         assert!(driver.disks(0).get(&output()).unwrap() == whole, "{nth}");
         assert_eq!(driver.disks(0).paths().len(), 2, "{nth}");
     }
     assert!(left <= 5, "{left} drafts were left");
-    assert!(told > 50, "only {told} ranks told of a dead one, {done} were done");
+    assert!(
+        told > 50,
+        "only {told} ranks told of a dead one, {done} were done"
+    );
 }
 
 /// Ranks that do not see one file system say so, and nothing is left on any.
@@ -150,13 +180,19 @@ fn a_place_of_ones_own_is_refused() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(1, 3);
     for rank in 0..3 {
-        driver.disks(rank).put(&PathBuf::from("/in"), draw(Pattern::Uniform, 1, 100, 100));
+        driver
+            .disks(rank)
+            .put(&PathBuf::from("/in"), draw(Pattern::Uniform, 1, 100, 100));
     }
     for (rank, end) in run(&driver, &together(&order)).into_iter().enumerate() {
         let said = end.unwrap_err().to_string();
         assert!(said.contains("does not see what rank 0 has made"), "{said}");
         assert!(said.contains("{rank}"), "{said}");
-        assert_eq!(said.starts_with("rank 1: "), rank != 1 && rank != 2, "{said}");
+        assert_eq!(
+            said.starts_with("rank 1: "),
+            rank != 1 && rank != 2,
+            "{said}"
+        );
         assert_eq!(driver.disks(rank as u32).paths(), [PathBuf::from("/in")]);
     }
 }
@@ -165,11 +201,19 @@ fn a_place_of_ones_own_is_refused() {
 #[test]
 fn only_a_regular_file_is_shared() {
     let (driver, _, job) = three(1, 100);
-    driver.disks(0).put_pipe(&PathBuf::from("/pipe"), Vec::new());
-    let job = Job { target: Target::Together(PathBuf::from("/pipe")), ..job };
+    driver
+        .disks(0)
+        .put_pipe(&PathBuf::from("/pipe"), Vec::new());
+    let job = Job {
+        target: Target::Together(PathBuf::from("/pipe")),
+        ..job
+    };
     for end in run(&driver, &job) {
         let said = end.unwrap_err().to_string();
-        assert!(said.contains("/pipe") && said.contains("a regular file"), "{said}");
+        assert!(
+            said.contains("/pipe") && said.contains("a regular file"),
+            "{said}"
+        );
     }
     assert_eq!(driver.disks(0).paths().len(), 3);
 }
@@ -181,13 +225,26 @@ fn ranks_that_mean_other_files_are_refused() {
     let all = |path: &str| Target::Together(PathBuf::from(path));
     for (targets, told) in [
         ([all("/out"), all("/other")], "rank 0 was told to write out"),
-        ([all("/out"), own("/out")], "(-o without {rank}) false, not true"),
+        (
+            [all("/out"), own("/out")],
+            "(-o without {rank}) false, not true",
+        ),
     ] {
         let (driver, _, job) = three(1, 100);
         let ends = driver.run(move |node| {
             let target = targets[usize::from(node.rank() == Rank(1))].clone();
-            let job = Job { control: Control::default(), target, ..job.clone() };
-            async move { sort::run(&node, &job).await.map(drop).unwrap_err().to_string() }
+            let job = Job {
+                control: Control::default(),
+                target,
+                ..job.clone()
+            };
+            async move {
+                sort::run(&node, &job)
+                    .await
+                    .map(drop)
+                    .unwrap_err()
+                    .to_string()
+            }
         });
         for said in ends.unwrap() {
             assert!(said.contains("rank 1") || said.contains("/other"), "{said}");
@@ -202,7 +259,10 @@ fn ranks_that_mean_other_files_are_refused() {
 #[test]
 fn room_for_all_is_asked_for_by_one() {
     let (driver, _, job) = three(1, 30_000);
-    let mut job = Job { plan: Choice::TwoPass, ..job };
+    let mut job = Job {
+        plan: Choice::TwoPass,
+        ..job
+    };
     (job.tuning.unit_records, job.tuning.chunk_bytes) = (Some(40), Some(4096));
     let least = least_chunks(&job, &Order::gensort(Ties::Record), Some(10_000));
     job.tuning.chunks = Some(least);
@@ -212,6 +272,10 @@ fn room_for_all_is_asked_for_by_one() {
         let said = end.unwrap_err().to_string();
         assert!(said.contains("room") || said.contains("free"), "{said}");
     }
-    assert!(driver.disks(0).peak_bytes() < 7_000_000, "{}", driver.disks(0).peak_bytes());
+    assert!(
+        driver.disks(0).peak_bytes() < 7_000_000,
+        "{}",
+        driver.disks(0).peak_bytes()
+    );
     assert!(driver.disks(0).get(&output()).unwrap() == b"old");
 }

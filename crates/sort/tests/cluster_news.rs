@@ -1,5 +1,5 @@
-//! What ranks of a sort tell each other beside records, under the deterministic driver: how far they are while they
-//! sort, and how they ended.
+//! What ranks of a sort tell each other beside records, under the deterministic driver: how far
+//! they are while they sort, and how they ended.
 
 mod common;
 
@@ -38,7 +38,10 @@ fn the_first_rank_hears_how_far_all_are() {
     }
     let base = job(&["/in"], "/out", &order);
     let ends = driver.run(move |node| {
-        let job = Job { control: Control::default(), ..base.clone() };
+        let job = Job {
+            control: Control::default(),
+            ..base.clone()
+        };
         async move {
             let then = async |report: Report| {
                 let before = job.control.others();
@@ -51,19 +54,32 @@ fn the_first_rank_hears_how_far_all_are() {
     let ends: Vec<_> = ends.unwrap().into_iter().map(Result::unwrap).collect();
     let (first, others) = ends.split_first().unwrap();
     let (_, before, after) = first;
-    assert_eq!(after.keys().copied().collect::<Vec<_>>(), [Rank(1), Rank(2)]);
+    assert_eq!(
+        after.keys().copied().collect::<Vec<_>>(),
+        [Rank(1), Rank(2)]
+    );
     for (rank, (report, ..)) in (1..).map(Rank).zip(others) {
         let Heard { times, progress } = &after[&rank];
-        assert_eq!((progress.phase, progress.total_bytes), ("sort partitions", report.bytes));
-        assert_eq!(progress.bytes_of("writer"), report.stage("writer").unwrap().bytes);
+        assert_eq!(
+            (progress.phase, progress.total_bytes),
+            ("sort partitions", report.bytes)
+        );
+        assert_eq!(
+            progress.bytes_of("writer"),
+            report.stage("writer").unwrap().bytes
+        );
         let earlier = before.get(&rank).map_or(0, |heard| heard.times);
         // Four beats a second.
-        assert!((17..=19).contains(&(times - earlier)), "{earlier} and then {times}");
+        assert!(
+            (17..=19).contains(&(times - earlier)),
+            "{earlier} and then {times}"
+        );
     }
     assert!(others.iter().all(|(_, _, heard)| heard.is_empty()));
 }
 
-/// What follows a sort is watched, too: what each says goes to the first one, and what one has found wrong ends all.
+/// What follows a sort is watched, too: what each says goes to the first one, and what one has
+/// found wrong ends all.
 #[test]
 fn ranks_part_together() {
     for wrong in [None, Some(0), Some(2)] {
@@ -72,7 +88,10 @@ fn ranks_part_together() {
         (0..3).for_each(|rank| put(&driver, rank, 100));
         let base = job(&["/in"], "/out", &order);
         let ends = driver.run(move |node| {
-            let job = Job { control: Control::default(), ..base.clone() };
+            let job = Job {
+                control: Control::default(),
+                ..base.clone()
+            };
             async move {
                 let rank = node.rank().0;
                 let mine = match wrong == Some(rank) {
@@ -89,7 +108,11 @@ fn ranks_part_together() {
                 None => assert!(end.unwrap().is_empty()),
                 Some(bad) => {
                     let own = "a bad disk".to_owned();
-                    let told = if bad == rank { own } else { format!("rank {bad}: {own}") };
+                    let told = if bad == rank {
+                        own
+                    } else {
+                        format!("rank {bad}: {own}")
+                    };
                     assert_eq!(end.unwrap_err().to_string(), told);
                 }
             }
@@ -105,14 +128,23 @@ fn a_rank_that_fails_after_its_sort_is_no_riddle() {
     (0..3).for_each(|rank| put(&driver, rank, 100));
     let base = job(&["/in"], "/out", &order);
     let ends = driver.run(move |node| {
-        let job = Job { control: Control::default(), ..base.clone() };
+        let job = Job {
+            control: Control::default(),
+            ..base.clone()
+        };
         async move {
             let then = async |_| match node.rank() {
                 Rank(1) => Err(Failure::Program("it fell ill".into())),
                 _ => sort::parting(&node, &job.control, PARTING, Ok(String::new())).await,
             };
-            sort::run_and(&node, &job, then).await.unwrap_err().to_string()
+            sort::run_and(&node, &job, then)
+                .await
+                .unwrap_err()
+                .to_string()
         }
     });
-    assert_eq!(ends.unwrap(), ["rank 1: it fell ill", "it fell ill", "rank 1: it fell ill"]);
+    assert_eq!(
+        ends.unwrap(),
+        ["rank 1: it fell ill", "it fell ill", "rank 1: it fell ill"]
+    );
 }

@@ -1,8 +1,8 @@
 //! The node dies, after any event of a sort, and what was not synced is lost or torn.
 //!
-//! Whatever is drawn: the input is intact; the output's name leads to the old content or to the complete
-//! new one, and to the new one for ever once a sort has reported success or it was seen there; and the
-//! next sort, which may die as well, sweeps what was left behind.
+//! Whatever is drawn: the input is intact; the output's name leads to the old content or to the
+//! complete new one, and to the new one for ever once a sort has reported success or it was seen
+//! there; and the next sort, which may die as well, sweeps what was left behind.
 
 mod common;
 
@@ -22,8 +22,8 @@ struct Deaths {
 }
 
 impl Deaths {
-    /// Lets a sort die after an event, and again after a later one, `stride` events apart on average, until
-    /// it ends before it would die.
+    /// Lets a sort die after an event, and again after a later one, `stride` events apart on
+    /// average, until it ends before it would die.
     fn step_through(case: &Case, durability: Durability, (seed, stride): (u64, usize)) -> Deaths {
         let mut all = Deaths::default();
         let mut random = Random::new(seed);
@@ -36,7 +36,9 @@ impl Deaths {
             let end = all.die(case, &driver);
             if let Err(wrong) = end {
                 let name = case.way.name;
-                all.wrong.push(format!("{name}, seed {seed}, dead after event {nth}: {wrong}"));
+                all.wrong.push(format!(
+                    "{name}, seed {seed}, dead after event {nth}: {wrong}"
+                ));
             }
             if driver.deaths() == 0 {
                 return all;
@@ -76,9 +78,14 @@ fn sort(case: &Case, driver: &Driver) -> Result<bool, String> {
     }
 }
 
-/// What must be there after a sort, which has reported success or not; `before` was there before it.
+/// What must be there after a sort, which has reported success or not; `before` was there before
+/// it.
 fn expected(reported: bool, before: Output) -> Output {
-    if reported || before == Output::New { Output::New } else { Output::Either }
+    if reported || before == Output::New {
+        Output::New
+    } else {
+        Output::Either
+    }
 }
 
 /// Which output is there, and how many files beside it that the next sort sweeps.
@@ -90,7 +97,12 @@ fn look(case: &Case, driver: &Driver, expected: Output) -> Result<(Output, usize
 fn events(case: &Case, seed: u64) -> u64 {
     let driver = case.driver(seed);
     let report = run(&driver, &case.job()).unwrap_or_else(|failure| panic!("{failure}"));
-    assert!(report.passes >= case.way.passes, "{}: {} passes", case.way.name, report.passes);
+    assert!(
+        report.passes >= case.way.passes,
+        "{}: {} passes",
+        case.way.name,
+        report.passes
+    );
     driver.events()
 }
 
@@ -103,13 +115,21 @@ fn assert_right(deaths: &Deaths) {
 /// After every single event, under several schedules.
 #[test]
 fn every_death_is_survived() {
-    for (way, seed) in WAYS.into_iter().flat_map(|way| (0..4).map(move |seed| (way, seed))) {
+    for (way, seed) in WAYS
+        .into_iter()
+        .flat_map(|way| (0..4).map(move |seed| (way, seed)))
+    {
         let output = ["/out", "/in"][seed as usize % 2];
         let ties = [Ties::Record, Ties::Position][seed as usize / 2];
         let case = Case::to(output, way, way.records, ties);
         let deaths = Deaths::step_through(&case, Durability::Synced, (seed, 1));
         assert_right(&deaths);
-        assert_eq!(deaths.died, events(&case, seed), "{}: a death for each event", way.name);
+        assert_eq!(
+            deaths.died,
+            events(&case, seed),
+            "{}: a death for each event",
+            way.name
+        );
         assert!(deaths.left > deaths.died / 3, "{}: {deaths:?}", way.name);
     }
 }
@@ -125,21 +145,37 @@ fn deaths_of_larger_sorts_are_survived() {
                 let deaths = Deaths::step_through(&case, durability, (seed, STRIDE));
                 assert_right(&deaths);
                 let least = events(&case, seed) / STRIDE as u64 / 2;
-                assert!(deaths.died > least && deaths.left > 0, "{way:?}: {deaths:?}");
+                assert!(
+                    deaths.died > least && deaths.left > 0,
+                    "{way:?}: {deaths:?}"
+                );
             }
         }
     }
 }
 
-/// The tests above can fail: on a disk that says it has synced and has not, a name appears before its
-/// data, and an output that was reported is gone again.
+/// The tests above can fail: on a disk that says it has synced and has not, a name appears before
+/// its data, and an output that was reported is gone again.
 #[test]
 fn a_disk_that_forgets_syncs_is_found_out() {
     for way in WAYS {
         let case = Case::new(way, way.records);
         let deaths = Deaths::step_through(&case, Durability::Never, (1, 5));
-        let count = |what| deaths.wrong.iter().filter(|wrong| wrong.contains(what)).count();
-        let (torn, gone) = (count("the output is neither"), count("the output is Old, not New"));
-        assert!(torn > 0 && gone > 0, "{}: {torn} torn, {gone} gone: {deaths:?}", way.name);
+        let count = |what| {
+            deaths
+                .wrong
+                .iter()
+                .filter(|wrong| wrong.contains(what))
+                .count()
+        };
+        let (torn, gone) = (
+            count("the output is neither"),
+            count("the output is Old, not New"),
+        );
+        assert!(
+            torn > 0 && gone > 0,
+            "{}: {torn} torn, {gone} gone: {deaths:?}",
+            way.name
+        );
     }
 }

@@ -15,14 +15,19 @@ const RECORDS: usize = 60_000;
 
 /// A disk that takes so long for each KiB.
 fn disk(ns_per_kib: u64) -> DiskModel {
-    DiskModel { latency_ns: 2000, read_ns_per_kib: ns_per_kib, write_ns_per_kib: ns_per_kib }
+    DiskModel {
+        latency_ns: 2000,
+        read_ns_per_kib: ns_per_kib,
+        write_ns_per_kib: ns_per_kib,
+    }
 }
 
 fn order() -> Order {
     Order::gensort(Ties::Record)
 }
 
-/// A driver whose disks under `/slow` and `/fast` take 40 us and 10 us a KiB; `/in` is on a faster one.
+/// A driver whose disks under `/slow` and `/fast` take 40 us and 10 us a KiB; `/in` is on a faster
+/// one.
 fn driver(seed: u64, records: &[u8]) -> Driver {
     let driver = Driver::with(seed, 1, Costs::default(), disk(100));
     driver.disks(0).mount(Path::new("/slow"), disk(40_000));
@@ -58,9 +63,15 @@ fn a_fast_temporary_disk_gets_more_than_a_slow_one() {
         let seconds = |temporary: &[&str]| {
             let driver = driver(3, &records);
             let report = run(&driver, &spilling(temporary, plan)).unwrap();
-            assert!(get(&driver, "/out").unwrap() == sorted(&records, &order()), "{plan:?}");
+            assert!(
+                get(&driver, "/out").unwrap() == sorted(&records, &order()),
+                "{plan:?}"
+            );
             assert!(report.passes > 1, "{plan:?}: {}", report.reason);
-            (report.seconds, written(&driver, "/fast") / written(&driver, "/slow").max(1.0))
+            (
+                report.seconds,
+                written(&driver, "/fast") / written(&driver, "/slow").max(1.0),
+            )
         };
         let (both, share) = seconds(&["/slow", "/fast"]);
         assert!(
@@ -71,7 +82,10 @@ fn a_fast_temporary_disk_gets_more_than_a_slow_one() {
         let (slow, _) = seconds(&["/slow"]);
         // Runs are written whole to a disk: with so few of them, one may be the last to be done.
         let most = if plan == Choice::Merge { slow } else { fast };
-        assert!(both < most && fast < slow, "{plan:?}: {both} s, {fast} s, {slow} s alone");
+        assert!(
+            both < most && fast < slow,
+            "{plan:?}: {both} s, {fast} s, {slow} s alone"
+        );
     }
 }
 
@@ -88,7 +102,10 @@ fn an_output_set_is_cut_by_the_rates_that_were_measured() {
     let text = String::from_utf8(get(&driver, "/slow/manifest.json").unwrap()).unwrap();
     let manifest: Manifest = serde_json::from_str(&text).unwrap();
     let of = |directory: &str| -> u64 {
-        let its = manifest.files.iter().filter(|file| file.path.starts_with(directory));
+        let its = manifest
+            .files
+            .iter()
+            .filter(|file| file.path.starts_with(directory));
         its.map(|file| file.records).sum()
     };
     let (fast, all) = (of("/fast"), manifest.records);

@@ -10,7 +10,11 @@ fn run(seed: u64, ranks: u32, kind: ExchangeKind, chunks: u64) -> Vec<Exchanged>
     let driver = Driver::new(seed, ranks);
     let ends = driver.run(move |node| async move {
         let mut alone = ExchangeAlone::new(&node);
-        let load = Load { kind, chunks, chunk_bytes: CHUNK_BYTES };
+        let load = Load {
+            kind,
+            chunks,
+            chunk_bytes: CHUNK_BYTES,
+        };
         // A second one must find nothing that the first one has left.
         alone.run(&node, load).await.unwrap();
         alone.run(&node, load).await.unwrap()
@@ -20,7 +24,9 @@ fn run(seed: u64, ranks: u32, kind: ExchangeKind, chunks: u64) -> Vec<Exchanged>
 
 /// How many chunks came from each.
 fn counts(exchanged: &Exchanged, ranks: u32) -> Vec<usize> {
-    (0..ranks).map(|rank| exchanged.from.iter().filter(|&&from| from == rank).count()).collect()
+    (0..ranks)
+        .map(|rank| exchanged.from.iter().filter(|&&from| from == rank).count())
+        .collect()
 }
 
 #[test]
@@ -29,8 +35,9 @@ fn all_comes_from_everybody() {
         let (ranks, chunks) = (1 + seed as u32 % 6, seed % 23);
         for kind in [ExchangeKind::Streams, ExchangeKind::Rounds] {
             for (own, exchanged) in (0..).zip(run(seed, ranks, kind, chunks)) {
-                let expected: Vec<usize> =
-                    (0..ranks).map(|from| if from == own { 0 } else { chunks as usize }).collect();
+                let expected: Vec<usize> = (0..ranks)
+                    .map(|from| if from == own { 0 } else { chunks as usize })
+                    .collect();
                 assert_eq!(counts(&exchanged, ranks), expected, "seed {seed} {kind:?}");
                 assert_eq!(exchanged.records, 40 * chunks * u64::from(ranks - 1));
             }
@@ -38,8 +45,8 @@ fn all_comes_from_everybody() {
     }
 }
 
-/// In a cycle of rounds chunks come from one rank after the other, in the order of psort, whatever the schedule;
-/// streams know no order.
+/// In a cycle of rounds chunks come from one rank after the other, in the order of psort, whatever
+/// the schedule; streams know no order.
 #[test]
 fn rounds_are_free_of_collisions() {
     const RANKS: u32 = 5;
@@ -50,10 +57,20 @@ fn rounds_are_free_of_collisions() {
     let mut disorder = 0;
     for seed in 0..200 {
         for (own, exchanged) in (0..).zip(run(seed, RANKS, ExchangeKind::Rounds, 1)) {
-            assert!(is_in_order(own, &exchanged), "seed {seed} rank {own}: {:?}", exchanged.from);
+            assert!(
+                is_in_order(own, &exchanged),
+                "seed {seed} rank {own}: {:?}",
+                exchanged.from
+            );
         }
         let streams = run(seed, RANKS, ExchangeKind::Streams, 1);
-        disorder += (0..).zip(&streams).filter(|(own, came)| !is_in_order(*own, came)).count();
+        disorder += (0..)
+            .zip(&streams)
+            .filter(|(own, came)| !is_in_order(*own, came))
+            .count();
     }
-    assert!(disorder > 100, "only {disorder} of the streams came in another order");
+    assert!(
+        disorder > 100,
+        "only {disorder} of the streams came in another order"
+    );
 }

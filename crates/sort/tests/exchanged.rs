@@ -1,4 +1,5 @@
-//! A disk that gives another chunk than the one that was asked for: each is as it was written, but not where.
+//! A disk that gives another chunk than the one that was asked for: each is as it was written, but
+//! not where.
 //!
 //! ```text
 //! written    | A | B | C | D |
@@ -39,7 +40,11 @@ impl Written {
     }
 
     fn spoilt(&self) -> String {
-        SortError::Spoilt { file: self.path.clone(), offset: self.offset }.to_string()
+        SortError::Spoilt {
+            file: self.path.clone(),
+            offset: self.offset,
+        }
+        .to_string()
     }
 }
 
@@ -49,7 +54,11 @@ fn watch(disks: &MemoryDisks, is_spilled: fn(&Path) -> bool) -> Arc<Mutex<Vec<Wr
     let seen = Arc::clone(&all);
     disks.spoil(move |path, offset, bytes| {
         if is_spilled(path) {
-            let chunk = Written { path: path.to_owned(), offset, bytes: bytes.to_vec() };
+            let chunk = Written {
+                path: path.to_owned(),
+                offset,
+                bytes: bytes.to_vec(),
+            };
             seen.lock().unwrap().push(chunk);
         }
     });
@@ -70,7 +79,9 @@ fn pair<'a>(chunks: &'a [Written], random: &mut Random) -> [&'a Written; 2] {
 fn two_exchanged_chunks_are_found_on_the_disk() {
     let mut random = Random::new(SEED);
     let (mut of_one_file, mut pairs) = (0, 0);
-    for (way, ties) in WAYS.into_iter().flat_map(|way| [(way, Ties::Record), (way, Ties::Position)])
+    for (way, ties) in WAYS
+        .into_iter()
+        .flat_map(|way| [(way, Ties::Record), (way, Ties::Position)])
     {
         let case = Case::to("/out", way, way.records, ties);
         if !case.spills() {
@@ -91,15 +102,22 @@ fn two_exchanged_chunks_are_found_on_the_disk() {
                 }
             });
             let failure = run(&driver, &case.job()).err();
-            let found = failure.unwrap_or_else(|| panic!("{here} are not found")).to_string();
+            let found = failure
+                .unwrap_or_else(|| panic!("{here} are not found"))
+                .to_string();
             assert!([a.spoilt(), b.spoilt()].contains(&found), "{here}: {found}");
-            let checked = case.check(&driver, Output::Old).and_then(|_| case.check_alone(&driver));
+            let checked = case
+                .check(&driver, Output::Old)
+                .and_then(|_| case.check_alone(&driver));
             checked.unwrap_or_else(|wrong| panic!("{here}: {wrong}"));
             of_one_file += usize::from(a.path == b.path);
             pairs += 1;
         }
     }
-    assert!(of_one_file > 20 && pairs - of_one_file > 20, "{of_one_file} of {pairs} in one file");
+    assert!(
+        of_one_file > 20 && pairs - of_one_file > 20,
+        "{of_one_file} of {pairs} in one file"
+    );
 }
 
 /// A sort of one node that can be resumed.
@@ -114,9 +132,19 @@ fn resumable() -> Job {
         steps: Some(3),
         ..Tuning::default()
     };
-    let (sources, target) = (vec![Source::Path("/in".into())], Target::Path("/out".into()));
-    let Target::Path(target) = target else { unreachable!() };
-    job.resume = Some(Resume { name: "/out".into(), sources, target, temporary: Vec::new() });
+    let (sources, target) = (
+        vec![Source::Path("/in".into())],
+        Target::Path("/out".into()),
+    );
+    let Target::Path(target) = target else {
+        unreachable!()
+    };
+    job.resume = Some(Resume {
+        name: "/out".into(),
+        sources,
+        target,
+        temporary: Vec::new(),
+    });
     job
 }
 
@@ -148,7 +176,8 @@ fn chunks_that_were_exchanged_before_a_sort_is_resumed_are_found() {
         let chunks = chunks.lock().unwrap();
         let there = |chunk: &&Written| {
             let file = next.disks(0).get(&chunk.path).unwrap_or_default();
-            file.get(chunk.offset as usize..).is_some_and(|rest| rest.starts_with(&chunk.bytes))
+            file.get(chunk.offset as usize..)
+                .is_some_and(|rest| rest.starts_with(&chunk.bytes))
         };
         let there: Vec<Written> = chunks.iter().filter(there).cloned().collect();
         if there.len() < 2 {
@@ -162,16 +191,28 @@ fn chunks_that_were_exchanged_before_a_sort_is_resumed_are_found() {
         }
         next.disks(0).put(&a.path, file);
         resumed += 1;
-        let job = Job { control: Control::default(), ..resumable() };
+        let job = Job {
+            control: Control::default(),
+            ..resumable()
+        };
         match run(&next, &job) {
-            Ok(_) => assert!(common::get(&next, "/out").as_ref() == Some(&sorted), "seed {seed}"),
+            Ok(_) => assert!(
+                common::get(&next, "/out").as_ref() == Some(&sorted),
+                "seed {seed}"
+            ),
             Err(failure) => {
                 let failure = failure.to_string();
-                assert!([a.spoilt(), b.spoilt()].contains(&failure), "seed {seed}: {failure}");
+                assert!(
+                    [a.spoilt(), b.spoilt()].contains(&failure),
+                    "seed {seed}: {failure}"
+                );
                 assert_eq!(common::get(&next, "/out").as_deref(), Some(&b"old"[..]));
                 found += 1;
             }
         }
     }
-    assert!(found > 10, "{found} found of {resumed} that were resumed, {died} died");
+    assert!(
+        found > 10,
+        "{found} found of {resumed} that were resumed, {died} died"
+    );
 }

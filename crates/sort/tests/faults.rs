@@ -6,8 +6,9 @@ use common::run;
 use common::survival::{Case, Output, WAYS};
 use machine::Fault;
 
-/// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is the old
-/// one or the complete new one, nothing else is left, and the error names a file or its directory.
+/// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is
+/// the old one or the complete new one, nothing else is left, and the error names a file or its
+/// directory.
 #[test]
 fn every_disk_fault_is_survived() {
     for way in WAYS {
@@ -20,7 +21,11 @@ fn every_disk_fault_is_survived() {
                 let here = format!("{}, {fault:?} at operation {nth}", way.name);
                 let expected = match run(&driver, &case.job()) {
                     Ok(report) => {
-                        assert!(report.passes >= way.passes, "{here}: {} passes", report.passes);
+                        assert!(
+                            report.passes >= way.passes,
+                            "{here}: {} passes",
+                            report.passes
+                        );
                         Output::New
                     }
                     Err(failure) => {
@@ -38,7 +43,11 @@ fn every_disk_fault_is_survived() {
                 }
                 nth += 1;
             }
-            assert!(fired > 50, "{}: {fired} of {nth} faults were noticed", way.name);
+            assert!(
+                fired > 50,
+                "{}: {fired} of {nth} faults were noticed",
+                way.name
+            );
         }
     }
 }

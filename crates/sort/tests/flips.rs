@@ -1,5 +1,5 @@
-//! A bit of a spill file is not what it was when it was written: the sort says which file, and where, and
-//! leaves the output as it was.
+//! A bit of a spill file is not what it was when it was written: the sort says which file, and
+//! where, and leaves the output as it was.
 //!
 //! ```text
 //! chunk   records | marks (with --stable) | unused | records, marks, checksum: four bytes each
@@ -50,7 +50,12 @@ impl Written {
         };
         let records = field(0) * RECORD_BYTES;
         let marks = records + field(1) * MARK_BYTES;
-        [0..records, records..marks, footer..self.bytes.len(), marks..footer]
+        [
+            0..records,
+            records..marks,
+            footer..self.bytes.len(),
+            marks..footer,
+        ]
     }
 }
 
@@ -61,7 +66,11 @@ fn all_written(case: &Case) -> Vec<Written> {
     let seen = Arc::clone(&all);
     driver.disks(0).spoil(move |path, offset, bytes| {
         if Case::is_spilled(path) {
-            let chunk = Written { path: path.to_owned(), offset, bytes: bytes.to_vec() };
+            let chunk = Written {
+                path: path.to_owned(),
+                offset,
+                bytes: bytes.to_vec(),
+            };
             seen.lock().unwrap().push(chunk);
         }
     });
@@ -80,12 +89,14 @@ fn sort_with(
     let (spilled, at) = (chunk.path.clone(), chunk.offset);
     let spoilt = Arc::new(Mutex::new(0));
     let count = Arc::clone(&spoilt);
-    driver.disks(0).spoil(move |path: &Path, offset, bytes: &mut [u8]| {
-        if path == spilled && offset == at {
-            spoil(bytes);
-            *count.lock().unwrap() += 1;
-        }
-    });
+    driver
+        .disks(0)
+        .spoil(move |path: &Path, offset, bytes: &mut [u8]| {
+            if path == spilled && offset == at {
+                spoil(bytes);
+                *count.lock().unwrap() += 1;
+            }
+        });
     let end = run(driver, &case.job());
     assert_eq!(*spoilt.lock().unwrap(), 1, "the chunk is written, once");
     end.err()
@@ -93,13 +104,18 @@ fn sort_with(
 
 /// Flips one bit of a region of some chunk that has it.
 fn flip(case: &Case, chunks: &[Written], (region, random): (usize, &mut Random)) {
-    let there = chunks.iter().filter(|chunk| !chunk.regions()[region].is_empty());
+    let there = chunks
+        .iter()
+        .filter(|chunk| !chunk.regions()[region].is_empty());
     let there: Vec<_> = there.collect();
     let chunk = there[random.below(there.len())];
     let range = chunk.regions()[region].clone();
     let byte = range.start + random.below(range.len());
     let bit = random.below(8) as u32;
-    let here = format!("{}, bit {bit} of byte {byte} of {}", case.way.name, chunk.offset);
+    let here = format!(
+        "{}, bit {bit} of byte {byte} of {}",
+        case.way.name, chunk.offset
+    );
     let driver = case.driver(SEED);
     let failure = sort_with(case, &driver, chunk, move |bytes| bytes[byte] ^= 1 << bit);
     let expected = if region == UNUSED {
@@ -107,11 +123,16 @@ fn flip(case: &Case, chunks: &[Written], (region, random): (usize, &mut Random))
         Output::New
     } else {
         let found = failure.unwrap_or_else(|| panic!("{here} is not found"));
-        let spoilt = SortError::Spoilt { file: chunk.path.clone(), offset: chunk.offset };
+        let spoilt = SortError::Spoilt {
+            file: chunk.path.clone(),
+            offset: chunk.offset,
+        };
         assert_eq!(found.to_string(), spoilt.to_string(), "{here}");
         Output::Old
     };
-    let checked = case.check(&driver, expected).and_then(|_| case.check_alone(&driver));
+    let checked = case
+        .check(&driver, expected)
+        .and_then(|_| case.check_alone(&driver));
     checked.unwrap_or_else(|wrong| panic!("{here}: {wrong}"));
 }
 
@@ -119,13 +140,18 @@ fn flip(case: &Case, chunks: &[Written], (region, random): (usize, &mut Random))
 fn every_flipped_bit_of_a_spill_file_is_found() {
     let mut random = Random::new(SEED);
     let mut flips = [0; REGIONS.len()];
-    for (way, ties) in WAYS.into_iter().flat_map(|way| [(way, Ties::Record), (way, Ties::Position)])
+    for (way, ties) in WAYS
+        .into_iter()
+        .flat_map(|way| [(way, Ties::Record), (way, Ties::Position)])
     {
         let case = Case::to("/out", way, way.records, ties);
         let chunks = all_written(&case);
         assert_eq!(chunks.is_empty(), !case.spills(), "{}", way.name);
         for (region, flips) in flips.iter_mut().enumerate() {
-            if chunks.iter().all(|chunk| chunk.regions()[region].is_empty()) {
+            if chunks
+                .iter()
+                .all(|chunk| chunk.regions()[region].is_empty())
+            {
                 continue;
             }
             for _ in 0..FLIPS {
@@ -153,7 +179,10 @@ fn a_chunk_that_was_never_written_is_found() {
             let driver = case.driver(SEED);
             let found = sort_with(&case, &driver, chunk, |bytes| bytes.fill(0));
             let found = found.unwrap_or_else(|| panic!("{}: {}", way.name, chunk.offset));
-            let spoilt = SortError::Spoilt { file: chunk.path.clone(), offset: chunk.offset };
+            let spoilt = SortError::Spoilt {
+                file: chunk.path.clone(),
+                offset: chunk.offset,
+            };
             assert_eq!(found.to_string(), spoilt.to_string(), "{}", way.name);
         }
     }

@@ -1,5 +1,5 @@
-//! Files of others in the sort's directories: forged, copied, altered. A sort believes none of them, touches no file that
-//! they name, and resumes from its own or refuses in one line.
+//! Files of others in the sort's directories: forged, copied, altered. A sort believes none of
+//! them, touches no file that they name, and resumes from its own or refuses in one line.
 
 mod common;
 
@@ -37,7 +37,11 @@ fn sorts_and_spares(driver: &Driver, what: &str) {
     put(driver, VICTIM, b"precious");
     let done = run_alone(driver, &into_set(&["/in"], &["/set"], &order));
     assert!(done.is_ok(), "{what}: {done:?}");
-    assert_eq!(get(driver, VICTIM).as_deref(), Some(&b"precious"[..]), "{what}");
+    assert_eq!(
+        get(driver, VICTIM).as_deref(),
+        Some(&b"precious"[..]),
+        "{what}"
+    );
 }
 
 #[test]
@@ -75,15 +79,22 @@ fn a_journal_is_settled_where_the_command_line_says() {
         get(&driver, "/set/part-00003-deadbeef").is_none(),
         "what lies beside the journal goes"
     );
-    assert!(get(&driver, &journal).is_some(), "the journal waits for the other directory");
+    assert!(
+        get(&driver, &journal).is_some(),
+        "the journal waits for the other directory"
+    );
     // The process that looked at it has ended.
     driver.disks(0).mend();
-    run_alone(&driver, &into_set(&["/in"], &["/set", "/b"], &Order::gensort(Ties::Record)))
-        .unwrap();
+    run_alone(
+        &driver,
+        &into_set(&["/in"], &["/set", "/b"], &Order::gensort(Ties::Record)),
+    )
+    .unwrap();
     assert!(get(&driver, VICTIM).is_none() && get(&driver, &journal).is_none());
 }
 
-/// The files of an old set go that lie in directories which the command line names. Others stay, with a warning.
+/// The files of an old set go that lie in directories which the command line names. Others stay,
+/// with a warning.
 #[test]
 fn a_forged_manifest_removes_nothing() {
     let order = Order::gensort(Ties::Record);
@@ -99,10 +110,17 @@ fn a_forged_manifest_removes_nothing() {
         let mut forged = manifest(&driver, "/set");
         forged.files[0].path = listed.to_owned();
         put(&driver, "/set/part-00000-deadbeef", b"not of the set");
-        put(&driver, "/set/manifest.json", &serde_json::to_vec(&forged).unwrap());
+        put(
+            &driver,
+            "/set/manifest.json",
+            &serde_json::to_vec(&forged).unwrap(),
+        );
         driver.disks(0).give(Path::new("/set/manifest.json"), owner);
         sorts_and_spares(&driver, listed);
-        assert!(get(&driver, "/set/part-00000-deadbeef").is_some(), "{listed}");
+        assert!(
+            get(&driver, "/set/part-00000-deadbeef").is_some(),
+            "{listed}"
+        );
     }
 }
 
@@ -113,8 +131,14 @@ fn ended(seed: u64, kind: &str) -> (Case, Driver) {
         let driver = case.begin(seed);
         driver.kill(1, 600 + 150 * nth);
         let _ = run(&driver, &case.job);
-        assert!(driver.deaths() > 0, "no death left entries of the kind {kind}");
-        if entries(&driver).iter().any(|(_, path)| path.to_string_lossy().contains(kind)) {
+        assert!(
+            driver.deaths() > 0,
+            "no death left entries of the kind {kind}"
+        );
+        if entries(&driver)
+            .iter()
+            .any(|(_, path)| path.to_string_lossy().contains(kind))
+        {
             driver.disks(1).crash(seed);
             return (case, driver);
         }
@@ -125,9 +149,22 @@ fn ended(seed: u64, kind: &str) -> (Case, Driver) {
 /// The entries of checkpoints, by rank.
 fn entries(driver: &Driver) -> Vec<(u32, PathBuf)> {
     let kinds = [".begun", ".epoch-", ".part-"];
-    let is_entry = |path: &PathBuf| kinds.iter().any(|kind| path.to_string_lossy().contains(kind));
-    let of = |rank| driver.disks(rank).paths().into_iter().map(move |path| (rank, path));
-    (0..3).flat_map(of).filter(|(_, path)| is_entry(path)).collect()
+    let is_entry = |path: &PathBuf| {
+        kinds
+            .iter()
+            .any(|kind| path.to_string_lossy().contains(kind))
+    };
+    let of = |rank| {
+        driver
+            .disks(rank)
+            .paths()
+            .into_iter()
+            .map(move |path| (rank, path))
+    };
+    (0..3)
+        .flat_map(of)
+        .filter(|(_, path)| is_entry(path))
+        .collect()
 }
 
 /// The disks once more, as they are.
@@ -141,7 +178,8 @@ fn copy(driver: &Driver, seed: u64) -> Driver {
     next
 }
 
-/// Runs again with an altered entry: all ranks refuse, or the outputs are right. True if they refused.
+/// Runs again with an altered entry: all ranks refuse, or the outputs are right. True if they
+/// refused.
 fn is_refused(case: &Case, driver: &Driver, what: &str) -> bool {
     let ends = run(driver, &case.job);
     if ends.iter().any(Result::is_err) {
@@ -160,7 +198,10 @@ fn name(path: &Path) -> String {
 fn text_of(driver: &Driver, rank: u32, path: &Path) -> String {
     let bytes = driver.disks(rank).get(path).unwrap();
     let text = String::from_utf8(bytes).unwrap();
-    text.split_once("\ngristmill-seal ").expect("a seal").0.to_owned()
+    text.split_once("\ngristmill-seal ")
+        .expect("a seal")
+        .0
+        .to_owned()
 }
 
 #[test]
@@ -188,7 +229,12 @@ fn an_entry_with_a_flipped_byte_is_refused() {
 fn numbers_of_an_entry_are_checked_before_they_are_used() {
     let mut random = Random::new(6);
     let (mut refused, mut tried) = (0, 0);
-    for (seed, kind) in [(11, ".begun"), (12, ".epoch-"), (13, ".part-"), (14, ".part-")] {
+    for (seed, kind) in [
+        (11, ".begun"),
+        (12, ".epoch-"),
+        (13, ".part-"),
+        (14, ".part-"),
+    ] {
         let (case, driver) = ended(seed, kind);
         for (rank, path) in entries(&driver) {
             let text = text_of(&driver, rank, &path);
@@ -202,9 +248,19 @@ fn numbers_of_an_entry_are_checked_before_they_are_used() {
             let starts: Vec<usize> = (1..text.len()).filter(begins).collect();
             for _ in 0..8 {
                 let start = starts[random.below(starts.len())];
-                let end = (start..text.len()).find(|&at| !digits(at)).unwrap_or(text.len());
+                let end = (start..text.len())
+                    .find(|&at| !digits(at))
+                    .unwrap_or(text.len());
                 let was: u128 = text[start..end].parse().unwrap();
-                let values = [0, 1, was + 1, was * 2 + 1, 1 << 32, u128::from(u64::MAX), u128::MAX];
+                let values = [
+                    0,
+                    1,
+                    was + 1,
+                    was * 2 + 1,
+                    1 << 32,
+                    u128::from(u64::MAX),
+                    u128::MAX,
+                ];
                 let now = values[random.below(values.len())];
                 let altered = format!("{}{now}{}", &text[..start], &text[end..]);
                 let driver = copy(&driver, 1);
@@ -215,7 +271,10 @@ fn numbers_of_an_entry_are_checked_before_they_are_used() {
             }
         }
     }
-    assert!(tried > 100 && refused > tried / 2, "{refused} of {tried} refused");
+    assert!(
+        tried > 100 && refused > tried / 2,
+        "{refused} of {tried} refused"
+    );
 }
 
 /// An entry of another user, under another name, and one that was written for another place.
@@ -228,27 +287,50 @@ fn entries_of_others_are_refused() {
         .expect("one was asked for");
     let said = |driver: &Driver| {
         let ends = run(driver, &case.job);
-        ends.into_iter().next().unwrap().expect_err("refused").to_string()
+        ends.into_iter()
+            .next()
+            .unwrap()
+            .expect_err("refused")
+            .to_string()
     };
     let given = copy(&driver, 1);
     given.disks(rank).give(&path, STRANGER);
-    assert!(said(&given).contains("belongs to user 1001, not to user 0"), "{}", said(&given));
+    assert!(
+        said(&given).contains("belongs to user 1001, not to user 0"),
+        "{}",
+        said(&given)
+    );
     let unsealed = copy(&driver, 1);
-    unsealed.disks(rank).put(&path, text_of(&driver, rank, &path).into_bytes());
-    assert!(said(&unsealed).contains("seal is missing or broken"), "{}", said(&unsealed));
+    unsealed
+        .disks(rank)
+        .put(&path, text_of(&driver, rank, &path).into_bytes());
+    assert!(
+        said(&unsealed).contains("seal is missing or broken"),
+        "{}",
+        said(&unsealed)
+    );
     let target = output(rank).display().to_string();
     let text = text_of(&driver, rank, &path);
     let moved = text.replace(&format!("\"{target}\""), "\"/victim\"");
     assert_ne!(moved, text);
     let elsewhere = copy(&driver, 1);
     elsewhere.disks(rank).put(&path, seal(&name(&path), &moved));
-    elsewhere.disks(rank).put(Path::new("/victim"), b"precious".to_vec());
+    elsewhere
+        .disks(rank)
+        .put(Path::new("/victim"), b"precious".to_vec());
     let told = said(&elsewhere);
-    assert!(told.contains("for the output /victim") && told.contains(&target), "{told}");
-    assert_eq!(elsewhere.disks(rank).get(Path::new("/victim")).as_deref(), Some(&b"precious"[..]));
+    assert!(
+        told.contains("for the output /victim") && told.contains(&target),
+        "{told}"
+    );
+    assert_eq!(
+        elsewhere.disks(rank).get(Path::new("/victim")).as_deref(),
+        Some(&b"precious"[..])
+    );
 }
 
-/// A draft that was cut, or restored from a copy, does not have what was written: its range is built again.
+/// A draft that was cut, or restored from a copy, does not have what was written: its range is
+/// built again.
 #[test]
 fn a_draft_is_the_file_that_was_written() {
     for seed in 13..17 {
@@ -265,7 +347,10 @@ fn a_draft_is_the_file_that_was_written() {
                 let path = path.clone();
                 async move {
                     if node.rank().0 == rank {
-                        let file = node.open(&path, Open::Again { direct: false }).await.unwrap();
+                        let file = node
+                            .open(&path, Open::Again { direct: false })
+                            .await
+                            .unwrap();
                         file.truncate(&node, 0).await.unwrap();
                     }
                 }
@@ -282,7 +367,8 @@ fn a_draft_is_the_file_that_was_written() {
     }
 }
 
-/// A sort that begins anew takes away its own earlier files, and leaves those of others under such names alone.
+/// A sort that begins anew takes away its own earlier files, and leaves those of others under such
+/// names alone.
 #[test]
 fn files_of_others_are_not_cleared() {
     let case = Case::new(23, 1, 200);
@@ -295,15 +381,22 @@ fn files_of_others_are_not_cleared() {
         driver.disks(0).give(path, STRANGER);
     }
     driver.disks(0).put(&path("notes"), b"of no sort".to_vec());
-    driver.disks(0).put(&path("deadbee0-output"), b"of an earlier run".to_vec());
+    driver
+        .disks(0)
+        .put(&path("deadbee0-output"), b"of an earlier run".to_vec());
     check(run(&driver, &case.job), "anew");
     assert!(case.outputs(&driver, 1) == Some(case.expected()));
-    assert!(foreign.iter().all(|path| driver.disks(0).get(path).as_deref() == Some(b"theirs")));
+    assert!(
+        foreign
+            .iter()
+            .all(|path| driver.disks(0).get(path).as_deref() == Some(b"theirs"))
+    );
     assert!(driver.disks(0).get(&path("notes")).is_some());
     assert!(driver.disks(0).get(&path("deadbee0-output")).is_none());
 }
 
-/// A sort that dies between its output's last rights and its name, with the output of another user: it is resumed.
+/// A sort that dies between its output's last rights and its name, with the output of another user:
+/// it is resumed.
 #[test]
 fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {
     let mut resumed = 0;
@@ -319,14 +412,22 @@ fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {
         }
         driver.disks(0).mend();
         check(run(&driver, &case.job), &format!("dead after {nth}"));
-        assert!(case.outputs(&driver, 1) == Some(case.expected()), "dead after {nth}");
-        assert_eq!(driver.disks(0).owner(&output(0)), STRANGER, "dead after {nth}");
+        assert!(
+            case.outputs(&driver, 1) == Some(case.expected()),
+            "dead after {nth}"
+        );
+        assert_eq!(
+            driver.disks(0).owner(&output(0)),
+            STRANGER,
+            "dead after {nth}"
+        );
         resumed += 1;
     }
     assert!(resumed > 100, "{resumed} deaths");
 }
 
-/// A file that has the output's name is taken for the output only if it is the one that was written, whole.
+/// A file that has the output's name is taken for the output only if it is the one that was
+/// written, whole.
 #[test]
 fn a_named_output_is_the_file_that_was_written() {
     let find = |change: fn(&Driver, u32)| {
@@ -344,14 +445,23 @@ fn a_named_output_is_the_file_that_was_written() {
             driver.disks(0).mend();
             change(&driver, 0);
             check(run(&driver, &case.job), &format!("dead after {nth}"));
-            assert!(case.outputs(&driver, 1) == Some(case.expected()), "dead after {nth}");
+            assert!(
+                case.outputs(&driver, 1) == Some(case.expected()),
+                "dead after {nth}"
+            );
         }
-        assert!(found > 0, "no death came between the name and the end of the entries");
+        assert!(
+            found > 0,
+            "no death came between the name and the end of the entries"
+        );
     };
     // Cut in place, and replaced by another file of that length.
     find(|driver, rank| {
         let ends = driver.run(move |node: Node| async move {
-            let how = Open::Keep { direct: false, mode: 0o600 };
+            let how = Open::Keep {
+                direct: false,
+                mode: 0o600,
+            };
             let file = node.open(&output(rank), how).await.unwrap();
             file.truncate(&node, 1).await.unwrap();
         });
@@ -359,13 +469,18 @@ fn a_named_output_is_the_file_that_was_written() {
     });
     find(|driver, rank| {
         let length = driver.disks(rank).length(&output(rank)).unwrap();
-        driver.disks(rank).put(&output(rank), vec![7; length as usize]);
+        driver
+            .disks(rank)
+            .put(&output(rank), vec![7; length as usize]);
     });
 }
 
 fn entries_of_one(driver: &Driver) -> usize {
     let paths = driver.disks(0).paths();
-    paths.iter().filter(|path| path.to_string_lossy().ends_with(".begun")).count()
+    paths
+        .iter()
+        .filter(|path| path.to_string_lossy().ends_with(".begun"))
+        .count()
 }
 
 /// A pipe under a temporary file's name is no file of a dead run: it is not waited for.
@@ -373,10 +488,23 @@ fn entries_of_one(driver: &Driver) -> usize {
 fn pipes_are_not_swept() {
     let driver = Driver::new(1, 1);
     put(&driver, "/in", &records());
-    let pipes = ["/.gristmill-0123456789abcdef.tmp", "/.gristmill-0123456789abcdef.journal"];
+    let pipes = [
+        "/.gristmill-0123456789abcdef.tmp",
+        "/.gristmill-0123456789abcdef.journal",
+    ];
     for path in pipes {
-        driver.disks(0).put_pipe(Path::new(path), b"endless".to_vec());
+        driver
+            .disks(0)
+            .put_pipe(Path::new(path), b"endless".to_vec());
     }
-    run_alone(&driver, &job(&["/in"], "/out", &Order::gensort(Ties::Record))).unwrap();
-    assert!(pipes.iter().all(|path| driver.disks(0).paths().contains(&PathBuf::from(path))));
+    run_alone(
+        &driver,
+        &job(&["/in"], "/out", &Order::gensort(Ties::Record)),
+    )
+    .unwrap();
+    assert!(
+        pipes
+            .iter()
+            .all(|path| driver.disks(0).paths().contains(&PathBuf::from(path)))
+    );
 }

@@ -22,7 +22,11 @@ fn with_set() -> (Driver, Vec<u8>) {
     let records = draw(Pattern::Uniform, 3, RECORDS, 100);
     put(&driver, "/in", &records);
     let mut job = into_set(&["/in"], &["/set", "/b"], &order);
-    job.tuning = Tuning { unit_records: Some(20), buckets: Some(6), ..Tuning::default() };
+    job.tuning = Tuning {
+        unit_records: Some(20),
+        buckets: Some(6),
+        ..Tuning::default()
+    };
     run(&driver, &job).unwrap();
     assert_eq!(manifest(&driver, "/set").files.len(), 2);
     (driver, sorted(&records, &order))
@@ -32,14 +36,24 @@ fn with_set() -> (Driver, Vec<u8>) {
 fn sort_with(driver: &Driver, text: &[u8], records: &[u8]) -> Option<String> {
     put(driver, MANIFEST, text);
     put(driver, "/out", b"old");
-    match run(driver, &job(&["/set"], "/out", &Order::gensort(Ties::Record))) {
+    match run(
+        driver,
+        &job(&["/set"], "/out", &Order::gensort(Ties::Record)),
+    ) {
         Ok(_) => {
             let text = String::from_utf8_lossy(text);
-            assert!(get(driver, "/out").as_deref() == Some(records), "another output of {text}");
+            assert!(
+                get(driver, "/out").as_deref() == Some(records),
+                "another output of {text}"
+            );
             None
         }
         Err(failure) => {
-            assert_eq!(get(driver, "/out").as_deref(), Some(&b"old"[..]), "{failure}");
+            assert_eq!(
+                get(driver, "/out").as_deref(),
+                Some(&b"old"[..]),
+                "{failure}"
+            );
             Some(failure.to_string())
         }
     }
@@ -60,10 +74,17 @@ fn a_total_that_lies_is_refused_by_both() {
         let text = serde_json::to_vec(&lie).unwrap();
         let failure = sort_with(&driver, &text, &records).expect("it is refused");
         let what = format!("/set/manifest.json lists {} records", lie.records);
-        assert!(failure.contains(&what) && failure.contains("its files have 60"), "{failure}");
+        assert!(
+            failure.contains(&what) && failure.contains("its files have 60"),
+            "{failure}"
+        );
         let found = check(&driver, "/set").unwrap();
         let (file, said) = &found.wrong[0];
-        assert_eq!((file.as_path(), found.wrong.len()), (Path::new(MANIFEST), 1), "{said}");
+        assert_eq!(
+            (file.as_path(), found.wrong.len()),
+            (Path::new(MANIFEST), 1),
+            "{said}"
+        );
         assert!(failure.contains(said), "{failure}: {said}");
     }
 }
@@ -78,14 +99,19 @@ fn sums_do_not_overflow() {
     lie.files[0].checksum = "f".repeat(32);
     let text = serde_json::to_vec(&lie).unwrap();
     let failure = sort_with(&driver, &text, &records).expect("it is refused");
-    assert!(failure.contains("its files have 18446744073709551676 with"), "{failure}");
+    assert!(
+        failure.contains("its files have 18446744073709551676 with"),
+        "{failure}"
+    );
 }
 
 /// The paths of all values in a text.
 fn values(value: &Value, path: &str, all: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| values(value, &format!("{path}/{name}"), all));
+            fields
+                .iter()
+                .for_each(|(name, value)| values(value, &format!("{path}/{name}"), all));
         }
         Value::Array(each) => {
             each.iter()
@@ -130,12 +156,22 @@ fn whatever_a_value_is_nothing_panics_and_no_record_is_lost() {
             let failure = sort_with(&driver, &serde_json::to_vec(&text).unwrap(), &records);
             let is_validated = check(&driver, "/set").is_ok_and(|found| found.is_right());
             // Keys of first and last records tell a validator more than they tell a sort.
-            assert!(failure.is_none() || !is_validated, "{place} {other}: {failure:?}");
-            let counts = if failure.is_some() { &mut refused } else { &mut sorted };
+            assert!(
+                failure.is_none() || !is_validated,
+                "{place} {other}: {failure:?}"
+            );
+            let counts = if failure.is_some() {
+                &mut refused
+            } else {
+                &mut sorted
+            };
             *counts += 1;
         }
     }
-    assert!(sorted > 50 && refused > 100, "{sorted} sorted, {refused} refused");
+    assert!(
+        sorted > 50 && refused > 100,
+        "{sorted} sorted, {refused} refused"
+    );
 }
 
 #[test]

@@ -25,7 +25,9 @@ fn three_hundred_schedules_give_the_same_bytes() {
         let count = (records.len() / order.record_bytes()) as u64;
         let (inputs, count): (&[&str], _) = match random.below(4) {
             0 => {
-                driver.disks(0).put_pipe(Path::new("/pipe"), records.clone());
+                driver
+                    .disks(0)
+                    .put_pipe(Path::new("/pipe"), records.clone());
                 (&["/pipe"], None)
             }
             1 => {
@@ -46,8 +48,15 @@ fn three_hundred_schedules_give_the_same_bytes() {
             job.target = sort::Target::Path(PathBuf::from("/to"));
         }
         let report = run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-        assert!(get(&driver, output).unwrap() == sorted(&records, &order), "seed {seed}");
-        assert_eq!(paths(&driver).len(), inputs.len() + 1, "seed {seed}: a file is left");
+        assert!(
+            get(&driver, output).unwrap() == sorted(&records, &order),
+            "seed {seed}"
+        );
+        assert_eq!(
+            paths(&driver).len(),
+            inputs.len() + 1,
+            "seed {seed}: a file is left"
+        );
         assert_eq!(report.plan, "merge");
         assert_eq!(report.passes > 1, report.temp_peak_bytes > 0, "seed {seed}");
         spilled += u32::from(report.passes > 1);
@@ -57,8 +66,9 @@ fn three_hundred_schedules_give_the_same_bytes() {
     assert!(several > 20, "only {several} of them merged more than once");
 }
 
-/// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is the old
-/// one or the complete new one, nothing else is left, and the error names a file or its directory.
+/// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is
+/// the old one or the complete new one, nothing else is left, and the error names a file or its
+/// directory.
 #[test]
 fn every_disk_fault_is_survived() {
     let order = Order::gensort(Ties::Record);
@@ -70,11 +80,23 @@ fn every_disk_fault_is_survived() {
             put(&driver, "/in", &records);
             put(&driver, "/out", b"old");
             driver.disks(0).fail(nth, fault);
-            let mut job =
-                spilling_job((&["/in"], Some(2000)), &order, Choice::Merge, &mut Random::new(5));
+            let mut job = spilling_job(
+                (&["/in"], Some(2000)),
+                &order,
+                Choice::Merge,
+                &mut Random::new(5),
+            );
             job.temporary = vec![PathBuf::from("/tmp0"), PathBuf::from("/tmp1")];
-            let tuning = Tuning { unit_records: Some(50), chunk_bytes: Some(9000), ..job.tuning };
-            job.tuning = Tuning { load_chunks: Some(1), chunks: None, ..tuning };
+            let tuning = Tuning {
+                unit_records: Some(50),
+                chunk_bytes: Some(9000),
+                ..job.tuning
+            };
+            job.tuning = Tuning {
+                load_chunks: Some(1),
+                chunks: None,
+                ..tuning
+            };
             job.tuning.chunks = Some(least_chunks(&job, &order, Some(2000)));
             let end = run(&driver, &job);
             assert!(get(&driver, "/in").unwrap() == records, "{fault:?} {nth}");
@@ -101,21 +123,38 @@ fn every_disk_fault_is_survived() {
             nth += 1;
         }
         assert!(passes > 2, "runs were merged in {passes} passes");
-        assert!(fired > 50, "only {fired} faults of {nth} operations were noticed");
+        assert!(
+            fired > 50,
+            "only {fired} faults of {nth} operations were noticed"
+        );
     }
 }
 
-/// More memory never means more bytes on disk, and with enough there are none: no cliff between many
-/// passes and one.
+/// More memory never means more bytes on disk, and with enough there are none: no cliff between
+/// many passes and one.
 #[test]
 fn what_memory_holds_is_not_written() {
     let order = Order::gensort(Ties::Record);
     for pipe in [false, true] {
         let records = draw(Pattern::Uniform, 3, 3000, 100);
         let count = (!pipe).then_some(3000);
-        let mut job = spilling_job((&["/in"], count), &order, Choice::Merge, &mut Random::new(4));
-        let tuning = Tuning { unit_records: Some(40), chunk_bytes: Some(9000), ..job.tuning };
-        job.tuning = Tuning { load_chunks: None, chunks: None, sorters: Some(2), ..tuning };
+        let mut job = spilling_job(
+            (&["/in"], count),
+            &order,
+            Choice::Merge,
+            &mut Random::new(4),
+        );
+        let tuning = Tuning {
+            unit_records: Some(40),
+            chunk_bytes: Some(9000),
+            ..job.tuning
+        };
+        job.tuning = Tuning {
+            load_chunks: None,
+            chunks: None,
+            sorters: Some(2),
+            ..tuning
+        };
         let least = least_chunks(&job, &order, count);
         let mut written = Vec::new();
         for chunks in (least..300).step_by(20) {
@@ -131,8 +170,14 @@ fn what_memory_holds_is_not_written() {
         }
         // Loads are whole, so a little more memory may hold a little less of the input.
         let load = 300_000 / 3;
-        assert!(written.windows(2).all(|pair| pair[1] <= pair[0] + load), "{written:?}");
-        assert!(written[0] > 150_000 && written.last() == Some(&0), "{written:?}");
+        assert!(
+            written.windows(2).all(|pair| pair[1] <= pair[0] + load),
+            "{written:?}"
+        );
+        assert!(
+            written[0] > 150_000 && written.last() == Some(&0),
+            "{written:?}"
+        );
     }
 }
 
@@ -147,13 +192,20 @@ fn sorted_input_is_one_run() {
             let driver = Driver::new(seed, 1);
             put(&driver, "/in", &records);
             let mut job = spilling_job((&["/in"], Some(3000)), &order, Choice::Merge, &mut random);
-            job.tuning = Tuning { load_chunks: Some(2), ..Tuning::default() };
+            job.tuning = Tuning {
+                load_chunks: Some(2),
+                ..Tuning::default()
+            };
             job.tuning.chunk_bytes = Some(9000);
             job.tuning.chunks = Some(least_chunks(&job, &order, Some(3000)));
             let report = run(&driver, &job).unwrap();
             assert!(get(&driver, "/out").unwrap() == records, "seed {seed}");
             assert_eq!((report.partitions, report.passes), (1, 2), "seed {seed}");
-            assert!(report.reason.contains("one sorted run"), "{}", report.reason);
+            assert!(
+                report.reason.contains("one sorted run"),
+                "{}",
+                report.reason
+            );
         }
     }
 }
@@ -169,18 +221,29 @@ fn a_few_sorted_files_are_a_few_runs() {
         put(&driver, name, &records);
         all.extend(records);
     }
-    let mut job =
-        spilling_job((&["/a", "/b", "/c"], Some(3600)), &order, Choice::Merge, &mut Random::new(1));
-    let tuning = Tuning { chunk_bytes: Some(9000), unit_records: Some(40), ..Tuning::default() };
-    job.tuning = Tuning { load_chunks: Some(2), ..tuning };
+    let mut job = spilling_job(
+        (&["/a", "/b", "/c"], Some(3600)),
+        &order,
+        Choice::Merge,
+        &mut Random::new(1),
+    );
+    let tuning = Tuning {
+        chunk_bytes: Some(9000),
+        unit_records: Some(40),
+        ..Tuning::default()
+    };
+    job.tuning = Tuning {
+        load_chunks: Some(2),
+        ..tuning
+    };
     job.tuning.chunks = Some(4 + least_chunks(&job, &order, Some(3600)));
     let report = run(&driver, &job).unwrap();
     assert!(get(&driver, "/out").unwrap() == sorted(&all, &order));
     assert_eq!((report.partitions, report.passes), (3, 2));
 }
 
-/// Where nothing is said, what memory does not hold is merged if it is nearly sorted, and if its length is
-/// not known.
+/// Where nothing is said, what memory does not hold is merged if it is nearly sorted, and if its
+/// length is not known.
 #[test]
 fn nearly_sorted_input_is_merged() {
     let order = Order::gensort(Ties::Record);
@@ -188,11 +251,17 @@ fn nearly_sorted_input_is_merged() {
     let ascending = sorted(&random, &order);
     // Neighbours in disorder, as in a log of several writers.
     let mut jittered = ascending.clone();
-    jittered.chunks_exact_mut(5_000).for_each(|part| part.rotate_left(2_500));
+    jittered
+        .chunks_exact_mut(5_000)
+        .for_each(|part| part.rotate_left(2_500));
     let half = ascending.len() / 2;
     let files = [&ascending[half..], &ascending[..half]].concat();
-    let cases =
-        [(&random, "two-pass"), (&ascending, "merge"), (&jittered, "merge"), (&files, "merge")];
+    let cases = [
+        (&random, "two-pass"),
+        (&ascending, "merge"),
+        (&jittered, "merge"),
+        (&files, "merge"),
+    ];
     for (records, plan) in cases {
         let driver = Driver::new(1, 1);
         put(&driver, "/in", records);
@@ -202,12 +271,21 @@ fn nearly_sorted_input_is_merged() {
         let report = run(&driver, &job).unwrap();
         assert!(get(&driver, "/out").unwrap() == ascending);
         assert_eq!(report.plan, plan, "{}", report.reason);
-        assert!(report.reason.contains("sampled places"), "{}", report.reason);
+        assert!(
+            report.reason.contains("sampled places"),
+            "{}",
+            report.reason
+        );
     }
     let driver = Driver::new(1, 1);
     driver.disks(0).put_pipe(Path::new("/pipe"), random);
     let report = run(&driver, &job(&["/pipe"], "/out", &order)).unwrap();
-    assert_eq!((report.plan, report.passes), ("merge", 1), "{}", report.reason);
+    assert_eq!(
+        (report.plan, report.passes),
+        ("merge", 1),
+        "{}",
+        report.reason
+    );
     assert!(get(&driver, "/out").unwrap() == ascending);
 }
 
@@ -224,7 +302,12 @@ fn the_order_of_few_records_is_not_measured() {
         job.resources.cores = 1;
         let report = run(&driver, &job).unwrap();
         assert!(get(&driver, "/out").unwrap() == ascending);
-        assert_eq!(report.reason.contains("sampled places"), measured, "{}", report.reason);
+        assert_eq!(
+            report.reason.contains("sampled places"),
+            measured,
+            "{}",
+            report.reason
+        );
     }
 }
 
@@ -243,5 +326,9 @@ fn the_same_stages_run_over_counts() {
     assert_eq!(driver.disks(0).length(Path::new("/out")), Some(bytes));
     assert_eq!((report.bytes, report.passes), (bytes, 2));
     assert!(report.partitions > 40, "{report:?}");
-    assert!(report.stage("merger").is_some_and(|stage| stage.bytes == bytes));
+    assert!(
+        report
+            .stage("merger")
+            .is_some_and(|stage| stage.bytes == bytes)
+    );
 }

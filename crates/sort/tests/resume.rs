@@ -1,5 +1,5 @@
-//! Sorts that are gone on with, on the deterministic driver: whatever ended them, and whoever goes on, the outputs
-//! are those of a sort that nothing has ended.
+//! Sorts that are gone on with, on the deterministic driver: whatever ended them, and whoever goes
+//! on, the outputs are those of a sort that nothing has ended.
 
 mod common;
 
@@ -16,7 +16,11 @@ use sort::{Job, Source, Target};
 fn check_swept(driver: &Driver, ranks: u32, what: &str) {
     for rank in 0..ranks {
         for path in driver.disks(rank).paths() {
-            assert!(!path.to_string_lossy().contains("gristmill"), "{what}: {}", path.display());
+            assert!(
+                !path.to_string_lossy().contains("gristmill"),
+                "{what}: {}",
+                path.display()
+            );
         }
     }
 }
@@ -28,17 +32,25 @@ fn what_nothing_ends_is_sorted_and_leaves_nothing() {
         let case = Case::new(seed, ranks, 2000);
         let driver = case.begin(seed);
         let reports = check(run(&driver, &case.job), &format!("seed {seed}"));
-        assert!(case.outputs(&driver, ranks) == Some(case.expected()), "seed {seed}");
+        assert!(
+            case.outputs(&driver, ranks) == Some(case.expected()),
+            "seed {seed}"
+        );
         check_swept(&driver, ranks, &format!("seed {seed}"));
         let all = case.parts.concat().len() as u64 / case.order.record_bytes() as u64;
         let read: u64 = reports[0].ranks.iter().map(|rank| rank.read_records).sum();
         assert_eq!(read, all, "seed {seed}");
-        assert_eq!(reports.last().unwrap().clone().of_all().records, all, "seed {seed}");
+        assert_eq!(
+            reports.last().unwrap().clone().of_all().records,
+            all,
+            "seed {seed}"
+        );
     }
 }
 
-/// A rank dies at any moment, and again and again while others go on: in the end all is sorted. Some disks cannot give
-/// back ranges of files: there a spill file is cut as soon as all that it holds is in the output.
+/// A rank dies at any moment, and again and again while others go on: in the end all is sorted.
+/// Some disks cannot give back ranges of files: there a spill file is cut as soon as all that it
+/// holds is in the output.
 #[test]
 fn every_death_is_gone_on_with() {
     let (mut deaths, mut went_on) = (0, 0);
@@ -68,9 +80,16 @@ fn every_death_is_gone_on_with() {
             }
             deaths += 1;
             driver.disks(victim).crash(random.below(1 << 30) as u64);
-            driver = again(&driver, seed + 1000 * life as u64, &[vec![0], vec![1], vec![2]]);
+            driver = again(
+                &driver,
+                seed + 1000 * life as u64,
+                &[vec![0], vec![1], vec![2]],
+            );
         }
-        assert!(case.outputs(&driver, 3) == Some(case.expected()), "seed {seed}");
+        assert!(
+            case.outputs(&driver, 3) == Some(case.expected()),
+            "seed {seed}"
+        );
         check_swept(&driver, 3, &format!("seed {seed}"));
     }
     assert!(deaths > 20, "only {deaths} deaths");
@@ -88,7 +107,8 @@ fn ended(case: &Case, seed: u64) -> Option<Driver> {
 
 fn has_begun(driver: &Driver) -> bool {
     let all = (0..2).flat_map(|rank| driver.disks(rank).paths());
-    all.into_iter().any(|path| path.to_string_lossy().ends_with(".begun"))
+    all.into_iter()
+        .any(|path| path.to_string_lossy().ends_with(".begun"))
 }
 
 /// A rank's disk is gone, but for its input: its range is built again.
@@ -97,7 +117,9 @@ fn what_is_lost_is_built_again() {
     let (mut lost, mut found) = (0, 0);
     for seed in 0..40 {
         let case = Case::new(seed, 3, 600);
-        let Some(driver) = ended(&case, seed) else { continue };
+        let Some(driver) = ended(&case, seed) else {
+            continue;
+        };
         let victim = (seed % 3) as u32;
         let from = [vec![0], vec![1], vec![2]].map(|all| match all[0] == victim {
             true => Vec::new(),
@@ -105,13 +127,21 @@ fn what_is_lost_is_built_again() {
         });
         found += usize::from(driver.disks(victim).paths().len() > 1);
         let driver = again(&driver, seed, &from);
-        driver.disks(victim).put(&input(victim), case.parts[victim as usize].clone());
+        driver
+            .disks(victim)
+            .put(&input(victim), case.parts[victim as usize].clone());
         check(run(&driver, &case.job), &format!("seed {seed}"));
-        assert!(case.outputs(&driver, 3) == Some(case.expected()), "seed {seed}");
+        assert!(
+            case.outputs(&driver, 3) == Some(case.expected()),
+            "seed {seed}"
+        );
         check_swept(&driver, 3, &format!("seed {seed}"));
         lost += 1;
     }
-    assert!(lost > 15 && found > 10, "{lost} lost, {found} had something");
+    assert!(
+        lost > 15 && found > 10,
+        "{lost} lost, {found} had something"
+    );
 }
 
 /// Two ranks go on with what three began; the third's disk is one of theirs now, or gone.
@@ -120,30 +150,42 @@ fn fewer_may_go_on() {
     let mut runs = 0;
     for seed in 0..40 {
         let case = Case::new(seed, 3, 600);
-        let Some(driver) = ended(&case, seed) else { continue };
+        let Some(driver) = ended(&case, seed) else {
+            continue;
+        };
         // Where nothing is durable yet, two ranks begin a sort of two parts.
         if !has_begun(&driver) {
             continue;
         }
         let is_gone = seed % 2 == 0;
-        let from = if is_gone { [vec![0], vec![1]] } else { [vec![0], vec![1, 2]] };
+        let from = if is_gone {
+            [vec![0], vec![1]]
+        } else {
+            [vec![0], vec![1, 2]]
+        };
         let driver = again(&driver, seed, &from);
         driver.disks(0).put(&input(2), case.parts[2].clone());
         check(run(&driver, &case.job), &format!("seed {seed}"));
-        assert!(case.outputs(&driver, 2) == Some(case.expected()), "seed {seed}");
+        assert!(
+            case.outputs(&driver, 2) == Some(case.expected()),
+            "seed {seed}"
+        );
         check_swept(&driver, 2, &format!("seed {seed}"));
         runs += 1;
     }
     assert!(runs > 15, "{runs}");
 }
 
-/// What is lost cannot be built again without all inputs: it is said which, and what is there stays.
+/// What is lost cannot be built again without all inputs: it is said which, and what is there
+/// stays.
 #[test]
 fn without_its_input_nothing_is_built_again() {
     let mut refused = 0;
     for seed in 0..20 {
         let case = Case::new(seed, 3, 600);
-        let Some(driver) = ended(&case, seed) else { continue };
+        let Some(driver) = ended(&case, seed) else {
+            continue;
+        };
         let began = has_begun(&driver);
         let driver = again(&driver, seed, &[vec![0], vec![1]]);
         let ends = run(&driver, &case.job);
@@ -161,9 +203,15 @@ fn without_its_input_nothing_is_built_again() {
 #[test]
 fn another_job_is_refused() {
     let case = Case::new(3, 3, 600);
-    let driver = (1..).find_map(|seed| ended(&case, seed)).expect("one of them dies");
+    let driver = (1..)
+        .find_map(|seed| ended(&case, seed))
+        .expect("one of them dies");
     let mut other = Case::new(3, 3, 600);
-    let ties = if case.job.contents.is_stable() { Ties::Record } else { Ties::Position };
+    let ties = if case.job.contents.is_stable() {
+        Ties::Record
+    } else {
+        Ties::Position
+    };
     let order = Order::new(case.order.record_bytes(), case.order.keys(), ties).unwrap();
     other.job.contents = job(&[], "", &order).contents;
     let driver = again(&driver, 1, &[vec![0], vec![1], vec![2]]);
@@ -173,7 +221,8 @@ fn another_job_is_refused() {
     }
 }
 
-/// A disk that loses what it said it had is found out: records are missing or changed, and that is told.
+/// A disk that loses what it said it had is found out: records are missing or changed, and that is
+/// told.
 #[test]
 fn a_disk_that_does_not_sync_is_found_out() {
     let order = Order::gensort(Ties::Record);
@@ -182,7 +231,9 @@ fn a_disk_that_does_not_sync_is_found_out() {
         let mut case = Case::new(seed, 3, 600);
         case.order = order.clone();
         case.job.contents = job(&[], "", &order).contents;
-        case.parts = (0..3).map(|rank| draw(Pattern::Uniform, rank, 400, 100)).collect();
+        case.parts = (0..3)
+            .map(|rank| draw(Pattern::Uniform, rank, 400, 100))
+            .collect();
         case.job.tuning.steps = Some(4);
         let driver = case.begin(seed);
         let mut random = Random::new(seed);
@@ -196,7 +247,10 @@ fn a_disk_that_does_not_sync_is_found_out() {
         let ends = run(&next, &case.job);
         wrong += usize::from(ends.iter().any(Result::is_err));
         if ends.iter().all(Result::is_ok) {
-            assert!(case.outputs(&next, 3) == Some(case.expected()), "seed {seed}");
+            assert!(
+                case.outputs(&next, 3) == Some(case.expected()),
+                "seed {seed}"
+            );
         }
     }
     assert!(wrong > 0, "nothing showed that syncs are needed");
@@ -210,15 +264,24 @@ fn ranks_agree_on_steps() {
         let driver = case.begin(seed);
         let base = case.job.clone();
         let ends = driver.run(move |node| {
-            let mut job = Job { control: Control::default(), ..base.clone() };
+            let mut job = Job {
+                control: Control::default(),
+                ..base.clone()
+            };
             let rank = node.rank().0;
             job.sources = vec![Source::Path(input(rank))];
             job.target = Target::Path(output(rank));
             job.tuning.steps = Some(1 + rank);
             async move { sort::run(&node, &job).await }
         });
-        check(ends.unwrap_or_else(|stuck| panic!("{stuck}")), &format!("seed {seed}"));
-        assert!(case.outputs(&driver, 3) == Some(case.expected()), "seed {seed}");
+        check(
+            ends.unwrap_or_else(|stuck| panic!("{stuck}")),
+            &format!("seed {seed}"),
+        );
+        assert!(
+            case.outputs(&driver, 3) == Some(case.expected()),
+            "seed {seed}"
+        );
     }
 }
 
@@ -233,7 +296,9 @@ fn a_changed_input_is_refused() {
         let _ = run(&driver, &case.job);
         let names = |driver: &Driver| {
             let paths = (0..3).flat_map(|rank| driver.disks(rank).paths());
-            paths.map(|path| path.to_string_lossy().into_owned()).collect::<Vec<_>>()
+            paths
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
         };
         if driver.deaths() == 0 || !has_begun(&driver) || case.parts[2].is_empty() {
             continue;
@@ -249,5 +314,8 @@ fn a_changed_input_is_refused() {
             refused += 1;
         }
     }
-    assert!(refused > 10 && all_had_come > 2, "{refused} refused, {all_had_come} late");
+    assert!(
+        refused > 10 && all_had_come > 2,
+        "{refused} refused, {all_had_come} late"
+    );
 }

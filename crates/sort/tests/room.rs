@@ -6,7 +6,8 @@ use machine::{DiskModel, Driver};
 use pipeline::Failure;
 use sort::{Demand, SortError};
 
-/// Directories on three disks, the second of two directories; and the bytes that are free on each disk.
+/// Directories on three disks, the second of two directories; and the bytes that are free on each
+/// disk.
 const DISKS: [(&[&str], u64); 3] = [(&["/a"], 1000), (&["/b", "/b/other"], 500), (&["/c"], 70)];
 
 fn driver() -> Driver {
@@ -14,7 +15,9 @@ fn driver() -> Driver {
     for (directories, free) in DISKS {
         let disk = Path::new(directories[0]);
         driver.disks(0).mount(disk, DiskModel::default());
-        directories.iter().for_each(|path| driver.disks(0).put_directory(Path::new(path)));
+        directories
+            .iter()
+            .for_each(|path| driver.disks(0).put_directory(Path::new(path)));
         // Bytes that are already taken are not free.
         driver.disks(0).put(&disk.join("file"), vec![7; 30]);
         driver.disks(0).set_capacity_of(disk, free + 30);
@@ -34,13 +37,27 @@ fn refused_on(
     let expected = temporary.clone();
     let ends = driver.run(move |node| {
         let (outputs, temporary) = (outputs.clone(), temporary.clone());
-        let demand = Demand { outputs, output_bytes, temporary, temporary_bytes };
+        let demand = Demand {
+            outputs,
+            output_bytes,
+            temporary,
+            temporary_bytes,
+        };
         async move { demand.check(&node).await }
     });
-    let end = ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node");
-    let Failure::Program(error) = end.err()? else { panic!("no failure of ours") };
+    let end = ends
+        .unwrap_or_else(|stuck| panic!("{stuck}"))
+        .pop()
+        .expect("one node");
+    let Failure::Program(error) = end.err()? else {
+        panic!("no failure of ours")
+    };
     match error.downcast_ref() {
-        Some(SortError::NoTemporaryRoom { directories, needed, free }) => {
+        Some(SortError::NoTemporaryRoom {
+            directories,
+            needed,
+            free,
+        }) => {
             assert_eq!(*directories, expected);
             Some((*needed, *free))
         }
@@ -63,7 +80,10 @@ fn output_and_spill_on_one_disk_are_added() {
     assert_eq!(refused((&["/a"], 600), (&["/a"], 401)), Some((1001, 1000)));
     assert_eq!(refused((&["/a"], 600), (&["/a"], 400)), None);
     // The same disk by another directory.
-    assert_eq!(refused((&["/b"], 251), (&["/b/other"], 250)), Some((501, 500)));
+    assert_eq!(
+        refused((&["/b"], 251), (&["/b/other"], 250)),
+        Some((501, 500))
+    );
     assert_eq!(refused((&["/b"], 250), (&["/b/other"], 250)), None);
 }
 
@@ -77,10 +97,16 @@ fn output_and_spill_on_different_disks_are_not_added() {
 #[test]
 fn spill_must_fit_on_the_temporary_disks() {
     assert_eq!(refused((&["/a"], 10), (&["/b"], 501)), Some((501, 500)));
-    assert_eq!(refused((&["/a"], 10), (&["/b", "/c"], 571)), Some((571, 570)));
+    assert_eq!(
+        refused((&["/a"], 10), (&["/b", "/c"], 571)),
+        Some((571, 570))
+    );
     assert_eq!(refused((&["/a"], 10), (&["/b", "/c"], 570)), None);
     // Two directories of one disk have its room once.
-    assert_eq!(refused((&["/a"], 10), (&["/b", "/b/other"], 501)), Some((501, 500)));
+    assert_eq!(
+        refused((&["/a"], 10), (&["/b", "/b/other"], 501)),
+        Some((501, 500))
+    );
     // The spill files alone do not fit, so the output's bytes do not matter.
     assert_eq!(refused((&["/b"], 10), (&["/b"], 501)), Some((501, 500)));
 }
@@ -88,19 +114,30 @@ fn spill_must_fit_on_the_temporary_disks() {
 #[test]
 fn one_of_several_disks_may_have_to_hold_both() {
     let (outputs, temporary) = (&["/a", "/c"], &["/b", "/c"]);
-    assert_eq!(refused((outputs, 1001), (temporary, 570)), Some((1571, 1570)));
+    assert_eq!(
+        refused((outputs, 1001), (temporary, 570)),
+        Some((1571, 1570))
+    );
     assert_eq!(refused((outputs, 1000), (temporary, 570)), None);
 }
 
 #[test]
 fn sums_do_not_overflow() {
-    assert_eq!(refused((&["/a"], u64::MAX), (&["/a"], 1)), Some((u64::MAX, 1000)));
+    assert_eq!(
+        refused((&["/a"], u64::MAX), (&["/a"], 1)),
+        Some((u64::MAX, 1000))
+    );
     // Here the disks have no limit.
     let endless = Driver::new(1, 1);
     for path in ["/x", "/y"] {
-        endless.disks(0).mount(Path::new(path), DiskModel::default());
+        endless
+            .disks(0)
+            .mount(Path::new(path), DiskModel::default());
     }
-    assert_eq!(refused_on(&endless, (&["/x"], 1), (&["/x", "/y"], u64::MAX)), None);
+    assert_eq!(
+        refused_on(&endless, (&["/x"], 1), (&["/x", "/y"], u64::MAX)),
+        None
+    );
 }
 
 /// Directories whose disks cannot be told count as one disk, so free bytes are not counted twice.
@@ -109,7 +146,13 @@ fn unknown_disks_are_one() {
     let driver = Driver::new(1, 1);
     driver.disks(0).set_capacity(100);
     let unknown: &[&str] = &["/nowhere", "/elsewhere"];
-    assert_eq!(refused_on(&driver, (&["/third"], 1), (unknown, 100)), Some((101, 100)));
+    assert_eq!(
+        refused_on(&driver, (&["/third"], 1), (unknown, 100)),
+        Some((101, 100))
+    );
     assert_eq!(refused_on(&driver, (&["/third"], 1), (unknown, 99)), None);
-    assert_eq!(refused_on(&driver, (&["/third"], 0), (unknown, 101)), Some((101, 100)));
+    assert_eq!(
+        refused_on(&driver, (&["/third"], 0), (unknown, 101)),
+        Some((101, 100))
+    );
 }

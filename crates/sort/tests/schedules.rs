@@ -25,7 +25,11 @@ const FORMATS: [(&str, &[&str]); 7] = [
 
 fn order(random: &mut Random) -> Order {
     let (format, keys) = FORMATS[random.below(FORMATS.len())];
-    let ties = if random.below(2) == 0 { Ties::Record } else { Ties::Position };
+    let ties = if random.below(2) == 0 {
+        Ties::Record
+    } else {
+        Ties::Position
+    };
     Format::parse(format, keys, ties).unwrap().order
 }
 
@@ -51,9 +55,16 @@ fn two_hundred_schedules_give_the_same_bytes() {
         job.tuning = drawn_tuning(&mut random);
         job.resources.io = drawn_io(&mut random);
         let report = run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-        assert!(get(&driver, "/out").unwrap() == sorted(&all, &order), "seed {seed}");
+        assert!(
+            get(&driver, "/out").unwrap() == sorted(&all, &order),
+            "seed {seed}"
+        );
         assert_eq!(report.bytes, all.len() as u64, "seed {seed}");
-        assert_eq!(driver.disks(0).paths().len(), inputs.len() + 1, "seed {seed}: a file is left");
+        assert_eq!(
+            driver.disks(0).paths().len(),
+            inputs.len() + 1,
+            "seed {seed}: a file is left"
+        );
     }
 }
 
@@ -80,7 +91,10 @@ fn pipes_give_the_same_bytes() {
         job.tuning = drawn_tuning(&mut random);
         job.resources.io = drawn_io(&mut random);
         run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-        assert!(get(&driver, output).unwrap() == sorted(&all, &order), "seed {seed} to {output}");
+        assert!(
+            get(&driver, output).unwrap() == sorted(&all, &order),
+            "seed {seed} to {output}"
+        );
     }
 }
 
@@ -103,13 +117,25 @@ fn a_disk_that_fills_is_refused_up_front() {
     put(&driver, "/in", &vec![7; 50_000]);
     driver.disks(0).set_capacity(60_000);
     let failure = run(&driver, &job(&["/in"], "/out", &order)).unwrap_err();
-    assert!(failure.to_string().contains("/out needs 50000 bytes and only 10000"), "{failure}");
+    assert!(
+        failure
+            .to_string()
+            .contains("/out needs 50000 bytes and only 10000"),
+        "{failure}"
+    );
     // A pipe's length is not known before: its output is refused when it is.
     let driver = Driver::new(2, 1);
-    driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 20_000]);
+    driver
+        .disks(0)
+        .put_pipe(Path::new("/pipe"), vec![7; 20_000]);
     driver.disks(0).set_capacity(30_000);
     let failure = run(&driver, &job(&["/pipe"], "/out", &order)).unwrap_err();
-    assert!(failure.to_string().contains("/out needs 20000 bytes and only 10000"), "{failure}");
+    assert!(
+        failure
+            .to_string()
+            .contains("/out needs 20000 bytes and only 10000"),
+        "{failure}"
+    );
     assert_eq!(get(&driver, "/out"), None);
 }
 
@@ -122,9 +148,14 @@ fn short_records_are_named_with_file_and_offset() {
     driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 1010]);
     for (path, offset) in [("/bad", 200), ("/pipe", 1000)] {
         let failure = run(&driver, &job(&["/good", path], "/out", &order)).unwrap_err();
-        let Failure::Program(error) = &failure else { panic!("{failure}") };
+        let Failure::Program(error) = &failure else {
+            panic!("{failure}")
+        };
         let error = error.downcast_ref::<SortError>().unwrap();
-        assert_eq!((error.file(), error.offset()), (Some(&PathBuf::from(path)), Some(offset)));
+        assert_eq!(
+            (error.file(), error.offset()),
+            (Some(&PathBuf::from(path)), Some(offset))
+        );
         assert_eq!(get(&driver, "/out"), None);
     }
 }
@@ -133,13 +164,24 @@ fn short_records_are_named_with_file_and_offset() {
 fn a_pipe_beyond_the_memory_of_one_pass_is_refused() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(1, 1);
-    driver.disks(0).put_pipe(Path::new("/pipe"), vec![7; 8_000_000]);
+    driver
+        .disks(0)
+        .put_pipe(Path::new("/pipe"), vec![7; 8_000_000]);
     let mut job = job(&["/pipe"], "/out", &order);
-    job.tuning = Tuning { unit_records: Some(100), buckets: Some(4), ..Tuning::default() };
+    job.tuning = Tuning {
+        unit_records: Some(100),
+        buckets: Some(4),
+        ..Tuning::default()
+    };
     job.resources.memory_bytes = 14 << 20;
     job.plan = Choice::OnePass;
     let failure = run(&driver, &job).unwrap_err();
-    assert!(failure.to_string().contains("more than fits into 14.7 MB of memory"), "{failure}");
+    assert!(
+        failure
+            .to_string()
+            .contains("more than fits into 14.7 MB of memory"),
+        "{failure}"
+    );
     assert_eq!(get(&driver, "/out"), None);
 }
 
@@ -155,11 +197,18 @@ fn the_same_stages_run_over_counts() {
         job.resources.memory_bytes = 4 << 30;
         let report = run(&driver, &job).unwrap();
         assert_eq!(report.records, records);
-        assert_eq!(driver.disks(0).length(Path::new("/out")), Some(records * 100));
+        assert_eq!(
+            driver.disks(0).length(Path::new("/out")),
+            Some(records * 100)
+        );
         assert_eq!(report.partitions, 1024);
         // Weights fall evenly from that of the first bucket to 1.
         let expected = skew / f64::midpoint(skew, 1.0);
-        assert!((report.unevenness / expected - 1.0).abs() < 0.05, "{skew}: {}", report.unevenness);
+        assert!(
+            (report.unevenness / expected - 1.0).abs() < 0.05,
+            "{skew}: {}",
+            report.unevenness
+        );
     }
 }
 
@@ -167,13 +216,46 @@ fn the_same_stages_run_over_counts() {
 #[test]
 fn the_report_names_the_slow_stage() {
     let none = (Costs::default(), DiskModel::default());
-    let read = DiskModel { read_ns_per_kib: 4000, ..none.1 };
-    let write = DiskModel { write_ns_per_kib: 4000, ..none.1 };
+    let read = DiskModel {
+        read_ns_per_kib: 4000,
+        ..none.1
+    };
+    let write = DiskModel {
+        write_ns_per_kib: 4000,
+        ..none.1
+    };
     let slow = [
         ("reader", (none.0, read)),
-        ("distributor", (Costs { classify: 1_000_000, ..none.0 }, none.1)),
-        ("collector", (Costs { account: 100_000_000, ..none.0 }, none.1)),
-        ("sorter", (Costs { sort: 100_000, ..none.0 }, none.1)),
+        (
+            "distributor",
+            (
+                Costs {
+                    classify: 1_000_000,
+                    ..none.0
+                },
+                none.1,
+            ),
+        ),
+        (
+            "collector",
+            (
+                Costs {
+                    account: 100_000_000,
+                    ..none.0
+                },
+                none.1,
+            ),
+        ),
+        (
+            "sorter",
+            (
+                Costs {
+                    sort: 100_000,
+                    ..none.0
+                },
+                none.1,
+            ),
+        ),
         ("writer", (none.0, write)),
     ];
     for (name, (costs, model)) in slow {

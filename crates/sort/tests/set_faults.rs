@@ -1,4 +1,5 @@
-//! Whatever fails while a set of files is written, and whenever the node dies: one whole set is there.
+//! Whatever fails while a set of files is written, and whenever the node dies: one whole set is
+//! there.
 
 mod common;
 
@@ -11,8 +12,9 @@ use machine::{Durability, Fault};
 use record::{Order, Ties};
 use sort::{Source, Tuning};
 
-/// Disk operation 1, 2, 3 ... fails until none fails any more. Whatever fails: the input is intact, the old
-/// set or the new one is there as a whole, no other file is left, and the error names a file of it.
+/// Disk operation 1, 2, 3 ... fails until none fails any more. Whatever fails: the input is intact,
+/// the old set or the new one is there as a whole, no other file is left, and the error names a
+/// file of it.
 #[test]
 fn every_disk_fault_is_survived() {
     let order = Order::gensort(Ties::Record);
@@ -30,7 +32,11 @@ fn every_disk_fault_is_survived() {
             put(&driver, "/in", &records);
             put(&driver, "/few", &records[..5000]);
             let mut job = into_set(&["/few"], &["/set", "/b"], &order);
-            job.tuning = Tuning { unit_records: Some(200), buckets: Some(5), ..Tuning::default() };
+            job.tuning = Tuning {
+                unit_records: Some(200),
+                buckets: Some(5),
+                ..Tuning::default()
+            };
             run(&driver, &job).unwrap();
             let (old, before) = (manifest(&driver, "/set"), driver.disks(0).operations());
             job.sources = vec![Source::Path(PathBuf::from("/in"))];
@@ -48,28 +54,44 @@ fn every_disk_fault_is_survived() {
                 "{fault:?} {nth}: {:?}",
                 driver.disks(0).paths()
             );
-            let expected = if end.is_ok() { &records[..] } else { &records[..5000] };
-            assert!(content(&driver, "/set") == sorted(expected, &order), "{fault:?} {nth}");
+            let expected = if end.is_ok() {
+                &records[..]
+            } else {
+                &records[..5000]
+            };
+            assert!(
+                content(&driver, "/set") == sorted(expected, &order),
+                "{fault:?} {nth}"
+            );
             if let Err(failure) = end {
                 fired += 1;
                 assert_eq!(now, old, "{fault:?} {nth}");
                 let said = failure.to_string();
                 let names = ["/in", "/set", "/b"];
-                assert!(names.iter().any(|name| said.contains(name)), "{fault:?} {nth}: {said}");
-                assert!(!said.contains(".gristmill") || two_pass, "{fault:?} {nth}: {said}");
+                assert!(
+                    names.iter().any(|name| said.contains(name)),
+                    "{fault:?} {nth}: {said}"
+                );
+                assert!(
+                    !said.contains(".gristmill") || two_pass,
+                    "{fault:?} {nth}: {said}"
+                );
             }
             if driver.disks(0).operations() < before + nth {
                 break;
             }
             nth += 1;
         }
-        assert!(fired > 30, "only {fired} faults of {nth} operations were noticed");
+        assert!(
+            fired > 30,
+            "only {fired} faults of {nth} operations were noticed"
+        );
     }
 }
 
-/// The node dies after each event, and what was not synced is lost or torn: the old set or the new one is
-/// there as a whole, the new one for ever once success was reported, and the next run into the directory
-/// takes away what is no part of it.
+/// The node dies after each event, and what was not synced is lost or torn: the old set or the new
+/// one is there as a whole, the new one for ever once success was reported, and the next run into
+/// the directory takes away what is no part of it.
 #[test]
 fn every_death_is_survived() {
     let order = Order::gensort(Ties::Record);
@@ -83,7 +105,11 @@ fn every_death_is_survived() {
             put(&driver, "/in", &records);
             put(&driver, "/few", &records[..5000]);
             let mut job = into_set(&["/few"], &["/set", "/b"], &order);
-            job.tuning = Tuning { unit_records: Some(100), buckets: Some(4), ..Tuning::default() };
+            job.tuning = Tuning {
+                unit_records: Some(100),
+                buckets: Some(4),
+                ..Tuning::default()
+            };
             run(&driver, &job).unwrap();
             job.sources = vec![Source::Path(PathBuf::from("/in"))];
             driver.kill(0, nth);
@@ -93,7 +119,10 @@ fn every_death_is_survived() {
                 driver.disks(0).crash(nth);
             }
             let now = content(&driver, "/set");
-            assert!(now == many || (end.is_none() && now == few), "{durability:?} {nth}");
+            assert!(
+                now == many || (end.is_none() && now == few),
+                "{durability:?} {nth}"
+            );
             left += usize::from(driver.disks(0).paths().len() > 5);
             run(&driver, &job).unwrap();
             assert!(content(&driver, "/set") == many, "{durability:?} {nth}");

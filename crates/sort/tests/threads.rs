@@ -14,7 +14,10 @@ fn run(job: &Job) -> Report {
         let job = job.clone();
         async move { sort::run(&node, &job).await }
     });
-    ends.into_iter().next().unwrap().unwrap_or_else(|failure| panic!("{failure}"))
+    ends.into_iter()
+        .next()
+        .unwrap()
+        .unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 #[test]
@@ -45,10 +48,18 @@ fn one_to_three_workers_of_each_stage_give_the_same_bytes() {
             };
             job.resources.io = [IoChoice::Auto, IoChoice::Direct, IoChoice::Buffered][workers % 3];
             let report = run(&job);
-            assert!(std::fs::read(output).unwrap() == expected, "{:?}", job.tuning);
+            assert!(
+                std::fs::read(output).unwrap() == expected,
+                "{:?}",
+                job.tuning
+            );
             assert_eq!(report.bytes, records.len() as u64);
         }
-        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 2, "a file is left");
+        assert_eq!(
+            std::fs::read_dir(place.path()).unwrap().count(),
+            2,
+            "a file is left"
+        );
     }
 }
 
@@ -60,9 +71,16 @@ fn the_default_plan_sorts_a_larger_file() {
     record::Generator::default().fill(0, &mut records);
     std::fs::write(&input, &records).unwrap();
     let order = Order::gensort(Ties::Record);
-    let report = run(&job(&[input.to_str().unwrap()], output.to_str().unwrap(), &order));
+    let report = run(&job(
+        &[input.to_str().unwrap()],
+        output.to_str().unwrap(),
+        &order,
+    ));
     assert!(std::fs::read(&output).unwrap() == sorted(&records, &order));
-    assert_eq!((report.records, report.passes, report.plan), (200_000, 1, "one-pass"));
+    assert_eq!(
+        (report.records, report.passes, report.plan),
+        (200_000, 1, "one-pass")
+    );
     assert!(report.read_bytes >= report.bytes && report.read_bytes < report.bytes * 11 / 10);
     assert_eq!(report.written_bytes, report.bytes.next_multiple_of(4096));
 }

@@ -1,5 +1,5 @@
-//! Sorts that are tuned while they run, under many schedules, from the worst start: one worker of each
-//! stage, one request in flight, small units.
+//! Sorts that are tuned while they run, under many schedules, from the worst start: one worker of
+//! each stage, one request in flight, small units.
 
 mod common;
 
@@ -74,10 +74,16 @@ fn two_hundred_schedules_give_the_same_bytes() {
         moved += u32::from(!report.moves.is_empty());
         spilled += u32::from(report.passes > 1);
         for one in &report.moves {
-            assert!(one.from != one.to && one.seconds <= report.seconds, "seed {seed}: {one:?}");
+            assert!(
+                one.from != one.to && one.seconds <= report.seconds,
+                "seed {seed}: {one:?}"
+            );
         }
     }
-    assert!(moved > 120 && spilled > 20, "{moved} moved something, {spilled} spilled");
+    assert!(
+        moved > 120 && spilled > 20,
+        "{moved} moved something, {spilled} spilled"
+    );
 }
 
 #[test]
@@ -96,7 +102,10 @@ fn a_seed_decides_every_move() {
 fn disk_faults_are_survived() {
     let order = Order::gensort(Ties::Record);
     let records = drawn_records(&mut Random::new(8), 100, 600);
-    let disk = DiskModel { latency_ns: 10_000_000, ..DiskModel::default() };
+    let disk = DiskModel {
+        latency_ns: 10_000_000,
+        ..DiskModel::default()
+    };
     for fault in [Fault::Device, Fault::Full, Fault::Short] {
         let (mut fired, mut nth) = (0, 1);
         loop {
@@ -107,7 +116,12 @@ fn disk_faults_are_survived() {
             let mut job = job(&["/in"], "/out", &order);
             let (unit_records, buckets) = (Some(20), Some(5));
             let start = Start::Worst;
-            job.tuning = Tuning { unit_records, buckets, start, ..Tuning::default() };
+            job.tuning = Tuning {
+                unit_records,
+                buckets,
+                start,
+                ..Tuning::default()
+            };
             match run(&driver, &job) {
                 Ok(_) => assert!(get(&driver, "/out").unwrap() == sorted(&records, &order)),
                 Err(_) => {
@@ -116,27 +130,48 @@ fn disk_faults_are_survived() {
                 }
             }
             let paths = driver.disks(0).paths();
-            assert_eq!(paths, [PathBuf::from("/in"), PathBuf::from("/out")], "{fault:?} {nth}");
+            assert_eq!(
+                paths,
+                [PathBuf::from("/in"), PathBuf::from("/out")],
+                "{fault:?} {nth}"
+            );
             if driver.disks(0).operations() < nth {
                 break;
             }
             nth += 1;
         }
-        assert!(fired > 15, "only {fired} faults of {nth} operations were noticed");
+        assert!(
+            fired > 15,
+            "only {fired} faults of {nth} operations were noticed"
+        );
     }
 }
 
 /// A counted sort of 1.2 GB, by a disk of 200 MB/s with 1 ms for each request.
 fn counted(start: Start, tune: Tune) -> Report {
-    let disk = DiskModel { latency_ns: 1_000_000, read_ns_per_kib: 5000, write_ns_per_kib: 5000 };
+    let disk = DiskModel {
+        latency_ns: 1_000_000,
+        read_ns_per_kib: 5000,
+        write_ns_per_kib: 5000,
+    };
     // A core classifies 4, copies 8 and sorts 1 million records a second.
-    let costs = Costs { classify: 250_000, copy: 50_000, sort: 50_000, ..Costs::default() };
+    let costs = Costs {
+        classify: 250_000,
+        copy: 50_000,
+        sort: 50_000,
+        ..Costs::default()
+    };
     let driver = Driver::with(1, 1, costs, disk);
     driver.disks(0).put_counted(Path::new("/in"), 1_200_000_000);
     let mut job: Job = job(&["/in"], "/out", &Order::gensort(Ties::Record));
     job.contents = Arc::new(Counts::new(100, 1.0, 1));
     job.resources.memory_bytes = 4 << 30;
-    job.tuning = Tuning { buckets: Some(64), start, tune, ..Tuning::default() };
+    job.tuning = Tuning {
+        buckets: Some(64),
+        start,
+        tune,
+        ..Tuning::default()
+    };
     let report = run(&driver, &job).unwrap();
     assert_eq!((report.records, report.plan), (12_000_000, "one-pass"));
     report
@@ -148,11 +183,19 @@ fn the_worst_start_is_soon_made_good() {
     assert_eq!(derived.moves, []);
     let worst = counted(Start::Worst, Tune::Off);
     assert_eq!(worst.moves, []);
-    assert!(worst.stages.iter().all(|stage| stage.workers == 1), "{:#?}", worst.stages);
+    assert!(
+        worst.stages.iter().all(|stage| stage.workers == 1),
+        "{:#?}",
+        worst.stages
+    );
     let tuned = counted(Start::Worst, Tune::Auto);
     let times = [&derived, &worst, &tuned].map(|report| report.seconds);
     assert!(worst.seconds > 1.5 * derived.seconds, "{times:?}");
-    assert!(tuned.seconds < 1.15 * derived.seconds, "{times:?} {:#?}", tuned.moves);
+    assert!(
+        tuned.seconds < 1.15 * derived.seconds,
+        "{times:?} {:#?}",
+        tuned.moves
+    );
 }
 
 /// The plan is right for this disk: tuning it moves little, and costs nothing.
@@ -160,7 +203,12 @@ fn the_worst_start_is_soon_made_good() {
 fn a_derived_plan_is_left_alone() {
     let [off, auto] = [Tune::Off, Tune::Auto].map(|tune| counted(Start::Derived, tune));
     assert!(auto.moves.len() < 20, "{:#?}", auto.moves);
-    assert!(auto.seconds < 1.02 * off.seconds, "{} s, not {}", auto.seconds, off.seconds);
+    assert!(
+        auto.seconds < 1.02 * off.seconds,
+        "{} s, not {}",
+        auto.seconds,
+        off.seconds
+    );
 }
 
 /// Where a temporary disk waits for the input, its writes may as well be larger (TritonSort 5.3).
@@ -170,7 +218,13 @@ fn writes_grow_while_the_temporary_disk_waits() {
         let disk = DiskModel::default();
         let driver = Driver::with(1, 1, Costs::default(), disk);
         let disks = driver.disks(0);
-        disks.mount(Path::new("/in"), DiskModel { read_ns_per_kib: 100_000, ..disk });
+        disks.mount(
+            Path::new("/in"),
+            DiskModel {
+                read_ns_per_kib: 100_000,
+                ..disk
+            },
+        );
         disks.put_counted(Path::new("/in"), 60_000_000);
         let mut job = job(&["/in"], "/out", &Order::gensort(Ties::Record));
         job.contents = Arc::new(Counts::new(100, 1.0, 1));
@@ -191,6 +245,11 @@ fn writes_grow_while_the_temporary_disk_waits() {
         moves
     };
     let grown = moves(Tune::Auto);
-    assert!(grown.first().is_some_and(|one| one.from == 1 << 20 && one.to > one.from), "{grown:?}");
+    assert!(
+        grown
+            .first()
+            .is_some_and(|one| one.from == 1 << 20 && one.to > one.from),
+        "{grown:?}"
+    );
     assert_eq!(moves(Tune::Off), []);
 }

@@ -20,7 +20,9 @@ fn three_hundred_schedules_give_the_same_bytes() {
         let records = drawn_records(&mut random, order.record_bytes(), 3000);
         let (name, count) = match random.below(3) {
             0 => {
-                driver.disks(0).put_pipe(Path::new("/pipe"), records.clone());
+                driver
+                    .disks(0)
+                    .put_pipe(Path::new("/pipe"), records.clone());
                 ("/pipe", None)
             }
             _ => {
@@ -30,7 +32,10 @@ fn three_hundred_schedules_give_the_same_bytes() {
         };
         let job = spilling_job((&[name], count), &order, Choice::TwoPass, &mut random);
         let report = run(&driver, &job).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-        assert!(get(&driver, "/out").unwrap() == sorted(&records, &order), "seed {seed}");
+        assert!(
+            get(&driver, "/out").unwrap() == sorted(&records, &order),
+            "seed {seed}"
+        );
         assert_eq!(paths(&driver).len(), 2, "seed {seed}: a file is left");
         assert_eq!(report.passes > 1, report.temp_peak_bytes > 0, "seed {seed}");
         spilled += u32::from(report.passes > 1);
@@ -38,15 +43,20 @@ fn three_hundred_schedules_give_the_same_bytes() {
     assert!(spilled > 150, "only {spilled} of them spilled");
 }
 
-/// More memory never means more bytes on disk, but for the length of a write, and with enough there are
-/// none: no cliff between two passes and one.
+/// More memory never means more bytes on disk, but for the length of a write, and with enough there
+/// are none: no cliff between two passes and one.
 #[test]
 fn what_memory_holds_is_not_written() {
     let order = Order::gensort(Ties::Record);
     let records = drawn_records(&mut Random::new(1), 100, 3000);
     let count = (records.len() / 100) as u64;
     let mut random = Random::new(4);
-    let mut job = spilling_job((&["/in"], Some(count)), &order, Choice::TwoPass, &mut random);
+    let mut job = spilling_job(
+        (&["/in"], Some(count)),
+        &order,
+        Choice::TwoPass,
+        &mut random,
+    );
     let least = job.tuning.chunks.unwrap();
     let mut before = u64::MAX;
     for more in (0..2000).step_by(50) {

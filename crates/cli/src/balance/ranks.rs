@@ -1,8 +1,8 @@
-//! The balance of a job, for people: a row a rank and a column a rank where they fit on the page, and the spread
-//! over ranks, with the worst of them, where they do not.
+//! The balance of a job, for people: a row a rank and a column a rank where they fit on the page,
+//! and the spread over ranks, with the worst of them, where they do not.
 //!
-//! A stage's share is what its average worker was busy of its rank's time: the largest of a rank is its
-//! bottleneck, and shares of ranks compare. Skew is the largest rank over the mean.
+//! A stage's share is what its average worker was busy of its rank's time: the largest of a rank is
+//! its bottleneck, and shares of ranks compare. Skew is the largest rank over the mean.
 
 use pipeline::StageReport;
 use sort::{RankReport, Report};
@@ -51,7 +51,11 @@ pub fn table(report: &Report, together: &Together) -> String {
         .zip(report.ranks.iter().zip(&together.parts))
         .map(|(number, (did, part))| Rank { number, did, part })
         .collect();
-    let passes = ranks.iter().map(|rank| rank.part.passes).max().unwrap_or(report.passes);
+    let passes = ranks
+        .iter()
+        .map(|rank| rank.part.passes)
+        .max()
+        .unwrap_or(report.passes);
     let who = format!("{} on {} ranks", report.plan, ranks.len());
     let mut lines = wrapped(&done_by(&who, passes, report), COLUMNS);
     lines.extend(together.launch.as_ref().map(launched));
@@ -73,7 +77,10 @@ pub fn table(report: &Report, together: &Together) -> String {
 
 /// The same in two lines or three, for a terminal.
 pub fn line(report: &Report, together: &Together) -> String {
-    let launch = together.launch.as_ref().map(|launch| format!("launch {:.2} s, ", launch.seconds));
+    let launch = together
+        .launch
+        .as_ref()
+        .map(|launch| format!("launch {:.2} s, ", launch.seconds));
     let rate = readable((report.bytes as f64 / report.seconds) as u64);
     let slowest = slowest(&report.ranks)
         .map(|(rank, did)| format!("; rank {rank} was slowest, its {} busiest", did.bottleneck));
@@ -95,7 +102,8 @@ fn launched(launch: &Launch) -> String {
     format!("launch {seconds:.2} s before that, from the start of {since}")
 }
 
-/// Stages in the order in which records pass; one that only some ranks have stands where they have it.
+/// Stages in the order in which records pass; one that only some ranks have stands where they have
+/// it.
 fn names<'a>(ranks: &[Rank<'a>]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for rank in ranks {
@@ -121,7 +129,16 @@ fn rows(ranks: &[Rank], report: &Report) -> Vec<String> {
             "{rank:>4} {host:<HOST$}{read:>8}{sorted:>10}{part:>9}{rate:>8}{memory:>9}{seconds:>10}"
         )
     };
-    let head = ["rank", "host", "read MB", "sorted MB", "of mean", "MB/s", "peak MB", "seconds"];
+    let head = [
+        "rank",
+        "host",
+        "read MB",
+        "sorted MB",
+        "of mean",
+        "MB/s",
+        "peak MB",
+        "seconds",
+    ];
     let record_bytes = report.bytes as f64 / report.records.max(1) as f64;
     let mean = report.bytes as f64 / ranks.len() as f64;
     let of = |rank: &Rank| {
@@ -131,13 +148,20 @@ fn rows(ranks: &[Rank], report: &Report) -> Vec<String> {
             shortened(host(part), HOST),
             megabytes(did.read_records as f64 * record_bytes),
             megabytes(did.bytes as f64),
-            if mean > 0.0 { format!("{:.2}", did.bytes as f64 / mean) } else { "-".to_owned() },
+            if mean > 0.0 {
+                format!("{:.2}", did.bytes as f64 / mean)
+            } else {
+                "-".to_owned()
+            },
             figure(rank.mb_per_s(), 1),
             megabytes(part.peak_rss_bytes as f64),
             format!("{:.3}", did.seconds),
         ])
     };
-    [row(head.map(str::to_owned))].into_iter().chain(ranks.iter().map(of)).collect()
+    [row(head.map(str::to_owned))]
+        .into_iter()
+        .chain(ranks.iter().map(of))
+        .collect()
 }
 
 /// What each stage of each rank did.
@@ -150,8 +174,13 @@ fn columns(ranks: &[Rank], stages: &[&str]) -> Vec<String> {
     let mut lines = vec![row("busy %, > busiest", head, "MB/s of all")];
     for name in stages {
         let cell = |rank: &Rank| {
-            let mark = if rank.did.bottleneck == *name { ">" } else { "" };
-            rank.busy(name).map_or("-".to_owned(), |busy| format!("{mark}{busy:.0}%"))
+            let mark = if rank.did.bottleneck == *name {
+                ">"
+            } else {
+                ""
+            };
+            rank.busy(name)
+                .map_or("-".to_owned(), |busy| format!("{mark}{busy:.0}%"))
         };
         let cells = ranks.iter().map(cell).collect();
         lines.push(row(&format!("  {name}"), cells, &rate_of_all(ranks, name)));
@@ -163,7 +192,11 @@ fn columns(ranks: &[Rank], stages: &[&str]) -> Vec<String> {
 fn rate_of_all(ranks: &[Rank], name: &str) -> String {
     let each = ranks.iter().filter_map(|rank| rank.stage(name));
     let rate: f64 = each.map(StageReport::mb_per_s).sum();
-    if rate > 0.0 { figure(rate, 1) } else { "-".to_owned() }
+    if rate > 0.0 {
+        figure(rate, 1)
+    } else {
+        "-".to_owned()
+    }
 }
 
 fn foot(ranks: &[Rank], report: &Report) -> Vec<String> {
@@ -196,7 +229,10 @@ fn foot(ranks: &[Rank], report: &Report) -> Vec<String> {
 }
 
 fn slowest(ranks: &[RankReport]) -> Option<(usize, &RankReport)> {
-    ranks.iter().enumerate().max_by(|(_, a), (_, b)| a.seconds.total_cmp(&b.seconds))
+    ranks
+        .iter()
+        .enumerate()
+        .max_by(|(_, a), (_, b)| a.seconds.total_cmp(&b.seconds))
 }
 
 fn megabytes(bytes: f64) -> String {
@@ -205,8 +241,14 @@ fn megabytes(bytes: f64) -> String {
 
 /// A host's name without its domain.
 fn host(part: &Part) -> &str {
-    let is_address = !part.host.contains(|letter: char| letter.is_ascii_alphabetic());
-    let name = if is_address { None } else { part.host.split('.').next() };
+    let is_address = !part
+        .host
+        .contains(|letter: char| letter.is_ascii_alphabetic());
+    let name = if is_address {
+        None
+    } else {
+        part.host.split('.').next()
+    };
     name.unwrap_or(&part.host)
 }
 

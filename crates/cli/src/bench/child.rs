@@ -6,10 +6,10 @@
 //!       every 20 ms
 //! ```
 //!
-//! The system's own figures, the same for everybody: `VmHWM` of /proc/PID/status is the most resident
-//! memory so far, so a sample loses only what grew in the last moment; `/proc/PID/io` counts bytes
-//! that went to and came from disks, past the page cache or through it, and can still be read when
-//! the process has ended but nobody has heard of it.
+//! The system's own figures, the same for everybody: `VmHWM` of /proc/PID/status is the most
+//! resident memory so far, so a sample loses only what grew in the last moment; `/proc/PID/io`
+//! counts bytes that went to and came from disks, past the page cache or through it, and can still
+//! be read when the process has ended but nobody has heard of it.
 
 use std::fs::{self, File};
 use std::io;
@@ -67,7 +67,10 @@ pub fn run(mut command: Command, watched: &Watched) -> Result<Took, CliFailure> 
         CliFailure::new("program", format!("cannot run {}: {cause}", watched.name))
     };
     let said = File::create(watched.said).map_err(failed)?;
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(said);
     let begin = Instant::now();
     let mut child = command.spawn().map_err(failed)?;
     let pid = Pid::from_child(&child);
@@ -81,10 +84,12 @@ pub fn run(mut command: Command, watched: &Watched) -> Result<Took, CliFailure> 
         return Err(ended_badly(watched, status));
     }
     let begin = Instant::now();
-    File::open(watched.output).and_then(|output| output.sync_all()).map_err(|cause| {
-        let message = format!("{} left no output: {cause}", watched.name);
-        CliFailure::new("program", message)
-    })?;
+    File::open(watched.output)
+        .and_then(|output| output.sync_all())
+        .map_err(|cause| {
+            let message = format!("{} left no output: {cause}", watched.name);
+            CliFailure::new("program", message)
+        })?;
     took.seconds += begin.elapsed().as_secs_f64();
     Ok(took)
 }
@@ -108,15 +113,24 @@ fn watch(pid: Pid, temporary: &[PathBuf], begin: Instant) -> Took {
         running.store(false, Ordering::Release);
         sampler.thread().unpark();
         // A sampler has nothing to panic about.
-        Took { seconds, ..sampler.join().unwrap_or_default() }
+        Took {
+            seconds,
+            ..sampler.join().unwrap_or_default()
+        }
     })
 }
 
 fn ended_badly(watched: &Watched, status: ExitStatus) -> CliFailure {
     let said = fs::read(watched.said).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
-    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-    CliFailure::new("program", format!("{} failed ({status}): {last}", watched.name))
+    let last = said
+        .lines()
+        .rfind(|line| !line.trim().is_empty())
+        .unwrap_or("it said nothing");
+    CliFailure::new(
+        "program",
+        format!("{} failed ({status}): {last}", watched.name),
+    )
 }
 
 fn peak_rss_bytes(pid: Pid) -> u64 {
@@ -131,14 +145,19 @@ fn disk_bytes(pid: Pid) -> (Option<u64>, Option<u64>) {
     let file = format!("/proc/{}/io", pid.as_raw_nonzero());
     let text = fs::read_to_string(file).unwrap_or_default();
     let figure = |name: &str| {
-        text.lines().find_map(|line| line.strip_prefix(name)).and_then(|n| n.trim().parse().ok())
+        text.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .and_then(|n| n.trim().parse().ok())
     };
     (figure("read_bytes:"), figure("write_bytes:"))
 }
 
 /// What files in these directories occupy; files that vanish meanwhile do not count.
 fn bytes_in(directories: &[PathBuf]) -> u64 {
-    let entries = directories.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten();
+    let entries = directories
+        .iter()
+        .filter_map(|directory| fs::read_dir(directory).ok())
+        .flatten();
     let bytes = entries.flatten().map(|entry| match entry.metadata() {
         Ok(found) if found.is_dir() => bytes_in(&[entry.path()]),
         Ok(found) => found.blocks() * BLOCK_BYTES,
@@ -175,7 +194,10 @@ mod tests {
         assert!(took.peak_rss_bytes > 0);
         assert!(took.temp_peak_bytes >= 1_000_000, "{took:?}");
         // What its children wrote counts too, where the system counts.
-        assert!(took.written_bytes.is_none_or(|bytes| bytes >= 1_000_000), "{took:?}");
+        assert!(
+            took.written_bytes.is_none_or(|bytes| bytes >= 1_000_000),
+            "{took:?}"
+        );
     }
 
     #[test]
@@ -184,6 +206,10 @@ mod tests {
         let failure = shell("echo first >&2; echo no room >&2; exit 3", place.path()).unwrap_err();
         assert!(failure.message.contains("no room"), "{}", failure.message);
         let failure = shell("true", place.path()).unwrap_err();
-        assert!(failure.message.contains("left no output"), "{}", failure.message);
+        assert!(
+            failure.message.contains("left no output"),
+            "{}",
+            failure.message
+        );
     }
 }

@@ -30,7 +30,11 @@ impl Cold {
     /// The strongest way that is permitted; a smoke run leaves the caches of others alone.
     pub fn find(smoke: bool) -> Cold {
         let permitted = !smoke && fs::write(DROP_CACHES, EVERYTHING).is_ok();
-        if permitted { Cold::DropCaches } else { Cold::Advise }
+        if permitted {
+            Cold::DropCaches
+        } else {
+            Cold::Advise
+        }
     }
 
     /// What it is, for the report.
@@ -48,8 +52,14 @@ impl Cold {
             Cold::Advise => advise(file),
         };
         done.map_err(|cause| {
-            let message = format!("cannot drop {} from the page cache: {cause}", file.display());
-            CliFailure { file: Some(file.to_owned()), ..CliFailure::new("io", message) }
+            let message = format!(
+                "cannot drop {} from the page cache: {cause}",
+                file.display()
+            );
+            CliFailure {
+                file: Some(file.to_owned()),
+                ..CliFailure::new("io", message)
+            }
         })
     }
 }

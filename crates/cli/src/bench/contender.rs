@@ -91,8 +91,12 @@ impl Contender {
     }
 
     fn copy() -> Contender {
-        Contender::shell("cp and sync", Input::Binary, "cp {in} {out} && sync {out}".to_owned())
-            .of(Kind::Copy)
+        Contender::shell(
+            "cp and sync",
+            Input::Binary,
+            "cp {in} {out} && sync {out}".to_owned(),
+        )
+        .of(Kind::Copy)
     }
 
     fn gristmill() -> Result<Contender, CliFailure> {
@@ -123,7 +127,14 @@ impl Contender {
 
     fn shell(name: &'static str, input: Input, line: String) -> Contender {
         let (program, arguments) = (PathBuf::from("sh"), vec!["-c".to_owned(), line]);
-        Contender { name, kind: Kind::Peer, input, program, shown: "sh", arguments }
+        Contender {
+            name,
+            kind: Kind::Peer,
+            input,
+            program,
+            shown: "sh",
+            arguments,
+        }
     }
 
     fn of(self, kind: Kind) -> Contender {
@@ -147,11 +158,21 @@ impl Contender {
     /// Runs it in a directory, from file to file.
     pub fn run(&self, place: &Path, input: &str, output: &str) -> Result<(), CliFailure> {
         let mut command = Command::new(&self.program);
-        command.args(self.words(input, output)).current_dir(place).stdin(Stdio::null());
+        command
+            .args(self.words(input, output))
+            .current_dir(place)
+            .stdin(Stdio::null());
         let ended = command.output().map_err(|cause| {
-            CliFailure::new("io", format!("cannot run {}: {cause}", self.program.display()))
+            CliFailure::new(
+                "io",
+                format!("cannot run {}: {cause}", self.program.display()),
+            )
         })?;
-        if ended.status.success() { Ok(()) } else { Err(self.failed(&ended)) }
+        if ended.status.success() {
+            Ok(())
+        } else {
+            Err(self.failed(&ended))
+        }
     }
 
     fn failed(&self, ended: &Output) -> CliFailure {
@@ -165,7 +186,10 @@ impl Contender {
 /// This very program's file.
 pub fn own_program() -> Result<PathBuf, CliFailure> {
     std::env::current_exe().map_err(|cause| {
-        CliFailure::new("io", format!("cannot find this program's own file: {cause}"))
+        CliFailure::new(
+            "io",
+            format!("cannot find this program's own file: {cause}"),
+        )
     })
 }
 
@@ -178,7 +202,9 @@ pub fn is_gnu_sort() -> bool {
 /// The program of that name that a shell would run.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let path: OsString = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|place| place.join(name)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .map(|place| place.join(name))
+        .find(|file| file.is_file())
 }
 
 #[cfg(test)]
@@ -187,17 +213,29 @@ mod tests {
 
     #[test]
     fn commands_are_shown_as_one_types_them() {
-        assert_eq!(Contender::copy().command("output"), "cp input output && sync output");
+        assert_eq!(
+            Contender::copy().command("output"),
+            "cp input output && sync output"
+        );
         let ours = Contender::gristmill().unwrap().command("output");
         assert_eq!(ours, "gristmill sort --format gensort input -o output");
         let text = Contender::gnu_sort(2).command("output");
-        assert!(text.contains("--parallel=2") && text.contains("-o output input.txt"), "{text}");
+        assert!(
+            text.contains("--parallel=2") && text.contains("-o output input.txt"),
+            "{text}"
+        );
     }
 
     #[test]
     fn what_fails_says_why() {
         let place = std::env::temp_dir();
-        let failure = Contender::copy().run(&place, "no-such-file", "output").unwrap_err();
-        assert!(failure.message.contains("no-such-file"), "{}", failure.message);
+        let failure = Contender::copy()
+            .run(&place, "no-such-file", "output")
+            .unwrap_err();
+        assert!(
+            failure.message.contains("no-such-file"),
+            "{}",
+            failure.message
+        );
     }
 }

@@ -52,13 +52,22 @@ const SMALL_OUTPUT: &str = "one.out";
 /// Measures.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
-    let records = common.size(arguments.records, RECORDS, SMOKE_RECORDS).max(1);
+    let records = common
+        .size(arguments.records, RECORDS, SMOKE_RECORDS)
+        .max(1);
     let contenders = Contender::all(machine::cores())?;
-    let race = Race::new(&arguments.directory, records, Cold::find(common.smoke), &contenders)?;
+    let race = Race::new(
+        &arguments.directory,
+        records,
+        Cold::find(common.smoke),
+        &contenders,
+    )?;
     let subjects = contenders
         .iter()
         .map(|contender| Subject::new(contender.name, contender.command(OUTPUT), contender));
-    let mut rows = measure(common.runs, subjects.collect(), |contender| race.time(contender))?;
+    let mut rows = measure(common.runs, subjects.collect(), |contender| {
+        race.time(contender)
+    })?;
     for (row, contender) in rows.iter_mut().zip(&contenders) {
         if contender.kind != Kind::Copy {
             // An output that is not valid has ended the race with an error.
@@ -93,11 +102,19 @@ impl Race {
         let mut checksums = Vec::new();
         for input in Input::ALL {
             if contenders.iter().any(|contender| contender.input == input) {
-                checksums.push((input, make(&place.path().join(input.file()), input, records)?));
+                checksums.push((
+                    input,
+                    make(&place.path().join(input.file()), input, records)?,
+                ));
                 make(&place.path().join(input.small()), input, 1)?;
             }
         }
-        Ok(Race { place, records, cold, checksums })
+        Ok(Race {
+            place,
+            records,
+            cold,
+            checksums,
+        })
     }
 
     fn time(&self, contender: &Contender) -> Result<f64, CliFailure> {
@@ -121,11 +138,17 @@ impl Race {
     /// What valsort says of an output must be: in order, and the records that were made.
     fn check(&self, contender: &Contender, output: &Path) -> Result<(), CliFailure> {
         let of_input = |(input, _): &&(Input, Checksum)| *input == contender.input;
-        let made = self.checksums.iter().find(of_input).map(|(_, checksum)| *checksum);
+        let made = self
+            .checksums
+            .iter()
+            .find(of_input)
+            .map(|(_, checksum)| *checksum);
         let wrong = what_is_wrong(output, self.records, made.expect("made for all contenders"));
         wrong.map_or(Ok(()), |why| {
-            let message =
-                format!("the output of {} is not the sorted input: {why}", contender.name);
+            let message = format!(
+                "the output of {} is not the sorted input: {why}",
+                contender.name
+            );
             Err(CliFailure::new("disorder", message))
         })
     }
@@ -144,5 +167,12 @@ impl Race {
 
 /// Makes an input, past the page cache.
 fn make(path: &Path, input: Input, records: u64) -> Result<Checksum, CliFailure> {
-    generated(path, Generator { style: input.style(), skewed: false }, records)
+    generated(
+        path,
+        Generator {
+            style: input.style(),
+            skewed: false,
+        },
+        records,
+    )
 }

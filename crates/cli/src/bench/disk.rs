@@ -6,8 +6,9 @@
 //!           each with one request in flight, and with four
 //! ```
 //!
-//! As the sort's writers write and its loaders read: direct, through the node's disks, so a hand-over
-//! to an I/O thread is part of every request. The figure is the rate of a burst, its sync included.
+//! As the sort's writers write and its loaders read: direct, through the node's disks, so a
+//! hand-over to an I/O thread is part of every request. The figure is the rate of a burst, its sync
+//! included.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,12 +30,17 @@ use crate::size::size;
 
 /// Measure what a request's size does to a disk: writes in order and reads at random places.
 ///
-/// Direct, from 4 KiB to 16 MiB, with one request in flight and with four. A burst ends after --size
-/// bytes, or after two seconds.
+/// Direct, from 4 KiB to 16 MiB, with one request in flight and with four. A burst ends after
+/// --size bytes, or after two seconds.
 #[derive(Args)]
 pub struct Arguments {
     /// Where to write and read
-    #[arg(long = "dir", alias = "directory", value_name = "DIR", default_value = ".")]
+    #[arg(
+        long = "dir",
+        alias = "directory",
+        value_name = "DIR",
+        default_value = "."
+    )]
     directory: PathBuf,
     /// Bytes of the file, and of a burst at most [default: 2G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -92,10 +98,18 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let rows = measure(common.runs, subjects.collect(), |trial| burst.time(trial))?;
     let kinds: Vec<Trial> = trials().collect();
     let section = |way, title: &str| {
-        let rows = rows.iter().zip(&kinds).filter(|(_, trial)| trial.way == way);
-        let rows = rows.map(|(row, trial)| described(row, *trial, bytes)).collect();
+        let rows = rows
+            .iter()
+            .zip(&kinds)
+            .filter(|(_, trial)| trial.way == way);
+        let rows = rows
+            .map(|(row, trial)| described(row, *trial, bytes))
+            .collect();
         let section = Section::new(title, (bytes, "byte"), beside_best(rows));
-        Section { columns: Some(columns), ..section }
+        Section {
+            columns: Some(columns),
+            ..section
+        }
     };
     let facts = json!({ "bytes": bytes, "burst_s": burst.time.as_secs_f64(), "direct": direct });
     Ok(Report {
@@ -111,25 +125,46 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
 fn trials() -> impl Iterator<Item = Trial> {
     let sizes = std::iter::successors(Some(SMALLEST), |bytes| Some(bytes * 2));
     let sizes: Vec<usize> = sizes.take_while(|bytes| *bytes <= LARGEST).collect();
-    let kinds =
-        [Way::Write, Way::Read].into_iter().flat_map(|way| DEPTHS.map(|depth| (way, depth)));
+    let kinds = [Way::Write, Way::Read]
+        .into_iter()
+        .flat_map(|way| DEPTHS.map(|depth| (way, depth)));
     kinds.flat_map(move |(way, depth)| {
-        sizes.clone().into_iter().map(move |bytes| Trial { way, bytes, depth })
+        sizes
+            .clone()
+            .into_iter()
+            .map(move |bytes| Trial { way, bytes, depth })
     })
 }
 
 impl Trial {
     fn name(self) -> String {
-        format!("{} of {}, {} in flight", self.verb(), size_name(self.bytes), self.depth)
+        format!(
+            "{} of {}, {} in flight",
+            self.verb(),
+            size_name(self.bytes),
+            self.depth
+        )
     }
 
     fn command(self) -> String {
-        let place = if self.way == Way::Write { "in order" } else { "at random places" };
-        format!("node::File::{} of {} bytes, direct, {place}", self.verb(), self.bytes)
+        let place = if self.way == Way::Write {
+            "in order"
+        } else {
+            "at random places"
+        };
+        format!(
+            "node::File::{} of {} bytes, direct, {place}",
+            self.verb(),
+            self.bytes
+        )
     }
 
     fn verb(self) -> &'static str {
-        if self.way == Way::Write { "write" } else { "read" }
+        if self.way == Way::Write {
+            "write"
+        } else {
+            "read"
+        }
     }
 
     /// Where its requests go in a file of so many bytes, which holds at least one.
@@ -145,7 +180,11 @@ impl Trial {
 }
 
 fn size_name(bytes: usize) -> String {
-    if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
+    if bytes < 1 << 20 {
+        format!("{} KiB", bytes >> 10)
+    } else {
+        format!("{} MiB", bytes >> 20)
+    }
 }
 
 /// How long requests of a kind are made, and where.
@@ -162,9 +201,19 @@ impl Burst {
         on_node(move |node| {
             let path = path.clone();
             async move {
-                let file = node.open(&path, Open::Create { direct: true, mode: MODE }).await?;
+                let file = node
+                    .open(
+                        &path,
+                        Open::Create {
+                            direct: true,
+                            mode: MODE,
+                        },
+                    )
+                    .await?;
                 let writes = Requests::new(&node, Way::Write, LAID_OUT_BY, DEPTHS[1])?;
-                writes.run(&node, &file, (0..bytes).step_by(LAID_OUT_BY)).await?;
+                writes
+                    .run(&node, &file, (0..bytes).step_by(LAID_OUT_BY))
+                    .await?;
                 file.sync(&node).await?;
                 Ok(file.is_direct())
             }
@@ -173,13 +222,20 @@ impl Burst {
 
     /// The seconds that the whole file would take at the rate of a burst.
     fn time(&self, trial: Trial) -> Result<f64, CliFailure> {
-        let name = if trial.way == Way::Write { NEW_FILE } else { FILE };
+        let name = if trial.way == Way::Write {
+            NEW_FILE
+        } else {
+            FILE
+        };
         let (path, bytes, time) = (self.place.path().join(name), self.bytes, self.time);
         let (moved, seconds) = on_node(move |node| {
             let path = path.clone();
             async move {
                 let how = match trial.way {
-                    Way::Write => Open::Create { direct: true, mode: MODE },
+                    Way::Write => Open::Create {
+                        direct: true,
+                        mode: MODE,
+                    },
                     Way::Read => Open::Read { direct: true },
                 };
                 let file = node.open(&path, how).await?;
@@ -211,7 +267,9 @@ impl Trial {
         // However slow the disk is, one request is made.
         let in_time = |offset: &(usize, u64)| offset.0 == 0 || begin.elapsed() < time;
         let offsets = self.offsets(file_bytes).enumerate().take_while(in_time);
-        let moved = requests.run(node, file, offsets.map(|(_, offset)| offset)).await?;
+        let moved = requests
+            .run(node, file, offsets.map(|(_, offset)| offset))
+            .await?;
         if self.way == Way::Write {
             file.sync(node).await?;
         }
@@ -225,18 +283,27 @@ fn described(row: &Row, trial: Trial, bytes: u64) -> Row {
         "in_flight": trial.depth,
         "mb_per_s": bytes as f64 / 1e6 / row.median(),
     });
-    Row { more: more.as_object().cloned().unwrap_or_default(), ..row.clone() }
+    Row {
+        more: more.as_object().cloned().unwrap_or_default(),
+        ..row.clone()
+    }
 }
 
 /// The best row first, as the floor; each says how many per cent of its rate it reaches.
 fn beside_best(mut rows: Vec<Row>) -> Vec<Row> {
-    let best = rows.iter().min_by(|a, b| a.median().total_cmp(&b.median())).cloned();
+    let best = rows
+        .iter()
+        .min_by(|a, b| a.median().total_cmp(&b.median()))
+        .cloned();
     let Some(mut best) = best else { return rows };
     best.name = format!("best: {}", best.name);
     rows.insert(0, best);
     let least = rows[0].median();
     for row in &mut rows {
-        row.more.insert("percent_of_best".to_owned(), (least / row.median() * 100.0).into());
+        row.more.insert(
+            "percent_of_best".to_owned(),
+            (least / row.median() * 100.0).into(),
+        );
     }
     rows
 }
@@ -253,7 +320,10 @@ fn columns(rows: &[Row]) -> Vec<Vec<String>> {
         more.get(name).and_then(Value::as_f64).unwrap_or(0.0)
     };
     for number in 0..trials.len() / DEPTHS.len() {
-        let same_size = trials.iter().skip(number).step_by(trials.len() / DEPTHS.len());
+        let same_size = trials
+            .iter()
+            .skip(number)
+            .step_by(trials.len() / DEPTHS.len());
         let bytes = figure(&trials[number].more, "request_bytes") as usize;
         let mut line = vec![size_name(bytes)];
         for row in same_size {
@@ -273,10 +343,16 @@ mod tests {
     fn sizes_double_and_requests_stay_in_the_file() {
         let all: Vec<Trial> = trials().collect();
         assert_eq!(all.len(), 13 * 4);
-        assert_eq!((all[0].bytes, all[12].bytes, all[13].bytes), (SMALLEST, LARGEST, SMALLEST));
+        assert_eq!(
+            (all[0].bytes, all[12].bytes, all[13].bytes),
+            (SMALLEST, LARGEST, SMALLEST)
+        );
         for trial in all {
             let file_bytes = SMOKE_SIZE + 4096;
-            let last = trial.offsets(file_bytes).max().expect("one request at least");
+            let last = trial
+                .offsets(file_bytes)
+                .max()
+                .expect("one request at least");
             assert!(last + trial.bytes as u64 <= file_bytes);
         }
     }

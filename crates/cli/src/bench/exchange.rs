@@ -9,9 +9,9 @@
 //! tcp, a thread a peer      ... against one for each
 //! ```
 //!
-//! All ranks do the same at the same time; the slowest one's time counts. Every contender carries the same bytes
-//! from each rank to each other one, and looks whether they came; nothing goes from a rank to itself. Sockets are
-//! opened between the ranks of the job alone.
+//! All ranks do the same at the same time; the slowest one's time counts. Every contender carries
+//! the same bytes from each rank to each other one, and looks whether they came; nothing goes from
+//! a rank to itself. Sockets are opened between the ranks of the job alone.
 
 mod address;
 mod datagrams;
@@ -33,10 +33,11 @@ use address::{Network, Sockets};
 use mpi::{Alltoallv, of_the_sort};
 use ranks::Ranks;
 
-/// Measure the exchange between ranks alone: the sort's two kinds beside MPI_Alltoallv and plain sockets.
+/// Measure the exchange between ranks alone: the sort's two kinds beside MPI_Alltoallv and plain
+/// sockets.
 ///
-/// Start it with mpirun. The ratio is to the time of MPI_Alltoallv. Sockets go over --interface where a host has
-/// several addresses.
+/// Start it with mpirun. The ratio is to the time of MPI_Alltoallv. Sockets go over --interface
+/// where a host has several addresses.
 #[derive(Args)]
 pub struct Arguments {
     /// Bytes that each rank sends to each other one [default: 128M]
@@ -45,7 +46,8 @@ pub struct Arguments {
     /// Bytes of a chunk [default: 1M, the largest that the sort uses]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     chunk: Option<u64>,
-    /// The TCP receive window of a pair, as far as the system can have it so [default: 16K, as TritonSort's]
+    /// The TCP receive window of a pair, as far as the system can have it so [default: 16K, as
+    /// TritonSort's]
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "16K")]
     window: u64,
     /// The network for sockets, like 10.1.0.0/16 [default: the only one; the loopback on one host]
@@ -88,7 +90,10 @@ enum Contender {
 
 impl Contender {
     fn uses_sockets(self) -> bool {
-        matches!(self, Contender::UdpRounds | Contender::TcpOneThread | Contender::TcpThreads)
+        matches!(
+            self,
+            Contender::UdpRounds | Contender::TcpOneThread | Contender::TcpThreads
+        )
     }
 
     fn name(self) -> &'static str {
@@ -160,8 +165,10 @@ fn load(arguments: &Arguments) -> Result<Load, CliFailure> {
         ("--size", bytes, chunk),
     ] {
         if given < least {
-            let message =
-                format!("{option} {given} is too little; give at least {}", readable(least));
+            let message = format!(
+                "{option} {given} is too little; give at least {}",
+                readable(least)
+            );
             return Err(CliFailure::usage(message));
         }
     }
@@ -213,11 +220,19 @@ fn measured(arguments: &Arguments, job: &Job) -> Result<Report, CliFailure> {
     })?;
     let resent = ranks.sum(resent)?;
     let (count, runs) = (u64::from(ranks.count()), u64::from(arguments.common.runs));
-    let rows = rows.into_iter().map(|row| described(row, load, count)).collect();
-    let title =
-        format!("from each of {count} ranks to each other one, {}", readable(load.bytes() as u64));
+    let rows = rows
+        .into_iter()
+        .map(|row| described(row, load, count))
+        .collect();
+    let title = format!(
+        "from each of {count} ranks to each other one, {}",
+        readable(load.bytes() as u64)
+    );
     let bytes = (count - 1) * load.bytes() as u64;
-    let section = Section { columns: Some(columns), ..Section::new(title, (bytes, "byte"), rows) };
+    let section = Section {
+        columns: Some(columns),
+        ..Section::new(title, (bytes, "byte"), rows)
+    };
     let mut facts = json!({
         "ranks": count,
         "bytes_per_pair": load.bytes(),
@@ -239,14 +254,24 @@ fn measured(arguments: &Arguments, job: &Job) -> Result<Report, CliFailure> {
 /// Rates: what a rank sends, and all of them.
 fn described(mut row: Row, load: Load, ranks: u64) -> Row {
     let per_rank = ((ranks - 1) * load.bytes() as u64) as f64 / row.median() / 1e6;
-    row.more.insert("mb_per_s_per_rank".to_owned(), per_rank.into());
-    row.more.insert("mb_per_s".to_owned(), (per_rank * ranks as f64).into());
+    row.more
+        .insert("mb_per_s_per_rank".to_owned(), per_rank.into());
+    row.more
+        .insert("mb_per_s".to_owned(), (per_rank * ranks as f64).into());
     row
 }
 
 fn columns(rows: &[Row]) -> Vec<Vec<String>> {
-    let heading =
-        ["", "median ms", "min ms", "max ms", "MB/s a rank", "MB/s in all", "of alltoallv", ""];
+    let heading = [
+        "",
+        "median ms",
+        "min ms",
+        "max ms",
+        "MB/s a rank",
+        "MB/s in all",
+        "of alltoallv",
+        "",
+    ];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
     let floor = rows.first().map_or(0.0, Row::median);
     for row in rows {

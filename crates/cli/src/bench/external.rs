@@ -1,4 +1,5 @@
-//! `bench external`: what memory does not hold, sorted from disk to disk, beside its floor and peers.
+//! `bench external`: what memory does not hold, sorted from disk to disk, beside its floor and
+//! peers.
 //!
 //! The floor of two passes is reading the input and writing as much at once, direct, twice. Every
 //! figure is taken from outside, in the same way for everybody, cold and with a durable output.
@@ -38,9 +39,9 @@ use racer::PEERS;
 /// Sort more than memory holds, from disk to disk, beside its floor and the peers that are found.
 ///
 /// The floor of two passes is twice reading the input and writing as much at once, past the page
-/// cache. Everybody gets the same memory, reads an input that is not in the page cache and makes the
-/// output durable; the first output of each is validated. Peers are GNU sort (text) and sortbin on
-/// PATH, and what is built in bench/peers.
+/// cache. Everybody gets the same memory, reads an input that is not in the page cache and makes
+/// the output durable; the first output of each is validated. Peers are GNU sort (text) and sortbin
+/// on PATH, and what is built in bench/peers.
 #[derive(Args)]
 pub struct Arguments {
     /// How much to sort [default: 10G]
@@ -53,9 +54,15 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     input: Pattern,
     /// Where input and output are
-    #[arg(long = "dir", alias = "directory", value_name = "DIR", default_value = ".")]
+    #[arg(
+        long = "dir",
+        alias = "directory",
+        value_name = "DIR",
+        default_value = "."
+    )]
     directory: PathBuf,
-    /// Where temporary files are; several share the load where a contender knows how [default: --dir]
+    /// Where temporary files are; several share the load where a contender knows how [default:
+    /// --dir]
     #[arg(long = "tmp", value_name = "DIR")]
     temporary: Vec<PathBuf>,
     /// Where peers were built [default: bench/peers, if it is there]
@@ -73,8 +80,8 @@ const SMOKE_SIZE: u64 = 1 << 20;
 const MEMORY: u64 = 1 << 30;
 const SMOKE_MEMORY: u64 = 64 << 20;
 
-/// Temporary files take so many per cent of the input's bytes at most: chunks and blocks are not all
-/// full.
+/// Temporary files take so many per cent of the input's bytes at most: chunks and blocks are not
+/// all full.
 const TEMPORARY_PERCENT: u64 = 112;
 
 /// Measures.
@@ -82,13 +89,19 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let records = records(common.size(arguments.size, SIZE, SMOKE_SIZE), "--size")?;
     let (groups, group_facts) = groups(arguments.cgroup_limit);
-    let limit = groups.as_ref().and(arguments.cgroup_limit).unwrap_or(u64::MAX);
+    let limit = groups
+        .as_ref()
+        .and(arguments.cgroup_limit)
+        .unwrap_or(u64::MAX);
     let memory_bytes = common
         .size(arguments.memory, MEMORY, SMOKE_MEMORY)
         .min(limit.saturating_sub(machine::CGROUP_RESERVE_BYTES));
     let peers = peers(arguments.peers.as_deref())?;
     let scratches = Scratches::new(&arguments.directory, &arguments.temporary)?;
-    let told = Told { memory_bytes, temporary: &scratches.temporary };
+    let told = Told {
+        memory_bytes,
+        temporary: &scratches.temporary,
+    };
     let racers = Racer::all(&told, peers.as_deref())?;
     check_disks(&scratches, records * RECORD_BYTES as u64, &racers)?;
     check_plan(records, &told)?;
@@ -105,9 +118,15 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let mut facts = facts(&race, memory_bytes, cold);
     facts.extend(group_facts);
     let title = "disk to disk, cold, durable";
-    let section =
-        Section { columns: Some(columns), ..Section::new(title, (records, "record"), rows(&race)) };
-    Ok(Report { bench: "external", facts, sections: vec![section] })
+    let section = Section {
+        columns: Some(columns),
+        ..Section::new(title, (records, "record"), rows(&race))
+    };
+    Ok(Report {
+        bench: "external",
+        facts,
+        sections: vec![section],
+    })
 }
 
 /// How many records are so many bytes.
@@ -133,7 +152,11 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
         temporary: told.temporary.len(),
     };
     let (cores, memory_bytes) = (machine::cores(), told.memory_bytes);
-    let resources = Resources { cores, memory_bytes, io: IoChoice::Auto };
+    let resources = Resources {
+        cores,
+        memory_bytes,
+        io: IoChoice::Auto,
+    };
     let tuning = Tuning::default();
     let plan = Plan::new(&shape, &resources, &tuning);
     match plan.or_else(|_| Plan::two_pass(&shape, &resources, &tuning)) {
@@ -162,9 +185,14 @@ fn peers(asked: Option<&Path>) -> Result<Option<PathBuf>, CliFailure> {
 /// Where groups can be made, if they are wanted; else it is said why not.
 fn groups(limit: Option<u64>) -> (Option<Groups>, Map<String, Value>) {
     let found = limit.map(Groups::find);
-    let why = found.as_ref().and_then(|found| found.as_ref().err()).cloned();
+    let why = found
+        .as_ref()
+        .and_then(|found| found.as_ref().err())
+        .cloned();
     if let Some(why) = &why {
-        say::err(format!("--cgroup-limit is skipped: {why}; be root where groups can be made"));
+        say::err(format!(
+            "--cgroup-limit is skipped: {why}; be root where groups can be made"
+        ));
     }
     let mut facts = Map::new();
     if limit.is_some() {
@@ -175,8 +203,8 @@ fn groups(limit: Option<u64>) -> (Option<Groups>, Map<String, Value>) {
     (found.and_then(Result::ok), facts)
 }
 
-/// Refuses disks without room for inputs, and for output and temporary files of the contender that is
-/// running, or for the floor's file.
+/// Refuses disks without room for inputs, and for output and temporary files of the contender that
+/// is running, or for the floor's file.
 fn check_disks(scratches: &Scratches, bytes: u64, racers: &[Racer]) -> Result<(), CliFailure> {
     let reads = |input: &&Input| racers.iter().any(|racer| racer.input == **input);
     let files = Input::ALL.iter().filter(reads).count() as u64 + 1;

@@ -5,8 +5,8 @@
 //! writer    | 4 MiB | 4 MiB | ...    direct, four in flight, then sync
 //! ```
 //!
-//! No sort that reads everything and writes everything in a pass takes less on this disk; one of two
-//! passes takes twice that. The two sides share nothing but the disk: it is not a copy.
+//! No sort that reads everything and writes everything in a pass takes less on this disk; one of
+//! two passes takes twice that. The two sides share nothing but the disk: it is not a copy.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -54,20 +54,37 @@ async fn at_once(node: &Node, input: PathBuf, output: PathBuf) -> Result<Floor, 
     let reads = Requests::new(node, Way::Read, BLOCK_BYTES, DEPTH)?;
     let writes = Requests::new(node, Way::Write, BLOCK_BYTES, DEPTH)?;
     let begin = Instant::now();
-    let into = node.open(&output, Open::Create { direct: true, mode: MODE }).await?;
+    let into = node
+        .open(
+            &output,
+            Open::Create {
+                direct: true,
+                mode: MODE,
+            },
+        )
+        .await?;
     into.preallocate(node, 0..bytes).await?;
     let target = into.clone();
     let writer = node.try_spawn(WRITER, move |node| async move {
         writes.run(&node, &target, offsets()).await?;
         target.sync(&node).await.map_err(Failure::from)
     });
-    let writer = writer.map_err(|cause| Failure::NoThread { stage: WRITER, cause })?;
+    let writer = writer.map_err(|cause| Failure::NoThread {
+        stage: WRITER,
+        cause,
+    })?;
     let read = reads.run(node, &from, offsets()).await;
     let written = writer.wait(node).await;
     let seconds = begin.elapsed().as_secs_f64();
-    let floor = Floor { seconds, direct: from.is_direct() && into.is_direct() };
+    let floor = Floor {
+        seconds,
+        direct: from.is_direct() && into.is_direct(),
+    };
     node.remove(&output).await?;
     read?;
-    written.map_err(|panic| Failure::Panic { stage: WRITER, message: panic.0 })??;
+    written.map_err(|panic| Failure::Panic {
+        stage: WRITER,
+        message: panic.0,
+    })??;
     Ok(floor)
 }

@@ -59,7 +59,11 @@ impl Groups {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut why = "there is no controller for memory in /proc/self/cgroup".to_owned();
         for (parent, version) in places(&own) {
-            let groups = Groups { parent, version, limit_bytes };
+            let groups = Groups {
+                parent,
+                version,
+                limit_bytes,
+            };
             match groups.make() {
                 Ok(_) => return Ok(groups),
                 Err(failure) => why = failure.message,
@@ -80,9 +84,17 @@ impl Groups {
         };
         fs::create_dir(&place).map_err(failed)?;
         let held = Held::new(place.clone());
-        let group = Group { place: place.clone(), peak: self.version.peak, _held: held };
+        let group = Group {
+            place: place.clone(),
+            peak: self.version.peak,
+            _held: held,
+        };
         fs::write(place.join(self.version.limit), self.limit_bytes.to_string()).map_err(failed)?;
-        let swap = if *self.version == V1 { self.limit_bytes } else { 0 };
+        let swap = if *self.version == V1 {
+            self.limit_bytes
+        } else {
+            0
+        };
         // Systems without swap have no such file.
         let _ = fs::write(place.join(self.version.swap), swap.to_string());
         Ok(group)
@@ -94,7 +106,9 @@ fn places(own: &str) -> Vec<(PathBuf, &'static Version)> {
     let mut places = Vec::new();
     for line in own.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
+        let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
+            continue;
+        };
         let below = |root| Path::new(root).join(group.trim_start_matches('/'));
         if controllers.split(',').any(|name| name == "memory") {
             places.extend([(below(V1.root), &V1), (V1.root.into(), &V1)]);
@@ -103,7 +117,12 @@ fn places(own: &str) -> Vec<(PathBuf, &'static Version)> {
                 .parent()
                 .filter(|place| place.starts_with(V2.root))
                 .map(Path::to_owned);
-            places.extend(beside.into_iter().chain([V2.root.into()]).map(|place| (place, &V2)));
+            places.extend(
+                beside
+                    .into_iter()
+                    .chain([V2.root.into()])
+                    .map(|place| (place, &V2)),
+            );
         }
     }
     places
@@ -131,7 +150,11 @@ impl Group {
 
     /// The most memory it has had, page cache included.
     pub fn peak_bytes(&self) -> Option<u64> {
-        fs::read_to_string(self.place.join(self.peak)).ok()?.trim().parse().ok()
+        fs::read_to_string(self.place.join(self.peak))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
     }
 }
 
@@ -154,8 +177,11 @@ mod tests {
 
     #[test]
     fn groups_lie_below_ours_or_beside_it() {
-        let first =
-            |own| places(own).first().map(|(place, version)| (place.clone(), version.limit));
+        let first = |own| {
+            places(own)
+                .first()
+                .map(|(place, version)| (place.clone(), version.limit))
+        };
         let v1 = first("7:cpu:/\n4:memory:/a/b\n0::/\n").unwrap();
         assert_eq!(v1, (PathBuf::from("/sys/fs/cgroup/memory/a/b"), V1.limit));
         let v2 = first("0::/user/session\n").unwrap();

@@ -1,8 +1,9 @@
 //! `bench heaper-merger`: what a merge does with more and more sorted runs and the same memory.
 //!
-//! TritonSort's Figure 1 (section 2.5), the reason why it does not merge: each run is read ahead into two
-//! buffers, so with more runs each read is smaller, until seeks, or the cost of requests, are all that the
-//! disk does. The input is so many sorted stretches, and a load never is of two, so the runs are as many:
+//! TritonSort's Figure 1 (section 2.5), the reason why it does not merge: each run is read ahead
+//! into two buffers, so with more runs each read is smaller, until seeks, or the cost of requests,
+//! are all that the disk does. The input is so many sorted stretches, and a load never is of two,
+//! so the runs are as many:
 //!
 //! ```text
 //! memory   | run 0 | run 0 | run 1 | run 1 | ... | run k-1 | run k-1 | loads ...
@@ -66,8 +67,8 @@ const SMOKE_MEMORY_BYTES: u64 = 12 << 20;
 const SIZE_BYTES: u64 = 1 << 30;
 const SMOKE_SIZE_BYTES: u64 = 8 << 20;
 
-/// The largest chunk that is tried, and the least: a disk block, which the plan makes as large as a record
-/// needs.
+/// The largest chunk that is tried, and the least: a disk block, which the plan makes as large as a
+/// record needs.
 const MOST_CHUNK_BYTES: u64 = 4 << 20;
 const LEAST_CHUNK_BYTES: u64 = 4096;
 
@@ -92,14 +93,20 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     };
     let floor = Subject::new("copy", "read one file and write another, durably", None);
     let subject = |&runs: &u32| {
-        let command =
-            format!("gristmill sort --plan merge -S {}K of {runs} sorted runs", memory_bytes >> 10);
+        let command = format!(
+            "gristmill sort --plan merge -S {}K of {runs} sorted runs",
+            memory_bytes >> 10
+        );
         Subject::new(format!("{runs} runs"), command, Some(runs))
     };
-    let subjects = std::iter::once(floor).chain(files.iter().map(subject)).collect();
+    let subjects = std::iter::once(floor)
+        .chain(files.iter().map(subject))
+        .collect();
     let mut seen: Vec<(u32, Sorted)> = Vec::new();
     let mut rows = measure(common.runs, subjects, |runs| {
-        let Some(runs) = runs else { return bench.copy() };
+        let Some(runs) = runs else {
+            return bench.copy();
+        };
         let (seconds, report) = bench.merge(runs)?;
         seen.retain(|(other, _)| *other != runs);
         seen.push((runs, report));
@@ -111,8 +118,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         }
     }
     let title = format!("merging sorted runs in {}", readable(memory_bytes));
-    let section =
-        Section { columns: Some(columns), ..Section::new(title, (bench.records, "record"), rows) };
+    let section = Section {
+        columns: Some(columns),
+        ..Section::new(title, (bench.records, "record"), rows)
+    };
     let facts = json!({
         "bytes": bench.records * RECORD_BYTES as u64,
         "memory_bytes": memory_bytes,
@@ -171,7 +180,9 @@ impl HeaperMerger {
             let message = format!("{} runs were made of {runs}", report.partitions);
             return Err(CliFailure::new("bug", message));
         }
-        let seconds = ["run merger", "writer"].iter().filter_map(|name| report.stage(name));
+        let seconds = ["run merger", "writer"]
+            .iter()
+            .filter_map(|name| report.stage(name));
         Ok((seconds.map(lived).sum(), report))
     }
 
@@ -181,8 +192,15 @@ impl HeaperMerger {
         let blocks = (self.records / runs / merging.block_records as u64).max(1);
         let load = blocks.min(merging.load_chunks as u64);
         let records = blocks / load * load * merging.block_records as u64;
-        let tuning = Tuning { load_chunks: Some(load as usize), ..tuning };
-        Ok(Stretches { runs, records, tuning })
+        let tuning = Tuning {
+            load_chunks: Some(load as usize),
+            ..tuning
+        };
+        Ok(Stretches {
+            runs,
+            records,
+            tuning,
+        })
     }
 
     /// The largest chunks of which every run has its two, or the least that there are.
@@ -198,13 +216,19 @@ impl HeaperMerger {
         };
         let mut chunk_bytes = MOST_CHUNK_BYTES;
         loop {
-            let tuning = Tuning { chunk_bytes: Some(chunk_bytes as usize), ..Tuning::default() };
+            let tuning = Tuning {
+                chunk_bytes: Some(chunk_bytes as usize),
+                ..Tuning::default()
+            };
             let plan = Plan::merge(&shape, &self.resources(), &tuning);
             let smaller = chunk_bytes - chunk_bytes / 8;
             let is_least = smaller < LEAST_CHUNK_BYTES;
             let suits = |merging: &Merging| is_least || merging.fan_in as u64 >= runs;
             match plan {
-                Ok(Plan { merging: Some(merging), .. }) if suits(&merging) => {
+                Ok(Plan {
+                    merging: Some(merging),
+                    ..
+                }) if suits(&merging) => {
                     return Ok((merging, tuning));
                 }
                 Err(error) if is_least => {
@@ -216,13 +240,24 @@ impl HeaperMerger {
     }
 
     fn resources(&self) -> Resources {
-        Resources { cores: machine::cores(), memory_bytes: self.memory_bytes, io: IoChoice::Direct }
+        Resources {
+            cores: machine::cores(),
+            memory_bytes: self.memory_bytes,
+            io: IoChoice::Direct,
+        }
     }
 
     /// Copies a file of the same size.
     fn copy(&self) -> Result<f64, CliFailure> {
-        let (input, output) = (self.place.path().join(INPUT), self.place.path().join(OUTPUT));
-        let one = Stretches { runs: 1, records: self.records, tuning: Tuning::default() };
+        let (input, output) = (
+            self.place.path().join(INPUT),
+            self.place.path().join(OUTPUT),
+        );
+        let one = Stretches {
+            runs: 1,
+            records: self.records,
+            tuning: Tuning::default(),
+        };
         write_runs(&input, one).map_err(|cause| failed(&input, &cause))?;
         self.cold.forget(&input)?;
         let begin = Instant::now();
@@ -251,9 +286,14 @@ fn write_runs(path: &Path, Stretches { runs, records, .. }: Stretches) -> std::i
 }
 
 fn failed(path: &Path, cause: &std::io::Error) -> CliFailure {
-    let message =
-        format!("cannot write {}: {cause}; name a place with --directory", path.display());
-    CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
+    let message = format!(
+        "cannot write {}: {cause}; name a place with --directory",
+        path.display()
+    );
+    CliFailure {
+        file: Some(path.to_owned()),
+        ..CliFailure::new("io", message)
+    }
 }
 
 /// How long the workers of a stage were there, on average.
@@ -274,12 +314,15 @@ fn describe(row: &mut Row, report: &Sorted) {
         "merge_passes": report.passes - 1,
         "mb_per_s": report.bytes as f64 / 1e6 / seconds,
     });
-    row.more.extend(figures.as_object().cloned().unwrap_or_default());
+    row.more
+        .extend(figures.as_object().cloned().unwrap_or_default());
 }
 
 /// Figure 1 as a table.
 fn columns(rows: &[Row]) -> Vec<Vec<String>> {
-    let heading = ["", "read", "passes", "seconds", "min", "max", "MB/s", "ratio", ""];
+    let heading = [
+        "", "read", "passes", "seconds", "min", "max", "MB/s", "ratio", "",
+    ];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
     let floor = rows.first().map_or(0.0, Row::median);
     for row in rows {

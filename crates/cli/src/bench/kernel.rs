@@ -44,7 +44,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let pairs = common.size(arguments.pairs, PAIRS, SMOKE_PAIRS).max(1);
     let fitting = machine::memory_limit(None) / records::BYTES_EACH;
-    let records = arguments.records.unwrap_or(pairs.min(MOST_RECORDS).min(fitting)).max(1);
+    let records = arguments
+        .records
+        .unwrap_or(pairs.min(MOST_RECORDS).min(fitting))
+        .max(1);
     check_length(pairs, pairs::KEY_BYTES as u64, "--pairs")?;
     check_length(records, record::RECORD_BYTES as u64, "--records")?;
     check_memory(pairs.saturating_mul(patterns::BYTES_EACH), "--pairs")?;
@@ -56,12 +59,20 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     for threads in thread_counts() {
         sections.push(records::measure_on(common.runs, records as usize, threads)?);
     }
-    sections.push(patterns::measure_on(common.runs, pairs as usize, machine::cores())?);
+    sections.push(patterns::measure_on(
+        common.runs,
+        pairs as usize,
+        machine::cores(),
+    )?);
     let mut facts = serde_json::Map::new();
     facts.insert("pairs".to_owned(), pairs.into());
     facts.insert("records".to_owned(), records.into());
     facts.insert("cores".to_owned(), machine::cores().into());
-    Ok(Report { bench: "kernel", facts, sections })
+    Ok(Report {
+        bench: "kernel",
+        facts,
+        sections,
+    })
 }
 
 fn check_length(count: u64, bytes: u64, option: &str) -> Result<(), CliFailure> {
@@ -69,5 +80,7 @@ fn check_length(count: u64, bytes: u64, option: &str) -> Result<(), CliFailure> 
     if count <= most {
         return Ok(());
     }
-    Err(CliFailure::usage(format!("{option} {count} is more than a kernel takes at once ({most})")))
+    Err(CliFailure::usage(format!(
+        "{option} {count} is more than a kernel takes at once ({most})"
+    )))
 }

@@ -19,7 +19,11 @@ pub struct Subject<K> {
 impl<K> Subject<K> {
     /// A subject.
     pub fn new(name: impl Into<String>, command: impl Into<String>, what: K) -> Subject<K> {
-        Subject { name: name.into(), command: command.into(), what }
+        Subject {
+            name: name.into(),
+            command: command.into(),
+            what,
+        }
     }
 }
 

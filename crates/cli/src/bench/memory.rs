@@ -41,12 +41,18 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let keys = common.size(arguments.keys, KEYS, SMOKE_KEYS).max(1);
     check_memory(keys.saturating_mul(BYTES_EACH), "--keys")?;
-    let sections =
-        vec![plain_keys(common.runs, keys as usize)?, pairs(common.runs, keys as usize)?];
+    let sections = vec![
+        plain_keys(common.runs, keys as usize)?,
+        pairs(common.runs, keys as usize)?,
+    ];
     let mut facts = serde_json::Map::new();
     facts.insert("keys".to_owned(), keys.into());
     facts.insert("cores".to_owned(), machine::cores().into());
-    Ok(Report { bench: "memory", facts, sections })
+    Ok(Report {
+        bench: "memory",
+        facts,
+        sections,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -66,7 +72,11 @@ fn plain_keys(runs: u16, count: usize) -> Result<Section, CliFailure> {
     let mut subjects = vec![Subject::new("copy", "memory copy of the keys", How::Copy)];
     subjects.extend(thread_counts().into_iter().map(|threads| {
         let name = format!("gristmill, {}", threads_in_words(threads));
-        Subject::new(name, "keys > entries > kernel::sort_parallel > keys", How::Gristmill(threads))
+        Subject::new(
+            name,
+            "keys > entries > kernel::sort_parallel > keys",
+            How::Gristmill(threads),
+        )
     }));
     subjects.push(Subject::new("std", "<[u64]>::sort_unstable", How::Standard));
     let mut rows = measure(runs, subjects, |how| {
@@ -78,26 +88,44 @@ fn plain_keys(runs: u16, count: usize) -> Result<Section, CliFailure> {
                 timed(|| sort_keys(&mut sorted, &mut entries, &mut scratch, threads))
             }
         };
-        if sorted.is_sorted() { Ok(seconds) } else { Err(wrong("a sort of keys")) }
+        if sorted.is_sorted() {
+            Ok(seconds)
+        } else {
+            Err(wrong("a sort of keys"))
+        }
     })?;
-    rows.push(Row::published("IPS4o, 1M keys", "published; another machine", IPS4O_SECONDS));
-    Ok(Section::new("8-byte keys in memory", (count as u64, "key"), rows))
+    rows.push(Row::published(
+        "IPS4o, 1M keys",
+        "published; another machine",
+        IPS4O_SECONDS,
+    ));
+    Ok(Section::new(
+        "8-byte keys in memory",
+        (count as u64, "key"),
+        rows,
+    ))
 }
 
 /// Sorts keys in place, by way of entries that carry them.
 fn sort_keys(keys: &mut [u64], entries: &mut [Entry], scratch: &mut [Entry], threads: usize) {
     let share = keys.len().div_ceil(threads).max(1);
-    on_threads(keys.chunks(share).zip(entries.chunks_mut(share)), |(keys, entries)| {
-        for (entry, &prefix) in entries.iter_mut().zip(keys) {
-            *entry = Entry { prefix, row: 0 };
-        }
-    });
+    on_threads(
+        keys.chunks(share).zip(entries.chunks_mut(share)),
+        |(keys, entries)| {
+            for (entry, &prefix) in entries.iter_mut().zip(keys) {
+                *entry = Entry { prefix, row: 0 };
+            }
+        },
+    );
     sort_parallel(entries, scratch, &PrefixAlone, threads);
-    on_threads(keys.chunks_mut(share).zip(entries.chunks(share)), |(keys, entries)| {
-        for (key, entry) in keys.iter_mut().zip(entries) {
-            *key = entry.prefix;
-        }
-    });
+    on_threads(
+        keys.chunks_mut(share).zip(entries.chunks(share)),
+        |(keys, entries)| {
+            for (key, entry) in keys.iter_mut().zip(entries) {
+                *key = entry.prefix;
+            }
+        },
+    );
 }
 
 /// Keys of eight bytes: an entry holds all of one, and equal ones are interchangeable.
@@ -126,7 +154,11 @@ fn pairs(runs: u16, count: usize) -> Result<Section, CliFailure> {
         let name = format!("gristmill, {}", threads_in_words(threads));
         Subject::new(name, "kernel::sort_parallel", How::Gristmill(threads))
     }));
-    subjects.push(Subject::new("std", "sort_unstable by (prefix, row)", How::Standard));
+    subjects.push(Subject::new(
+        "std",
+        "sort_unstable by (prefix, row)",
+        How::Standard,
+    ));
     let rows = measure(runs, subjects, |how| {
         sorted.copy_from_slice(&entries);
         let seconds = match how {
@@ -139,7 +171,15 @@ fn pairs(runs: u16, count: usize) -> Result<Section, CliFailure> {
             }
         };
         let sound = sorted.is_sorted_by_key(|entry| entry.prefix);
-        if sound { Ok(seconds) } else { Err(wrong("a sort of pairs")) }
+        if sound {
+            Ok(seconds)
+        } else {
+            Err(wrong("a sort of pairs"))
+        }
     })?;
-    Ok(Section::new("10-byte keys with their rows in memory", (count as u64, "pair"), rows))
+    Ok(Section::new(
+        "10-byte keys with their rows in memory",
+        (count as u64, "pair"),
+        rows,
+    ))
 }

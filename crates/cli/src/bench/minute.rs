@@ -1,8 +1,8 @@
 //! `bench minute`: how many records are sorted in a minute, from disk to disk (MinuteSort).
 //!
 //! MinuteSort (sortbenchmark.org) as whole processes: start-up, checks and the sync of the output
-//! are within the minute; making the input, dropping it from the page cache and validating the output
-//! are not. The floor is reading as many bytes and writing as many at once, in one pass.
+//! are within the minute; making the input, dropping it from the page cache and validating the
+//! output are not. The floor is reading as many bytes and writing as many at once, in one pass.
 
 mod search;
 
@@ -39,7 +39,12 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: u64,
     /// Where input and output are
-    #[arg(long = "dir", alias = "directory", value_name = "DIR", default_value = ".")]
+    #[arg(
+        long = "dir",
+        alias = "directory",
+        value_name = "DIR",
+        default_value = "."
+    )]
     directory: PathBuf,
     /// Where temporary files are; several share the load [default: --dir]
     #[arg(long = "tmp", value_name = "DIR")]
@@ -56,8 +61,8 @@ pub struct Arguments {
     smoke: bool,
 }
 
-/// The small run has so many records for each second of the limit: 20 MB, which every disk reads and
-/// writes in less.
+/// The small run has so many records for each second of the limit: 20 MB, which every disk reads
+/// and writes in less.
 const FIRST_PER_SECOND: u64 = 200_000;
 const SMOKE_FIRST: u64 = 2_000;
 
@@ -73,8 +78,15 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     };
     let scratches = Scratches::new(&arguments.directory, &arguments.temporary)?;
     let most = most_records(scratches.work.path())?;
-    let most = if arguments.smoke { most.min(SMOKE_MOST) } else { most };
-    let told = Told { memory_bytes: arguments.memory, temporary: &scratches.temporary };
+    let most = if arguments.smoke {
+        most.min(SMOKE_MOST)
+    } else {
+        most
+    };
+    let told = Told {
+        memory_bytes: arguments.memory,
+        temporary: &scratches.temporary,
+    };
     check_plan(first, &told)?;
     let racer = Racer::ours(&told, Input::Binary.file())?;
     let temporary = scratches.temporary.clone();
@@ -85,7 +97,12 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         smoke: arguments.smoke,
         scratch: scratches.work,
     };
-    let mut minute = Minute { place, racer, tries: Vec::new(), rows: Vec::new() };
+    let mut minute = Minute {
+        place,
+        racer,
+        tries: Vec::new(),
+        rows: Vec::new(),
+    };
     let mut next = Some(first.min(most));
     while let Some(records) = next {
         minute.try_to_sort(records)?;
@@ -118,7 +135,11 @@ impl Minute {
             let message = format!("the output is not the sorted input: {why}");
             return Err(CliFailure::new("disorder", message));
         }
-        say::err(format!("{} records: {:.3} s", grouped(records), took.seconds));
+        say::err(format!(
+            "{} records: {:.3} s",
+            grouped(records),
+            took.seconds
+        ));
         let report = report(&self.place.file(REPORT))?;
         let more = json!({
             "records": records,
@@ -128,7 +149,10 @@ impl Minute {
             "validated": true,
             "peak_rss_bytes": report["peak_rss_bytes"],
         });
-        self.tries.push(Try { records, seconds: took.seconds });
+        self.tries.push(Try {
+            records,
+            seconds: took.seconds,
+        });
         self.rows.push(Row {
             name: format!("try {}", self.tries.len()),
             command: self.racer.shown(),
@@ -170,7 +194,8 @@ impl Minute {
         let mut rows = vec![floor];
         rows.extend(self.rows);
         for row in &mut rows[1..] {
-            row.more.insert("within".to_owned(), (row.median() <= limit_s).into());
+            row.more
+                .insert("within".to_owned(), (row.median() <= limit_s).into());
         }
         let facts = json!({
             "limit_s": limit_s,
@@ -182,11 +207,18 @@ impl Minute {
             "cold": self.place.cold.name(),
             "room_for_records": most,
         });
-        let section = Section::new("disk to disk, cold, durable", (best.records, "record"), rows);
+        let section = Section::new(
+            "disk to disk, cold, durable",
+            (best.records, "record"),
+            rows,
+        );
         Ok(Report {
             bench: "minute",
             facts: facts.as_object().cloned().unwrap_or_default(),
-            sections: vec![Section { columns: Some(columns), ..section }],
+            sections: vec![Section {
+                columns: Some(columns),
+                ..section
+            }],
         })
     }
 }

@@ -40,8 +40,14 @@ impl Requests {
             .buffers(depth, bytes)
             .map_err(|cause| DiskError::new("have memory for", "requests".as_ref(), cause))?;
         let mut noise = Random::new(NOISE_SEED);
-        buffers.iter_mut().for_each(|buffer| noise.fill(buffer.bytes_mut()));
-        Ok(Requests { way, bytes, buffers })
+        buffers
+            .iter_mut()
+            .for_each(|buffer| noise.fill(buffer.bytes_mut()));
+        Ok(Requests {
+            way,
+            bytes,
+            buffers,
+        })
     }
 
     /// Makes one at every offset; the bytes they moved.
@@ -57,7 +63,9 @@ impl Requests {
                 let Some(offset) = offsets.next() else { break };
                 in_flight.push_back(self.submit(node, file, offset, buffer));
             }
-            let Some(oldest) = in_flight.pop_front() else { return Ok(moved) };
+            let Some(oldest) = in_flight.pop_front() else {
+                return Ok(moved);
+            };
             let (buffer, done) = oldest.wait(node).await;
             done?;
             moved += match self.way {

@@ -18,7 +18,10 @@ pub fn directory(path: &Path, option: &str) -> Result<PathBuf, CliFailure> {
         _ => {
             let shown = path.display();
             let message = format!("{option} {shown}: no such directory; make it first");
-            Err(CliFailure { file: Some(path.to_owned()), ..CliFailure::usage(message) })
+            Err(CliFailure {
+                file: Some(path.to_owned()),
+                ..CliFailure::usage(message)
+            })
         }
     }
 }
@@ -34,7 +37,9 @@ pub fn free_bytes(directory: &Path) -> Result<u64, CliFailure> {
 pub fn check_room(needs: &[(&Path, u64)]) -> Result<(), CliFailure> {
     let mut devices: BTreeMap<u64, (&Path, u64)> = BTreeMap::new();
     for (directory, bytes) in needs {
-        let device = fs::metadata(directory).map_err(|cause| unknown(directory, &cause))?.dev();
+        let device = fs::metadata(directory)
+            .map_err(|cause| unknown(directory, &cause))?
+            .dev();
         let (_, sum) = devices.entry(device).or_insert((directory, SPARE_BYTES));
         *sum = sum.saturating_add(*bytes);
     }
@@ -49,15 +54,24 @@ pub fn check_room(needs: &[(&Path, u64)]) -> Result<(), CliFailure> {
                 readable(free)
             );
             let file = Some(directory.to_owned());
-            return Err(CliFailure { file, ..CliFailure::new("no_space", message) });
+            return Err(CliFailure {
+                file,
+                ..CliFailure::new("no_space", message)
+            });
         }
     }
     Ok(())
 }
 
 fn unknown(directory: &Path, cause: &std::io::Error) -> CliFailure {
-    let message = format!("cannot ask the free space of {}: {cause}", directory.display());
-    CliFailure { file: Some(directory.to_owned()), ..CliFailure::new("io", message) }
+    let message = format!(
+        "cannot ask the free space of {}: {cause}",
+        directory.display()
+    );
+    CliFailure {
+        file: Some(directory.to_owned()),
+        ..CliFailure::new("io", message)
+    }
 }
 
 #[cfg(test)]

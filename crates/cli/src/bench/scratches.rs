@@ -23,13 +23,27 @@ impl Scratches {
             let beside = work.path().join("tmp");
             std::fs::create_dir(&beside).map_err(|cause| {
                 let message = format!("cannot make {}: {cause}", beside.display());
-                CliFailure { file: Some(beside.clone()), ..CliFailure::new("io", message) }
+                CliFailure {
+                    file: Some(beside.clone()),
+                    ..CliFailure::new("io", message)
+                }
             })?;
-            return Ok(Scratches { work, temporary: vec![beside], _elsewhere: Vec::new() });
+            return Ok(Scratches {
+                work,
+                temporary: vec![beside],
+                _elsewhere: Vec::new(),
+            });
         }
         let make = |place: &PathBuf| Scratch::new(&directory(place, "--tmp")?, "bench");
         let elsewhere = temporary.iter().map(make).collect::<Result<Vec<_>, _>>()?;
-        let temporary = elsewhere.iter().map(|scratch| scratch.path().to_owned()).collect();
-        Ok(Scratches { work, temporary, _elsewhere: elsewhere })
+        let temporary = elsewhere
+            .iter()
+            .map(|scratch| scratch.path().to_owned())
+            .collect();
+        Ok(Scratches {
+            work,
+            temporary,
+            _elsewhere: elsewhere,
+        })
     }
 }

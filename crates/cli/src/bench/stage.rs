@@ -4,7 +4,8 @@
 //! that the stage could reach if nobody held it up. The slowest of those that run at the same time
 //! bounds the sort: reader and distributor, then sorter and writer.
 //!
-//! The time of a run is what its average worker was busy, disks included; fsync belongs to no stage.
+//! The time of a run is what its average worker was busy, disks included; fsync belongs to no
+//! stage.
 
 use std::path::PathBuf;
 
@@ -50,8 +51,11 @@ const ALL: &str = "all";
 
 fn names() -> impl TypedValueParser<Value = Named> {
     let known = Stage::ALL.map(Stage::name).into_iter().chain([ALL]);
-    let stages =
-        |name: String| Stage::ALL.into_iter().filter(move |s| name == ALL || name == s.name());
+    let stages = |name: String| {
+        Stage::ALL
+            .into_iter()
+            .filter(move |s| name == ALL || name == s.name())
+    };
     PossibleValuesParser::new(known).map(move |name| Named(stages(name).collect()))
 }
 
@@ -66,7 +70,9 @@ const BYTES_EACH: u64 = 3 * RECORD_BYTES as u64;
 /// Measures.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
-    let records = common.size(arguments.records, RECORDS, SMOKE_RECORDS).max(1);
+    let records = common
+        .size(arguments.records, RECORDS, SMOKE_RECORDS)
+        .max(1);
     check_memory(records.saturating_mul(BYTES_EACH), "--records")?;
     let place = Scratch::new(&arguments.directory, "bench")?;
     let stages = &arguments.name.0;
@@ -75,10 +81,14 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         let command = format!("gristmill bench stage {} --records {records}", stage.name());
         Subject::new(stage.name(), command, Some(stage))
     };
-    let subjects = std::iter::once(floor).chain(stages.iter().map(subject)).collect();
+    let subjects = std::iter::once(floor)
+        .chain(stages.iter().map(subject))
+        .collect();
     let mut last: Vec<StageReport> = Vec::new();
     let mut rows = measure(common.runs, subjects, |stage| {
-        let Some(stage) = stage else { return copied(records) };
+        let Some(stage) = stage else {
+            return copied(records);
+        };
         let report = run_alone(stage, records, &place)?;
         let seconds = report.busy_each_s();
         last.retain(|other| other.name != report.name);
@@ -91,8 +101,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         }
     }
     let title = "stages alone, busy time of the average worker";
-    let section =
-        Section { columns: Some(columns), ..Section::new(title, (records, "record"), rows) };
+    let section = Section {
+        columns: Some(columns),
+        ..Section::new(title, (records, "record"), rows)
+    };
     let facts = json!({ "records": records, "cores": machine::cores() });
     Ok(Report {
         bench: "stage",
@@ -130,7 +142,10 @@ fn copied(records: u64) -> Result<f64, CliFailure> {
 /// What Figure 8 says of a stage, from the median of its busy times.
 fn describe(row: &mut Row, report: &StageReport) {
     let (units, workers) = (report.units.max(1) as f64, report.workers as f64);
-    let (megabytes, busy) = (report.bytes as f64 / 1e6, row.median().max(f64::MIN_POSITIVE));
+    let (megabytes, busy) = (
+        report.bytes as f64 / 1e6,
+        row.median().max(f64::MIN_POSITIVE),
+    );
     let figures = json!({
         "unit_mb": megabytes / units,
         "workers": report.workers,
@@ -142,7 +157,8 @@ fn describe(row: &mut Row, report: &StageReport) {
         "starved_s": report.starved_s,
         "blocked_s": report.blocked_s,
     });
-    row.more.extend(figures.as_object().cloned().unwrap_or_default());
+    row.more
+        .extend(figures.as_object().cloned().unwrap_or_default());
 }
 
 /// Figure 8.

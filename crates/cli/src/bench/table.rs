@@ -35,7 +35,12 @@ pub type Columns = fn(&[Row]) -> Vec<Vec<String>>;
 impl Section {
     /// A section of times.
     pub fn new(title: impl Into<String>, items: (u64, &'static str), rows: Vec<Row>) -> Section {
-        Section { title: title.into(), items, rows, columns: None }
+        Section {
+            title: title.into(),
+            items,
+            rows,
+            columns: None,
+        }
     }
 
     fn ratio(&self, row: &Row) -> Option<f64> {
@@ -64,10 +69,20 @@ impl Section {
     }
 
     fn times(&self) -> Vec<Vec<String>> {
-        let heading = ["", "median", "min", "max", &format!("ns/{}", self.items.1), "ratio", ""];
+        let heading = [
+            "",
+            "median",
+            "min",
+            "max",
+            &format!("ns/{}", self.items.1),
+            "ratio",
+            "",
+        ];
         let mut lines = vec![heading.map(str::to_owned).to_vec()];
         for row in &self.rows {
-            let ratio = self.ratio(row).map_or("published".to_owned(), |x| format!("{x:.2}"));
+            let ratio = self
+                .ratio(row)
+                .map_or("published".to_owned(), |x| format!("{x:.2}"));
             let each = format!("{:.2}", self.nanoseconds(row));
             let times = [row.median(), row.least(), row.most()].map(duration);
             let mut line = vec![row.name.clone()];
@@ -87,13 +102,17 @@ impl Report {
         }
         say::out(format!("bench {}", self.bench))?;
         for (name, value) in &self.facts {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
             say::out(format!("  {:<22} {text}", name.replace('_', " ")))?;
         }
         for section in &self.sections {
             let (items, item) = section.items;
             say::out(format!("\n{} ({} {item}s)", section.title, grouped(items)))?;
-            let lines = section.columns.map_or_else(|| section.times(), |of| of(&section.rows));
+            let lines = section
+                .columns
+                .map_or_else(|| section.times(), |of| of(&section.rows));
             print(&lines)?;
         }
         Ok(())
@@ -101,7 +120,11 @@ impl Report {
 
     fn json(&self) -> Value {
         let rows = |section: &Section| section.rows.iter().map(|row| section.json(row)).collect();
-        let rows: Vec<Value> = self.sections.iter().flat_map::<Vec<Value>, _>(rows).collect();
+        let rows: Vec<Value> = self
+            .sections
+            .iter()
+            .flat_map::<Vec<Value>, _>(rows)
+            .collect();
         let mut value = json!({ "bench": self.bench });
         let fields = value.as_object_mut().expect("made above");
         fields.extend(self.facts.clone());
@@ -113,9 +136,16 @@ impl Report {
 /// Prints lines in columns: names to the left, figures to the right, a last column without a
 /// heading as it is.
 fn print(lines: &[Vec<String>]) -> Result<(), CliFailure> {
-    let Some(heading) = lines.first() else { return Ok(()) };
-    let width =
-        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let Some(heading) = lines.first() else {
+        return Ok(());
+    };
+    let width = |column: usize| {
+        lines
+            .iter()
+            .map(|line| line[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     for line in lines {
         let mut text = String::from(" ");

@@ -25,15 +25,25 @@ struct Launcher {
 impl Mpi {
     /// Looks where a sort and a shell would.
     pub fn look() -> Mpi {
-        Mpi { shim: shim(), launcher: Launcher::find() }
+        Mpi {
+            shim: shim(),
+            launcher: Launcher::find(),
+        }
     }
 
     /// For programs.
     pub fn json(&self) -> Value {
         let launcher = self.launcher.as_ref();
         let (library, failure) = match &self.shim {
-            Ok(Shim { library: Ok(library), .. }) => (Some(library), None),
-            Ok(Shim { library: Err(failure), .. }) | Err(failure) => (None, Some(failure)),
+            Ok(Shim {
+                library: Ok(library),
+                ..
+            }) => (Some(library), None),
+            Ok(Shim {
+                library: Err(failure),
+                ..
+            })
+            | Err(failure) => (None, Some(failure)),
         };
         json!({
             "shim": self.shim.as_ref().ok().map(|shim| shim.path.display().to_string()),
@@ -74,22 +84,32 @@ impl Launcher {
     fn find() -> Option<Launcher> {
         let directories: Vec<PathBuf> =
             env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
-        let places = LAUNCHERS
-            .iter()
-            .flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
+        let places = LAUNCHERS.iter().flat_map(|name| {
+            directories
+                .iter()
+                .map(move |directory| directory.join(name))
+        });
         let path = places.into_iter().find(|path| path.is_file())?;
-        let told = Command::new(&path).arg("--version").stdin(Stdio::null()).output().ok();
+        let told = Command::new(&path)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output()
+            .ok();
         let told = told.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         let version = told.as_deref().and_then(version);
         Some(Launcher { path, version })
     }
 }
 
-/// Open MPI says it in the first line, MPICH in the second (`HYDRA build details:`, `Version: 4.0.2`).
+/// Open MPI says it in the first line, MPICH in the second (`HYDRA build details:`, `Version:
+/// 4.0.2`).
 fn version(told: &str) -> Option<String> {
     let lines = || told.lines().map(str::trim).filter(|line| !line.is_empty());
     let numbered = lines().find(|line| line.starts_with("Version:"));
-    let words: Vec<&str> = numbered.or_else(|| lines().next())?.split_whitespace().collect();
+    let words: Vec<&str> = numbered
+        .or_else(|| lines().next())?
+        .split_whitespace()
+        .collect();
     Some(words.join(" "))
 }
 
@@ -100,7 +120,10 @@ mod tests {
     #[test]
     fn versions_in_the_words_of_libraries() {
         let open_mpi = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/";
-        assert_eq!(version(open_mpi).as_deref(), Some("mpirun (Open MPI) 4.1.4"));
+        assert_eq!(
+            version(open_mpi).as_deref(),
+            Some("mpirun (Open MPI) 4.1.4")
+        );
         let mpich = "HYDRA build details:\n    Version:                                 4.0.2\n";
         assert_eq!(version(mpich).as_deref(), Some("Version: 4.0.2"));
         assert_eq!(version(""), None);
@@ -108,13 +131,25 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let none = Mpi { shim: Err("no shim: looked for x".to_owned()), launcher: None };
+        let none = Mpi {
+            shim: Err("no shim: looked for x".to_owned()),
+            launcher: None,
+        };
         let text = none.text();
-        assert!(text.contains("looked for x") && text.contains("no mpirun or mpiexec"), "{text}");
+        assert!(
+            text.contains("looked for x") && text.contains("no mpirun or mpiexec"),
+            "{text}"
+        );
         assert_eq!(none.json()["shim"], Value::Null);
         assert_eq!(none.json()["error"], "no shim: looked for x");
         let library = Err("cannot be opened".to_owned());
-        let broken = Mpi { shim: Ok(Shim { path: "/x".into(), library }), launcher: None };
+        let broken = Mpi {
+            shim: Ok(Shim {
+                path: "/x".into(),
+                library,
+            }),
+            launcher: None,
+        };
         assert_eq!(
             (&broken.json()["shim"], &broken.json()["error"]),
             (&"/x".into(), &"cannot be opened".into())

@@ -22,8 +22,8 @@ pub struct Arguments {
     /// The page; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
-    /// As large as the paper's, where the claims are judged: some 20 minutes on two cores, and 3 GB of
-    /// memory
+    /// As large as the paper's, where the claims are judged: some 20 minutes on two cores, and 3 GB
+    /// of memory
     #[arg(long)]
     full: bool,
     /// Keep what was run here as JSON, and do not run again what this very program kept before
@@ -36,8 +36,14 @@ pub struct Arguments {
 
 /// Runs all experiments and writes the page.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
-    let experiments = Experiment::names().map(Experiment::load).collect::<Result<Vec<_>, _>>()?;
-    let size = if arguments.full { Size::Full } else { Size::Smoke };
+    let experiments = Experiment::names()
+        .map(Experiment::load)
+        .collect::<Result<Vec<_>, _>>()?;
+    let size = if arguments.full {
+        Size::Full
+    } else {
+        Size::Smoke
+    };
     let results = arguments.results.as_deref().map(Results::of).transpose()?;
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, &experiments[0].place()?)?;
@@ -46,7 +52,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let mut figures = Vec::new();
     for (name, experiment) in Experiment::names().zip(&experiments) {
         let size = experiment.size(size);
-        if let Some(figure) = results.as_ref().and_then(|results| results.load(name, size)) {
+        if let Some(figure) = results
+            .as_ref()
+            .and_then(|results| results.load(name, size))
+        {
             figures.push(figure);
             continue;
         }
@@ -62,13 +71,25 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
         figures.push(figure);
     }
-    let command =
-        if arguments.full { "gristmill lab report --full" } else { "gristmill lab report" };
-    let about =
-        About { version: env!("CARGO_PKG_VERSION").to_owned(), command: command.to_owned() };
+    let command = if arguments.full {
+        "gristmill lab report --full"
+    } else {
+        "gristmill lab report"
+    };
+    let about = About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command.to_owned(),
+    };
     file.write(&page(&figures, &about))?;
-    let failed: Vec<_> = figures.iter().filter(|figure| super::complain(figure)).collect();
-    Ok(if failed.is_empty() { Exit::Done } else { Exit::CheckFailed })
+    let failed: Vec<_> = figures
+        .iter()
+        .filter(|figure| super::complain(figure))
+        .collect();
+    Ok(if failed.is_empty() {
+        Exit::Done
+    } else {
+        Exit::CheckFailed
+    })
 }
 
 /// Figures that this very program kept.
@@ -82,11 +103,17 @@ impl Results<'_> {
     fn of(directory: &Path) -> Result<Results<'_>, CliFailure> {
         let program = std::env::current_exe().and_then(std::fs::read);
         let program = program.map_err(|cause| {
-            CliFailure::new("io", format!("cannot read this program's own file: {cause}"))
+            CliFailure::new(
+                "io",
+                format!("cannot read this program's own file: {cause}"),
+            )
         })?;
         let mut hasher = DefaultHasher::new();
         hasher.write(&program);
-        Ok(Results { directory, fingerprint: hasher.finish() })
+        Ok(Results {
+            directory,
+            fingerprint: hasher.finish(),
+        })
     }
 
     /// What was kept; something unusable is told and run again.
@@ -114,7 +141,10 @@ impl PageFile {
     pub fn open(path: &Path) -> Result<PageFile, CliFailure> {
         let at = path.to_owned();
         if path == Path::new("-") {
-            return Ok(PageFile { path: at, draft: None });
+            return Ok(PageFile {
+                path: at,
+                draft: None,
+            });
         }
         let why = if path.metadata().is_ok_and(|found| !found.is_file()) {
             "there is something that is no file; name another, or - for standard output"
@@ -122,7 +152,10 @@ impl PageFile {
             "no such directory; make it first"
         } else {
             let draft = Draft::new(path).map_err(|cause| unwritable(path, &cause))?;
-            return Ok(PageFile { path: at, draft: Some(draft) });
+            return Ok(PageFile {
+                path: at,
+                draft: Some(draft),
+            });
         };
         Err(unwritable(path, &why))
     }
@@ -142,5 +175,8 @@ impl PageFile {
 
 fn unwritable(path: &Path, why: &dyn std::fmt::Display) -> CliFailure {
     let message = format!("cannot write the page {}: {why}", path.display());
-    CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
+    CliFailure {
+        file: Some(path.to_owned()),
+        ..CliFailure::new("io", message)
+    }
 }

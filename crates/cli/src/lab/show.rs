@@ -33,7 +33,13 @@ pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
     }
     say::out("")?;
     figure.claims.iter().try_for_each(claim)?;
-    let count = |word| figure.claims.iter().filter(|claim| claim.outcome.word() == word).count();
+    let count = |word| {
+        figure
+            .claims
+            .iter()
+            .filter(|claim| claim.outcome.word() == word)
+            .count()
+    };
     let [met, shown, missed, failed] = ["met", "shown", "missed", "failed"].map(count);
     say::out(format!(
         "\n{met} claims met, {shown} shown, {missed} missed for a known reason, {failed} failed"
@@ -42,7 +48,16 @@ pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
 
 /// What was run; the seed first, as it decides everything.
 fn head(figure: &Figure) -> Result<(), CliFailure> {
-    let Figure { title, source, note, machine, changes, seed, runs, .. } = figure;
+    let Figure {
+        title,
+        source,
+        note,
+        machine,
+        changes,
+        seed,
+        runs,
+        ..
+    } = figure;
     match runs {
         1 => say::out(format!("seed {seed}"))?,
         _ => say::out(format!("seeds {seed} to {}", seed + (runs - 1)))?,
@@ -51,7 +66,9 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
     if !changes.is_empty() {
         say::out(format!("changed: {}", changes.join(", ")))?;
     }
-    let note = note.iter().flat_map(|note| text::wrapped(note, NOTE_COLUMNS));
+    let note = note
+        .iter()
+        .flat_map(|note| text::wrapped(note, NOTE_COLUMNS));
     let says = figure.says.iter().map(|says| format!("The paper: {says}"));
     let says = says.flat_map(|says| text::wrapped(&says, NOTE_COLUMNS));
     says.chain(note).try_for_each(say::out)
@@ -59,7 +76,13 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
 
 /// A table for each series; what else the paper gives is below.
 fn chart(chart: &Chart) -> Result<(), CliFailure> {
-    let Chart { title, x, y, series, paper } = chart;
+    let Chart {
+        title,
+        x,
+        y,
+        series,
+        paper,
+    } = chart;
     let mut points = series.iter().flat_map(|of| &of.points);
     let varies = points.any(|point| point.y.min < point.y.max);
     say::out(format!("\n{title}: {}", y.label))?;
@@ -71,17 +94,30 @@ fn chart(chart: &Chart) -> Result<(), CliFailure> {
             x: x.label.clone(),
             mean: if varies { "mean" } else { "ours" }.to_owned(),
             sd: "sd".to_owned(),
-            paper: if marks.is_empty() { String::new() } else { "paper".to_owned() },
+            paper: if marks.is_empty() {
+                String::new()
+            } else {
+                "paper".to_owned()
+            },
         };
         let rows = [head].into_iter().chain(rows).map(|row| row.cells(varies));
         say::out(format!(" {}", of.label))?;
         table(&rows.collect::<Vec<_>>())?;
     }
-    let at = |x: f64| series.iter().flat_map(|of| &of.points).any(|point| point.x == x);
+    let at = |x: f64| {
+        series
+            .iter()
+            .flat_map(|of| &of.points)
+            .any(|point| point.x == x)
+    };
     let is_shown = |mark: &Mark| series.iter().any(|of| is_beside(mark, of)) && at(mark.x);
     for mark in paper.iter().filter(|mark| !is_shown(mark)) {
         let Mark { label, y, .. } = mark;
-        say::out(format!(" the paper: {label} {} at {}", value(*y), place(mark.x, x)))?;
+        say::out(format!(
+            " the paper: {label} {} at {}",
+            value(*y),
+            place(mark.x, x)
+        ))?;
     }
     Ok(())
 }
@@ -98,7 +134,10 @@ impl Row {
     /// Its cells; no deviation where nothing deviates.
     fn cells(self, varies: bool) -> Vec<String> {
         let Row { x, mean, sd, paper } = self;
-        [Some(x), Some(mean), varies.then_some(sd), Some(paper)].into_iter().flatten().collect()
+        [Some(x), Some(mean), varies.then_some(sd), Some(paper)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -116,12 +155,17 @@ fn row(point: &Point, x: &Axis, marks: &[&Mark]) -> Row {
 /// The lines of a table, without the blanks of empty cells at their ends.
 fn table(rows: &[Vec<String>]) -> Result<(), CliFailure> {
     let lines = text::table(rows);
-    lines.iter().try_for_each(|line| say::out(format!("   {line}").trim_end()))
+    lines
+        .iter()
+        .try_for_each(|line| say::out(format!("   {line}").trim_end()))
 }
 
 /// Where a point lies: its name, or its number as it is.
 fn place(x: f64, axis: &Axis) -> String {
-    axis.names.get(x as usize).cloned().unwrap_or_else(|| x.to_string())
+    axis.names
+        .get(x as usize)
+        .cloned()
+        .unwrap_or_else(|| x.to_string())
 }
 
 /// What comes out: a count as it is, and of anything else four decimals: some are nanoseconds.
@@ -131,11 +175,21 @@ fn value(value: f64) -> String {
 
 fn stages(breakdown: &Breakdown) -> Result<(), CliFailure> {
     say::out("\nstages of one run: time, and of it idle (us)")?;
-    let head = ["", "cores", "p50", "max", "idle p50", "idle max"].map(str::to_owned).to_vec();
+    let head = ["", "cores", "p50", "max", "idle p50", "idle max"]
+        .map(str::to_owned)
+        .to_vec();
     let rows = breakdown.stages.iter().map(|stage| {
-        let times = [stage.time_us[2], stage.time_us[5], stage.idle_us[2], stage.idle_us[5]];
+        let times = [
+            stage.time_us[2],
+            stage.time_us[5],
+            stage.idle_us[2],
+            stage.idle_us[5],
+        ];
         let times = times.map(|us| text::figure(us, 3));
-        [stage.name.clone(), stage.cores.to_string()].into_iter().chain(times).collect()
+        [stage.name.clone(), stage.cores.to_string()]
+            .into_iter()
+            .chain(times)
+            .collect()
     });
     let rows: Vec<_> = [head].into_iter().chain(rows).collect();
     table(&rows)
@@ -155,8 +209,13 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
     };
     let lines = text::wrapped(claim, CLAIM_COLUMNS);
     let (last, before) = lines.split_last().expect("one line at least");
-    before.iter().try_for_each(|line| say::out(format!(" {line}")))?;
-    say::out(format!(" {last:<CLAIM_COLUMNS$} {:>8}", shown.outcome.word()))?;
+    before
+        .iter()
+        .try_for_each(|line| say::out(format!(" {line}")))?;
+    say::out(format!(
+        " {last:<CLAIM_COLUMNS$} {:>8}",
+        shown.outcome.word()
+    ))?;
     say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
     let reason = match &shown.outcome {
         Outcome::Missed(reason) => Some(format!("Missed: {reason}")),
@@ -175,7 +234,11 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
 const CLAIM_COLUMNS: usize = 60;
 
 fn times(ratio: f64) -> String {
-    if ratio < 10.0 { format!("{ratio:.2} x") } else { format!("{ratio:.1} x") }
+    if ratio < 10.0 {
+        format!("{ratio:.2} x")
+    } else {
+        format!("{ratio:.1} x")
+    }
 }
 
 fn of_claim(value: f64) -> String {

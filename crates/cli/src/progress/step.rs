@@ -6,8 +6,8 @@
 //! rank 2   exchanging  200 of 1000 MB  /
 //! ```
 //!
-//! A rank reads its input and writes its range of the keys, which need not be as much; over all ranks they are. So
-//! ranks that write and ranks that still read may be added up.
+//! A rank reads its input and writes its range of the keys, which need not be as much; over all
+//! ranks they are. So ranks that write and ranks that still read may be added up.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -56,7 +56,12 @@ impl Step {
             phase @ ("sort partitions" | "merge") => (phase, total + written.min(total), 2 * total),
             phase => (phase, read + written + state.bytes_of("reloader"), total),
         };
-        Step { phase, done_bytes, total_bytes, job: None }
+        Step {
+            phase,
+            done_bytes,
+            total_bytes,
+            job: None,
+        }
     }
 
     /// Whole is 1.
@@ -66,7 +71,11 @@ impl Step {
 
     /// The rank that holds the others up, in words, if one does.
     pub fn late(&self) -> Option<String> {
-        let Ranks { last: (rank, last), silent, .. } = self.job.as_ref()?;
+        let Ranks {
+            last: (rank, last),
+            silent,
+            ..
+        } = self.job.as_ref()?;
         if let Some((rank, since)) = silent {
             return Some(format!("rank {rank} silent {} s", since.as_secs()));
         }
@@ -76,7 +85,11 @@ impl Step {
 
     /// What programs are told of the ranks.
     pub fn json_of_ranks(&self) -> Option<Value> {
-        let Ranks { count, last: (rank, last), silent } = self.job.as_ref()?;
+        let Ranks {
+            count,
+            last: (rank, last),
+            silent,
+        } = self.job.as_ref()?;
         let silent =
             silent.map(|(rank, since)| json!({ "rank": rank.0, "seconds": since.as_secs() }));
         Some(json!({
@@ -119,7 +132,11 @@ fn lap(phase: &str) -> Lap {
 
 impl Job {
     pub fn new(ranks: u32) -> Job {
-        Job { ranks, sorts: BTreeMap::new(), heard: BTreeMap::new() }
+        Job {
+            ranks,
+            sorts: BTreeMap::new(),
+            heard: BTreeMap::new(),
+        }
     }
 
     /// How far the run is now: of a job of one, this process.
@@ -130,7 +147,9 @@ impl Job {
         }
         let others = control.others();
         let silent = self.silent(&others, now);
-        let told = others.into_iter().map(|(rank, heard)| (rank, heard.progress));
+        let told = others
+            .into_iter()
+            .map(|(rank, heard)| (rank, heard.progress));
         let mut step = self.together(&told.chain([(Rank(0), own)]).collect());
         if let Some(job) = &mut step.job {
             job.silent = silent;
@@ -152,17 +171,24 @@ impl Job {
     }
 
     fn together(&mut self, told: &BTreeMap<Rank, Progress>) -> Step {
-        let all: Vec<(Rank, Step)> =
-            told.iter().map(|(&rank, progress)| (rank, self.of_rank(rank, progress))).collect();
+        let all: Vec<(Rank, Step)> = told
+            .iter()
+            .map(|(&rank, progress)| (rank, self.of_rank(rank, progress)))
+            .collect();
         let is_complete = all.len() == self.ranks as usize;
-        let heard = all.iter().map(|(_, step)| lap(step.phase)).min().unwrap_or(Lap::Begin);
+        let heard = all
+            .iter()
+            .map(|(_, step)| lap(step.phase))
+            .min()
+            .unwrap_or(Lap::Begin);
         // Who has not told anything has not begun.
         let now = if is_complete { heard } else { Lap::Begin };
         let in_lap = |(rank, step): &(Rank, Step)| match lap(step.phase) == now {
             true => (step.done_bytes, step.total_bytes),
-            false => {
-                self.sorts.get(rank).map_or((0, 0), |step| (step.total_bytes, step.total_bytes))
-            }
+            false => self
+                .sorts
+                .get(rank)
+                .map_or((0, 0), |step| (step.total_bytes, step.total_bytes)),
         };
         let each = all.iter().map(in_lap);
         let (done_bytes, total_bytes) =
@@ -172,11 +198,30 @@ impl Job {
         let late = all.iter().filter(|(_, step)| lap(step.phase) <= heard);
         let last = late.min_by(|(_, a), (_, b)| part(a).total_cmp(&part(b)));
         let (rank, last) = last.cloned().expect("this rank at least");
-        let step = Step { phase: last.phase, done_bytes, total_bytes, job: None };
-        let begun =
-            if now == Lap::Begin { Step { done_bytes: 0, total_bytes: 0, ..step } } else { step };
+        let step = Step {
+            phase: last.phase,
+            done_bytes,
+            total_bytes,
+            job: None,
+        };
+        let begun = if now == Lap::Begin {
+            Step {
+                done_bytes: 0,
+                total_bytes: 0,
+                ..step
+            }
+        } else {
+            step
+        };
         let last = (rank, Box::new(last));
-        Step { job: Some(Ranks { count: self.ranks, last, silent: None }), ..begun }
+        Step {
+            job: Some(Ranks {
+                count: self.ranks,
+                last,
+                silent: None,
+            }),
+            ..begun
+        }
     }
 
     fn of_rank(&mut self, rank: Rank, progress: &Progress) -> Step {
@@ -185,10 +230,18 @@ impl Job {
             // A rank that divides a partition again has read, and not yet written.
             "partition again" => {
                 let total_bytes = self.sorts.get(&rank).map_or(0, |sort| sort.total_bytes);
-                Step { done_bytes: total_bytes / 2, total_bytes, ..step }
+                Step {
+                    done_bytes: total_bytes / 2,
+                    total_bytes,
+                    ..step
+                }
             }
             phase if lap(phase) == Lap::Sort => {
-                let phase = if phase == "reading" { "exchanging" } else { phase };
+                let phase = if phase == "reading" {
+                    "exchanging"
+                } else {
+                    phase
+                };
                 let step = Step { phase, ..step };
                 self.sorts.insert(rank, step.clone());
                 step
@@ -204,7 +257,11 @@ mod tests {
 
     fn at(phase: &'static str, total_bytes: u64, done: [u64; 2]) -> Progress {
         let stages = ["reader", "writer"].into_iter().zip(done).collect();
-        Progress { phase, total_bytes, stages }
+        Progress {
+            phase,
+            total_bytes,
+            stages,
+        }
     }
 
     fn told<const N: usize>(all: [Progress; N]) -> BTreeMap<Rank, Progress> {
@@ -219,7 +276,10 @@ mod tests {
             at("sort", 500, [380, 0]),
             at("sort", 500, [200, 0]),
         ]));
-        assert_eq!((step.phase, step.done_bytes, step.total_bytes), ("exchanging", 980, 3000));
+        assert_eq!(
+            (step.phase, step.done_bytes, step.total_bytes),
+            ("exchanging", 980, 3000)
+        );
         assert_eq!(step.late().as_deref(), Some("rank 2 at 20%"));
         let ranks = step.json_of_ranks().unwrap();
         let (count, last) = (&ranks["count"], &ranks["last"]);
@@ -230,9 +290,15 @@ mod tests {
     #[test]
     fn ranks_that_write_and_ranks_that_read() {
         let mut job = Job::new(2);
-        let step = job.together(&told([at("sort", 900, [900, 0]), at("sort", 100, [100, 0])]));
+        let step = job.together(&told([
+            at("sort", 900, [900, 0]),
+            at("sort", 100, [100, 0]),
+        ]));
         assert_eq!((step.done_bytes, step.total_bytes), (1000, 2000));
-        let both = [at("sort partitions", 500, [0, 0]), at("sort partitions", 500, [0, 500])];
+        let both = [
+            at("sort partitions", 500, [0, 0]),
+            at("sort partitions", 500, [0, 500]),
+        ];
         let step = job.together(&told(both));
         assert_eq!((step.done_bytes, step.total_bytes), (1500, 2000));
         assert_eq!(
@@ -244,7 +310,10 @@ mod tests {
     #[test]
     fn a_rank_that_divides_again_stays_where_it_is() {
         let mut job = Job::new(2);
-        job.together(&told([at("sort", 500, [500, 0]), at("sort", 500, [500, 0])]));
+        job.together(&told([
+            at("sort", 500, [500, 0]),
+            at("sort", 500, [500, 0]),
+        ]));
         let step = job.together(&told([
             at("partition again", 60, [0, 0]),
             at("sort partitions", 500, [0, 250]),
@@ -259,7 +328,10 @@ mod tests {
     fn nothing_is_known_before_all_have_told() {
         let mut job = Job::new(3);
         let step = job.together(&told([at("sort", 500, [400, 0]), at("sample", 0, [0, 0])]));
-        assert_eq!((step.total_bytes, step.phase, step.late()), (0, "sample", None));
+        assert_eq!(
+            (step.total_bytes, step.phase, step.late()),
+            (0, "sample", None)
+        );
         let step = job.together(&told([at("", 0, [0, 0])]));
         assert_eq!((step.total_bytes, step.phase), (0, ""));
     }
@@ -277,15 +349,23 @@ mod tests {
             at("sort partitions", 500, [0, 400]),
         ]));
         assert_eq!((step.done_bytes, step.total_bytes), (1900, 2000));
-        let step =
-            job.together(&told([at("validating", 500, [50, 0]), at("validating", 500, [30, 0])]));
-        assert_eq!((step.phase, step.done_bytes, step.total_bytes), ("validating", 80, 1000));
+        let step = job.together(&told([
+            at("validating", 500, [50, 0]),
+            at("validating", 500, [30, 0]),
+        ]));
+        assert_eq!(
+            (step.phase, step.done_bytes, step.total_bytes),
+            ("validating", 80, 1000)
+        );
     }
 
     #[test]
     fn even_ranks_are_not_named() {
         let mut job = Job::new(2);
-        let step = job.together(&told([at("sort", 500, [300, 0]), at("sort", 500, [250, 0])]));
+        let step = job.together(&told([
+            at("sort", 500, [300, 0]),
+            at("sort", 500, [250, 0]),
+        ]));
         assert_eq!(step.late(), None);
         let idle = job.together(&told([at("sort", 0, [0, 0]), at("sort", 500, [250, 0])]));
         assert_eq!((idle.phase, idle.late()), ("exchanging", None));
@@ -296,7 +376,10 @@ mod tests {
         let control = Control::default();
         control.enter("sort", 100);
         let step = Job::new(1).step(&control, Instant::now());
-        assert_eq!((step.phase, step.total_bytes, step.job), ("reading", 200, None));
+        assert_eq!(
+            (step.phase, step.total_bytes, step.job),
+            ("reading", 200, None)
+        );
     }
 
     #[test]
@@ -305,7 +388,9 @@ mod tests {
         let (mut job, begin) = (Job::new(3), Instant::now());
         let mut at_second = |second, heard: &[u32]| {
             let told = at("sort", 500, [100, 0]);
-            heard.iter().for_each(|&rank| control.hear(Rank(rank), told.clone()));
+            heard
+                .iter()
+                .for_each(|&rank| control.hear(Rank(rank), told.clone()));
             job.step(&control, begin + Duration::from_secs(second))
         };
         control.enter("sort", 500);

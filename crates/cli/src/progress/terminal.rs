@@ -1,5 +1,5 @@
-//! The terminal on which people follow a run: standard error, or, of a job's rank, the one of the launcher, to
-//! which our standard error is carried.
+//! The terminal on which people follow a run: standard error, or, of a job's rank, the one of the
+//! launcher, to which our standard error is carried.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -30,7 +30,10 @@ impl Terminal {
     pub fn find(is_launched: bool) -> Option<Terminal> {
         match io::stderr().is_terminal() {
             true => Some(Terminal::Own),
-            false => is_launched.then(launcher::terminal).flatten().map(Terminal::Launcher),
+            false => is_launched
+                .then(launcher::terminal)
+                .flatten()
+                .map(Terminal::Launcher),
         }
     }
 
@@ -40,7 +43,9 @@ impl Terminal {
             Terminal::Own => rustix::termios::tcgetwinsize(io::stderr()),
             Terminal::Launcher(file) => rustix::termios::tcgetwinsize(file),
         };
-        size.ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
+        size.ok()
+            .map(|size| size.ws_col)
+            .filter(|&columns| columns > 0)
     }
 
     /// What a bar is drawn on.
@@ -48,14 +53,18 @@ impl Terminal {
         match self {
             Terminal::Own => ProgressDrawTarget::stderr(),
             carried => {
-                let carried = Carried { terminal: carried, drawn: Mutex::default() };
+                let carried = Carried {
+                    terminal: carried,
+                    drawn: Mutex::default(),
+                };
                 ProgressDrawTarget::term_like_with_hz(Box::new(carried), RATE_HZ)
             }
         }
     }
 }
 
-/// A terminal behind a launcher: what is drawn goes there at once, or the launcher's own lines might come between.
+/// A terminal behind a launcher: what is drawn goes there at once, or the launcher's own lines
+/// might come between.
 #[derive(Debug)]
 struct Carried {
     terminal: Terminal,
@@ -70,7 +79,11 @@ impl Carried {
 
     /// Moves the cursor; by nothing would be by one (ECMA-48).
     fn go(&self, by: usize, direction: char) -> io::Result<()> {
-        if by > 0 { self.add(&format!("\x1b[{by}{direction}")) } else { Ok(()) }
+        if by > 0 {
+            self.add(&format!("\x1b[{by}{direction}"))
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -11,9 +11,15 @@ const COLUMNS: usize = 60;
 /// What a wrong command line is told: which programs there are, too.
 pub fn usage() -> String {
     let names = programs().iter().map(|program| program.name);
-    let lines = text::wrapped(&names.collect::<Vec<_>>().join(" "), COLUMNS - "Programs: ".len());
+    let lines = text::wrapped(
+        &names.collect::<Vec<_>>().join(" "),
+        COLUMNS - "Programs: ".len(),
+    );
     let indent = format!("\n{:1$}", "", "Programs: ".len());
-    format!("gristmill sim [OPTIONS] <PROGRAM>\n\nPrograms: {}", lines.join(&indent))
+    format!(
+        "gristmill sim [OPTIONS] <PROGRAM>\n\nPrograms: {}",
+        lines.join(&indent)
+    )
 }
 
 /// The programs, each with the options that it knows, and the machines.
@@ -27,7 +33,10 @@ pub fn programs_and_machines() -> String {
             .iter()
             .map(|&(knob, default)| format!("{knob} {}", default_of(knob, default)));
         let options = options.collect::<Vec<_>>().join(" ");
-        help += &format!("  {}\n      {}\n      {options}\n", program.name, program.help);
+        help += &format!(
+            "  {}\n      {}\n      {options}\n",
+            program.name, program.help
+        );
     }
     help += "\nMachines, beside files like those in machines/:\n";
     for (name, description) in machines() {
@@ -39,7 +48,10 @@ pub fn programs_and_machines() -> String {
 fn default_of(knob: Knob, default: Option<u64>) -> String {
     match default {
         Some(default) => default.to_string(),
-        None => knob.words().first().map_or_else(|| "none".to_owned(), ToString::to_string),
+        None => knob
+            .words()
+            .first()
+            .map_or_else(|| "none".to_owned(), ToString::to_string),
     }
 }
 
@@ -55,10 +67,13 @@ pub fn asked_for(line: &[String]) -> Option<&'static Listing> {
     rest.iter().find_map(named)
 }
 
-/// `sim` with the help of one program: the options that it does not know are left out, and those that
-/// it knows have its defaults.
+/// `sim` with the help of one program: the options that it does not know are left out, and those
+/// that it knows have its defaults.
 pub fn of_program(mut sim: Command, program: &'static Listing) -> Command {
-    let ids: Vec<_> = sim.get_arguments().map(|option| option.get_id().clone()).collect();
+    let ids: Vec<_> = sim
+        .get_arguments()
+        .map(|option| option.get_id().clone())
+        .collect();
     // Each of them, also those that stay as they are: the last that is touched is shown last.
     for id in ids {
         let knob = Knob::named(&id.as_str().replace('_', "-"));
@@ -79,7 +94,10 @@ fn told(option: Arg, knob: Knob, program: &Listing) -> Arg {
         None => option.hide(true),
         Some((_, None)) => option,
         Some((_, Some(default))) => {
-            let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+            let help = option
+                .get_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             option.help(format!("{help} [default: {default}]"))
         }
     }

@@ -13,8 +13,10 @@ pub fn check_program(name: &str) -> Result<(), CliFailure> {
         return Ok(());
     }
     let guess = guess(name, &names);
-    let message =
-        format!("there is no program '{name}'{guess}; the programs are {}", names.join(", "));
+    let message = format!(
+        "there is no program '{name}'{guess}; the programs are {}",
+        names.join(", ")
+    );
     Err(CliFailure::usage(message))
 }
 
@@ -30,7 +32,10 @@ pub fn machine_failure(name: &str, error: LabError) -> CliFailure {
     let guess = guess(name, &names);
     let all = names.join(", ");
     let message = format!("there is no machine or file '{name}'{guess}; the machines are {all}");
-    CliFailure { message, ..error.into() }
+    CliFailure {
+        message,
+        ..error.into()
+    }
 }
 
 fn guess(name: &str, names: &[&str]) -> String {
@@ -41,10 +46,14 @@ fn guess(name: &str, names: &[&str]) -> String {
 fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let most = if name.chars().count() < 5 { 1 } else { 2 };
     let slips = names.iter().map(|known| (slips(name, known), *known));
-    slips.filter(|(slips, _)| *slips <= most).min().map(|(_, known)| known)
+    slips
+        .filter(|(slips, _)| *slips <= most)
+        .min()
+        .map(|(_, known)| known)
 }
 
-/// Letters to add, leave out or replace so that one word becomes the other (Levenshtein's distance).
+/// Letters to add, leave out or replace so that one word becomes the other (Levenshtein's
+/// distance).
 fn slips(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     // Slips to the first letters of `to`, from as many letters of `from` as were seen.
@@ -67,8 +76,17 @@ mod tests {
 
     #[test]
     fn slips_are_counted() {
-        let cases = [("", "", 0), ("kv", "", 2), ("", "kv", 2), ("flod", "flood", 1)];
-        let more = [("kitten", "sitting", 3), ("nanopu", "nanopu", 0), ("sned", "send", 2)];
+        let cases = [
+            ("", "", 0),
+            ("kv", "", 2),
+            ("", "kv", 2),
+            ("flod", "flood", 1),
+        ];
+        let more = [
+            ("kitten", "sitting", 3),
+            ("nanopu", "nanopu", 0),
+            ("sned", "send", 2),
+        ];
         for (from, to, count) in cases.into_iter().chain(more) {
             assert_eq!(slips(from, to), count, "{from} {to}");
         }

@@ -42,7 +42,9 @@ fn hidden_file(asked: &str) -> Option<String> {
 
 fn rounded(place: &Place) -> Option<String> {
     let rounded: Vec<_> = place.rounded().into_iter().collect();
-    let used = rounded.iter().map(|(name, asked, used)| format!("--{name} {asked} as {used}"));
+    let used = rounded
+        .iter()
+        .map(|(name, asked, used)| format!("--{name} {asked} as {used}"));
     let used = used.collect::<Vec<_>>().join(", ");
     (!used.is_empty()).then(|| format!("latencies are whole ticks of the machine: {used}"))
 }
@@ -53,12 +55,15 @@ fn incast(job: &Job) -> Option<String> {
     if parameters.find(Knob::Distribution).is_some() {
         return None;
     }
-    let (incast, cores) = (parameters.find(Knob::Incast)?, parameters.find(Knob::Cores)?);
+    let (incast, cores) = (
+        parameters.find(Knob::Incast)?,
+        parameters.find(Knob::Cores)?,
+    );
     match incast {
         1 if cores > 1 => Some("with incast 1 the tree is a chain: each core hears one".to_owned()),
-        _ if incast > cores && cores > 1 => {
-            Some(format!("an incast of {incast} is that of all {cores} cores: one step"))
-        }
+        _ if incast > cores && cores > 1 => Some(format!(
+            "an incast of {incast} is that of all {cores} cores: one step"
+        )),
         _ => None,
     }
 }

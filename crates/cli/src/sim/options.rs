@@ -21,8 +21,8 @@ pub struct Arguments {
     /// Which program; `gristmill sim PROGRAM --help` shows its options, and the list is below
     #[arg(value_name = "PROGRAM")]
     pub program: String,
-    /// A machine by name, or the file of one; `gristmill sim --help` lists those with names [default:
-    /// nanopu, and of sort driver]
+    /// A machine by name, or the file of one; `gristmill sim --help` lists those with names
+    /// [default: nanopu, and of sort driver]
     #[arg(long, value_name = "NAME|FILE|threads")]
     machine: Option<String>,
     /// Where messages of later steps wait: in a buffer of the program, in a queue of the NIC for
@@ -78,8 +78,8 @@ struct ProgramOptions {
     /// Into how many buckets each level of a sort divides its keys
     #[arg(long, value_name = "B", value_parser = count, allow_negative_numbers = true)]
     buckets: Option<u64>,
-    /// How many a core of a tree merges in one step, its own among them; 1 makes the tree a chain. In
-    /// milli-sort cores to a pivot sorter [nano-sort: as many as there are buckets]
+    /// How many a core of a tree merges in one step, its own among them; 1 makes the tree a chain.
+    /// In milli-sort cores to a pivot sorter [nano-sort: as many as there are buckets]
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
     incast: Option<u64>,
     /// The core behind whose NIC all messages go [default: none, to random cores]
@@ -117,8 +117,8 @@ struct ProgramOptions {
     /// How keys lie [default: uniform]
     #[arg(long, value_name = "WORD", value_parser = words(Knob::Distribution))]
     distribution: Option<String>,
-    /// What happens to the nodes of a sort: any of late (messages), cut (links), death (of nodes), disk (a
-    /// request fails), with commas; when and to whom the seed draws [default: none]
+    /// What happens to the nodes of a sort: any of late (messages), cut (links), death (of nodes),
+    /// disk (a request fails), with commas; when and to whom the seed draws [default: none]
     #[arg(long, value_name = "LIST", value_parser = faults)]
     faults: Option<String>,
 }
@@ -170,13 +170,20 @@ fn faults(list: &str) -> Result<String, String> {
 impl Arguments {
     /// Where it runs.
     pub fn machine(&self) -> &str {
-        let usual = if self.program == SORT { DRIVER } else { "nanopu" };
+        let usual = if self.program == SORT {
+            DRIVER
+        } else {
+            "nanopu"
+        };
         self.machine.as_deref().unwrap_or(usual)
     }
 
     /// From which seeds.
     pub fn seeds(&self) -> Seeds {
-        Seeds { first: self.seed, runs: self.runs }
+        Seeds {
+            first: self.seed,
+            runs: self.runs,
+        }
     }
 
     /// What is changed of the machine.

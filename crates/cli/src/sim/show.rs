@@ -16,21 +16,39 @@ pub fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
         1 => say::out(format!("seed {}", seeds.first))?,
         _ => say::out(format!("seeds {} to {}", seeds.first, seeds.last()))?,
     }
-    let parameters = job.parameters().iter().map(|(name, value)| format!("{name} {value}"));
-    say::out(with("program", job.program().name, &parameters.collect::<Vec<_>>()))?;
+    let parameters = job
+        .parameters()
+        .iter()
+        .map(|(name, value)| format!("{name} {value}"));
+    say::out(with(
+        "program",
+        job.program().name,
+        &parameters.collect::<Vec<_>>(),
+    ))?;
     say::out(with("machine", machine, &job.place().changes().told()))
 }
 
 /// A name and what goes with it.
 fn with(label: &str, name: &str, items: &[String]) -> String {
-    let name = if items.is_empty() { name.to_owned() } else { format!("{name} with") };
+    let name = if items.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} with")
+    };
     let items = with_commas(items);
-    labelled(label, [name.as_str()].into_iter().chain(items.iter().map(String::as_str)))
+    labelled(
+        label,
+        [name.as_str()]
+            .into_iter()
+            .chain(items.iter().map(String::as_str)),
+    )
 }
 
 /// What came of it.
 pub fn report(report: &SimReport) -> Result<(), CliFailure> {
-    let Some(first) = report.runs.first() else { return Ok(()) };
+    let Some(first) = report.runs.first() else {
+        return Ok(());
+    };
     say::out("")?;
     match report.results() {
         Some(results) => counted(&results)?,
@@ -45,7 +63,9 @@ pub fn report(report: &SimReport) -> Result<(), CliFailure> {
     }
     if first.verdict.max_keys > 0 {
         let (most, skew) = (grouped(first.verdict.max_keys), first.verdict.skew);
-        say::out(format!("keys      at most {most} on a core, skew {skew:.3}"))?;
+        say::out(format!(
+            "keys      at most {most} on a core, skew {skew:.3}"
+        ))?;
     }
     stages(report, first)?;
     say::out("")?;
@@ -77,7 +97,10 @@ fn times(report: &SimReport, first: &RunReport) -> String {
         line += &format!(" on average, sd {sd}, {min} to {max}");
     }
     // Machines of software count their MACs into what the NIC takes.
-    let mac_ns = first.simulated.as_ref().and_then(|simulated| simulated.mac_ns);
+    let mac_ns = first
+        .simulated
+        .as_ref()
+        .and_then(|simulated| simulated.mac_ns);
     if let Some(mac_ns) = mac_ns.filter(|&ns| ns > 0.0) {
         line += &format!(", and {mac_ns} ns of MAC and serial I/O");
     }
@@ -88,7 +111,9 @@ fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
     let counts = simulated.counts;
     let [messages, packets, bytes] =
         [counts.messages, counts.packets, counts.wire_bytes].map(grouped);
-    say::out(format!("messages  {messages} in {packets} packets, {bytes} bytes on wires"))?;
+    say::out(format!(
+        "messages  {messages} in {packets} packets, {bytes} bytes on wires"
+    ))?;
     let counted = [
         ("trimmed", counts.trimmed),
         ("returned", counts.returned),
@@ -97,12 +122,16 @@ fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
         ("sent again", counts.resent),
     ];
     let counted = counted.into_iter().filter(|(_, count)| *count > 0);
-    let counted: Vec<_> =
-        counted.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
+    let counted: Vec<_> = counted
+        .map(|(what, count)| format!("{} {what}", grouped(count)))
+        .collect();
     if counted.is_empty() {
         return Ok(());
     }
-    say::out(labelled("packets", with_commas(&counted).iter().map(String::as_str)))
+    say::out(labelled(
+        "packets",
+        with_commas(&counted).iter().map(String::as_str),
+    ))
 }
 
 /// The one link that all messages end on: it bounds what all cores can send to one NIC.
@@ -130,12 +159,19 @@ fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
     };
     let figures = first.stages.iter().flat_map(|stage| stage.quantiles_us);
     let unit = text::unit_of_table(figures.fold(0.0, f64::max));
-    say::out(format!("\nstages    in {}, over the cores that ran them{whose}", unit.0))?;
-    let titles = ["", "cores", "min", "p25", "p50", "p75", "p99", "max", "idle"];
+    say::out(format!(
+        "\nstages    in {}, over the cores that ran them{whose}",
+        unit.0
+    ))?;
+    let titles = [
+        "", "cores", "min", "p25", "p50", "p75", "p99", "max", "idle",
+    ];
     let titles = titles.map(str::to_owned).to_vec();
     let rows = first.stages.iter().map(|stage| row(stage, unit));
     let rows: Vec<_> = [titles].into_iter().chain(rows).collect();
-    text::table(&rows).iter().try_for_each(|line| say::out(format!("  {line}")))?;
+    text::table(&rows)
+        .iter()
+        .try_for_each(|line| say::out(format!("  {line}")))?;
     match report.timed() {
         Some(timed) => say::out(format!("  {timed}")),
         None => Ok(()),
@@ -145,7 +181,10 @@ fn stages(report: &SimReport, first: &RunReport) -> Result<(), CliFailure> {
 fn row(stage: &StageReport, (_, scale): text::Unit) -> Vec<String> {
     let times = stage.quantiles_us.into_iter().chain([stage.idle_us]);
     let times = times.map(|us| figure(us * scale, 3));
-    [stage.title(), stage.cores.to_string()].into_iter().chain(times).collect()
+    [stage.title(), stage.cores.to_string()]
+        .into_iter()
+        .chain(times)
+        .collect()
 }
 
 /// What it took of this computer.
@@ -156,12 +195,19 @@ fn took(report: &SimReport) -> String {
         threads => format!("{} threads", grouped(threads as u64)),
     };
     let mut line = format!("took      {} on {threads}", text::time(wall_s * 1e6));
-    let simulated: Vec<_> = report.runs.iter().filter_map(|run| run.simulated.as_ref()).collect();
+    let simulated: Vec<_> = report
+        .runs
+        .iter()
+        .filter_map(|run| run.simulated.as_ref())
+        .collect();
     if !simulated.is_empty() {
         let plural = if report.events == 1 { "" } else { "s" };
         line += &format!(": {} event{plural}", grouped(report.events));
     }
-    let messages: u64 = simulated.iter().map(|simulated| simulated.counts.messages).sum();
+    let messages: u64 = simulated
+        .iter()
+        .map(|simulated| simulated.counts.messages)
+        .sum();
     if messages > 0 && wall_s > 0.0 {
         line += &format!(", {:.2} million messages/s", messages as f64 / wall_s / 1e6);
     }

@@ -30,10 +30,16 @@ impl TraceFile {
         if path == Path::new("-") || is_standard_output(path) {
             let why = "the report goes to standard output; name another file";
             let message = format!("--trace {}: {why}", path.display());
-            return Err(CliFailure { file: Some(path.to_owned()), ..CliFailure::usage(message) });
+            return Err(CliFailure {
+                file: Some(path.to_owned()),
+                ..CliFailure::usage(message)
+            });
         }
         let target = Target::open(path).map_err(|cause| unwritable(path, &cause))?;
-        Ok(TraceFile { path: path.to_owned(), target })
+        Ok(TraceFile {
+            path: path.to_owned(),
+            target,
+        })
     }
 
     /// Writes the first run, unless a signal comes.
@@ -81,5 +87,8 @@ fn write_to(file: &File, job: &Job, report: &SimReport) -> io::Result<()> {
 
 fn unwritable(path: &Path, cause: &io::Error) -> CliFailure {
     let message = format!("cannot write the trace {}: {cause}", path.display());
-    CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
+    CliFailure {
+        file: Some(path.to_owned()),
+        ..CliFailure::new("io", message)
+    }
 }

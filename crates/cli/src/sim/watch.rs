@@ -16,13 +16,17 @@ use crate::size::grouped;
 /// From here on a signal asks the runs to end.
 pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
     // Real nodes cannot be stopped: the process ends.
-    let grace = if matches!(place, Place::Threads) { Duration::ZERO } else { GRACE };
+    let grace = if matches!(place, Place::Threads) {
+        Duration::ZERO
+    } else {
+        GRACE
+    };
     let observer = observer.clone();
     signals::watch(grace, move |_| observer.stop(), || {})
 }
 
-/// Runs it with progress, until it ends or a signal ends it. Also a run that came to its end after a
-/// signal is one that was stopped: its check hears no signal.
+/// Runs it with progress, until it ends or a signal ends it. Also a run that came to its end after
+/// a signal is one that was stopped: its check hears no signal.
 pub fn watched<T>(
     observer: &Observer,
     caught: &Caught,
@@ -57,7 +61,11 @@ struct Pace {
 impl Pace {
     fn new() -> Pace {
         let now = Instant::now();
-        Pace { begin: now, last: (now, 0, 0), per_s: 0.0 }
+        Pace {
+            begin: now,
+            last: (now, 0, 0),
+            per_s: 0.0,
+        }
     }
 
     /// So many messages by now, of a run or of all together.
@@ -93,7 +101,11 @@ impl Shown {
     fn words(&self, pace: &Pace) -> String {
         let million_per_s = pace.per_s / 1e6;
         match self {
-            Shown::One(Seen { run, virtual_us, messages }) => {
+            Shown::One(Seen {
+                run,
+                virtual_us,
+                messages,
+            }) => {
                 let (run, messages) = (run + 1, grouped(*messages));
                 format!(
                     "run {run}: {virtual_us:.3} us of its time, {messages} messages, \
@@ -101,7 +113,13 @@ impl Shown {
                 )
             }
             Shown::Many(tally) => {
-                let Tally { all, done, going, messages, .. } = tally;
+                let Tally {
+                    all,
+                    done,
+                    going,
+                    messages,
+                    ..
+                } = tally;
                 let eta = eta_s(tally, pace).map_or_else(String::new, |eta_s| {
                     format!(", ETA {}", HumanDuration(Duration::from_secs_f64(eta_s)))
                 });
@@ -137,7 +155,8 @@ impl Shown {
     }
 }
 
-/// How long the rest takes, if what is left is done as fast as what was done; unknown until a run ended.
+/// How long the rest takes, if what is left is done as fast as what was done; unknown until a run
+/// ended.
 fn eta_s(tally: &Tally, pace: &Pace) -> Option<f64> {
     let left = tally.cost.saturating_sub(tally.done_cost) as f64;
     let done = tally.done_cost as f64;
@@ -149,7 +168,9 @@ fn bar(observer: &Observer, ended: &AtomicBool) {
     bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("a fixed template"));
     let mut pace = Pace::new();
     while progress::wait(ended) {
-        let Some(shown) = Shown::of(observer, &mut pace) else { continue };
+        let Some(shown) = Shown::of(observer, &mut pace) else {
+            continue;
+        };
         if pace.begin.elapsed() < progress::DELAY {
             continue;
         }

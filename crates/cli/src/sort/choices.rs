@@ -4,7 +4,8 @@ use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum PlanName {
-    /// One pass if memory holds everything; a merge of pipes and of what is nearly sorted; else two passes
+    /// One pass if memory holds everything; a merge of pipes and of what is nearly sorted; else two
+    /// passes
     #[default]
     Auto,
     /// Everything in memory: read once, write once

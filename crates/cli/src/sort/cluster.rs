@@ -17,7 +17,8 @@ use crate::{machine, say, signals};
 
 pub use crate::job::Job;
 
-/// Where ranks tell whether they can begin (and on the next port that they are alive), and how they ended.
+/// Where ranks tell whether they can begin (and on the next port that they are alive), and how they
+/// ended.
 const BEFORE: Port = Port(103);
 const AFTER: Port = Port(105);
 
@@ -32,16 +33,32 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         Err(failure) => (None, Some(failure)),
     };
     let (work, named) = match prepared {
-        Some((Prepared { job, named, comparison }, resume)) => {
+        Some((
+            Prepared {
+                job,
+                named,
+                comparison,
+            },
+            resume,
+        )) => {
             let comparison = own.verify.then_some(comparison);
             let listing = listing(arguments);
             let target = one_for_all(arguments, job.target);
-            let job = ::sort::Job { shared, resume, listing, target, ..job };
+            let job = ::sort::Job {
+                shared,
+                resume,
+                listing,
+                target,
+                ..job
+            };
             (Some((job, comparison)), Some(named))
         }
         None => (None, None),
     };
-    let control = work.as_ref().map(|(job, _)| job.control.clone()).unwrap_or_default();
+    let control = work
+        .as_ref()
+        .map(|(job, _)| job.control.clone())
+        .unwrap_or_default();
     let said = refused.as_ref().map(|failure| failure.message.clone());
     let watched = control.clone();
     let ended = machine::run_in(job, &control, own.progress, move |node| {
@@ -84,7 +101,10 @@ pub fn listing(arguments: &Arguments) -> Option<Listing> {
     let first = of_rank(first, 0);
     let mut path = first.components().as_path().as_os_str().to_owned();
     path.push(Manifest::SUFFIX);
-    Some(Listing { path: path.into(), host: node_real::host_name() })
+    Some(Listing {
+        path: path.into(),
+        host: node_real::host_name(),
+    })
 }
 
 /// One file that all ranks name is one that all write.
@@ -100,7 +120,10 @@ fn one_for_all(arguments: &Arguments, target: Target) -> Target {
 /// What ranks have said; that of another build is left out.
 fn together(said: &[String], launch: Option<Launch>) -> Together {
     let part = |said: &String| serde_json::from_str(said).unwrap_or_default();
-    Together { parts: said.iter().map(part).collect(), launch }
+    Together {
+        parts: said.iter().map(part).collect(),
+        launch,
+    }
 }
 
 /// Whether all ranks name the same inputs.
@@ -110,7 +133,11 @@ pub fn is_shared(arguments: &Arguments) -> bool {
 
 /// The command line of a process that has no other ranks beside it.
 pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
-    let mut paths = arguments.inputs.iter().chain(&arguments.outputs).chain(&arguments.temporary);
+    let mut paths = arguments
+        .inputs
+        .iter()
+        .chain(&arguments.outputs)
+        .chain(&arguments.temporary);
     if !paths.any(|path| names_rank(path)) {
         return Ok(arguments.clone());
     }
@@ -136,7 +163,11 @@ fn with_rank(arguments: &Arguments, rank: Rank) -> Arguments {
 }
 
 fn check(arguments: &Arguments) -> Result<(), CliFailure> {
-    let named = arguments.inputs.iter().filter(|path| names_rank(path)).count();
+    let named = arguments
+        .inputs
+        .iter()
+        .filter(|path| names_rank(path))
+        .count();
     if named > 0 && named < arguments.inputs.len() {
         return Err(CliFailure::usage(
             "some inputs have {rank} in their name and some have not: let each rank have its own, or all the same",
@@ -147,7 +178,11 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
             "--plan one-pass and merge are for one process; leave --plan out: what the ranks' memory holds is not spilled",
         ));
     }
-    let own = arguments.outputs.iter().filter(|path| names_rank(path)).count();
+    let own = arguments
+        .outputs
+        .iter()
+        .filter(|path| names_rank(path))
+        .count();
     let refused = match arguments.outputs.as_slice() {
         [] => {
             "ranks have no standard output in common: name a file that all hosts see, or one of each, as in \

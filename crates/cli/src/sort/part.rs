@@ -70,7 +70,10 @@ impl Together {
         let is_told = |noticed: &&Noticed| of_first.iter().any(|first| first.file == noticed.file);
         let others = self.parts.iter().enumerate().skip(1);
         others.flat_map(move |(rank, part)| {
-            let untold = part.warnings.iter().filter(move |noticed| !is_told(noticed));
+            let untold = part
+                .warnings
+                .iter()
+                .filter(move |noticed| !is_told(noticed));
             untold.map(move |noticed| (rank, noticed))
         })
     }
@@ -92,9 +95,14 @@ mod tests {
             ..Part::default()
         };
         let parts = vec![part(&["shared"]), part(&["shared", "b"]), part(&["c"])];
-        let together = Together { parts, launch: None };
-        let told: Vec<_> =
-            together.warnings().map(|(rank, noticed)| (rank, noticed.file.as_str())).collect();
+        let together = Together {
+            parts,
+            launch: None,
+        };
+        let told: Vec<_> = together
+            .warnings()
+            .map(|(rank, noticed)| (rank, noticed.file.as_str()))
+            .collect();
         assert_eq!(told, [(1, "b"), (2, "c")]);
         assert_eq!(Together::default().warnings().count(), 0);
     }

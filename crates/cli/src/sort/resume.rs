@@ -7,7 +7,8 @@ use ::sort::{Resume, Source};
 use super::{Arguments, PlanName};
 use crate::failure::CliFailure;
 
-/// How the job is gone on with, if it is to be. Paths are as they were given, with `{rank}` in them.
+/// How the job is gone on with, if it is to be. Paths are as they were given, with `{rank}` in
+/// them.
 pub fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
     if !arguments.resume {
         return Ok(None);
@@ -28,7 +29,11 @@ pub fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
         std::path::absolute(path)
             .map_err(|cause| CliFailure::usage(format!("{}: {cause}", path.display())))
     };
-    let sources = arguments.inputs.iter().map(|path| Source::Path(path.clone())).collect();
+    let sources = arguments
+        .inputs
+        .iter()
+        .map(|path| Source::Path(path.clone()))
+        .collect();
     Ok(Some(Resume {
         name: ::sort::spelled(&whole(target)?),
         sources,

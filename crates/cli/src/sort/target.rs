@@ -1,7 +1,7 @@
 //! What `-o` names: a file, or the directories of a set of files.
 //!
-//! A name is a directory's if a directory is there, or if it ends in `/`; then it is made, one level, and
-//! taken away again when the sort fails.
+//! A name is a directory's if a directory is there, or if it ends in `/`; then it is made, one
+//! level, and taken away again when the sort fails.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,10 @@ impl Named {
     /// Reads the values of all `-o`, and makes directories that are to be made.
     pub fn new(outputs: &[PathBuf]) -> Result<Named, CliFailure> {
         let target = target(outputs)?;
-        let mut named = Named { target, made: Vec::new() };
+        let mut named = Named {
+            target,
+            made: Vec::new(),
+        };
         if let Target::Directories(all) = named.target.clone() {
             for directory in all.iter().filter(|directory| !directory.is_dir()) {
                 named.make(directory)?;
@@ -36,7 +39,10 @@ impl Named {
             let message = format!(
                 "-o {shown}: cannot make this directory: {cause}; make it first, or check the path"
             );
-            CliFailure { file: Some(directory.to_owned()), ..CliFailure::new("io", message) }
+            CliFailure {
+                file: Some(directory.to_owned()),
+                ..CliFailure::new("io", message)
+            }
         })?;
         self.made.push(directory.to_owned());
         Ok(())
@@ -65,7 +71,10 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
     }
     let refused = |path: &Path, what: &str| {
         let message = format!("-o {}: {what}", path.display());
-        Err(CliFailure { file: Some(path.to_owned()), ..CliFailure::usage(message) })
+        Err(CliFailure {
+            file: Some(path.to_owned()),
+            ..CliFailure::usage(message)
+        })
     };
     if let Some(file) = outputs.iter().find(|path| !is_directory(path)) {
         let what = match file.exists() {
@@ -77,7 +86,10 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
     for (number, path) in outputs.iter().enumerate() {
         // Without the / that a file's name must not end in.
         if path.components().as_path().exists() && !path.is_dir() {
-            return refused(path, "a file, not a directory; leave the / out to replace it");
+            return refused(
+                path,
+                "a file, not a directory; leave the / out to replace it",
+            );
         }
         if outputs[..number].iter().any(|other| is_same(other, path)) {
             return refused(path, "named twice; name each directory once");

@@ -40,9 +40,14 @@ pub(super) fn write_report(
     if let Some(path) = &arguments.report {
         let text = format!("{value:#}\n");
         std::fs::write(path, text).map_err(|cause| {
-            let message =
-                format!("cannot write {}: {cause}; the sort itself is done", path.display());
-            CliFailure { file: Some(path.clone()), ..CliFailure::new("io", message) }
+            let message = format!(
+                "cannot write {}: {cause}; the sort itself is done",
+                path.display()
+            );
+            CliFailure {
+                file: Some(path.clone()),
+                ..CliFailure::new("io", message)
+            }
         })?;
     }
     Ok(value)
@@ -59,11 +64,19 @@ fn tell_people(arguments: &Arguments, report: &Report, together: &Together) {
         say::err(&report.reason);
     }
     if arguments.report.is_some() {
-        say::err(if is_job { ranks::table(report, together) } else { balance::table(report) });
+        say::err(if is_job {
+            ranks::table(report, together)
+        } else {
+            balance::table(report)
+        });
     } else if !arguments.json
         && arguments.progress == Mode::Auto
         && Terminal::find(is_job).is_some()
     {
-        say::err(if is_job { ranks::line(report, together) } else { balance::line(report) });
+        say::err(if is_job {
+            ranks::line(report, together)
+        } else {
+            balance::line(report)
+        });
     }
 }

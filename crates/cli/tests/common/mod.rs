@@ -43,7 +43,10 @@ pub struct Ran {
 
 impl Place {
     pub fn new() -> Place {
-        Place { directory: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap(), copy: None }
+        Place {
+            directory: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+            copy: None,
+        }
     }
 
     /// A place with `records` gensort records, whose commands do not run as root. Where root runs
@@ -56,13 +59,18 @@ impl Place {
         chown(directory.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         fs::set_permissions(copy.path(), Permissions::from_mode(0o755)).unwrap();
         fs::copy(GRISTMILL, copy.path().join("gristmill")).unwrap();
-        let place = Place { directory, copy: Some(copy) };
+        let place = Place {
+            directory,
+            copy: Some(copy),
+        };
         place.run(&format!("gensort {records} in")).succeeded();
         place
     }
 
     fn program(&self) -> PathBuf {
-        self.copy.as_ref().map_or(GRISTMILL.into(), |copy| copy.path().join("gristmill"))
+        self.copy
+            .as_ref()
+            .map_or(GRISTMILL.into(), |copy| copy.path().join("gristmill"))
     }
 
     /// A place that holds so many gensort records, as `in`.
@@ -86,8 +94,9 @@ impl Place {
 
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.directory.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -95,21 +104,29 @@ impl Place {
     /// The files that a run has not finished, or has left behind.
     pub fn unfinished(&self) -> Vec<String> {
         let names = self.names().into_iter();
-        names.filter(|name| name.starts_with(".gristmill-")).collect()
+        names
+            .filter(|name| name.starts_with(".gristmill-"))
+            .collect()
     }
 
     /// The same, whatever bytes their names have.
     pub fn unfinished_bytes(&self) -> Vec<std::ffi::OsString> {
         let entries = fs::read_dir(self.directory.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name());
-        names.filter(|name| name.as_encoded_bytes().starts_with(b".gristmill-")).collect()
+        names
+            .filter(|name| name.as_encoded_bytes().starts_with(b".gristmill-"))
+            .collect()
     }
 
     /// Waits until a run has begun its output.
     #[track_caller]
     pub fn wait_for_output(&self, child: &mut Child) {
         while self.unfinished().is_empty() {
-            assert_eq!(child.try_wait().unwrap(), None, "it ended before it began its output");
+            assert_eq!(
+                child.try_wait().unwrap(),
+                None,
+                "it ended before it began its output"
+            );
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -118,7 +135,9 @@ impl Place {
     pub fn snapshot(&self) -> BTreeMap<String, Vec<u8>> {
         let names = self.names().into_iter();
         let regular = names.filter(|name| self.path(name).symlink_metadata().unwrap().is_file());
-        regular.map(|name| (name.clone(), self.read(&name))).collect()
+        regular
+            .map(|name| (name.clone(), self.read(&name)))
+            .collect()
     }
 
     /// The command with these arguments, parted by blanks, ready to be started here.
@@ -131,7 +150,9 @@ impl Place {
     /// A shell's script, in which `$GRISTMILL` is the command.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", script]).env("GRISTMILL", self.program());
+        command
+            .args(["-c", script])
+            .env("GRISTMILL", self.program());
         self.prepared(command)
     }
 
@@ -140,7 +161,10 @@ impl Place {
         if self.copy.is_some() {
             command.uid(NOBODY).gid(NOBODY);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -154,7 +178,11 @@ impl Place {
 
     /// Runs the command with a pipe on standard input that gives these bytes.
     pub fn feed(&self, arguments: &str, bytes: &[u8]) -> Ran {
-        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut pipe = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
             // A command that refuses its input closes the pipe early.
@@ -167,9 +195,15 @@ impl Place {
 impl From<Output> for Ran {
     fn from(output: Output) -> Ran {
         let status = output.status;
-        let code = status.code().or(status.signal().map(|signal| SIGNAL_CODE + signal));
+        let code = status
+            .code()
+            .or(status.signal().map(|signal| SIGNAL_CODE + signal));
         let err = String::from_utf8(output.stderr).unwrap();
-        Ran { code: code.expect("a code or a signal"), out: output.stdout, err }
+        Ran {
+            code: code.expect("a code or a signal"),
+            out: output.stdout,
+            err,
+        }
     }
 }
 
@@ -190,8 +224,15 @@ impl Ran {
     /// The one line that a failure tells.
     #[track_caller]
     pub fn complaint(&self) -> &str {
-        let line = self.err.strip_suffix('\n').unwrap_or_else(|| panic!("no line: {self:?}"));
-        assert!(line.starts_with("gristmill: ") && !line.contains('\n'), "{}", self.err);
+        let line = self
+            .err
+            .strip_suffix('\n')
+            .unwrap_or_else(|| panic!("no line: {self:?}"));
+        assert!(
+            line.starts_with("gristmill: ") && !line.contains('\n'),
+            "{}",
+            self.err
+        );
         line
     }
 }

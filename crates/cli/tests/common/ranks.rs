@@ -13,7 +13,10 @@ use crate::common::{GRISTMILL, Place, Ran};
 /// A sort on so many ranks in a place, to be started.
 pub fn command(place: &Place, ranks: u32, arguments: &str) -> Option<Command> {
     let mut command = launch::launcher(ranks, "gristmill sort")?;
-    command.arg(GRISTMILL).args(arguments.split_whitespace()).current_dir(place.path("."));
+    command
+        .arg(GRISTMILL)
+        .args(arguments.split_whitespace())
+        .current_dir(place.path("."));
     Some(command)
 }
 
@@ -31,27 +34,37 @@ pub fn inputs(ranks: u32, records: u64) -> (Place, Vec<u8>) {
     let mut all = Vec::new();
     for rank in 0..u64::from(ranks) {
         let begin = rank * records;
-        place.run(&format!("gensort -b{begin} {records} in-{rank}")).succeeded();
+        place
+            .run(&format!("gensort -b{begin} {records} in-{rank}"))
+            .succeeded();
         all.extend(place.read(&format!("in-{rank}")));
     }
     (place, all)
 }
 
 pub fn outputs(place: &Place, ranks: u32) -> Vec<u8> {
-    (0..ranks).flat_map(|rank| place.read(&format!("out-{rank}"))).collect()
+    (0..ranks)
+        .flat_map(|rank| place.read(&format!("out-{rank}")))
+        .collect()
 }
 
 /// The lines that Gristmill, not the launcher, has said.
 pub fn lines(ran: &Ran) -> Vec<&str> {
-    ran.err.lines().filter(|line| line.contains("gristmill: ")).collect()
+    ran.err
+        .lines()
+        .filter(|line| line.contains("gristmill: "))
+        .collect()
 }
 
-/// A rank among the processes that the launcher has started: of Open MPI its children, of others a child's.
+/// A rank among the processes that the launcher has started: of Open MPI its children, of others a
+/// child's.
 pub fn rank_of(job: &Child, rank: u32) -> Pid {
     let children = |id: i32| {
         let tasks = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
         let ids = tasks.unwrap_or_default();
-        ids.split_whitespace().map(|id| id.parse().unwrap()).collect::<Vec<i32>>()
+        ids.split_whitespace()
+            .map(|id| id.parse().unwrap())
+            .collect::<Vec<i32>>()
     };
     let names = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
     let variables = names.map(|name| format!("{name}={rank}"));

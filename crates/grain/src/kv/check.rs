@@ -24,7 +24,12 @@ pub(super) fn check(program: &Kv, answers: &[Shard]) -> Verdict {
     let keys = grouped(put.len() as u64);
     let result = format!("{served} requests served, {hits} gets found a value, {keys} keys stored");
     Verdict::new(result, fault)
-        .with_keys(answers.iter().take(program.owners(ranks) as usize).map(|one| one.keys))
+        .with_keys(
+            answers
+                .iter()
+                .take(program.owners(ranks) as usize)
+                .map(|one| one.keys),
+        )
         .with_spans(answers.iter().map(|one| one.span))
 }
 
@@ -35,17 +40,30 @@ fn requests(program: &Kv, client: Rank, ranks: u32) -> impl Iterator<Item = (boo
 }
 
 fn wrong_answers(answers: &[Shard]) -> Option<String> {
-    let (rank, shard) = answers.iter().enumerate().find(|(_, shard)| shard.wrong > 0)?;
-    Some(format!("core {rank} was told something wrong {} times", shard.wrong))
+    let (rank, shard) = answers
+        .iter()
+        .enumerate()
+        .find(|(_, shard)| shard.wrong > 0)?;
+    Some(format!(
+        "core {rank} was told something wrong {} times",
+        shard.wrong
+    ))
 }
 
 /// Every request has one answer and was served once.
 fn wrong_counts(program: &Kv, answers: &[Shard]) -> Option<String> {
     let ranks = answers.len() as u32;
     let asked = |rank: usize| program.requests(Rank(rank as u32), ranks);
-    let wrong = answers.iter().enumerate().find(|(rank, shard)| shard.answered != asked(*rank));
+    let wrong = answers
+        .iter()
+        .enumerate()
+        .find(|(rank, shard)| shard.answered != asked(*rank));
     if let Some((rank, shard)) = wrong {
-        return Some(format!("core {rank} has {} answers to {}", shard.answered, asked(rank)));
+        return Some(format!(
+            "core {rank} has {} answers to {}",
+            shard.answered,
+            asked(rank)
+        ));
     }
     let served: u64 = answers.iter().map(|shard| u64::from(shard.served)).sum();
     let asked: u64 = (0..answers.len()).map(|rank| u64::from(asked(rank))).sum();
@@ -85,7 +103,9 @@ fn wrong_hits(program: &Kv, answers: &[Shard], put: &BTreeSet<u64>) -> Option<St
         }
         if !(least..=most).contains(&shard.hits) {
             let hits = shard.hits;
-            return Some(format!("core {rank} found {hits} values, not {least} to {most}"));
+            return Some(format!(
+                "core {rank} found {hits} values, not {least} to {most}"
+            ));
         }
     }
     None

@@ -14,7 +14,11 @@ pub(super) struct Stock {
 
 impl Stock {
     pub fn new(value_words: usize) -> Stock {
-        Stock { table: Table::new(value_words), value_words, served: 0 }
+        Stock {
+            table: Table::new(value_words),
+            value_words,
+            served: 0,
+        }
     }
 
     /// Looks the request in `words` up, and leaves the answer there.
@@ -22,7 +26,9 @@ impl Stock {
         self.served += 1;
         let key = words[1];
         node.work(Work::Hash { keys: 1 });
-        let copy = Work::Copy { bytes: self.value_words as u64 * 8 };
+        let copy = Work::Copy {
+            bytes: self.value_words as u64 * 8,
+        };
         if words[0] == PUT {
             node.work(copy);
             self.table.put(key, &words[HEAD_WORDS..]);
@@ -42,8 +48,16 @@ impl Stock {
 
     /// What a rank gives that has heard this.
     pub fn into_shard(self, heard: Shard) -> Shard {
-        let digests = self.table.iter().map(|(key, value)| digest_of(key, value.iter().copied()));
+        let digests = self
+            .table
+            .iter()
+            .map(|(key, value)| digest_of(key, value.iter().copied()));
         let sum = digests.fold(0, u64::wrapping_add);
-        Shard { served: self.served, keys: self.table.len() as u64, sum, ..heard }
+        Shard {
+            served: self.served,
+            keys: self.table.len() as u64,
+            sum,
+            ..heard
+        }
     }
 }

@@ -41,7 +41,14 @@ impl Workers {
     /// Ends them, when nobody asks any more: what the rank owns then.
     pub async fn end(self, node: &Node) -> Stock {
         for _ in &self.tasks {
-            node.send(Address { rank: node.rank(), port: REQUESTS }, &[END]).await;
+            node.send(
+                Address {
+                    rank: node.rank(),
+                    port: REQUESTS,
+                },
+                &[END],
+            )
+            .await;
         }
         for task in self.tasks {
             if let Err(panic) = task.wait(node).await {
@@ -62,7 +69,17 @@ async fn work(node: Node, port: Arc<MessagePort>, stock: Arc<Mutex<Stock>>) {
         if kind == END {
             return;
         }
-        stock.lock().unwrap_or_else(PoisonError::into_inner).serve(&node, &mut words);
-        node.send(Address { rank: from, port: super::PORT }, &words).await;
+        stock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .serve(&node, &mut words);
+        node.send(
+            Address {
+                rank: from,
+                port: super::PORT,
+            },
+            &words,
+        )
+        .await;
     }
 }

@@ -10,8 +10,8 @@
 //!   answers                          one for each question
 //! ```
 //!
-//! The last two depend on the keys, and long sets are several messages: so the steps are done here by
-//! naive code over the keys of all cores.
+//! The last two depend on the keys, and long sets are several messages: so the steps are done here
+//! by naive code over the keys of all cores.
 
 use node::{Matching, Rank};
 
@@ -64,10 +64,17 @@ impl Known {
             pivots[sorter].extend(pick(keys, layout.cores()));
         }
         pivots.iter_mut().for_each(|pivots| pivots.sort_unstable());
-        let seconds = pivots.iter().flat_map(|pivots| pick(pivots, pivots_of(layout)));
+        let seconds = pivots
+            .iter()
+            .flat_map(|pivots| pick(pivots, pivots_of(layout)));
         let bounds = pick(&sorted(seconds.collect()), pivots_of(layout));
         let splitters = pick(&sorted(pivots.concat()), layout.cores());
-        Known { layout, pivots, bounds, splitters }
+        Known {
+            layout,
+            pivots,
+            bounds,
+            splitters,
+        }
     }
 }
 
@@ -90,7 +97,11 @@ struct Sent {
 
 impl Sent {
     fn new(matching: Matching) -> Sent {
-        Sent { matching, window: Window::new(matching), messages: 0 }
+        Sent {
+            matching,
+            window: Window::new(matching),
+            messages: 0,
+        }
     }
 
     fn partition(&mut self, core: Rank, keys: &[u64], known: &Known) {
@@ -125,7 +136,9 @@ impl Sent {
     }
 
     fn set(&mut self, first: Option<usize>, words: &[u64]) {
-        set_of(first, words, self.matching).iter().for_each(|words| self.message(words.len()));
+        set_of(first, words, self.matching)
+            .iter()
+            .for_each(|words| self.message(words.len()));
     }
 
     fn message(&mut self, words: usize) {

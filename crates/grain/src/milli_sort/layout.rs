@@ -1,7 +1,7 @@
 //! Which core sorts whose pivots: arithmetic, no tables.
 //!
-//! Every R-th core is a pivot sorter, for itself and the cores up to the next one; R is the reduction
-//! factor, the incast of a sorter. With 7 cores and R = 3:
+//! Every R-th core is a pivot sorter, for itself and the cores up to the next one; R is the
+//! reduction factor, the incast of a sorter. With 7 cores and R = 3:
 //!
 //! ```text
 //!     core      0 < 1 2     3 < 4 5     6
@@ -20,7 +20,10 @@ pub struct Layout {
 impl Layout {
     /// Of any number of cores and any reduction factor; 0 is taken as 1.
     pub fn new(cores: u32, reduction: u32) -> Layout {
-        Layout { cores, reduction: reduction.max(1) }
+        Layout {
+            cores,
+            reduction: reduction.max(1),
+        }
     }
 
     /// How many cores there are, and so parts in the end.
@@ -79,7 +82,9 @@ mod tests {
                     .flat_map(|sorter| (0..layout.cores_of(sorter)).map(move |at| (sorter, at)))
                     .map(|(sorter, at)| (Rank(sorter.0 + at), sorter))
                     .collect();
-                let all = (0..cores).map(Rank).map(|core| (core, layout.sorter_of(core)));
+                let all = (0..cores)
+                    .map(Rank)
+                    .map(|core| (core, layout.sorter_of(core)));
                 assert_eq!(heard, all.collect::<Vec<_>>(), "{layout:?}");
             }
         }

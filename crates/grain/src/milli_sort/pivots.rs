@@ -1,7 +1,7 @@
 //! Pivots by arithmetic: which keys stand for many, and where others lie among them.
 //!
-//! Keys in order are cut into as many pieces as there are cores, and the last key of each piece is a
-//! pivot. With 8 keys and 4 pieces, or with 3 keys and 4 pieces:
+//! Keys in order are cut into as many pieces as there are cores, and the last key of each piece is
+//! a pivot. With 8 keys and 4 pieces, or with 3 keys and 4 pieces:
 //!
 //! ```text
 //!     keys     10 11 | 12 13 | 14 15 | 16 17        20 | 21 | 21 | 22
@@ -12,8 +12,8 @@
 
 use std::ops::Range;
 
-/// Places of the last ones of `pieces` pieces of `count` keys, as alike as can be; of fewer keys than
-/// pieces some come again, and of none there are none.
+/// Places of the last ones of `pieces` pieces of `count` keys, as alike as can be; of fewer keys
+/// than pieces some come again, and of none there are none.
 pub fn evenly(count: usize, pieces: usize) -> impl Iterator<Item = usize> {
     let some = if count == 0 { 0 } else { pieces };
     (1..=some).map(move |piece| (piece * count).div_ceil(pieces) - 1)
@@ -21,7 +21,9 @@ pub fn evenly(count: usize, pieces: usize) -> impl Iterator<Item = usize> {
 
 /// Pivots of keys in order.
 pub fn pick(sorted: &[u64], pieces: usize) -> Vec<u64> {
-    evenly(sorted.len(), pieces).map(|place| sorted[place]).collect()
+    evenly(sorted.len(), pieces)
+        .map(|place| sorted[place])
+        .collect()
 }
 
 /// Where keys in order lie among bounds: piece i are those up to bound i, and above the one before.
@@ -69,7 +71,10 @@ mod tests {
                 let ends = std::iter::once(0).chain(places.iter().map(|place| place + 1));
                 let sizes: Vec<_> = ends.clone().zip(ends.skip(1)).map(|(a, b)| b - a).collect();
                 let (least, most) = (sizes.iter().min(), sizes.iter().max());
-                assert!(most.unwrap() - least.unwrap() <= 1, "{count} in {pieces}: {sizes:?}");
+                assert!(
+                    most.unwrap() - least.unwrap() <= 1,
+                    "{count} in {pieces}: {sizes:?}"
+                );
             }
         }
         assert_eq!(evenly(0, 5).count(), 0);

@@ -1,4 +1,5 @@
-//! What cores tell each other in a step of MilliSort: sets of words, in as many messages as it takes.
+//! What cores tell each other in a step of MilliSort: sets of words, in as many messages as it
+//! takes.
 //!
 //! ```text
 //!   head     how many messages the set has, whether the sender asks for an answer
@@ -8,11 +9,12 @@
 //! Messages may overtake each other, so each says how many there are. A step ends when as many sets
 //! came as are known to come.
 //!
-//! **Nothing stands still.** A core that waits to send takes no messages; if its receive queue is full
-//! then, others wait for it, and so on around. So nobody ever waits to send: what a core has on its way
-//! out fits the words that it may have there. Now and then a message asks for an answer; messages leave
-//! in order, so the answer says that all before are out. With two questions open a core sends no more
-//! and takes what comes, which is data, questions (answered at once) and at last an answer.
+//! **Nothing stands still.** A core that waits to send takes no messages; if its receive queue is
+//! full then, others wait for it, and so on around. So nobody ever waits to send: what a core has
+//! on its way out fits the words that it may have there. Now and then a message asks for an answer;
+//! messages leave in order, so the answer says that all before are out. With two questions open a
+//! core sends no more and takes what comes, which is data, questions (answered at once) and at last
+//! an answer.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -36,8 +38,8 @@ const ANSWER_WORDS: usize = 128;
 /// Questions that may be open.
 const QUESTIONS: usize = 2;
 
-/// A message asks when so many words have left since the last one did. The longest message may come on
-/// top, and all of that twice.
+/// A message asks when so many words have left since the last one did. The longest message may come
+/// on top, and all of that twice.
 const ASK_WORDS: usize = (TRANSMIT_WORDS - ANSWER_WORDS) / QUESTIONS - (MOST_WORDS + FRAME_WORDS);
 
 /// Words of a message where steps wait in the NIC, beside its head: two entries of its queue, as an
@@ -63,8 +65,8 @@ pub fn most_words(matching: Matching) -> usize {
     }
 }
 
-/// Words as a set of messages; `first` goes before the words of the first, and 0 before those of the
-/// others: so a sum over the messages finds it.
+/// Words as a set of messages; `first` goes before the words of the first, and 0 before those of
+/// the others: so a sum over the messages finds it.
 pub fn set_of(first: Option<usize>, words: &[u64], matching: Matching) -> Vec<Vec<u64>> {
     let most = most_words(matching) - usize::from(first.is_some());
     let mut parts: Vec<&[u64]> = words.chunks(most).collect();
@@ -73,12 +75,14 @@ pub fn set_of(first: Option<usize>, words: &[u64], matching: Matching) -> Vec<Ve
     }
     let lead = |at| first.map(|first| if at == 0 { first as u64 } else { 0 });
     let parts = parts.into_iter().enumerate();
-    parts.map(|(at, part)| lead(at).into_iter().chain(part.iter().copied()).collect()).collect()
+    parts
+        .map(|(at, part)| lead(at).into_iter().chain(part.iter().copied()).collect())
+        .collect()
 }
 
-/// Why messages could stand still where steps wait in the NIC: each of so many cores has a message of
-/// a later step on its way to one that waits for something else. Two more entries are what it waits
-/// for, and one an answer.
+/// Why messages could stand still where steps wait in the NIC: each of so many cores has a message
+/// of a later step on its way to one that waits for something else. Two more entries are what it
+/// waits for, and one an answer.
 pub fn objection(senders: u64, matching: Matching) -> Option<String> {
     let entries = senders * PORT_ENTRIES + PORT_ENTRIES + 1;
     (matching == Matching::Ports && entries > QUEUE_ENTRIES).then(|| {
@@ -101,11 +105,15 @@ pub struct Window {
 
 impl Window {
     pub fn new(matching: Matching) -> Window {
-        Window { matching, since: 0, open: VecDeque::new() }
+        Window {
+            matching,
+            since: 0,
+            open: VecDeque::new(),
+        }
     }
 
-    /// Notes a message of so many words: whether it asks. Where steps wait in the NIC each does, so a
-    /// core has one message on its way that nobody took.
+    /// Notes a message of so many words: whether it asks. Where steps wait in the NIC each does, so
+    /// a core has one message on its way that nobody took.
     pub fn asks(&mut self, words: usize) -> bool {
         self.since += words + FRAME_WORDS;
         let asks = self.matching == Matching::Ports || self.since >= ASK_WORDS;
@@ -116,7 +124,11 @@ impl Window {
     }
 
     fn is_full(&self) -> bool {
-        let most = if self.matching == Matching::Ports { 1 } else { QUESTIONS };
+        let most = if self.matching == Matching::Ports {
+            1
+        } else {
+            QUESTIONS
+        };
         self.open.len() >= most
     }
 
@@ -142,7 +154,13 @@ pub struct Inbox {
 impl Inbox {
     pub fn new(step: u32) -> Inbox {
         let (messages, whole, parts) = Default::default();
-        Inbox { step, messages, whole, sets: 0, parts }
+        Inbox {
+            step,
+            messages,
+            whole,
+            sets: 0,
+            parts,
+        }
     }
 
     fn add(&mut self, from: Rank, all: u64, words: Words) {
@@ -166,7 +184,10 @@ pub struct Post {
 
 impl Post {
     pub fn new(node: &Node, matching: Matching) -> Post {
-        Post { steps: Reorder::new(node, FIRST, matching), window: Window::new(matching) }
+        Post {
+            steps: Reorder::new(node, FIRST, matching),
+            window: Window::new(matching),
+        }
     }
 
     /// Sends a set of messages; what comes meanwhile goes to `inbox`, whose step it is.
@@ -206,8 +227,8 @@ impl Post {
         }
     }
 
-    /// Takes a message of the step of the oldest open question. In a step that is over for this core
-    /// there are answers alone.
+    /// Takes a message of the step of the oldest open question. In a step that is over for this
+    /// core there are answers alone.
     async fn hear_answer(&mut self, node: &Node, inbox: &mut Inbox) {
         match self.window.open.front() {
             Some(&past) if past != inbox.step => self.take(node, &mut Inbox::new(past)).await,
@@ -223,7 +244,9 @@ impl Post {
             return;
         }
         if head & ASKS != 0 {
-            self.steps.send(node, message.from, inbox.step, &[ANSWERS]).await;
+            self.steps
+                .send(node, message.from, inbox.step, &[ANSWERS])
+                .await;
         }
         inbox.add(message.from, head >> FLAGS, message.words.skip(1));
     }
@@ -285,6 +308,9 @@ mod tests {
         assert_eq!(objection(30, Matching::Ports), None);
         assert_eq!(objection(1000, Matching::Software), None);
         let told = objection(31, Matching::Ports).unwrap();
-        assert!(told.contains("65 entries") && told.contains("has 63"), "{told}");
+        assert!(
+            told.contains("65 entries") && told.contains("has 63"),
+            "{told}"
+        );
     }
 }

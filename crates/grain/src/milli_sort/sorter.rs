@@ -37,7 +37,13 @@ pub(super) struct Sorter {
 
 impl Sorter {
     pub fn new(node: &Node, layout: Layout, matching: Matching, keys: Vec<u64>) -> Sorter {
-        Sorter { post: Post::new(node, matching), layout, matching, keys, values: 0 }
+        Sorter {
+            post: Post::new(node, matching),
+            layout,
+            matching,
+            keys,
+            values: 0,
+        }
     }
 
     /// All of it: its part, but for the time.
@@ -53,14 +59,23 @@ impl Sorter {
         node.stage("rearrange");
         let count = self.keys.len() as u64;
         node.work(Work::Hash { keys: count });
-        node.work(Work::Copy { bytes: count * VALUE_BYTES });
-        Part { keys: self.keys, wrong, values: self.values, ..Part::default() }
+        node.work(Work::Copy {
+            bytes: count * VALUE_BYTES,
+        });
+        Part {
+            keys: self.keys,
+            wrong,
+            values: self.values,
+            ..Part::default()
+        }
     }
 
     /// Finds the splitters of all with all: the greatest key of each core's part.
     async fn partition(&mut self, node: &Node) -> Vec<u64> {
         let own = pick(&self.keys, self.layout.cores());
-        node.work(Work::Account { units: own.len() as u64 });
+        node.work(Work::Account {
+            units: own.len() as u64,
+        });
         let sorter = self.layout.sorter_of(node.rank());
         let mut splitters = Inbox::new(SPLITTERS);
         let mut found = Vec::new();
@@ -75,19 +90,23 @@ impl Sorter {
             }
         } else {
             let set = set_of(None, &own, self.matching);
-            self.post.send(node, sorter, &set, &mut Inbox::new(PIVOTS)).await;
+            self.post
+                .send(node, sorter, &set, &mut Inbox::new(PIVOTS))
+                .await;
         }
         let others = self.layout.sorters() - u32::from(sorter == node.rank());
         self.post.hear(node, others, &mut splitters).await;
         self.join(node, found, splitters)
     }
 
-    /// Puts the splitters of all sorters one behind the other. Those of one come in any order if they
-    /// are several messages.
+    /// Puts the splitters of all sorters one behind the other. Those of one come in any order if
+    /// they are several messages.
     fn join(&self, node: &Node, own: Vec<u64>, inbox: Inbox) -> Vec<u64> {
         let mut sets = BTreeMap::from([(self.layout.sorter_of(node.rank()), own)]);
         for (from, words) in inbox.messages {
-            node.work(Work::Copy { bytes: WORD_BYTES * words.len() as u64 });
+            node.work(Work::Copy {
+                bytes: WORD_BYTES * words.len() as u64,
+            });
             let set: &mut Vec<u64> = sets.entry(from).or_default();
             set.extend(&words[..]);
             if !set.is_sorted() {
@@ -95,7 +114,9 @@ impl Sorter {
             }
         }
         let splitters: Vec<u64> = sets.into_values().flatten().collect();
-        node.work(Work::Copy { bytes: WORD_BYTES * splitters.len() as u64 });
+        node.work(Work::Copy {
+            bytes: WORD_BYTES * splitters.len() as u64,
+        });
         splitters
     }
 
@@ -110,16 +131,20 @@ impl Sorter {
         pivots
     }
 
-    /// Core 0 finds bounds for the sorters by the pivots of their pivots, and sums up how many pivots
-    /// there are: both, at every sorter.
+    /// Core 0 finds bounds for the sorters by the pivots of their pivots, and sums up how many
+    /// pivots there are: both, at every sorter.
     async fn bounds(&mut self, node: &Node, pivots: &[u64]) -> (Vec<u64>, usize) {
         let sorters = self.layout.sorters();
         let seconds = pick(pivots, sorters as usize);
-        node.work(Work::Account { units: seconds.len() as u64 });
+        node.work(Work::Account {
+            units: seconds.len() as u64,
+        });
         let mut inbox = Inbox::new(BOUNDS);
         if node.rank() != Rank(0) {
             let set = set_of(Some(pivots.len()), &seconds, self.matching);
-            self.post.send(node, Rank(0), &set, &mut Inbox::new(SECOND_PIVOTS)).await;
+            self.post
+                .send(node, Rank(0), &set, &mut Inbox::new(SECOND_PIVOTS))
+                .await;
             self.post.hear(node, 1, &mut inbox).await;
             let (mut bounds, all) = led(&inbox);
             if inbox.messages.len() > 1 {
@@ -133,17 +158,21 @@ impl Sorter {
         all_seconds.extend(&seconds);
         order(node, &mut all_seconds);
         let bounds = pick(&all_seconds, sorters as usize);
-        node.work(Work::Account { units: bounds.len() as u64 });
+        node.work(Work::Account {
+            units: bounds.len() as u64,
+        });
         let all = pivots.len() + others;
         let set = set_of(Some(all), &bounds, self.matching);
         for sorter in 1..sorters {
-            self.post.send(node, self.layout.sorter(sorter), &set, &mut inbox).await;
+            self.post
+                .send(node, self.layout.sorter(sorter), &set, &mut inbox)
+                .await;
         }
         (bounds, all)
     }
 
-    /// Sorters give each other the pivots between each one's bounds, and how many are less than those.
-    /// So each knows the places of its pivots among those of all, and which are splitters.
+    /// Sorters give each other the pivots between each one's bounds, and how many are less than
+    /// those. So each knows the places of its pivots among those of all, and which are splitters.
     async fn exchange(
         &mut self,
         node: &Node,
@@ -153,36 +182,51 @@ impl Sorter {
     ) -> Vec<u64> {
         let sorters = self.layout.sorters();
         let pieces = cut(pivots, bounds, sorters as usize);
-        node.work(Work::Scan { words: (pivots.len() + bounds.len()) as u64 });
+        node.work(Work::Scan {
+            words: (pivots.len() + bounds.len()) as u64,
+        });
         let mut inbox = Inbox::new(EXCHANGE);
         let own = self.layout.number_of(node.rank());
         for other in 1..sorters {
             let to = (own + other) % sorters;
             let piece = pieces[to as usize].clone();
             let set = set_of(Some(piece.start), &pivots[piece], self.matching);
-            self.post.send(node, self.layout.sorter(to), &set, &mut inbox).await;
+            self.post
+                .send(node, self.layout.sorter(to), &set, &mut inbox)
+                .await;
         }
         let piece = pieces[own as usize].clone();
-        node.work(Work::Copy { bytes: WORD_BYTES * piece.len() as u64 });
+        node.work(Work::Copy {
+            bytes: WORD_BYTES * piece.len() as u64,
+        });
         self.post.hear(node, sorters - 1, &mut inbox).await;
         let (mut between, less) = led(&inbox);
         between.extend(&pivots[piece.clone()]);
         order(node, &mut between);
         let cores = self.layout.cores();
-        node.work(Work::Account { units: cores as u64 });
+        node.work(Work::Account {
+            units: cores as u64,
+        });
         pick_among(&between, less + piece.start, all, cores)
     }
 
-    /// Sends its items to the cores of their parts and receives those of its own, in rounds: in each it
-    /// sends one core what is for it and hears one, whoever is the next. How many values are wrong.
+    /// Sends its items to the cores of their parts and receives those of its own, in rounds: in
+    /// each it sends one core what is for it and hears one, whoever is the next. How many values
+    /// are wrong.
     async fn shuffle(&mut self, node: &Node, splitters: &[u64]) -> u32 {
         let cores = node.nodes();
         let keys = std::mem::take(&mut self.keys);
         let pieces = cut(&keys, splitters, cores as usize);
-        node.work(Work::Scan { words: (keys.len() + splitters.len()) as u64 });
+        node.work(Work::Scan {
+            words: (keys.len() + splitters.len()) as u64,
+        });
         let own = &keys[pieces[node.rank().0 as usize].clone()];
-        node.work(Work::Hash { keys: 2 * own.len() as u64 });
-        node.work(Work::Copy { bytes: ITEM_BYTES * own.len() as u64 });
+        node.work(Work::Hash {
+            keys: 2 * own.len() as u64,
+        });
+        node.work(Work::Copy {
+            bytes: ITEM_BYTES * own.len() as u64,
+        });
         self.keys.extend(own);
         let own = own.iter().map(|key| sum_of(&value_of(*key, node.rank())));
         self.values = own.fold(self.values, u64::wrapping_add);
@@ -197,14 +241,17 @@ impl Sorter {
             self.post.send(node, to, &set, &mut inbox).await;
             match self.matching {
                 Matching::Software => self.post.hear(node, round, &mut inbox).await,
-                // The one whose turn it is: so nobody is far ahead, and what comes early finds room.
+                // The one whose turn it is: so nobody is far ahead, and what comes early finds
+                // room.
                 Matching::Ports => {
                     let from = self.layout.core_before(node.rank(), round);
                     self.post.hear_from(node, from, &mut inbox).await;
                 }
             }
             for (from, item) in inbox.messages.drain(..) {
-                let Some((&key, value)) = item.split_first() else { continue };
+                let Some((&key, value)) = item.split_first() else {
+                    continue;
+                };
                 node.work(Work::Hash { keys: 1 });
                 self.keys.push(key);
                 wrong += u32::from(*value != value_of(key, from));
@@ -219,12 +266,17 @@ impl Sorter {
 /// Sorts keys.
 fn order(node: &Node, keys: &mut [u64]) {
     keys.sort_unstable();
-    node.work(Work::Sort { records: keys.len() as u64 });
+    node.work(Work::Sort {
+        records: keys.len() as u64,
+    });
 }
 
 /// The words of sets whose first word is a number, and the sum of those.
 fn led(inbox: &Inbox) -> (Vec<u64>, usize) {
-    let messages = inbox.messages.iter().filter_map(|(_, words)| words.split_first());
+    let messages = inbox
+        .messages
+        .iter()
+        .filter_map(|(_, words)| words.split_first());
     messages.fold((Vec::new(), 0), |(mut all, sum), (first, words)| {
         all.extend(words);
         (all, sum + *first as usize)

@@ -1,8 +1,8 @@
 //! How many messages NanoSort sends, from its parameters alone.
 //!
 //! The numbers of names, medians, splitters and buckets are known before anything runs; how many
-//! questions a core has for values follows from where its keys were at first. How often a bucket needs a
-//! second message, and where keys go alone, is counted by the cores.
+//! questions a core has for values follows from where its keys were at first. How often a bucket
+//! needs a second message, and where keys go alone, is counted by the cores.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +33,17 @@ pub(super) fn messages(program: &NanoSort, cores: u32, multicast: bool) -> u64 {
     sum
 }
 
-/// Messages that ask for values and that bring them, for these parts of these records: an answer for each
-/// key that lies on another core than at first, and a question for each such core, or several when only
-/// some keys may be asked for at a time.
+/// Messages that ask for values and that bring them, for these parts of these records: an answer
+/// for each key that lies on another core than at first, and a question for each such core, or
+/// several when only some keys may be asked for at a time.
 pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
     let cores = parts.len() as u32;
-    let of_core = |rank: Rank| records.of(rank, cores).into_iter().map(move |key| (key, rank));
+    let of_core = |rank: Rank| {
+        records
+            .of(rank, cores)
+            .into_iter()
+            .map(move |key| (key, rank))
+    };
     let mut all: Vec<_> = (0..cores).map(Rank).flat_map(of_core).collect();
     all.sort_unstable();
     let most = redistribute::in_a_question(records.each);
@@ -49,8 +54,9 @@ pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
         let mut origins: Vec<_> = own.iter().map(|(_, origin)| *origin).collect();
         origins.retain(|origin| *origin != rank);
         origins.sort_unstable();
-        let questions =
-            origins.chunk_by(|one, next| one == next).map(|same| same.len().div_ceil(most));
+        let questions = origins
+            .chunk_by(|one, next| one == next)
+            .map(|same| same.len().div_ceil(most));
         messages += origins.len() + questions.sum::<usize>();
     }
     messages as u64
@@ -79,7 +85,11 @@ mod tests {
     /// By hand: 256 cores, 8 buckets, 32 keys (docs/decisions/0009).
     #[test]
     fn the_closed_form_is_the_sum_by_hand() {
-        let program = NanoSort { keys: 32, buckets: 8, ..NanoSort::default() };
+        let program = NanoSort {
+            keys: 32,
+            buckets: 8,
+            ..NanoSort::default()
+        };
         let names = 256 * 7 + 8 * 32 * 7 + 64 * 4 * 3;
         let medians = 7 * 31 + 8 * 7 * 3;
         let (shuffle, buckets) = (256 * 32, 256 * (8 + 8 + 4));
@@ -88,8 +98,14 @@ mod tests {
         assert_eq!(messages(&program, 256, true), fixed + borders);
         let unicast = 256 * 7 + 8 * 7 * 32 + 64 * 3 * 4;
         assert_eq!(messages(&program, 256, false), fixed + unicast);
-        let rows = Reading { rows: Some(10), ..Reading::default() };
-        let of_ten = NanoSort { reading: rows, ..program };
+        let rows = Reading {
+            rows: Some(10),
+            ..Reading::default()
+        };
+        let of_ten = NanoSort {
+            reading: rows,
+            ..program
+        };
         let fewer = (32 - 10) * 8 * 7 + (31 - 9) * 7;
         assert_eq!(messages(&of_ten, 256, true), fixed + borders - fewer);
     }

@@ -1,7 +1,7 @@
 //! Keys to their buckets, and when that is over.
 //!
-//! By buckets, nobody asks when it is over: each core of the own row sends one message, an empty one if
-//! it has no key. By keys, nobody knows how many come, so the end is found with messages:
+//! By buckets, nobody asks when it is over: each core of the own row sends one message, an empty
+//! one if it has no key. By keys, nobody knows how many come, so the end is found with messages:
 //!
 //! ```text
 //!   key ------------> drawn core      got it ---> sender
@@ -27,13 +27,17 @@ struct Buckets {
 impl Buckets {
     fn of(&self, bucket: u32) -> &[Held] {
         let bucket = bucket as usize;
-        &self.held[if bucket == 0 { 0 } else { self.ends[bucket - 1] }..self.ends[bucket]]
+        &self.held[if bucket == 0 {
+            0
+        } else {
+            self.ends[bucket - 1]
+        }..self.ends[bucket]]
     }
 }
 
 impl Sorter {
-    /// Its keys by buckets; it has none then. Few borders come if nobody had keys to name: then the last
-    /// buckets have no keys.
+    /// Its keys by buckets; it has none then. Few borders come if nobody had keys to name: then the
+    /// last buckets have no keys.
     fn cut(&mut self, node: &Node, columns: u32, splitters: &[u64]) -> Buckets {
         // About as many will come.
         let next = Vec::with_capacity(self.held.len());
@@ -42,12 +46,16 @@ impl Sorter {
         let mut ends = Vec::with_capacity(columns as usize);
         ends.extend(splitters.iter().map(|splitter| end(*splitter)));
         ends.resize(columns as usize, held.len());
-        node.work(Work::Bucket { keys: held.len() as u64, splitters: splitters.len() as u64 });
+        node.work(Work::Bucket {
+            keys: held.len() as u64,
+            splitters: splitters.len() as u64,
+        });
         Buckets { held, ends }
     }
 
-    /// Sends its keys to their buckets, one message for each, and receives those of its own. Few buckets
-    /// need a second message. It waits for leave, so nobody is sent what it has no room for.
+    /// Sends its keys to their buckets, one message for each, and receives those of its own. Few
+    /// buckets need a second message. It waits for leave, so nobody is sent what it has no room
+    /// for.
     pub async fn exchange_buckets(
         &mut self,
         node: &Node,
@@ -91,7 +99,8 @@ impl Sorter {
         }
     }
 
-    /// Sends each key to a core drawn in its bucket, and receives keys until nobody has any on the way.
+    /// Sends each key to a core drawn in its bucket, and receives keys until nobody has any on the
+    /// way.
     pub async fn exchange_keys(
         &mut self,
         node: &Node,
@@ -103,7 +112,10 @@ impl Sorter {
         let buckets = self.cut(node, group.columns(), splitters);
         let drawn = |bucket| group.core(bucket, node.random() as u32);
         let mut keys = (0..group.columns()).flat_map(|bucket| {
-            buckets.of(bucket).iter().map(move |held| (drawn(bucket), held.words()))
+            buckets
+                .of(bucket)
+                .iter()
+                .map(move |held| (drawn(bucket), held.words()))
         });
         let own = Rank(node.rank().0 - group.first().0);
         let tree = Tree::new(group.cores(), self.incast());
@@ -151,27 +163,31 @@ const GOT_IT: [u64; 0] = [];
 const DONE: [u64; 1] = [0];
 const OVER: [u64; 3] = [0; 3];
 
-/// Keys of a core on the way at a time: their words and those of as many answers find room on its way to
-/// the NIC, so it always comes to reading.
+/// Keys of a core on the way at a time: their words and those of as many answers find room on its
+/// way to the NIC, so it always comes to reading.
 const MOST_ON_THE_WAY: u32 = 16;
 
-/// Entries of a receive queue of a nanoPU core that buckets may take; the rest is for leaves and the
-/// next level's names.
+/// Entries of a receive queue of a nanoPU core that buckets may take; the rest is for leaves and
+/// the next level's names.
 const ENTRIES: usize = 63 / 2;
 
 /// Words of an entry.
 const ENTRY_WORDS: usize = 8;
 
-/// Keys of a bucket's message: of many records so few that those of all columns find room at a core,
-/// with the step and the number of messages.
+/// Keys of a bucket's message: of many records so few that those of all columns find room at a
+/// core, with the step and the number of messages.
 fn part_keys(records: u32, columns: u32) -> usize {
     let entries = (ENTRIES / columns as usize).max(1);
-    let most = if records > FEW { entries * ENTRY_WORDS - 2 } else { MOST_WORDS - 1 };
+    let most = if records > FEW {
+        entries * ENTRY_WORDS - 2
+    } else {
+        MOST_WORDS - 1
+    };
     most.min(MOST_WORDS - 1) / 2
 }
 
-/// A bucket as messages. Nearly always it is one, of pairs alone. If it is several, each has a word more
-/// that says how many: they may overtake each other.
+/// A bucket as messages. Nearly always it is one, of pairs alone. If it is several, each has a word
+/// more that says how many: they may overtake each other.
 struct Parts<'a> {
     keys: std::slice::Chunks<'a, Held>,
     all: usize,
@@ -181,7 +197,11 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn new(bucket: &'a [Held], most: usize) -> Parts<'a> {
         let all = bucket.len().div_ceil(most).max(1);
-        Parts { keys: bucket.chunks(most), all, left: all }
+        Parts {
+            keys: bucket.chunks(most),
+            all,
+            left: all,
+        }
     }
 
     /// Puts the next part into `words`.
@@ -203,7 +223,10 @@ struct Senders {
 
 impl Senders {
     fn new(left: u32) -> Senders {
-        Senders { left, several: BTreeMap::new() }
+        Senders {
+            left,
+            several: BTreeMap::new(),
+        }
     }
 
     /// Hears one: whether its sender has more.

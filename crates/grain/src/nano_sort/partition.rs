@@ -25,13 +25,21 @@ pub struct Partition {
 impl Partition {
     /// All of so many cores, for so many buckets.
     pub fn of_all(cores: u32, buckets: u32) -> Partition {
-        Partition { first: 0, cores, columns: buckets.clamp(1, cores) }
+        Partition {
+            first: 0,
+            cores,
+            columns: buckets.clamp(1, cores),
+        }
     }
 
     /// The column of a core, cut into columns itself.
     pub fn of_column(self, column: u32, buckets: u32) -> Partition {
         let cores = self.rows(column);
-        Partition { first: self.core(column, 0).0, cores, columns: buckets.clamp(1, cores) }
+        Partition {
+            first: self.core(column, 0).0,
+            cores,
+            columns: buckets.clamp(1, cores),
+        }
     }
 
     /// How many columns, and buckets, there are.
@@ -57,7 +65,10 @@ impl Partition {
     pub fn place(self, rank: Rank) -> (u32, u32) {
         let offset = u64::from(rank.0 - self.first);
         let column = ((offset + 1) * u64::from(self.columns) - 1) / u64::from(self.cores);
-        (column as u32, rank.0 - self.first - self.begin(column as u32))
+        (
+            column as u32,
+            rank.0 - self.first - self.begin(column as u32),
+        )
     }
 
     /// How many cores a column has.
@@ -140,8 +151,9 @@ mod tests {
                     let (_, at) = partition.place(partition.core(column, row));
                     naive[at as usize] += 1;
                 }
-                let found: Vec<_> =
-                    (0..partition.rows(column)).map(|row| partition.senders(column, row)).collect();
+                let found: Vec<_> = (0..partition.rows(column))
+                    .map(|row| partition.senders(column, row))
+                    .collect();
                 assert_eq!(found, naive, "column {column} of {partition:?}");
             }
         }
@@ -151,7 +163,10 @@ mod tests {
     fn the_drawing_is_right() {
         let all = Partition::of_all(8, 4);
         assert_eq!(all.place(Rank(5)), (2, 1));
-        assert_eq!((all.core(3, 0), all.rows(3), all.senders(3, 0)), (Rank(6), 2, 4));
+        assert_eq!(
+            (all.core(3, 0), all.rows(3), all.senders(3, 0)),
+            (Rank(6), 2, 4)
+        );
         assert_eq!(all.of_column(2, 4).group(), Group::row(Rank(4), 2));
     }
 }

@@ -11,21 +11,24 @@ const ASKS: u64 = 0;
 const TELLS: u64 = 1;
 
 impl Sorter {
-    /// Asks for the values of its keys and answers for those it had at first, until all are there: how
-    /// many are wrong.
+    /// Asks for the values of its keys and answers for those it had at first, until all are there:
+    /// how many are wrong.
     pub async fn values(&mut self, node: &Node) -> u32 {
         node.stage("values");
         let mut keys = std::mem::take(&mut self.held);
         keys.sort_unstable_by_key(|held| (held.origin, held.key));
         // Where each key lies now, and which keys each origin has.
-        node.work(Work::Hash { keys: 2 * keys.len() as u64 });
+        node.work(Work::Hash {
+            keys: 2 * keys.len() as u64,
+        });
         let [first, last] = [node.rank(), Rank(node.rank().0 + 1)]
             .map(|rank| keys.partition_point(|held| held.origin < rank));
         let own = last - first;
         let (mut served, mut missing) = (own as u32, keys.len() - own);
         for held in &keys[first..last] {
-            self.sum_of_values =
-                self.sum_of_values.wrapping_add(sum_of(&value_of(held.key, held.origin)));
+            self.sum_of_values = self
+                .sum_of_values
+                .wrapping_add(sum_of(&value_of(held.key, held.origin)));
             node.work(Work::Hash { keys: 1 });
             store(node);
         }
@@ -48,7 +51,10 @@ impl Sorter {
                 question = questions.next();
             }
             let message = self.steps.next(node, VALUES).await;
-            let (kind, rest) = message.words.split_first().expect("every message has a kind");
+            let (kind, rest) = message
+                .words
+                .split_first()
+                .expect("every message has a kind");
             if *kind == TELLS {
                 (missing, asked) = (missing - 1, asked - 1);
                 let (key, value) = rest.split_first().expect("an answer has a key");

@@ -24,8 +24,9 @@ pub(super) const VALUES: u32 = 1;
 const BEFORE: u32 = 2;
 
 /// Stages of levels; the deepest levels share one.
-const LEVELS: [&str; 8] =
-    ["level 0", "level 1", "level 2", "level 3", "level 4", "level 5", "level 6", "level 7"];
+const LEVELS: [&str; 8] = [
+    "level 0", "level 1", "level 2", "level 3", "level 4", "level 5", "level 6", "level 7",
+];
 
 /// A key with the core that has its value.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +74,13 @@ impl Sorter {
     /// Its part at the end.
     pub fn part(self, wrong: u32, span: Span) -> Part {
         let keys = self.held.into_iter().map(|held| held.key).collect();
-        Part { keys, wrong, values: self.sum_of_values, by_keys: self.by_keys, span }
+        Part {
+            keys,
+            wrong,
+            values: self.sum_of_values,
+            by_keys: self.by_keys,
+            span,
+        }
     }
 
     /// Sends its keys to cores drawn for them and receives as many. Key i goes where permutation i
@@ -118,7 +125,9 @@ impl Sorter {
 
     fn order(&mut self, node: &Node) {
         self.held.sort_unstable_by_key(|held| held.key);
-        node.work(Work::Sort { records: self.held.len() as u64 });
+        node.work(Work::Sort {
+            records: self.held.len() as u64,
+        });
     }
 }
 
@@ -135,5 +144,8 @@ pub(super) fn step(level: u32, step: u32) -> u32 {
 
 /// The keys of a message.
 pub(super) fn pairs(words: &[u64]) -> impl Iterator<Item = Held> {
-    words.chunks_exact(2).map(|pair| Held { key: pair[0], origin: Rank(pair[1] as u32) })
+    words.chunks_exact(2).map(|pair| Held {
+        key: pair[0],
+        origin: Rank(pair[1] as u32),
+    })
 }

@@ -44,7 +44,9 @@ fn verdicts<P: Program>(harness: &impl Harness, ranks: u32, program: &P) -> Vec<
     let runs = harness.run(ranks, program);
     assert!(!runs.is_empty() && runs.iter().all(|answers| answers.len() == ranks as usize));
     let verdicts = runs.iter().map(|answers| program.check(answers));
-    verdicts.inspect(|verdict| assert!(!verdict.result.is_empty())).collect()
+    verdicts
+        .inspect(|verdict| assert!(!verdict.result.is_empty()))
+        .collect()
 }
 
 fn is_right<P: Program + std::fmt::Debug>(harness: &impl Harness, ranks: u32, program: &P) {
@@ -63,19 +65,32 @@ fn is_faulty<P: Program + std::fmt::Debug>(harness: &impl Harness, ranks: u32, p
 }
 
 fn refused<P: Program + std::fmt::Debug>(harness: &impl Harness, ranks: u32, program: &P) {
-    assert!(program.objection(ranks).is_some(), "{ranks} ranks, {program:?}");
+    assert!(
+        program.objection(ranks).is_some(),
+        "{ranks} ranks, {program:?}"
+    );
     is_faulty(harness, ranks, program);
 }
 
 pub fn local_min(harness: &impl Harness) {
     for ranks in RANKS {
-        is_right(harness, ranks, &LocalMin { keys: 100, seed: ranks.into() });
+        is_right(
+            harness,
+            ranks,
+            &LocalMin {
+                keys: 100,
+                seed: ranks.into(),
+            },
+        );
     }
 }
 
 pub fn local_sort(harness: &impl Harness) {
     for ranks in RANKS {
-        let program = LocalSort { keys: 40 + ranks, seed: 3 };
+        let program = LocalSort {
+            keys: 40 + ranks,
+            seed: 3,
+        };
         is_right(harness, ranks, &program);
         for verdict in verdicts(harness, ranks, &program) {
             assert_eq!((verdict.sorted, verdict.skew), (Some(true), 1.0));
@@ -89,7 +104,16 @@ pub fn merge_min(harness: &impl Harness) {
         for incast in INCASTS {
             for matching in MATCHINGS {
                 let seed = u64::from(ranks * incast);
-                is_right(harness, ranks, &MergeMin { keys: 9, incast, matching, seed });
+                is_right(
+                    harness,
+                    ranks,
+                    &MergeMin {
+                        keys: 9,
+                        incast,
+                        matching,
+                        seed,
+                    },
+                );
             }
         }
     }
@@ -98,7 +122,11 @@ pub fn merge_min(harness: &impl Harness) {
 pub fn loopback(harness: &impl Harness) {
     for ranks in RANKS.into_iter().filter(|ranks| *ranks > 1) {
         for bytes in [0, 8, 60, 2048] {
-            let program = Loopback { messages: 7, bytes, seed: 5 };
+            let program = Loopback {
+                messages: 7,
+                bytes,
+                seed: 5,
+            };
             if ranks > harness.ranks_per_nic() {
                 is_right(harness, ranks, &program);
             } else {
@@ -111,7 +139,15 @@ pub fn loopback(harness: &impl Harness) {
 pub fn receive(harness: &impl Harness) {
     for ranks in RANKS.into_iter().filter(|ranks| *ranks > 1) {
         for (messages, bytes) in [(1, 8), (64, 16), (50, 0), (33, 100), (20, 2048)] {
-            is_right(harness, ranks, &ReceiveLoop { messages, bytes, seed: 6 });
+            is_right(
+                harness,
+                ranks,
+                &ReceiveLoop {
+                    messages,
+                    bytes,
+                    seed: 6,
+                },
+            );
         }
     }
 }
@@ -119,7 +155,15 @@ pub fn receive(harness: &impl Harness) {
 pub fn send(harness: &impl Harness) {
     for ranks in RANKS.into_iter().filter(|ranks| *ranks > 1) {
         for (messages, bytes) in [(1, 8), (64, 16), (50, 0), (33, 100), (20, 2048)] {
-            is_right(harness, ranks, &SendLoop { messages, bytes, seed: 7 });
+            is_right(
+                harness,
+                ranks,
+                &SendLoop {
+                    messages,
+                    bytes,
+                    seed: 7,
+                },
+            );
         }
     }
 }
@@ -127,7 +171,16 @@ pub fn send(harness: &impl Harness) {
 pub fn flood(harness: &impl Harness) {
     for ranks in RANKS {
         for (messages, bytes) in [(1, 8), (16, 16), (37, 24), (5, 2048)] {
-            is_right(harness, ranks, &Flood { messages, bytes, to: None, seed: 8 });
+            is_right(
+                harness,
+                ranks,
+                &Flood {
+                    messages,
+                    bytes,
+                    to: None,
+                    seed: 8,
+                },
+            );
         }
     }
 }
@@ -136,7 +189,16 @@ pub fn flood_at_one_nic(harness: &impl Harness) {
     for ranks in RANKS {
         for to in [0, ranks / 2, ranks - 1] {
             let to = Some(Rank(to));
-            is_right(harness, ranks, &Flood { messages: 7, bytes: 16, to, seed: 9 });
+            is_right(
+                harness,
+                ranks,
+                &Flood {
+                    messages: 7,
+                    bytes: 16,
+                    to,
+                    seed: 9,
+                },
+            );
         }
     }
 }
@@ -145,9 +207,23 @@ pub fn kv(harness: &impl Harness) {
     for ranks in RANKS {
         for (put_percent, keys, bytes) in [(20, 64, 8), (50, 7, 0), (100, 1000, 100), (0, 5, 8)] {
             let seed = u64::from(ranks + keys);
-            let asked = Kv { messages: 12, put_percent, keys, bytes, seed, ..Kv::default() };
+            let asked = Kv {
+                messages: 12,
+                put_percent,
+                keys,
+                bytes,
+                seed,
+                ..Kv::default()
+            };
             is_right(harness, ranks, &asked);
-            is_right(harness, ranks, &Kv { workers: 3, ..asked });
+            is_right(
+                harness,
+                ranks,
+                &Kv {
+                    workers: 3,
+                    ..asked
+                },
+            );
         }
     }
 }
@@ -156,24 +232,46 @@ pub fn kv_with_servers(harness: &impl Harness) {
     for ranks in RANKS {
         for (servers, workers) in [(1, 1), (1, 4), (3, 1), (3, 2)] {
             if servers >= ranks {
-                refused(harness, ranks, &Kv { servers, workers, ..Kv::default() });
+                refused(
+                    harness,
+                    ranks,
+                    &Kv {
+                        servers,
+                        workers,
+                        ..Kv::default()
+                    },
+                );
                 continue;
             }
-            let program = Kv { servers, workers, keys: 50, ..Kv::default() };
+            let program = Kv {
+                servers,
+                workers,
+                keys: 50,
+                ..Kv::default()
+            };
             is_right(harness, ranks, &program);
             for answers in harness.run(ranks, &program) {
                 let served: u32 = answers.iter().map(|shard| shard.served).sum();
                 assert_eq!(served, 16 * (ranks - servers));
-                let (held, skew) =
-                    (answers[..servers as usize].iter(), program.check(&answers).skew);
+                let (held, skew) = (
+                    answers[..servers as usize].iter(),
+                    program.check(&answers).skew,
+                );
                 let (most, all) = (
                     held.clone().map(|shard| shard.keys).max().unwrap(),
                     held.map(|shard| shard.keys).sum::<u64>(),
                 );
                 let expected = most as f64 * f64::from(servers) / all as f64;
-                assert!((skew - expected).abs() < 1e-9, "cores that own nothing are no part of it");
+                assert!(
+                    (skew - expected).abs() < 1e-9,
+                    "cores that own nothing are no part of it"
+                );
                 let clients = answers.iter().skip(servers as usize);
-                assert!(clients.into_iter().all(|shard| shard.served == 0 && shard.keys == 0));
+                assert!(
+                    clients
+                        .into_iter()
+                        .all(|shard| shard.served == 0 && shard.keys == 0)
+                );
             }
         }
     }
@@ -185,8 +283,15 @@ pub fn set_algebra(harness: &impl Harness) {
             for matching in MATCHINGS {
                 let (documents, terms, queries) = (20 + ranks, 9, 5);
                 let seed = u64::from(ranks);
-                let program =
-                    SetAlgebra { documents, terms, queries, query_terms, incast, matching, seed };
+                let program = SetAlgebra {
+                    documents,
+                    terms,
+                    queries,
+                    query_terms,
+                    incast,
+                    matching,
+                    seed,
+                };
                 is_right(harness, ranks, &program);
                 for answers in harness.run(ranks, &program) {
                     let pairs = u64::from(queries * (query_terms - 1));
@@ -203,15 +308,37 @@ pub fn map_reduce(harness: &impl Harness) {
             for matching in MATCHINGS {
                 let (words, buckets, rounds) = (30, 1 + incast % 9, 6);
                 let seed = u64::from(incast);
-                let program = MapReduce { words, buckets, rounds, incast, matching, seed };
+                let program = MapReduce {
+                    words,
+                    buckets,
+                    rounds,
+                    incast,
+                    matching,
+                    seed,
+                };
                 is_right(harness, ranks, &program);
             }
         }
     }
-    is_right(harness, 9, &MapReduce { buckets: 255, ..MapReduce::default() });
+    is_right(
+        harness,
+        9,
+        &MapReduce {
+            buckets: 255,
+            ..MapReduce::default()
+        },
+    );
     for matching in MATCHINGS {
         for rounds in [1, 2, 3, 4, 5, 7, 100] {
-            is_right(harness, 33, &MapReduce { rounds, matching, ..MapReduce::default() });
+            is_right(
+                harness,
+                33,
+                &MapReduce {
+                    rounds,
+                    matching,
+                    ..MapReduce::default()
+                },
+            );
         }
     }
 }
@@ -221,16 +348,89 @@ pub fn nothing_to_do(harness: &impl Harness) {
     for ranks in [1, 2, 9] {
         is_right(harness, ranks, &LocalMin { keys: 0, seed: 1 });
         is_right(harness, ranks, &LocalSort { keys: 0, seed: 1 });
-        is_right(harness, ranks, &MergeMin { keys: 0, incast: 0, ..MergeMin::default() });
-        is_right(harness, ranks, &Loopback { messages: 0, ..Loopback::default() });
-        is_right(harness, ranks, &ReceiveLoop { messages: 0, ..ReceiveLoop::default() });
-        is_right(harness, ranks, &SendLoop { messages: 0, ..SendLoop::default() });
-        is_right(harness, ranks, &Flood { messages: 0, ..Flood::default() });
-        is_right(harness, ranks, &Kv { messages: 0, keys: 0, ..Kv::default() });
-        is_right(harness, ranks, &SetAlgebra { queries: 0, ..SetAlgebra::default() });
-        is_right(harness, ranks, &SetAlgebra { documents: 0, ..SetAlgebra::default() });
-        is_right(harness, ranks, &MapReduce { rounds: 0, ..MapReduce::default() });
-        is_right(harness, ranks, &MapReduce { words: 0, incast: 0, ..MapReduce::default() });
+        is_right(
+            harness,
+            ranks,
+            &MergeMin {
+                keys: 0,
+                incast: 0,
+                ..MergeMin::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &Loopback {
+                messages: 0,
+                ..Loopback::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &ReceiveLoop {
+                messages: 0,
+                ..ReceiveLoop::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &SendLoop {
+                messages: 0,
+                ..SendLoop::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &Flood {
+                messages: 0,
+                ..Flood::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &Kv {
+                messages: 0,
+                keys: 0,
+                ..Kv::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &SetAlgebra {
+                queries: 0,
+                ..SetAlgebra::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &SetAlgebra {
+                documents: 0,
+                ..SetAlgebra::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &MapReduce {
+                rounds: 0,
+                ..MapReduce::default()
+            },
+        );
+        is_right(
+            harness,
+            ranks,
+            &MapReduce {
+                words: 0,
+                incast: 0,
+                ..MapReduce::default()
+            },
+        );
     }
 }
 
@@ -239,26 +439,155 @@ pub fn what_cannot_be_done(harness: &impl Harness) {
     refused(harness, 1, &Loopback::default());
     refused(harness, 1, &ReceiveLoop::default());
     refused(harness, 1, &SendLoop::default());
-    refused(harness, 3, &Loopback { bytes: 2049, ..Loopback::default() });
-    refused(harness, 3, &ReceiveLoop { bytes: u32::MAX, ..ReceiveLoop::default() });
-    refused(harness, 3, &SendLoop { bytes: 2049, ..SendLoop::default() });
-    refused(harness, 3, &Flood { bytes: 2049, ..Flood::default() });
-    refused(harness, 3, &Flood { bytes: 7, ..Flood::default() });
-    refused(harness, 3, &Flood { to: Some(Rank(3)), ..Flood::default() });
-    refused(harness, 3, &Kv { bytes: 2040, ..Kv::default() });
-    refused(harness, 3, &Kv { keys: 0, ..Kv::default() });
-    refused(harness, 3, &Kv { servers: 4, ..Kv::default() });
-    refused(harness, 3, &Kv { workers: 0, ..Kv::default() });
-    refused(harness, 3, &Kv { workers: 65, ..Kv::default() });
-    refused(harness, 3, &SetAlgebra { query_terms: 0, ..SetAlgebra::default() });
-    refused(harness, 3, &SetAlgebra { query_terms: 256, ..SetAlgebra::default() });
-    refused(harness, 3, &SetAlgebra { terms: 0, ..SetAlgebra::default() });
-    refused(harness, 3, &SetAlgebra { documents: 1 << 31, terms: 3, ..SetAlgebra::default() });
-    refused(harness, 3, &MapReduce { buckets: 0, ..MapReduce::default() });
-    refused(harness, 3, &MapReduce { buckets: 256, ..MapReduce::default() });
+    refused(
+        harness,
+        3,
+        &Loopback {
+            bytes: 2049,
+            ..Loopback::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &ReceiveLoop {
+            bytes: u32::MAX,
+            ..ReceiveLoop::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &SendLoop {
+            bytes: 2049,
+            ..SendLoop::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Flood {
+            bytes: 2049,
+            ..Flood::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Flood {
+            bytes: 7,
+            ..Flood::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Flood {
+            to: Some(Rank(3)),
+            ..Flood::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Kv {
+            bytes: 2040,
+            ..Kv::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Kv {
+            keys: 0,
+            ..Kv::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Kv {
+            servers: 4,
+            ..Kv::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Kv {
+            workers: 0,
+            ..Kv::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &Kv {
+            workers: 65,
+            ..Kv::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &SetAlgebra {
+            query_terms: 0,
+            ..SetAlgebra::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &SetAlgebra {
+            query_terms: 256,
+            ..SetAlgebra::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &SetAlgebra {
+            terms: 0,
+            ..SetAlgebra::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &SetAlgebra {
+            documents: 1 << 31,
+            terms: 3,
+            ..SetAlgebra::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &MapReduce {
+            buckets: 0,
+            ..MapReduce::default()
+        },
+    );
+    refused(
+        harness,
+        3,
+        &MapReduce {
+            buckets: 256,
+            ..MapReduce::default()
+        },
+    );
     let matching = Matching::Ports;
     // Two cores beyond the first level, with messages of 32 entries.
-    refused(harness, 9, &MapReduce { buckets: 255, incast: 3, matching, ..MapReduce::default() });
+    refused(
+        harness,
+        9,
+        &MapReduce {
+            buckets: 255,
+            incast: 3,
+            matching,
+            ..MapReduce::default()
+        },
+    );
 }
 
 /// Powers of the buckets and not, more buckets than cores, fewer keys than buckets and more than a
@@ -275,9 +604,20 @@ pub fn nano_sort(harness: &impl Harness) {
                         continue;
                     }
                     let (burst, rows) = (1 + keys / 8, (buckets % 2 == 0).then_some(2));
-                    let reading = Reading { exchange, incast: Some(incast), burst, rows };
-                    let program =
-                        NanoSort { keys, buckets, reading, matching, seed, ..NanoSort::default() };
+                    let reading = Reading {
+                        exchange,
+                        incast: Some(incast),
+                        burst,
+                        rows,
+                    };
+                    let program = NanoSort {
+                        keys,
+                        buckets,
+                        reading,
+                        matching,
+                        seed,
+                        ..NanoSort::default()
+                    };
                     is_right(harness, ranks, &program);
                     for verdict in verdicts(harness, ranks, &program) {
                         assert_eq!(verdict.sorted, Some(true));
@@ -292,28 +632,56 @@ pub fn nano_sort(harness: &impl Harness) {
 pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
     for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500)] {
         for exchange in [Exchange::Buckets, Exchange::Keys] {
-            let reading = Reading { exchange, ..Reading::default() };
+            let reading = Reading {
+                exchange,
+                ..Reading::default()
+            };
             is_right(
                 harness,
                 ranks,
-                &NanoSort { keys, buckets: 4, reading, ..NanoSort::default() },
+                &NanoSort {
+                    keys,
+                    buckets: 4,
+                    reading,
+                    ..NanoSort::default()
+                },
             );
         }
     }
-    refused(harness, 2, &NanoSort { buckets: 1, ..NanoSort::default() });
-    let reading = Reading { exchange: Exchange::Keys, ..Reading::default() };
-    let program = NanoSort { reading, matching: Matching::Ports, ..NanoSort::default() };
+    refused(
+        harness,
+        2,
+        &NanoSort {
+            buckets: 1,
+            ..NanoSort::default()
+        },
+    );
+    let reading = Reading {
+        exchange: Exchange::Keys,
+        ..Reading::default()
+    };
+    let program = NanoSort {
+        reading,
+        matching: Matching::Ports,
+        ..NanoSort::default()
+    };
     refused(harness, 2, &program);
 }
 
-/// Any reduction factor: as many sorters as cores, one, and a last one with fewer cores. Fewer keys than
-/// cores and more. Where steps wait in the NIC many sorters are refused.
+/// Any reduction factor: as many sorters as cores, one, and a last one with fewer cores. Fewer keys
+/// than cores and more. Where steps wait in the NIC many sorters are refused.
 pub fn milli_sort(harness: &impl Harness) {
     for ranks in RANKS {
         for (reduction, keys) in [(1, 5), (2, 16), (4, 40), (7, 3), (1000, 9)] {
             for matching in MATCHINGS {
                 let seed = u64::from(ranks + keys);
-                let program = MilliSort { keys, reduction, matching, seed, ..MilliSort::default() };
+                let program = MilliSort {
+                    keys,
+                    reduction,
+                    matching,
+                    seed,
+                    ..MilliSort::default()
+                };
                 if program.objection(ranks).is_some() {
                     assert!(matching == Matching::Ports && reduction == 1 && ranks == 33);
                     refused(harness, ranks, &program);
@@ -328,14 +696,37 @@ pub fn milli_sort(harness: &impl Harness) {
     }
 }
 
-/// No keys at all, one, and so many that a core sends another more items than it may have on their way.
+/// No keys at all, one, and so many that a core sends another more items than it may have on their
+/// way.
 pub fn milli_sort_of_few_and_many(harness: &impl Harness) {
     for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500), (300, 2)] {
-        is_right(harness, ranks, &MilliSort { keys, ..MilliSort::default() });
+        is_right(
+            harness,
+            ranks,
+            &MilliSort {
+                keys,
+                ..MilliSort::default()
+            },
+        );
     }
     let matching = Matching::Ports;
     for (ranks, keys) in [(5, 0), (2, 600), (5, 300)] {
-        is_right(harness, ranks, &MilliSort { keys, matching, ..MilliSort::default() });
+        is_right(
+            harness,
+            ranks,
+            &MilliSort {
+                keys,
+                matching,
+                ..MilliSort::default()
+            },
+        );
     }
-    refused(harness, 300, &MilliSort { matching, ..MilliSort::default() });
+    refused(
+        harness,
+        300,
+        &MilliSort {
+            matching,
+            ..MilliSort::default()
+        },
+    );
 }

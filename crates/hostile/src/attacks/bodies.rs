@@ -1,7 +1,8 @@
 //! The large files of an unfinished sort: its draft of the output, and what it has spilled.
 //!
-//! A sort that resumes writes what the checkpoint does not speak of, and leaves the rest as it lies there. It may refuse, or
-//! end with the right bytes. A draft that is altered in place, with its length kept, is found by no sort, and is not drawn.
+//! A sort that resumes writes what the checkpoint does not speak of, and leaves the rest as it lies
+//! there. It may refuse, or end with the right bytes. A draft that is altered in place, with its
+//! length kept, is found by no sort, and is not drawn.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -16,9 +17,13 @@ const BLOCK_BYTES: usize = 4096;
 
 /// Cuts the draft, or puts another file in its place.
 pub fn draft(case: &mut Case) -> io::Result<()> {
-    let Some(sorting) = resumed(case)? else { return Ok(()) };
+    let Some(sorting) = resumed(case)? else {
+        return Ok(());
+    };
     let drafts = bodies(&case.scene.own(""), |name| name.ends_with("-output"));
-    let Some(path) = drafts.first() else { return Ok(()) };
+    let Some(path) = drafts.first() else {
+        return Ok(());
+    };
     let length = fs::metadata(path)?.len();
     let shorter = case.draw.u64(0..length.max(1));
     let how = match case.draw.u32(0..6) {
@@ -39,7 +44,9 @@ pub fn draft(case: &mut Case) -> io::Result<()> {
 
 /// Alters a spill file.
 pub fn spilled(case: &mut Case) -> io::Result<()> {
-    let Some(sorting) = resumed(case)? else { return Ok(()) };
+    let Some(sorting) = resumed(case)? else {
+        return Ok(());
+    };
     let files = bodies(&case.scene.own("tmp"), |name| name.contains("-spill-"));
     if files.is_empty() {
         return Ok(());
@@ -80,7 +87,8 @@ fn cut(path: &Path, length: u64) -> io::Result<String> {
     Ok(format!("{} is cut to {length} bytes", name_of(path)))
 }
 
-/// Puts a new file in the place of one. It is made while the old one is there, so its number is another one.
+/// Puts a new file in the place of one. It is made while the old one is there, so its number is
+/// another one.
 fn replaced(path: &Path, bytes: &[u8]) -> io::Result<String> {
     let new = path.with_file_name("new");
     fs::write(&new, bytes)?;
@@ -98,12 +106,18 @@ fn exchange(case: &mut Case, path: &Path, mut bytes: Vec<u8>, unit: usize) -> io
         low[a.min(b) * unit..][..unit].swap_with_slice(&mut high[..unit]);
         fs::write(path, bytes)?;
     }
-    Ok(format!("{}: units {a} and {b} of {unit} bytes are exchanged", name_of(path)))
+    Ok(format!(
+        "{}: units {a} and {b} of {unit} bytes are exchanged",
+        name_of(path)
+    ))
 }
 
 /// How long a chunk of the unfinished sort is.
 fn chunk_bytes(case: &Case) -> io::Result<usize> {
-    for path in entries(case.scene).iter().filter(|path| name_of(path).ends_with(".begun")) {
+    for path in entries(case.scene)
+        .iter()
+        .filter(|path| name_of(path).ends_with(".begun"))
+    {
         let (json, _) = alter::unsealed(&fs::read(path)?);
         let begun: serde_json::Value = serde_json::from_slice(&json).unwrap_or_default();
         if let Some(bytes) = begun["chunk_bytes"].as_u64().filter(|&bytes| bytes > 0) {

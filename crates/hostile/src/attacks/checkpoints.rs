@@ -1,4 +1,5 @@
-//! Checkpoints of an unfinished sort: altered, sealed again, given other paths, copied to another sort's name.
+//! Checkpoints of an unfinished sort: altered, sealed again, given other paths, copied to another
+//! sort's name.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io;
@@ -16,8 +17,12 @@ const FAR_TOO_LONG: u64 = 900 << 20;
 
 /// Alters one entry of an unfinished sort, and resumes the sort.
 pub fn altered(case: &mut Case) -> io::Result<()> {
-    let Some(sorting) = resumed(case)? else { return Ok(()) };
-    let Some(path) = any_entry(case) else { return Ok(()) };
+    let Some(sorting) = resumed(case)? else {
+        return Ok(());
+    };
+    let Some(path) = any_entry(case) else {
+        return Ok(());
+    };
     let text = fs::read(&path)?;
     let (json, was_sealed) = alter::unsealed(&text);
     let seal = |json: Vec<u8>| reseal(&path, json, was_sealed);
@@ -28,7 +33,10 @@ pub fn altered(case: &mut Case) -> io::Result<()> {
         4 => fs::write(&path, seal(alter::with_flip(&json, &mut case.draw)))?,
         5 => fs::write(&path, seal(alter::with_cut(&json, &mut case.draw)))?,
         6 => swapped(case, &path, &json, was_sealed)?,
-        7 => OpenOptions::new().write(true).open(&path)?.set_len(FAR_TOO_LONG)?,
+        7 => OpenOptions::new()
+            .write(true)
+            .open(&path)?
+            .set_len(FAR_TOO_LONG)?,
         kind => {
             if let Some(json) = alter::with_number(&json, &mut case.draw) {
                 let raw = [&json[..], end].concat();
@@ -43,8 +51,12 @@ pub fn altered(case: &mut Case) -> io::Result<()> {
 
 /// Alters a list of an entry, seals it again, and resumes the sort.
 pub fn with_lists(case: &mut Case) -> io::Result<()> {
-    let Some(sorting) = resumed(case)? else { return Ok(()) };
-    let Some(path) = any_entry(case) else { return Ok(()) };
+    let Some(sorting) = resumed(case)? else {
+        return Ok(());
+    };
+    let Some(path) = any_entry(case) else {
+        return Ok(());
+    };
     let (json, was_sealed) = alter::unsealed(&fs::read(&path)?);
     if let Some((json, how)) = lists::altered(&json, &mut case.draw) {
         fs::write(&path, reseal(&path, json, was_sealed))?;
@@ -56,9 +68,14 @@ pub fn with_lists(case: &mut Case) -> io::Result<()> {
 
 /// Replaces a path that an entry says by one of a victim.
 pub fn moved_by_path(case: &mut Case) -> io::Result<()> {
-    let Some(sorting) = resumed(case)? else { return Ok(()) };
+    let Some(sorting) = resumed(case)? else {
+        return Ok(());
+    };
     let entries = entries(case.scene);
-    let Some(path) = entries.iter().find(|path| name_of(path).ends_with(".begun")) else {
+    let Some(path) = entries
+        .iter()
+        .find(|path| name_of(path).ends_with(".begun"))
+    else {
         return Ok(());
     };
     let (json, was_sealed) = alter::unsealed(&fs::read(path)?);
@@ -74,7 +91,11 @@ pub fn moved_by_path(case: &mut Case) -> io::Result<()> {
         "fifo",
         "link",
     ];
-    let victim = case.scene.victim(case.pick(&names)).to_string_lossy().into_owned();
+    let victim = case
+        .scene
+        .victim(case.pick(&names))
+        .to_string_lossy()
+        .into_owned();
     let up = format!("../victim/{}", case.pick(&names));
     let missing = case.scene.own("missing").to_string_lossy().into_owned();
     let target = case.pick(&[victim.clone(), victim, up, missing]);
@@ -85,13 +106,20 @@ pub fn moved_by_path(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the files of one sort the names of another: a scratch directory that was copied, or restored.
+/// Gives the files of one sort the names of another: a scratch directory that was copied, or
+/// restored.
 pub fn copied(case: &mut Case) -> io::Result<()> {
-    let Some(sorting) = resumed(case)? else { return Ok(()) };
+    let Some(sorting) = resumed(case)? else {
+        return Ok(());
+    };
     let other = case.scene.own("other");
     let (old, new) = (case.scene.own("out"), other.clone());
-    let job =
-        |path: &Path| format!("{:08x}", kernel::block_crc(path.as_os_str().as_encoded_bytes()));
+    let job = |path: &Path| {
+        format!(
+            "{:08x}",
+            kernel::block_crc(path.as_os_str().as_encoded_bytes())
+        )
+    };
     let is_name_altered = case.draw.bool();
     for directory in [case.scene.own(""), case.scene.own("tmp")] {
         for name in own_names(&directory) {
@@ -103,8 +131,9 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
                 let from = serde_json::to_vec(&old.to_string_lossy()).expect("a string");
                 let to = serde_json::to_vec(&new.to_string_lossy()).expect("a string");
                 // The first is the name of the output; the target stays that of the other sort.
-                let token =
-                    alter::tokens(&json).into_iter().find(|token| json[token.at.clone()] == from);
+                let token = alter::tokens(&json)
+                    .into_iter()
+                    .find(|token| json[token.at.clone()] == from);
                 let json = token.map_or(json.clone(), |token| alter::with(&json, token.at, &to));
                 fs::write(&path, reseal(&path, json, was_sealed))?;
             }
@@ -112,7 +141,11 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
     }
     fs::write(&other, fs::read(&old)?)?;
     let protected = own_of_other(case.scene, &job(&old));
-    let mut sorting = Sorting { output: Output::File(other), protected, ..sorting };
+    let mut sorting = Sorting {
+        output: Output::File(other),
+        protected,
+        ..sorting
+    };
     sorting
         .call
         .arguments
@@ -123,16 +156,21 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Resumes a checkpoint that was not altered: it must be finished, also by a foreign hand that changes nothing.
+/// Resumes a checkpoint that was not altered: it must be finished, also by a foreign hand that
+/// changes nothing.
 pub fn untouched(case: &mut Case) -> io::Result<()> {
-    let Some(sorting) = resumed(case)? else { return Ok(()) };
+    let Some(sorting) = resumed(case)? else {
+        return Ok(());
+    };
     match case.draw.u32(0..4) {
         // With more than it was begun with.
         0 => {
             let mut sorting = sorting;
             for (old, new) in [("8M", "10M"), ("1", "2")] {
                 let words = sorting.call.arguments.iter_mut();
-                words.filter(|word| *word == old).for_each(|word| *word = new.into());
+                words
+                    .filter(|word| *word == old)
+                    .for_each(|word| *word = new.into());
             }
             case.sort(&sorting)?;
             return Ok(());
@@ -149,7 +187,10 @@ pub fn untouched(case: &mut Case) -> io::Result<()> {
             }
         }
         _ => {
-            case.sort(&Sorting { may_refuse: false, ..sorting })?;
+            case.sort(&Sorting {
+                may_refuse: false,
+                ..sorting
+            })?;
             return Ok(());
         }
     }
@@ -166,7 +207,8 @@ pub(super) fn resumed(case: &mut Case) -> io::Result<Option<Sorting>> {
     let stash = &stashes[case.draw.usize(0..stashes.len())];
     let sorting = stash::sorting(case, stash.input)?;
     stash.restore(case.scene)?;
-    case.lines.push(format!("(a sort that was killed at {})", stash.stage));
+    case.lines
+        .push(format!("(a sort that was killed at {})", stash.stage));
     Ok(Some(sorting))
 }
 
@@ -178,13 +220,19 @@ pub(super) fn entries(scene: &Scene) -> Vec<PathBuf> {
         let end = name.rsplit('.').next().unwrap_or_default();
         end == "begun" || end.starts_with("epoch-") || end.starts_with("part-")
     };
-    names.filter(is_entry).map(|name| directory.join(name)).collect()
+    names
+        .filter(is_entry)
+        .map(|name| directory.join(name))
+        .collect()
 }
 
 /// The first entry says the most: it is drawn as often as all others.
 fn any_entry(case: &mut Case) -> Option<PathBuf> {
     let all = entries(case.scene);
-    let begun = all.iter().find(|path| name_of(path).ends_with(".begun")).cloned();
+    let begun = all
+        .iter()
+        .find(|path| name_of(path).ends_with(".begun"))
+        .cloned();
     match case.draw.bool() {
         true => begun,
         false if all.is_empty() => None,
@@ -206,7 +254,11 @@ pub(super) fn afterwards(case: &mut Case, sorting: &Sorting) -> io::Result<()> {
     if case.draw.u32(0..4) > 0 {
         return Ok(());
     }
-    let mut plain = Sorting { may_refuse: false, may_keep: false, ..sorting.clone() };
+    let mut plain = Sorting {
+        may_refuse: false,
+        may_keep: false,
+        ..sorting.clone()
+    };
     plain.call.arguments.retain(|word| word != "--resume");
     case.sort(&plain)?;
     Ok(())
@@ -214,16 +266,25 @@ pub(super) fn afterwards(case: &mut Case, sorting: &Sorting) -> io::Result<()> {
 
 fn own_of_other(scene: &Scene, job: &str) -> Vec<PathBuf> {
     let of = |directory: PathBuf| {
-        let names = own_names(&directory).into_iter().filter(|name| name.contains(job));
+        let names = own_names(&directory)
+            .into_iter()
+            .filter(|name| name.contains(job));
         names.map(|name| directory.join(name)).collect::<Vec<_>>()
     };
     [of(scene.own("")), of(scene.own("tmp"))].concat()
 }
 
 pub(super) fn reseal(path: &Path, json: Vec<u8>, was_sealed: bool) -> Vec<u8> {
-    if was_sealed { alter::sealed(&name_of(path), &json) } else { json }
+    if was_sealed {
+        alter::sealed(&name_of(path), &json)
+    } else {
+        json
+    }
 }
 
 pub(super) fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }

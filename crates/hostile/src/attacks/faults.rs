@@ -1,6 +1,7 @@
 //! System calls that fail, and limits that are met.
 //!
-//! A tracer (strace) makes the Nth call of a kind fail, where there is one; limits are set on the process.
+//! A tracer (strace) makes the Nth call of a kind fail, where there is one; limits are set on the
+//! process.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +13,8 @@ use rustix::process::Resource;
 
 use crate::case::{Case, Output, Sorting, own_names};
 
-/// Calls whose failure a sort must survive. Those that remove are missing: what cannot be removed stays.
+/// Calls whose failure a sort must survive. Those that remove are missing: what cannot be removed
+/// stays.
 const CALLS: [&str; 9] = [
     "pwritev",
     "preadv",
@@ -43,11 +45,18 @@ pub fn injected(case: &mut Case) -> io::Result<()> {
         0 => {
             let output = Output::Set(vec![case.scene.own("set")]);
             // Where a failure leaves open which set is there, its journal stays.
-            Sorting { output, may_keep: true, ..sorting }.and(&["-o", "set/"])
+            Sorting {
+                output,
+                may_keep: true,
+                ..sorting
+            }
+            .and(&["-o", "set/"])
         }
-        1 if plan != "merge" => {
-            Sorting { may_keep: true, ..sorting }.and(&["-o", "out", "--resume"])
+        1 if plan != "merge" => Sorting {
+            may_keep: true,
+            ..sorting
         }
+        .and(&["-o", "out", "--resume"]),
         _ => sorting.and(&["-o", "out"]),
     };
     let plain = sorting.call.clone();
@@ -58,7 +67,15 @@ pub fn injected(case: &mut Case) -> io::Result<()> {
     }
     let ran = case.sort(&sorting)?;
     if ran.code() == Some(2) && sorting.may_keep {
-        again(case, Sorting { call: plain, may_refuse: false, may_keep: false, ..sorting })?;
+        again(
+            case,
+            Sorting {
+                call: plain,
+                may_refuse: false,
+                may_keep: false,
+                ..sorting
+            },
+        )?;
     }
     Ok(())
 }
@@ -84,7 +101,8 @@ fn limited(case: &mut Case, sorting: &mut Sorting) {
         true => (Resource::Nofile, case.draw.u64(4..40)),
         false => (Resource::Fsize, case.draw.u64(1..3_000_000)),
     };
-    case.lines.push(format!("({:?} at most {})", limit.0, limit.1));
+    case.lines
+        .push(format!("({:?} at most {})", limit.0, limit.1));
     sorting.call.limits.push(limit);
 }
 
@@ -99,9 +117,15 @@ fn traced(case: &mut Case, sorting: &mut Sorting) {
         (case.pick(&CALLS), case.pick(&ERRORS))
     };
     // A program that is being started opens its libraries first.
-    let when = if call == "openat" { when + LIBRARIES } else { when };
-    let (trace, inject) =
-        (format!("trace={call}"), format!("inject={call}:error={error}:when={when}"));
+    let when = if call == "openat" {
+        when + LIBRARIES
+    } else {
+        when
+    };
+    let (trace, inject) = (
+        format!("trace={call}"),
+        format!("inject={call}:error={error}:when={when}"),
+    );
     let before = ["-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject].map(OsString::from);
     let mut arguments: Vec<OsString> = before.to_vec();
     arguments.push(sorting.call.program.clone().into());
@@ -116,7 +140,10 @@ pub fn has_tracer() -> bool {
     *HAS.get_or_init(|| {
         let mut tracer = Command::new("strace");
         tracer.args(["-f", "-qq", "-e", "inject=fsync:error=EIO", "true"]);
-        tracer.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        tracer
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         tracer.status().is_ok_and(|status| status.success())
     })
 }

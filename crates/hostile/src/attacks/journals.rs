@@ -1,6 +1,7 @@
 //! Journals of sets that no sort has written: they name files that a sweep would remove.
 //!
-//! A journal says one thing alone, for a reader that refuses a bad entry may refuse all that stand beside it:
+//! A journal says one thing alone, for a reader that refuses a bad entry may refuse all that stand
+//! beside it:
 //!
 //! ```text
 //! since checksums   { "directories": [HOME, ..], "files": [[number, name], ..] }, and a seal
@@ -39,10 +40,16 @@ pub fn forged(case: &mut Case) -> io::Result<()> {
             let sorting = Sorting { output, ..sorting }.and(&["-o", "set/", "-o", "b/"]);
             (sorting, case.pick(&["set", "b"]))
         }
-        _ => (sorting.and(&["-o", "out", "-T", "tmp"]), case.pick(&["tmp", "."])),
+        _ => (
+            sorting.and(&["-o", "out", "-T", "tmp"]),
+            case.pick(&["tmp", "."]),
+        ),
     };
     // A way that no `..` shows.
-    symlink(case.scene.place.join("victim"), case.scene.own(beside).join("way"))?;
+    symlink(
+        case.scene.place.join("victim"),
+        case.scene.own(beside).join("way"),
+    )?;
     let mut protected = Vec::new();
     let mut is_believed = false;
     for _ in 0..case.draw.u32(1..=3) {
@@ -54,11 +61,15 @@ pub fn forged(case: &mut Case) -> io::Result<()> {
     if !is_believed {
         fs::write(case.scene.own(beside).join(BESIDE), b"not of any set")?;
     }
-    case.sort(&Sorting { protected, ..sorting })?;
+    case.sort(&Sorting {
+        protected,
+        ..sorting
+    })?;
     Ok(())
 }
 
-/// The text of a journal that says that a file goes, before its seal; `number` is that of its directory.
+/// The text of a journal that says that a file goes, before its seal; `number` is that of its
+/// directory.
 pub fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -> Vec<u8> {
     let text = match is_old {
         true => json!({ "directory": directories[0], "files": [file] }),
@@ -70,14 +81,22 @@ pub fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -
 /// A text that says one bad thing, or by chance a good one.
 fn drawn_text(case: &mut Case, home: &Path, up: &str) -> Vec<u8> {
     let victim = case.scene.place.join("victim");
-    let part = case.pick(&["part-00000-deadbeef", "part-00001-deadbeef", "part-00002-0badf00d"]);
+    let part = case.pick(&[
+        "part-00000-deadbeef",
+        "part-00001-deadbeef",
+        "part-00002-0badf00d",
+    ]);
     let home = home.to_owned();
     let (directories, number, file) = match case.draw.u32(0..10) {
         0 => (vec![home], json!(0), format!("{up}/{part}")),
         1 => (vec![home], json!(0), format!("{}/{part}", victim.display())),
         2 => (vec![home], json!(0), format!("./{up}/{part}")),
         3 => (vec![home], json!(0), format!("way/{part}")),
-        4 => (vec![home], json!(0), case.pick(&["", ".", "..", "way", up, "/"]).to_owned()),
+        4 => (
+            vec![home],
+            json!(0),
+            case.pick(&["", ".", "..", "way", up, "/"]).to_owned(),
+        ),
         // Directories that are elsewhere.
         5 => (vec![home, victim], json!(1), part.to_owned()),
         6 => {
@@ -85,10 +104,25 @@ fn drawn_text(case: &mut Case, home: &Path, up: &str) -> Vec<u8> {
             (vec![other], json!(0), part.to_owned())
         }
         7 => {
-            let odd = [json!(1), json!(7), json!(-1), json!(1.5), json!(u64::MAX), json!("0")];
-            (vec![home], case.pick(&odd), case.pick(&[part, BESIDE]).to_owned())
+            let odd = [
+                json!(1),
+                json!(7),
+                json!(-1),
+                json!(1.5),
+                json!(u64::MAX),
+                json!("0"),
+            ];
+            (
+                vec![home],
+                case.pick(&odd),
+                case.pick(&[part, BESIDE]).to_owned(),
+            )
         }
-        8 => (Vec::from_iter(case.draw.bool().then_some(victim)), json!(0), BESIDE.to_owned()),
+        8 => (
+            Vec::from_iter(case.draw.bool().then_some(victim)),
+            json!(0),
+            BESIDE.to_owned(),
+        ),
         _ => (vec![home], json!(0), BESIDE.to_owned()),
     };
     let is_old = !directories.is_empty() && case.draw.u32(0..3) == 0;
@@ -100,10 +134,18 @@ fn plant(case: &mut Case, beside: &str) -> io::Result<(PathBuf, bool)> {
     let directory = fs::canonicalize(case.scene.own(beside))?;
     let name = format!(".gristmill-{:016x}.journal", case.draw.u64(..));
     let path = directory.join(&name);
-    let up = if beside == "." { "../victim" } else { "../../victim" };
+    let up = if beside == "." {
+        "../victim"
+    } else {
+        "../../victim"
+    };
     let json = drawn_text(case, &directory, up);
     let is_sealed = case.draw.u32(0..4) > 0;
-    let text = if is_sealed { alter::sealed(&name, &json) } else { json };
+    let text = if is_sealed {
+        alter::sealed(&name, &json)
+    } else {
+        json
+    };
     let elsewhere = case.scene.own(&format!("linked-{name}"));
     match case.draw.u32(0..10) {
         // A link to a journal of somebody else.

@@ -29,11 +29,15 @@ struct Plan {
 pub fn kill(case: &mut Case) -> io::Result<()> {
     let plan = draw(case)?;
     let before = case.look()?;
-    case.lines.push(format!("{} # killed", plan.sorting.call.line()));
+    case.lines
+        .push(format!("{} # killed", plan.sorting.call.line()));
     killed(case, &plan)?;
     let now = there(&plan.sorting);
     if now != plan.old && !plan.sorting.is_right() {
-        case.fail("torn", format!("{:?} is neither old nor new", plan.sorting.output));
+        case.fail(
+            "torn",
+            format!("{:?} is neither old nor new", plan.sorting.output),
+        );
     }
     for change in case.look()?.changes_since(&before) {
         let is_own_part = change.how == "added" || plan.sorting.old_parts.contains(&change.path);
@@ -43,7 +47,10 @@ pub fn kill(case: &mut Case) -> io::Result<()> {
         };
         let is_manifest = change.path.ends_with("own/set/manifest.json");
         if !is_output && !is_manifest && !is_own(&change.path) {
-            case.fail("touched", format!("{}: {}", change.path.display(), change.how));
+            case.fail(
+                "touched",
+                format!("{}: {}", change.path.display(), change.how),
+            );
         }
     }
     again(case, plan)
@@ -51,14 +58,21 @@ pub fn kill(case: &mut Case) -> io::Result<()> {
 
 /// The same sort once more, perhaps without its checkpoint: it is right, and sweeps what was left.
 fn again(case: &mut Case, plan: Plan) -> io::Result<()> {
-    let mut sorting = Sorting { may_refuse: false, ..plan.sorting };
+    let mut sorting = Sorting {
+        may_refuse: false,
+        ..plan.sorting
+    };
     let is_dropped = sorting.may_keep && case.draw.u32(0..3) == 0;
     if is_dropped {
         sorting.call.arguments.retain(|word| word != "--resume");
     }
     if let Output::Set(directories) = &sorting.output {
         // Those of the killed run that have their names already go, too.
-        let all = directories.iter().filter_map(|at| fs::read_dir(at).ok()).flatten().flatten();
+        let all = directories
+            .iter()
+            .filter_map(|at| fs::read_dir(at).ok())
+            .flatten()
+            .flatten();
         sorting.old_parts = all.map(|entry| entry.path()).collect();
     }
     let begin = Instant::now();
@@ -69,14 +83,24 @@ fn again(case: &mut Case, plan: Plan) -> io::Result<()> {
     let swept = if is_dropped { 1 } else { plan.swept.len() };
     for directory in &plan.swept[..swept] {
         let is_kept = |name: &String| is_dropped && !name.ends_with(".tmp");
-        for name in own_names(directory).into_iter().filter(|name| !is_kept(name)) {
+        for name in own_names(directory)
+            .into_iter()
+            .filter(|name| !is_kept(name))
+        {
             case.fail("not swept", directory.join(name).display().to_string());
         }
     }
     if let Output::Set(directories) = &sorting.output {
         let listed = parts(&directories[0]).unwrap_or_default();
-        let all = directories.iter().filter_map(|at| fs::read_dir(at).ok()).flatten().flatten();
-        for path in all.map(|entry| entry.path()).filter(|path| !path.ends_with("manifest.json")) {
+        let all = directories
+            .iter()
+            .filter_map(|at| fs::read_dir(at).ok())
+            .flatten()
+            .flatten();
+        for path in all
+            .map(|entry| entry.path())
+            .filter(|path| !path.ends_with("manifest.json"))
+        {
             if !listed.contains(&path) {
                 case.fail("not swept", path.display().to_string());
             }
@@ -133,38 +157,63 @@ fn draw(case: &mut Case) -> io::Result<Plan> {
         0 => {
             let old = scene.inputs[input].bytes.clone();
             let output = Output::File(scene.own("in"));
-            (Sorting { output, ..sorting }.and(&["-o", "in", "--plan", plan]), Some(old))
+            (
+                Sorting { output, ..sorting }.and(&["-o", "in", "--plan", plan]),
+                Some(old),
+            )
         }
         1 => {
             fs::write(scene.own("out"), b"old")?;
-            let sorting = Sorting { may_keep: true, ..sorting };
-            (sorting.and(&["-o", "out", "--resume"]), Some(b"old".to_vec()))
+            let sorting = Sorting {
+                may_keep: true,
+                ..sorting
+            };
+            (
+                sorting.and(&["-o", "out", "--resume"]),
+                Some(b"old".to_vec()),
+            )
         }
         2 => {
             fs::write(scene.own("out"), b"old")?;
-            (sorting.and(&["-o", "out", "--plan", plan]), Some(b"old".to_vec()))
+            (
+                sorting.and(&["-o", "out", "--plan", plan]),
+                Some(b"old".to_vec()),
+            )
         }
         _ => {
             swept = vec![scene.own("set")];
             old_set(case, sorting.and(&["--plan", plan]))?
         }
     };
-    Ok(Plan { sorting, swept, old })
+    Ok(Plan {
+        sorting,
+        swept,
+        old,
+    })
 }
 
 /// A sort into directories, in which there may be a set already.
 fn old_set(case: &mut Case, sorting: Sorting) -> io::Result<(Sorting, Option<Vec<u8>>)> {
     let count = case.draw.usize(1..=2);
-    let directories: Vec<PathBuf> =
-        ["set", "b"][..count].iter().map(|name| case.scene.own(name)).collect();
-    let mut sorting = Sorting { output: Output::Set(directories.clone()), ..sorting };
+    let directories: Vec<PathBuf> = ["set", "b"][..count]
+        .iter()
+        .map(|name| case.scene.own(name))
+        .collect();
+    let mut sorting = Sorting {
+        output: Output::Set(directories.clone()),
+        ..sorting
+    };
     sorting = sorting.and(&["-o", "set/", "-o", "b/"][..2 * count]);
     if case.draw.bool() {
         let new = fs::read(case.scene.own("in"))?;
         let input = Rng::with_seed(case.draw.u64(..)).usize(0..case.scene.small_inputs());
         fs::write(case.scene.own("in"), &case.scene.inputs[input].bytes)?;
         let expected = Some(case.scene.inputs[input].sorted.clone());
-        case.sort(&Sorting { expected, may_refuse: false, ..sorting.clone() })?;
+        case.sort(&Sorting {
+            expected,
+            may_refuse: false,
+            ..sorting.clone()
+        })?;
         fs::write(case.scene.own("in"), new)?;
     }
     sorting.old_parts = parts(&directories[0]).unwrap_or_default();

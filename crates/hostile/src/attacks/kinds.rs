@@ -1,4 +1,5 @@
-//! Files of other kinds where a regular one is looked for: pipes, devices, sockets, links, directories.
+//! Files of other kinds where a regular one is looked for: pipes, devices, sockets, links,
+//! directories.
 
 use std::ffi::OsString;
 use std::fs;
@@ -34,7 +35,11 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
         2 => format!(".gristmill-{job:08x}-0.epoch-0"),
         _ => format!(".gristmill-{number:016x}.journal"),
     };
-    let beside = if name == "manifest.json" { "set" } else { case.pick(&["tmp", ".", "set"]) };
+    let beside = if name == "manifest.json" {
+        "set"
+    } else {
+        case.pick(&["tmp", ".", "set"])
+    };
     let path = case.scene.own(beside).join(name);
     put(case, &path)?;
     let plan = case.pick(&["two-pass", "auto"]);
@@ -42,10 +47,24 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     let protected = vec![path];
     let set = Output::Set(vec![case.scene.own("set")]);
     let sorting = match is_set {
-        true => Sorting { output: set, protected, ..sorting }.and(&["-o", "set"]),
-        false => Sorting { protected, may_keep: is_resumed, ..sorting }.and(&["-o", "out"]),
+        true => Sorting {
+            output: set,
+            protected,
+            ..sorting
+        }
+        .and(&["-o", "set"]),
+        false => Sorting {
+            protected,
+            may_keep: is_resumed,
+            ..sorting
+        }
+        .and(&["-o", "out"]),
     };
-    let sorting = if is_resumed { sorting.and(&["--resume"]) } else { sorting };
+    let sorting = if is_resumed {
+        sorting.and(&["--resume"])
+    } else {
+        sorting
+    };
     case.sort(&sorting)?;
     Ok(())
 }
@@ -71,19 +90,28 @@ pub fn given(case: &mut Case) -> io::Result<()> {
         case.fail("believed", "no regular file was taken for one");
     }
     for change in case.look()?.changes_since(&before) {
-        case.fail("touched", format!("{}: {}", change.path.display(), change.how));
+        case.fail(
+            "touched",
+            format!("{}: {}", change.path.display(), change.how),
+        );
     }
     Ok(())
 }
 
 /// A file of the system whose size is 0, and which has content.
 fn of_proc(case: &mut Case) -> io::Result<()> {
-    let file = case.pick(&["/proc/version", "/proc/sys/kernel/ostype", "/proc/filesystems"]);
+    let file = case.pick(&[
+        "/proc/version",
+        "/proc/sys/kernel/ostype",
+        "/proc/filesystems",
+    ]);
     let mut expected = fs::read(file)?;
     expected.sort_unstable();
     let input = case.any_input();
     let mut sorting = case.sorting(input, &[])?;
-    let arguments = ["sort", "--format", "fixed:1", "--key", "0+1", file, "-o", "out", "-S", "64M"];
+    let arguments = [
+        "sort", "--format", "fixed:1", "--key", "0+1", file, "-o", "out", "-S", "64M",
+    ];
     sorting.call.arguments = arguments.iter().map(OsString::from).collect();
     sorting.expected = Some(expected);
     case.sort(&sorting)?;
@@ -119,7 +147,11 @@ pub fn listed(case: &mut Case) -> io::Result<()> {
     } else {
         let sorting = case.sorting(input, &["-S", "8M", "-o", "set"])?;
         let output = Output::Set(vec![set]);
-        case.sort(&Sorting { output, old_parts: vec![thing], ..sorting })?
+        case.sort(&Sorting {
+            output,
+            old_parts: vec![thing],
+            ..sorting
+        })?
     };
     if ran.said.contains(TOO_LARGE) {
         case.fail("read for ever", ran.last_line());

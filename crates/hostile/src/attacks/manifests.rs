@@ -1,4 +1,5 @@
-//! Sets whose manifest somebody has altered: a sort into their directory, and a sort of what they hold.
+//! Sets whose manifest somebody has altered: a sort into their directory, and a sort of what they
+//! hold.
 
 use std::fs;
 use std::io;
@@ -18,27 +19,40 @@ struct Set {
 
 /// Alters the manifest of a set, and sorts another one in its place.
 pub fn replaced(case: &mut Case) -> io::Result<()> {
-    let Some(set) = made(case)? else { return Ok(()) };
+    let Some(set) = made(case)? else {
+        return Ok(());
+    };
     let manifest = set.directories[0].join("manifest.json");
     let text = fs::read(&manifest)?;
     fs::write(&manifest, altered(case, &text))?;
     let input = case.any_input();
     let plan = case.pick(&["two-pass", "merge", "auto"]);
-    let sorting =
-        case.sorting(input, &["-S", "8M", "--plan", plan])?.and(&targets(set.directories.len()));
+    let sorting = case
+        .sorting(input, &["-S", "8M", "--plan", plan])?
+        .and(&targets(set.directories.len()));
     let output = Output::Set(set.directories);
-    case.sort(&Sorting { output, old_parts: set.parts, ..sorting })?;
+    case.sort(&Sorting {
+        output,
+        old_parts: set.parts,
+        ..sorting
+    })?;
     Ok(())
 }
 
 /// Alters the manifest of a set, and sorts its records; or has them judged.
 pub fn read(case: &mut Case) -> io::Result<()> {
-    let Some(set) = made(case)? else { return Ok(()) };
+    let Some(set) = made(case)? else {
+        return Ok(());
+    };
     let manifest = set.directories[0].join("manifest.json");
     let text = fs::read(&manifest)?;
     let bytes = altered(case, &text);
     fs::write(&manifest, &bytes)?;
-    let says_so = |text: &[u8]| serde_json::from_slice::<Value>(text).ok().map(|all| total(&all));
+    let says_so = |text: &[u8]| {
+        serde_json::from_slice::<Value>(text)
+            .ok()
+            .map(|all| total(&all))
+    };
     let is_files_same = parts(&set.directories[0]) == Some(set.parts.clone());
     let is_lie = is_files_same && says_so(&bytes).is_some_and(|told| Some(told) != says_so(&text));
     if case.draw.u32(0..3) == 0 {
@@ -62,7 +76,10 @@ pub fn read(case: &mut Case) -> io::Result<()> {
     sorting.expected = is_files_same.then_some(set.content);
     let ran = case.sort(&sorting)?;
     if is_lie && ran.code() == Some(0) {
-        case.fail("believed", format!("a manifest that lies: {}", String::from_utf8_lossy(&bytes)));
+        case.fail(
+            "believed",
+            format!("a manifest that lies: {}", String::from_utf8_lossy(&bytes)),
+        );
     }
     Ok(())
 }
@@ -71,16 +88,26 @@ pub fn read(case: &mut Case) -> io::Result<()> {
 fn made(case: &mut Case) -> io::Result<Option<Set>> {
     let input = case.any_input();
     let count = case.draw.usize(1..=3);
-    let directories: Vec<PathBuf> =
-        ["set", "b", "c"][..count].iter().map(|name| case.scene.own(name)).collect();
+    let directories: Vec<PathBuf> = ["set", "b", "c"][..count]
+        .iter()
+        .map(|name| case.scene.own(name))
+        .collect();
     let output = Output::Set(directories.clone());
     let sorting = case.sorting(input, &["-S", "8M"])?.and(&targets(count));
-    case.sort(&Sorting { output, may_refuse: false, ..sorting })?;
+    case.sort(&Sorting {
+        output,
+        may_refuse: false,
+        ..sorting
+    })?;
     let (Some(parts), Some(content)) = (parts(&directories[0]), content_of_set(&directories[0]))
     else {
         return Ok(None);
     };
-    Ok(Some(Set { directories, parts, content }))
+    Ok(Some(Set {
+        directories,
+        parts,
+        content,
+    }))
 }
 
 fn targets(count: usize) -> Vec<&'static str> {
@@ -88,9 +115,18 @@ fn targets(count: usize) -> Vec<&'static str> {
 }
 
 fn altered(case: &mut Case, text: &[u8]) -> Vec<u8> {
-    let victim = case.scene.place.join("victim").to_string_lossy().into_owned();
-    let part =
-        case.pick(&["part-00000-deadbeef", "part-00001-deadbeef", "part-00002-0badf00d", "data"]);
+    let victim = case
+        .scene
+        .place
+        .join("victim")
+        .to_string_lossy()
+        .into_owned();
+    let part = case.pick(&[
+        "part-00000-deadbeef",
+        "part-00001-deadbeef",
+        "part-00002-0badf00d",
+        "data",
+    ]);
     let outside = [
         format!("../../victim/{part}"),
         format!("{victim}/{part}"),
@@ -123,7 +159,10 @@ fn with_listed(case: &mut Case, text: &[u8], outside: &[String]) -> Vec<u8> {
     let mut manifest: Value = serde_json::from_slice(text).unwrap_or_default();
     let path = case.pick(outside);
     let is_added = case.draw.bool();
-    if let Some(files) = manifest["files"].as_array_mut().filter(|files| !files.is_empty()) {
+    if let Some(files) = manifest["files"]
+        .as_array_mut()
+        .filter(|files| !files.is_empty())
+    {
         let at = case.draw.usize(0..files.len());
         if is_added {
             files.insert(at, files[at].clone());

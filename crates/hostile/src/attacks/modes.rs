@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use crate::case::{Case, Output, Sorting, parts};
 use crate::scene::FOREIGN;
 
-const MODES: [u32; 9] = [0o600, 0o640, 0o444, 0o664, 0o755, 0o4755, 0o2755, 0o6711, 0o400];
+const MODES: [u32; 9] = [
+    0o600, 0o640, 0o444, 0o664, 0o755, 0o4755, 0o2755, 0o6711, 0o400,
+];
 
 /// Bits with which a program runs as its owner: no replacement has them.
 const SET_ID: u32 = 0o6000;
@@ -44,8 +46,11 @@ fn file(
     let before = fs::metadata(&target)?;
     // Only root reads a file that gives no right to read.
     let may_refuse = !case.scene.is_root && name == "in";
-    let ran =
-        case.sort(&Sorting { output: Output::File(target.clone()), may_refuse, ..sorting })?;
+    let ran = case.sort(&Sorting {
+        output: Output::File(target.clone()),
+        may_refuse,
+        ..sorting
+    })?;
     if ran.code() == Some(0) {
         compare(case, &before, &target, SET_ID)?;
     }
@@ -56,21 +61,32 @@ fn set(case: &mut Case, input: usize, mode: u32, owner: Option<u32>) -> io::Resu
     let directory = case.scene.own("set");
     let output = Output::Set(vec![directory.clone()]);
     let sorting = case.sorting(input, &["-o", "set/", "-S", "8M"])?;
-    let sorting = Sorting { output, may_refuse: false, ..sorting };
+    let sorting = Sorting {
+        output,
+        may_refuse: false,
+        ..sorting
+    };
     case.sort(&sorting)?;
     let old_parts = parts(&directory).unwrap_or_default();
     let manifest = directory.join("manifest.json");
     // Executable sets make no sense, and some read them by their manifest.
     let mode = mode & !0o111;
     dress(&old_parts, mode, owner)?;
-    // One that others may write is not believed, nor is one of a user who does not own the directory.
+    // One that others may write is not believed, nor is one of a user who does not own the
+    // directory.
     dress(std::slice::from_ref(&manifest), mode & !OTHERS_WRITE, owner)?;
     if owner.is_some() {
         chown(&directory, owner, owner)?;
     }
-    let Some(part) = old_parts.first() else { return Ok(()) };
+    let Some(part) = old_parts.first() else {
+        return Ok(());
+    };
     let (before, manifest_before) = (fs::metadata(part)?, fs::metadata(&manifest)?);
-    let ran = case.sort(&Sorting { old_parts, may_refuse: !case.scene.is_root, ..sorting })?;
+    let ran = case.sort(&Sorting {
+        old_parts,
+        may_refuse: !case.scene.is_root,
+        ..sorting
+    })?;
     if ran.code() == Some(0) {
         for part in parts(&directory).unwrap_or_default() {
             compare(case, &before, &part, SET_ID)?;
@@ -95,12 +111,19 @@ fn compare(case: &mut Case, before: &Metadata, target: &PathBuf, lost: u32) -> i
     let after = fs::metadata(target)?;
     let (old, new) = (before.mode() & 0o7777 & !lost, after.mode() & 0o7777);
     if old != new {
-        let detail = format!("{}: {:o} became {new:o}", target.display(), before.mode() & 0o7777);
+        let detail = format!(
+            "{}: {:o} became {new:o}",
+            target.display(),
+            before.mode() & 0o7777
+        );
         case.fail("mode", detail);
     }
     let (old, new) = ((before.uid(), before.gid()), (after.uid(), after.gid()));
     if old != new {
-        case.fail("owner", format!("{}: {old:?} became {new:?}", target.display()));
+        case.fail(
+            "owner",
+            format!("{}: {old:?} became {new:?}", target.display()),
+        );
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Names that are unusual: not UTF-8, with blanks and line ends, like options, as long as names can be.
+//! Names that are unusual: not UTF-8, with blanks and line ends, like options, as long as names can
+//! be.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,8 +11,15 @@ use crate::tree::Tree;
 
 const LONGEST: [u8; 255] = [b'n'; 255];
 
-const NAMES: [&[u8]; 7] =
-    [b"\xff\xfe", b"caf\xe9", b"two words", b"a\nline", b"{rank}", b"-o", &LONGEST];
+const NAMES: [&[u8]; 7] = [
+    b"\xff\xfe",
+    b"caf\xe9",
+    b"two words",
+    b"a\nline",
+    b"{rank}",
+    b"-o",
+    &LONGEST,
+];
 
 /// Sorts into an odd name, with scratch files in an odd directory.
 pub fn odd(case: &mut Case) -> io::Result<()> {
@@ -30,8 +38,15 @@ pub fn odd(case: &mut Case) -> io::Result<()> {
         fs::create_dir(&directory)?;
         sorting.call.arguments.extend(["-T".into(), path(scratch)]);
     }
-    let sorting = if is_resumed { sorting.and(&["--resume"]) } else { sorting };
-    let sorting = Sorting { may_keep: is_resumed, ..sorting };
+    let sorting = if is_resumed {
+        sorting.and(&["--resume"])
+    } else {
+        sorting
+    };
+    let sorting = Sorting {
+        may_keep: is_resumed,
+        ..sorting
+    };
     let ran = case.sort(&sorting)?;
     // A refusal comes up front: nothing is left that no sort would sweep.
     if ran.code() == Some(2) {

@@ -1,4 +1,5 @@
-//! Directories that users share: names of the sort's own that belong to somebody else. As root alone.
+//! Directories that users share: names of the sort's own that belong to somebody else. As root
+//! alone.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -40,20 +41,44 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     ];
     let file = case.pick(&files);
     let json = match end {
-        "begun" => json!({ "name": case.scene.own("out") }).to_string().into_bytes(),
-        _ => journals::text(std::slice::from_ref(&shared), &json!(0), &file, case.draw.bool()),
+        "begun" => json!({ "name": case.scene.own("out") })
+            .to_string()
+            .into_bytes(),
+        _ => journals::text(
+            std::slice::from_ref(&shared),
+            &json!(0),
+            &file,
+            case.draw.bool(),
+        ),
     };
     let is_sealed = case.draw.bool();
-    let text = if is_sealed { alter::sealed(&name, &json) } else { json };
+    let text = if is_sealed {
+        alter::sealed(&name, &json)
+    } else {
+        json
+    };
     let path = shared.join(name);
     fs::write(&path, text)?;
-    fs::set_permissions(&path, Permissions::from_mode(case.pick(&[0o600, 0o644, 0o666])))?;
+    fs::set_permissions(
+        &path,
+        Permissions::from_mode(case.pick(&[0o600, 0o644, 0o666])),
+    )?;
     let is_resumed = case.draw.bool();
-    let sorting =
-        case.sorting(input, &["-o", "out", "-T", "shared", "-S", "8M", "--plan", "two-pass"]);
-    let mut sorting = Sorting { may_keep: is_resumed, ..sorting? };
+    let sorting = case.sorting(
+        input,
+        &[
+            "-o", "out", "-T", "shared", "-S", "8M", "--plan", "two-pass",
+        ],
+    );
+    let mut sorting = Sorting {
+        may_keep: is_resumed,
+        ..sorting?
+    };
     if is_resumed {
-        sorting.call.arguments.truncate(sorting.call.arguments.len() - 2);
+        sorting
+            .call
+            .arguments
+            .truncate(sorting.call.arguments.len() - 2);
         sorting = sorting.and(&["--resume"]);
     }
     if is_root_attacked {

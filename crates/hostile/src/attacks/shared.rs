@@ -29,16 +29,25 @@ pub fn replaced(case: &mut Case) -> io::Result<()> {
         sorting.call.user = (time == 0 && is_made_by_user).then_some(FOREIGN);
         let old_parts = parts(&set).unwrap_or_default();
         let output = output.clone();
-        case.sort(&Sorting { output, old_parts, may_refuse: false, ..sorting })?;
+        case.sort(&Sorting {
+            output,
+            old_parts,
+            may_refuse: false,
+            ..sorting
+        })?;
         let listed = parts(&set).unwrap_or_default();
-        for path in files(&set)?.into_iter().filter(|path| !listed.contains(path)) {
+        for path in files(&set)?
+            .into_iter()
+            .filter(|path| !listed.contains(path))
+        {
             case.fail("piled up", path.display().to_string());
         }
     }
     Ok(())
 }
 
-/// Root sorts into a directory of all, where another user has put a set: it decides no owner and no mode.
+/// Root sorts into a directory of all, where another user has put a set: it decides no owner and no
+/// mode.
 pub fn planted(case: &mut Case) -> io::Result<()> {
     if !case.scene.is_root {
         return modes::kept(case);
@@ -52,9 +61,19 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     let sorting = case.sorting(input, &["-S", "8M"])?;
     let output = |directory: &Path| Output::Set(vec![directory.to_owned()]);
     // Where nothing was before, it has the owner and the mode that it gives by itself.
-    let first = Sorting { output: output(&fresh), may_refuse: false, ..sorting.clone() };
+    let first = Sorting {
+        output: output(&fresh),
+        may_refuse: false,
+        ..sorting.clone()
+    };
     case.sort(&first.and(&["-o", "fresh/"]))?;
-    let ran = case.sort(&Sorting { output: output(&set), ..sorting }.and(&["-o", "set/"]))?;
+    let ran = case.sort(
+        &Sorting {
+            output: output(&set),
+            ..sorting
+        }
+        .and(&["-o", "set/"]),
+    )?;
     if ran.code() != Some(0) {
         return Ok(());
     }
@@ -69,7 +88,12 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
         let is_wider = new.0 & !usual.0 != 0;
         if is_wider || (usual.1, usual.2) != (new.1, new.2) {
             let told = |(mode, user, group): (u32, u32, u32)| format!("{mode:o} of {user}:{group}");
-            let detail = format!("{}: {} instead of {}", found.display(), told(new), told(usual));
+            let detail = format!(
+                "{}: {} instead of {}",
+                found.display(),
+                told(new),
+                told(usual)
+            );
             case.fail("decided by others", detail);
         }
     }
@@ -84,9 +108,10 @@ fn plant(case: &mut Case, set: &Path) -> io::Result<()> {
         "records": 0, "checksum": "0", "directory": set, "files": [file],
     });
     let mode = case.pick(&[0o666, 0o666, 0o600, 0o640]);
-    for (name, text) in
-        [("part-00000-deadbeef", String::new()), ("manifest.json", manifest.to_string())]
-    {
+    for (name, text) in [
+        ("part-00000-deadbeef", String::new()),
+        ("manifest.json", manifest.to_string()),
+    ] {
         fs::write(set.join(name), text)?;
         chown(set.join(name), Some(FOREIGN), Some(FOREIGN))?;
         fs::set_permissions(set.join(name), Permissions::from_mode(mode))?;
@@ -102,9 +127,13 @@ fn make(directory: &Path, mode: u32, owner: Option<u32>) -> io::Result<()> {
 
 /// The files of sets in a directory, whether a manifest lists them or not.
 fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let all: io::Result<Vec<PathBuf>> =
-        fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect();
-    Ok(all?.into_iter().filter(|path| !path.ends_with("manifest.json")).collect())
+    let all: io::Result<Vec<PathBuf>> = fs::read_dir(directory)?
+        .map(|entry| Ok(entry?.path()))
+        .collect();
+    Ok(all?
+        .into_iter()
+        .filter(|path| !path.ends_with("manifest.json"))
+        .collect())
 }
 
 /// The manifest, or the first file that it lists.

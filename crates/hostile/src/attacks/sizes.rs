@@ -29,16 +29,24 @@ pub fn manifests(case: &mut Case) -> io::Result<()> {
     let (name, end) = case.pick(&[("set", "out"), ("in", "set/")]);
     let mut sorting = case.sorting(input, &["-S", MEMORY, "-o", end])?;
     let words = sorting.call.arguments.iter_mut();
-    words.filter(|word| *word == "in").for_each(|word| *word = name.into());
+    words
+        .filter(|word| *word == "in")
+        .for_each(|word| *word = name.into());
     if end == "set/" {
         sorting.output = Output::Set(vec![set]);
     }
-    let ran = case.sort(&Sorting { expected: None, ..sorting })?;
+    let ran = case.sort(&Sorting {
+        expected: None,
+        ..sorting
+    })?;
     if ran.code() == Some(0) {
         case.fail("believed", "a manifest that is far too long");
     }
     if ran.peak_bytes > MEMORY_BYTES + MORE_BYTES {
-        case.fail("memory", format!("{} bytes were resident with -S {MEMORY}", ran.peak_bytes));
+        case.fail(
+            "memory",
+            format!("{} bytes were resident with -S {MEMORY}", ran.peak_bytes),
+        );
     }
     Ok(())
 }
@@ -46,12 +54,20 @@ pub fn manifests(case: &mut Case) -> io::Result<()> {
 /// A text that is no manifest, one of very many files, or one of few and very much space.
 fn long(kind: u32) -> Vec<u8> {
     let file = json!({ "path": "part-00000-deadbeef", "records": 0, "checksum": "0", "first_key": "", "last_key": "" });
-    let count = if kind == 2 { WRITTEN_BYTES / file.to_string().len() } else { 0 };
+    let count = if kind == 2 {
+        WRITTEN_BYTES / file.to_string().len()
+    } else {
+        0
+    };
     let manifest = json!({
         "gristmill_set": 1, "format": "fixed:100", "keys": ["0+10"], "stable": false, "record_bytes": 100,
         "records": 0, "checksum": "0", "directory": "", "files": vec![file; count],
     });
-    let mut text = if kind == 1 { Vec::new() } else { manifest.to_string().into_bytes() };
+    let mut text = if kind == 1 {
+        Vec::new()
+    } else {
+        manifest.to_string().into_bytes()
+    };
     let fill = if kind == 1 { b'[' } else { b' ' };
     text.resize(WRITTEN_BYTES, fill);
     text

@@ -1,8 +1,8 @@
 //! Powers of x modulo the polynomial of CRC-32.
 //!
 //! Polynomials over bits, written as CRC-32 does: the coefficient of x^0 is the highest bit. So a
-//! multiplication by x is a shift to the right, and what falls out (x^32) is replaced by the rest of
-//! the polynomial.
+//! multiplication by x is a shift to the right, and what falls out (x^32) is replaced by the rest
+//! of the polynomial.
 #![cfg_attr(any(miri, not(target_arch = "x86_64")), allow(dead_code))]
 
 /// x^32 modulo the polynomial of IEEE 802.3.
@@ -35,8 +35,8 @@ pub(super) fn power(exponent: i64) -> u32 {
 /// The factor of a 64-bit word of which the lowest coefficient is x^`behind`, such that the product
 /// is the word's part in the CRC.
 ///
-/// The CRC is of the record times x^32. A carry-less product of two reflected 64-bit words comes out
-/// one bit low, which is a factor x; hence 31. The factor sits in the upper half of its word.
+/// The CRC is of the record times x^32. A carry-less product of two reflected 64-bit words comes
+/// out one bit low, which is a factor x; hence 31. The factor sits in the upper half of its word.
 pub(super) fn factor(behind: i64) -> u64 {
     u64::from(power(behind + 31)) << 32
 }

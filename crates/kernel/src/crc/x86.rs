@@ -29,7 +29,11 @@ impl Plan {
         let factors = words.map(|start| {
             // Bits behind this word; negative if it crosses the end, where zeros are loaded.
             let behind = (record_bytes as i64 - start as i64 - 8) * 8;
-            if behind <= -64 { 0 } else { polynomial::factor(behind) }
+            if behind <= -64 {
+                0
+            } else {
+                polynomial::factor(behind)
+            }
         });
         Self {
             record_bytes,

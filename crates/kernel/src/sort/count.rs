@@ -51,7 +51,8 @@ pub(super) fn starts(counts: &mut [u32]) {
 /// afterwards the end of each bin.
 ///
 /// # Panics
-/// If a position lies outside of `target`; with starts from [`histogram`] of the same range none does.
+/// If a position lies outside of `target`; with starts from [`histogram`] of the same range none
+/// does.
 pub(super) fn scatter(source: &[Entry], target: &mut [Entry], digit: Digit, next: &mut [u32]) {
     assert_eq!(next.len(), digit.bins());
     for entry in source {

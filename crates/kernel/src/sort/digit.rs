@@ -44,7 +44,11 @@ impl Bounds {
             low = low.min(entry.prefix);
             high = high.max(entry.prefix);
         }
-        Self { low, high, inside: true }
+        Self {
+            low,
+            high,
+            inside: true,
+        }
     }
 
     /// Both bounds over two ranges.
@@ -65,7 +69,11 @@ impl Bounds {
             high = high.max(prefix);
         }
         let missed = (high - low) / SAMPLES as u64;
-        Self { low: low.saturating_sub(missed), high: high.saturating_add(missed), inside: false }
+        Self {
+            low: low.saturating_sub(missed),
+            high: high.saturating_add(missed),
+            inside: false,
+        }
     }
 
     /// One value only, and surely so.
@@ -79,7 +87,12 @@ impl Digit {
     pub(super) fn new(bounds: Bounds, bits: u32) -> Self {
         let width = bounds.high - bounds.low;
         let shift = (u64::BITS - width.leading_zeros()).saturating_sub(bits);
-        Self { low: bounds.low, shift, last: width >> shift, inside: bounds.inside }
+        Self {
+            low: bounds.low,
+            shift,
+            last: width >> shift,
+            inside: bounds.inside,
+        }
     }
 
     /// How many bins there are.
@@ -100,7 +113,11 @@ impl Digit {
             return None;
         }
         let low = self.low + ((bin as u64) << self.shift);
-        Some(Bounds { low, high: low.saturating_add((1 << self.shift) - 1), inside: true })
+        Some(Bounds {
+            low,
+            high: low.saturating_add((1 << self.shift) - 1),
+            inside: true,
+        })
     }
 }
 
@@ -109,7 +126,10 @@ mod tests {
     use super::*;
 
     fn entries(prefixes: impl IntoIterator<Item = u64>) -> Vec<Entry> {
-        prefixes.into_iter().map(|prefix| Entry { prefix, row: 0 }).collect()
+        prefixes
+            .into_iter()
+            .map(|prefix| Entry { prefix, row: 0 })
+            .collect()
     }
 
     fn bounds(low: u64, high: u64, inside: bool) -> Bounds {
@@ -137,11 +157,18 @@ mod tests {
         let sampled = |range: &[Entry]| parts(Bounds::sampled(range));
         let ascending = entries((0..1024).map(|number| 1000 + number));
         let missed = 127 * 8 / 128;
-        assert_eq!(sampled(&ascending), (1000 - missed, 1000 + 127 * 8 + missed, false));
+        assert_eq!(
+            sampled(&ascending),
+            (1000 - missed, 1000 + 127 * 8 + missed, false)
+        );
         let ends = entries((0..1024).map(|number| if number % 16 == 0 { 0 } else { u64::MAX }));
         assert_eq!(sampled(&ends), (0, u64::MAX, false));
         let between = entries((0..1024).map(|number| u64::from(number % 8 != 0)));
-        assert_eq!(sampled(&between), (0, 0, false), "keys between samples are not seen");
+        assert_eq!(
+            sampled(&between),
+            (0, 0, false),
+            "keys between samples are not seen"
+        );
     }
 
     #[test]
@@ -156,24 +183,44 @@ mod tests {
         ] {
             let digit = Digit::new(bounds(low, high, true), bits);
             assert_eq!(digit.bins(), bins, "{low}..={high} by {bits} bits");
-            assert_eq!((digit.of(low), digit.of(high)), (0, bins - 1), "{low}..={high}");
+            assert_eq!(
+                (digit.of(low), digit.of(high)),
+                (0, bins - 1),
+                "{low}..={high}"
+            );
         }
         let digit = Digit::new(bounds(1000, 1255, true), 4);
-        assert_eq!([1015, 1016, 1017, 1031, 1032].map(|prefix| digit.of(prefix)), [0, 1, 1, 1, 2]);
-        assert_eq!([0, 999, 1256, u64::MAX].map(|prefix| digit.of(prefix)), [0, 0, 15, 15]);
+        assert_eq!(
+            [1015, 1016, 1017, 1031, 1032].map(|prefix| digit.of(prefix)),
+            [0, 1, 1, 1, 2]
+        );
+        assert_eq!(
+            [0, 999, 1256, u64::MAX].map(|prefix| digit.of(prefix)),
+            [0, 0, 15, 15]
+        );
     }
 
     /// The bounds of every bin are known if the range was not guessed. If it was, those of the
     /// first and the last bin are unknown.
     #[test]
     fn a_bin_knows_its_bounds() {
-        let of = |inside, bin| Digit::new(bounds(1000, 1255, inside), 4).bounds_of(bin).map(parts);
+        let of = |inside, bin| {
+            Digit::new(bounds(1000, 1255, inside), 4)
+                .bounds_of(bin)
+                .map(parts)
+        };
         assert_eq!(of(true, 0), Some((1000, 1015, true)));
         assert_eq!(of(true, 1), Some((1016, 1031, true)));
         assert_eq!(of(true, 15), Some((1240, 1255, true)));
         assert_eq!((of(false, 0), of(false, 15)), (None, None));
         assert_eq!((of(false, 1), of(false, 14)), (of(true, 1), of(true, 14)));
-        let last = Digit::new(bounds(1, u64::MAX, true), 1).bounds_of(1).map(parts);
-        assert_eq!(last, Some((1 + (1 << 63), u64::MAX, true)), "the end of the range is one");
+        let last = Digit::new(bounds(1, u64::MAX, true), 1)
+            .bounds_of(1)
+            .map(parts);
+        assert_eq!(
+            last,
+            Some((1 + (1 << 63), u64::MAX, true)),
+            "the end of the range is one"
+        );
     }
 }

@@ -32,7 +32,8 @@ pub(super) fn insertion_sort_into(source: &[Entry], target: &mut [Entry]) -> boo
 /// Takes entries from `source` in turn and inserts each into the sorted front of `target`.
 ///
 /// # Safety
-/// `source` is readable and `target` writable for `count` entries; they are equal or do not overlap.
+/// `source` is readable and `target` writable for `count` entries; they are equal or do not
+/// overlap.
 #[inline(always)]
 unsafe fn insert_all(source: *const Entry, target: *mut Entry, count: usize) -> bool {
     if count == 0 {
@@ -60,7 +61,10 @@ fn in_order(left: Entry, right: Entry) -> (Entry, Entry) {
     let swap = u64::from(right.prefix < left.prefix).wrapping_neg();
     let prefix = (left.prefix ^ right.prefix) & swap;
     let row = (left.row ^ right.row) & swap;
-    let exchanged = |entry: Entry| Entry { prefix: entry.prefix ^ prefix, row: entry.row ^ row };
+    let exchanged = |entry: Entry| Entry {
+        prefix: entry.prefix ^ prefix,
+        row: entry.row ^ row,
+    };
     (exchanged(left), exchanged(right))
 }
 

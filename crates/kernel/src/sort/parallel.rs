@@ -75,7 +75,9 @@ pub fn sort_parallel(
 
 /// The next job; the queue stays usable if another worker panicked, as taking cannot break it.
 fn take<'a>(queue: &Mutex<Vec<Job<'a>>>) -> Option<Job<'a>> {
-    let mut queue = queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut queue = queue
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     queue.pop()
 }
 
@@ -108,8 +110,12 @@ fn split<'a>(area: Area<'a>, tasks: Vec<Task>) -> impl Iterator<Item = Job<'a>> 
     let (mut entries, mut scratch) = (area.entries, area.scratch);
     tasks.into_iter().map(move |task| {
         let area = Area {
-            entries: entries.split_off_mut(..task.len).expect("bins fill the range"),
-            scratch: scratch.split_off_mut(..task.len).expect("bins fill the range"),
+            entries: entries
+                .split_off_mut(..task.len)
+                .expect("bins fill the range"),
+            scratch: scratch
+                .split_off_mut(..task.len)
+                .expect("bins fill the range"),
         };
         let task = Task { start: 0, ..task };
         Job { area, task }

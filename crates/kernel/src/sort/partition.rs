@@ -10,19 +10,21 @@
 //!                              bin 1  | e | . | . | . |
 //! ```
 //!
-//! The slot of an entry in its buffer is the low bits of its final position, so buffers and lines of
-//! the target stay aligned with one another; only the first buffer of a bin may begin in its middle.
-//! Idea: Balkesen et al., "Main-Memory Hash Joins on Multi-Core CPUs" (ICDE 2013), software-managed
-//! buffers; Wassenberg and Sanders, "Engineering a Multi-core Radix Sort" (Euro-Par 2011).
+//! The slot of an entry in its buffer is the low bits of its final position, so buffers and lines
+//! of the target stay aligned with one another; only the first buffer of a bin may begin in its
+//! middle. Idea: Balkesen et al., "Main-Memory Hash Joins on Multi-Core CPUs" (ICDE 2013),
+//! software-managed buffers; Wassenberg and Sanders, "Engineering a Multi-core Radix Sort"
+//! (Euro-Par 2011).
 
 #![allow(unsafe_code)]
 
 use super::digit::Digit;
 use crate::Entry;
 
-/// Entries collected before they leave: four lines. Whether a buffer is full is a branch that is hard
-/// to predict, so it should be taken rarely; 1,024 such buffers still are 256 KB, a quarter of a
-/// second-level cache (measured: 4, 8, 16, 32 slots take 14.3, 13.3, 12.7, 12.8 ns an entry in all).
+/// Entries collected before they leave: four lines. Whether a buffer is full is a branch that is
+/// hard to predict, so it should be taken rarely; 1,024 such buffers still are 256 KB, a quarter of
+/// a second-level cache (measured: 4, 8, 16, 32 slots take 14.3, 13.3, 12.7, 12.8 ns an entry in
+/// all).
 const SLOTS: usize = 16;
 
 /// Targets from this length on are written past the caches: with their source 16 MB, half of a
@@ -58,7 +60,11 @@ unsafe impl Sync for Target {}
 
 impl Target {
     pub(super) fn new(target: &mut [Entry]) -> Self {
-        Self { start: target.as_mut_ptr(), len: target.len(), streamed: target.len() >= STREAMED }
+        Self {
+            start: target.as_mut_ptr(),
+            len: target.len(),
+            streamed: target.len() >= STREAMED,
+        }
     }
 }
 
@@ -67,8 +73,8 @@ impl Buffers {
     /// positions, and afterwards the end of each bin.
     ///
     /// # Safety
-    /// For every bin, the positions from `next[bin]` on, as many as `source` has entries of that bin,
-    /// are inside `target`, are not taken by another bin, and belong to this call alone.
+    /// For every bin, the positions from `next[bin]` on, as many as `source` has entries of that
+    /// bin, are inside `target`, are not taken by another bin, and belong to this call alone.
     pub(super) unsafe fn partition(
         &mut self,
         source: &[Entry],
@@ -78,7 +84,8 @@ impl Buffers {
     ) {
         assert_eq!(next.len(), digit.bins());
         let empty = Buffer([Entry::default(); SLOTS]);
-        self.buffers.resize(self.buffers.len().max(next.len()), empty);
+        self.buffers
+            .resize(self.buffers.len().max(next.len()), empty);
         self.begin.clear();
         self.begin.extend_from_slice(next);
         // Slot 0 of a buffer belongs to an aligned address.

@@ -92,13 +92,24 @@ mod tests {
         let entries: Vec<Entry> = (0..4).map(|row| Entry { prefix: 0, row }).collect();
         let last = if cfg!(miri) { 40 } else { 2 * LAST_WINDOW + 5 };
         let windows = [7, 8, 9, 23, 24, 25, 56, 300, LAST_WINDOW, LAST_WINDOW + 24];
-        for differs in (0..6).chain(windows).chain([last]).filter(|&depth| depth <= last) {
-            let words = Rows { words: last, differs };
+        for differs in (0..6)
+            .chain(windows)
+            .chain([last])
+            .filter(|&depth| depth <= last)
+        {
+            let words = Rows {
+                words: last,
+                differs,
+            };
             for from in (0..=differs).step_by(1 + differs as usize / 3) {
                 let found = first_difference(&entries, &words, from);
                 assert_eq!(found, differs, "of {last} words, from {from}");
             }
-            assert_eq!(first_difference(&entries[..2], &words, 0), last, "those agree");
+            assert_eq!(
+                first_difference(&entries[..2], &words, 0),
+                last,
+                "those agree"
+            );
         }
     }
 

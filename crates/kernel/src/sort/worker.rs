@@ -9,14 +9,14 @@ use crate::{Entry, Words};
 
 /// Ranges up to this long are insertion sorted: shorter than a histogram would be worth.
 pub(super) const INSERTION: usize = 24;
-/// Ranges up to this long get half a bin to a bin an entry: 32K entries, their target and their counts
-/// are 1.1 MB, about a second-level cache (1 MB on Zen 4).
+/// Ranges up to this long get half a bin to a bin an entry: 32K entries, their target and their
+/// counts are 1.1 MB, about a second-level cache (1 MB on Zen 4).
 const BUCKET: usize = 32 << 10;
 /// How long the buckets of a longer range are meant to be, at most: half of the above, since bins
 /// of one pass differ.
 const MEANT: usize = 16 << 10;
-/// The most bits of one pass over a longer range: 2^11 write-combining buffers are 512 KB, half of a
-/// second-level cache.
+/// The most bits of one pass over a longer range: 2^11 write-combining buffers are 512 KB, half of
+/// a second-level cache.
 const MOST_BITS: u32 = 11;
 /// Ranges from this length on have their bounds guessed from a sample.
 const SAMPLED: usize = 2 << 10;
@@ -62,7 +62,10 @@ impl<'a> Area<'a> {
         let len = entries.len();
         assert!(u32::try_from(len).is_ok(), "2^32 entries or more");
         assert!(scratch.len() >= len, "scratch is shorter than the entries");
-        Self { entries, scratch: &mut scratch[..len] }
+        Self {
+            entries,
+            scratch: &mut scratch[..len],
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -95,7 +98,15 @@ impl<'a> Area<'a> {
 impl Task {
     /// All of an area, by word 0.
     pub(super) fn whole(len: usize) -> Self {
-        Self { start: 0, len, side: Side::Entries, depth: 0, tied: false, first: 0, bounds: None }
+        Self {
+            start: 0,
+            len,
+            side: Side::Entries,
+            depth: 0,
+            tied: false,
+            first: 0,
+            bounds: None,
+        }
     }
 
     /// Part of this range, after a pass has moved it.
@@ -104,7 +115,13 @@ impl Task {
             Side::Entries => Side::Scratch,
             Side::Scratch => Side::Entries,
         };
-        Self { start: self.start + offset, len, side, bounds, ..*self }
+        Self {
+            start: self.start + offset,
+            len,
+            side,
+            bounds,
+            ..*self
+        }
     }
 
     /// This range, all of whose prefixes are `prefix`.
@@ -120,7 +137,11 @@ impl Task {
 
     /// This range, with word `depth` for prefixes.
     pub(super) fn loaded(&self, depth: u32) -> Self {
-        Self { depth, tied: false, ..*self }
+        Self {
+            depth,
+            tied: false,
+            ..*self
+        }
     }
 }
 
@@ -150,7 +171,12 @@ pub(super) fn lopsided(largest: u32, len: usize) -> bool {
 
 impl<'w, W: Words> Worker<'w, W> {
     pub(super) fn new(words: &'w W) -> Self {
-        Self { words, counts: Vec::new(), buffers: Buffers::default(), tasks: Vec::new() }
+        Self {
+            words,
+            counts: Vec::new(),
+            buffers: Buffers::default(),
+            tasks: Vec::new(),
+        }
     }
 
     /// Sorts the range of `task`, and brings it home.
@@ -210,7 +236,8 @@ impl<'w, W: Words> Worker<'w, W> {
         }
     }
 
-    /// Counts the bins of a pass, by a digit and the longest of them; `None` if all prefixes are one.
+    /// Counts the bins of a pass, by a digit and the longest of them; `None` if all prefixes are
+    /// one.
     fn count(&mut self, task: &Task, source: &[Entry], target: &[Entry]) -> Option<(Digit, usize)> {
         let mut bounds = first_bounds(task, source);
         for exact in [false, true] {
@@ -261,14 +288,21 @@ impl<'w, W: Words> Worker<'w, W> {
             Side::Scratch => insertion_sort_into(&area.scratch[range], entries),
         };
         if ties && task.depth + 1 < self.words.words() {
-            let home = Task { side: Side::Entries, ..*task };
+            let home = Task {
+                side: Side::Entries,
+                ..*task
+            };
             runs(entries, |start, len| {
                 if len > 1 {
                     for entry in entries[start..start + len].iter().take(INSERTION) {
                         self.words.prefetch(entry.row, task.depth + 1);
                     }
                     let prefix = entries[start].prefix;
-                    let run = Task { start: task.start + start, len, ..home.tied(prefix) };
+                    let run = Task {
+                        start: task.start + start,
+                        len,
+                        ..home.tied(prefix)
+                    };
                     self.tasks.push(run);
                 }
             });
@@ -303,10 +337,22 @@ mod tests {
     fn bounds_of_long_ranges_are_guessed() {
         let task = Task::whole(SAMPLED);
         let range = vec![Entry { prefix: 7, row: 0 }; SAMPLED];
-        assert!(first_bounds(&task, &range[1..]).single(), "a short range is looked at");
-        assert!(!first_bounds(&task, &range).single(), "a long one is guessed");
-        let known = Task { bounds: Some(Bounds::exact(&range)), ..task };
-        assert!(first_bounds(&known, &range).single(), "known bounds are not guessed");
+        assert!(
+            first_bounds(&task, &range[1..]).single(),
+            "a short range is looked at"
+        );
+        assert!(
+            !first_bounds(&task, &range).single(),
+            "a long one is guessed"
+        );
+        let known = Task {
+            bounds: Some(Bounds::exact(&range)),
+            ..task
+        };
+        assert!(
+            first_bounds(&known, &range).single(),
+            "known bounds are not guessed"
+        );
     }
 
     #[test]

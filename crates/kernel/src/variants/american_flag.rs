@@ -1,7 +1,7 @@
 //! American flag sort: most significant byte first, permuting in place.
 //!
-//! McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). Count a byte's bins; then every entry
-//! that is not in its bin changes places with whatever occupies its place:
+//! McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). Count a byte's bins; then every
+//! entry that is not in its bin changes places with whatever occupies its place:
 //!
 //! ```text
 //! bins   | a a . . | b . . | c c c |        next free place of each bin
@@ -30,9 +30,9 @@ pub(super) fn sort_prefixes(entries: &mut [Entry], _: &mut [Entry]) {
             insertion_sort(range);
             continue;
         }
-        let (all, any) = range
-            .iter()
-            .fold((u64::MAX, 0), |(all, any), entry| (all & entry.prefix, any | entry.prefix));
+        let (all, any) = range.iter().fold((u64::MAX, 0), |(all, any), entry| {
+            (all & entry.prefix, any | entry.prefix)
+        });
         if all == any {
             continue;
         }

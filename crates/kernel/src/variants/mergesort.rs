@@ -10,9 +10,9 @@
 //!               ^ next of left
 //! ```
 //!
-//! Merges run bottom up from short blocks, each level once over everything; the two front entries are
-//! held in registers, and which one leaves is arithmetic on positions, not a jump (psort poster,
-//! "quasi-in-place mergesort and explicit handling of CPU registers").
+//! Merges run bottom up from short blocks, each level once over everything; the two front entries
+//! are held in registers, and which one leaves is arithmetic on positions, not a jump (psort
+//! poster, "quasi-in-place mergesort and explicit handling of CPU registers").
 
 use super::insertion_sort;
 use crate::Entry;

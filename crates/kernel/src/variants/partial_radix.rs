@@ -1,16 +1,17 @@
 //! NOW-Sort's partial radix sort: the top 22 bits, then a clean-up.
 //!
 //! NOW-Sort 6.5, after Agarwal, "A Super Scalar Sort Algorithm for RISC Processors" (SIGMOD 1996):
-//! strip the leading bits that all keys share, sort by the next 22 bits in two stable counting passes
-//! of 11, least significant digit first, and clean up the few keys that are still out of order.
+//! strip the leading bits that all keys share, sort by the next 22 bits in two stable counting
+//! passes of 11, least significant digit first, and clean up the few keys that are still out of
+//! order.
 //!
 //! ```text
 //! prefix    | shared |  digit 1, 11 bits  |  digit 0, 11 bits  |  not looked at |
 //! entries --digit 0--> scratch --digit 1--> entries --clean-up--> entries
 //! ```
 //!
-//! The paper's bubble sort relies on uniform keys: a million keys that share their 22 bits would cost
-//! its square. Here such groups are sorted by comparison instead.
+//! The paper's bubble sort relies on uniform keys: a million keys that share their 22 bits would
+//! cost its square. Here such groups are sorted by comparison instead.
 
 use super::insertion_sort;
 use crate::Entry;
@@ -25,9 +26,9 @@ pub(super) fn sort_prefixes(entries: &mut [Entry], scratch: &mut [Entry]) {
         insertion_sort(entries);
         return;
     }
-    let (low, high) = entries
-        .iter()
-        .fold((u64::MAX, 0), |(low, high), entry| (low.min(entry.prefix), high.max(entry.prefix)));
+    let (low, high) = entries.iter().fold((u64::MAX, 0), |(low, high), entry| {
+        (low.min(entry.prefix), high.max(entry.prefix))
+    });
     let stripped = (low ^ high).leading_zeros();
     if stripped == u64::BITS {
         return;

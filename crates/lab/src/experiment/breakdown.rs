@@ -68,10 +68,16 @@ impl BreakdownTable {
 
 /// What a traced run of so many cores tells, in ticks of that length.
 pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown, String> {
-    let traced = run.simulated.as_ref().map(|simulated| simulated.slices.as_slice());
+    let traced = run
+        .simulated
+        .as_ref()
+        .map(|simulated| simulated.slices.as_slice());
     let slices = traced.ok_or("machine: threads are not traced")?;
     if run.stages.len() >= DIGITS.len() {
-        return Err(format!("program: it has {} stages, too many to draw", run.stages.len()));
+        return Err(format!(
+            "program: it has {} stages, too many to draw",
+            run.stages.len()
+        ));
     }
     let stages = run.stages.iter().map(|stage| StageSpread {
         name: stage.name.to_owned(),
@@ -81,7 +87,11 @@ pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown,
     });
     let names: Vec<_> = run.stages.iter().map(|stage| stage.name).collect();
     let end = slices.iter().map(|slice| slice.end).max().unwrap_or(0);
-    let canvas = Canvas { end, cores, stages: names.len() };
+    let canvas = Canvas {
+        end,
+        cores,
+        stages: names.len(),
+    };
     Ok(Breakdown {
         stages: stages.collect(),
         picture: Picture {
@@ -106,12 +116,15 @@ impl Canvas {
         ROWS.min(self.cores as usize)
     }
 
-    /// Times are counted in parts of a tick, so many as there are columns: then a column is `end` of them.
+    /// Times are counted in parts of a tick, so many as there are columns: then a column is `end`
+    /// of them.
     fn paint(&self, names: &[&str], slices: &[Slice]) -> String {
         let cells = self.rows() * COLUMNS;
         let mut spent = vec![0_u64; cells * self.stages];
         for slice in slices {
-            let Some(stage) = names.iter().position(|name| *name == slice.name) else { continue };
+            let Some(stage) = names.iter().position(|name| *name == slice.name) else {
+                continue;
+            };
             let parts = [slice.begin, slice.end].map(|ticks| ticks * COLUMNS as u64);
             let row = self.row(slice.rank);
             for (column, time) in self.columns(parts) {
@@ -145,8 +158,8 @@ impl Canvas {
     }
 }
 
-/// The stage that has the most of all time, the first of them; the number of stages if more was spent
-/// in none.
+/// The stage that has the most of all time, the first of them; the number of stages if more was
+/// spent in none.
 fn most(spent: &[u64], all: u64) -> usize {
     let none = all.saturating_sub(spent.iter().sum());
     let (mut stage, mut time) = (spent.len(), none);
@@ -163,14 +176,28 @@ mod tests {
     use super::*;
 
     fn slice(rank: u32, name: &'static str, begin: u64, end: u64) -> Slice {
-        Slice { rank, name, begin, end, idle: 0 }
+        Slice {
+            rank,
+            name,
+            begin,
+            end,
+            idle: 0,
+        }
     }
 
     #[test]
     fn a_cell_is_the_stage_of_most_of_its_time() {
         // Core 0 changes stage in the middle; core 1 begins late and ends early.
-        let slices = [slice(0, "one", 0, 50), slice(0, "two", 50, 100), slice(1, "two", 25, 75)];
-        let canvas = Canvas { end: 100, cores: 2, stages: 2 };
+        let slices = [
+            slice(0, "one", 0, 50),
+            slice(0, "two", 50, 100),
+            slice(1, "two", 25, 75),
+        ];
+        let canvas = Canvas {
+            end: 100,
+            cores: 2,
+            stages: 2,
+        };
         let cells = canvas.paint(&["one", "two"], &slices);
         let runs = |row: &str| -> Vec<(char, usize)> {
             let mut runs: Vec<(char, usize)> = Vec::new();
@@ -183,13 +210,20 @@ mod tests {
             runs
         };
         assert_eq!(runs(&cells[..COLUMNS]), [('0', 240), ('1', 240)]);
-        assert_eq!(runs(&cells[COLUMNS..]), [('2', 120), ('1', 240), ('2', 120)]);
+        assert_eq!(
+            runs(&cells[COLUMNS..]),
+            [('2', 120), ('1', 240), ('2', 120)]
+        );
     }
 
     #[test]
     fn rows_are_neighbours_and_none_is_left_out() {
         for cores in [1, 64, 129, 256, 300, 65_536] {
-            let canvas = Canvas { end: 1, cores, stages: 1 };
+            let canvas = Canvas {
+                end: 1,
+                cores,
+                stages: 1,
+            };
             let mut counted = vec![0; canvas.rows()];
             (0..cores).for_each(|rank| counted[canvas.row(rank)] += 1);
             for (row, count) in counted.into_iter().enumerate() {

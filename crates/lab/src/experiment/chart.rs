@@ -49,8 +49,10 @@ impl ChartTable {
         }
         for mark in &self.paper {
             let Mark { label, x, y, sd } = mark;
-            self.check_place(*x).map_err(|why| format!("paper: '{label}': {why}"))?;
-            self.check_height(*y).map_err(|why| format!("paper: '{label}': {why}"))?;
+            self.check_place(*x)
+                .map_err(|why| format!("paper: '{label}': {why}"))?;
+            self.check_height(*y)
+                .map_err(|why| format!("paper: '{label}': {why}"))?;
             if sd.is_some_and(|sd| !(sd.is_finite() && sd >= 0.0)) {
                 return Err(format!("paper: '{label}': sd: expected a number from 0"));
             }
@@ -58,7 +60,9 @@ impl ChartTable {
         for series in drawn {
             let of_series = |why: String| format!("series '{}': {why}", series.id);
             if series.has_words() && self.names.is_empty() {
-                return Err(of_series("its values are words: names is missing".to_owned()));
+                return Err(of_series(
+                    "its values are words: names is missing".to_owned(),
+                ));
             }
             for place in 0..series.over.len() {
                 self.check_place(series.x(place)).map_err(of_series)?;

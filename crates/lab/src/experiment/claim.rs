@@ -8,8 +8,8 @@
 //!   shown    the line does not say how far ours may be off the paper's
 //! ```
 //!
-//! The deviation is ours by the paper's, less one; positive is more than the paper's. A known miss that
-//! is met fails too: then the file is wrong.
+//! The deviation is ours by the paper's, less one; positive is more than the paper's. A known miss
+//! that is met fails too: then the file is wrong.
 
 use serde::{Deserialize, Serialize};
 
@@ -130,10 +130,26 @@ impl From<Claim> for Written {
     fn from(claim: Claim) -> Written {
         let fault = claim.fault().map(str::to_owned);
         let (deviation, outcome) = (Some(claim.deviation()), claim.outcome.word().to_owned());
-        let Claim { id, claim, unit, paper, at_least, at_most, note, ours, outcome: became } =
-            claim;
-        let known_miss = if let Outcome::Missed(reason) = became { Some(reason) } else { None };
-        let check = Check { passed: fault.is_none(), fault };
+        let Claim {
+            id,
+            claim,
+            unit,
+            paper,
+            at_least,
+            at_most,
+            note,
+            ours,
+            outcome: became,
+        } = claim;
+        let known_miss = if let Outcome::Missed(reason) = became {
+            Some(reason)
+        } else {
+            None
+        };
+        let check = Check {
+            passed: fault.is_none(),
+            fault,
+        };
         Written {
             id,
             claim,
@@ -155,8 +171,22 @@ impl TryFrom<Written> for Claim {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Claim, String> {
-        let Written { id, claim, unit, paper, at_least, at_most, ours, note, .. } = written;
-        let outcome = match (written.outcome.as_str(), written.known_miss, written.check.fault) {
+        let Written {
+            id,
+            claim,
+            unit,
+            paper,
+            at_least,
+            at_most,
+            ours,
+            note,
+            ..
+        } = written;
+        let outcome = match (
+            written.outcome.as_str(),
+            written.known_miss,
+            written.check.fault,
+        ) {
             ("met", None, None) => Outcome::Met,
             ("shown", None, None) => Outcome::Shown,
             ("missed", Some(reason), None) => Outcome::Missed(reason),
@@ -169,7 +199,17 @@ impl TryFrom<Written> for Claim {
             }
         };
         let ours = ours.unwrap_or(f64::NAN);
-        Ok(Claim { id, claim, unit, paper, at_least, at_most, note, ours, outcome })
+        Ok(Claim {
+            id,
+            claim,
+            unit,
+            paper,
+            at_least,
+            at_most,
+            note,
+            ours,
+            outcome,
+        })
     }
 }
 
@@ -180,9 +220,9 @@ impl Terms<'_> {
             above_0(name, number)?;
         }
         match self.tolerance {
-            Some(share) if !(0.0..1.0).contains(&share) => {
-                Err(format!("tolerance is {share}: expected a share from 0 to below 1"))
-            }
+            Some(share) if !(0.0..1.0).contains(&share) => Err(format!(
+                "tolerance is {share}: expected a share from 0 to below 1"
+            )),
             _ if self.at_least && self.at_most => {
                 Err("at_least and at_most: that is the figure itself; leave both out".to_owned())
             }
@@ -218,9 +258,10 @@ impl Terms<'_> {
         match (self.known_miss, by > tolerance) {
             _ if !says_how_far => Outcome::Shown,
             (Some(reason), true) => Outcome::Missed(reason.to_owned()),
-            (None, true) => {
-                Outcome::Failed(format!("{ours} is more than {percent} % off the {}", self.paper))
-            }
+            (None, true) => Outcome::Failed(format!(
+                "{ours} is more than {percent} % off the {}",
+                self.paper
+            )),
             (Some(_), false) => {
                 Outcome::Failed("it is met: the file says that it is a known miss".to_owned())
             }
@@ -229,8 +270,8 @@ impl Terms<'_> {
     }
 }
 
-/// How far a figure may be off what it was, as a share, where the file does not say: runs are the same by
-/// seed, so more than digits that were left out is a change of the machine or the program.
+/// How far a figure may be off what it was, as a share, where the file does not say: runs are the
+/// same by seed, so more than digits that were left out is a change of the machine or the program.
 const STEADY: f64 = 0.01;
 
 /// Refuses what is no figure above 0.
@@ -248,12 +289,18 @@ mod tests {
     /// What becomes of ours with a line of these keys.
     fn outcome(keys: &str, ours: f64) -> Outcome {
         let line = format!("id = 'x'\nclaim = 'x'\npaper = 100\nunit = 'm'\n{keys}");
-        toml::from_str::<super::super::line::Line>(&line).unwrap().terms().judged(ours, None)
+        toml::from_str::<super::super::line::Line>(&line)
+            .unwrap()
+            .terms()
+            .judged(ours, None)
     }
 
     fn fails(keys: &str, ours: f64, why: &str) {
         let outcome = outcome(keys, ours);
-        assert!(matches!(&outcome, Outcome::Failed(fault) if fault.contains(why)), "{outcome:?}");
+        assert!(
+            matches!(&outcome, Outcome::Failed(fault) if fault.contains(why)),
+            "{outcome:?}"
+        );
     }
 
     #[test]
@@ -270,7 +317,10 @@ mod tests {
     #[test]
     fn more_than_at_least_is_met() {
         assert_eq!(outcome("at_least = true", 1e6), Outcome::Met);
-        assert_eq!(outcome("at_least = true\ntolerance = 0.01", 99.5), Outcome::Met);
+        assert_eq!(
+            outcome("at_least = true\ntolerance = 0.01", 99.5),
+            Outcome::Met
+        );
         fails("at_least = true", 99.5, "more than 0 % off the 100");
     }
 
@@ -294,7 +344,12 @@ mod tests {
     #[test]
     fn a_claim_can_be_written_and_read_again() {
         let why = || "so".to_owned();
-        let all = [Outcome::Met, Outcome::Shown, Outcome::Missed(why()), Outcome::Failed(why())];
+        let all = [
+            Outcome::Met,
+            Outcome::Shown,
+            Outcome::Missed(why()),
+            Outcome::Failed(why()),
+        ];
         for outcome in all {
             let text = |word: &str| word.to_owned();
             let claim = Claim {
@@ -309,12 +364,20 @@ mod tests {
                 outcome,
             };
             let written = serde_json::to_value(&claim).unwrap();
-            assert_eq!((&written["paper"], &written["deviation"]), (&2.0.into(), &0.5.into()));
+            assert_eq!(
+                (&written["paper"], &written["deviation"]),
+                (&2.0.into(), &0.5.into())
+            );
             assert_eq!(written["check"]["passed"], claim.fault().is_none());
-            assert_eq!(serde_json::from_value::<Claim>(written.clone()).unwrap(), claim);
+            assert_eq!(
+                serde_json::from_value::<Claim>(written.clone()).unwrap(),
+                claim
+            );
             let mut odd = written;
             odd["outcome"] = "odd".into();
-            let told = serde_json::from_value::<Claim>(odd).unwrap_err().to_string();
+            let told = serde_json::from_value::<Claim>(odd)
+                .unwrap_err()
+                .to_string();
             assert!(told.contains("claim 'x': outcome is odd"), "{told}");
         }
     }

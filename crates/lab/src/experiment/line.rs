@@ -27,8 +27,8 @@
 //!   as                "ratio": the first by the second; "fewer": what of the second is saved
 //! ```
 //!
-//! Without `does` a time is in the line's unit, which is ns, us or ms then. A share says "18 % fewer" as
-//! paper = 0.18.
+//! Without `does` a time is in the line's unit, which is ns, us or ms then. A share says "18 %
+//! fewer" as paper = 0.18.
 
 use serde::Deserialize;
 
@@ -169,7 +169,11 @@ impl Line {
         above_0("does", self.does)?;
         above_0("per_second", self.per_second)?;
         above_0("repeats", self.repeats)?;
-        let ways = [self.program.is_some(), self.series.is_some(), self.per_second.is_some()];
+        let ways = [
+            self.program.is_some(),
+            self.series.is_some(),
+            self.per_second.is_some(),
+        ];
         if ways.into_iter().filter(|way| *way).count() != 1 {
             return Err("it needs either a program, or a series, or per_second".to_owned());
         }
@@ -195,7 +199,11 @@ impl Line {
         if self.does.is_some() && self.compares() {
             return Err("does: two points are compared".to_owned());
         }
-        if is_run { self.checked_unit(self.taken(None)) } else { Ok(()) }
+        if is_run {
+            self.checked_unit(self.taken(None))
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether what is taken can be told in the line's unit.
@@ -209,18 +217,32 @@ impl Line {
 
     /// What is taken: what the line says, or else what its series does, or the time.
     pub(super) fn taken<'a>(&'a self, of_series: Option<Taken<'a>>) -> Taken<'a> {
-        let plain = Taken { measure: Measure::Time, stage: None, repeats: 1.0 };
+        let plain = Taken {
+            measure: Measure::Time,
+            stage: None,
+            repeats: 1.0,
+        };
         let default = of_series.unwrap_or(plain);
         let repeats = self.repeats.unwrap_or(default.repeats);
         match (&self.busy, self.measure) {
-            (Some(stage), _) => Taken { measure: Measure::Busy, stage: Some(stage), repeats },
+            (Some(stage), _) => Taken {
+                measure: Measure::Busy,
+                stage: Some(stage),
+                repeats,
+            },
             (None, Some(measure)) => {
                 let of_series = default.stage.filter(|_| measure.is_of_a_stage());
-                Taken { measure, stage: self.stage.as_deref().or(of_series), repeats }
+                Taken {
+                    measure,
+                    stage: self.stage.as_deref().or(of_series),
+                    repeats,
+                }
             }
-            (None, None) => {
-                Taken { stage: self.stage.as_deref().or(default.stage), repeats, ..default }
-            }
+            (None, None) => Taken {
+                stage: self.stage.as_deref().or(default.stage),
+                repeats,
+                ..default
+            },
         }
     }
 
@@ -241,13 +263,17 @@ impl Line {
             "ns" => Ok(1e3),
             "us" => Ok(1.0),
             "ms" => Ok(1e-3),
-            unit => Err(format!("unit is {unit}: a time is in ns, us or ms; or say what it does")),
+            unit => Err(format!(
+                "unit is {unit}: a time is in ns, us or ms; or say what it does"
+            )),
         }
     }
 
     /// What its run is told, if it has one of its own.
     pub(super) fn recipe(&self, size: Size, of: &Experiment) -> Result<Option<Recipe>, String> {
-        let Some(program) = &self.program else { return Ok(None) };
+        let Some(program) = &self.program else {
+            return Ok(None);
+        };
         let mut recipe = Recipe {
             program: program.clone(),
             machine: self.machine.as_ref().unwrap_or(&of.machine).clone(),

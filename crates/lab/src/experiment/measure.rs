@@ -67,7 +67,11 @@ pub(super) struct Taken<'a> {
 impl Taken<'_> {
     /// Whether it can be taken at all; the field that is wrong otherwise.
     pub fn check(&self) -> Result<(), String> {
-        let Taken { measure, stage, repeats } = *self;
+        let Taken {
+            measure,
+            stage,
+            repeats,
+        } = *self;
         match stage {
             None if measure.needs_a_stage() => {
                 return Err("stage: missing, and measure is of a stage".to_owned());
@@ -88,7 +92,10 @@ impl Taken<'_> {
         let spread = match self.measure {
             Measure::Time => time(runs, tick_fs),
             Measure::Wire => {
-                let mac_ns = runs[0].simulated.as_ref().and_then(|simulated| simulated.mac_ns);
+                let mac_ns = runs[0]
+                    .simulated
+                    .as_ref()
+                    .and_then(|simulated| simulated.mac_ns);
                 let mac_ns = mac_ns.ok_or("measure: wire: the program is not timed at a NIC")?;
                 time(runs, tick_fs).scaled(1.0, mac_ns * 1e-3)
             }
@@ -102,7 +109,10 @@ impl Taken<'_> {
 
     fn figure(&self, run: &RunReport) -> Result<f64, String> {
         let counted = |of: fn(&Simulated) -> u64| {
-            let simulated = run.simulated.as_ref().ok_or("measure: real nodes count nothing")?;
+            let simulated = run
+                .simulated
+                .as_ref()
+                .ok_or("measure: real nodes count nothing")?;
             Ok(of(simulated) as f64)
         };
         let keys = |figure: f64| match run.verdict.max_keys {
@@ -140,10 +150,16 @@ impl Taken<'_> {
 
     fn stage<'r>(&self, run: &'r RunReport) -> Result<&'r StageReport, String> {
         let name = self.stage.unwrap_or_default();
-        run.stages.iter().find(|stage| stage.name == name).ok_or_else(|| {
-            let names: Vec<_> = run.stages.iter().map(|stage| stage.name).collect();
-            format!("stage: there is no '{name}'; there are {}", names.join(", "))
-        })
+        run.stages
+            .iter()
+            .find(|stage| stage.name == name)
+            .ok_or_else(|| {
+                let names: Vec<_> = run.stages.iter().map(|stage| stage.name).collect();
+                format!(
+                    "stage: there is no '{name}'; there are {}",
+                    names.join(", ")
+                )
+            })
     }
 }
 

@@ -93,7 +93,8 @@ impl Plan {
             plan.trends.push(series);
         }
         if let Some(table) = &of.breakdown {
-            plan.draw(table, size, of).map_err(|why| format!("[breakdown]: {why}"))?;
+            plan.draw(table, size, of)
+                .map_err(|why| format!("[breakdown]: {why}"))?;
         }
         Ok(plan)
     }
@@ -114,7 +115,11 @@ impl Plan {
             let at = |why| format!("at {} {}: {why}", series.vary, series.over[place]);
             let recipe = series.recipe(place, size, of)?;
             let job = self.job(&recipe, of.seeds(size)).map_err(at)?;
-            points.push(Place { place, x: series.x(place), job });
+            points.push(Place {
+                place,
+                x: series.x(place),
+                job,
+            });
         }
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
         Ok(points)
@@ -141,7 +146,10 @@ impl Plan {
         let second = match line.compares() {
             false => None,
             true => {
-                let other = line.against.as_deref().map(|id| series_named(of, id, "against"));
+                let other = line
+                    .against
+                    .as_deref()
+                    .map(|id| series_named(of, id, "against"));
                 let other = other.transpose()?.unwrap_or(series);
                 let at = line.against_at.as_ref().unwrap_or(at);
                 Some(self.point(of, other, at, "against_at")?)
@@ -170,8 +178,14 @@ impl Plan {
             let (id, known) = (&named.id, known.join(", "));
             format!("{field}: series '{id}' has no point at {at}; there are {known}")
         })?;
-        let point = self.points[series].iter().find(|point| point.place == place);
-        Ok(point.map(|point| PointOf { series, place, job: point.job }))
+        let point = self.points[series]
+            .iter()
+            .find(|point| point.place == place);
+        Ok(point.map(|point| PointOf {
+            series,
+            place,
+            job: point.job,
+        }))
     }
 
     fn draw(&mut self, table: &BreakdownTable, size: Size, of: &Experiment) -> Result<(), String> {
@@ -199,9 +213,16 @@ impl Plan {
 }
 
 fn series_named(of: &Experiment, id: &str, field: &str) -> Result<usize, String> {
-    of.series.iter().position(|series| series.id == id).ok_or_else(|| {
-        let known: Vec<_> = of.series.iter().map(|series| series.id.as_str()).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        format!("{field}: there is no series '{id}'; there are {known}")
-    })
+    of.series
+        .iter()
+        .position(|series| series.id == id)
+        .ok_or_else(|| {
+            let known: Vec<_> = of.series.iter().map(|series| series.id.as_str()).collect();
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
+            format!("{field}: there is no series '{id}'; there are {known}")
+        })
 }

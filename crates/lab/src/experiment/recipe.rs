@@ -66,7 +66,11 @@ impl Recipe {
     /// Sets what is of this name: an option, a change, or the machine.
     pub fn set(&mut self, name: &str, value: &Told) -> Result<(), String> {
         if name == MACHINE {
-            let word = if let Told::Word(word) = value { Some(word) } else { None };
+            let word = if let Told::Word(word) = value {
+                Some(word)
+            } else {
+                None
+            };
             let word = word.ok_or_else(|| format!("{value}: expected the name of a machine"))?;
             word.clone_into(&mut self.machine);
             return Ok(());
@@ -126,10 +130,17 @@ impl Recipe {
                 (knob, value) if !knob.words().is_empty() => {
                     let words = knob.words().join(", ");
                     let wrong = || format!("with: {name} {value}: expected one of {words}");
-                    asked.set_word(knob, &value.to_string()).then_some(()).ok_or_else(wrong)?;
+                    asked
+                        .set_word(knob, &value.to_string())
+                        .then_some(())
+                        .ok_or_else(wrong)?;
                 }
                 (knob, Told::Whole(number)) => asked.set(knob, *number),
-                _ => return Err(format!("with: {name} {value}: expected a whole number from 0")),
+                _ => {
+                    return Err(format!(
+                        "with: {name} {value}: expected a whole number from 0"
+                    ));
+                }
             }
         }
         Ok(asked)

@@ -31,7 +31,11 @@ pub(super) fn figure(
     let seeds = of.seeds(size);
     let series = (0..of.series.len()).map(|series| ran.series(series));
     let series = series.collect::<Result<Vec<_>, _>>()?;
-    let claims = if of.judges(size) { ran.claims(&series)? } else { Vec::new() };
+    let claims = if of.judges(size) {
+        ran.claims(&series)?
+    } else {
+        Vec::new()
+    };
     Ok(Figure {
         name: of.name.clone(),
         title: of.title.clone(),
@@ -62,7 +66,10 @@ impl Ran<'_> {
             Ok(Point { x: place.x, y })
         };
         let points = self.plan.points[series].iter().map(point);
-        Ok(Series { label: table.label.clone(), points: points.collect::<Result<_, String>>()? })
+        Ok(Series {
+            label: table.label.clone(),
+            points: points.collect::<Result<_, String>>()?,
+        })
     }
 
     fn take(&self, job: usize, taken: Taken<'_>) -> Result<Spread, String> {
@@ -86,10 +93,15 @@ impl Ran<'_> {
     }
 
     fn claims(&self, series: &[Series]) -> Result<Vec<Claim>, String> {
-        let lines = self.of.lines.iter().zip(&self.plan.sources).filter_map(|(line, source)| {
-            let claim = self.line(line, (*source)?);
-            Some(claim.map_err(|why| format!("[[line]] '{}': {why}", line.id)))
-        });
+        let lines = self
+            .of
+            .lines
+            .iter()
+            .zip(&self.plan.sources)
+            .filter_map(|(line, source)| {
+                let claim = self.line(line, (*source)?);
+                Some(claim.map_err(|why| format!("[[line]] '{}': {why}", line.id)))
+            });
         let trends = self.of.trends.iter().zip(&self.plan.trends);
         let trends = trends.map(|(trend, &number)| Ok(self.trend(trend, number, &series[number])));
         lines.chain(trends).collect()
@@ -112,7 +124,10 @@ impl Ran<'_> {
                 (line.figure(measure, figure)?, vec![point.job])
             }
             Source::Two([first, second]) => {
-                let ours = line.compared.unwrap_or_default().of(at(first)?.1, at(second)?.1);
+                let ours = line
+                    .compared
+                    .unwrap_or_default()
+                    .of(at(first)?.1, at(second)?.1);
                 (ours, vec![first.job, second.job])
             }
         };
@@ -131,8 +146,15 @@ impl Ran<'_> {
     }
 
     fn trend(&self, trend: &Trend, number: usize, series: &Series) -> Claim {
-        let points: Vec<_> = series.points.iter().map(|point| (point.x, point.y.mean)).collect();
-        let jobs: Vec<_> = self.plan.points[number].iter().map(|point| point.job).collect();
+        let points: Vec<_> = series
+            .points
+            .iter()
+            .map(|point| (point.x, point.y.mean))
+            .collect();
+        let jobs: Vec<_> = self.plan.points[number]
+            .iter()
+            .map(|point| point.job)
+            .collect();
         let (terms, ours) = (trend.terms(), trend.of(&points));
         Claim {
             id: trend.id.clone(),
@@ -156,15 +178,24 @@ impl Ran<'_> {
     /// What every program found wrong with itself, of each job its first.
     fn faults(&self) -> Vec<String> {
         let of_job = |(job, runs): (&crate::Job, &Vec<RunReport>)| {
-            let wrong = runs.iter().find_map(|run| Some((run.seed, run.verdict.fault.clone()?)));
+            let wrong = runs
+                .iter()
+                .find_map(|run| Some((run.seed, run.verdict.fault.clone()?)));
             let (seed, fault) = wrong?;
             Some(format!("{}, seed {seed}: {fault}", job.told()))
         };
-        self.plan.jobs.iter().zip(self.reports).filter_map(of_job).collect()
+        self.plan
+            .jobs
+            .iter()
+            .zip(self.reports)
+            .filter_map(of_job)
+            .collect()
     }
 
     fn breakdown(&self) -> Result<Option<crate::figure::Breakdown>, String> {
-        let Some(number) = self.plan.breakdown else { return Ok(None) };
+        let Some(number) = self.plan.breakdown else {
+            return Ok(None);
+        };
         let (job, run) = (&self.plan.jobs[number], &self.reports[number][0]);
         let drawn = breakdown::of(run, job.parameters().cores(), job.place().tick_fs());
         drawn.map(Some).map_err(|why| format!("[breakdown]: {why}"))

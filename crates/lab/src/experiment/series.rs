@@ -67,7 +67,10 @@ pub(super) fn once() -> f64 {
 
 /// Where points lie that are not at the values themselves.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged, expecting = "expected a list of numbers, one for each of `over`, or a factor")]
+#[serde(
+    untagged,
+    expecting = "expected a list of numbers, one for each of `over`, or a factor"
+)]
 pub enum XOf {
     /// Each at its own place.
     Each(Vec<f64>),
@@ -126,7 +129,9 @@ impl Series {
             _ => &self.over,
         };
         let is_run = |value: &Told| run.iter().any(|known| is_same(known, value));
-        (0..self.over.len()).filter(|place| is_run(&self.over[*place])).collect()
+        (0..self.over.len())
+            .filter(|place| is_run(&self.over[*place]))
+            .collect()
     }
 
     /// Which place in `over` has this value.
@@ -166,7 +171,9 @@ impl Series {
             recipe.shrink(&experiment.smoke)?;
         }
         if !self.varies_stage() {
-            recipe.set(&self.vary, &self.over[place]).map_err(|why| format!("vary: {why}"))?;
+            recipe
+                .set(&self.vary, &self.over[place])
+                .map_err(|why| format!("vary: {why}"))?;
         }
         Ok(recipe)
     }
@@ -177,7 +184,11 @@ impl Series {
             Told::Word(stage) if self.varies_stage() => Some(stage.as_str()),
             _ => self.stage.as_deref(),
         };
-        Taken { measure: self.measure, stage, repeats: self.repeats }
+        Taken {
+            measure: self.measure,
+            stage,
+            repeats: self.repeats,
+        }
     }
 }
 

@@ -16,8 +16,8 @@ const ARITHMETIC: &str = r#"
     per_second = 299_792_458
 "#;
 
-/// Every table, and of each more than one kind. At incast 8 64 cores take 989 ns, and 469 if there is no
-/// latency in the switch.
+/// Every table, and of each more than one kind. At incast 8 64 cores take 989 ns, and 469 if there
+/// is no latency in the switch.
 const ALL: &str = r#"
     title = "merge"
     source = "ours"
@@ -111,17 +111,24 @@ fn parsed(text: &str) -> Experiment {
 }
 
 fn run(experiment: &Experiment, size: Size) -> Figure {
-    experiment.run(&Observer::default(), size, 2).unwrap_or_else(|error| panic!("{error}"))
+    experiment
+        .run(&Observer::default(), size, 2)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn a_rate_needs_no_run() {
     let figure = run(&parsed(ARITHMETIC), Size::Smoke);
-    let [claim] = &figure.claims[..] else { panic!("one claim") };
+    let [claim] = &figure.claims[..] else {
+        panic!("one claim")
+    };
     assert_eq!((claim.ours, &claim.outcome), (299.792_458, &Outcome::Shown));
     assert!(claim.deviation().abs() < 0.001);
     // It names nothing smaller: there is one size.
-    assert_eq!((figure.size, figure.command.as_str()), (Size::Full, "gristmill lab run it.toml"));
+    assert_eq!(
+        (figure.size, figure.command.as_str()),
+        (Size::Full, "gristmill lab run it.toml")
+    );
 }
 
 #[test]
@@ -132,38 +139,80 @@ fn all_that_a_file_can_say() {
     assert_eq!(figure.command, "gristmill lab run it.toml --full");
     assert_eq!(figure.changes, ["switch-ns 263"]);
     assert_eq!(figure.machine_hash.as_ref().map(String::len), Some(16));
-    let titles: Vec<_> = figure.charts.iter().map(|chart| chart.title.as_str()).collect();
-    assert_eq!(titles, ["merge", "over switches"], "in the order of the series");
-    let [time, switch] = &figure.charts[..] else { panic!("{titles:?}") };
+    let titles: Vec<_> = figure
+        .charts
+        .iter()
+        .map(|chart| chart.title.as_str())
+        .collect();
+    assert_eq!(
+        titles,
+        ["merge", "over switches"],
+        "in the order of the series"
+    );
+    let [time, switch] = &figure.charts[..] else {
+        panic!("{titles:?}")
+    };
     assert_eq!(time.paper[0].y, 0.75);
     let points = |chart: &crate::figure::Chart| -> Vec<(f64, f64)> {
-        chart.series[0].points.iter().map(|point| (point.x, point.y.mean)).collect()
+        chart.series[0]
+            .points
+            .iter()
+            .map(|point| (point.x, point.y.mean))
+            .collect()
     };
     let places: Vec<_> = points(time).iter().map(|(x, _)| *x).collect();
     assert_eq!(places, [4.0, 8.0, 64.0], "in the order of x");
     assert_eq!(points(time)[1].1, points(switch)[1].1);
-    let found = figure.claims.iter().map(|claim| (claim.id.as_str(), claim.outcome.word()));
+    let found = figure
+        .claims
+        .iter()
+        .map(|claim| (claim.id.as_str(), claim.outcome.word()));
     let ids = ["best", "messages", "faster", "own", "sweet", "slower"];
-    assert_eq!(found.collect::<Vec<_>>(), ids.map(|id| (id, "met")), "{:?}", figure.claims);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        ids.map(|id| (id, "met")),
+        "{:?}",
+        figure.claims
+    );
     assert_eq!(figure.claims[1].ours, 63.0);
     assert!(figure.faults.is_empty());
     let drawn = figure.breakdown.as_ref().unwrap();
     assert_eq!((drawn.picture.rows, drawn.picture.cores), (64, 64));
     assert_eq!(drawn.picture.cells.len(), 64 * drawn.picture.columns);
     let end = points(time)[1].1;
-    assert!(drawn.stages.iter().all(|stage| stage.time_us[5] <= end), "{:?}", drawn.stages);
+    assert!(
+        drawn.stages.iter().all(|stage| stage.time_us[5] <= end),
+        "{:?}",
+        drawn.stages
+    );
     assert_eq!(drawn.picture.end_us, end);
     let text = serde_json::to_string(&figure).unwrap();
-    assert_eq!(serde_json::from_str::<Figure>(&text).unwrap().charts, figure.charts);
+    assert_eq!(
+        serde_json::from_str::<Figure>(&text).unwrap().charts,
+        figure.charts
+    );
 }
 
 #[test]
 fn what_is_the_same_runs_once() {
     let experiment = parsed(ALL);
     // Three of incast, one more of the switch; the line, the breakdown and the rest are among them.
-    assert_eq!(experiment.cost(Size::Full).unwrap(), Cost { runs: 4 * 3, most_cores: 64 });
-    // Incast 4 and 8, two switches of which one is that; the line's is that too. Of 8 keys one more.
-    assert_eq!(experiment.cost(Size::Smoke).unwrap(), Cost { runs: 3 + 1, most_cores: 16 });
+    assert_eq!(
+        experiment.cost(Size::Full).unwrap(),
+        Cost {
+            runs: 4 * 3,
+            most_cores: 64
+        }
+    );
+    // Incast 4 and 8, two switches of which one is that; the line's is that too. Of 8 keys one
+    // more.
+    assert_eq!(
+        experiment.cost(Size::Smoke).unwrap(),
+        Cost {
+            runs: 3 + 1,
+            most_cores: 16
+        }
+    );
     let other = ALL.replace(
         "program = \"merge-min\"\n    [[trend]]",
         "program = \"merge-min\"\n    with = { incast = 2 }\n    [[trend]]",
@@ -176,7 +225,10 @@ fn the_smoke_size_is_smaller_and_claims_nothing() {
     let figure = run(&parsed(ALL), Size::Smoke);
     assert_eq!((figure.runs, figure.size), (1, Size::Smoke));
     assert_eq!(figure.command, "gristmill lab run it.toml");
-    let places = figure.charts[0].series[0].points.iter().map(|point| point.x);
+    let places = figure.charts[0].series[0]
+        .points
+        .iter()
+        .map(|point| point.x);
     assert_eq!(places.collect::<Vec<_>>(), [4.0, 8.0]);
     assert!(figure.claims.is_empty());
     assert_eq!(figure.breakdown.unwrap().picture.cores, 16);
@@ -185,8 +237,11 @@ fn the_smoke_size_is_smaller_and_claims_nothing() {
 #[test]
 fn nothing_depends_on_how_many_run_at_once() {
     let experiment = parsed(ALL);
-    let figures =
-        [1, 2, 5].map(|workers| experiment.run(&Observer::default(), Size::Full, workers).unwrap());
+    let figures = [1, 2, 5].map(|workers| {
+        experiment
+            .run(&Observer::default(), Size::Full, workers)
+            .unwrap()
+    });
     assert!(figures.iter().all(|figure| *figure == figures[0]));
 }
 
@@ -198,7 +253,10 @@ fn seeds_that_are_asked_for_count_at_either_size() {
     }
     let figure = run(&experiment, Size::Smoke);
     assert_eq!((figure.seed, figure.runs), (9, 2));
-    assert_eq!(figure.command, "gristmill lab run it.toml --seed 9 --runs 2");
+    assert_eq!(
+        figure.command,
+        "gristmill lab run it.toml --seed 9 --runs 2"
+    );
 }
 
 #[test]
@@ -213,10 +271,23 @@ fn what_a_program_finds_wrong_fails_at_either_size() {
         last.verdict.fault = Some("wrong".to_owned());
         let seed = last.seed;
         let figure = result::figure(&experiment, &plan, size, &reports).unwrap();
-        let [fault] = &figure.faults[..] else { panic!("{:?}", figure.faults) };
-        assert!(fault.starts_with("merge-min on nanopu with cores "), "{fault}");
-        assert!(fault.ends_with(&format!(", switch-ns 263, seed {seed}: wrong")), "{fault}");
-        assert!(figure.claims.iter().all(|claim| claim.fault() == Some("wrong")));
+        let [fault] = &figure.faults[..] else {
+            panic!("{:?}", figure.faults)
+        };
+        assert!(
+            fault.starts_with("merge-min on nanopu with cores "),
+            "{fault}"
+        );
+        assert!(
+            fault.ends_with(&format!(", switch-ns 263, seed {seed}: wrong")),
+            "{fault}"
+        );
+        assert!(
+            figure
+                .claims
+                .iter()
+                .all(|claim| claim.fault() == Some("wrong"))
+        );
         assert_eq!(figure.claims.is_empty(), size == Size::Smoke);
     }
 }
@@ -247,7 +318,10 @@ const CHANGED: &str = r#"
 #[test]
 fn an_experiment_changes_its_machine() {
     let experiment = parsed(CHANGED);
-    assert_eq!(experiment.changes.told().join(", "), "switch-ns 0, loss 0.01");
+    assert_eq!(
+        experiment.changes.told().join(", "),
+        "switch-ns 0, loss 0.01"
+    );
     let plan = Plan::new(&experiment, Size::Full).unwrap();
     let told = plan.jobs[1].place().changes().told().join(", ");
     assert_eq!(told, "multicast off, switch-ns 263, loss 0");
@@ -255,15 +329,22 @@ fn an_experiment_changes_its_machine() {
     let figure = run(&experiment, Size::Full);
     // Three seeds, in some of which a packet is lost, which costs 20 us.
     assert!(figure.claims[0].ours > 1.0, "{:?}", figure.claims);
-    assert_eq!(figure.claims[1].outcome, Outcome::Met, "{:?}", figure.claims);
+    assert_eq!(
+        figure.claims[1].outcome,
+        Outcome::Met,
+        "{:?}",
+        figure.claims
+    );
 }
 
 /// Each at a size of its own, so that a wrong measure shows.
 #[test]
 fn every_measure_is_of_the_run() {
     let measured = |measure: &str| {
-        let text =
-            ALL.replace("id = \"incast\"\n", &format!("id = \"incast\"\n measure = {measure}\n"));
+        let text = ALL.replace(
+            "id = \"incast\"\n",
+            &format!("id = \"incast\"\n measure = {measure}\n"),
+        );
         let text = text.split("[[line]]").next().unwrap().to_owned();
         let figure = run(&parsed(&text), Size::Full);
         figure.charts[0].series[0].points[1].y.mean
@@ -284,7 +365,11 @@ fn every_measure_is_of_the_run() {
 fn built_in_experiments_can_fail() {
     for name in Experiment::names() {
         for line in Experiment::load(name).unwrap().lines {
-            assert!(line.today.is_some(), "{name}: nothing is wrong whatever '{}' gives", line.id);
+            assert!(
+                line.today.is_some(),
+                "{name}: nothing is wrong whatever '{}' gives",
+                line.id
+            );
         }
     }
 }
@@ -294,8 +379,14 @@ fn built_in_experiments_can_fail() {
 fn every_file_is_built_in() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let mut found = Vec::new();
-    for paper in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
-        for path in std::fs::read_dir(&paper).unwrap().map(|entry| entry.unwrap().path()) {
+    for paper in std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
+        for path in std::fs::read_dir(&paper)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             let [paper, figure] = [paper.file_name(), path.file_stem()].map(|name| name.unwrap());
             found.push(format!("{}/{}", paper.display(), figure.display()));
         }

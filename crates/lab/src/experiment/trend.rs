@@ -1,8 +1,8 @@
 //! A trend: what the paper says of a curve when it gives no figure.
 //!
-//! Each shape is one number, of the means at full size, that is 1 when the curve has it. So a trend is
-//! judged like any other claim: within `tolerance` (0 if it is not said), as a known miss, or by what
-//! it was `today`.
+//! Each shape is one number, of the means at full size, that is 1 when the curve has it. So a trend
+//! is judged like any other claim: within `tolerance` (0 if it is not said), as a known miss, or by
+//! what it was `today`.
 //!
 //! ```text
 //!   is            the number                                                   claimed
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! So `is = "flat"` with `tolerance = 0.1` allows that the most is 10 % above the least, and `is =
-//! "linear"` with the same that a point is off the line by a tenth of the whole climb. A rising curve
-//! may fall by the tolerance from one point to the next.
+//! "linear"` with the same that a point is off the line by a tenth of the whole climb. A rising
+//! curve may fall by the tolerance from one point to the next.
 
 use serde::Deserialize;
 
@@ -72,7 +72,9 @@ impl Trend {
         let points = series.over.len();
         if points < needed {
             let id = &series.id;
-            return Err(format!("series: '{id}' has {points} points, and needs {needed} or more"));
+            return Err(format!(
+                "series: '{id}' has {points} points, and needs {needed} or more"
+            ));
         }
         match (self.is, self.at) {
             (Shape::LowestAt, None) => return Err("at: missing, and is = lowest-at".to_owned()),
@@ -114,7 +116,10 @@ impl Trend {
     pub(super) fn of(&self, points: &[(f64, f64)]) -> f64 {
         let least = |numbers: &mut dyn Iterator<Item = f64>| numbers.fold(f64::INFINITY, f64::min);
         let heights = points.iter().map(|(_, y)| *y);
-        let (low, high) = (least(&mut heights.clone()), heights.fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = (
+            least(&mut heights.clone()),
+            heights.fold(f64::NEG_INFINITY, f64::max),
+        );
         match self.is {
             Shape::Rising => least(&mut points.windows(2).map(|two| two[1].1 / two[0].1)),
             Shape::Falling => least(&mut points.windows(2).map(|two| two[0].1 / two[1].1)),
@@ -135,7 +140,10 @@ fn farthest(points: &[(f64, f64)]) -> f64 {
     let (x0, y0) = (mean(|point| point.0), mean(|point| point.1));
     let squares: f64 = points.iter().map(|(x, _)| (x - x0).powi(2)).sum();
     let slope = points.iter().map(|(x, y)| (x - x0) * (y - y0)).sum::<f64>() / squares;
-    points.iter().map(|(x, y)| (y - y0 - slope * (x - x0)).abs()).fold(0.0, f64::max)
+    points
+        .iter()
+        .map(|(x, y)| (y - y0 - slope * (x - x0)).abs())
+        .fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -47,16 +47,27 @@ impl Span {
             return Span::exact(-0.5, axis.names.len() as f64 - 0.5);
         }
         let is_log = axis.scale == Scale::Log;
-        let seen = values.iter().copied().filter(|value| is_counted(*value, is_log));
+        let seen = values
+            .iter()
+            .copied()
+            .filter(|value| is_counted(*value, is_log));
         let (from, to) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), value| {
             (value.min(from), value.max(to))
         });
-        if is_log { Span::log(from, to) } else { Span::linear(from.min(0.0), to.max(0.0)) }
+        if is_log {
+            Span::log(from, to)
+        } else {
+            Span::linear(from.min(0.0), to.max(0.0))
+        }
     }
 
     /// A linear one from here to there.
     pub fn exact(from: f64, to: f64) -> Span {
-        Span { from, to: if to > from { to } else { from + 1.0 }, is_log: false }
+        Span {
+            from,
+            to: if to > from { to } else { from + 1.0 },
+            is_log: false,
+        }
     }
 
     fn linear(from: f64, to: f64) -> Span {
@@ -71,8 +82,16 @@ impl Span {
     fn log(from: f64, to: f64) -> Span {
         let (from, to) = if from > to { (1.0, 10.0) } else { (from, to) };
         // A single value is in the middle of an octave or two.
-        let free = if from == to { 2.0 } else { ((to.ln() - from.ln()) * FREE).exp() };
-        Span { from: from / free, to: to * free, is_log: true }
+        let free = if from == to {
+            2.0
+        } else {
+            ((to.ln() - from.ln()) * FREE).exp()
+        };
+        Span {
+            from: from / free,
+            to: to * free,
+            is_log: true,
+        }
     }
 
     /// Where the value is, beyond 0 and 1 if no room was made for it; none if it has no place.
@@ -101,7 +120,11 @@ impl Span {
             };
             return named.map(tick).collect();
         }
-        if self.is_log { self.log_ticks(values) } else { self.even_ticks() }
+        if self.is_log {
+            self.log_ticks(values)
+        } else {
+            self.even_ticks()
+        }
     }
 
     /// Ticks at equal differences.
@@ -110,7 +133,9 @@ impl Span {
         let (first, last) = ((self.from / step).ceil(), (self.to / step).floor());
         let count = (last - first) as usize + 1;
         let value = |at| (first + at as f64) * step;
-        (0..count).map(|at| self.tick(value(at), stepped(value(at), step))).collect()
+        (0..count)
+            .map(|at| self.tick(value(at), stepped(value(at), step)))
+            .collect()
     }
 
     fn log_ticks(&self, values: &[f64]) -> Vec<Tick> {
@@ -137,12 +162,21 @@ impl Span {
         let values = powers.flat_map(|power| times.iter().map(move |times| power * times));
         let within = values.filter(|value| (self.from..=self.to).contains(value));
         // Powers of two are counts, and are known by all their digits.
-        let told = |value| if base == 2.0 { number(value) } else { short(value) };
+        let told = |value| {
+            if base == 2.0 {
+                number(value)
+            } else {
+                short(value)
+            }
+        };
         within.map(|value| self.tick(value, told(value))).collect()
     }
 
     fn tick(&self, value: f64, label: String) -> Tick {
-        Tick { place: self.place_within(value), label }
+        Tick {
+            place: self.place_within(value),
+            label,
+        }
     }
 }
 
@@ -154,7 +188,12 @@ pub fn quarters(count: u32) -> Vec<Tick> {
     }
     let at = |quarter| f64::from(count / QUARTERS * quarter);
     let place = |quarter| f64::from(quarter) / f64::from(QUARTERS);
-    (0..=QUARTERS).map(|part| Tick { place: place(part), label: number(at(part)) }).collect()
+    (0..=QUARTERS)
+        .map(|part| Tick {
+            place: place(part),
+            label: number(at(part)),
+        })
+        .collect()
 }
 
 /// Whether an axis makes room for the value.
@@ -167,7 +206,9 @@ fn nice(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     let times = [1.0, 2.0, 5.0, 10.0];
     // A step that rounding left a hair above one of them is that one.
-    let fits = times.into_iter().find(|times| times * power >= step * (1.0 - 1e-9));
+    let fits = times
+        .into_iter()
+        .find(|times| times * power >= step * (1.0 - 1e-9));
     fits.unwrap_or(10.0) * power
 }
 
@@ -175,7 +216,11 @@ fn nice(step: f64) -> f64 {
 const MUCH: f64 = 1e7;
 
 fn tick_number(value: f64) -> String {
-    if value.abs() >= MUCH { with_power(value) } else { number(value) }
+    if value.abs() >= MUCH {
+        with_power(value)
+    } else {
+        number(value)
+    }
 }
 
 /// A round number without the zeros that end its decimals.
@@ -204,14 +249,24 @@ mod tests {
     use super::*;
 
     fn axis(scale: Scale) -> Axis {
-        Axis { label: "x".to_owned(), scale, names: Vec::new() }
+        Axis {
+            label: "x".to_owned(),
+            scale,
+            names: Vec::new(),
+        }
     }
 
     fn labels(scale: Scale, values: &[f64]) -> Vec<String> {
         let axis = axis(scale);
         let ticks = Span::of(&axis, values).ticks(&axis, values);
-        assert!(ticks.iter().all(|tick| (0.0..=1.0).contains(&tick.place)), "{ticks:?}");
-        assert!(ticks.windows(2).all(|two| two[0].place < two[1].place), "{ticks:?}");
+        assert!(
+            ticks.iter().all(|tick| (0.0..=1.0).contains(&tick.place)),
+            "{ticks:?}"
+        );
+        assert!(
+            ticks.windows(2).all(|two| two[0].place < two[1].place),
+            "{ticks:?}"
+        );
         ticks.into_iter().map(|tick| tick.label).collect()
     }
 
@@ -236,8 +291,15 @@ mod tests {
         assert_eq!(of(&[40.0, 45.0]), "40 41 42 43 44 45");
         assert_eq!(of(&[0.001, 3.0]), "0.001 0.01 0.1 1");
         assert_eq!(of(&[]), "1 2 4 8");
-        assert!(of(&[7.0]).contains(' '), "a single value has ticks around it");
-        assert_eq!(of(&[0.0, -5.0, 1.0, 1000.0]), "1 10 100 1,000", "only what is above zero");
+        assert!(
+            of(&[7.0]).contains(' '),
+            "a single value has ticks around it"
+        );
+        assert_eq!(
+            of(&[0.0, -5.0, 1.0, 1000.0]),
+            "1 10 100 1,000",
+            "only what is above zero"
+        );
     }
 
     #[test]
@@ -260,26 +322,46 @@ mod tests {
             }
         }
         let log = Span::of(&axis(Scale::Log), &[1.0, 10.0]);
-        assert_eq!((log.place(0.0), log.place(-1.0), log.place(f64::NAN)), (None, None, None));
+        assert_eq!(
+            (log.place(0.0), log.place(-1.0), log.place(f64::NAN)),
+            (None, None, None)
+        );
         let linear = Span::of(&axis(Scale::Linear), &[1.0, 10.0]);
-        assert_eq!((linear.place(0.0), linear.place(f64::INFINITY)), (Some(0.0), None));
+        assert_eq!(
+            (linear.place(0.0), linear.place(f64::INFINITY)),
+            (Some(0.0), None)
+        );
         assert_eq!(linear.place_within(1e9), 1.0);
     }
 
     #[test]
     fn names_have_places() {
         let names = vec!["a".to_owned(), "b".to_owned()];
-        let axis = Axis { names, ..axis(Scale::Linear) };
+        let axis = Axis {
+            names,
+            ..axis(Scale::Linear)
+        };
         let span = Span::of(&axis, &[0.0, 1.0]);
         let ticks = span.ticks(&axis, &[]);
-        let told: Vec<_> = ticks.iter().map(|tick| (tick.label.as_str(), tick.place)).collect();
+        let told: Vec<_> = ticks
+            .iter()
+            .map(|tick| (tick.label.as_str(), tick.place))
+            .collect();
         assert_eq!(told, [("a", 0.25), ("b", 0.75)]);
     }
 
     #[test]
     fn a_count_has_quarters() {
-        let labels = |count| quarters(count).into_iter().map(|tick| tick.label).collect::<Vec<_>>();
-        assert_eq!(labels(65_536), ["0", "16,384", "32,768", "49,152", "65,536"]);
+        let labels = |count| {
+            quarters(count)
+                .into_iter()
+                .map(|tick| tick.label)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            labels(65_536),
+            ["0", "16,384", "32,768", "49,152", "65,536"]
+        );
         assert_eq!(labels(6), ["0", "1", "2", "3", "4", "5", "6"]);
         assert_eq!(labels(0).first().map(String::as_str), Some("0.0"));
     }

@@ -24,7 +24,8 @@ use crate::figure::{Axis, Chart, Mark, Point, Series};
 /// The height of a chart's frame, in units of the drawing.
 const FRAME_HEIGHT: f64 = 270.0;
 
-/// Of names' axes, how far series stand apart, as a share of a step, and how much of it they may fill.
+/// Of names' axes, how far series stand apart, as a share of a step, and how much of it they may
+/// fill.
 const APART: f64 = 0.16;
 const FILLED: f64 = 0.8;
 
@@ -83,7 +84,9 @@ impl<'a> Drawing<'a> {
     fn of(chart: &'a Chart) -> Drawing<'a> {
         let points = || chart.series.iter().flat_map(|series| &series.points);
         let marks = || chart.paper.iter();
-        let xs = points().map(|point| point.x).chain(marks().map(|mark| mark.x));
+        let xs = points()
+            .map(|point| point.x)
+            .chain(marks().map(|mark| mark.x));
         let ours = points().flat_map(|point| reached(point.y.mean, point.y.sd));
         let theirs = marks().flat_map(|mark| reached(mark.y, mark.sd.unwrap_or(0.0)));
         let [x, y] = [
@@ -91,7 +94,14 @@ impl<'a> Drawing<'a> {
             scaled(&chart.y, &ours.chain(theirs).collect::<Vec<_>>()),
         ];
         let plane = Plane::new(&x, &y, FRAME_HEIGHT);
-        Drawing { chart, plane, x: x.span, y: y.span, taken: Vec::new(), left_out: 0 }
+        Drawing {
+            chart,
+            plane,
+            x: x.span,
+            y: y.span,
+            taken: Vec::new(),
+            left_out: 0,
+        }
     }
 
     /// The drawing, how many points it has no place for, and how the paper's are told.
@@ -104,8 +114,8 @@ impl<'a> Drawing<'a> {
         (drawing, self.left_out, named)
     }
 
-    /// Where a point of the so-manyth of all series is; the paper's come last. On an axis of names they
-    /// stand side by side.
+    /// Where a point of the so-manyth of all series is; the paper's come last. On an axis of names
+    /// they stand side by side.
     fn place(&self, at: usize, x: f64, y: f64) -> Option<(f64, f64)> {
         let aside = if self.chart.x.names.is_empty() {
             0.0
@@ -124,8 +134,10 @@ impl<'a> Drawing<'a> {
             .iter()
             .map(|point| (point, self.place(at, point.x, point.y.mean)))
             .collect();
-        let shown: Vec<_> =
-            places.iter().filter_map(|(point, place)| Some((*point, (*place)?))).collect();
+        let shown: Vec<_> = places
+            .iter()
+            .filter_map(|(point, place)| Some((*point, (*place)?)))
+            .collect();
         self.left_out += places.len() - shown.len();
         let style = sign::style(at);
         self.plane.draw(&format!("<g class=\"{style}\">"));
@@ -154,7 +166,8 @@ impl<'a> Drawing<'a> {
             self.taken.extend(labels::along(two[0].1, two[1].1));
         }
         if shown.len() > 1 {
-            self.plane.draw(&format!("<path class=\"line\" d=\"{path}\"/>"));
+            self.plane
+                .draw(&format!("<path class=\"line\" d=\"{path}\"/>"));
         }
     }
 
@@ -162,7 +175,9 @@ impl<'a> Drawing<'a> {
     fn stems(&mut self, shown: &[(&Point, (f64, f64))]) {
         let bottom = self.plane.y(self.y.place_within(0.0));
         for (_, (x, y)) in shown {
-            self.plane.draw(&format!("<path class=\"stem\" d=\"M{x:.1} {bottom:.1}V{y:.1}\"/>"));
+            self.plane.draw(&format!(
+                "<path class=\"stem\" d=\"M{x:.1} {bottom:.1}V{y:.1}\"/>"
+            ));
             self.taken.extend(labels::along((*x, bottom), (*x, *y)));
         }
     }
@@ -211,13 +226,21 @@ impl<'a> Drawing<'a> {
             Some(starts) => (starts, Named::Beside),
             None => {
                 let at = |mark: &Mark| self.chart.paper.iter().position(|other| other == mark);
-                words =
-                    shown.iter().map(|(mark, _)| (at(mark).unwrap_or(0) + 1).to_string()).collect();
-                (labels::crowded(&points, &words, &self.taken, frame), Named::Numbered)
+                words = shown
+                    .iter()
+                    .map(|(mark, _)| (at(mark).unwrap_or(0) + 1).to_string())
+                    .collect();
+                (
+                    labels::crowded(&points, &words, &self.taken, frame),
+                    Named::Numbered,
+                )
             }
         };
         for ((x, y), word) in starts.into_iter().zip(words) {
-            self.plane.draw(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(&word)));
+            self.plane.draw(&format!(
+                "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
+                escaped(&word)
+            ));
         }
         named
     }
@@ -226,12 +249,20 @@ impl<'a> Drawing<'a> {
 fn scaled(axis: &Axis, values: &[f64]) -> Scaled {
     let span = Span::of(axis, values);
     let ticks = span.ticks(axis, values);
-    Scaled { span, ticks, has_names: !axis.names.is_empty() }
+    Scaled {
+        span,
+        ticks,
+        has_names: !axis.names.is_empty(),
+    }
 }
 
 /// A deviation down and up from the mean.
 fn ends(mean: f64, sd: f64) -> [f64; 2] {
-    if sd > 0.0 { [mean - sd, mean + sd] } else { [mean, mean] }
+    if sd > 0.0 {
+        [mean - sd, mean + sd]
+    } else {
+        [mean, mean]
+    }
 }
 
 /// The mean and both ends: on a log axis the lower end may have no place where the mean has one.
@@ -257,7 +288,11 @@ pub fn at(x: f64, axis: &Axis) -> String {
 
 /// Value, deviation and place in words, for those who point at a sign.
 fn told((mean, sd): (f64, f64), x: f64, axis: &Axis) -> String {
-    let sd = if sd > 0.0 { format!(" \u{b1} {}", number(sd)) } else { String::new() };
+    let sd = if sd > 0.0 {
+        format!(" \u{b1} {}", number(sd))
+    } else {
+        String::new()
+    };
     format!("{}{sd} at {}", number(mean), at(x, axis))
 }
 

@@ -64,7 +64,9 @@ pub fn of_figure(claims: &[Claim]) -> String {
 }
 
 fn head() -> String {
-    let cells = HEAD.map(|cell| format!("<th scope=\"col\">{cell}</th>")).concat();
+    let cells = HEAD
+        .map(|cell| format!("<th scope=\"col\">{cell}</th>"))
+        .concat();
     format!("{cells}</tr></thead>\n<tbody>\n")
 }
 

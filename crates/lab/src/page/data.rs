@@ -22,8 +22,17 @@ pub fn of_chart(chart: &Chart) -> String {
     }
     for mark in &chart.paper {
         let sd = mark.sd.map_or_else(String::new, number);
-        let row = [format!("paper: {}", mark.label), at(mark.x, &chart.x), number(mark.y), sd];
-        rows.push(row.into_iter().chain([String::new(), String::new()]).collect());
+        let row = [
+            format!("paper: {}", mark.label),
+            at(mark.x, &chart.x),
+            number(mark.y),
+            sd,
+        ];
+        rows.push(
+            row.into_iter()
+                .chain([String::new(), String::new()])
+                .collect(),
+        );
     }
     let head = ["series", &chart.x.label, "mean", "sd", "min", "max"];
     table(&format!("The figures: {}", chart.y.label), &head, &rows)
@@ -34,7 +43,11 @@ pub fn of_stages(stages: &[StageSpread]) -> String {
     let mut rows = Vec::new();
     for stage in stages {
         for (what, spread) in [("time", stage.time_us), ("idle", stage.idle_us)] {
-            let row = [stage.name.clone(), what.to_owned(), number(stage.cores as f64)];
+            let row = [
+                stage.name.clone(),
+                what.to_owned(),
+                number(stage.cores as f64),
+            ];
             rows.push(row.into_iter().chain(spread.map(number)).collect());
         }
     }

@@ -1,8 +1,9 @@
 //! Labels beside points, where they cover nothing.
 //!
 //! Each label is tried at the right of its point, at the left, above, below and at the corners; the
-//! first room that is free is its own. Then the same a little further away. If one of them finds none, no label is placed: then the points
-//! get numbers instead, which need less room, and the legend says what they are.
+//! first room that is free is its own. Then the same a little further away. If one of them finds
+//! none, no label is placed: then the points get numbers instead, which need less room, and the
+//! legend says what they are.
 
 use super::plane::{LETTER, width_of};
 
@@ -15,8 +16,8 @@ pub const SIGN: f64 = 6.0;
 /// Where a label begins: left of its letters, and their baseline.
 pub type Start = (f64, f64);
 
-/// Places for labels beside their points inside the frame, where nothing is taken; none if there are
-/// not enough.
+/// Places for labels beside their points inside the frame, where nothing is taken; none if there
+/// are not enough.
 pub fn placed(
     points: &[(f64, f64)],
     labels: &[String],
@@ -49,10 +50,20 @@ pub fn crowded(
         .zip(labels)
         .map(|(point, label)| {
             let covered = |room: &Taken| {
-                let outside = if is_within(*room, frame) { 0 } else { usize::MAX / 2 };
-                outside + taken.iter().filter(|other| do_touch(*room, **other)).count()
+                let outside = if is_within(*room, frame) {
+                    0
+                } else {
+                    usize::MAX / 2
+                };
+                outside
+                    + taken
+                        .iter()
+                        .filter(|other| do_touch(*room, **other))
+                        .count()
             };
-            let room = around(*point, label).min_by_key(covered).expect("there are some");
+            let room = around(*point, label)
+                .min_by_key(covered)
+                .expect("there are some");
             taken.push(room);
             start(room)
         })
@@ -103,7 +114,12 @@ pub fn along(from: (f64, f64), to: (f64, f64)) -> impl Iterator<Item = Taken> {
     (0..=steps).map(move |at| {
         let share = at as f64 / steps as f64;
         let (x, y) = (from.0 + share * dx, from.1 + share * dy);
-        [x - STEP / 2.0, y - STEP / 2.0, x + STEP / 2.0, y + STEP / 2.0]
+        [
+            x - STEP / 2.0,
+            y - STEP / 2.0,
+            x + STEP / 2.0,
+            y + STEP / 2.0,
+        ]
     })
 }
 
@@ -120,24 +136,35 @@ mod tests {
     #[test]
     fn a_label_stands_at_the_right_where_there_is_room() {
         let starts = placed(&[(50.0, 50.0), (190.0, 50.0)], &words(2), &[], FRAME).unwrap();
-        assert!(starts[0].0 > 50.0 && starts[1].0 + width_of("paper") < 190.0, "{starts:?}");
+        assert!(
+            starts[0].0 > 50.0 && starts[1].0 + width_of("paper") < 190.0,
+            "{starts:?}"
+        );
     }
 
     #[test]
     fn labels_of_neighbours_do_not_touch() {
         let points = [(100.0, 50.0), (104.0, 52.0), (98.0, 47.0)];
         let starts = placed(&points, &words(3), &[], FRAME).unwrap();
-        let rooms = starts.iter().map(|(x, y)| [*x, y - LETTER, x + width_of("paper"), *y]);
+        let rooms = starts
+            .iter()
+            .map(|(x, y)| [*x, y - LETTER, x + width_of("paper"), *y]);
         let rooms: Vec<_> = rooms.collect();
         for (at, room) in rooms.iter().enumerate() {
-            assert!(rooms[..at].iter().all(|other| !do_touch(*room, *other)), "{rooms:?}");
+            assert!(
+                rooms[..at].iter().all(|other| !do_touch(*room, *other)),
+                "{rooms:?}"
+            );
         }
     }
 
     #[test]
     fn where_all_is_taken_no_label_is_placed() {
         assert_eq!(placed(&[(50.0, 50.0)], &words(1), &[FRAME], FRAME), None);
-        assert_eq!(crowded(&[(50.0, 50.0)], &words(1), &[FRAME], FRAME).len(), 1);
+        assert_eq!(
+            crowded(&[(50.0, 50.0)], &words(1), &[FRAME], FRAME).len(),
+            1
+        );
         let many = [(100.0, 50.0); 40];
         assert_eq!(placed(&many, &words(40), &[], FRAME), None);
     }
@@ -145,8 +172,10 @@ mod tests {
     #[test]
     fn a_line_is_taken_from_end_to_end() {
         let line: Vec<_> = along((0.0, 0.0), (30.0, 40.0)).collect();
-        let touches =
-            |x: f64, y: f64| line.iter().any(|room| do_touch(*room, [x, y, x + 0.1, y + 0.1]));
+        let touches = |x: f64, y: f64| {
+            line.iter()
+                .any(|room| do_touch(*room, [x, y, x + 0.1, y + 0.1]))
+        };
         assert!(touches(0.0, 0.0) && touches(15.0, 20.0) && touches(30.0, 40.0));
         assert!(!touches(30.0, 0.0));
         assert_eq!(along((1.0, 1.0), (1.0, 1.0)).count(), 2);

@@ -37,8 +37,8 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// What the picture shows of so many stages. None if it shows nothing. What is missing or no stage
-    /// is none.
+    /// What the picture shows of so many stages. None if it shows nothing. What is missing or no
+    /// stage is none.
     pub fn of(picture: &Picture, stages: usize) -> Option<Cells> {
         let (columns, rows) = (picture.columns, picture.rows);
         let count = columns.checked_mul(rows).filter(|count| *count > 0)?;
@@ -46,9 +46,18 @@ impl Cells {
             return None;
         }
         let none = stages.min(BASE as usize) as u8;
-        let cell = |digit: char| digit.to_digit(BASE).map_or(none, |stage| none.min(stage as u8));
+        let cell = |digit: char| {
+            digit
+                .to_digit(BASE)
+                .map_or(none, |stage| none.min(stage as u8))
+        };
         let cells: Vec<u8> = picture.cells.chars().map(cell).collect();
-        (cells.len() == count).then_some(Cells { columns, rows, stages: none.into(), cells })
+        (cells.len() == count).then_some(Cells {
+            columns,
+            rows,
+            stages: none.into(),
+            cells,
+        })
     }
 
     /// As a PNG: a pixel a cell.
@@ -58,15 +67,17 @@ impl Cells {
         encoder.set_color(png::ColorType::Indexed);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::High);
-        // Neighbouring colours of a palette are no neighbouring numbers: differences only hide runs.
+        // Neighbouring colours of a palette are no neighbouring numbers: differences only hide
+        // runs.
         encoder.set_filter(png::Filter::NoFilter);
         let none = [0, 0, 0];
         let colours = (0..self.stages).map(colour).chain([none]);
         encoder.set_palette(colours.flatten().collect::<Vec<u8>>());
         let opaque = std::iter::repeat_n(u8::MAX, self.stages);
         encoder.set_trns(opaque.chain([0]).collect::<Vec<u8>>());
-        let written =
-            encoder.write_header().and_then(|mut image| image.write_image_data(&self.cells));
+        let written = encoder
+            .write_header()
+            .and_then(|mut image| image.write_image_data(&self.cells));
         written.expect("a palette and as many cells as pixels, written to memory");
         out
     }
@@ -79,10 +90,15 @@ impl Cells {
             let last = (first + wide).min(self.columns);
             let mut counts = vec![0_usize; self.stages + 1];
             for row in self.cells.chunks_exact(self.columns) {
-                row[first..last].iter().for_each(|stage| counts[usize::from(*stage)] += 1);
+                row[first..last]
+                    .iter()
+                    .for_each(|stage| counts[usize::from(*stage)] += 1);
             }
             let all = ((last - first) * self.rows) as f64;
-            counts[..self.stages].iter().map(|count| *count as f64 / all).collect()
+            counts[..self.stages]
+                .iter()
+                .map(|count| *count as f64 / all)
+                .collect()
         };
         groups.map(share).collect()
     }
@@ -92,16 +108,26 @@ impl Cells {
 pub fn both(picture: &Picture, cells: &Cells) -> String {
     let raster = raster(picture, cells);
     let left = raster.frame()[0];
-    framed("All cores over time", "core", &raster.finish("All cores over time: the stage of each."))
-        + &areas(picture, cells, left)
+    framed(
+        "All cores over time",
+        "core",
+        &raster.finish("All cores over time: the stage of each."),
+    ) + &areas(picture, cells, left)
 }
 
 /// Cores downwards, time to the right.
 fn raster(picture: &Picture, cells: &Cells) -> Plane {
     let x = time(picture);
     let down = quarters(picture.cores);
-    let ticks = down.into_iter().map(|tick| Tick { place: 1.0 - tick.place, ..tick });
-    let y = Scaled { span: Span::exact(0.0, 1.0), ticks: ticks.collect(), has_names: false };
+    let ticks = down.into_iter().map(|tick| Tick {
+        place: 1.0 - tick.place,
+        ..tick
+    });
+    let y = Scaled {
+        span: Span::exact(0.0, 1.0),
+        ticks: ticks.collect(),
+        has_names: false,
+    };
     let mut plane = Plane::new(&x, &y, RASTER_HEIGHT);
     let [left, top, right, bottom] = plane.frame();
     let (width, height) = (right - left, bottom - top);
@@ -117,16 +143,25 @@ fn raster(picture: &Picture, cells: &Cells) -> Plane {
 fn areas(picture: &Picture, cells: &Cells, left: f64) -> String {
     let x = time(picture);
     let parts = [0.0, 25.0, 50.0, 75.0, 100.0];
-    let tick = |part: f64| Tick { place: part / 100.0, label: format!("{part}") };
+    let tick = |part: f64| Tick {
+        place: part / 100.0,
+        label: format!("{part}"),
+    };
     let ticks = parts.map(tick).to_vec();
-    let y = Scaled { span: Span::exact(0.0, 100.0), ticks, has_names: false };
+    let y = Scaled {
+        span: Span::exact(0.0, 100.0),
+        ticks,
+        has_names: false,
+    };
     let mut plane = Plane::below((&x, &y), AREAS_HEIGHT, left);
     let shares = cells.shares();
     // The topmost first: each covers the lower part of the one before.
     for stage in (0..cells.stages).rev() {
         let path = area(&plane, &shares, stage);
-        plane
-            .draw(&format!("<path class=\"area\" fill=\"{}\" d=\"{path}\"/>", told(colour(stage))));
+        plane.draw(&format!(
+            "<path class=\"area\" fill=\"{}\" d=\"{path}\"/>",
+            told(colour(stage))
+        ));
     }
     let drawing = plane.finish("The share of cores in each stage over time.");
     framed("Share of cores in each stage", "cores (%)", &drawing)
@@ -150,10 +185,18 @@ fn area(plane: &Plane, shares: &[Vec<f64>], stage: usize) -> String {
 }
 
 fn time(picture: &Picture) -> Scaled {
-    let end_us = if picture.end_us.is_finite() { picture.end_us } else { 0.0 };
+    let end_us = if picture.end_us.is_finite() {
+        picture.end_us
+    } else {
+        0.0
+    };
     let span = Span::exact(0.0, end_us);
     let ticks = span.even_ticks();
-    Scaled { span, ticks, has_names: false }
+    Scaled {
+        span,
+        ticks,
+        has_names: false,
+    }
 }
 
 fn framed(title: &str, y_name: &str, drawing: &str) -> String {
@@ -168,14 +211,22 @@ mod tests {
     use super::*;
 
     fn picture(columns: usize, rows: usize, cells: &str) -> Picture {
-        Picture { columns, rows, cores: 8, end_us: 3.0, cells: cells.to_owned() }
+        Picture {
+            columns,
+            rows,
+            cores: 8,
+            end_us: 3.0,
+            cells: cells.to_owned(),
+        }
     }
 
     #[test]
     fn the_pixels_are_the_cells() {
         let cells = Cells::of(&picture(3, 2, "01z2 1"), 2).expect("six cells");
         let bytes = cells.png();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+            .read_info()
+            .unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!((info.width, info.height), (3, 2));
@@ -191,7 +242,10 @@ mod tests {
         assert_eq!(cells.shares(), [[0.5, 0.5], [0.0, 0.5]]);
         let wide = "0".repeat(500) + &"1".repeat(500);
         let shares = Cells::of(&picture(1000, 1, &wide), 2).unwrap().shares();
-        assert_eq!((shares.len(), shares[0][0], shares[199][1]), (200, 1.0, 1.0));
+        assert_eq!(
+            (shares.len(), shares[0][0], shares[199][1]),
+            (200, 1.0, 1.0)
+        );
     }
 
     #[test]
@@ -199,6 +253,9 @@ mod tests {
         assert!(Cells::of(&picture(0, 4, ""), 2).is_none());
         assert!(Cells::of(&picture(2, 2, "000"), 2).is_none());
         assert!(Cells::of(&picture(usize::MAX, 2, "000"), 2).is_none());
-        assert!(Cells::of(&picture(1, 2, "é"), 2).is_none(), "two bytes are one cell");
+        assert!(
+            Cells::of(&picture(1, 2, "é"), 2).is_none(),
+            "two bytes are one cell"
+        );
     }
 }

@@ -50,8 +50,8 @@ pub fn cut(text: &str, letters: usize) -> String {
     begin.trim_end().to_owned() + "\u{2026}"
 }
 
-/// The text, or its beginning and end where it is longer than so many letters: names that begin alike
-/// often end in what tells them apart.
+/// The text, or its beginning and end where it is longer than so many letters: names that begin
+/// alike often end in what tells them apart.
 fn cut_within(text: &str, letters: usize) -> String {
     let count = text.chars().count();
     if count <= letters {
@@ -100,20 +100,44 @@ impl Plane {
 
     /// The same, no further left than another that it stands below.
     pub fn below((x, y): (&Scaled, &Scaled), frame_height: f64, others_left: f64) -> Plane {
-        let widest = y.ticks.iter().map(|tick| width_of(&tick.label)).fold(0.0, f64::max);
+        let widest = y
+            .ticks
+            .iter()
+            .map(|tick| width_of(&tick.label))
+            .fold(0.0, f64::max);
         let left = (widest.min(MOST_LEFT) + GAP).max(others_left);
         // Half of a label may stand out at either end.
-        let outer = x.ticks.last().map_or(0.0, |tick| width_of(&tick.label) / 2.0);
-        let right = if x.has_names { GAP } else { outer.clamp(GAP, MOST_LEFT / 2.0) };
-        let first = x.ticks.first().map_or(0.0, |tick| width_of(&tick.label) / 2.0);
-        let left = if x.has_names { left } else { left.max(first.min(MOST_LEFT)) };
+        let outer = x
+            .ticks
+            .last()
+            .map_or(0.0, |tick| width_of(&tick.label) / 2.0);
+        let right = if x.has_names {
+            GAP
+        } else {
+            outer.clamp(GAP, MOST_LEFT / 2.0)
+        };
+        let first = x
+            .ticks
+            .first()
+            .map_or(0.0, |tick| width_of(&tick.label) / 2.0);
+        let left = if x.has_names {
+            left
+        } else {
+            left.max(first.min(MOST_LEFT))
+        };
         let (right, top) = (WIDTH - right, LETTER / 2.0 + 1.0);
         let below = Below::of(x, right - left);
         let left = left.max(below.room_on_the_left(x, right - left));
         let bottom = top + frame_height;
         let room = below.room(x);
-        let mut plane =
-            Plane { left, right, top, bottom, height: bottom + room, body: String::new() };
+        let mut plane = Plane {
+            left,
+            right,
+            top,
+            bottom,
+            height: bottom + room,
+            body: String::new(),
+        };
         plane.rows(y);
         plane.columns(x, &below);
         plane
@@ -199,17 +223,24 @@ impl Below {
             return Below::Numbers { stride };
         }
         let letters = ((width / x.ticks.len() as f64 - GAP) / LETTER_WIDTH).max(0.0) as usize;
-        let lines: Option<Vec<_>> =
-            x.ticks.iter().map(|tick| lines(&tick.label, letters)).collect();
+        let lines: Option<Vec<_>> = x
+            .ticks
+            .iter()
+            .map(|tick| lines(&tick.label, letters))
+            .collect();
         match lines {
             Some(lines) => Below::Lines(lines),
-            None => Below::Slanted { stride: stride(&places, |_| 1.5 * LETTER) },
+            None => Below::Slanted {
+                stride: stride(&places, |_| 1.5 * LETTER),
+            },
         }
     }
 
     /// What names aslant need left of the frame: they end below their places.
     fn room_on_the_left(&self, x: &Scaled, width: f64) -> f64 {
-        let Below::Slanted { .. } = self else { return 0.0 };
+        let Below::Slanted { .. } = self else {
+            return 0.0;
+        };
         let out = |tick: &Tick| {
             slanted(tick) * SLANT_DEGREES.to_radians().cos() - tick.place * width + GAP
         };
@@ -269,7 +300,8 @@ fn stride(places: &[f64], room: impl Fn(usize) -> f64) -> usize {
     let fits = |stride: &usize| {
         let kept: Vec<_> = (0..places.len()).step_by(*stride).collect();
         let apart = |two: &[usize]| (places[two[0]] - places[two[1]]).abs();
-        kept.windows(2).all(|two| apart(two) >= (room(two[0]) + room(two[1])) / 2.0)
+        kept.windows(2)
+            .all(|two| apart(two) >= (room(two[0]) + room(two[1])) / 2.0)
     };
     (1..places.len()).find(fits).unwrap_or(places.len().max(1))
 }

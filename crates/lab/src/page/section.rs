@@ -9,22 +9,35 @@ use crate::figure::{Breakdown, Figure, Size};
 
 /// The figure under the name that links lead to.
 pub fn section(figure: &Figure, link: &str) -> String {
-    let mut out =
-        format!("<section class=\"figure\" id=\"{link}\">\n<h2>{}</h2>\n", escaped(&figure.title));
+    let mut out = format!(
+        "<section class=\"figure\" id=\"{link}\">\n<h2>{}</h2>\n",
+        escaped(&figure.title)
+    );
     let small = match figure.size {
         Size::Smoke => " <span class=\"outcome shown\">smoke size</span>",
         Size::Full => "",
     };
-    let _ = writeln!(out, "<p class=\"soft\">{}{small}</p>", escaped(&figure.source));
+    let _ = writeln!(
+        out,
+        "<p class=\"soft\">{}{small}</p>",
+        escaped(&figure.source)
+    );
     if let Some(says) = &figure.says {
-        let _ = writeln!(out, "<p class=\"says\"><b>The paper says:</b> {}</p>", escaped(says));
+        let _ = writeln!(
+            out,
+            "<p class=\"says\"><b>The paper says:</b> {}</p>",
+            escaped(says)
+        );
     }
     let claims = claims::of_figure(&figure.claims);
     // A chart without a neighbour has the claims beside it.
     let is_beside = figure.charts.len() % 2 == 1 && !claims.is_empty();
     if !figure.charts.is_empty() {
         out.push_str("<div class=\"charts\">\n");
-        figure.charts.iter().for_each(|drawn| out.push_str(&chart::chart(drawn)));
+        figure
+            .charts
+            .iter()
+            .for_each(|drawn| out.push_str(&chart::chart(drawn)));
         if is_beside {
             let _ = write!(out, "<div>\n{claims}</div>\n");
         }
@@ -59,9 +72,16 @@ fn broken_down(breakdown: &Breakdown) -> String {
 fn how(figure: &Figure) -> String {
     let seeds = match figure.runs {
         0 | 1 => format!("seed {}", figure.seed),
-        runs => format!("seeds {} to {}", figure.seed, figure.seed.saturating_add(runs - 1)),
+        runs => format!(
+            "seeds {} to {}",
+            figure.seed,
+            figure.seed.saturating_add(runs - 1)
+        ),
     };
-    let hash = figure.machine_hash.as_ref().map_or_else(String::new, |hash| format!(" {hash}"));
+    let hash = figure
+        .machine_hash
+        .as_ref()
+        .map_or_else(String::new, |hash| format!(" {hash}"));
     let changes = match figure.changes.as_slice() {
         [] => String::new(),
         changes => format!("; changed: {}", changes.join(", ")),

@@ -26,7 +26,13 @@ pub enum Sign {
 
 /// The shapes of ours, one more round of them for each round of colours: they come together again
 /// only when both are used up.
-const OURS: [Sign; 5] = [Sign::Disc, Sign::Square, Sign::Triangle, Sign::Tip, Sign::Cross];
+const OURS: [Sign; 5] = [
+    Sign::Disc,
+    Sign::Square,
+    Sign::Triangle,
+    Sign::Tip,
+    Sign::Cross,
+];
 
 /// The classes of the so-manyth series: its colour, and dashes from the second round of colours on.
 pub fn style(series: usize) -> String {
@@ -53,7 +59,11 @@ impl Sign {
 
     /// A little drawing for the legend, with a piece of the line if there is one.
     pub fn sample(self, style: &str, has_line: bool) -> String {
-        let line = if has_line { "<path class=\"line\" d=\"M1 8H31\"/>" } else { "" };
+        let line = if has_line {
+            "<path class=\"line\" d=\"M1 8H31\"/>"
+        } else {
+            ""
+        };
         let sign = self.path((16.0, 8.0), SIGN * 0.8);
         let stroke = if self == Sign::Cross { " stroke" } else { "" };
         format!(
@@ -68,9 +78,16 @@ impl Sign {
         let full = 2.0 * wide;
         let half = 2.0 * slim;
         match self {
-            Sign::Disc => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z", x - r),
+            Sign::Disc => format!(
+                "M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z",
+                x - r
+            ),
             Sign::Square => {
-                format!("M{:.1} {:.1}h{half:.1}v{half:.1}h-{half:.1}z", x - slim, y - slim)
+                format!(
+                    "M{:.1} {:.1}h{half:.1}v{half:.1}h-{half:.1}z",
+                    x - slim,
+                    y - slim
+                )
             }
             Sign::Triangle => {
                 format!("M{x:.1} {:.1}l{wide:.1} {full:.1}h-{full:.1}z", y - wide)

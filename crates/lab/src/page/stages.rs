@@ -29,7 +29,8 @@ const COLOURS: [Colour; 7] = [
     [0xd5, 0x5e, 0x00],
 ];
 
-/// What later rounds of the colours are mixed with, and how much of it: each a darker or lighter round.
+/// What later rounds of the colours are mixed with, and how much of it: each a darker or lighter
+/// round.
 const MIXED: [(u8, u16); 5] = [(0, 0), (0, 45), (255, 50), (0, 65), (255, 70)];
 
 /// The colour of the so-manyth stage.
@@ -68,22 +69,40 @@ const ASIDE: f64 = 8.0;
 
 /// Box plots of all stages, the first at the top.
 pub fn boxes(stages: &[StageSpread]) -> String {
-    let most = stages.iter().flat_map(|stage| stage.time_us.into_iter().chain(stage.idle_us));
-    let axis = Axis { label: "time (us)".to_owned(), scale: Scale::Linear, names: Vec::new() };
+    let most = stages
+        .iter()
+        .flat_map(|stage| stage.time_us.into_iter().chain(stage.idle_us));
+    let axis = Axis {
+        label: "time (us)".to_owned(),
+        scale: Scale::Linear,
+        names: Vec::new(),
+    };
     let span = Span::of(&axis, &most.collect::<Vec<_>>());
     let ticks = span.even_ticks();
-    let x = Scaled { span, ticks, has_names: false };
+    let x = Scaled {
+        span,
+        ticks,
+        has_names: false,
+    };
     let count = stages.len().max(1) as f64;
     let place = |at: usize| 1.0 - (at as f64 + 0.5) / count;
     let named = stages.iter().enumerate();
-    let tick =
-        |(at, stage): (usize, &StageSpread)| Tick { place: place(at), label: stage.name.clone() };
-    let y =
-        Scaled { span: Span::exact(0.0, 1.0), ticks: named.map(tick).collect(), has_names: true };
+    let tick = |(at, stage): (usize, &StageSpread)| Tick {
+        place: place(at),
+        label: stage.name.clone(),
+    };
+    let y = Scaled {
+        span: Span::exact(0.0, 1.0),
+        ticks: named.map(tick).collect(),
+        has_names: true,
+    };
     let mut plane = Plane::new(&x, &y, ROW * count);
     for (at, stage) in stages.iter().enumerate() {
         let (middle, colour) = (plane.y(place(at)), told(colour(at)));
-        let rows = [("time", stage.time_us, -ASIDE), ("idle", stage.idle_us, ASIDE)];
+        let rows = [
+            ("time", stage.time_us, -ASIDE),
+            ("idle", stage.idle_us, ASIDE),
+        ];
         for (what, spread, aside) in rows {
             let places = spread.map(|us| plane.x(x.span.place_within(us)));
             let told = format!("{}, {what}: {}", stage.name, in_words(spread));
@@ -102,14 +121,21 @@ pub fn boxes(stages: &[StageSpread]) -> String {
 
 fn in_words(spread: [f64; 6]) -> String {
     let parts = data::SPREAD.iter().zip(spread);
-    parts.map(|(name, us)| format!("{name} {}", number(us))).collect::<Vec<_>>().join(", ")
+    parts
+        .map(|(name, us)| format!("{name} {}", number(us)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn boxed(places: [f64; 6], y: f64, (what, colour): (&str, &str), told: &str) -> String {
     const RING: f64 = 2.5;
     let [min, p25, p50, p75, p99, max] = places;
     let (top, half, width) = (y - BOX / 2.0, BOX / 2.0, (p75 - p25).max(0.5));
-    let (fill, median) = if what == "time" { (colour, "median full") } else { ("none", "median") };
+    let (fill, median) = if what == "time" {
+        (colour, "median full")
+    } else {
+        ("none", "median")
+    };
     let cap = y - half / 2.0;
     format!(
         "<g class=\"box\"><title>{}</title>\

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// The text as it may stand in an element or between an attribute's double quotes. What XML allows in
-/// no form, as the control characters, becomes a replacement character.
+/// The text as it may stand in an element or between an attribute's double quotes. What XML allows
+/// in no form, as the control characters, becomes a replacement character.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -30,8 +30,8 @@ const DIGITS: i32 = 3;
 const MUCH: f64 = 1e9;
 const LITTLE: f64 = 1e-3;
 
-/// A number for people: three significant digits, thousands apart; counts in full. Very large and very
-/// small ones have a power of ten.
+/// A number for people: three significant digits, thousands apart; counts in full. Very large and
+/// very small ones have a power of ten.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "none".to_owned();
@@ -80,7 +80,9 @@ pub fn with_power(value: f64) -> String {
 
 fn superscript(digit: char) -> char {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    digit.to_digit(10).map_or('⁻', |digit| RAISED[digit as usize])
+    digit
+        .to_digit(10)
+        .map_or('⁻', |digit| RAISED[digit as usize])
 }
 
 /// The digits before the point in groups of three; minus is the sign that is as wide as plus.
@@ -110,7 +112,9 @@ impl Anchors {
         let base = plain(like);
         let numbered = (2..).map(|number| format!("{base}-{number}"));
         let mut names = std::iter::once(base.clone()).chain(numbered);
-        let free = names.find(|name| !self.0.contains(name)).expect("numbers do not end");
+        let free = names
+            .find(|name| !self.0.contains(name))
+            .expect("numbers do not end");
         self.0.insert(free.clone());
         free
     }
@@ -118,10 +122,20 @@ impl Anchors {
 
 /// The name in letters, digits and hyphens alone.
 pub fn plain(name: &str) -> String {
-    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let letter = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
+    };
     let plain: String = name.chars().map(letter).collect();
     let plain = plain.trim_matches('-').to_ascii_lowercase();
-    if plain.is_empty() { "figure".to_owned() } else { plain }
+    if plain.is_empty() {
+        "figure".to_owned()
+    } else {
+        plain
+    }
 }
 
 #[cfg(test)]
@@ -168,7 +182,13 @@ mod tests {
     #[test]
     fn an_anchor_is_given_once() {
         let mut anchors = Anchors::default();
-        let names = ["nanosort/figure-12", "NanoSort Figure 12", "", "\"<>", "nanosort/figure-12"];
+        let names = [
+            "nanosort/figure-12",
+            "NanoSort Figure 12",
+            "",
+            "\"<>",
+            "nanosort/figure-12",
+        ];
         let given = names.map(|name| anchors.name(name));
         assert_eq!(
             given,

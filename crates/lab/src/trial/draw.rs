@@ -54,8 +54,8 @@ pub(super) struct Case {
     pub late_ns: u64,
 }
 
-/// What the runs of so many nodes with so many records hold at most: input, output, spill files, journals, and the
-/// oracle's copy.
+/// What the runs of so many nodes with so many records hold at most: input, output, spill files,
+/// journals, and the oracle's copy.
 pub(super) fn bytes(nodes: u32, keys: u32) -> u64 {
     const COPIES: u64 = 12;
     u64::from(nodes) * u64::from(keys) * LONGEST_RECORD * COPIES
@@ -82,8 +82,11 @@ impl Case {
         let sorted = sorted(&records, &order);
         let latency_ns = LATENCIES_NS[random.below(LATENCIES_NS.len())];
         let ns_per_kib = latency_ns / 100;
-        let model =
-            DiskModel { latency_ns, read_ns_per_kib: ns_per_kib, write_ns_per_kib: ns_per_kib };
+        let model = DiskModel {
+            latency_ns,
+            read_ns_per_kib: ns_per_kib,
+            write_ns_per_kib: ns_per_kib,
+        };
         let late_ns = LATE_NS[random.below(LATE_NS.len())];
         let late_ns = if trial.faults.late { late_ns } else { 0 };
         let has_old = random.below(2) == 0;
@@ -97,7 +100,14 @@ impl Case {
             });
             job.tuning.steps = Some(1 + random.below(4) as u32);
         }
-        Case { job, parts, sorted, has_old, model, late_ns }
+        Case {
+            job,
+            parts,
+            sorted,
+            has_old,
+            model,
+            late_ns,
+        }
     }
 
     /// Nodes with their inputs, and some with outputs of an earlier sort.
@@ -108,7 +118,10 @@ impl Case {
         for (rank, part) in (0..).zip(&self.parts) {
             let disks = driver.disks(rank);
             disks.set_durability(Durability::Synced);
-            self.job.temporary.iter().for_each(|path| disks.mount(path, self.model));
+            self.job
+                .temporary
+                .iter()
+                .for_each(|path| disks.mount(path, self.model));
             disks.put(Path::new(INPUT), part.clone());
             if self.has_old {
                 disks.put(Path::new(OUTPUT), OLD.to_vec());
@@ -124,23 +137,35 @@ impl Case {
     pub(super) fn outputs(&self, driver: &Driver) -> Vec<Option<Vec<u8>>> {
         let of = |rank| driver.disks(rank).get(Path::new(OUTPUT));
         let ranks = 0..self.parts.len() as u32;
-        ranks.map(|rank| of(rank).filter(|bytes| !self.has_old || bytes != OLD)).collect()
+        ranks
+            .map(|rank| of(rank).filter(|bytes| !self.has_old || bytes != OLD))
+            .collect()
     }
 }
 
 fn order(random: &mut Random) -> Order {
     let (format, keys) = FORMATS[random.below(FORMATS.len())];
-    let ties = if random.below(2) == 0 { Ties::Record } else { Ties::Position };
-    Format::parse(format, keys, ties).expect("one of ours").order
+    let ties = if random.below(2) == 0 {
+        Ties::Record
+    } else {
+        Ties::Position
+    };
+    Format::parse(format, keys, ties)
+        .expect("one of ours")
+        .order
 }
 
 /// Inputs of all ranks together; one is cut at random places.
 fn cut(records: &[u8], bytes: usize, ranks: u32, random: &mut Random) -> Vec<Vec<u8>> {
     let count = records.len() / bytes;
-    let mut cuts: Vec<usize> = (1..ranks).map(|_| random.below(count + 1) * bytes).collect();
+    let mut cuts: Vec<usize> = (1..ranks)
+        .map(|_| random.below(count + 1) * bytes)
+        .collect();
     cuts.extend([0, records.len()]);
     cuts.sort_unstable();
-    cuts.windows(2).map(|pair| records[pair[0]..pair[1]].to_vec()).collect()
+    cuts.windows(2)
+        .map(|pair| records[pair[0]..pair[1]].to_vec())
+        .collect()
 }
 
 /// The standard library's stable sort.
@@ -157,7 +182,11 @@ fn job(order: &Order, random: &mut Random) -> Job {
         sources: vec![Source::Path(PathBuf::from(INPUT))],
         target: Target::Path(PathBuf::from(OUTPUT)),
         contents: Arc::new(Bytes::new(order.clone())),
-        resources: Resources { cores: 1 + random.below(3), memory_bytes: MEMORY_BYTES, io },
+        resources: Resources {
+            cores: 1 + random.below(3),
+            memory_bytes: MEMORY_BYTES,
+            io,
+        },
         shared: false,
         temporary: TEMPORARY[..disks].iter().map(PathBuf::from).collect(),
         plan: Choice::TwoPass,
@@ -181,8 +210,16 @@ fn tuning(random: &mut Random) -> Tuning {
         unit_records: up_to(90),
         buckets: up_to(12),
         chunk_bytes: up_to(9000),
-        start: if random.below(2) == 0 { Start::Derived } else { Start::Worst },
-        tune: if random.below(2) == 0 { Tune::Auto } else { Tune::Off },
+        start: if random.below(2) == 0 {
+            Start::Derived
+        } else {
+            Start::Worst
+        },
+        tune: if random.below(2) == 0 {
+            Tune::Auto
+        } else {
+            Tune::Off
+        },
         ..Tuning::default()
     }
 }
@@ -199,8 +236,13 @@ fn least_chunks(job: &Job, order: &Order, records: u32) -> usize {
         temporary: job.temporary.len(),
     };
     let is_enough = |chunks: &usize| {
-        let tuning = Tuning { chunks: Some(*chunks), ..job.tuning };
+        let tuning = Tuning {
+            chunks: Some(*chunks),
+            ..job.tuning
+        };
         Plan::two_pass(&shape, &job.resources, &tuning).is_ok()
     };
-    (1..).find(is_enough).expect("some number of chunks is enough")
+    (1..)
+        .find(is_enough)
+        .expect("some number of chunks is enough")
 }

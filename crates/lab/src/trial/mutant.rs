@@ -1,5 +1,5 @@
-//! Machines that are broken where the sort relies on them: each is what the sort would be without one of its
-//! safeguards, and trials must find it out.
+//! Machines that are broken where the sort relies on them: each is what the sort would be without
+//! one of its safeguards, and trials must find it out.
 //!
 //! ```text
 //! fsync        a disk says it has synced, and has not: as if nobody had asked
@@ -9,7 +9,8 @@
 //! watch        a network carries these words over cut links: as if nobody looked for those who are silent
 //! ```
 //!
-//! The sort stays as it is: that a wrapper around the machine can take a safeguard away is what makes it one.
+//! The sort stays as it is: that a wrapper around the machine can take a safeguard away is what
+//! makes it one.
 
 use machine::{Back, Driver, Durability, Passage};
 use node::{Address, Message};
@@ -30,13 +31,19 @@ pub enum Mutant {
     Watch,
 }
 
-/// One shipment in so many is never given back: few, so that the sort gets to the exchange, and some there.
+/// One shipment in so many is never given back: few, so that the sort gets to the exchange, and
+/// some there.
 const LOST: u64 = 5;
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 5] =
-        [Mutant::Sync, Mutant::Credits, Mutant::LostCredit, Mutant::Heartbeat, Mutant::Watch];
+    pub const ALL: [Mutant; 5] = [
+        Mutant::Sync,
+        Mutant::Credits,
+        Mutant::LostCredit,
+        Mutant::Heartbeat,
+        Mutant::Watch,
+    ];
 
     /// Breaks the machine.
     pub(super) fn break_it(self, driver: &Driver, nodes: u32) {

@@ -1,7 +1,8 @@
 //! What happens to the nodes of a trial: which faults there are, and when each strikes.
 //!
-//! A rehearsal tells how many events the sort has, and up to the first strike the real run is the same; so every
-//! moment of it is drawn, and those at its end, where outputs get their names, more often.
+//! A rehearsal tells how many events the sort has, and up to the first strike the real run is the
+//! same; so every moment of it is drawn, and those at its end, where outputs get their names, more
+//! often.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,8 +12,8 @@ use node::Random;
 
 use super::{SECOND, Trial};
 
-/// A link that is whole again after so long must not have ended the sort: ranks have failed when they are silent for
-/// 15 s, and the slowest message takes 3.
+/// A link that is whole again after so long must not have ended the sort: ranks have failed when
+/// they are silent for 15 s, and the slowest message takes 3.
 pub(super) const HARMLESS: u64 = 10 * SECOND;
 
 /// A cut that heals does so within this.
@@ -40,12 +41,22 @@ impl Faults {
     pub const NAMES: [&str; 4] = ["late", "cut", "death", "disk"];
 
     /// All of them.
-    pub const ALL: Faults = Faults { late: true, cut: true, death: true, disk: true };
+    pub const ALL: Faults = Faults {
+        late: true,
+        cut: true,
+        death: true,
+        disk: true,
+    };
 
     /// Those whose bits are set: as a knob has them.
     pub(crate) fn from_bits(bits: u64) -> Faults {
         let is_set = |bit: u64| bits >> bit & 1 == 1;
-        Faults { late: is_set(0), cut: is_set(1), death: is_set(2), disk: is_set(3) }
+        Faults {
+            late: is_set(0),
+            cut: is_set(1),
+            death: is_set(2),
+            disk: is_set(3),
+        }
     }
 
     fn named(&mut self) -> [(&'static str, &mut bool); 4] {
@@ -82,7 +93,11 @@ impl fmt::Display for Faults {
         let mut faults = *self;
         let named = faults.named().into_iter().filter(|(_, is_set)| **is_set);
         let names: Vec<_> = named.map(|(name, _)| name).collect();
-        if names.is_empty() { out.write_str("none") } else { out.write_str(&names.join(",")) }
+        if names.is_empty() {
+            out.write_str("none")
+        } else {
+            out.write_str(&names.join(","))
+        }
     }
 }
 
@@ -95,8 +110,13 @@ pub(super) struct Course {
 
 impl Course {
     pub(super) fn of(driver: &Driver, nodes: u32) -> Course {
-        let operations = (0..nodes).map(|rank| driver.disks(rank).operations()).collect();
-        Course { events: driver.events(), operations }
+        let operations = (0..nodes)
+            .map(|rank| driver.disks(rank).operations())
+            .collect();
+        Course {
+            events: driver.events(),
+            operations,
+        }
     }
 }
 
@@ -118,16 +138,24 @@ impl Strikes {
         let happens = |may: bool, random: &mut Random| may && random.below(3) > 0;
         if happens(faults.cut, &mut random) && nodes > 1 {
             let strike = Strike::Cut(cut(nodes, &mut random));
-            strikes.events.push((moment(course.events, &mut random), strike));
+            strikes
+                .events
+                .push((moment(course.events, &mut random), strike));
         }
         if happens(faults.death, &mut random) {
             let strike = Strike::Death(random.below(nodes as usize) as u32);
-            strikes.events.push((moment(course.events, &mut random), strike));
+            strikes
+                .events
+                .push((moment(course.events, &mut random), strike));
         }
         if happens(faults.disk, &mut random) {
             let rank = random.below(nodes as usize);
             let fault = [Fault::Device, Fault::Full, Fault::Short][random.below(3)];
-            strikes.disk = Some((rank as u32, moment(course.operations[rank], &mut random), fault));
+            strikes.disk = Some((
+                rank as u32,
+                moment(course.operations[rank], &mut random),
+                fault,
+            ));
         }
         strikes
     }
@@ -152,21 +180,37 @@ impl Strikes {
     /// What has happened, by its names.
     pub(super) fn struck(&self, driver: &Driver) -> Vec<&'static str> {
         let struck = driver.struck();
-        let cut = struck.iter().any(|(_, strike)| matches!(strike, Strike::Cut(_)));
-        let death = struck.iter().any(|(_, strike)| matches!(strike, Strike::Death(_)));
-        let all = [("a cut", cut), ("a death", death), ("a disk", self.disk_struck(driver))];
-        all.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect()
+        let cut = struck
+            .iter()
+            .any(|(_, strike)| matches!(strike, Strike::Cut(_)));
+        let death = struck
+            .iter()
+            .any(|(_, strike)| matches!(strike, Strike::Death(_)));
+        let all = [
+            ("a cut", cut),
+            ("a death", death),
+            ("a disk", self.disk_struck(driver)),
+        ];
+        all.into_iter()
+            .filter(|(_, has)| *has)
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// Whether a disk has failed.
     pub(super) fn disk_struck(&self, driver: &Driver) -> bool {
-        self.disk.is_some_and(|(rank, nth, _)| driver.disks(rank).operations() >= nth)
+        self.disk
+            .is_some_and(|(rank, nth, _)| driver.disks(rank).operations() >= nth)
     }
 }
 
 /// One of so many.
 fn moment(all: u64, random: &mut Random) -> u64 {
-    let last = if random.below(AT_THE_END) == 0 { all.div_ceil(END) } else { all };
+    let last = if random.below(AT_THE_END) == 0 {
+        all.div_ceil(END)
+    } else {
+        all
+    };
     all - random.below(last.max(1) as usize) as u64
 }
 
@@ -180,7 +224,11 @@ fn cut(nodes: u32, random: &mut Random) -> Cut {
         1 => Some(within(HARMLESS, random)),
         _ => Some(HARMLESS + within(LONG - HARMLESS, random)),
     };
-    Cut { of, to, heals_after }
+    Cut {
+        of,
+        to,
+        heals_after,
+    }
 }
 
 #[cfg(test)]
@@ -195,7 +243,10 @@ mod tests {
             assert_eq!(faults.to_string().parse(), Ok(faults));
             assert_eq!(Knob::Faults.words()[bits as usize], faults.to_string());
         }
-        assert_eq!("disk,cut".parse::<Faults>().unwrap().to_string(), "cut,disk");
+        assert_eq!(
+            "disk,cut".parse::<Faults>().unwrap().to_string(),
+            "cut,disk"
+        );
         assert!("late,cat".parse::<Faults>().unwrap_err().contains("'cat'"));
         assert!("none,late".parse::<Faults>().is_err());
     }

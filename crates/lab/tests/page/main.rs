@@ -1,5 +1,5 @@
-//! The page as a browser reads it: it is well formed, needs nothing beside itself, runs nothing, hides
-//! nothing, and its letters do not cover each other.
+//! The page as a browser reads it: it is well formed, needs nothing beside itself, runs nothing,
+//! hides nothing, and its letters do not cover each other.
 //!
 //! The page is written so that it is XML too: then a strict parser can say what is wrong with it.
 
@@ -14,29 +14,45 @@ use node::Random;
 use roxmltree::{Document, Node, ParsingOptions};
 
 fn about() -> About {
-    About { version: "1.2.3".to_owned(), command: "gristmill lab report".to_owned() }
+    About {
+        version: "1.2.3".to_owned(),
+        command: "gristmill lab report".to_owned(),
+    }
 }
 
 fn with_tree<T>(text: &str, look: impl FnOnce(&Document) -> T) -> T {
-    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let options = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
     look(&Document::parse_with_options(text, options).expect("the page is well formed"))
 }
 
 fn elements<'a>(tree: &'a Document, name: &str) -> Vec<Node<'a, 'a>> {
-    tree.descendants().filter(|node| node.tag_name().name() == name).collect()
+    tree.descendants()
+        .filter(|node| node.tag_name().name() == name)
+        .collect()
 }
 
 fn all_text(node: Node) -> String {
-    node.descendants().filter_map(|node| node.text().filter(|_| node.is_text())).collect()
+    node.descendants()
+        .filter_map(|node| node.text().filter(|_| node.is_text()))
+        .collect()
 }
 
 /// What must hold of any page.
 fn check(text: &str) {
     with_tree(text, |tree| {
         for forbidden in ["script", "link", "iframe", "object", "base", "form"] {
-            assert!(elements(tree, forbidden).is_empty(), "there is a {forbidden}");
+            assert!(
+                elements(tree, forbidden).is_empty(),
+                "there is a {forbidden}"
+            );
         }
-        let ids: Vec<_> = tree.descendants().filter_map(|node| node.attribute("id")).collect();
+        let ids: Vec<_> = tree
+            .descendants()
+            .filter_map(|node| node.attribute("id"))
+            .collect();
         let names: BTreeSet<_> = ids.iter().copied().collect();
         assert_eq!(names.len(), ids.len(), "a name is given twice");
         for attribute in tree.descendants().flat_map(|node| node.attributes()) {
@@ -48,10 +64,16 @@ fn check(text: &str) {
                 assert!(is_inside, "{value} leads nowhere, or out of the page");
                 continue;
             }
-            assert!(!value.contains("NaN") && !value.contains("inf"), "{name} is {value}");
+            assert!(
+                !value.contains("NaN") && !value.contains("inf"),
+                "{name} is {value}"
+            );
         }
         let style = all_text(elements(tree, "style")[0]);
-        assert!(!style.contains("url(") && !style.contains("@import"), "{style}");
+        assert!(
+            !style.contains("url(") && !style.contains("@import"),
+            "{style}"
+        );
         elements(tree, "svg").into_iter().for_each(check_letters);
     });
 }
@@ -78,12 +100,17 @@ fn check_letters(drawing: Node) {
         .split(' ')
         .map(|part| part.parse().unwrap())
         .collect();
-    let texts = drawing.descendants().filter(|node| node.tag_name().name() == "text");
+    let texts = drawing
+        .descendants()
+        .filter(|node| node.tag_name().name() == "text");
     let upright = texts.filter(|text| !text.has_attribute("transform"));
     let rooms: Vec<_> = upright.map(|text| (room(text), all_text(text))).collect();
     for (at, (a, words)) in rooms.iter().enumerate() {
         let is_inside = a[0] >= 0.0 && a[1] >= 0.0 && a[2] <= size[2] && a[3] <= size[3];
-        assert!(is_inside, "'{words}' at {a:?} leaves the drawing of {size:?}");
+        assert!(
+            is_inside,
+            "'{words}' at {a:?} leaves the drawing of {size:?}"
+        );
         for (b, others) in &rooms[..at] {
             let touch = a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
             assert!(!touch, "'{words}' covers '{others}': {a:?} {b:?}");
@@ -99,7 +126,10 @@ fn a_page_is_whole_and_alone() {
         assert_eq!(elements(tree, "h1").len(), 1);
         let sections = elements(tree, "section");
         assert_eq!(sections.len(), 1 + sample::figures().len());
-        assert_eq!(all_text(elements(tree, "title")[0]), "NanoSort, simulated by Gristmill");
+        assert_eq!(
+            all_text(elements(tree, "title")[0]),
+            "NanoSort, simulated by Gristmill"
+        );
     });
 }
 
@@ -113,7 +143,11 @@ fn no_figure_is_a_page_too() {
     let text = page(&[], &about());
     check(&text);
     assert!(text.contains("There is no figure."), "{text}");
-    let bare = Figure { says: None, note: None, ..sample::figure("bare", "Bare", Vec::new()) };
+    let bare = Figure {
+        says: None,
+        note: None,
+        ..sample::figure("bare", "Bare", Vec::new())
+    };
     check(&page(&[bare.clone(), bare], &about()));
 }
 
@@ -127,7 +161,10 @@ fn markup_in_figures_is_text() {
         x: sample::axis(EVIL, Scale::Linear, &[EVIL]),
         y: sample::axis(EVIL, Scale::Linear, &[]),
         series: vec![sample::series(EVIL, &[(0.0, 1.0, 0.5)])],
-        paper: vec![sample::mark(EVIL, 0.0, 1.0, None), sample::mark("b", 0.0, 2.0, None)],
+        paper: vec![
+            sample::mark(EVIL, 0.0, 1.0, None),
+            sample::mark("b", 0.0, 2.0, None),
+        ],
     };
     let mut figure = sample::figure(EVIL, EVIL, vec![chart.clone()]);
     chart.paper.truncate(1);
@@ -140,10 +177,24 @@ fn markup_in_figures_is_text() {
     let mut claim = sample::claim(EVIL, 1.0, 2.0, Outcome::Missed(evil()));
     (claim.unit, claim.note) = (evil(), Some(evil()));
     figure.claims = vec![claim];
-    let stage = StageSpread { name: evil(), cores: 1, time_us: [1.0; 6], idle_us: [0.0; 6] };
+    let stage = StageSpread {
+        name: evil(),
+        cores: 1,
+        time_us: [1.0; 6],
+        idle_us: [0.0; 6],
+    };
     let picture = sample::picture(1, 4, 4);
-    figure.breakdown = Some(Breakdown { stages: vec![stage], picture });
-    let text = page(&[figure], &About { version: evil(), command: evil() });
+    figure.breakdown = Some(Breakdown {
+        stages: vec![stage],
+        picture,
+    });
+    let text = page(
+        &[figure],
+        &About {
+            version: evil(),
+            command: evil(),
+        },
+    );
     check(&text);
     assert!(!text.contains("<script"));
     let shown = with_tree(&text, |tree| all_text(tree.root_element()));
@@ -155,16 +206,30 @@ fn every_point_is_in_a_table() {
     let figures = sample::figures();
     let charts = figures.iter().flat_map(|figure| &figure.charts);
     let points = |chart: &lab::figure::Chart| {
-        chart.paper.len() + chart.series.iter().map(|series| series.points.len()).sum::<usize>()
+        chart.paper.len()
+            + chart
+                .series
+                .iter()
+                .map(|series| series.points.len())
+                .sum::<usize>()
     };
-    let stages = figures.iter().filter_map(|figure| figure.breakdown.as_ref());
+    let stages = figures
+        .iter()
+        .filter_map(|figure| figure.breakdown.as_ref());
     let rows =
         charts.map(points).sum::<usize>() + stages.map(|b| 2 * b.stages.len()).sum::<usize>();
     with_tree(&page(&figures, &about()), |tree| {
         let tables = elements(tree, "table");
-        let data = tables.into_iter().filter(|table| table.attribute("class") == Some("data"));
-        let bodies = data
-            .map(|table| table.descendants().filter(|node| node.has_tag_name("tr")).count() - 1);
+        let data = tables
+            .into_iter()
+            .filter(|table| table.attribute("class") == Some("data"));
+        let bodies = data.map(|table| {
+            table
+                .descendants()
+                .filter(|node| node.has_tag_name("tr"))
+                .count()
+                - 1
+        });
         assert_eq!(bodies.sum::<usize>(), rows);
     });
 }
@@ -173,18 +238,31 @@ fn every_point_is_in_a_table() {
 fn claims_are_counted_and_told_in_words() {
     let text = page(&sample::figures(), &about());
     with_tree(&text, |tree| {
-        let counts = tree.descendants().find(|node| node.attribute("class") == Some("counts"));
+        let counts = tree
+            .descendants()
+            .find(|node| node.attribute("class") == Some("counts"));
         let counts = all_text(counts.expect("counts"));
         assert_eq!(
             counts.split_whitespace().collect::<Vec<_>>().join(" "),
             "14 met 1 shown 13 missed 1 failed"
         );
         let summary = elements(tree, "table")[0];
-        assert_eq!(summary.descendants().filter(|node| node.has_tag_name("tr")).count(), 1 + 29);
+        assert_eq!(
+            summary
+                .descendants()
+                .filter(|node| node.has_tag_name("tr"))
+                .count(),
+            1 + 29
+        );
         let shown = all_text(summary);
-        for word in
-            ["at least 40 us", "53.5 us", "1.34 times", "\u{2212}21.9 %", "missed", "failed"]
-        {
+        for word in [
+            "at least 40 us",
+            "53.5 us",
+            "1.34 times",
+            "\u{2212}21.9 %",
+            "missed",
+            "failed",
+        ] {
             assert!(shown.contains(word), "{word} is not in {shown}");
         }
     });
@@ -198,20 +276,41 @@ fn a_picture_is_bounded() {
     let mut random = Random::new(3);
     let cell = |_| char::from_digit(random.below(36) as u32, 36).expect("a digit");
     let cells = (0..columns * rows).map(cell).collect();
-    let picture = Picture { columns, rows, cores: 65_536, end_us: 68.0, cells };
+    let picture = Picture {
+        columns,
+        rows,
+        cores: 65_536,
+        end_us: 68.0,
+        cells,
+    };
     let stage = |at| StageSpread {
         name: format!("stage {at}"),
         cores: 65_536,
         time_us: [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
         idle_us: [f64::NAN; 6],
     };
-    let breakdown = Breakdown { stages: (0..35).map(stage).collect(), picture };
-    let figure =
-        Figure { breakdown: Some(breakdown), ..sample::figure("noise", "Noise", Vec::new()) };
+    let breakdown = Breakdown {
+        stages: (0..35).map(stage).collect(),
+        picture,
+    };
+    let figure = Figure {
+        breakdown: Some(breakdown),
+        ..sample::figure("noise", "Noise", Vec::new())
+    };
     let text = page(&[figure], &about());
     check(&text);
-    let image = text.split("data:image/png;base64,").nth(1).unwrap().split('"').next().unwrap();
-    assert!((50_000..MOST_BYTES).contains(&image.len()), "{} bytes", image.len());
+    let image = text
+        .split("data:image/png;base64,")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    assert!(
+        (50_000..MOST_BYTES).contains(&image.len()),
+        "{} bytes",
+        image.len()
+    );
 }
 
 #[test]

@@ -44,19 +44,36 @@ pub fn figure(name: &str, title: &str, charts: Vec<Chart>) -> Figure {
 
 pub fn axis(label: &str, scale: Scale, names: &[&str]) -> Axis {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Axis { label: label.to_owned(), scale, names }
+    Axis {
+        label: label.to_owned(),
+        scale,
+        names,
+    }
 }
 
 pub fn series(label: &str, points: &[(f64, f64, f64)]) -> Series {
     let point = |&(x, mean, sd): &(f64, f64, f64)| Point {
         x,
-        y: Spread { mean, sd, min: mean - sd, max: mean + sd },
+        y: Spread {
+            mean,
+            sd,
+            min: mean - sd,
+            max: mean + sd,
+        },
     };
-    Series { label: label.to_owned(), points: points.iter().map(point).collect() }
+    Series {
+        label: label.to_owned(),
+        points: points.iter().map(point).collect(),
+    }
 }
 
 pub fn mark(label: &str, x: f64, y: f64, sd: Option<f64>) -> Mark {
-    Mark { label: label.to_owned(), x, y, sd }
+    Mark {
+        label: label.to_owned(),
+        x,
+        y,
+        sd,
+    }
 }
 
 pub fn claim(words: &str, paper: f64, ours: f64, outcome: Outcome) -> Claim {
@@ -81,11 +98,25 @@ fn claims_only() -> Figure {
         claims: vec![
             claim("scan 1K 8-byte words in L1 cache", 1024.0, 800.0, missed),
             claim("sort 40 8-byte keys", 40.0, 53.5, Outcome::Met),
-            claim("receive 2 Kbyte on a 200 Gb/s NIC", 2048.0, 23_890.7, Outcome::Met),
-            claim("travel 300 m at the speed of light", 300.0, 299.8, Outcome::Shown),
+            claim(
+                "receive 2 Kbyte on a 200 Gb/s NIC",
+                2048.0,
+                23_890.7,
+                Outcome::Met,
+            ),
+            claim(
+                "travel 300 m at the speed of light",
+                300.0,
+                299.8,
+                Outcome::Shown,
+            ),
             claim("median response of a key-value store", 19.0, 23.4, failed),
         ],
-        ..figure("sample/figure-1", "What a nanoPU core does in 1 us", Vec::new())
+        ..figure(
+            "sample/figure-1",
+            "What a nanoPU core does in 1 us",
+            Vec::new(),
+        )
     }
 }
 
@@ -97,14 +128,24 @@ fn scaling(number: u32) -> Figure {
     };
     let base = 4.0 + f64::from(number);
     let lines = |count: u32| {
-        let one = |at: u32| line(&format!("incast {}", 4 << at), base + f64::from(at) * 3.0, 9.0);
+        let one = |at: u32| {
+            line(
+                &format!("incast {}", 4 << at),
+                base + f64::from(at) * 3.0,
+                9.0,
+            )
+        };
         (0..count).map(one).collect::<Vec<_>>()
     };
     let time = |scale| axis("time (us)", scale, &[]);
     let first = Chart {
         title: "Time to sort, 16 keys a core".to_owned(),
         x: axis("cores", Scale::Log, &[]),
-        y: time(if number.is_multiple_of(3) { Scale::Log } else { Scale::Linear }),
+        y: time(if number.is_multiple_of(3) {
+            Scale::Log
+        } else {
+            Scale::Linear
+        }),
         series: lines(1 + number % 5),
         paper: vec![
             mark("68 us", 65_536.0, 68.0, Some(2.1)),
@@ -117,22 +158,45 @@ fn scaling(number: u32) -> Figure {
         y: axis("skew (most by mean)", Scale::Linear, &[]),
         series: vec![series(
             "PivotSelect",
-            &[(4.0, 2.9, 0.2), (8.0, 2.3, 0.1), (16.0, 1.9, 0.08), (32.0, 1.5, 0.02)],
+            &[
+                (4.0, 2.9, 0.2),
+                (8.0, 2.3, 0.1),
+                (16.0, 1.9, 0.08),
+                (32.0, 1.5, 0.02),
+            ],
         )],
         paper: vec![
             mark("NanoSort, Figure 9", 16.0, 2.0, None),
             mark("NanoSort, Figure 9", 32.0, 1.6, None),
         ],
     };
-    let charts = if number.is_multiple_of(2) { vec![first] } else { vec![first, second] };
+    let charts = if number.is_multiple_of(2) {
+        vec![first]
+    } else {
+        vec![first, second]
+    };
     let outcome =
         Outcome::Missed("the paper leaves the order of the reorder buffer open".to_owned());
     Figure {
         claims: vec![
-            claim("sorts 1M keys on 65,536 cores", 68.0, 64.3 + f64::from(number), outcome),
-            claim("MilliSort's partition takes the most of 256 cores", 250.0, 252.0, Outcome::Met),
+            claim(
+                "sorts 1M keys on 65,536 cores",
+                68.0,
+                64.3 + f64::from(number),
+                outcome,
+            ),
+            claim(
+                "MilliSort's partition takes the most of 256 cores",
+                250.0,
+                252.0,
+                Outcome::Met,
+            ),
         ],
-        ..figure(&format!("sample/figure-{number}"), "How time grows with cores and incast", charts)
+        ..figure(
+            &format!("sample/figure-{number}"),
+            "How time grows with cores and incast",
+            charts,
+        )
     }
 }
 
@@ -145,22 +209,39 @@ fn names() -> Figure {
         series: vec![
             series(
                 "multicast",
-                &[(0.0, 4.0, 0.5), (1.0, 9.0, 0.8), (2.0, 8.5, 0.1), (3.0, 2.0, 0.1)],
+                &[
+                    (0.0, 4.0, 0.5),
+                    (1.0, 9.0, 0.8),
+                    (2.0, 8.5, 0.1),
+                    (3.0, 2.0, 0.1),
+                ],
             ),
             series(
                 "unicast",
-                &[(0.0, 4.2, 0.5), (1.0, 19.0, 1.8), (2.0, 18.5, 0.9), (3.0, 2.1, 0.1)],
+                &[
+                    (0.0, 4.2, 0.5),
+                    (1.0, 19.0, 1.8),
+                    (2.0, 18.5, 0.9),
+                    (3.0, 2.1, 0.1),
+                ],
             ),
         ],
-        paper: vec![mark("paper", 1.0, 10.0, Some(0.5)), mark("paper, unicast", 2.0, 20.0, None)],
+        paper: vec![
+            mark("paper", 1.0, 10.0, Some(0.5)),
+            mark("paper, unicast", 2.0, 20.0, None),
+        ],
     };
     figure("sample/names", "Where time goes", vec![chart])
 }
 
 fn long_names() -> Figure {
-    let names: Vec<_> = (0..14).map(|at| format!("a stage of a long name, number {at}")).collect();
+    let names: Vec<_> = (0..14)
+        .map(|at| format!("a stage of a long name, number {at}"))
+        .collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let points: Vec<_> = (0..14).map(|at| (f64::from(at), f64::from(at % 5) + 1.0, 0.3)).collect();
+    let points: Vec<_> = (0..14)
+        .map(|at| (f64::from(at), f64::from(at % 5) + 1.0, 0.3))
+        .collect();
     let chart = Chart {
         title: "A title that is so long that it has to be broken into several lines to be read"
             .repeat(2),
@@ -174,7 +255,10 @@ fn long_names() -> Figure {
             Scale::Linear,
             &[],
         ),
-        series: vec![series(&"a series with a very long label ".repeat(4), &points)],
+        series: vec![series(
+            &"a series with a very long label ".repeat(4),
+            &points,
+        )],
         paper: vec![
             mark(&"a mark with a long label ".repeat(3), 3.0, 4.4, None),
             mark("b", 4.0, 1.0, None),
@@ -187,12 +271,17 @@ fn many_points() -> Figure {
     let wave = |phase: f64| {
         let at = |step: i32| {
             let x = f64::from(step);
-            (x, 20.0 + 10.0 * (x / 9.0 + phase).sin(), if step % 10 == 0 { 1.5 } else { 0.0 })
+            (
+                x,
+                20.0 + 10.0 * (x / 9.0 + phase).sin(),
+                if step % 10 == 0 { 1.5 } else { 0.0 },
+            )
         };
         (0..100).map(at).collect::<Vec<_>>()
     };
-    let all: Vec<_> =
-        (0..9).map(|at| series(&format!("series {at}"), &wave(f64::from(at) * 0.7))).collect();
+    let all: Vec<_> = (0..9)
+        .map(|at| series(&format!("series {at}"), &wave(f64::from(at) * 0.7)))
+        .collect();
     let chart = Chart {
         title: "A hundred points".to_owned(),
         x: axis("step", Scale::Linear, &[]),
@@ -200,8 +289,11 @@ fn many_points() -> Figure {
         series: all[..1].to_vec(),
         paper: Vec::new(),
     };
-    let nine =
-        Chart { title: "Nine series of a hundred points".to_owned(), series: all, ..chart.clone() };
+    let nine = Chart {
+        title: "Nine series of a hundred points".to_owned(),
+        series: all,
+        ..chart.clone()
+    };
     figure("sample/many-points", "Many points", vec![chart, nine])
 }
 
@@ -214,7 +306,10 @@ fn crowded() -> Figure {
         title: "Points of the paper close to each other".to_owned(),
         x: axis("keys", Scale::Linear, &[]),
         y: axis("time (us)", Scale::Linear, &[]),
-        series: vec![series("ours", &[(90.0, 48.0, 0.0), (120.0, 52.0, 1.0), (140.0, 60.0, 1.0)])],
+        series: vec![series(
+            "ours",
+            &[(90.0, 48.0, 0.0), (120.0, 52.0, 1.0), (140.0, 60.0, 1.0)],
+        )],
         paper: marks.collect(),
     };
     figure("sample/crowded", "A crowd", vec![chart])
@@ -240,21 +335,40 @@ fn extremes() -> Figure {
             Scale::Log,
             &[(0.0, 1.0, 0.0), (2.0, 0.0, 0.0), (4.0, 9.0, 0.0)],
         ),
-        chart("Below zero", Scale::Linear, &[(-3.0, -1.5, 0.2), (4.0, 2.5, 0.2)]),
+        chart(
+            "Below zero",
+            Scale::Linear,
+            &[(-3.0, -1.5, 0.2), (4.0, 2.5, 0.2)],
+        ),
         chart("No point", Scale::Log, &[]),
     ];
     figure("sample/extremes", "Values at the edge", charts)
 }
 
 fn smoke() -> Figure {
-    Figure { size: Size::Smoke, machine_hash: None, changes: Vec::new(), runs: 1, ..names() }
+    Figure {
+        size: Size::Smoke,
+        machine_hash: None,
+        changes: Vec::new(),
+        runs: 1,
+        ..names()
+    }
 }
 
 fn broken_down() -> Figure {
-    let names = ["shuffle", "level 1", "level 2", "level 3", "level 4", "sort", "values"];
+    let names = [
+        "shuffle", "level 1", "level 2", "level 3", "level 4", "sort", "values",
+    ];
     let spread = |at: usize, part: f64| {
         let base = (3.0 + at as f64 * 1.5) * part;
-        [base * 0.5, base * 0.8, base, base * 1.3, base * 2.1, base * 3.0]
+        [
+            base * 0.5,
+            base * 0.8,
+            base,
+            base * 1.3,
+            base * 2.1,
+            base * 3.0,
+        ]
     };
     let stage = |(at, name): (usize, &&str)| StageSpread {
         name: (*name).to_owned(),
@@ -263,8 +377,14 @@ fn broken_down() -> Figure {
         idle_us: spread(at, 0.6),
     };
     let stages: Vec<_> = names.iter().enumerate().map(stage).collect();
-    let breakdown = Breakdown { stages, picture: picture(names.len(), 512, 256) };
-    Figure { breakdown: Some(breakdown), ..figure("sample/breakdown", "A breakdown", Vec::new()) }
+    let breakdown = Breakdown {
+        stages,
+        picture: picture(names.len(), 512, 256),
+    };
+    Figure {
+        breakdown: Some(breakdown),
+        ..figure("sample/breakdown", "A breakdown", Vec::new())
+    }
 }
 
 /// Ragged stages one after the other, as of cores that start when messages come.
@@ -286,5 +406,11 @@ pub fn picture(stages: usize, columns: usize, rows: usize) -> Picture {
             cells.push(char::from_digit(stage as u32, 36).expect("few stages"));
         }
     }
-    Picture { columns, rows, cores: 65_536, end_us: 67.8, cells }
+    Picture {
+        columns,
+        rows,
+        cores: 65_536,
+        end_us: 67.8,
+        cells,
+    }
 }

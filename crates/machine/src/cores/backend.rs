@@ -1,8 +1,8 @@
 //! A task's way to its block: every verb of a node, with what it costs on this machine.
 //!
-//! A task's clock runs ahead of the world's while it works. What it sends takes effect at its clock,
-//! by an event; a message that is already there can be taken at once, since nothing that comes
-//! later can change which is the oldest.
+//! A task's clock runs ahead of the world's while it works. What it sends takes effect at its
+//! clock, by an event; a message that is already there can be taken at once, since nothing that
+//! comes later can change which is the oldest.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -49,8 +49,12 @@ impl TaskBackend {
 
     fn with<R>(&self, change: impl FnOnce(&mut Inner) -> R) -> R {
         let inner = &mut *self.shared.inner.borrow_mut();
-        // Places mean nothing in another slab: a program that uses its node when it is dropped is late.
-        assert!(inner.medium.is_at_work, "a node is used in its program's time only");
+        // Places mean nothing in another slab: a program that uses its node when it is dropped is
+        // late.
+        assert!(
+            inner.medium.is_at_work,
+            "a node is used in its program's time only"
+        );
         change(inner)
     }
 
@@ -143,7 +147,9 @@ impl Backend for TaskBackend {
                 return Poll::Ready(false);
             }
             let any: &dyn Any = &**signal;
-            let ours = any.downcast_ref::<BlockSignal>().expect("a signal of this machine");
+            let ours = any
+                .downcast_ref::<BlockSignal>()
+                .expect("a signal of this machine");
             task.waits = Waits::Signal(ours.label);
             let waiter = task.waiter(self.task);
             ours.subscribe(waiter);
@@ -185,7 +191,10 @@ impl Backend for TaskBackend {
                 Target::One(address) => (Kind::Data, address.rank, address.port),
                 Target::Group(group, port) => (Kind::Cast, group.last(), port),
             };
-            assert!(to.0 < self.shared.fabric.setting.ranks, "there is no node {to}");
+            assert!(
+                to.0 < self.shared.fabric.setting.ranks,
+                "there is no node {to}"
+            );
             let words = match outgoing.to {
                 Target::One(_) => outgoing.words.clone(),
                 Target::Group(group, _) => {
@@ -214,12 +223,21 @@ impl Backend for TaskBackend {
             };
             task.waits = Waits::Nothing;
             let time = task.clock;
-            let sent = Packet { port: port.0, words, ..Packet::new(kind, time, self.rank.0, to.0) };
+            let sent = Packet {
+                port: port.0,
+                words,
+                ..Packet::new(kind, time, self.rank.0, to.0)
+            };
             let place = inner.medium.bench.slab.put(sent);
             rank.outgoing.push(place, &mut inner.medium.bench.slab);
             inner.medium.counts.messages += 1;
             if self.shared.fabric.setting.sends {
-                inner.sends.push(Sent { time, from: self.rank.0, to: to.0, words: written - 1 });
+                inner.sends.push(Sent {
+                    time,
+                    from: self.rank.0,
+                    to: to.0,
+                    words: written - 1,
+                });
             }
             let (nic, medium) = inner.nic(self.local);
             nic.offer(time, medium);
@@ -264,7 +282,10 @@ impl Backend for TaskBackend {
                 let packet = rank.take(port.0, time, &mut inner.medium);
                 inner.medium.counts.received += 1;
                 inner.nic(self.local).0.made_room(time);
-                return Poll::Ready(Some(Message { from: Rank(packet.from), words: packet.words }));
+                return Poll::Ready(Some(Message {
+                    from: Rank(packet.from),
+                    words: packet.words,
+                }));
             }
             if limit <= task.clock && task.clock <= inner.medium.now || arrival.is_some() {
                 // It polled in vain.
@@ -290,13 +311,26 @@ impl Backend for TaskBackend {
 
     fn post(&self, to: Address, letter: Letter) {
         assert!(to.rank.0 < self.nodes(), "there is no node {}", to.rank);
-        let Letter::Shipment { from, contents: Contents::Here { buffer, done } } = letter else {
+        let Letter::Shipment {
+            from,
+            contents: Contents::Here { buffer, done },
+        } = letter
+        else {
             unreachable!("small messages are sent, not posted; one process has all nodes")
         };
         self.with(|inner| {
             let number = inner.bulk.begin(done);
             let at = inner.tasks[self.task as usize].clock;
-            self.send_parcel(inner, at, Parcel::Shipment { to, from, number, buffer });
+            self.send_parcel(
+                inner,
+                at,
+                Parcel::Shipment {
+                    to,
+                    from,
+                    number,
+                    buffer,
+                },
+            );
         });
     }
 

@@ -33,7 +33,12 @@ pub struct Events(Vec<Event>);
 
 impl Events {
     pub fn add(&mut self, event: Event) {
-        let sooner = self.0.iter().rev().take_while(|other| **other < event).count();
+        let sooner = self
+            .0
+            .iter()
+            .rev()
+            .take_while(|other| **other < event)
+            .count();
         self.0.insert(self.0.len() - sooner, event);
     }
 

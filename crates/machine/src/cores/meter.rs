@@ -22,7 +22,14 @@ const MOST_SLICES: usize = 1 << 18;
 impl Meter {
     pub fn new(first_rank: u32, ranks: usize, sample: Sample) -> Meter {
         let (names, times, slices) = (Vec::new(), Vec::new(), Vec::new());
-        Meter { names, times, ranks, first_rank, sample, slices }
+        Meter {
+            names,
+            times,
+            ranks,
+            first_rank,
+            sample,
+            slices,
+        }
     }
 
     /// A task comes to a stage, or to its end.
@@ -32,7 +39,11 @@ impl Meter {
         }
         task.stage = name.map(|name| {
             let number = self.number(name);
-            Stage { number, begin: task.clock, idle: task.idle }
+            Stage {
+                number,
+                begin: task.clock,
+                idle: task.idle,
+            }
         });
     }
 
@@ -44,7 +55,13 @@ impl Meter {
         let rank = self.first_rank + task.rank;
         if self.slices.len() < MOST_SLICES && self.sample.has(rank) {
             let name = self.names[usize::from(stage.number)];
-            self.slices.push(Slice { rank, name, begin: stage.begin, end: task.clock, idle });
+            self.slices.push(Slice {
+                rank,
+                name,
+                begin: stage.begin,
+                end: task.clock,
+                idle,
+            });
         }
     }
 
@@ -61,10 +78,16 @@ impl Meter {
     /// Adds what this block saw to what the blocks before it did.
     pub fn tell(self, stages: &mut Vec<StageTimes>, slices: &mut Vec<Slice>) {
         for (name, times) in self.names.into_iter().zip(self.times) {
-            let index = stages.iter().position(|stage| stage.name == name).unwrap_or_else(|| {
-                stages.push(StageTimes { name, ticks: Vec::new() });
-                stages.len() - 1
-            });
+            let index = stages
+                .iter()
+                .position(|stage| stage.name == name)
+                .unwrap_or_else(|| {
+                    stages.push(StageTimes {
+                        name,
+                        ticks: Vec::new(),
+                    });
+                    stages.len() - 1
+                });
             stages[index].ticks.extend(times.into_iter().flatten());
         }
         slices.extend(self.slices);

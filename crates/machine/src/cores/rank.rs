@@ -66,7 +66,11 @@ struct ReceiveQueue {
 
 impl Default for Outgoing {
     fn default() -> Outgoing {
-        Outgoing { messages: List::default(), words: 0, first: u64::MAX }
+        Outgoing {
+            messages: List::default(),
+            words: 0,
+            first: u64::MAX,
+        }
     }
 }
 
@@ -126,11 +130,20 @@ impl RankState {
 
     /// Takes the oldest message of a port; its entries are free at `time`.
     pub fn take(&mut self, port: u16, time: u64, medium: &mut Medium) -> Packet {
-        let place = self.queue(port).messages.pop(&medium.bench.slab).expect("a message is there");
+        let place = self
+            .queue(port)
+            .messages
+            .pop(&medium.bench.slab)
+            .expect("a message is there");
         let packet = medium.bench.slab.take(place);
         let entries = medium.entries_of(&packet);
         // Several cores may take at times that are not in order.
-        let later = self.releases.iter().rev().take_while(|release| release.0 > time).count();
+        let later = self
+            .releases
+            .iter()
+            .rev()
+            .take_while(|release| release.0 > time)
+            .count();
         self.releases.push_back((time, entries, port));
         if later > 0 {
             let last = self.releases.len() - 1;
@@ -150,7 +163,11 @@ impl RankState {
     pub fn forget(&mut self, port: u16, task: u32, medium: &mut Medium) {
         let queue = self.queue(port);
         queue.waiters.retain(|waiter| waiter.task != task);
-        let Some(time) = queue.messages.front(&medium.bench.slab).map(|packet| packet.time) else {
+        let Some(time) = queue
+            .messages
+            .front(&medium.bench.slab)
+            .map(|packet| packet.time)
+        else {
             return;
         };
         if let Some(waiter) = queue.waiters.pop_front() {
@@ -199,8 +216,10 @@ impl RankState {
     /// The NIC has taken a message: those who wait to send try again.
     pub fn room_at(&mut self, medium: &mut Medium) {
         while let Some(waiter) = self.senders.pop_front() {
-            medium.counts.longest_send_wait =
-                medium.counts.longest_send_wait.max(medium.now.saturating_sub(waiter.clock));
+            medium.counts.longest_send_wait = medium
+                .counts
+                .longest_send_wait
+                .max(medium.now.saturating_sub(waiter.clock));
             waiter.resume(waiter.clock, medium);
         }
     }
@@ -250,6 +269,11 @@ impl Waiter {
     pub fn resume(self, time: u64, medium: &mut Medium) {
         let time = time.max(medium.now);
         medium.resuming += 1;
-        medium.event(Event { time, what: What::Resume, whom: self.task, turn: self.turn });
+        medium.event(Event {
+            time,
+            what: What::Resume,
+            whom: self.task,
+            turn: self.turn,
+        });
     }
 }

@@ -74,7 +74,11 @@ impl Task {
 
     /// The task, waiting in this turn.
     pub fn waiter(&self, task: u32) -> Waiter {
-        Waiter { task, turn: self.turn, clock: self.clock }
+        Waiter {
+            task,
+            turn: self.turn,
+            clock: self.clock,
+        }
     }
 }
 

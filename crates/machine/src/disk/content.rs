@@ -18,7 +18,8 @@ pub(super) struct Inode {
 
 #[derive(Clone, Default)]
 pub(super) struct Content {
-    /// As far as something was written; behind that are zeros. `None` when the file holds counts alone.
+    /// As far as something was written; behind that are zeros. `None` when the file holds counts
+    /// alone.
     bytes: Option<Vec<u8>>,
     pub length: u64,
     /// What of the length takes no space.
@@ -62,20 +63,36 @@ impl Inode {
 
     /// The same file with what it holds now, locked by nobody.
     pub fn copy(&self) -> Inode {
-        let content = Content { locked: false, ..self.lock().clone() };
-        Inode { number: self.number, kind: self.kind, content: Mutex::new(content) }
+        let content = Content {
+            locked: false,
+            ..self.lock().clone()
+        };
+        Inode {
+            number: self.number,
+            kind: self.kind,
+            content: Mutex::new(content),
+        }
     }
 }
 
 impl Content {
     /// A file that holds these bytes.
     pub fn new(bytes: Vec<u8>, mode: u32) -> Content {
-        Content { length: bytes.len() as u64, bytes: Some(bytes), mode, ..Content::default() }
+        Content {
+            length: bytes.len() as u64,
+            bytes: Some(bytes),
+            mode,
+            ..Content::default()
+        }
     }
 
     /// A file that holds counts alone.
     pub fn counted(length: u64, mode: u32) -> Content {
-        Content { length, mode, ..Content::default() }
+        Content {
+            length,
+            mode,
+            ..Content::default()
+        }
     }
 
     /// All bytes, if it holds bytes.
@@ -151,14 +168,15 @@ impl Content {
         self.length = length;
     }
 
-    /// Zeros the range, and gives back the blocks that lie in it as a whole; the last block of a file
-    /// may be a part of one.
+    /// Zeros the range, and gives back the blocks that lie in it as a whole; the last block of a
+    /// file may be a part of one.
     fn release(&mut self, range: &Range<u64>) {
         if let Some(bytes) = &mut self.bytes {
             let end = bytes.len().min(range.end as usize);
             bytes[end.min(range.start as usize)..end].fill(0);
         }
         let blocks_end = range.end - range.end % BLOCK_BYTES;
-        self.holes.dig(range.start.next_multiple_of(BLOCK_BYTES)..blocks_end.min(self.length));
+        self.holes
+            .dig(range.start.next_multiple_of(BLOCK_BYTES)..blocks_end.min(self.length));
     }
 }

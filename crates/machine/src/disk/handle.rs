@@ -27,7 +27,10 @@ pub(super) struct Handle {
 
 impl FileHandle for Handle {
     fn metadata(&self) -> io::Result<Metadata> {
-        Ok(Metadata { device: self.shared.device_of(&self.path), ..self.inode.metadata() })
+        Ok(Metadata {
+            device: self.shared.device_of(&self.path),
+            ..self.inode.metadata()
+        })
     }
 
     fn is_direct(&self) -> bool {
@@ -61,12 +64,18 @@ impl FileHandle for Handle {
             Control::Release(range) => Change::Release(range),
             Control::Access(access) => Change::Access(access),
             Control::Lock => {
-                return Ok(u64::from(!std::mem::replace(&mut self.inode.lock().locked, true)));
+                return Ok(u64::from(!std::mem::replace(
+                    &mut self.inode.lock().locked,
+                    true,
+                )));
             }
             Control::Resident(_) => return Ok(0),
         };
         self.inode.lock().change(&change);
-        self.shared.note(|| Entry::Change { file: self.inode.number, change });
+        self.shared.note(|| Entry::Change {
+            file: self.inode.number,
+            change,
+        });
         Ok(0)
     }
 }
@@ -83,28 +92,46 @@ impl Handle {
         }
         let fault = self.shared.faults.next();
         match request {
-            Request::Read { offset, bytes, mut buffer, done } => {
+            Request::Read {
+                offset,
+                bytes,
+                mut buffer,
+                done,
+            } => {
                 let result = self
                     .check_blocks(offset, [bytes])
                     .and_then(|()| bytes_read(fault, bytes))
                     .map(|bytes| self.read(offset, bytes, slice::from_mut(&mut buffer)));
                 done.complete((buffer, result));
             }
-            Request::Write { offset, range, buffer, done } => {
+            Request::Write {
+                offset,
+                range,
+                buffer,
+                done,
+            } => {
                 let result = self
                     .check_blocks(offset, [range.len()])
                     .and_then(|()| fails(fault))
                     .and_then(|()| self.write(offset, &[(&buffer, range)]));
                 done.complete((buffer, result));
             }
-            Request::ReadChain { offset, mut buffers, done } => {
+            Request::ReadChain {
+                offset,
+                mut buffers,
+                done,
+            } => {
                 let result = self
                     .check_blocks(Some(offset), buffers.iter().map(Buffer::capacity))
                     .and_then(|()| bytes_read(fault, chain_capacity(&buffers)))
                     .map(|bytes| self.read(Some(offset), bytes, &mut buffers));
                 done.complete((buffers, result));
             }
-            Request::WriteChain { offset, buffers, done } => {
+            Request::WriteChain {
+                offset,
+                buffers,
+                done,
+            } => {
                 let parts: Vec<_> = buffers.iter().map(|one| (one, 0..one.capacity())).collect();
                 let result = self
                     .check_blocks(Some(offset), buffers.iter().map(Buffer::capacity))
@@ -145,7 +172,8 @@ impl Handle {
         self.shared.check_room(&self.path, &self.inode, &written)?;
         if parts.iter().any(|(buffer, _)| buffer.is_counted()) {
             self.inode.lock().count(&written);
-            self.shared.note(|| self.written(begin, Data::Counted(bytes as u64)));
+            self.shared
+                .note(|| self.written(begin, Data::Counted(bytes as u64)));
             return Ok(());
         }
         let mut at = begin;
@@ -170,11 +198,16 @@ impl Handle {
         };
         drop(state);
         self.inode.lock().write(at, bytes);
-        self.shared.note(|| self.written(at, Data::Bytes(bytes.to_vec())));
+        self.shared
+            .note(|| self.written(at, Data::Bytes(bytes.to_vec())));
     }
 
     fn written(&self, offset: u64, data: Data) -> Entry {
-        Entry::Write { file: self.inode.number, offset, data }
+        Entry::Write {
+            file: self.inode.number,
+            offset,
+            data,
+        }
     }
 
     fn check_blocks(
@@ -186,7 +219,10 @@ impl Handle {
             return Ok(());
         };
         let whole = |bytes: u64| bytes.is_multiple_of(BLOCK_BYTES);
-        match lengths.into_iter().find(|&bytes| !whole(offset) || !whole(bytes as u64)) {
+        match lengths
+            .into_iter()
+            .find(|&bytes| !whole(offset) || !whole(bytes as u64))
+        {
             None => Ok(()),
             Some(bytes) => Err(io::Error::other(format!(
                 "direct I/O of {bytes} bytes at {offset} is not in whole blocks"

@@ -20,7 +20,8 @@ impl Holes {
     /// How many bytes of the range are holes.
     pub fn inside(&self, range: &Range<u64>) -> u64 {
         let met = self.met(range);
-        met.map(|hole| hole.end.min(range.end) - hole.start.max(range.start)).sum()
+        met.map(|hole| hole.end.min(range.end) - hole.start.max(range.start))
+            .sum()
     }
 
     /// Makes the range a hole.
@@ -29,7 +30,10 @@ impl Holes {
             return;
         }
         let met = self.take(&range);
-        let start = met.iter().map(|hole| hole.start).fold(range.start, u64::min);
+        let start = met
+            .iter()
+            .map(|hole| hole.start)
+            .fold(range.start, u64::min);
         let end = met.iter().map(|hole| hole.end).fold(range.end, u64::max);
         self.add(start..end);
     }
@@ -48,7 +52,11 @@ impl Holes {
     /// The holes that overlap or touch the range, the last one first.
     fn met(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<'_> {
         let start = range.start;
-        let before = self.ends.range(..=range.end).rev().map(|(&start, &end)| start..end);
+        let before = self
+            .ends
+            .range(..=range.end)
+            .rev()
+            .map(|(&start, &end)| start..end);
         before.take_while(move |hole| hole.end >= start)
     }
 
@@ -76,7 +84,10 @@ mod tests {
     use super::*;
 
     fn range_below(random: &mut Random, bytes: usize) -> Range<u64> {
-        let (one, other) = (random.below(bytes + 1) as u64, random.below(bytes + 1) as u64);
+        let (one, other) = (
+            random.below(bytes + 1) as u64,
+            random.below(bytes + 1) as u64,
+        );
         one.min(other)..one.max(other)
     }
 

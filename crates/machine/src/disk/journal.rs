@@ -8,23 +8,27 @@
 //!
 //! What ext4 and xfs promise, and what is drawn here:
 //!
-//! - *Metadata* (names, lengths, released ranges, modes) go to a log in order, so a crash leaves a prefix of
-//!   them. The sync of a file makes durable what concerned it last and all before that; the sync of a
-//!   directory, which is a part of [`node::Node::rename`], the rename. A rename over a name is one step:
-//!   the name leads to the old file or to the new one. Here too; where the prefix ends is drawn.
-//! - *Data* go to the disk in any order, and no sooner than a sync of their file has ended. Here each sector
-//!   (or block) of each write that was not synced survives or does not, by itself, so a sector may also
-//!   hold what was written there before its last write. Only ext4's `data=ordered` would write data before
-//!   the names and lengths that show them; here a name may survive whose data do not.
-//! - *Length* that a write adds may survive without the data, which then read as zeros, or not at all.
+//! - *Metadata* (names, lengths, released ranges, modes) go to a log in order, so a crash leaves a
+//!   prefix of them. The sync of a file makes durable what concerned it last and all before that;
+//!   the sync of a directory, which is a part of [`node::Node::rename`], the rename. A rename over
+//!   a name is one step: the name leads to the old file or to the new one. Here too; where the
+//!   prefix ends is drawn.
+//! - *Data* go to the disk in any order, and no sooner than a sync of their file has ended. Here
+//!   each sector (or block) of each write that was not synced survives or does not, by itself, so a
+//!   sector may also hold what was written there before its last write. Only ext4's `data=ordered`
+//!   would write data before the names and lengths that show them; here a name may survive whose
+//!   data do not.
+//! - *Length* that a write adds may survive without the data, which then read as zeros, or not at
+//!   all.
 //!
-//! A request in flight leaves nothing. On a real disk it may leave a part; such a part is what a crash one
-//! event later leaves, when the request has ended and was not synced. A rename and the sync of its directory
-//! are one step: a crash between them leaves what one just before or just after leaves.
+//! A request in flight leaves nothing. On a real disk it may leave a part; such a part is what a
+//! crash one event later leaves, when the request has ended and was not synced. A rename and the
+//! sync of its directory are one step: a crash between them leaves what one just before or just
+//! after leaves.
 //!
-//! What it refuses: file systems that reorder metadata (btrfs may, of files that have nothing to do with each
-//! other), and disks that lose what was synced long ago. It keeps what was written until the next crash,
-//! so it is for files of tests.
+//! What it refuses: file systems that reorder metadata (btrfs may, of files that have nothing to do
+//! with each other), and disks that lose what was synced long ago. It keeps what was written until
+//! the next crash, so it is for files of tests.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -47,19 +51,37 @@ pub enum Durability {
     Always,
     /// What was synced, and any of the rest.
     Synced,
-    /// Any of all that was done since this was set: a disk that says it has synced and has not. A test of
-    /// crashes that finds nothing wrong with it finds nothing.
+    /// Any of all that was done since this was set: a disk that says it has synced and has not. A
+    /// test of crashes that finds nothing wrong with it finds nothing.
     Never,
 }
 
 /// Something that was done. Files are named by their numbers.
 #[derive(Debug)]
 pub(super) enum Entry {
-    Create { path: PathBuf, file: u64, mode: u32 },
-    Rename { from: PathBuf, to: PathBuf, file: u64 },
-    Remove { path: PathBuf, file: u64 },
-    Change { file: u64, change: Change },
-    Write { file: u64, offset: u64, data: Data },
+    Create {
+        path: PathBuf,
+        file: u64,
+        mode: u32,
+    },
+    Rename {
+        from: PathBuf,
+        to: PathBuf,
+        file: u64,
+    },
+    Remove {
+        path: PathBuf,
+        file: u64,
+    },
+    Change {
+        file: u64,
+        change: Change,
+    },
+    Write {
+        file: u64,
+        offset: u64,
+        data: Data,
+    },
 }
 
 /// What was written.
@@ -92,7 +114,10 @@ struct Fate {
 
 /// The files as they are, locked by nobody; changes of one side do not show on the other.
 pub(super) fn copy(files: &Files) -> Files {
-    files.iter().map(|(path, inode)| (path.clone(), Arc::new(inode.copy()))).collect()
+    files
+        .iter()
+        .map(|(path, inode)| (path.clone(), Arc::new(inode.copy())))
+        .collect()
 }
 
 impl Journal {
@@ -140,13 +165,17 @@ impl Journal {
         let entries = std::mem::take(&mut self.entries);
         let fate = Fate::draw(random, self.forced..=entries.len());
         let mut left = copy(&self.base);
-        let mut inodes: BTreeMap<u64, Arc<Inode>> =
-            left.values().map(|inode| (inode.number, Arc::clone(inode))).collect();
+        let mut inodes: BTreeMap<u64, Arc<Inode>> = left
+            .values()
+            .map(|inode| (inode.number, Arc::clone(inode)))
+            .collect();
         for (at, entry) in entries.into_iter().enumerate() {
             match entry {
                 Entry::Write { file, offset, data } => {
                     // A file whose creation is lost has no data.
-                    let Some(inode) = inodes.get(&file) else { continue };
+                    let Some(inode) = inodes.get(&file) else {
+                        continue;
+                    };
                     let is_synced = self.synced.get(&file).is_some_and(|&end| at < end);
                     let torn = (!is_synced).then_some((&fate, &mut *random));
                     data.write(&mut inode.lock(), offset, torn);
@@ -181,12 +210,18 @@ impl Entry {
         match self {
             Entry::Create { path, file, mode } => {
                 let content = Mutex::new(Content::new(Vec::new(), mode));
-                let inode = Arc::new(Inode { number: file, kind: FileKind::Regular, content });
+                let inode = Arc::new(Inode {
+                    number: file,
+                    kind: FileKind::Regular,
+                    content,
+                });
                 inodes.insert(file, Arc::clone(&inode));
                 files.insert(path, inode);
             }
             Entry::Rename { from, to, .. } => {
-                let inode = files.remove(&from).expect("what was done before was done again");
+                let inode = files
+                    .remove(&from)
+                    .expect("what was done before was done again");
                 files.insert(to, inode);
             }
             Entry::Remove { path, .. } => drop(files.remove(&path)),
@@ -243,6 +278,10 @@ impl Fate {
             1 => last,
             _ => first + random.below(last - first + 1),
         };
-        Fate { cut, unit: UNITS[random.below(UNITS.len())], in_four: random.below(5) }
+        Fate {
+            cut,
+            unit: UNITS[random.below(UNITS.len())],
+            in_four: random.below(5),
+        }
     }
 }

@@ -44,7 +44,11 @@ impl Disks for MemoryDisks {
                 let content = Content::new(Vec::new(), mode);
                 let inode = self.shared.lock().add(path, FileKind::Regular, content);
                 let file = inode.number;
-                self.shared.note(|| Entry::Create { path: path.to_owned(), file, mode });
+                self.shared.note(|| Entry::Create {
+                    path: path.to_owned(),
+                    file,
+                    mode,
+                });
                 Ok(self.handle(path, inode, direct))
             }
         }
@@ -57,18 +61,35 @@ impl Disks for MemoryDisks {
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         if self.shared.lock().directories.contains(path) {
             let (kind, device) = (FileKind::Directory, self.shared.device_of(path));
-            return Ok(Metadata { kind, device, identity: 0, mode: 0o755, length: 0 });
+            return Ok(Metadata {
+                kind,
+                device,
+                identity: 0,
+                mode: 0o755,
+                length: 0,
+            });
         }
-        Ok(Metadata { device: self.shared.device_of(path), ..self.find(path)?.metadata() })
+        Ok(Metadata {
+            device: self.shared.device_of(path),
+            ..self.find(path)?.metadata()
+        })
     }
 
     fn access(&self, path: &Path) -> io::Result<Access> {
         if self.shared.lock().directories.contains(path) {
-            return Ok(Access { owner: CALLER, group: CALLER, mode: 0o755 });
+            return Ok(Access {
+                owner: CALLER,
+                group: CALLER,
+                mode: 0o755,
+            });
         }
         let inode = self.find(path)?;
         let content = inode.lock();
-        Ok(Access { owner: content.owner, group: CALLER, mode: content.mode & PERMISSION_BITS })
+        Ok(Access {
+            owner: content.owner,
+            group: CALLER,
+            mode: content.mode & PERMISSION_BITS,
+        })
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
@@ -82,24 +103,41 @@ impl Disks for MemoryDisks {
         let file = inode.number;
         state.files.insert(to.to_owned(), inode);
         if let Some(journal) = &mut state.journal {
-            journal.note(Entry::Rename { from: from.to_owned(), to: to.to_owned(), file });
+            journal.note(Entry::Rename {
+                from: from.to_owned(),
+                to: to.to_owned(),
+                file,
+            });
             journal.sync_directory();
         }
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let inode = self.shared.lock().files.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        let inode = self
+            .shared
+            .lock()
+            .files
+            .remove(path)
+            .ok_or(io::ErrorKind::NotFound)?;
         let file = inode.number;
-        self.shared.note(|| Entry::Remove { path: path.to_owned(), file });
+        self.shared.note(|| Entry::Remove {
+            path: path.to_owned(),
+            file,
+        });
         Ok(())
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let state = self.shared.lock();
-        let inside = state.files.keys().filter(|path| path.parent() == Some(directory));
+        let inside = state
+            .files
+            .keys()
+            .filter(|path| path.parent() == Some(directory));
         let names = inside.filter_map(|path| path.file_name());
-        Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
+        Ok(names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect())
     }
 
     fn space(&self, path: &Path) -> io::Result<u64> {

@@ -58,11 +58,14 @@ impl State {
     /// The bytes that are free where a path leads.
     pub(super) fn free(&self, path: &Path) -> u64 {
         let disk = self.disk_of(path);
-        let there = self.disks[disk].capacity.saturating_sub(self.used_but(0, Some(disk)));
+        let there = self.disks[disk]
+            .capacity
+            .saturating_sub(self.used_but(0, Some(disk)));
         there.min(self.capacity.saturating_sub(self.used()))
     }
 
-    /// The bytes that files other than number `inode` take, on one disk or on all; no file has number 0.
+    /// The bytes that files other than number `inode` take, on one disk or on all; no file has
+    /// number 0.
     fn used_but(&self, inode: u64, disk: Option<usize>) -> u64 {
         let files = self.files.iter().filter(|(_, file)| file.number != inode);
         let there = files.filter(|(path, _)| disk.is_none_or(|disk| self.disk_of(path) == disk));

@@ -7,13 +7,14 @@
 //!                                    a has its buffer back when it lets the bytes go
 //! ```
 //!
-//! From a node to another everything keeps its order, as [`node::backend::Network`] promises; what different nodes send
-//! may overtake each other. A link that is cut delivers nothing, in either direction. If it heals, what was on its
-//! way arrives then, for TCP sends it again; else never. What a dead node had let go still arrives.
+//! From a node to another everything keeps its order, as [`node::backend::Network`] promises; what
+//! different nodes send may overtake each other. A link that is cut delivers nothing, in either
+//! direction. If it heals, what was on its way arrives then, for TCP sends it again; else never.
+//! What a dead node had let go still arrives.
 //!
-//! For tests of tests the network can be broken, too: a rule loses small messages, or carries them over cut links, and
-//! buffers of bulk come back too early or never ([`Back`]). And it counts what waits for a receiver, which
-//! credits bound.
+//! For tests of tests the network can be broken, too: a rule loses small messages, or carries them
+//! over cut links, and buffers of bulk come back too early or never ([`Back`]). And it counts what
+//! waits for a receiver, which credits bound.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,8 +25,8 @@ use node::{Address, Buffer, Message, Port, Random, Rank, Time};
 use crate::driver::world::{Action, World};
 use crate::timeline::Call;
 
-/// One parcel in so many takes long, the others at most a [`QUICK`]th of that: with most of them late nothing
-/// would overtake anything.
+/// One parcel in so many takes long, the others at most a [`QUICK`]th of that: with most of them
+/// late nothing would overtake anything.
 const SLOW: usize = 4;
 const QUICK: u64 = 16;
 
@@ -125,7 +126,9 @@ impl Links {
             waiting: BTreeMap::new(),
             most_waiting: BTreeMap::new(),
         };
-        Links { state: Mutex::new(state) }
+        Links {
+            state: Mutex::new(state),
+        }
     }
 
     pub(crate) fn are_used(&self) -> bool {
@@ -216,10 +219,14 @@ impl Links {
 
     fn passage(&self, to: Address, message: &Message) -> Passage {
         let mut state = self.lock();
-        state.rule.as_mut().map_or(Passage::Usual, |rule| rule(to, message))
+        state
+            .rule
+            .as_mut()
+            .map_or(Passage::Usual, |rule| rule(to, message))
     }
 
-    /// Counts a shipment that begins to wait for its receiver: how its buffer comes back, or that it does not.
+    /// Counts a shipment that begins to wait for its receiver: how its buffer comes back, or that
+    /// it does not.
     fn announce(&self, from: u32, to: Address) -> Option<Back> {
         let mut state = self.lock();
         state.shipped += 1;
@@ -259,7 +266,10 @@ pub(crate) fn leave(world: &Arc<World>, from: Rank, to: Address, letter: Letter)
                 Passage::Lost => {}
             }
         }
-        Letter::Shipment { contents: Contents::Here { buffer, done }, .. } => {
+        Letter::Shipment {
+            contents: Contents::Here { buffer, done },
+            ..
+        } => {
             let bytes = buffer.len();
             let (buffer, done) = match world.links.announce(from.0, to) {
                 Some(Back::AtOnce) => {
@@ -270,11 +280,21 @@ pub(crate) fn leave(world: &Arc<World>, from: Rank, to: Address, letter: Letter)
                 Some(_) => (buffer, Some(done)),
                 None => (buffer, None),
             };
-            let shipment = Shipment { world: Arc::clone(world), from, to, buffer, done };
+            let shipment = Shipment {
+                world: Arc::clone(world),
+                from,
+                to,
+                buffer,
+                done,
+            };
             let fetch = Box::new(move |lent, filled| shipment.fetch(lent, filled));
             let contents = Contents::Away { bytes, fetch };
             let letter = Letter::Shipment { from, contents };
-            send(world, (from.0, to.rank.0), Box::new(move || inbox.deliver(letter)));
+            send(
+                world,
+                (from.0, to.rank.0),
+                Box::new(move || inbox.deliver(letter)),
+            );
         }
         Letter::Shipment { .. } => unreachable!("what a task ships is here"),
     }
@@ -292,7 +312,13 @@ struct Shipment {
 impl Shipment {
     /// The receiver has lent a buffer: the sender is told, and lets the bytes go.
     fn fetch(self, mut lent: Buffer, filled: Completion<Buffer>) {
-        let Shipment { world, from, to, buffer, done } = self;
+        let Shipment {
+            world,
+            from,
+            to,
+            buffer,
+            done,
+        } = self;
         world.links.taken(from.0, to);
         let (there, here) = (from.0, to.rank.0);
         let again = Arc::clone(&world);

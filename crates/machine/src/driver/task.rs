@@ -54,7 +54,10 @@ impl TaskBackend {
     }
 
     fn wake(&self) -> Wake {
-        Wake { task: self.task, turn: self.world.turn(self.task) }
+        Wake {
+            task: self.task,
+            turn: self.world.turn(self.task),
+        }
     }
 
     fn catch_up(&self) {
@@ -80,13 +83,15 @@ impl Backend for TaskBackend {
     }
 
     fn work(&self, work: Work) {
-        self.clock.set(self.clock.get().after(self.costs.ticks(work)));
+        self.clock
+            .set(self.clock.get().after(self.costs.ticks(work)));
     }
 
     fn poll_reach(&self) -> Poll<()> {
         if self.clock.get() > self.world.now() {
             self.world.waits_for(self.task, "its own work to end");
-            self.world.schedule(self.clock.get(), Action::Wake(self.wake()));
+            self.world
+                .schedule(self.clock.get(), Action::Wake(self.wake()));
             return Poll::Pending;
         }
         self.catch_up();
@@ -116,7 +121,9 @@ impl Backend for TaskBackend {
             return Poll::Ready(false);
         }
         let any: &dyn Any = &**signal;
-        let ours = any.downcast_ref::<DriverSignal>().expect("a signal of this driver");
+        let ours = any
+            .downcast_ref::<DriverSignal>()
+            .expect("a signal of this driver");
         self.world.waits_for(self.task, ours.label);
         ours.subscribe(self.wake());
         if let Some(deadline) = deadline {
@@ -135,7 +142,10 @@ impl Backend for TaskBackend {
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {
-        self.world.inbox(Address { rank: self.rank, port })
+        self.world.inbox(Address {
+            rank: self.rank,
+            port,
+        })
     }
 
     fn post(&self, to: Address, letter: Letter) {

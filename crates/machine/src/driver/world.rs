@@ -29,14 +29,16 @@ pub(crate) enum Action {
 
 struct Event {
     at: Time,
-    /// Among events of one moment: 0 for those that keep their order, drawn for those that need not.
+    /// Among events of one moment: 0 for those that keep their order, drawn for those that need
+    /// not.
     tie: u64,
     sequence: u64,
     action: Action,
 }
 
 impl Ord for Event {
-    /// Earliest first, ties as they are drawn and then by sequence number; reversed, for a max-heap.
+    /// Earliest first, ties as they are drawn and then by sequence number; reversed, for a
+    /// max-heap.
     fn cmp(&self, other: &Event) -> std::cmp::Ordering {
         let key = |event: &Event| (event.at, event.tie, event.sequence);
         key(other).cmp(&key(self))
@@ -104,7 +106,11 @@ impl World {
             inboxes: BTreeMap::new(),
             random: Random::new(seed),
         };
-        World { state: Mutex::new(state), woken: Arc::default(), links: Links::new(seed) }
+        World {
+            state: Mutex::new(state),
+            woken: Arc::default(),
+            links: Links::new(seed),
+        }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -143,7 +149,13 @@ impl World {
     pub(crate) fn add_task(&self, name: String, rank: u32, start: Start) {
         let mut state = self.lock();
         let id = state.tasks.len();
-        state.tasks.push(TaskState { rank, name, turn: 0, waits_for: "its start", alive: true });
+        state.tasks.push(TaskState {
+            rank,
+            name,
+            turn: 0,
+            waits_for: "its start",
+            alive: true,
+        });
         state.starts.push((id, rank, start));
     }
 
@@ -155,7 +167,10 @@ impl World {
     pub(crate) fn begin(&self) {
         self.links.heal();
         let mut state = self.lock();
-        let left = (std::mem::take(&mut state.events), std::mem::take(&mut state.inboxes));
+        let left = (
+            std::mem::take(&mut state.events),
+            std::mem::take(&mut state.inboxes),
+        );
         drop(state);
         drop(left);
     }
@@ -178,20 +193,31 @@ impl World {
     }
 
     pub(crate) fn signal(&self, label: &'static str) -> Arc<dyn Signal> {
-        Arc::new(DriverSignal { label, epoch: Mutex::default(), woken: Arc::clone(&self.woken) })
+        Arc::new(DriverSignal {
+            label,
+            epoch: Mutex::default(),
+            woken: Arc::clone(&self.woken),
+        })
     }
 
     pub(crate) fn inbox(&self, at: Address) -> Arc<PortInbox> {
         let signal = self.signal("message");
         let mut state = self.lock();
-        Arc::clone(state.inboxes.entry(at).or_insert_with(|| Arc::new(PortInbox::new(signal))))
+        Arc::clone(
+            state
+                .inboxes
+                .entry(at)
+                .or_insert_with(|| Arc::new(PortInbox::new(signal))),
+        )
     }
 
     /// Tasks that still wait, with what for.
     pub(crate) fn waiting(&self) -> Vec<String> {
         let state = self.lock();
         let alive = state.tasks.iter().filter(|task| task.alive);
-        alive.map(|task| format!("{} waits for {}", task.name, task.waits_for)).collect()
+        alive
+            .map(|task| format!("{} waits for {}", task.name, task.waits_for))
+            .collect()
     }
 
     /// Chooses among what is ready at this tick; moves the time when nothing is.
@@ -204,11 +230,19 @@ impl World {
         if let Some((task, rank, start)) = state.starts.pop() {
             return Step::Start(task, rank, start);
         }
-        // A deadline nobody waits for any more must neither move the time nor stand for an event that is due.
-        while state.events.peek().is_some_and(|event| state.is_over(event)) {
+        // A deadline nobody waits for any more must neither move the time nor stand for an event
+        // that is due.
+        while state
+            .events
+            .peek()
+            .is_some_and(|event| state.is_over(event))
+        {
             state.events.pop();
         }
-        let due = state.events.peek().is_some_and(|event| event.at <= state.now);
+        let due = state
+            .events
+            .peek()
+            .is_some_and(|event| event.at <= state.now);
         let choices = state.ready.len() + usize::from(due);
         if choices == 0 {
             return state.advance();
@@ -255,7 +289,12 @@ impl State {
         let sequence = self.sequence;
         self.sequence += 1;
         let at = at.max(self.now);
-        self.events.push(Event { at, tie, sequence, action });
+        self.events.push(Event {
+            at,
+            tie,
+            sequence,
+            action,
+        });
     }
 
     fn wake(&mut self, wake: Wake) {
@@ -267,7 +306,9 @@ impl State {
     }
 
     fn advance(&mut self) -> Step {
-        let Some(event) = self.events.pop() else { return Step::Nothing };
+        let Some(event) = self.events.pop() else {
+            return Step::Nothing;
+        };
         self.now = self.now.max(event.at);
         Step::Act(event.action)
     }

@@ -7,8 +7,8 @@
 //!                   what waits at its port leaves               (port.rs)
 //! ```
 //!
-//! NICs meet in switches alone, a link and a switch's latency later. So one NIC after the other goes
-//! through the whole window with its cores, and stays in the first cache as long.
+//! NICs meet in switches alone, a link and a switch's latency later. So one NIC after the other
+//! goes through the whole window with its cores, and stays in the first cache as long.
 //!
 //! A block runs a window at a time. Nothing that another block does in a window reaches it before
 //! the window's end, so blocks run in any order or at once, each with its own state in the cache.
@@ -49,7 +49,11 @@ impl Block {
             desk: Arc::clone(desk),
             inner: RefCell::new(Inner::new(fabric, block)),
         };
-        Block { shared: Rc::new(shared), running: Vec::new(), told: 0 }
+        Block {
+            shared: Rc::new(shared),
+            running: Vec::new(),
+            told: 0,
+        }
     }
 
     /// Messages received since this was asked last.
@@ -96,13 +100,20 @@ impl Block {
     }
 
     fn node(&self, task: u32, local: u32, stream: u64) -> Node {
-        Node::new(Box::new(TaskBackend::new(&self.shared, task, local, stream)))
+        Node::new(Box::new(TaskBackend::new(
+            &self.shared,
+            task,
+            local,
+            stream,
+        )))
     }
 
     fn wake(&self, task: u32) {
         let inner = &mut *self.shared.inner.borrow_mut();
         let clock = inner.tasks[task as usize].clock;
-        inner.tasks[task as usize].waiter(task).resume(clock, &mut inner.medium);
+        inner.tasks[task as usize]
+            .waiter(task)
+            .resume(clock, &mut inner.medium);
     }
 
     /// Takes the bench, or gives it back.
@@ -171,12 +182,17 @@ impl Block {
                 return;
             }
             let now = inner.medium.now;
-            let Some(core) = inner.core_for(number, given, now) else { return };
+            let Some(core) = inner.core_for(number, given, now) else {
+                return;
+            };
             inner.tasks[number as usize].go_on(now);
             core
         };
         let running = self.running[number as usize].as_mut().expect("it runs");
-        let ended = running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+        let ended = running
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready();
         if ended {
             self.running[number as usize] = None;
         }
@@ -194,7 +210,8 @@ impl Block {
             let Some((task, start)) = started else { break };
             let local = self.shared.inner.borrow().tasks[task as usize].rank;
             let future = start(self.node(task, local, u64::from(task) + 1));
-            self.running.resize_with(self.running.len().max(task as usize + 1), || None);
+            self.running
+                .resize_with(self.running.len().max(task as usize + 1), || None);
             self.running[task as usize] = Some(future);
             self.wake(task);
         }
@@ -210,10 +227,16 @@ impl Block {
                 let done = self.shared.inner.borrow_mut().bulk.end(number);
                 done.complete(buffer);
             }
-            Parcel::Shipment { to, from, number, buffer } => {
+            Parcel::Shipment {
+                to,
+                from,
+                number,
+                buffer,
+            } => {
                 let local = to.rank.0 - self.shared.inner.borrow().first_rank;
                 let now = self.shared.inner.borrow().medium.now;
-                // A task without work of its own gives the buffer back when the receiver has copied it.
+                // A task without work of its own gives the buffer back when the receiver has copied
+                // it.
                 let porter = self.add(Task::new(local, Some("porter".into()), now));
                 let node = self.node(porter, local, u64::from(porter) + 1);
                 let (lent, done) = ticket(&node, "a receiver's buffer");

@@ -13,9 +13,18 @@ use crate::engine::medium::Fabric;
 /// A buffer under way.
 pub enum Parcel {
     /// To a port, from a sender who wants the buffer back.
-    Shipment { to: Address, from: Rank, number: u32, buffer: Buffer },
+    Shipment {
+        to: Address,
+        from: Rank,
+        number: u32,
+        buffer: Buffer,
+    },
     /// Back to its sender.
-    Return { to: Rank, number: u32, buffer: Buffer },
+    Return {
+        to: Rank,
+        number: u32,
+        buffer: Buffer,
+    },
 }
 
 /// A block's parcels.
@@ -82,7 +91,11 @@ pub fn ticks(fabric: &Fabric, from: Rank, to: Rank, bytes: usize) -> u64 {
     let network = &fabric.profile.network;
     let topology = &fabric.topology;
     let near = topology.leaf_of(topology.nic_of(from.0)) == topology.leaf_of(topology.nic_of(to.0));
-    let switches = if near { 1 } else { 2 * u64::from(network.layers) - 1 };
+    let switches = if near {
+        1
+    } else {
+        2 * u64::from(network.layers) - 1
+    };
     let path = (switches + 1) * network.link + switches * network.switch;
     path.max(fabric.window) + bytes.div_ceil(network.flit_bytes as usize) as u64
 }

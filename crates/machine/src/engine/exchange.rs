@@ -36,7 +36,11 @@ impl Exchange {
         let links = *first.last().expect("at least one");
         let bins = || (0..links).map(|_| Mutex::default()).collect();
         let parcels = || (0..blocks).map(|_| Mutex::default()).collect();
-        Exchange { bins: [bins(), bins()], first, parcels: [parcels(), parcels()] }
+        Exchange {
+            bins: [bins(), bins()],
+            first,
+            parcels: [parcels(), parcels()],
+        }
     }
 
     /// Hands on what a block sent in this window.
@@ -51,7 +55,9 @@ impl Exchange {
                 unreachable!("NICs are in their leaf's block")
             };
             let back = fabric.topology.back(number, link as u32) as usize;
-            bins.hand_to(&mut lock(&self.bins[window][self.first[to as usize] + back]));
+            bins.hand_to(&mut lock(
+                &self.bins[window][self.first[to as usize] + back],
+            ));
         }
         for (time, parcel) in inner.bulk.outbox.drain(..) {
             let nic = fabric.topology.nic_of(parcel.to().0);
@@ -64,7 +70,9 @@ impl Exchange {
     pub fn take(&self, number: u32, block: &mut Block, window: usize) {
         if !block.shared.fabric.one_block {
             let range = self.first[number as usize]..self.first[number as usize + 1];
-            self.bins[window][range].iter().for_each(|bins| block.take_in(&mut lock(bins)));
+            self.bins[window][range]
+                .iter()
+                .for_each(|bins| block.take_in(&mut lock(bins)));
         }
         let mut parcels = std::mem::take(&mut *lock(&self.parcels[window][number as usize]));
         parcels.sort_by_key(|(time, parcel)| (*time, parcel.order()));

@@ -95,8 +95,8 @@ impl Inner {
     }
 
     /// Deals with what happens at a NIC before `until`, up to what the state alone does not deal
-    /// with. At one moment packets arrive first, then the NIC does what it has to, then its tasks go
-    /// on.
+    /// with. At one moment packets arrive first, then the NIC does what it has to, then its tasks
+    /// go on.
     pub fn run_nic(&mut self, local: usize, until: u64) -> Outside {
         let medium = &mut self.medium;
         medium.here = local;
@@ -117,7 +117,10 @@ impl Inner {
             if arrival == next
                 && let Some(place) = medium.arrivals[local].pop(&medium.bench.slab)
             {
-                medium.arrivals[local].front(&medium.bench.slab).into_iter().for_each(fetch);
+                medium.arrivals[local]
+                    .front(&medium.bench.slab)
+                    .into_iter()
+                    .for_each(fetch);
                 nic.arrive(place, ranks, medium);
             } else if own == next {
                 nic.act(ranks, medium);
@@ -132,13 +135,20 @@ impl Inner {
             What::Resume => {
                 self.medium.resuming -= 1;
                 self.medium.last_resumed = self.medium.now;
-                Outside::Resume { task: event.whom, turn: event.turn, core: None }
+                Outside::Resume {
+                    task: event.whom,
+                    turn: event.turn,
+                    core: None,
+                }
             }
             What::CoreFree => {
                 self.medium.resuming -= 1;
                 self.give_core(event.whom)
             }
-            What::Call => self.calls.remove(&event.whom).map_or(Outside::Nothing, Outside::Call),
+            What::Call => self
+                .calls
+                .remove(&event.whom)
+                .map_or(Outside::Nothing, Outside::Call),
             What::Parcel => Outside::Parcel(self.bulk.arrived(event.whom)),
         }
     }
@@ -152,7 +162,12 @@ impl Inner {
     pub fn expect(&mut self, time: u64, parcel: Parcel) {
         self.go_to(parcel.to().0 - self.first_rank);
         let whom = self.bulk.expect(parcel);
-        self.medium.event(Event { time, what: What::Parcel, whom, turn: 0 });
+        self.medium.event(Event {
+            time,
+            what: What::Parcel,
+            whom,
+            turn: 0,
+        });
     }
 
     /// The NIC of a rank of this block, and what it works through.
@@ -166,7 +181,9 @@ impl Inner {
         self.medium.first_out = u64::MAX;
         let mut bins = std::mem::take(&mut self.medium.incoming);
         for (local, switch) in self.switches.iter_mut().enumerate() {
-            std::mem::take(&mut self.medium.inward[local]).packets.move_to(&mut bins);
+            std::mem::take(&mut self.medium.inward[local])
+                .packets
+                .move_to(&mut bins);
             switch.run(&window, &mut bins, &mut self.medium);
             self.medium.bench.spare.append(&mut bins);
         }
@@ -194,12 +211,24 @@ impl Inner {
             let whom = self.next_call;
             self.calls.insert(whom, call);
             let time = at.max(self.medium.now);
-            self.medium.event(Event { time, what: What::Call, whom, turn: 0 });
+            self.medium.event(Event {
+                time,
+                what: What::Call,
+                whom,
+                turn: 0,
+            });
         }
         for waiter in woken {
             // Another NIC of the block may have gone through this moment already.
-            let nic = self.medium.fabric.topology.nic_of(self.tasks[waiter.task as usize].rank);
-            assert_eq!(nic as usize, self.medium.here, "ranks behind two NICs share no signal");
+            let nic = self
+                .medium
+                .fabric
+                .topology
+                .nic_of(self.tasks[waiter.task as usize].rank);
+            assert_eq!(
+                nic as usize, self.medium.here,
+                "ranks behind two NICs share no signal"
+            );
             waiter.resume(waiter.clock, &mut self.medium);
         }
     }
@@ -207,7 +236,10 @@ impl Inner {
     /// Whether a task can run now: on which core, if its rank has several tasks. One that finds no
     /// core, or others before it, waits for its turn.
     pub fn core_for(&mut self, task: u32, given: Option<usize>, now: u64) -> Option<Option<usize>> {
-        let (rank, priority) = (self.tasks[task as usize].rank, self.tasks[task as usize].priority);
+        let (rank, priority) = (
+            self.tasks[task as usize].rank,
+            self.tasks[task as usize].priority,
+        );
         let state = &mut self.ranks[rank as usize];
         if state.cores.is_empty() || given.is_some() {
             return Some(given);
@@ -218,7 +250,11 @@ impl Inner {
             return Some(Some(core));
         }
         if state.ready.iter().all(|ready| ready.task != task) {
-            state.ready.push(Ready { priority, since: now, task });
+            state.ready.push(Ready {
+                priority,
+                since: now,
+                task,
+            });
         }
         let free = state.next_free_core();
         self.ask_for_core(rank, free);
@@ -240,7 +276,12 @@ impl Inner {
     fn ask_for_core(&mut self, rank: u32, free: u64) {
         let time = free.max(self.medium.now);
         self.medium.resuming += 1;
-        self.medium.event(Event { time, what: What::CoreFree, whom: rank, turn: 0 });
+        self.medium.event(Event {
+            time,
+            what: What::CoreFree,
+            whom: rank,
+            turn: 0,
+        });
     }
 
     /// A core of a rank may be free: the most urgent of its ready tasks goes on.
@@ -256,7 +297,11 @@ impl Inner {
         }
         chosen.map_or(Outside::Nothing, |ready| {
             let turn = self.tasks[ready.task as usize].turn;
-            Outside::Resume { task: ready.task, turn, core }
+            Outside::Resume {
+                task: ready.task,
+                turn,
+                core,
+            }
         })
     }
 
@@ -304,17 +349,23 @@ impl Inner {
     /// Tasks that wait, with what for.
     pub fn waiting(&self) -> Vec<String> {
         let alive = self.tasks.iter().filter(|task| task.waits != Waits::Ended);
-        alive.map(|task| format!("{} waits for {}", self.name(task), task.waits)).collect()
+        alive
+            .map(|task| format!("{} waits for {}", self.name(task), task.waits))
+            .collect()
     }
 
     /// What the block counted, for its first so many ranks.
     pub fn report(mut self, ranks: usize) -> Report {
-        self.sends.sort_unstable_by_key(|sent| (sent.from, sent.time));
+        self.sends
+            .sort_unstable_by_key(|sent| (sent.from, sent.time));
         let busiest = self.switches.iter().map(Switch::busiest_down_flits);
         let busiest_down_flits = busiest.max().unwrap_or(0);
         let mut report = Report {
             ends: self.ranks[..ranks].iter().map(|rank| rank.end).collect(),
-            counts: Counts { busiest_down_flits, ..self.medium.counts },
+            counts: Counts {
+                busiest_down_flits,
+                ..self.medium.counts
+            },
             sends: self.sends,
             tapped: self.nics.into_iter().flat_map(|nic| nic.tapped).collect(),
             ..Report::default()

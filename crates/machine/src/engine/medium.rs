@@ -39,12 +39,24 @@ impl Fabric {
             word: flits(8),
             control: flits(profile.nic.control_bytes),
         };
-        let queue_flits =
-            network.queue_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
-        let window = network.link + network.switch.max(u64::from(sizes.header.min(sizes.control)));
+        let queue_flits = network
+            .queue_bytes
+            .map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
+        let window = network.link
+            + network
+                .switch
+                .max(u64::from(sizes.header.min(sizes.control)));
         let window = window.clamp(1, LONGEST_WINDOW);
         let one_block = network.link + network.switch < SHORTEST_WINDOW || topology.switches == 1;
-        Fabric { queue_flits, window, one_block, topology, sizes, profile, setting }
+        Fabric {
+            queue_flits,
+            window,
+            one_block,
+            topology,
+            sizes,
+            profile,
+            setting,
+        }
     }
 
     /// No packet and its answer are longer on their way, but for queues.
@@ -59,12 +71,20 @@ impl Fabric {
     }
 
     pub fn blocks(&self) -> u32 {
-        if self.one_block { 1 } else { self.topology.switches }
+        if self.one_block {
+            1
+        } else {
+            self.topology.switches
+        }
     }
 
     /// The first switch of a block, and the first after it.
     pub fn switches_of(&self, block: u32) -> (u32, u32) {
-        if self.one_block { (0, self.topology.switches) } else { (block, block + 1) }
+        if self.one_block {
+            (0, self.topology.switches)
+        } else {
+            (block, block + 1)
+        }
     }
 
     /// The first NIC of a block, and the first after it.
@@ -100,8 +120,8 @@ pub enum Purpose {
     Wait = 4,
 }
 
-/// What the blocks of a thread share, each while it runs: memory that the one before has just used is
-/// still in the cache.
+/// What the blocks of a thread share, each while it runs: memory that the one before has just used
+/// is still in the cache.
 #[derive(Default)]
 pub struct Bench {
     /// Packets in NICs and at ports.
@@ -167,7 +187,9 @@ impl Medium {
             is_at_work: false,
             now: 0,
             counts: Counts::default(),
-            inward: (first_switch..until_switch).map(|_| Inward::default()).collect(),
+            inward: (first_switch..until_switch)
+                .map(|_| Inward::default())
+                .collect(),
             incoming: Vec::new(),
             arrivals: vec![List::default(); nics],
             events: vec![Events::default(); nics],
@@ -215,8 +237,8 @@ impl Medium {
         Link::Switch(self.fabric.topology.leaf_of(nic) - self.first_switch)
     }
 
-    /// A packet begins on a link: it arrives where the link leads, unless it is lost. A tail is what
-    /// it takes longer to a switch.
+    /// A packet begins on a link: it arrives where the link leads, unless it is lost. A tail is
+    /// what it takes longer to a switch.
     #[inline]
     pub fn launch(&mut self, packet: &mut Packet, start: u64, link: Link, tail: u64) {
         if self.loss_parts > 0 && self.is_lost(packet, start) {
@@ -263,7 +285,11 @@ impl Medium {
     pub fn next(&self) -> u64 {
         let inward = self.inward.iter().map(|inward| inward.first);
         let wake = self.wake.iter().copied();
-        inward.chain(wake).min().unwrap_or(u64::MAX).min(self.first_out)
+        inward
+            .chain(wake)
+            .min()
+            .unwrap_or(u64::MAX)
+            .min(self.first_out)
     }
 }
 
@@ -276,12 +302,15 @@ pub struct Inward {
 
 impl Default for Inward {
     fn default() -> Inward {
-        Inward { packets: Bins::default(), first: u64::MAX }
+        Inward {
+            packets: Bins::default(),
+            first: u64::MAX,
+        }
     }
 }
 
-/// A link, as its sending end sees it: to a NIC or a switch of its block, or to another block by the
-/// bin of that number.
+/// A link, as its sending end sees it: to a NIC or a switch of its block, or to another block by
+/// the bin of that number.
 #[derive(Clone, Copy, Debug)]
 pub enum Link {
     Nic(u32),

@@ -25,7 +25,10 @@ impl Spot {
     /// When there are 2^27 bins: 256 GiB of packets.
     #[inline]
     pub fn new(bin: usize, index: usize) -> Spot {
-        assert!(bin < 1 << (u32::BITS - BITS), "packets are numbered in 32 bits");
+        assert!(
+            bin < 1 << (u32::BITS - BITS),
+            "packets are numbered in 32 bits"
+        );
         Spot((bin as u32) << BITS | index as u32)
     }
 

@@ -1,7 +1,7 @@
 //! What moves: packets, small values in lists through one store.
 //!
-//! A packet is 64 bytes, a cache line, with up to three words of its message inside. On its way to a
-//! switch it lies in a bin; at NICs it lies in the slab, where lists link it by its place.
+//! A packet is 64 bytes, a cache line, with up to three words of its message inside. On its way to
+//! a switch it lies in a bin; at NICs it lies in the slab, where lists link it by its place.
 
 use node::Words;
 
@@ -139,13 +139,22 @@ impl Packet {
 
     /// A control packet about this one, from `from` back to its sender.
     pub fn answer(&self, kind: Kind, from: u32, time: u64) -> Packet {
-        Packet { time, from, to: self.from, ..self.control(kind) }
+        Packet {
+            time,
+            from,
+            to: self.from,
+            ..self.control(kind)
+        }
     }
 
     /// A control packet about this one that names the same sender and receiver.
     #[inline]
     pub fn control(&self, kind: Kind) -> Packet {
-        Packet { kind, words: Words::new(), ..*self }
+        Packet {
+            kind,
+            words: Words::new(),
+            ..*self
+        }
     }
 
     /// Moves the packet out.
@@ -196,7 +205,10 @@ pub struct List {
 
 impl Default for List {
     fn default() -> List {
-        List { head: NOWHERE, tail: NOWHERE }
+        List {
+            head: NOWHERE,
+            tail: NOWHERE,
+        }
     }
 }
 

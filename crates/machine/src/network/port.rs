@@ -2,9 +2,10 @@
 //!
 //! A port makes no events. It is enough to work out what left whenever something comes, and at the
 //! end of a window: packets begin one after the other, at once when the link is free, a waiting
-//! control packet before a waiting data packet, and nothing interrupts a packet that has begun. Only
-//! headers of cut packets take turns with data: else, where very many senders meet, the headers of
-//! what they send again would fill the link for ever (NDP weighs the two for the same reason).
+//! control packet before a waiting data packet, and nothing interrupts a packet that has begun.
+//! Only headers of cut packets take turns with data: else, where very many senders meet, the
+//! headers of what they send again would fill the link for ever (NDP weighs the two for the same
+//! reason).
 
 use crate::network::packet::Packet;
 
@@ -44,8 +45,8 @@ struct Queue {
     last: Seat,
 }
 
-/// Where the packets of a thread's ports wait: there are several ports for each core, few of which have
-/// any, and a seat that was just left is in the cache.
+/// Where the packets of a thread's ports wait: there are several ports for each core, few of which
+/// have any, and a seat that was just left is in the cache.
 #[derive(Debug)]
 pub struct WaitingRoom<At> {
     seats: Vec<Waiting<At>>,
@@ -71,7 +72,10 @@ struct Waiting<At> {
 
 impl<At> Default for WaitingRoom<At> {
     fn default() -> WaitingRoom<At> {
-        WaitingRoom { seats: Vec::new(), free: NOBODY }
+        WaitingRoom {
+            seats: Vec::new(),
+            free: NOBODY,
+        }
     }
 }
 
@@ -84,7 +88,10 @@ impl<At: Copy> WaitingRoom<At> {
             *free = packet;
             return seat;
         }
-        assert!(self.seats.len() < NOBODY as usize, "seats are numbered in 32 bits");
+        assert!(
+            self.seats.len() < NOBODY as usize,
+            "seats are numbered in 32 bits"
+        );
         self.seats.push(packet);
         self.seats.len() as Seat - 1
     }
@@ -99,13 +106,25 @@ impl<At: Copy> WaitingRoom<At> {
 }
 
 impl Queue {
-    const EMPTY: Queue = Queue { ready: u64::MAX, flits: 0, first: NOBODY, last: NOBODY };
+    const EMPTY: Queue = Queue {
+        ready: u64::MAX,
+        flits: 0,
+        first: NOBODY,
+        last: NOBODY,
+    };
 }
 
 impl Default for Port {
     fn default() -> Port {
         let queues = [Queue::EMPTY, Queue::EMPTY];
-        Port { busy: 0, start: u64::MAX, queues, sent_flits: 0, headers: 0, data_turn: 0 }
+        Port {
+            busy: 0,
+            start: u64::MAX,
+            queues,
+            sent_flits: 0,
+            headers: 0,
+            data_turn: 0,
+        }
     }
 }
 
@@ -132,8 +151,8 @@ impl Port {
         is_free
     }
 
-    /// Adds a packet that is there from its time on. Those of one queue leave in the order in which they
-    /// were added: one that is not there yet holds up those behind it.
+    /// Adds a packet that is there from its time on. Those of one queue leave in the order in which
+    /// they were added: one that is not there yet holds up those behind it.
     #[inline]
     pub fn push<At: Copy>(&mut self, packet: &Packet, at: At, room: &mut WaitingRoom<At>) {
         let queue = &mut self.queues[usize::from(!packet.kind.is_control())];
@@ -141,7 +160,13 @@ impl Port {
         self.headers += u32::from(is_header);
         queue.flits += u64::from(packet.flits);
         let (ready, flits) = (packet.time, packet.flits);
-        let seat = room.sit(Waiting { ready, at, flits, is_header, next: NOBODY });
+        let seat = room.sit(Waiting {
+            ready,
+            at,
+            flits,
+            is_header,
+            next: NOBODY,
+        });
         if queue.first == NOBODY {
             queue.first = seat;
             queue.ready = packet.time;
@@ -163,7 +188,10 @@ impl Port {
         let queue = &mut self.queues[usize::from(is_data)];
         let packet = room.leave(queue.first);
         queue.first = packet.next;
-        queue.ready = room.seats.get(packet.next as usize).map_or(u64::MAX, |next| next.ready);
+        queue.ready = room
+            .seats
+            .get(packet.next as usize)
+            .map_or(u64::MAX, |next| next.ready);
         queue.flits -= u64::from(packet.flits);
         if packet.is_header {
             self.headers -= 1;
@@ -173,7 +201,9 @@ impl Port {
         }
         self.busy = start + u64::from(packet.flits);
         self.sent_flits += u64::from(packet.flits);
-        self.start = self.busy.max(self.queues[0].ready.min(self.queues[1].ready));
+        self.start = self
+            .busy
+            .max(self.queues[0].ready.min(self.queues[1].ready));
         Some((packet.at, start))
     }
 
@@ -207,7 +237,11 @@ mod tests {
     use super::*;
     use crate::network::packet::{Kind, Packet, Sizes};
 
-    const SIZES: Sizes = Sizes { header: 8, word: 1, control: 9 };
+    const SIZES: Sizes = Sizes {
+        header: 8,
+        word: 1,
+        control: 9,
+    };
 
     /// What leaves, and when, if it is drained in steps.
     fn sent(packets: &[(Kind, u64)], step: u64) -> Vec<(Kind, u64)> {
@@ -226,8 +260,10 @@ mod tests {
     }
 
     fn packet(kind: Kind, time: u64) -> Packet {
-        let mut packet =
-            Packet { words: Words::from(&[1, 2][..]), ..Packet::new(kind, time, 0, 0) };
+        let mut packet = Packet {
+            words: Words::from(&[1, 2][..]),
+            ..Packet::new(kind, time, 0, 0)
+        };
         packet.measure(&SIZES);
         packet
     }
@@ -238,10 +274,20 @@ mod tests {
 
     #[test]
     fn control_goes_first_and_nothing_is_interrupted() {
-        let packets =
-            [(Kind::Data, 0), (Kind::Data, 1), (Kind::Ack, 4), (Kind::Data, 60), (Kind::Ack, 62)];
-        let expected =
-            [(Kind::Data, 0), (Kind::Ack, 10), (Kind::Data, 19), (Kind::Data, 60), (Kind::Ack, 70)];
+        let packets = [
+            (Kind::Data, 0),
+            (Kind::Data, 1),
+            (Kind::Ack, 4),
+            (Kind::Data, 60),
+            (Kind::Ack, 62),
+        ];
+        let expected = [
+            (Kind::Data, 0),
+            (Kind::Ack, 10),
+            (Kind::Data, 19),
+            (Kind::Data, 60),
+            (Kind::Ack, 70),
+        ];
         for step in [1, 7, 50, 199] {
             assert_eq!(sent(&packets, step), expected, "in steps of {step}");
         }

@@ -44,7 +44,10 @@ impl Slab {
 
     #[cold]
     fn grow(&mut self) -> Place {
-        assert!(self.packets.len() < u32::MAX as usize, "fewer packets than places");
+        assert!(
+            self.packets.len() < u32::MAX as usize,
+            "fewer packets than places"
+        );
         self.packets.push(MaybeUninit::uninit());
         Place(self.packets.len() as u32 - 1)
     }
@@ -56,7 +59,11 @@ impl Slab {
         self.free.push(place);
         // SAFETY: the place was given out by this slab and not given back since, so it holds a
         // packet; nobody reads it again, since its place is free.
-        unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_read() }
+        unsafe {
+            self.packets
+                .get_unchecked(place.0 as usize)
+                .assume_init_read()
+        }
     }
 
     /// Gives a place back without a look at the packet, which owns nothing: it is seldom in the
@@ -75,7 +82,10 @@ impl Slab {
         {
             let at = _place.0 as usize;
             self.held.resize(self.packets.len(), false);
-            assert_ne!(self.held[at], _holds, "a place is filled and given back in turn");
+            assert_ne!(
+                self.held[at], _holds,
+                "a place is filled and given back in turn"
+            );
             self.held[at] = _holds;
         }
     }
@@ -84,24 +94,36 @@ impl Slab {
     #[inline(always)]
     fn check(&self, _place: Place) {
         #[cfg(debug_assertions)]
-        assert!(self.held[_place.0 as usize], "a place is used while it holds a packet");
+        assert!(
+            self.held[_place.0 as usize],
+            "a place is used while it holds a packet"
+        );
     }
 
     #[inline]
     fn at(&self, place: Place) -> &Packet {
         self.check(place);
-        // SAFETY: places come from `put` of this slab alone (one slab a thread: the blocks of a thread
-        // hand it on and use it only while they have it, which every task's way to its block checks;
-        // blocks do not change threads, and places do not leave their block), so it is inside; and it holds a packet until it is given back.
-        // `NOWHERE` is compared against before every use.
-        unsafe { self.packets.get_unchecked(place.0 as usize).assume_init_ref() }
+        // SAFETY: places come from `put` of this slab alone (one slab a thread: the blocks of a
+        // thread hand it on and use it only while they have it, which every task's way to its block
+        // checks; blocks do not change threads, and places do not leave their block), so it is
+        // inside; and it holds a packet until it is given back. `NOWHERE` is compared against
+        // before every use.
+        unsafe {
+            self.packets
+                .get_unchecked(place.0 as usize)
+                .assume_init_ref()
+        }
     }
 
     #[inline]
     fn at_mut(&mut self, place: Place) -> &mut Packet {
         self.check(place);
         // SAFETY: as in `at`.
-        unsafe { self.packets.get_unchecked_mut(place.0 as usize).assume_init_mut() }
+        unsafe {
+            self.packets
+                .get_unchecked_mut(place.0 as usize)
+                .assume_init_mut()
+        }
     }
 
     #[cfg(test)]
@@ -127,7 +149,9 @@ impl Drop for Slab {
     /// Packets that are still there have words to give back.
     fn drop(&mut self) {
         let mut held = vec![true; self.packets.len()];
-        self.free.iter().for_each(|place| held[place.0 as usize] = false);
+        self.free
+            .iter()
+            .for_each(|place| held[place.0 as usize] = false);
         for (packet, _) in self.packets.iter_mut().zip(held).filter(|(_, held)| *held) {
             // SAFETY: its place is not free, so it holds a packet.
             unsafe { packet.assume_init_drop() };

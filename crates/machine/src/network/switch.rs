@@ -2,14 +2,14 @@
 //!
 //! Down to what lies below it, up over a random link otherwise (packet spraying). Where a queue is
 //! full, data are cut down to their header, which travels as control and makes the receiver ask for
-//! them again (trimming, as NDP does); where there is no room even for that, the sender is told to try
-//! again later. Multicasts are in
+//! them again (trimming, as NDP does); where there is no room even for that, the sender is told to
+//! try again later. Multicasts are in
 //! [`cast`](self::cast).
 //!
 //! A switch has no events. Whatever reaches it in a window left its last hop before the window
 //! began, a link and a switch's latency ago. So all that comes is known at the window's beginning,
-//! and since what leaves by one link does not touch what leaves by another, the switch works through
-//! the window link by link.
+//! and since what leaves by one link does not touch what leaves by another, the switch works
+//! through the window link by link.
 //!
 //! ```text
 //!   bins -> way -> sorted by link and time -> port -> NICs of this block
@@ -61,7 +61,10 @@ impl Switch {
         let count = topology.downlinks(number) + topology.uplinks(number);
         let exit = |link| {
             let link = medium.link_to(topology.end_of(number, link), link);
-            Exit { port: Port::default(), link }
+            Exit {
+                port: Port::default(),
+                link,
+            }
         };
         Switch {
             number,
@@ -165,7 +168,10 @@ impl Switch {
 
     /// The most flits that a link to a NIC carried.
     pub fn busiest_down_flits(&self) -> u64 {
-        let to_nics = self.exits.iter().filter(|exit| matches!(exit.link, Link::Nic(_)));
+        let to_nics = self
+            .exits
+            .iter()
+            .filter(|exit| matches!(exit.link, Link::Nic(_)));
         to_nics.map(|exit| exit.port.sent_flits).max().unwrap_or(0)
     }
 
@@ -223,7 +229,8 @@ impl Exit {
             if self.port.begin_now(now, u64::from(packet.flits)) {
                 medium.launch(packet, now, self.link, 0);
             } else if self.makes_room(packet, medium) {
-                self.port.push(packet, At::Bin(next.spot()), &mut medium.bench.at_switches);
+                self.port
+                    .push(packet, At::Bin(next.spot()), &mut medium.bench.at_switches);
             } else {
                 turn_away(packet.take(), now, medium);
             }
@@ -231,7 +238,9 @@ impl Exit {
         if self.port.next_start() < window.end {
             self.drain(window.end, bins, medium);
         }
-        let Bench { slab, at_switches, .. } = &mut medium.bench;
+        let Bench {
+            slab, at_switches, ..
+        } = &mut medium.bench;
         self.port.each_place(at_switches, |at| {
             if let At::Bin(spot) = *at {
                 *at = At::Slab(slab.put(spot.packet(bins).take()));
@@ -283,7 +292,9 @@ impl Exit {
 fn turn_away(packet: Packet, now: u64, medium: &mut Medium) {
     if packet.kind == Kind::Data || packet.kind == Kind::DataAgain {
         medium.counts.returned += 1;
-        medium.returned.push(packet.answer(Kind::Returned, packet.to, now));
+        medium
+            .returned
+            .push(packet.answer(Kind::Returned, packet.to, now));
     } else {
         medium.counts.dropped += 1;
     }

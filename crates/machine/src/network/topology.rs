@@ -1,7 +1,7 @@
 //! Where everything is, by arithmetic: ranks, NICs, switches, and the links between them.
 //!
-//! A folded Clos network. Each NIC hangs on a leaf. A leaf reaches any other leaf through each of its
-//! uplinks: over a spine in two layers, over an aggregation switch, a core switch and another
+//! A folded Clos network. Each NIC hangs on a leaf. A leaf reaches any other leaf through each of
+//! its uplinks: over a spine in two layers, over an aggregation switch, a core switch and another
 //! aggregation switch in three.
 //!
 //! ```text
@@ -39,7 +39,9 @@ pub struct Divisor {
 
 impl Divisor {
     pub fn new(divisor: u32) -> Divisor {
-        Divisor { factor: (1 << 40) / u64::from(divisor) + 1 }
+        Divisor {
+            factor: (1 << 40) / u64::from(divisor) + 1,
+        }
     }
 
     pub fn quotient(self, number: u32) -> u32 {
@@ -68,7 +70,11 @@ impl Topology {
         let ranks_per_nic = profile.core.ranks_per_nic;
         let nics = ranks.div_ceil(ranks_per_nic);
         let leaves = nics.div_ceil(network.down);
-        let pods = if network.layers == 3 { leaves.div_ceil(network.down) } else { 0 };
+        let pods = if network.layers == 3 {
+            leaves.div_ceil(network.down)
+        } else {
+            0
+        };
         let (down, up, top) = (network.down, network.up, network.top);
         // A single leaf needs nothing above it, a single pod no core switches.
         let switches = match (leaves, pods) {
@@ -112,12 +118,20 @@ impl Topology {
 
     /// Links of a switch downward; its uplinks are numbered after them.
     pub fn downlinks(&self, switch: u32) -> u32 {
-        if self.layer(switch) == Layer::Top { self.top } else { self.down }
+        if self.layer(switch) == Layer::Top {
+            self.top
+        } else {
+            self.down
+        }
     }
 
     /// Links of a switch upward.
     pub fn uplinks(&self, switch: u32) -> u32 {
-        if self.layer(switch) == Layer::Top { 0 } else { self.up }
+        if self.layer(switch) == Layer::Top {
+            0
+        } else {
+            self.up
+        }
     }
 
     /// The NICs below a switch.
@@ -130,7 +144,10 @@ impl Topology {
             }
             Layer::Top => (0, self.nics),
         };
-        (first.min(self.nics), first.saturating_add(count).min(self.nics))
+        (
+            first.min(self.nics),
+            first.saturating_add(count).min(self.nics),
+        )
     }
 
     /// The downlink of a switch that leads to a NIC below it.
@@ -165,8 +182,10 @@ impl Topology {
                 End::Switch(self.leaves + switch / self.down * self.up + link - self.down)
             }
             Layer::Aggregation => {
-                let (pod, index) =
-                    ((switch - self.leaves) / self.up, (switch - self.leaves) % self.up);
+                let (pod, index) = (
+                    (switch - self.leaves) / self.up,
+                    (switch - self.leaves) % self.up,
+                );
                 if link < self.down {
                     End::Switch(pod * self.down + link)
                 } else {
@@ -234,7 +253,11 @@ mod tests {
                 .step_by(divisor as usize)
                 .flat_map(|at| [at, at + 1, at + divisor - 1]);
             for number in edges.filter(|&number| number < 1 << 23) {
-                assert_eq!(by.quotient(number), number / divisor, "{number} / {divisor}");
+                assert_eq!(
+                    by.quotient(number),
+                    number / divisor,
+                    "{number} / {divisor}"
+                );
             }
         }
     }
@@ -258,8 +281,10 @@ mod tests {
             for switch in 0..topology.switches {
                 let (first, until) = topology.below(switch);
                 let links = 0..topology.downlinks(switch);
-                let behind: u32 =
-                    links.map(|link| topology.behind(switch, link)).map(|(a, b)| b - a).sum();
+                let behind: u32 = links
+                    .map(|link| topology.behind(switch, link))
+                    .map(|(a, b)| b - a)
+                    .sum();
                 assert_eq!(behind, until - first);
                 for link in 0..topology.downlinks(switch) + topology.uplinks(switch) {
                     let used = link >= topology.downlinks(switch)

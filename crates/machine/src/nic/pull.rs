@@ -1,10 +1,10 @@
 //! PULLs: a receiver asks for what was cut down to its header.
 //!
-//! A header goes before data, so whoever asks for a cut packet at once gets a header again while the
-//! queue is full, and headers alone fill the link. NDP therefore paces its PULLs. Here a PULL
+//! A header goes before data, so whoever asks for a cut packet at once gets a header again while
+//! the queue is full, and headers alone fill the link. NDP therefore paces its PULLs. Here a PULL
 //! leaves for each packet that comes whole, which keeps as many under way as the queue holds; and
-//! at the pace of whole segments when no data have come for a while. (Ours: the public NIC
-//! switches its pacer off.)
+//! at the pace of whole segments when no data have come for a while. (Ours: the public NIC switches
+//! its pacer off.)
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,11 @@ pub struct Pulls {
 
 impl Default for Pulls {
     fn default() -> Pulls {
-        Pulls { waiting: VecDeque::new(), last_data: 0, ask_at: u64::MAX }
+        Pulls {
+            waiting: VecDeque::new(),
+            last_data: 0,
+            ask_at: u64::MAX,
+        }
     }
 }
 
@@ -54,7 +58,11 @@ impl Nic {
                 medium.fabric.profile.nic.segment_bytes / medium.fabric.profile.network.flit_bytes;
             next = medium.now + u64::from(segment);
         }
-        self.pulls.ask_at = if self.pulls.waiting.is_empty() { u64::MAX } else { next };
+        self.pulls.ask_at = if self.pulls.waiting.is_empty() {
+            u64::MAX
+        } else {
+            next
+        };
     }
 
     fn pull(&mut self, medium: &mut Medium) {

@@ -39,8 +39,8 @@ struct Half {
     by_second_try: HashSet<u64>,
 }
 
-/// Numbers that are added and seldom looked at. In pieces: what grows by moving leaves as much behind,
-/// and this is the largest thing that a NIC has.
+/// Numbers that are added and seldom looked at. In pieces: what grows by moving leaves as much
+/// behind, and this is the largest thing that a NIC has.
 #[derive(Default)]
 struct Log {
     pieces: Vec<Vec<u64>>,
@@ -51,7 +51,9 @@ const PIECE: usize = 128;
 
 impl Log {
     fn len(&self) -> usize {
-        self.pieces.last().map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
+        self.pieces
+            .last()
+            .map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
     }
 
     fn push(&mut self, number: u64) {
@@ -83,8 +85,8 @@ impl Half {
 /// least, so 32 tries in a row would have to be lost.
 const FORGOTTEN: u64 = 64 * 32;
 
-/// So many entries that were taken are freed whether there is need of them or not: to note more takes
-/// more memory.
+/// So many entries that were taken are freed whether there is need of them or not: to note more
+/// takes more memory.
 const MANY: usize = 16;
 
 /// So many are remembered whatever their age.
@@ -157,7 +159,12 @@ impl Nic {
     }
 
     fn arrive_data(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
-        if medium.fabric.setting.tap.is_some_and(|tap| tap.0 / ranks.len() as u32 == self.number) {
+        if medium
+            .fabric
+            .setting
+            .tap
+            .is_some_and(|tap| tap.0 / ranks.len() as u32 == self.number)
+        {
             let packet = &medium.bench.slab[place];
             let first_flit = medium.now - u64::from(packet.flits);
             self.tapped_in.push_back(first_flit);
@@ -186,7 +193,8 @@ impl Nic {
             packet.words = whole;
         }
         let timeout = medium.fabric.profile.nic.timeout;
-        self.completed.add(&medium.bench.slab[place], medium.now, timeout);
+        self.completed
+            .add(&medium.bench.slab[place], medium.now, timeout);
         self.hand_on(place, ranks, medium);
     }
 
@@ -212,7 +220,10 @@ impl Nic {
     fn answer(&mut self, place: Place, whole: bool, medium: &mut Medium) {
         let packet = &medium.bench.slab[place];
         let ready = medium.now + medium.fabric.profile.nic.receive;
-        let is_copy = matches!(packet.kind, Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed);
+        let is_copy = matches!(
+            packet.kind,
+            Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed
+        );
         let kind = match (is_copy, whole) {
             (false, true) => Kind::Ack,
             (false, false) => Kind::Nack,
@@ -220,23 +231,38 @@ impl Nic {
             (true, false) => Kind::CopyNack,
         };
         // That of a copy goes to the leaf, which knows the multicast by its sender.
-        let (from, to) =
-            if is_copy { (packet.from, packet.to) } else { (self.first_rank, packet.from) };
-        let answer = Packet { time: ready, from, to, ..packet.control(kind) };
+        let (from, to) = if is_copy {
+            (packet.from, packet.to)
+        } else {
+            (self.first_rank, packet.from)
+        };
+        let answer = Packet {
+            time: ready,
+            from,
+            to,
+            ..packet.control(kind)
+        };
         let place = medium.bench.slab.put(answer);
         self.emit(place, medium);
     }
 
     pub(super) fn partial_of(&self, packet: &Packet) -> Option<usize> {
         let message = packet.sequence >> 1;
-        self.partial.iter().position(|part| (part.from, part.message) == (packet.from, message))
+        self.partial
+            .iter()
+            .position(|part| (part.from, part.message) == (packet.from, message))
     }
 
     /// Adds a segment: the whole message when it was the last.
     fn assemble(&mut self, packet: &mut Packet) -> Option<Words> {
         let index = self.partial_of(packet).unwrap_or_else(|| {
             let (from, message) = (packet.from, packet.sequence >> 1);
-            self.partial.push(Partial { from, message, segments: [None, None], again: false });
+            self.partial.push(Partial {
+                from,
+                message,
+                segments: [None, None],
+                again: false,
+            });
             self.partial.len() - 1
         });
         let partial = &mut self.partial[index];
@@ -246,7 +272,9 @@ impl Nic {
         }
         let segments = &mut partial.segments;
         segments[(packet.sequence & 1) as usize] = Some(std::mem::take(&mut packet.words));
-        let [Some(first), Some(second)] = segments else { return None };
+        let [Some(first), Some(second)] = segments else {
+            return None;
+        };
         let whole = Words::from(&[&first[..], &second[..]].concat()[..]);
         self.partial.swap_remove(index);
         Some(whole)
@@ -331,7 +359,10 @@ mod tests {
     #[test]
     fn what_a_second_try_completed_is_known_to_the_first_after_the_turn() {
         let (mut completed, now) = (Completed::default(), FORGOTTEN * 10);
-        let packet = |sequence, kind| Packet { sequence, ..Packet::new(kind, 0, 5, 1) };
+        let packet = |sequence, kind| Packet {
+            sequence,
+            ..Packet::new(kind, 0, 5, 1)
+        };
         for sequence in 0..=REMEMBERED as u32 {
             completed.add(&packet(2 * sequence, Kind::Data), 0, 1);
         }

@@ -15,7 +15,10 @@ fn machine(name: &str) -> Profile {
 
 fn near(ours: u64, measured: f64, percent: f64) {
     let deviation = (ours as f64 / measured - 1.0).abs() * 100.0;
-    assert!(deviation <= percent, "{ours} is {deviation:.1} % off {measured}");
+    assert!(
+        deviation <= percent,
+        "{ours} is {deviation:.1} % off {measured}"
+    );
 }
 
 /// Flits of a packet with so many words.
@@ -59,8 +62,15 @@ fn loopbacks_of_the_nanopu_are_the_measured_ones() {
     assert_eq!(loopback(&nanopu, 0), 51);
     assert_eq!(loopback(&nanopu, 1) - loopback(&nanopu, 0), 3);
     // Medians of 20 on the public RTL, in cycles.
-    let measured =
-        [(2, 55.0), (4, 63.0), (8, 78.0), (16, 101.0), (32, 151.5), (64, 250.0), (128, 445.0)];
+    let measured = [
+        (2, 55.0),
+        (4, 63.0),
+        (8, 78.0),
+        (16, 101.0),
+        (32, 151.5),
+        (64, 250.0),
+        (128, 445.0),
+    ];
     for (words, cycles) in measured {
         near(loopback(&nanopu, words), cycles, 5.0);
     }
@@ -81,8 +91,8 @@ fn a_nanopu_core_receives_and_sends_as_measured() {
 #[test]
 fn sorting_costs_what_a_rocket_core_takes() {
     let costs = machine("nanopu").core.costs;
-    // Quicksort in cycles, on a model of the core within 2 % of its RTL on average; of quicksort it is
-    // 4 % above: 1,024 keys take 34.7 us on the RTL, 36.3 on the model and 36.5 here.
+    // Quicksort in cycles, on a model of the core within 2 % of its RTL on average; of quicksort it
+    // is 4 % above: 1,024 keys take 34.7 us on the RTL, 36.3 on the model and 36.5 here.
     let measured = [
         (16, 726.0),
         (32, 1_896.0),
@@ -95,7 +105,11 @@ fn sorting_costs_what_a_rocket_core_takes() {
     for (records, cycles) in measured {
         near(costs.ticks(Work::Sort { records }), cycles, 5.0);
     }
-    near(costs.ticks(Work::Sort { records: 1024 }), 34_700.0 / NANOPU_TICK_NS, 5.5);
+    near(
+        costs.ticks(Work::Sort { records: 1024 }),
+        34_700.0 / NANOPU_TICK_NS,
+        5.5,
+    );
 }
 
 #[test]
@@ -111,11 +125,19 @@ fn scans_cost_what_a_rocket_core_takes() {
 fn select_bucket_and_copy_stay_in_proportion() {
     let costs = machine("nanopu").core.costs;
     // Quickselect of few keys is a part of sorting them.
-    let (select, sort) =
-        (costs.ticks(Work::Select { keys: 16 }), costs.ticks(Work::Sort { records: 16 }));
+    let (select, sort) = (
+        costs.ticks(Work::Select { keys: 16 }),
+        costs.ticks(Work::Sort { records: 16 }),
+    );
     assert!(select < sort && select > sort / 2, "{select} of {sort}");
     // A key among 16 buckets: 15 comparisons of 4 cycles around 10.
-    assert_eq!(costs.ticks(Work::Bucket { keys: 1, splitters: 15 }), 70);
+    assert_eq!(
+        costs.ticks(Work::Bucket {
+            keys: 1,
+            splitters: 15
+        }),
+        70
+    );
     assert_eq!(costs.ticks(Work::Copy { bytes: 96 }), 40);
 }
 
@@ -151,7 +173,10 @@ fn no_unloaded_round_trip_runs_into_a_timeout() {
         let profile = machine(name);
         let round_trip = 2 * one_way(&profile, 128);
         let timeout = profile.nic.timeout;
-        assert!(timeout >= 3 * round_trip, "{name}: {timeout} for {round_trip}");
+        assert!(
+            timeout >= 3 * round_trip,
+            "{name}: {timeout} for {round_trip}"
+        );
     }
 }
 
@@ -160,7 +185,11 @@ fn other_stacks_differ_only_where_they_say() {
     let nanopu = machine("nanopu");
     for name in ["nebula", "erpc"] {
         let stack = machine(name);
-        assert_eq!((stack.tick_fs, stack.network), (nanopu.tick_fs, nanopu.network), "{name}");
+        assert_eq!(
+            (stack.tick_fs, stack.network),
+            (nanopu.tick_fs, nanopu.network),
+            "{name}"
+        );
         assert_eq!(stack.nic.mac_ps, nanopu.nic.mac_ps, "{name}");
         assert_eq!(stack.core.costs, nanopu.core.costs, "{name}");
     }

@@ -86,13 +86,24 @@ impl Profile {
         )
     }
 
-    /// From the first flit out of the longest message until its acknowledgement is back, over the top
-    /// of the network, when nothing is in the way.
+    /// From the first flit out of the longest message until its acknowledgement is back, over the
+    /// top of the network, when nothing is in the way.
     pub(super) fn round_trip(&self) -> u64 {
-        let NetworkModel { layers, flit_bytes, link, switch, .. } = self.network;
+        let NetworkModel {
+            layers,
+            flit_bytes,
+            link,
+            switch,
+            ..
+        } = self.network;
         let switches = 2 * u64::from(layers) - 1;
         let way = (switches + 1) * link + switches * switch;
-        let NicModel { header_bytes, control_bytes, segment_bytes, .. } = self.nic;
+        let NicModel {
+            header_bytes,
+            control_bytes,
+            segment_bytes,
+            ..
+        } = self.nic;
         let segments = (MESSAGE_BYTES as u32).div_ceil(segment_bytes);
         let there = segments * header_bytes + MESSAGE_BYTES as u32;
         let flits = |bytes: u32| u64::from(bytes.div_ceil(flit_bytes));
@@ -112,7 +123,9 @@ impl Profile {
 
     /// Ranks are numbered in 32 bits.
     fn ranks(&self) -> Checked {
-        let NetworkModel { layers, down, top, .. } = self.network;
+        let NetworkModel {
+            layers, down, top, ..
+        } = self.network;
         let leaves = u128::from(down).pow(layers - 2) * u128::from(top);
         let ranks = leaves * u128::from(down) * u128::from(self.core.ranks_per_nic);
         rule(
@@ -134,13 +147,21 @@ impl Profile {
 }
 
 fn sizes(nic: &NicModel) -> Checked {
-    let NicModel { header_bytes, control_bytes, segment_bytes, .. } = *nic;
+    let NicModel {
+        header_bytes,
+        control_bytes,
+        segment_bytes,
+        ..
+    } = *nic;
     let longest = MESSAGE_BYTES as u32;
     rule(
         (longest / 2..=longest).contains(&segment_bytes)
             && segment_bytes.is_multiple_of(WORD_BYTES),
         &format!("nic.segment_bytes is {segment_bytes}"),
-        &format!("words of {WORD_BYTES} bytes, {} to {longest} bytes in all", longest / 2),
+        &format!(
+            "words of {WORD_BYTES} bytes, {} to {longest} bytes in all",
+            longest / 2
+        ),
     )?;
     rule(
         header_bytes <= control_bytes,
@@ -184,8 +205,19 @@ fn buffers(nic: &NicModel) -> Checked {
 }
 
 fn shape(network: &NetworkModel) -> Checked {
-    let NetworkModel { layers, down, up, top, flit_bytes, .. } = *network;
-    rule(matches!(layers, 2 | 3), &format!("network.layers is {layers}"), "2 or 3")?;
+    let NetworkModel {
+        layers,
+        down,
+        up,
+        top,
+        flit_bytes,
+        ..
+    } = *network;
+    rule(
+        matches!(layers, 2 | 3),
+        &format!("network.layers is {layers}"),
+        "2 or 3",
+    )?;
     for (key, links) in [("down_links", down), ("up_links", up), ("top_links", top)] {
         rule(
             links <= MOST_LINKS,
@@ -201,9 +233,17 @@ fn shape(network: &NetworkModel) -> Checked {
 }
 
 fn few(key: &str, count: u32) -> Checked {
-    rule(count <= MOST_ENTRIES, &format!("{key} is {count}"), &format!("at most {MOST_ENTRIES}"))
+    rule(
+        count <= MOST_ENTRIES,
+        &format!("{key} is {count}"),
+        &format!("at most {MOST_ENTRIES}"),
+    )
 }
 
 fn rule(holds: bool, found: &str, expected: &str) -> Checked {
-    if holds { Ok(()) } else { Err(ProfileError::new(format!("{found}: expected {expected}"))) }
+    if holds {
+        Ok(())
+    } else {
+        Err(ProfileError::new(format!("{found}: expected {expected}")))
+    }
 }

@@ -1,13 +1,14 @@
 //! Numbers of a profile as they stand in its file.
 //!
-//! Each kind says which numbers it takes, so that a wrong one is refused at its line. Decimals become
-//! thousandths at once: nothing that a run depends on is a fraction.
+//! Each kind says which numbers it takes, so that a wrong one is refused at its line. Decimals
+//! become thousandths at once: nothing that a run depends on is a fraction.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 
-/// Far above any machine; a few thousand of them, as the longest wait for a timeout is, fit 64 bits.
+/// Far above any machine; a few thousand of them, as the longest wait for a timeout is, fit 64
+/// bits.
 const MOST_WHOLE: u64 = 1_000_000_000_000;
 
 /// Ticks of one step of a core or NIC, or of one unit of work. 2^32 keys at a million ticks and 32
@@ -46,34 +47,45 @@ impl Thousandths {
 
 impl<'de> Deserialize<'de> for Whole {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Whole, D::Error> {
-        let range = Range { least: 0, most: MOST_WHOLE };
+        let range = Range {
+            least: 0,
+            most: MOST_WHOLE,
+        };
         from.deserialize_u64(range).map(Whole)
     }
 }
 
 impl<'de> Deserialize<'de> for Cycles {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Cycles, D::Error> {
-        let range = Range { least: 0, most: MOST_CYCLES };
+        let range = Range {
+            least: 0,
+            most: MOST_CYCLES,
+        };
         from.deserialize_u64(range).map(Cycles)
     }
 }
 
 impl<'de> Deserialize<'de> for Cost {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Cost, D::Error> {
-        from.deserialize_any(Decimal { most: MOST_CYCLES }).map(Cost)
+        from.deserialize_any(Decimal { most: MOST_CYCLES })
+            .map(Cost)
     }
 }
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Count, D::Error> {
-        let range = Range { least: 1, most: u64::from(u32::MAX) };
+        let range = Range {
+            least: 1,
+            most: u64::from(u32::MAX),
+        };
         from.deserialize_u64(range).map(|count| Count(count as u32))
     }
 }
 
 impl<'de> Deserialize<'de> for Thousandths {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Thousandths, D::Error> {
-        from.deserialize_any(Decimal { most: MOST_DECIMAL }).map(Thousandths)
+        from.deserialize_any(Decimal { most: MOST_DECIMAL })
+            .map(Thousandths)
     }
 }
 
@@ -91,7 +103,9 @@ impl Visitor<'_> for Range {
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<u64, E> {
-        let found = u64::try_from(number).ok().filter(|n| (self.least..=self.most).contains(n));
+        let found = u64::try_from(number)
+            .ok()
+            .filter(|n| (self.least..=self.most).contains(n));
         found.ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
     }
 }
@@ -105,12 +119,18 @@ impl Visitor<'_> for Decimal {
     type Value = u64;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "a number from 0 to {}, with at most three decimals", self.most)
+        write!(
+            out,
+            "a number from 0 to {}, with at most three decimals",
+            self.most
+        )
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<u64, E> {
         let found = u64::try_from(number).ok().filter(|n| *n <= self.most);
-        found.map(|n| n * 1000).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+        found
+            .map(|n| n * 1000)
+            .ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<u64, E> {

@@ -1,8 +1,8 @@
 //! Reading a profile: the layout of its file, and where to find it.
 //!
 //! The file is TOML, read by the `toml` crate: it is the form that people who write Rust know for
-//! such tables, it has comments (each number gives its source in one), and its errors know the line.
-//! `serde` checks the layout: a key that is missing or misspelt is an error, never a default.
+//! such tables, it has comments (each number gives its source in one), and its errors know the
+//! line. `serde` checks the layout: a key that is missing or misspelt is an error, never a default.
 //!
 //! ```text
 //!   name, description, tick_ps
@@ -12,8 +12,8 @@
 //!   [network]   shape, links, switches      *_links, *_bytes, *_ns
 //! ```
 //!
-//! A unit ends each key that has one. Cycles are ticks of the profile; nanoseconds are rounded to the
-//! nearest tick. What the numbers must be to one another is `check`'s.
+//! A unit ends each key that has one. Cycles are ticks of the profile; nanoseconds are rounded to
+//! the nearest tick. What the numbers must be to one another is `check`'s.
 
 use std::ffi::OsStr;
 use std::io;
@@ -215,20 +215,31 @@ fn unreadable(path: &str, error: &io::Error) -> ProfileError {
         return ProfileError::new(format!("cannot be read: {error}"));
     }
     let file = Path::new(path);
-    let stem = file.extension().filter(|ending| *ending == "toml").and(file.file_stem());
+    let stem = file
+        .extension()
+        .filter(|ending| *ending == "toml")
+        .and(file.file_stem());
     let names_one = |stem: &&str| Profile::BUILT_IN.iter().any(|(name, _)| name == stem);
     if let Some(name) = stem.and_then(OsStr::to_str).filter(names_one) {
         let hint = format!("no such file; the built-in machine is {name}, without .toml");
         return ProfileError::new(hint);
     }
     let names = Profile::BUILT_IN.map(|(name, _)| name).join(", ");
-    ProfileError::new(format!("no such file, and no built-in machine: those are {names}"))
+    ProfileError::new(format!(
+        "no such file, and no built-in machine: those are {names}"
+    ))
 }
 
 /// The reader's error on one line, with the line of the file and what stands there.
 fn located(text: &str, error: &toml::de::Error) -> ProfileError {
-    let what = error.message().replace("field `", "key `").replace('\n', ", ");
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or("");
+    let what = error
+        .message()
+        .replace("field `", "key `")
+        .replace('\n', ", ");
+    let before = error
+        .span()
+        .and_then(|span| text.get(..span.start))
+        .unwrap_or("");
     let number = before.matches('\n').count() + 1;
     let line = text.lines().nth(number - 1).unwrap_or("");
     let place = line.split(['=', '#']).next().unwrap_or("").trim();
@@ -243,5 +254,7 @@ fn located(text: &str, error: &toml::de::Error) -> ProfileError {
 fn fnv1a(bytes: &[u8]) -> u64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    bytes.iter().fold(BASIS, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
+    bytes.iter().fold(BASIS, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(PRIME)
+    })
 }

@@ -5,7 +5,13 @@ use super::{CoreModel, NetworkModel, Profile};
 /// The text of the nanoPU with one line replaced.
 fn with(line: &str, instead: &str) -> String {
     let text = Profile::BUILT_IN[0].1;
-    let lines = text.lines().map(|found| if found.starts_with(line) { instead } else { found });
+    let lines = text.lines().map(|found| {
+        if found.starts_with(line) {
+            instead
+        } else {
+            found
+        }
+    });
     let changed = lines.collect::<Vec<_>>().join("\n");
     assert_ne!(changed, text.trim_end(), "no line begins with {line}");
     changed
@@ -13,7 +19,9 @@ fn with(line: &str, instead: &str) -> String {
 
 /// What is said of the nanoPU with the line of a key replaced.
 fn refused(line: &str, instead: &str) -> String {
-    let error = Profile::parse(&with(line, instead)).unwrap_err().to_string();
+    let error = Profile::parse(&with(line, instead))
+        .unwrap_err()
+        .to_string();
     assert!(!error.contains('\n'), "{error:?} is one line");
     error
 }
@@ -36,8 +44,15 @@ fn every_built_in_machine_is_read_under_its_name() {
 }
 
 /// The words that name sources, as nanopu.toml explains them.
-const LEGEND: [&str; 7] =
-    ["paper", "RTL", "published", "measured", "calibrated", "inference", "assumption"];
+const LEGEND: [&str; 7] = [
+    "paper",
+    "RTL",
+    "published",
+    "measured",
+    "calibrated",
+    "inference",
+    "assumption",
+];
 
 /// What is as in nanopu.toml is the same there; so is all of a section that says so at its head.
 const AS_NANOPU: &str = "as nanopu.toml";
@@ -45,9 +60,17 @@ const AS_NANOPU: &str = "as nanopu.toml";
 #[test]
 fn every_number_of_a_built_in_machine_gives_its_source() {
     let nanopu = Profile::BUILT_IN[0].1;
-    let legend: Vec<_> = nanopu.lines().take_while(|line| line.starts_with('#')).collect();
+    let legend: Vec<_> = nanopu
+        .lines()
+        .take_while(|line| line.starts_with('#'))
+        .collect();
     for word in LEGEND {
-        assert!(legend.iter().any(|line| line.starts_with(&format!("#   {word} "))), "{word}");
+        assert!(
+            legend
+                .iter()
+                .any(|line| line.starts_with(&format!("#   {word} "))),
+            "{word}"
+        );
     }
     for (name, text) in Profile::BUILT_IN {
         for section in text.split("\n[") {
@@ -76,8 +99,15 @@ fn a_node_is_four_cores_of_the_nanopu() {
     let nanopu = Profile::named("nanopu").unwrap();
     let nodes = Profile::named("nanopu-nodes").unwrap();
     assert_eq!((nodes.core.per_rank, nodes.core.ranks_per_nic), (4, 1));
-    let core = CoreModel { per_rank: 1, ranks_per_nic: 4, ..nodes.core };
-    assert_eq!((core, nodes.nic, nodes.network), (nanopu.core, nanopu.nic, nanopu.network));
+    let core = CoreModel {
+        per_rank: 1,
+        ranks_per_nic: 4,
+        ..nodes.core
+    };
+    assert_eq!(
+        (core, nodes.nic, nodes.network),
+        (nanopu.core, nanopu.nic, nanopu.network)
+    );
     assert_eq!(nodes.most_ranks() * 4, nanopu.most_ranks());
 }
 
@@ -107,9 +137,11 @@ fn the_nanopu_is_the_one_of_the_paper() {
 fn the_hash_is_fnv_1a_of_the_text() {
     let text = with("queue_bytes", "queue_bytes = 92480");
     let profile = Profile::parse(&text).unwrap();
-    let slow = text.bytes().fold(14_695_981_039_346_656_037_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
-    });
+    let slow = text
+        .bytes()
+        .fold(14_695_981_039_346_656_037_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
+        });
     assert_eq!(profile.hash, slow);
     assert_ne!(profile.hash, Profile::named("nanopu").unwrap().hash);
 }
@@ -122,18 +154,24 @@ fn queues_without_an_end_have_no_key() {
 
 #[test]
 fn an_unknown_machine_is_told_the_known_ones() {
-    let error = Profile::load("/no/such/abacus.toml").unwrap_err().to_string();
+    let error = Profile::load("/no/such/abacus.toml")
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "/no/such/abacus.toml: no such file, and no built-in machine: \
          those are nanopu, nanopu-nodes, nanopu-3-layer, nebula, erpc, ramcloud"
     );
     for path in ["nanopu-nodes.toml", "machines/nebula.toml"] {
-        let name = path.trim_start_matches("machines/").trim_end_matches(".toml");
+        let name = path
+            .trim_start_matches("machines/")
+            .trim_end_matches(".toml");
         let told = format!("{path}: no such file; the built-in machine is {name}, without .toml");
         assert_eq!(Profile::load(path).unwrap_err().to_string(), told);
     }
-    let directory = Profile::load(env!("CARGO_MANIFEST_DIR")).unwrap_err().to_string();
+    let directory = Profile::load(env!("CARGO_MANIFEST_DIR"))
+        .unwrap_err()
+        .to_string();
     assert!(directory.contains(": cannot be read: "), "{directory}");
 }
 
@@ -149,17 +187,26 @@ fn a_file_is_read_by_its_path_and_named_in_its_errors() {
     let refused = Profile::load(name).unwrap_err().to_string();
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(loaded.as_deref(), Ok("mine"));
-    assert_eq!(refused, format!("{name}: network.layers is 4: expected 2 or 3"));
+    assert_eq!(
+        refused,
+        format!("{name}: network.layers is 4: expected 2 or 3")
+    );
 }
 
 #[test]
 fn a_wrong_key_is_refused_at_its_line() {
     let error = refused("forward_cycles", "foreward_cycles = 3");
     assert!(error.starts_with("machine: line 2"), "{error}");
-    assert!(error.contains(" (foreward_cycles): unknown key `foreward_cycles`, exp"), "{error}");
+    assert!(
+        error.contains(" (foreward_cycles): unknown key `foreward_cycles`, exp"),
+        "{error}"
+    );
     assert!(error.contains("`forward_cycles`"), "{error}");
     let missing = refused("forward_cycles", "");
-    assert!(missing.ends_with("([core]): missing key `forward_cycles`"), "{missing}");
+    assert!(
+        missing.ends_with("([core]): missing key `forward_cycles`"),
+        "{missing}"
+    );
     let top = refused("tick_ps", "");
     assert_eq!(top, "machine: missing key `tick_ps`");
     let twice = refused("forward_cycles", "notice_cycles = 3");
@@ -206,13 +253,21 @@ fn a_wrong_number_is_refused_with_what_is_expected() {
 #[test]
 fn numbers_that_do_not_fit_together_are_refused() {
     let cases = [
-        ("name =", "name = ' '", "name is \" \": expected one line of text"),
+        (
+            "name =",
+            "name = ' '",
+            "name is \" \": expected one line of text",
+        ),
         (
             "description",
             r#"description = "\n""#,
             r#"description is "\n": expected one line of text"#,
         ),
-        ("tick_ps", "tick_ps = 0", "tick_ps is 0: expected the length of a cycle, 1 to 1000000"),
+        (
+            "tick_ps",
+            "tick_ps = 0",
+            "tick_ps is 0: expected the length of a cycle, 1 to 1000000",
+        ),
         (
             "tick_ps",
             "tick_ps = 0.001",
@@ -289,8 +344,16 @@ fn numbers_that_do_not_fit_together_are_refused() {
             "all_entries = 62",
             "nic.all_entries is 62: expected at least nic.queue_entries, 63",
         ),
-        ("layers", "layers = 1", "network.layers is 1: expected 2 or 3"),
-        ("up_links", "up_links = 4097", "network.up_links is 4097: expected at most 4096"),
+        (
+            "layers",
+            "layers = 1",
+            "network.layers is 1: expected 2 or 3",
+        ),
+        (
+            "up_links",
+            "up_links = 4097",
+            "network.up_links is 4097: expected at most 4096",
+        ),
         (
             "flit_bytes",
             "flit_bytes = 16",
@@ -323,11 +386,22 @@ fn links_and_switches_may_be_others_for_a_run() {
     // Six switches there and back are 21 us, and the timeout was 20.
     let slow = nanopu.clone().with_network(None, Some(3500.0)).unwrap();
     assert_eq!(other.nic.timeout, 64_000);
-    assert!((672_000..750_000).contains(&slow.nic.timeout), "{}", slow.nic.timeout);
+    assert!(
+        (672_000..750_000).contains(&slow.nic.timeout),
+        "{}",
+        slow.nic.timeout
+    );
     let link = nanopu.clone().with_network(Some(-1.0), None).unwrap_err();
-    assert_eq!(link.to_string(), "machine: link_ns is -1: expected a number from 0 to 1000000000");
+    assert_eq!(
+        link.to_string(),
+        "machine: link_ns is -1: expected a number from 0 to 1000000000"
+    );
     for wrong in [f64::NAN, f64::INFINITY, 2e9] {
-        let switch = nanopu.clone().with_network(None, Some(wrong)).unwrap_err().to_string();
+        let switch = nanopu
+            .clone()
+            .with_network(None, Some(wrong))
+            .unwrap_err()
+            .to_string();
         assert!(switch.starts_with("machine: switch_ns is "), "{switch}");
     }
 }

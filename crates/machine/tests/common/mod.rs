@@ -31,11 +31,18 @@ pub fn edited(changes: &[(&str, &str)]) -> Profile {
 
 /// A built-in machine with other numbers.
 pub fn edited_of(name: &str, changes: &[(&str, &str)]) -> Profile {
-    let (_, text) = Profile::BUILT_IN.into_iter().find(|(known, _)| *known == name).unwrap();
+    let (_, text) = Profile::BUILT_IN
+        .into_iter()
+        .find(|(known, _)| *known == name)
+        .unwrap();
     let mut text = text.to_owned();
     for (key, value) in changes {
-        let found = text.lines().find(|line| line.starts_with(&format!("{key} ")));
-        let line = found.unwrap_or_else(|| panic!("no {key} in {name}")).to_owned();
+        let found = text
+            .lines()
+            .find(|line| line.starts_with(&format!("{key} ")));
+        let line = found
+            .unwrap_or_else(|| panic!("no {key} in {name}"))
+            .to_owned();
         // No machine has a key that ends another.
         text = text.replacen(&format!("\n{line}"), &format!("\n{key} = {value}"), 1);
     }
@@ -90,20 +97,33 @@ where
     told.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         watch.stop.store(true, Ordering::Relaxed);
         let ended = told.recv_timeout(Duration::from_secs(5));
-        let how = if ended.is_ok() { "virtual time goes on" } else { "its threads stand still" };
+        let how = if ended.is_ok() {
+            "virtual time goes on"
+        } else {
+            "its threads stand still"
+        };
         panic!("the run did not end in {PATIENCE:?}: {how}")
     })
 }
 
 /// Sends to a port of a rank.
 pub async fn send(node: &Node, to: u32, words: &[u64]) {
-    node.send(Address { rank: Rank(to), port: PORT }, words).await;
+    node.send(
+        Address {
+            rank: Rank(to),
+            port: PORT,
+        },
+        words,
+    )
+    .await;
 }
 
 /// A message that says who sent it, which it is, and whose every word can be checked.
 pub fn letter(from: u32, number: u32, words: usize) -> Vec<u64> {
     let name = u64::from(from) << 32 | u64::from(number);
-    (0..words as u64).map(|word| name.wrapping_add(word * 0x0123_4567_89ab)).collect()
+    (0..words as u64)
+        .map(|word| name.wrapping_add(word * 0x0123_4567_89ab))
+        .collect()
 }
 
 /// Who sent a letter and which it is; checks the rest of it.
@@ -111,7 +131,11 @@ pub fn opened(message: &Message) -> (u32, u32) {
     let name = message.words[0];
     let (from, number) = ((name >> 32) as u32, name as u32);
     assert_eq!(message.from, Rank(from), "it names another sender");
-    assert_eq!(&message.words[..], letter(from, number, message.words.len()), "it was changed");
+    assert_eq!(
+        &message.words[..],
+        letter(from, number, message.words.len()),
+        "it was changed"
+    );
     (from, number)
 }
 

@@ -20,19 +20,30 @@ fn stuck<T: std::fmt::Debug>(result: Result<T, RunError>) -> Stuck {
 #[test]
 fn who_waits_for_what_is_told() {
     for threads in [1, 3] {
-        let setting = Setting { threads, seed: 77, ..Setting::new(600) };
+        let setting = Setting {
+            threads,
+            seed: 77,
+            ..Setting::new(600)
+        };
         let result = try_run(nanopu(), setting, |node| async move {
             if node.rank().0 >= 3 {
                 node.bind(Port(9)).next(&node).await;
             }
         });
         let stuck = stuck(result.map(|outcome| outcome.answers));
-        assert_eq!((stuck.tasks, stuck.waiting.len(), stuck.seed), (597, 10, 77));
-        let expected: Vec<_> =
-            (3..13).map(|rank| format!("core {rank} waits for a message on port 9")).collect();
+        assert_eq!(
+            (stuck.tasks, stuck.waiting.len(), stuck.seed),
+            (597, 10, 77)
+        );
+        let expected: Vec<_> = (3..13)
+            .map(|rank| format!("core {rank} waits for a message on port 9"))
+            .collect();
         assert_eq!(stuck.waiting, expected);
         let told = stuck.to_string();
-        assert!(told.contains("seed 77") && told.ends_with("and 587 more"), "{told}");
+        assert!(
+            told.contains("seed 77") && told.ends_with("and 587 more"),
+            "{told}"
+        );
     }
 }
 
@@ -52,7 +63,10 @@ fn so_is_what_spawned_tasks_wait_for() {
     waiting.sort();
     assert_eq!(
         waiting,
-        ["core 1 waits for end of a task", "helper of core 1 waits for a message on port 4"]
+        [
+            "core 1 waits for end of a task",
+            "helper of core 1 waits for a message on port 4"
+        ]
     );
 }
 
@@ -70,7 +84,10 @@ fn a_message_too_few_is_told() {
         }
     });
     let stuck = stuck(result.map(|outcome| outcome.answers));
-    assert_eq!((stuck.tasks, &stuck.waiting[0][..]), (1, "core 599 waits for a message on port 1"));
+    assert_eq!(
+        (stuck.tasks, &stuck.waiting[0][..]),
+        (1, "core 599 waits for a message on port 1")
+    );
 }
 
 /// More messages to a core than its queue and its NIC hold, and it never asks for them.
@@ -101,13 +118,19 @@ fn a_wait_for_room_that_never_comes_is_told() {
         }
     });
     let stuck = stuck(result.map(|outcome| outcome.answers));
-    let expected = ["core 0 waits for a message on port 3", "core 8 waits for room to send"];
+    let expected = [
+        "core 0 waits for a message on port 3",
+        "core 8 waits for room to send",
+    ];
     assert_eq!(stuck.waiting, expected);
 }
 
 fn panics(threads: usize) {
     for broken in [0, 300, 599] {
-        let setting = Setting { threads, ..Setting::new(600) };
+        let setting = Setting {
+            threads,
+            ..Setting::new(600)
+        };
         let result = try_run(nanopu(), setting, move |node| async move {
             node.sleep_until(Time(10_000)).await;
             assert!(node.rank() != Rank(broken), "rank {broken} is broken");
@@ -133,12 +156,15 @@ fn a_panic_on_one_thread_ends_the_others() {
     panics(3);
 }
 
-/// A thread that is the last at the end of a window goes on at once, and may panic before the others
-/// have looked whether there is a next one.
+/// A thread that is the last at the end of a window goes on at once, and may panic before the
+/// others have looked whether there is a next one.
 #[test]
 fn a_panic_early_in_a_window_ends_the_run() {
     for _ in 0..100 {
-        let setting = Setting { threads: 4, ..Setting::new(8) };
+        let setting = Setting {
+            threads: 4,
+            ..Setting::new(8)
+        };
         let result = try_run(small(2, &[]), setting, |node| async move {
             if node.rank() == Rank(5) {
                 node.sleep_until(Time(5000)).await;
@@ -157,7 +183,14 @@ fn a_panic_early_in_a_window_ends_the_run() {
 /// The same seed and program after a failed run: nothing is left of it.
 #[test]
 fn a_cluster_runs_again() {
-    let cluster = Cluster::new(nanopu(), Setting { threads: 2, ..Setting::new(600) }).unwrap();
+    let cluster = Cluster::new(
+        nanopu(),
+        Setting {
+            threads: 2,
+            ..Setting::new(600)
+        },
+    )
+    .unwrap();
     let run = |count: u32| {
         cluster.run(move |node| async move {
             let port = node.bind(PORT);
@@ -176,7 +209,14 @@ fn a_cluster_runs_again() {
 
 /// Two ranks pass a message to and fro without end, until somebody stops them.
 fn stopped(threads: usize) {
-    let cluster = Cluster::new(nanopu(), Setting { threads, ..Setting::new(512) }).unwrap();
+    let cluster = Cluster::new(
+        nanopu(),
+        Setting {
+            threads,
+            ..Setting::new(512)
+        },
+    )
+    .unwrap();
     let watch = cluster.watch();
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {

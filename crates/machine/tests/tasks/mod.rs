@@ -24,7 +24,9 @@ fn ends(profile: Profile, tasks: usize) -> Vec<u64> {
             node.reach().await;
             node.now().0
         };
-        let begun: Vec<_> = (0..tasks).map(|task| node.spawn(format!("{task}"), work)).collect();
+        let begun: Vec<_> = (0..tasks)
+            .map(|task| node.spawn(format!("{task}"), work))
+            .collect();
         let mut ends = Vec::new();
         for task in begun {
             ends.push(task.wait(&node).await.unwrap());
@@ -48,7 +50,10 @@ fn four_cores_run_four_tasks_at_once() {
     let near = |ends: Vec<u64>, expected: u64| {
         let last = *ends.iter().max().unwrap();
         // A tick for each core that is given out at the same time.
-        assert!((expected..expected + 8).contains(&last), "{last} and not {expected}");
+        assert!(
+            (expected..expected + 8).contains(&last),
+            "{last} and not {expected}"
+        );
     };
     near(ends(four_cores(), 4), TICKS);
     near(ends(four_cores(), 5), 2 * TICKS);
@@ -110,41 +115,46 @@ fn the_more_urgent_task_goes_first() {
 /// When so many tasks have served 40 requests that wait at their port, and how many each served.
 fn serving(tasks: u32) -> (u64, Vec<usize>) {
     let (begin, clients, each) = (Time(10_000), 10, 4);
-    let outcome = run(four_cores(), Setting::new(1 + clients), move |node| async move {
-        let me = node.rank().0;
-        if me > 0 {
-            for number in 0..each {
-                send(&node, 0, &letter(me, number, 2)).await;
-            }
-            return (0, Vec::new());
-        }
-        let port = Arc::new(node.bind(PORT));
-        let serve = |port: Arc<MessagePort>| {
-            move |node: Node| async move {
-                let (mut got, mut end) = (Got::new(), 0);
-                node.sleep_until(begin).await;
-                while let Some(message) = port.next_until(&node, begin.after(500_000)).await {
-                    *got.entry(opened(&message)).or_default() += 1;
-                    node.work(WORK);
-                    end = node.now().since(begin);
+    let outcome = run(
+        four_cores(),
+        Setting::new(1 + clients),
+        move |node| async move {
+            let me = node.rank().0;
+            if me > 0 {
+                for number in 0..each {
+                    send(&node, 0, &letter(me, number, 2)).await;
                 }
-                (got, end)
+                return (0, Vec::new());
             }
-        };
-        let begun: Vec<_> = (0..tasks)
-            .map(|task| node.spawn(format!("server {task}"), serve(Arc::clone(&port))))
-            .collect();
-        let (mut all, mut shares, mut last) = (Got::new(), Vec::new(), 0);
-        for task in begun {
-            let (got, end) = task.wait(&node).await.unwrap();
-            shares.push(got.len());
-            last = last.max(end);
-            got.into_iter().for_each(|(letter, count)| *all.entry(letter).or_default() += count);
-        }
-        let sent = (1..=clients).flat_map(|from| (0..each).map(move |number| (from, number)));
-        assert_eq!(each_once(&all, sent), Ok(()), "each request is served once");
-        (last, shares)
-    });
+            let port = Arc::new(node.bind(PORT));
+            let serve = |port: Arc<MessagePort>| {
+                move |node: Node| async move {
+                    let (mut got, mut end) = (Got::new(), 0);
+                    node.sleep_until(begin).await;
+                    while let Some(message) = port.next_until(&node, begin.after(500_000)).await {
+                        *got.entry(opened(&message)).or_default() += 1;
+                        node.work(WORK);
+                        end = node.now().since(begin);
+                    }
+                    (got, end)
+                }
+            };
+            let begun: Vec<_> = (0..tasks)
+                .map(|task| node.spawn(format!("server {task}"), serve(Arc::clone(&port))))
+                .collect();
+            let (mut all, mut shares, mut last) = (Got::new(), Vec::new(), 0);
+            for task in begun {
+                let (got, end) = task.wait(&node).await.unwrap();
+                shares.push(got.len());
+                last = last.max(end);
+                got.into_iter()
+                    .for_each(|(letter, count)| *all.entry(letter).or_default() += count);
+            }
+            let sent = (1..=clients).flat_map(|from| (0..each).map(move |number| (from, number)));
+            assert_eq!(each_once(&all, sent), Ok(()), "each request is served once");
+            (last, shares)
+        },
+    );
     outcome.answers.into_iter().next().unwrap()
 }
 
@@ -161,8 +171,14 @@ fn a_server_takes_its_time_for_each_request() {
 fn tasks_share_the_messages_of_a_port() {
     let (alone, _) = serving(1);
     let (four, shares) = serving(4);
-    assert!(shares.iter().all(|share| (9..=11).contains(share)), "{shares:?} of 40");
-    assert!(four * 10 <= alone * 3, "{four} with four tasks, {alone} with one");
+    assert!(
+        shares.iter().all(|share| (9..=11).contains(share)),
+        "{shares:?} of 40"
+    );
+    assert!(
+        four * 10 <= alone * 3,
+        "{four} with four tasks, {alone} with one"
+    );
 }
 
 /// A message that woke a task whose time is over goes to the next one that waits.
@@ -193,6 +209,10 @@ fn a_message_never_waits_beside_a_task_that_waits_for_it() {
     };
     for deadline in 1100..1200 {
         let outcome = arrival(deadline);
-        assert!(outcome.is_ok(), "deadline {deadline}: {}", outcome.unwrap_err());
+        assert!(
+            outcome.is_ok(),
+            "deadline {deadline}: {}",
+            outcome.unwrap_err()
+        );
     }
 }

@@ -9,8 +9,8 @@
 //!   buffer back to its task      buffer to the task
 //! ```
 //!
-//! So the receiver's pool is the credit, and no byte is copied on the way but by the wire. Shipments
-//! that are cleared leave in the order of clearing.
+//! So the receiver's pool is the credit, and no byte is copied on the way but by the wire.
+//! Shipments that are cleared leave in the order of clearing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -91,7 +91,11 @@ impl Bulk {
         self.told = self.told.wrapping_add(1);
         let bytes = buffer.len() as u64;
         self.waiting.insert(number, (buffer, done));
-        Frame::Ready { port, number, bytes }
+        Frame::Ready {
+            port,
+            number,
+            bytes,
+        }
     }
 
     /// The peer has room for a shipment.
@@ -112,7 +116,13 @@ impl Bulk {
         line: &mut Line<W>,
     ) -> Wired<Frame> {
         let hold = line.wire.hold(buffer);
-        let mut moving = Moving { hold, bytes, begun: 0, requests: 0, done };
+        let mut moving = Moving {
+            hold,
+            bytes,
+            begun: 0,
+            requests: 0,
+            done,
+        };
         while moving.begun < bytes {
             let piece = moving.next_piece();
             let expected = piece.len();
@@ -131,7 +141,9 @@ impl Bulk {
     pub(super) fn send_pieces<W: Wire>(&mut self, to: u32, line: &mut Line<W>) -> Wired<bool> {
         let mut moved = false;
         while self.pieces_out < WINDOW {
-            let Some((number, mut moving)) = self.next_leaving(line) else { break };
+            let Some((number, mut moving)) = self.next_leaving(line) else {
+                break;
+            };
             moved = true;
             if moving.bytes == 0 {
                 moving.finish(line);
@@ -148,14 +160,26 @@ impl Bulk {
 
     /// The shipment whose piece is next: one that has begun before the next one.
     fn next_leaving<W: Wire>(&mut self, line: &mut Line<W>) -> Option<(u32, Moving)> {
-        let begun = self.out.iter().find(|(_, moving)| moving.begun < moving.bytes);
+        let begun = self
+            .out
+            .iter()
+            .find(|(_, moving)| moving.begun < moving.bytes);
         if let Some((&number, _)) = begun {
             return self.out.remove_entry(&number);
         }
         let (number, (buffer, done)) = self.leaving.pop_front()?;
         let bytes = buffer.len();
         let hold = line.wire.hold(buffer);
-        Some((number, Moving { hold, bytes, begun: 0, requests: 0, done }))
+        Some((
+            number,
+            Moving {
+                hold,
+                bytes,
+                begun: 0,
+                requests: 0,
+                done,
+            },
+        ))
     }
 
     /// A piece has left.

@@ -5,13 +5,13 @@
 //! * at once while most credits are there: the line is idle, and waiting would only cost latency;
 //! * else when it is full, or its oldest frame is 50 us old.
 //!
-//! Credits go back with whatever leaves. With nothing to say, a batch of credits alone goes when half
-//! of them are owed; it may take the last credit, which nothing else may. So two peers without
+//! Credits go back with whatever leaves. With nothing to say, a batch of credits alone goes when
+//! half of them are owed; it may take the last credit, which nothing else may. So two peers without
 //! credits never wait for each other: who spent the last one gave at least half of them with it.
 //!
 //! The end takes two words, since credits must go back until the other has nothing to say any more:
-//! *goodbye* (nothing new will come), and, when both have said it, *last*, for which one more receive than
-//! there are credits is posted.
+//! *goodbye* (nothing new will come), and, when both have said it, *last*, for which one more
+//! receive than there are credits is posted.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use crate::frame::{Batch, Frame, Reading};
 use crate::outbox::{Command, Outbox, Shipment};
 use crate::wire::{Hold, NetworkError, TOO_LONG, Wire, Wired};
 
-/// Batches that a peer may have sent before we have taken them over: 64 KiB of posted memory for each
-/// peer, and 48 KiB under way, which a link of 10 Gbit/s needs for 38 us.
+/// Batches that a peer may have sent before we have taken them over: 64 KiB of posted memory for
+/// each peer, and 48 KiB under way, which a link of 10 Gbit/s needs for 38 us.
 pub(super) const CREDITS: u32 = 4;
 
 /// How long a frame waits for company: what a send over TCP costs, a few times.
@@ -108,7 +108,11 @@ impl Peer {
     /// Adds a frame to what leaves.
     pub(super) fn write<W: Wire>(&mut self, frame: &Frame, line: &mut Line<W>, now: Instant) {
         assert!(self.said == Farewell::None, "nothing is sent after the end");
-        if self.open.as_ref().is_some_and(|(batch, _)| !batch.fits(frame)) {
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|(batch, _)| !batch.fits(frame))
+        {
             self.full.extend(self.open.take().map(|(batch, _)| batch));
         }
         let (batch, _) = self.open.get_or_insert_with(|| (line.batch(), now));
@@ -135,7 +139,9 @@ impl Peer {
         if self.credits >= 2 {
             let is_idle = self.credits > CREDITS / 2;
             let goes = |since: Instant| is_idle || now.duration_since(since) >= OLDEST;
-            let open = self.open.take_if(|(_, since)| self.full.is_empty() && goes(*since));
+            let open = self
+                .open
+                .take_if(|(_, since)| self.full.is_empty() && goes(*since));
             if let Some(batch) = self.full.pop_front().or(open.map(|(batch, _)| batch)) {
                 self.credits -= 1;
                 return Some(batch);
@@ -213,16 +219,28 @@ impl Peer {
         if let Some(what) = self.wrong.take() {
             return Err(NetworkError::foreign(self.rank, what));
         }
-        while let Some(Posted { came: Some(bytes), hold }) = self.posted.front() {
+        while let Some(Posted {
+            came: Some(bytes),
+            hold,
+        }) = self.posted.front()
+        {
             let (bytes, hold) = (*bytes, *hold);
             moved = true;
             self.posted.pop_front();
             self.gone += 1;
             let Some(batch) = line.wire.held(hold).bytes().get(..bytes) else {
-                return Err(NetworkError::foreign(self.rank, "a batch is longer than any may be"));
+                return Err(NetworkError::foreign(
+                    self.rank,
+                    "a batch is longer than any may be",
+                ));
             };
-            let mut desk = Desk { inboxes, outbox, last: None };
-            self.read(batch, &mut desk).map_err(|what| NetworkError::foreign(self.rank, what))?;
+            let mut desk = Desk {
+                inboxes,
+                outbox,
+                last: None,
+            };
+            self.read(batch, &mut desk)
+                .map_err(|what| NetworkError::foreign(self.rank, what))?;
             if self.heard == Farewell::Last {
                 line.wire.release(hold);
                 return Ok(true);
@@ -251,13 +269,26 @@ impl Peer {
         }
         match frame {
             Frame::Message { port, words } => {
-                let message = Message { from: Rank(self.rank), words };
+                let message = Message {
+                    from: Rank(self.rank),
+                    words,
+                };
                 desk.deliver(port, Letter::Message(message));
             }
-            Frame::Ready { port, number, bytes } => {
+            Frame::Ready {
+                port,
+                number,
+                bytes,
+            } => {
                 let bytes = usize::try_from(bytes).map_err(|_| format!("ships {bytes} bytes"))?;
                 let contents = desk.away(self.rank, Shipment { number, bytes });
-                desk.deliver(port, Letter::Shipment { from: Rank(self.rank), contents });
+                desk.deliver(
+                    port,
+                    Letter::Shipment {
+                        from: Rank(self.rank),
+                        contents,
+                    },
+                );
             }
             Frame::Cleared { number } => self.bulk.cleared(number)?,
             Frame::Goodbye => self.heard = Farewell::Goodbye,
@@ -291,9 +322,20 @@ impl Desk<'_> {
     fn away(&self, from: u32, shipment: Shipment) -> Contents {
         let outbox = Arc::clone(self.outbox);
         let fetch = Box::new(move |buffer: Buffer, done| {
-            assert!(!buffer.is_counted(), "bytes do not fit in a buffer of counts");
-            outbox.push(Command::Fetch { from, shipment, buffer, done });
+            assert!(
+                !buffer.is_counted(),
+                "bytes do not fit in a buffer of counts"
+            );
+            outbox.push(Command::Fetch {
+                from,
+                shipment,
+                buffer,
+                done,
+            });
         });
-        Contents::Away { bytes: shipment.bytes, fetch }
+        Contents::Away {
+            bytes: shipment.bytes,
+            fetch,
+        }
     }
 }

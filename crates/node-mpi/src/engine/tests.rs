@@ -1,5 +1,5 @@
-//! The protocol's sending side and what it makes of wrong peers, turn by turn: one engine, and a peer
-//! that the test plays, over the strict wire within a process.
+//! The protocol's sending side and what it makes of wrong peers, turn by turn: one engine, and a
+//! peer that the test plays, over the strict wire within a process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -54,14 +54,26 @@ impl Scene {
         let outbox = Arc::new(Outbox::default());
         outbox.attach(Arc::new(Anywhere));
         let engine = Engine::new(wire, Arc::clone(&outbox)).unwrap();
-        Scene { engine, outbox, now: Instant::now(), peer, sent: 0 }
+        Scene {
+            engine,
+            outbox,
+            now: Instant::now(),
+            peer,
+            sent: 0,
+        }
     }
 
     /// Posts numbered messages.
     fn post(&mut self, count: u64, words: usize) {
         for _ in 0..count {
             let words = Words::from(&vec![self.sent; words][..]);
-            self.outbox.send(Address { rank: Rank(1), port: Port(3) }, words);
+            self.outbox.send(
+                Address {
+                    rank: Rank(1),
+                    port: Port(3),
+                },
+                words,
+            );
             self.sent += 1;
         }
     }
@@ -134,7 +146,11 @@ fn an_idle_line_carries_a_message_at_once_and_a_busy_one_waits_for_company() {
     assert!(scene.turn(Duration::ZERO).is_empty());
     scene.post(1, 1);
     assert!(scene.turn(OLDEST / 2).is_empty());
-    assert_eq!(numbers(&scene.turn(OLDEST)), [2, 3], "the first has waited long enough");
+    assert_eq!(
+        numbers(&scene.turn(OLDEST)),
+        [2, 3],
+        "the first has waited long enough"
+    );
 }
 
 #[test]
@@ -144,11 +160,18 @@ fn no_more_leaves_than_there_are_credits() {
     let batches = scene.turn(Duration::ZERO);
     // The last credit is kept for credits.
     assert_eq!(batches.len(), CREDITS as usize - 1);
-    assert!(batches.iter().all(|batch| batch.len() == (BATCH_BYTES - 8) / 808));
+    assert!(
+        batches
+            .iter()
+            .all(|batch| batch.len() == (BATCH_BYTES - 8) / 808)
+    );
     let mut heard = numbers(&batches);
     assert!(scene.turn(2 * OLDEST).is_empty());
     for hold in 0..CREDITS as usize - 1 {
-        let again = scene.peer.receive(Hold(hold), 0..BATCH_BYTES, 0, BATCHES).unwrap();
+        let again = scene
+            .peer
+            .receive(Hold(hold), 0..BATCH_BYTES, 0, BATCHES)
+            .unwrap();
         assert!(again.0 < CREDITS as usize);
     }
     scene.say_frames(2, &[]).unwrap();
@@ -156,7 +179,11 @@ fn no_more_leaves_than_there_are_credits() {
     assert!(scene.turn(2 * OLDEST).is_empty());
     let mut sorted = heard.clone();
     sorted.sort_unstable();
-    assert_eq!(sorted, (0..5 * 20).collect::<Vec<_>>(), "two credits, two batches");
+    assert_eq!(
+        sorted,
+        (0..5 * 20).collect::<Vec<_>>(),
+        "two credits, two batches"
+    );
 }
 
 #[test]
@@ -176,10 +203,18 @@ fn what_a_peer_must_not_say_is_an_error_with_its_rank() {
         assert_eq!(error.peer, Some(Rank(1)));
         assert!(error.what.contains(told), "{error}");
     }
-    let late = Frame::Ready { port: Port(1), number: 0, bytes: 9 };
+    let late = Frame::Ready {
+        port: Port(1),
+        number: 0,
+        bytes: 9,
+    };
     for (credits, frames, told) in [
         (1, vec![], "5 credits of 4"),
-        (0, vec![Frame::Cleared { number: 3 }], "shipment 3, which does not wait"),
+        (
+            0,
+            vec![Frame::Cleared { number: 3 }],
+            "shipment 3, which does not wait",
+        ),
         (0, vec![Frame::Goodbye, late], "after its goodbye"),
         (0, vec![Frame::Last], "before its goodbye"),
     ] {
@@ -195,26 +230,48 @@ fn what_a_peer_must_not_say_is_an_error_with_its_rank() {
 fn who_says_nonsense_is_heard_no_more() {
     let mut scene = Scene::new();
     scene.complaint(&[7; 12]);
-    assert_eq!(scene.say(&[8; 12]), Ok(Turn::Busy), "the wire has brought it");
+    assert_eq!(
+        scene.say(&[8; 12]),
+        Ok(Turn::Busy),
+        "the wire has brought it"
+    );
     scene.post(1, 1);
-    assert_eq!(numbers(&scene.turn(Duration::ZERO)), [0], "what it is told it may still hear");
+    assert_eq!(
+        numbers(&scene.turn(Duration::ZERO)),
+        [0],
+        "what it is told it may still hear"
+    );
 }
 
 /// A piece of bulk of another length than was told.
 #[test]
 fn a_piece_of_another_length_is_an_error() {
     let mut scene = Scene::new();
-    let told = Frame::Ready { port: Port(1), number: 0, bytes: 100 };
+    let told = Frame::Ready {
+        port: Port(1),
+        number: 0,
+        bytes: 100,
+    };
     scene.say_frames(0, &[told]).unwrap();
     let nodes = node_real::Cluster::new(1, 1);
     let mut made = nodes.run(|node| async move { ticket(&node, "a shipment").1 });
     let done = made.pop().unwrap();
-    let shipment = Shipment { number: 0, bytes: 100 };
-    scene.outbox.push(Command::Fetch { from: 1, shipment, buffer: Buffer::heap(100), done });
+    let shipment = Shipment {
+        number: 0,
+        bytes: 100,
+    };
+    scene.outbox.push(Command::Fetch {
+        from: 1,
+        shipment,
+        buffer: Buffer::heap(100),
+        done,
+    });
     scene.turn(Duration::ZERO);
     let hold = scene.peer.hold(Buffer::heap(60));
     scene.peer.send(hold, 0..60, 0, BULK).unwrap();
-    let Ok(Turn::Foreign(error)) = scene.engine.turn(scene.now) else { panic!("60 are no 100") };
+    let Ok(Turn::Foreign(error)) = scene.engine.turn(scene.now) else {
+        panic!("60 are no 100")
+    };
     assert_eq!(error.peer, Some(Rank(1)));
     assert!(error.what.contains("60 bytes came where 100"), "{error}");
 }
@@ -230,10 +287,21 @@ fn letters_wait_at_their_sender_until_there_is_a_node_for_them() {
         peer.send(hold, 0..8, 0, BATCHES).unwrap();
     }
     let hold = peer.hold(Batch::new(Batch::room()).close(0));
-    assert!(peer.send(hold, 0..8, 0, BATCHES).is_err(), "nothing more is expected");
+    assert!(
+        peer.send(hold, 0..8, 0, BATCHES).is_err(),
+        "nothing more is expected"
+    );
     let idle = Turn::Idle { is_waiting: false };
-    assert_eq!(engine.turn(Instant::now()), Ok(Turn::Busy), "the wire has brought them");
-    assert_eq!(engine.turn(Instant::now()), Ok(idle), "and nobody takes them over");
+    assert_eq!(
+        engine.turn(Instant::now()),
+        Ok(Turn::Busy),
+        "the wire has brought them"
+    );
+    assert_eq!(
+        engine.turn(Instant::now()),
+        Ok(idle),
+        "and nobody takes them over"
+    );
 }
 
 #[test]
@@ -241,7 +309,10 @@ fn an_engine_without_peers_ends_at_once() {
     let [wire] = LocalWire::family(1).try_into().ok().unwrap();
     let outbox = Arc::new(Outbox::default());
     let mut engine = Engine::new(wire, Arc::clone(&outbox)).unwrap();
-    assert_eq!(engine.turn(Instant::now()), Ok(Turn::Idle { is_waiting: false }));
+    assert_eq!(
+        engine.turn(Instant::now()),
+        Ok(Turn::Idle { is_waiting: false })
+    );
     outbox.close(Command::End);
     assert_eq!(engine.turn(Instant::now()), Ok(Turn::Busy));
     assert_eq!(engine.turn(Instant::now()), Ok(Turn::Over));

@@ -21,8 +21,8 @@ const TABLE_VERSION: u32 = 1;
 /// Longest text that the shim is asked for: MPI_MAX_LIBRARY_VERSION_STRING of MPICH.
 const TEXT_BYTES: usize = 8192;
 
-/// The shim's functions, as `struct table` in `shim/mpi_shim.c` has them. The version comes first and
-/// stays there.
+/// The shim's functions, as `struct table` in `shim/mpi_shim.c` has them. The version comes first
+/// and stays there.
 #[repr(C)]
 pub(super) struct Table {
     pub version: u32,
@@ -46,7 +46,9 @@ pub(super) struct Table {
 /// Opens the shim.
 pub(super) fn open() -> Wired<&'static Table> {
     let found = find().map_err(|nowhere| {
-        NetworkError::new(format!("a launcher started this process, but there is {nowhere}"))
+        NetworkError::new(format!(
+            "a launcher started this process, but there is {nowhere}"
+        ))
     });
     open_at(&found?)
 }
@@ -54,11 +56,20 @@ pub(super) fn open() -> Wired<&'static Table> {
 /// Where the shim is; else where it was looked for.
 fn find() -> Result<PathBuf, String> {
     let places = places();
-    places.iter().find(|path| path.exists()).cloned().ok_or_else(|| {
-        let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
-        let places = places.join(", ");
-        format!("no {FILE}: looked for {places}. Make it with `make mpi`, or name it in {VARIABLE}")
-    })
+    places
+        .iter()
+        .find(|path| path.exists())
+        .cloned()
+        .ok_or_else(|| {
+            let places: Vec<_> = places
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            let places = places.join(", ");
+            format!(
+                "no {FILE}: looked for {places}. Make it with `make mpi`, or name it in {VARIABLE}"
+            )
+        })
 }
 
 /// The shim that is here.
@@ -77,8 +88,8 @@ pub struct Shim {
 pub fn shim() -> Result<Shim, String> {
     let path = find()?;
     let library = open_at(&path).map_err(|error| error.what).map(|table| {
-        // SAFETY: the text is filled up to the length that is given, and a library may be asked for its
-        // version before it is initialised (MPI 3.1, 8.1.1).
+        // SAFETY: the text is filled up to the length that is given, and a library may be asked for
+        // its version before it is initialised (MPI 3.1, 8.1.1).
         text(|into, room| unsafe { (table.library)(into, room) })
     });
     Ok(Shim { path, library })
@@ -88,16 +99,22 @@ fn places() -> Vec<PathBuf> {
     if let Some(path) = env::var_os(VARIABLE) {
         return vec![path.into()];
     }
-    let executable = env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+    let executable = env::current_exe()
+        .and_then(|path| path.canonicalize())
+        .unwrap_or_default();
     let beside = executable.parent().unwrap_or(Path::new("."));
     // Beside it, where it is installed, and where cargo and make put both.
-    [".", "../lib/gristmill", "../mpi"].map(|place| beside.join(place).join(FILE)).to_vec()
+    [".", "../lib/gristmill", "../mpi"]
+        .map(|place| beside.join(place).join(FILE))
+        .to_vec()
 }
 
 fn open_at(path: &Path) -> Wired<&'static Table> {
     let failed = |what: &str, cause: String| {
         let path = path.display();
-        NetworkError::new(format!("{path} {what}: {cause}. Make it again with `make mpi`"))
+        NetworkError::new(format!(
+            "{path} {what}: {cause}. Make it again with `make mpi`"
+        ))
     };
     let name = CString::new(path.as_os_str().as_bytes())
         .map_err(|_| failed("cannot be opened", "a NUL in its name".into()))?;
@@ -114,8 +131,8 @@ fn open_at(path: &Path) -> Wired<&'static Table> {
     if symbol.is_null() {
         return Err(failed("is not the shim", last_error()));
     }
-    // SAFETY: the symbol of that name is the function of shim/mpi_shim.c that takes nothing and gives
-    // a pointer; a library that has another of that name was named by the user.
+    // SAFETY: the symbol of that name is the function of shim/mpi_shim.c that takes nothing and
+    // gives a pointer; a library that has another of that name was named by the user.
     let get: extern "C" fn() -> *const Table = unsafe { std::mem::transmute(symbol) };
     let table = get();
     // SAFETY: the table is static, and begins with its version whatever else it has.
@@ -141,7 +158,9 @@ fn last_error() -> String {
 pub(super) fn text(fill: impl FnOnce(*mut c_char, usize)) -> String {
     let mut room = vec![0_u8; TEXT_BYTES];
     fill(room.as_mut_ptr().cast(), room.len());
-    let text = CStr::from_bytes_until_nul(&room).unwrap_or_default().to_string_lossy();
+    let text = CStr::from_bytes_until_nul(&room)
+        .unwrap_or_default()
+        .to_string_lossy();
     text.trim().replace('\t', " ")
 }
 
@@ -154,7 +173,10 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "not a library").unwrap();
         let error = open_at(file.path()).err().unwrap().to_string();
-        assert!(error.contains("cannot be opened") && error.contains("make mpi"), "{error}");
+        assert!(
+            error.contains("cannot be opened") && error.contains("make mpi"),
+            "{error}"
+        );
         let error = open_at(Path::new("libm.so.6")).err().unwrap().to_string();
         assert!(error.contains("is not the shim"), "{error}");
     }

@@ -15,7 +15,8 @@ use crate::wire::{
     AllToAll, Completed, Hold, Holds, NetworkError, Request, TOO_LONG, Tag, Wire, Wired,
 };
 
-/// Launchers end all ranks within some tenths of a second after `MPI_Abort`; whom they do not reach ends itself.
+/// Launchers end all ranks within some tenths of a second after `MPI_Abort`; whom they do not reach
+/// ends itself.
 const ABORTING: Duration = Duration::from_secs(2);
 
 /// What the shim says of a message that is longer than its receiver expects.
@@ -25,9 +26,10 @@ const LONGER: c_int = -4;
 ///
 /// # Safety of the whole
 /// MPI reads and writes memory between the call that begins a request and the one that says it is
-/// done. `holds` owns that memory, hands no reference to it out meanwhile, and refuses requests that
-/// would write where others work. If this is dropped before requests are done, their memory is never freed.
-/// The type is neither `Send` nor `Sync` (it has raw pointers), so one thread makes all calls.
+/// done. `holds` owns that memory, hands no reference to it out meanwhile, and refuses requests
+/// that would write where others work. If this is dropped before requests are done, their memory is
+/// never freed. The type is neither `Send` nor `Sync` (it has raw pointers), so one thread makes
+/// all calls.
 pub(crate) struct MpiWire {
     table: &'static Table,
     rank: u32,
@@ -91,7 +93,10 @@ impl MpiWire {
         // SAFETY: it writes a text with its NUL, and no more than the room it is given.
         let words = text(|into, room| unsafe { (self.table.words)(code, into, room) });
         let what = format!("MPI: {}", words.replace('\n', "; "));
-        Err(peer.map_or_else(|| NetworkError::new(&what), |peer| NetworkError::of(peer, &what)))
+        Err(peer.map_or_else(
+            || NetworkError::new(&what),
+            |peer| NetworkError::of(peer, &what),
+        ))
     }
 
     fn begin(&mut self, slot: Slot) -> usize {
@@ -117,7 +122,11 @@ impl Wire for MpiWire {
         // Memory of a buffer is on the heap or mapped: it stays when the buffer is moved.
         let memory = buffer.bytes_mut();
         let (begin, bytes) = (memory.as_mut_ptr(), memory.len());
-        assert_eq!(bytes, buffer.capacity(), "a buffer's memory is as long as it says");
+        assert_eq!(
+            bytes,
+            buffer.capacity(),
+            "a buffer's memory is as long as it says"
+        );
         let hold = self.holds.add(buffer);
         if hold.0 == self.begins.len() {
             self.begins.push(begin);
@@ -136,10 +145,14 @@ impl Wire for MpiWire {
 
     fn send(&mut self, hold: Hold, part: Range<usize>, to: u32, tag: Tag) -> Wired<Request> {
         self.holds.begin_send(hold, &part);
-        let slot = self.begin(Slot { hold, peer: to, receives: false });
+        let slot = self.begin(Slot {
+            hold,
+            peer: to,
+            receives: false,
+        });
         let (peer, tag) = (to as c_int, c_int::from(tag));
-        // SAFETY: the part is of the held buffer, checked above, which stays until this slot is done;
-        // nothing writes to it meanwhile.
+        // SAFETY: the part is of the held buffer, checked above, which stays until this slot is
+        // done; nothing writes to it meanwhile.
         let code = unsafe {
             let from = self.begins[hold.0].add(part.start);
             (self.table.send)(slot as c_int, from.cast(), part.len(), peer, tag)
@@ -150,9 +163,14 @@ impl Wire for MpiWire {
 
     fn receive(&mut self, hold: Hold, part: Range<usize>, from: u32, tag: Tag) -> Wired<Request> {
         self.holds.begin_receive(hold, &part);
-        let slot = self.begin(Slot { hold, peer: from, receives: true });
+        let slot = self.begin(Slot {
+            hold,
+            peer: from,
+            receives: true,
+        });
         let (peer, tag) = (from as c_int, c_int::from(tag));
-        // SAFETY: as in `send`; no other request works on this part, and no reference to it is given out.
+        // SAFETY: as in `send`; no other request works on this part, and no reference to it is
+        // given out.
         let code = unsafe {
             let into = self.begins[hold.0].add(part.start);
             (self.table.receive)(slot as c_int, into.cast(), part.len(), peer, tag)
@@ -181,9 +199,14 @@ impl Wire for MpiWire {
             self.holds.end(slot.hold);
             let bytes = match self.codes[each] {
                 LONGER => TOO_LONG,
-                code => self.check(code, Some(slot.peer)).map(|()| self.bytes[each])?,
+                code => self
+                    .check(code, Some(slot.peer))
+                    .map(|()| self.bytes[each])?,
             };
-            done.push(Completed { request: Request(number), bytes });
+            done.push(Completed {
+                request: Request(number),
+                bytes,
+            });
         }
         Ok(())
     }
@@ -192,8 +215,9 @@ impl Wire for MpiWire {
         all.check(self.size as usize);
         let (from, into) = (all.sent.as_ptr(), all.received.as_mut_ptr());
         let (counts, taken) = (all.sent_bytes.as_ptr(), all.received_bytes.as_ptr());
-        // SAFETY: two arrays with a length for each rank, whose sums are the two strings' lengths, checked above;
-        // MPI is started, on this thread, and done with all of it when this comes back.
+        // SAFETY: two arrays with a length for each rank, whose sums are the two strings' lengths,
+        // checked above; MPI is started, on this thread, and done with all of it when this comes
+        // back.
         let code = unsafe { (self.table.alltoallv)(from.cast(), counts, into.cast(), taken) };
         self.check(code, None)
     }
@@ -220,7 +244,9 @@ impl Wire for MpiWire {
     fn end(&mut self) -> Wired {
         for number in 0..self.slots.len() {
             let receives = |slot: &mut Slot| slot.receives;
-            let Some(slot) = self.slots[number].take_if(receives) else { continue };
+            let Some(slot) = self.slots[number].take_if(receives) else {
+                continue;
+            };
             // SAFETY: the slot has a request that is not done; it is when this comes back.
             let code = unsafe { (self.table.cancel)(number as c_int) };
             self.check(code, Some(slot.peer))?;

@@ -1,8 +1,8 @@
 //! A wire between engines of one process: the protocol is tested without MPI.
 //!
-//! It is stricter than MPI, which would keep in its own memory what nobody has asked for: here a send
-//! without a receive that waits for it is an error. So every test shows that nothing unexpected is
-//! ever sent. Requests are done in another order than they were begun.
+//! It is stricter than MPI, which would keep in its own memory what nobody has asked for: here a
+//! send without a receive that waits for it is an error. So every test shows that nothing
+//! unexpected is ever sent. Requests are done in another order than they were begun.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -75,7 +75,9 @@ impl LocalWire {
     }
 
     fn desk(&self, of: u32) -> MutexGuard<'_, Desk> {
-        self.exchange.desks[of as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        self.exchange.desks[of as usize]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -105,12 +107,21 @@ impl Wire for LocalWire {
         self.holds.begin_send(hold, &part);
         {
             let mut desk = self.desk(to);
-            let waiting = desk.posted.get_mut(&(self.rank, tag)).and_then(VecDeque::pop_front);
+            let waiting = desk
+                .posted
+                .get_mut(&(self.rank, tag))
+                .and_then(VecDeque::pop_front);
             let Some((request, room)) = waiting else {
-                return Err(NetworkError::of(to, format!("expects nothing with tag {tag}")));
+                return Err(NetworkError::of(
+                    to,
+                    format!("expects nothing with tag {tag}"),
+                ));
             };
             if bytes.len() > room {
-                return Err(NetworkError::of(to, format!("has no room for {}", bytes.len())));
+                return Err(NetworkError::of(
+                    to,
+                    format!("has no room for {}", bytes.len()),
+                ));
             }
             desk.answered.push((request, bytes));
         }
@@ -123,7 +134,11 @@ impl Wire for LocalWire {
         self.holds.begin_receive(hold, &part);
         let room = part.len();
         let request = self.begin(hold, part);
-        self.desk(self.rank).posted.entry((from, tag)).or_default().push_back((request, room));
+        self.desk(self.rank)
+            .posted
+            .entry((from, tag))
+            .or_default()
+            .push_back((request, room));
         Ok(request)
     }
 
@@ -139,7 +154,10 @@ impl Wire for LocalWire {
             let (hold, part) = self.finish(request);
             let into = &mut self.holds.busy(hold).bytes_mut()[part];
             into[..bytes.len()].copy_from_slice(&bytes);
-            done.push(Completed { request, bytes: bytes.len() });
+            done.push(Completed {
+                request,
+                bytes: bytes.len(),
+            });
         }
         while let Some(request) = self.sent.pop() {
             self.finish(request);
@@ -149,7 +167,12 @@ impl Wire for LocalWire {
     }
 
     fn all_to_all(&mut self, all: &mut AllToAll) -> Wired {
-        let strings = || self.exchange.strings.lock().unwrap_or_else(PoisonError::into_inner);
+        let strings = || {
+            self.exchange
+                .strings
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         let mut rest = &all.sent[..];
         for (to, bytes) in (0..).zip(&all.sent_bytes) {
             let string = rest.split_off(..*bytes).expect("lengths were checked");
@@ -158,7 +181,9 @@ impl Wire for LocalWire {
         self.exchange.barrier.wait();
         let mut rest = &mut all.received[..];
         for (from, bytes) in (0..).zip(&all.received_bytes) {
-            let string = strings().remove(&(from, self.rank)).expect("all have come here");
+            let string = strings()
+                .remove(&(from, self.rank))
+                .expect("all have come here");
             let room = rest.split_off_mut(..*bytes).expect("lengths were checked");
             room.copy_from_slice(&string);
         }

@@ -14,8 +14,8 @@ use rustix::process::{Pid, Signal, kill_process};
 /// A run takes a few seconds, on busy cores maybe a minute.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// More ranks than cores, as root too, in this machine alone; each launcher takes its own of these. What
-/// the environment says otherwise stays.
+/// More ranks than cores, as root too, in this machine alone; each launcher takes its own of these.
+/// What the environment says otherwise stays.
 const SETTINGS: [(&str, &str); 10] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -29,18 +29,27 @@ const SETTINGS: [(&str, &str); 10] = [
     ("PRTE_MCA_hwloc_default_binding_policy", "none"),
 ];
 
-/// A command that starts so many ranks of the program whose name and arguments are added to it; `None`, and a
-/// line that says why, where there is no MPI.
+/// A command that starts so many ranks of the program whose name and arguments are added to it;
+/// `None`, and a line that says why, where there is no MPI.
 pub fn launcher(count: u32, test: &str) -> Option<Command> {
     let shim = shim();
     if !shim.exists() {
-        return skip(test, &format!("there is no {}: make it with `make mpi`", shim.display()));
+        return skip(
+            test,
+            &format!("there is no {}: make it with `make mpi`", shim.display()),
+        );
     }
-    let Some(mpirun) = mpirun(&shim) else { return skip(test, "there is no mpirun") };
+    let Some(mpirun) = mpirun(&shim) else {
+        return skip(test, "there is no mpirun");
+    };
     let mut command = Command::new(mpirun);
     command
         .args(["-n", &count.to_string()])
-        .envs(SETTINGS.into_iter().filter(|(name, _)| env::var_os(name).is_none()))
+        .envs(
+            SETTINGS
+                .into_iter()
+                .filter(|(name, _)| env::var_os(name).is_none()),
+        )
         .env("GRISTMILL_MPI", shim)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -76,19 +85,30 @@ pub fn ranks(count: u32, test: &str, told: (&str, impl AsRef<OsStr>)) -> Option<
 
 /// The shim that `make mpi` makes: in the directory that this program was built in.
 fn shim() -> PathBuf {
-    let target = || env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
+    let target = || {
+        env::current_exe()
+            .unwrap()
+            .ancestors()
+            .nth(3)
+            .unwrap()
+            .to_owned()
+    };
     let named = env::var_os("GRISTMILL_MPI").map(PathBuf::from);
     named.unwrap_or_else(|| target().join("mpi/libgristmill_mpi.so"))
 }
 
-/// The launcher that fits the shim: the one that is named, one that was installed with the shim, or the
-/// system's.
+/// The launcher that fits the shim: the one that is named, one that was installed with the shim, or
+/// the system's.
 fn mpirun(shim: &Path) -> Option<PathBuf> {
     let named = env::var_os("MPIRUN").map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
     let in_path = env::split_paths(&path).map(|place| place.join("mpirun"));
     let with_shim = shim.with_file_name("venv/bin/mpirun");
-    named.into_iter().chain([with_shim]).chain(in_path).find(|place| place.exists())
+    named
+        .into_iter()
+        .chain([with_shim])
+        .chain(in_path)
+        .find(|place| place.exists())
 }
 
 fn skip<T>(test: &str, why: &str) -> Option<T> {

@@ -8,8 +8,8 @@ use node::backend::Network;
 use node_mpi::Session;
 use node_real::Cluster;
 
-/// Runs `program` on so many processes' nodes, which are all in this one; what they gave, in the order
-/// of ranks.
+/// Runs `program` on so many processes' nodes, which are all in this one; what they gave, in the
+/// order of ranks.
 pub fn run<T, P, Task>(processes: u32, program: P) -> Vec<T>
 where
     T: Send + 'static,
@@ -22,7 +22,10 @@ where
         std::thread::spawn(move || run_one(session, program))
     };
     let threads: Vec<_> = sessions.into_iter().map(each).collect();
-    threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    threads
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect()
 }
 
 fn run_one<T, P, Task>(session: Session, program: P) -> T

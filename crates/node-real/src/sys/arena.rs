@@ -71,15 +71,22 @@ impl Arena {
             return Ok(Vec::new());
         }
         let mapping = Arc::new(map(total)?);
-        let piece =
-            |index: usize| Piece { mapping: Arc::clone(&mapping), offset: index * step, bytes };
-        Ok((0..count).map(|index| Buffer::new(Box::new(piece(index)))).collect())
+        let piece = |index: usize| Piece {
+            mapping: Arc::clone(&mapping),
+            offset: index * step,
+            bytes,
+        };
+        Ok((0..count)
+            .map(|index| Buffer::new(Box::new(piece(index))))
+            .collect())
     }
 }
 
 fn map(bytes: usize) -> io::Result<Mapping> {
-    let (protection, flags) =
-        (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+    let (protection, flags) = (
+        ProtFlags::READ | ProtFlags::WRITE,
+        MapFlags::PRIVATE | MapFlags::NORESERVE,
+    );
     // SAFETY: a new anonymous mapping at an address the kernel chooses touches nothing that exists.
     let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags) }?;
     // Refused where there are no huge pages; everything works without.

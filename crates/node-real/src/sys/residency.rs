@@ -25,7 +25,16 @@ pub(crate) fn resident_bytes(fd: &OwnedFd, range: Range<u64>) -> u64 {
     }
     let mut pages = vec![0_u8; bytes / PAGE_BYTES as usize];
     // SAFETY: a new mapping at an address the kernel chooses; it is never read or written.
-    let mapped = unsafe { mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, fd, begin) };
+    let mapped = unsafe {
+        mmap(
+            null_mut(),
+            bytes,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            fd,
+            begin,
+        )
+    };
     let Ok(start) = mapped else { return 0 };
     // SAFETY: the range is that mapping, and `pages` has a byte for each of its pages.
     let told = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
@@ -73,6 +82,10 @@ mod tests {
             let _ = writeln!(std::io::stderr(), "skipped: files live in memory here");
             return;
         }
-        assert_eq!(resident_bytes(&fd, 0..400_000), resident, "asking brings nothing in");
+        assert_eq!(
+            resident_bytes(&fd, 0..400_000),
+            resident,
+            "asking brings nothing in"
+        );
     }
 }

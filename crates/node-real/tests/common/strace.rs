@@ -59,7 +59,10 @@ impl Call {
 
     /// The last argument.
     pub fn last_argument(&self) -> &str {
-        let arguments = self.text.rsplit_once(" = ").map_or(&self.text[..], |(before, _)| before);
+        let arguments = self
+            .text
+            .rsplit_once(" = ")
+            .map_or(&self.text[..], |(before, _)| before);
         let last = arguments.rsplit(", ").next().unwrap_or(arguments);
         last.trim_end().trim_end_matches(')')
     }
@@ -96,12 +99,18 @@ pub fn traced(directory: &Path, options: &[&str], command: &Command) -> Traced {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-y", "-qq", "-s0", "-e", "signal=none", "-e", CALLS]);
     strace.arg("-o").arg(&written).args(options).arg("--");
-    strace.arg(command.get_program()).args(command.get_args()).current_dir(directory);
+    strace
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(directory);
     for (name, value) in command.get_envs() {
         strace.env(name, value.expect("tests set variables, and remove none"));
     }
     strace.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut child = strace.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
+    let mut child = strace
+        .stderr(fs::File::create(&said).unwrap())
+        .spawn()
+        .unwrap();
     let begin = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -121,12 +130,15 @@ pub fn traced(directory: &Path, options: &[&str], command: &Command) -> Traced {
     Traced { status, calls, err }
 }
 
-/// The calls in the order in which they began. One that did not end in its line ends in a later one of its thread.
+/// The calls in the order in which they began. One that did not end in its line ends in a later one
+/// of its thread.
 fn parse(text: &str, directory: &Path) -> Vec<Call> {
     let mut open: Vec<(&str, usize, String)> = Vec::new();
     let mut calls = Vec::new();
     for (line, text) in text.lines().enumerate() {
-        let Some((thread, said)) = text.split_once(' ') else { continue };
+        let Some((thread, said)) = text.split_once(' ') else {
+            continue;
+        };
         let said = said.trim_start();
         if let Some(begun) = said.strip_suffix(" <unfinished ...>") {
             open.push((thread, line, begun.to_owned()));
@@ -162,8 +174,14 @@ fn paths(arguments: &str, directory: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let mut rest = arguments;
     while let Some(at) = rest.find(['<', '"']) {
-        let end = if rest.as_bytes()[at] == b'<' { '>' } else { '"' };
-        let Some((path, after)) = rest[at + 1..].split_once(end) else { break };
+        let end = if rest.as_bytes()[at] == b'<' {
+            '>'
+        } else {
+            '"'
+        };
+        let Some((path, after)) = rest[at + 1..].split_once(end) else {
+            break;
+        };
         // The directory that names are relative to is no file that the call is about.
         if !rest[..at].ends_with("AT_FDCWD") && !path.is_empty() {
             let path = directory.join(path.trim_start_matches("./"));

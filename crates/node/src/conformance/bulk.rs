@@ -13,7 +13,13 @@ pub fn shipments_wait_for_credit(harness: &impl Harness) {
                 let mut buffer = Buffer::heap(100);
                 buffer.bytes_mut().fill(number);
                 buffer.set_len(50 + number as usize);
-                tickets.push(node.ship(Address { rank: Rank(0), port }, buffer));
+                tickets.push(node.ship(
+                    Address {
+                        rank: Rank(0),
+                        port,
+                    },
+                    buffer,
+                ));
             }
             for ticket in tickets {
                 assert_eq!(ticket.wait(&node).await.capacity(), 100);
@@ -39,7 +45,16 @@ pub fn shipments_come_side_by_side(harness: &impl Harness) {
         if node.rank() != Rank(0) {
             for number in 0..4_u8 {
                 let buffer = filled(70_000, node.rank().0 as u8 * 16 + number);
-                let _buffer = node.ship(Address { rank: Rank(0), port }, buffer).wait(&node).await;
+                let _buffer = node
+                    .ship(
+                        Address {
+                            rank: Rank(0),
+                            port,
+                        },
+                        buffer,
+                    )
+                    .wait(&node)
+                    .await;
             }
             return;
         }
@@ -51,7 +66,12 @@ pub fn shipments_come_side_by_side(harness: &impl Harness) {
             arrivals.push(bulk.lend(&node, &pool).await.unwrap());
         }
         let mut next = [0; 3];
-        for Arrival { from, bytes, filled: arrival } in arrivals {
+        for Arrival {
+            from,
+            bytes,
+            filled: arrival,
+        } in arrivals
+        {
             assert_eq!(bytes, 70_000);
             let number = &mut next[from.0 as usize];
             let expected = vec![from.0 as u8 * 16 + *number; 70_000];
@@ -78,8 +98,15 @@ pub fn shipments_of_any_size_cross(harness: &impl Harness) {
         while !left.is_empty() {
             let (from, buffer) = bulk.accept(&node, &pool).await.unwrap();
             assert_eq!(from, other);
-            left.remove(left.iter().position(|&bytes| bytes == buffer.len()).unwrap());
-            let number = SIZES.iter().position(|&bytes| bytes == buffer.len()).unwrap();
+            left.remove(
+                left.iter()
+                    .position(|&bytes| bytes == buffer.len())
+                    .unwrap(),
+            );
+            let number = SIZES
+                .iter()
+                .position(|&bytes| bytes == buffer.len())
+                .unwrap();
             assert!(buffer.filled().iter().all(|&byte| byte == number as u8));
             pool.give(&node, buffer).await;
         }
@@ -89,8 +116,8 @@ pub fn shipments_of_any_size_cross(harness: &impl Harness) {
     });
 }
 
-/// Many small messages and bulk between them, from all to all: each arrives once. (A long one may be
-/// overtaken by a short one.)
+/// Many small messages and bulk between them, from all to all: each arrives once. (A long one may
+/// be overtaken by a short one.)
 pub fn every_letter_arrives_once(harness: &impl Harness) {
     const MESSAGES: u64 = 600;
     const SHIPMENTS: u64 = 3;
@@ -101,10 +128,23 @@ pub fn every_letter_arrives_once(harness: &impl Harness) {
             for number in 0..MESSAGES {
                 let words = vec![number; length(number)];
                 for rank in (0..node.nodes()).map(Rank) {
-                    node.send(Address { rank, port: Port(1) }, &words).await;
+                    node.send(
+                        Address {
+                            rank,
+                            port: Port(1),
+                        },
+                        &words,
+                    )
+                    .await;
                     if number % (MESSAGES / SHIPMENTS) == 0 {
                         let buffer = filled(length(number), rank.0 as u8);
-                        tickets.push(node.ship(Address { rank, port: Port(2) }, buffer));
+                        tickets.push(node.ship(
+                            Address {
+                                rank,
+                                port: Port(2),
+                            },
+                            buffer,
+                        ));
                     }
                 }
             }
@@ -118,13 +158,21 @@ pub fn every_letter_arrives_once(harness: &impl Harness) {
             let number = message.words[0];
             assert_eq!(*message.words, vec![number; length(number)]);
             let before = &mut heard[number as usize][message.from.0 as usize];
-            assert!(!std::mem::replace(before, true), "message {number} came twice");
+            assert!(
+                !std::mem::replace(before, true),
+                "message {number} came twice"
+            );
         }
         let lent = vec![Buffer::heap(100), Buffer::heap(100)];
         let pool = Pool::new(&node, "receive buffers", lent);
         for _ in 0..4 * SHIPMENTS {
             let (_, buffer) = large.accept(&node, &pool).await.unwrap();
-            assert!(buffer.filled().iter().all(|&byte| byte == node.rank().0 as u8));
+            assert!(
+                buffer
+                    .filled()
+                    .iter()
+                    .all(|&byte| byte == node.rank().0 as u8)
+            );
             pool.give(&node, buffer).await;
         }
         sender.wait(&node).await.unwrap();

@@ -19,11 +19,27 @@ pub fn collectives_keep_their_steps_apart(harness: &impl Harness) {
             let root = Rank(step as u32 % all);
             let mine = (0..all).map(|to| said(me, to, step)).collect();
             let heard = together.all_to_all(&node, mine).await.unwrap();
-            assert_eq!(heard, (0..all).map(|from| said(from, me, step)).collect::<Vec<_>>());
-            let heard = together.gather(&node, root, said(me, 0, step)).await.unwrap();
+            assert_eq!(
+                heard,
+                (0..all)
+                    .map(|from| said(from, me, step))
+                    .collect::<Vec<_>>()
+            );
+            let heard = together
+                .gather(&node, root, said(me, 0, step))
+                .await
+                .unwrap();
             let expected = if me == root.0 { all } else { 0 };
-            assert_eq!(heard, (0..expected).map(|from| said(from, 0, step)).collect::<Vec<_>>());
-            let heard = together.broadcast(&node, root, said(me, 1, step)).await.unwrap();
+            assert_eq!(
+                heard,
+                (0..expected)
+                    .map(|from| said(from, 0, step))
+                    .collect::<Vec<_>>()
+            );
+            let heard = together
+                .broadcast(&node, root, said(me, 1, step))
+                .await
+                .unwrap();
             assert_eq!(heard, said(root.0, 1, step));
         }
         leave(&node, &mut together).await;
@@ -56,22 +72,36 @@ pub fn foreign_pieces_are_told(harness: &impl Harness) {
         ("a piece of step 77", || vec![piece(77, 4, 0, 4)]),
         ("8 bytes at 0 of 4", || vec![piece(0, 4, 0, 8)]),
         ("4 bytes at 4 of 8", || vec![piece(0, 8, 4, 4)]),
-        ("4 bytes at 0 of 18446744073709551615", || vec![piece(0, u64::MAX, 0, 4)]),
-        ("65541", || vec![piece(0, 65541, 65536, 5), piece(0, 65540, 0, 65536)]),
-        ("0 bytes at 0 of 0", || vec![piece(1, 0, 0, 0), piece(1, 0, 0, 0)]),
+        ("4 bytes at 0 of 18446744073709551615", || {
+            vec![piece(0, u64::MAX, 0, 4)]
+        }),
+        ("65541", || {
+            vec![piece(0, 65541, 65536, 5), piece(0, 65540, 0, 65536)]
+        }),
+        ("0 bytes at 0 of 0", || {
+            vec![piece(1, 0, 0, 0), piece(1, 0, 0, 0)]
+        }),
     ];
     for (told, said) in cases {
         harness.run(2, move |node, _| async move {
             if node.rank() == Rank(1) {
                 for buffer in said() {
-                    drop(node.ship(Address { rank: Rank(0), port: Port(9) }, buffer));
+                    drop(node.ship(
+                        Address {
+                            rank: Rank(0),
+                            port: Port(9),
+                        },
+                        buffer,
+                    ));
                 }
                 return;
             }
             let mut together = Collective::new(&node, Port(9));
             let end = together.broadcast(&node, Rank(1), Vec::new()).await;
             let end = end.expect_err("it is no part of this step");
-            let Undelivered::Foreign { from, ref what } = end else { panic!("{end:?}") };
+            let Undelivered::Foreign { from, ref what } = end else {
+                panic!("{end:?}")
+            };
             assert_eq!(from, Rank(1));
             assert!(what.contains(told), "{what}");
             assert!(end.to_string().contains("rank 1"), "{end}");

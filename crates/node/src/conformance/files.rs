@@ -4,7 +4,10 @@ use super::{Harness, source_bytes};
 use crate::{Access, Buffer, FileKind, Node, Open};
 
 fn create(direct: bool) -> Open {
-    Open::Create { direct, mode: 0o600 }
+    Open::Create {
+        direct,
+        mode: 0o600,
+    }
 }
 
 fn patterned(node: &Node, bytes: usize, salt: u8) -> Buffer {
@@ -21,14 +24,19 @@ pub fn files_read_what_was_written(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         let file = node.open(&path, create(false)).await.unwrap();
-        let (buffer, result) =
-            file.write(&node, 5, patterned(&node, 3000, 1), 0..3000).wait(&node).await;
+        let (buffer, result) = file
+            .write(&node, 5, patterned(&node, 3000, 1), 0..3000)
+            .wait(&node)
+            .await;
         result.unwrap();
         file.sync(&node).await.unwrap();
         let metadata = node.metadata(&path).await.unwrap();
         assert_eq!((metadata.kind, metadata.length), (FileKind::Regular, 3005));
         assert_eq!(metadata.mode & 0o700, 0o600);
-        let again = node.open(&path, Open::Read { direct: false }).await.unwrap();
+        let again = node
+            .open(&path, Open::Read { direct: false })
+            .await
+            .unwrap();
         let into = Buffer::heap(4096);
         let (read, result) = again.read(&node, 5, 3000, into).wait(&node).await;
         result.unwrap();
@@ -40,9 +48,17 @@ pub fn files_read_what_was_written(harness: &impl Harness) {
 /// Several requests of one file may be under way.
 pub fn several_requests_are_in_flight(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
+        let file = node
+            .open(&place.directory.join("file"), create(false))
+            .await
+            .unwrap();
         let write = |number: u8| {
-            file.write(&node, u64::from(number) * 5000, patterned(&node, 5000, number), 0..5000)
+            file.write(
+                &node,
+                u64::from(number) * 5000,
+                patterned(&node, 5000, number),
+                0..5000,
+            )
         };
         let tickets: Vec<_> = (0..9).map(write).collect();
         for ticket in tickets {
@@ -53,7 +69,10 @@ pub fn several_requests_are_in_flight(harness: &impl Harness) {
         for (number, ticket) in tickets.into_iter().enumerate() {
             let (buffer, result) = ticket.wait(&node).await;
             result.unwrap();
-            assert_eq!(buffer.filled(), patterned(&node, 5000, number as u8).filled());
+            assert_eq!(
+                buffer.filled(),
+                patterned(&node, 5000, number as u8).filled()
+            );
         }
     });
 }
@@ -61,11 +80,20 @@ pub fn several_requests_are_in_flight(harness: &impl Harness) {
 /// A read gives all it was asked for, or what is left of the file.
 pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
-        file.write(&node, 0, patterned(&node, 5000, 3), 0..5000).wait(&node).await.1.unwrap();
+        let file = node
+            .open(&place.directory.join("file"), create(false))
+            .await
+            .unwrap();
+        file.write(&node, 0, patterned(&node, 5000, 3), 0..5000)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
         for (offset, expected) in [(0, 4096), (4096, 904), (5000, 0), (9000, 0)] {
-            let (buffer, result) =
-                file.read(&node, offset, 4096, Buffer::heap(4096)).wait(&node).await;
+            let (buffer, result) = file
+                .read(&node, offset, 4096, Buffer::heap(4096))
+                .wait(&node)
+                .await;
             result.unwrap();
             assert_eq!(buffer.len(), expected);
         }
@@ -79,10 +107,23 @@ pub fn files_of_others_are_joined(harness: &impl Harness) {
         let missing = node.open(&path, how).await.expect_err("it is not there");
         assert_eq!(missing.cause.kind(), std::io::ErrorKind::NotFound);
         let first = node.open(&path, create(false)).await.unwrap();
-        first.write(&node, 0, patterned(&node, 100, 1), 0..100).wait(&node).await.1.unwrap();
+        first
+            .write(&node, 0, patterned(&node, 100, 1), 0..100)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
         let other = node.open(&path, how).await.unwrap();
-        other.write(&node, 50, patterned(&node, 100, 2), 50..100).wait(&node).await.1.unwrap();
-        let (read, result) = first.read(&node, 0, 200, Buffer::heap(200)).wait(&node).await;
+        other
+            .write(&node, 50, patterned(&node, 100, 2), 50..100)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
+        let (read, result) = first
+            .read(&node, 0, 200, Buffer::heap(200))
+            .wait(&node)
+            .await;
         result.unwrap();
         assert_eq!(read.filled()[..50], patterned(&node, 100, 1).filled()[..50]);
         assert_eq!(read.filled()[50..], patterned(&node, 100, 2).filled()[50..]);
@@ -97,11 +138,23 @@ pub fn only_regular_files_are_believed(harness: &impl Harness) {
         for how in [Open::Own, Open::Regular { direct: false }] {
             let missing = node.open(&path, how).await.expect_err("it is not there");
             assert_eq!(missing.cause.kind(), std::io::ErrorKind::NotFound);
-            let refused = node.open(&place.source, how).await.expect_err("it is a pipe");
-            assert!(refused.to_string().contains("not a regular file"), "{refused}");
+            let refused = node
+                .open(&place.source, how)
+                .await
+                .expect_err("it is a pipe");
+            assert!(
+                refused.to_string().contains("not a regular file"),
+                "{refused}"
+            );
         }
-        let keep = Open::Keep { direct: false, mode: 0o600 };
-        assert!(node.open(&place.source, keep).await.is_err(), "a pipe is no file to keep");
+        let keep = Open::Keep {
+            direct: false,
+            mode: 0o600,
+        };
+        assert!(
+            node.open(&place.source, keep).await.is_err(),
+            "a pipe is no file to keep"
+        );
         node.open(&path, create(false)).await.unwrap();
         for how in [Open::Own, Open::Regular { direct: false }] {
             let file = node.open(&path, how).await.unwrap();
@@ -114,14 +167,33 @@ pub fn only_regular_files_are_believed(harness: &impl Harness) {
 /// A file that outlives its run is there for the next one, who reads and writes it.
 pub fn kept_files_are_gone_on_with(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let (path, how) = (place.directory.join("file"), Open::Keep { direct: false, mode: 0o600 });
+        let (path, how) = (
+            place.directory.join("file"),
+            Open::Keep {
+                direct: false,
+                mode: 0o600,
+            },
+        );
         let first = node.open(&path, how).await.unwrap();
-        first.write(&node, 0, patterned(&node, 100, 1), 0..100).wait(&node).await.1.unwrap();
+        first
+            .write(&node, 0, patterned(&node, 100, 1), 0..100)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
         drop(first);
         let again = node.open(&path, how).await.unwrap();
         assert_eq!(again.metadata().length, 100);
-        again.write(&node, 50, patterned(&node, 100, 2), 50..100).wait(&node).await.1.unwrap();
-        let (read, result) = again.read(&node, 0, 200, Buffer::heap(200)).wait(&node).await;
+        again
+            .write(&node, 50, patterned(&node, 100, 2), 50..100)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
+        let (read, result) = again
+            .read(&node, 0, 200, Buffer::heap(200))
+            .wait(&node)
+            .await;
         result.unwrap();
         assert_eq!(read.filled()[..50], patterned(&node, 100, 1).filled()[..50]);
         assert_eq!(read.filled()[50..], patterned(&node, 100, 2).filled()[50..]);
@@ -134,9 +206,16 @@ pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
         let (old, new) = (place.directory.join("a"), place.directory.join("b"));
         for (path, salt) in [(&old, 1), (&new, 2)] {
             let file = node.open(path, create(false)).await.unwrap();
-            file.write(&node, 0, patterned(&node, 10, salt), 0..10).wait(&node).await.1.unwrap();
+            file.write(&node, 0, patterned(&node, 10, salt), 0..10)
+                .wait(&node)
+                .await
+                .1
+                .unwrap();
         }
-        assert!(node.open(&new, create(false)).await.is_err(), "a new file is new");
+        assert!(
+            node.open(&new, create(false)).await.is_err(),
+            "a new file is new"
+        );
         assert_eq!(node.list(&place.directory).await.unwrap(), ["a", "b"]);
         node.rename(&old, &new).await.unwrap();
         assert_eq!(node.list(&place.directory).await.unwrap(), ["b"]);
@@ -146,7 +225,10 @@ pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
         node.remove(&new).await.unwrap();
         assert!(node.list(&place.directory).await.unwrap().is_empty());
         assert!(node.space(&place.directory).await.unwrap() > 0);
-        assert_eq!(node.resolve(&new).await.unwrap().file_name(), new.file_name());
+        assert_eq!(
+            node.resolve(&new).await.unwrap().file_name(),
+            new.file_name()
+        );
     });
 }
 
@@ -155,7 +237,10 @@ pub fn locks_are_exclusive(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         let first = node.open(&path, create(false)).await.unwrap();
-        let second = node.open(&path, Open::Read { direct: false }).await.unwrap();
+        let second = node
+            .open(&path, Open::Read { direct: false })
+            .await
+            .unwrap();
         assert!(first.lock(&node).await.unwrap());
         assert!(!second.lock(&node).await.unwrap());
     });
@@ -168,33 +253,66 @@ pub fn files_change_length(harness: &impl Harness) {
         let file = node.open(&path, create(false)).await.unwrap();
         file.preallocate(&node, 0..20_000).await.unwrap();
         assert_eq!(node.metadata(&path).await.unwrap().length, 20_000);
-        file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000).wait(&node).await.1.unwrap();
+        file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000)
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
         file.truncate(&node, 12_288).await.unwrap();
         file.release(&node, 4096..8192).await.unwrap();
         let access = node.access(&path).await.unwrap();
-        file.set_access(&node, Access { mode: 0o6640, ..access }).await.unwrap();
-        assert_eq!(node.access(&path).await.unwrap(), Access { mode: 0o640, ..access });
+        file.set_access(
+            &node,
+            Access {
+                mode: 0o6640,
+                ..access
+            },
+        )
+        .await
+        .unwrap();
+        assert_eq!(
+            node.access(&path).await.unwrap(),
+            Access {
+                mode: 0o640,
+                ..access
+            }
+        );
         let metadata = node.metadata(&path).await.unwrap();
         assert_eq!((metadata.length, metadata.mode), (12_288, 0o640));
-        let (buffer, _) = file.read(&node, 0, 20_000, Buffer::heap(20_000)).wait(&node).await;
+        let (buffer, _) = file
+            .read(&node, 0, 20_000, Buffer::heap(20_000))
+            .wait(&node)
+            .await;
         assert_eq!(buffer.len(), 12_288);
         assert!(buffer.filled()[4096..8192].iter().all(|&byte| byte == 0));
-        assert_eq!(buffer.filled()[8192..], patterned(&node, 20_000, 9).filled()[8192..12_288]);
+        assert_eq!(
+            buffer.filled()[8192..],
+            patterned(&node, 20_000, 9).filled()[8192..12_288]
+        );
         // All of a page is there or nothing.
         let resident = file.resident(&node, 0..4096).await.unwrap();
-        assert!(resident == 0 || resident == 4096, "{resident} bytes of a page are resident");
+        assert!(
+            resident == 0 || resident == 4096,
+            "{resident} bytes of a page are resident"
+        );
     });
 }
 
 /// A pipe is read front to back to its end.
 pub fn sources_are_read_front_to_back(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let source = node.open(&place.source, Open::Read { direct: true }).await.unwrap();
+        let source = node
+            .open(&place.source, Open::Read { direct: true })
+            .await
+            .unwrap();
         assert!(source.is_sequential());
         let (mut all, mut buffer) = (Vec::new(), Buffer::heap(3000));
         loop {
             let result;
-            (buffer, result) = source.read(&node, all.len() as u64, 3000, buffer).wait(&node).await;
+            (buffer, result) = source
+                .read(&node, all.len() as u64, 3000, buffer)
+                .wait(&node)
+                .await;
             result.unwrap();
             all.extend_from_slice(buffer.filled());
             if buffer.len() < 3000 {
@@ -209,14 +327,21 @@ pub fn sources_are_read_front_to_back(harness: &impl Harness) {
 pub fn missing_files_are_errors(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("missing");
-        let error = node.open(&path, Open::Read { direct: false }).await.unwrap_err();
+        let error = node
+            .open(&path, Open::Read { direct: false })
+            .await
+            .unwrap_err();
         assert_eq!((error.verb, &error.path), ("open", &path));
         assert!(
             error.to_string().contains("missing") && error.to_string().contains("check the name")
         );
         assert!(node.metadata(&path).await.is_err());
         assert!(node.remove(&path).await.is_err());
-        assert!(node.rename(&path, &place.directory.join("other")).await.is_err());
+        assert!(
+            node.rename(&path, &place.directory.join("other"))
+                .await
+                .is_err()
+        );
     });
 }
 
@@ -235,7 +360,10 @@ pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
         let buffer = node.buffers(1, 16_384).unwrap().pop().unwrap();
         let (buffer, result) = again.read(&node, 4096, 8192, buffer).wait(&node).await;
         result.unwrap();
-        assert_eq!(buffer.filled(), &patterned(&node, 12_288, 5).filled()[4096..10_001]);
+        assert_eq!(
+            buffer.filled(),
+            &patterned(&node, 12_288, 5).filled()[4096..10_001]
+        );
     });
 }
 
@@ -257,21 +385,34 @@ fn lens(chain: &[Buffer]) -> Vec<usize> {
 /// A chain lies in the file as one piece, and is read as one or as a chain that is cut elsewhere.
 pub fn chains_keep_their_order(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let file = node.open(&place.directory.join("file"), create(false)).await.unwrap();
-        let mut parts: Vec<_> =
-            (0..3).map(|at| patterned(&node, [3000, 1, 8192][at], at as u8)).collect();
+        let file = node
+            .open(&place.directory.join("file"), create(false))
+            .await
+            .unwrap();
+        let mut parts: Vec<_> = (0..3)
+            .map(|at| patterned(&node, [3000, 1, 8192][at], at as u8))
+            .collect();
         let whole = joined(&parts);
         parts[0].set_len(17);
         let ticket = file.write_chain(&node, 5, parts);
         let (parts, result) = ticket.wait(&node).await;
         result.unwrap();
-        assert_eq!(lens(&parts), [17, 1, 8192], "a write leaves the lengths as they were");
+        assert_eq!(
+            lens(&parts),
+            [17, 1, 8192],
+            "a write leaves the lengths as they were"
+        );
 
-        let (one, result) = file.read(&node, 5, 11_193, Buffer::heap(12_000)).wait(&node).await;
+        let (one, result) = file
+            .read(&node, 5, 11_193, Buffer::heap(12_000))
+            .wait(&node)
+            .await;
         result.unwrap();
         assert!(one.filled() == whole);
-        let (cut, result) =
-            file.read_chain(&node, 5, chain(&node, &[100, 9000, 2093])).wait(&node).await;
+        let (cut, result) = file
+            .read_chain(&node, 5, chain(&node, &[100, 9000, 2093]))
+            .wait(&node)
+            .await;
         result.unwrap();
         assert_eq!(lens(&cut), [100, 9000, 2093]);
         assert!(joined(&cut) == whole);
@@ -292,9 +433,12 @@ pub fn chains_are_short_at_the_end_only(harness: &impl Harness) {
         result.unwrap();
         file.truncate(&node, 10_001).await.unwrap();
         let mut parts = chain(&node, &[4096, 8192, 4096]);
-        for (offset, expected) in
-            [(0, [4096, 5905, 0]), (8192, [1809, 0, 0]), (12_288, [0; 3]), (4096, [4096, 1809, 0])]
-        {
+        for (offset, expected) in [
+            (0, [4096, 5905, 0]),
+            (8192, [1809, 0, 0]),
+            (12_288, [0; 3]),
+            (4096, [4096, 1809, 0]),
+        ] {
             let result;
             (parts, result) = file.read_chain(&node, offset, parts).wait(&node).await;
             result.unwrap();
@@ -308,7 +452,10 @@ pub fn chains_are_short_at_the_end_only(harness: &impl Harness) {
 /// A chain may have more buffers than the system takes in one call.
 pub fn long_chains_go_in_one_request(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
-        let file = node.open(&place.directory.join("file"), create(true)).await.unwrap();
+        let file = node
+            .open(&place.directory.join("file"), create(true))
+            .await
+            .unwrap();
         let mut parts = node.buffers(1100, 4096).unwrap();
         for (number, part) in parts.iter_mut().enumerate() {
             part.bytes_mut().fill(number as u8);
@@ -319,8 +466,10 @@ pub fn long_chains_go_in_one_request(harness: &impl Harness) {
         let all = node.buffers(1, 1100 * 4096).unwrap().pop().unwrap();
         let (all, result) = file.read(&node, 8192, 1100 * 4096, all).wait(&node).await;
         result.unwrap();
-        let (again, result) =
-            file.read_chain(&node, 8192, node.buffers(1100, 4096).unwrap()).wait(&node).await;
+        let (again, result) = file
+            .read_chain(&node, 8192, node.buffers(1100, 4096).unwrap())
+            .wait(&node)
+            .await;
         result.unwrap();
         for (number, part) in parts.iter().enumerate() {
             assert!(part.bytes() == again[number].filled());

@@ -6,12 +6,13 @@
 //! a stage that starves --- down to what it uses ------------------> kept, unless something is lost
 //! ```
 //!
-//! Home is what the plan derived. A plan knows more than a few measured intervals do, so the way back to it
-//! needs no proof, and every step away from it does. A step that was undone is not tried again for a while,
-//! each time for twice as long: so a run that is right from the start sees few moves, however long it is.
+//! Home is what the plan derived. A plan knows more than a few measured intervals do, so the way
+//! back to it needs no proof, and every step away from it does. A step that was undone is not tried
+//! again for a while, each time for twice as long: so a run that is right from the start sees few
+//! moves, however long it is.
 //!
-//! What a step has brought is measured at the stage itself: queues are short, so in any while that counts
-//! all stages of a pipeline pass the same bytes.
+//! What a step has brought is measured at the stage itself: queues are short, so in any while that
+//! counts all stages of a pipeline pass the same bytes.
 
 use super::window::{LONG_S, Look, Span, Window};
 
@@ -24,8 +25,8 @@ const BUSIEST: f64 = 0.9;
 /// Others wait if one of them is idle for this part of its time.
 const OTHERS_IDLE: f64 = 0.2;
 
-/// Workers may be parked if the rest is then busy less than this: far below [`BUSY`], so that they are
-/// not called again at once.
+/// Workers may be parked if the rest is then busy less than this: far below [`BUSY`], so that they
+/// are not called again at once.
 const ENOUGH: f64 = 0.4;
 
 /// On the way home, at most so many times as much at a step.
@@ -34,8 +35,8 @@ const STEP: usize = 4;
 /// A step beyond home must bring this part more, beside what the measure may be wrong by.
 const GAIN: f64 = 0.05;
 
-/// A step home may lose this part: it was not the step's fault, most likely. A computer that others use, too,
-/// loses a fifth from one look to the next.
+/// A step home may lose this part: it was not the step's fault, most likely. A computer that others
+/// use, too, loses a fifth from one look to the next.
 const LOSS: f64 = 0.4;
 
 /// How long what was undone is not tried again, the first time.
@@ -123,8 +124,14 @@ impl Balance {
         let change = change.or_else(|| self.raise_beyond(at, &window, knobs));
         let change = change.or_else(|| self.lower(at, &window, knobs));
         self.trial = change.map(|change| {
-            let Knob { stage, now: from, .. } = knobs[change.knob];
-            Trial { change, from, before: window.spans[stage] }
+            let Knob {
+                stage, now: from, ..
+            } = knobs[change.knob];
+            Trial {
+                change,
+                from,
+                before: window.spans[stage],
+            }
         });
         if change.is_some() || window.seconds >= 2.0 * LONG_S {
             self.begin = Some(now);
@@ -134,20 +141,40 @@ impl Balance {
 
     fn undo(&mut self, trial: &Trial, at: f64, knobs: &[Knob]) -> Change {
         let Change { knob, to, .. } = trial.change;
-        let rest = if to > trial.from { &mut self.up[knob] } else { &mut self.down[knob] };
+        let rest = if to > trial.from {
+            &mut self.up[knob]
+        } else {
+            &mut self.down[knob]
+        };
         rest.begin(at);
-        let why = if trial.must_gain(knobs) { "no gain" } else { "a loss" };
-        Change { knob, to: trial.from, why }
+        let why = if trial.must_gain(knobs) {
+            "no gain"
+        } else {
+            "a loss"
+        };
+        Change {
+            knob,
+            to: trial.from,
+            why,
+        }
     }
 
     /// Of the busiest stage that has a knob below its home, the first such knob.
     fn raise_home(&self, at: f64, latest: &Window, knobs: &[Knob]) -> Option<Change> {
-        let busy = latest.by_busy().into_iter().take_while(|&at| latest.spans[at].busy() >= BUSY);
+        let busy = latest
+            .by_busy()
+            .into_iter()
+            .take_while(|&at| latest.spans[at].busy() >= BUSY);
         let below = |(_, knob): &(usize, Knob)| knob.now < knob.home;
-        let (knob, found) =
-            busy.flat_map(|stage| self.free(stage, at, knobs).filter(below)).next()?;
+        let (knob, found) = busy
+            .flat_map(|stage| self.free(stage, at, knobs).filter(below))
+            .next()?;
         let to = found.home.min(found.now.saturating_mul(STEP));
-        Some(Change { knob, to, why: "busiest" })
+        Some(Change {
+            knob,
+            to,
+            why: "busiest",
+        })
     }
 
     /// A knob of the stage that holds the others up, beyond its home.
@@ -164,7 +191,11 @@ impl Balance {
         let room = |(_, knob): &(usize, Knob)| knob.now < knob.most;
         let (knob, found) = self.free(first, at, knobs).find(room)?;
         let to = found.most.min(found.now.saturating_mul(2));
-        Some(Change { knob, to, why: "bottleneck" })
+        Some(Change {
+            knob,
+            to,
+            why: "bottleneck",
+        })
     }
 
     /// The knobs of a stage that may go up.
@@ -193,7 +224,11 @@ impl Balance {
             }
             // It does not come again soon, even if it does no harm.
             self.down[index].begin(at);
-            return Some(Change { knob: index, to: uses.max(knob.now / 2), why: "starved" });
+            return Some(Change {
+                knob: index,
+                to: uses.max(knob.now / 2),
+                why: "starved",
+            });
         }
         None
     }
@@ -212,7 +247,11 @@ impl Trial {
         if self.must_gain(knobs) {
             return now > before * (1.0 + GAIN + error);
         }
-        let may_lose = if self.change.to > self.from { LOSS } else { GAIN };
+        let may_lose = if self.change.to > self.from {
+            LOSS
+        } else {
+            GAIN
+        };
         now >= before * (1.0 - may_lose - error).max(0.0)
     }
 }

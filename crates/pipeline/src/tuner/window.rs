@@ -57,7 +57,10 @@ impl Window {
             begun: from.units > 0,
             ended: to.ended,
         };
-        Window { seconds, spans: from.stages.iter().zip(&to.stages).map(span).collect() }
+        Window {
+            seconds,
+            spans: from.stages.iter().zip(&to.stages).map(span).collect(),
+        }
     }
 
     /// The stages that do something, the busiest first.
@@ -92,7 +95,11 @@ impl Span {
 
     /// What part of the rate the units at its ends make.
     pub(super) fn error(&self) -> f64 {
-        if self.units == 0 { f64::INFINITY } else { 1.0 / self.units as f64 }
+        if self.units == 0 {
+            f64::INFINITY
+        } else {
+            1.0 / self.units as f64
+        }
     }
 
     /// Whether the rate is worth something, or enough to prove a gain.
@@ -110,12 +117,30 @@ mod tests {
     use super::*;
 
     fn done(units: u64, [busy, starved, blocked]: [u64; 3]) -> Done {
-        let spent = Spent { busy, starved, blocked };
-        Done { units, bytes: units * 1000, spent, ended: false }
+        let spent = Spent {
+            busy,
+            starved,
+            blocked,
+        };
+        Done {
+            units,
+            bytes: units * 1000,
+            spent,
+            ended: false,
+        }
     }
 
     fn window(from: Vec<Done>, to: Vec<Done>, seconds: f64) -> Window {
-        let (from, to) = (Look { at: 3.0, stages: from }, Look { at: 3.0 + seconds, stages: to });
+        let (from, to) = (
+            Look {
+                at: 3.0,
+                stages: from,
+            },
+            Look {
+                at: 3.0 + seconds,
+                stages: to,
+            },
+        );
         Window::between(&from, &to)
     }
 
@@ -126,10 +151,17 @@ mod tests {
 
     #[test]
     fn a_span_is_what_was_done_between_two_looks() {
-        let window = window(vec![done(4, [10, 20, 30])], vec![done(12, [16, 21, 33])], 0.5);
+        let window = window(
+            vec![done(4, [10, 20, 30])],
+            vec![done(12, [16, 21, 33])],
+            0.5,
+        );
         let span = window.spans[0];
         assert_eq!((window.seconds, span.seconds), (0.5, 0.5));
-        assert_eq!((span.units, span.bytes, span.begun, span.ended), (8, 8000, true, false));
+        assert_eq!(
+            (span.units, span.bytes, span.begun, span.ended),
+            (8, 8000, true, false)
+        );
         assert_eq!((span.busy(), span.starved()), (0.6, 0.1));
         assert_eq!((span.rate(), span.error()), (16_000.0, 0.125));
     }
@@ -161,7 +193,10 @@ mod tests {
     #[test]
     fn the_busiest_of_the_stages_that_do_something_comes_first() {
         let from = vec![done(0, [0; 3]); 5];
-        let ended = Done { ended: true, ..done(9, [9, 0, 0]) };
+        let ended = Done {
+            ended: true,
+            ..done(9, [9, 0, 0])
+        };
         let busy = |busy| done(0, [busy, 10 - busy, 0]);
         let units_alone = done(1, [0, 10, 0]);
         let to = vec![busy(3), ended, busy(7), done(0, [0, 10, 0]), units_alone];

@@ -22,6 +22,11 @@ pub(super) fn settle(accounts: &[Account]) -> Result<(), SortError> {
     let (records_out, sum_out) = (records(|did| did.records), sum(|rank| rank.did.checksum));
     match (records_in, sum_in) == (records_out, sum_out) {
         true => Ok(()),
-        false => Err(SortError::Lost { records_in, records_out, sum_in, sum_out }),
+        false => Err(SortError::Lost {
+            records_in,
+            records_out,
+            sum_in,
+            sum_out,
+        }),
     }
 }

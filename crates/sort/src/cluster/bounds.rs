@@ -1,5 +1,5 @@
-//! Numbers of a checkpoint, checked before any of them is used: a sort that resumes trusts its own entries, but not so far
-//! that an altered one could make it panic, loop, or write elsewhere.
+//! Numbers of a checkpoint, checked before any of them is used: a sort that resumes trusts its own
+//! entries, but not so far that an altered one could make it panic, loop, or write elsewhere.
 
 use crate::cluster::checkpoint::{Begun, Checkpoint, Epoch, Written};
 use crate::input::BLOCK_BYTES;
@@ -21,7 +21,14 @@ const MOST_LEFT: usize = 1;
 /// # Errors
 /// Says which number cannot be.
 pub(super) fn check_begun(begun: &Begun) -> Result<(), String> {
-    let Begun { range, parts, epochs, chunk_bytes, statement, .. } = begun;
+    let Begun {
+        range,
+        parts,
+        epochs,
+        chunk_bytes,
+        statement,
+        ..
+    } = begun;
     let block = BLOCK_BYTES as usize;
     within("epochs", *epochs as usize, 1, MOST_EPOCHS as usize)?;
     within("parts", parts.len(), 1, MOST_RANGES)?;
@@ -29,20 +36,35 @@ pub(super) fn check_begun(begun: &Begun) -> Result<(), String> {
     within("record_bytes", statement.record_bytes, 1, MOST_BYTES)?;
     within("chunk_bytes", *chunk_bytes, block, MOST_BYTES)?;
     if !chunk_bytes.is_multiple_of(block) {
-        return Err(format!("chunk_bytes is {chunk_bytes}, not whole blocks of {block}"));
+        return Err(format!(
+            "chunk_bytes is {chunk_bytes}, not whole blocks of {block}"
+        ));
     }
-    let records = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.records));
+    let records = parts
+        .iter()
+        .try_fold(0_u64, |sum, part| sum.checked_add(part.records));
     if records.is_none_or(|all| all.checked_mul(statement.record_bytes as u64).is_none()) {
         return Err("parts are of more records than a disk can hold".to_owned());
     }
-    within("expected", begun.expected as usize, 0, records.unwrap_or(0) as usize)?;
+    within(
+        "expected",
+        begun.expected as usize,
+        0,
+        records.unwrap_or(0) as usize,
+    )?;
     let each = statement.record_bytes.saturating_add(size_of::<u64>());
     let most = (parts.len() - 1).saturating_mul(each);
     if !begun.ranges.len().is_multiple_of(each) || begun.ranges.len() > most {
-        return Err(format!("ranges are {} bytes, not at most {most}", begun.ranges.len()));
+        return Err(format!(
+            "ranges are {} bytes, not at most {most}",
+            begun.ranges.len()
+        ));
     }
     if !begun.partitions.len().is_multiple_of(each) {
-        return Err(format!("partitions are {} bytes, not whole elements", begun.partitions.len()));
+        return Err(format!(
+            "partitions are {} bytes, not whole elements",
+            begun.partitions.len()
+        ));
     }
     if begun.kinds.len() != begun.directories.len() || !begun.kinds.iter().all(is_kind) {
         return Err("kinds are not one of each directory".to_owned());
@@ -62,11 +84,19 @@ pub(super) fn check_all(found: &Checkpoint) -> Result<(), String> {
         checked.map_err(|what| format!("epoch {number}: {what}"))?;
     }
     let sum = |count: fn(&Epoch) -> u64| {
-        found.epochs.iter().try_fold(0_u64, |sum, epoch| sum.checked_add(count(epoch)))
+        found
+            .epochs
+            .iter()
+            .try_fold(0_u64, |sum, epoch| sum.checked_add(count(epoch)))
     };
-    for count in [sum(|epoch| epoch.read.records), sum(|epoch| epoch.came.records)] {
+    for count in [
+        sum(|epoch| epoch.read.records),
+        sum(|epoch| epoch.came.records),
+    ] {
         if count.is_none_or(|count| count > all) {
-            return Err(format!("epochs have more than the {all} records of the input"));
+            return Err(format!(
+                "epochs have more than the {all} records of the input"
+            ));
         }
     }
     if found.written.is_empty() {
@@ -75,7 +105,11 @@ pub(super) fn check_all(found: &Checkpoint) -> Result<(), String> {
     if !found.has_come() {
         return Err("part 0: there is output, but not all records have come".to_owned());
     }
-    let sizes: Vec<u64> = found.partitions().iter().map(|partition| partition.records()).collect();
+    let sizes: Vec<u64> = found
+        .partitions()
+        .iter()
+        .map(|partition| partition.records())
+        .collect();
     let mut done = 0;
     for (number, written) in found.written.iter().enumerate() {
         let checked = check_written(written, (done, &sizes), begun.statement.record_bytes);
@@ -86,7 +120,12 @@ pub(super) fn check_all(found: &Checkpoint) -> Result<(), String> {
 
 fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result<(), String> {
     within("read", epoch.read.records as usize, 0, all as usize)?;
-    within("came", epoch.came.records as usize, 0, epoch.read.records as usize)?;
+    within(
+        "came",
+        epoch.came.records as usize,
+        0,
+        epoch.read.records as usize,
+    )?;
     within("partitions", epoch.partitions.len(), 0, buckets)?;
     let files: usize = begun.kinds.iter().map(|(count, _)| count).sum();
     let mut came = 0_u64;
@@ -107,7 +146,10 @@ fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result
         came = came.saturating_add(*records);
     }
     if came != epoch.came.records {
-        return Err(format!("{came} records lie in partitions, not {}", epoch.came.records));
+        return Err(format!(
+            "{came} records lie in partitions, not {}",
+            epoch.came.records
+        ));
     }
     Ok(())
 }
@@ -124,10 +166,14 @@ fn check_written(
     match &written.span {
         None if records > 0 => return Err(format!("{records} records have no span")),
         Some(span) if (span.begin, span.records, span.file) != (before, records, 0) => {
-            return Err(format!("the span is not of {records} records behind {before}"));
+            return Err(format!(
+                "the span is not of {records} records behind {before}"
+            ));
         }
         Some(span) if span.first.len() != record_bytes || span.last.len() != record_bytes => {
-            return Err(format!("records of the span are not of {record_bytes} bytes"));
+            return Err(format!(
+                "records of the span are not of {record_bytes} bytes"
+            ));
         }
         None | Some(_) => {}
     }
@@ -138,7 +184,10 @@ fn check_written(
         let begin = u128::from(left.block) * u128::from(BLOCK_BYTES) + left.begin as u128;
         let is_end = begin + left.bytes.len() as u128 == u128::from(end);
         if !is_end || left.block != end / BLOCK_BYTES {
-            return Err(format!("bytes are left of disk block {}, not at byte {end}", left.block));
+            return Err(format!(
+                "bytes are left of disk block {}, not at byte {end}",
+                left.block
+            ));
         }
     }
     Ok(written.partitions)

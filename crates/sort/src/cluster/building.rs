@@ -5,9 +5,10 @@
 //! each epoch           read > exchange > spill > durable on all > the next
 //! ```
 //!
-//! When an epoch has ended everything of it is on disk and nothing in memory, on every rank; so all go on behind
-//! the last epoch that all of them have. What an epoch costs beside its records is an agreement, a sync, and the
-//! partitions' last chunks, which are not full: so it is as long as memory is large.
+//! When an epoch has ended everything of it is on disk and nothing in memory, on every rank; so all
+//! go on behind the last epoch that all of them have. What an epoch costs beside its records is an
+//! agreement, a sync, and the partitions' last chunks, which are not full: so it is as long as
+//! memory is large.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -94,10 +95,18 @@ impl Builder<'_> {
     ) -> Planning<'p> {
         let inputs = self.parts.mine.iter().map(|part| part.files.len()).sum();
         let Builder { node, job, .. } = *self;
-        Planning { node, job, output, temporary: places, inputs, tuning: job.tuning }
+        Planning {
+            node,
+            job,
+            output,
+            temporary: places,
+            inputs,
+            tuning: job.tuning,
+        }
     }
 
-    /// Goes on with the ranges of a round, from an epoch on that all of them have; this rank's is given.
+    /// Goes on with the ranges of a round, from an epoch on that all of them have; this rank's is
+    /// given.
     pub(super) async fn go_on(
         &mut self,
         agreement: &mut Agreement,
@@ -106,14 +115,20 @@ impl Builder<'_> {
     ) -> Result<Option<Built>, Failure> {
         let exchanging = self.exchanging(agreement, round).await?.0;
         let reopened = async {
-            let Some(mut checkpoint) = found else { return Ok(None) };
+            let Some(mut checkpoint) = found else {
+                return Ok(None);
+            };
             checkpoint.hold(self.node).await?;
             checkpoint.cut(self.node, round.from as usize).await?;
             self.reopen(checkpoint, Some(&exchanging)).await.map(Some)
         };
-        let mut built = agreement.with(self.node, reopened.await.map(|own| (own, ()))).await?.0;
+        let mut built = agreement
+            .with(self.node, reopened.await.map(|own| (own, ())))
+            .await?
+            .0;
         let ranges = self.splitters(self.common.ranges.as_deref().unwrap_or_default())?;
-        self.build(agreement, round, (exchanging, ranges), &mut built).await?;
+        self.build(agreement, round, (exchanging, ranges), &mut built)
+            .await?;
         Ok(built)
     }
 
@@ -136,11 +151,18 @@ impl Builder<'_> {
             None => None,
         };
         let owners = round.owners.clone();
-        let among = Among { contents: &*job.contents, owners, known };
+        let among = Among {
+            contents: &*job.contents,
+            owners,
+            known,
+        };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
         self.common.ranges = Some(division.ranks.elements().to_bytes());
         let begun = match round.range_of(node.rank().0) {
-            Some(range) => self.begin_range(range, &division, &exchanging).await.map(Some),
+            Some(range) => self
+                .begin_range(range, &division, &exchanging)
+                .await
+                .map(Some),
             None => Ok(None),
         };
         let (mut built, told) = match begun {
@@ -161,7 +183,8 @@ impl Builder<'_> {
             }
             return Err(failure);
         }
-        self.build(agreement, round, (exchanging, division.ranks), &mut built).await?;
+        self.build(agreement, round, (exchanging, division.ranks), &mut built)
+            .await?;
         Ok(built)
     }
 
@@ -211,18 +234,29 @@ impl Builder<'_> {
     }
 
     pub(super) fn splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
-        let order = self.job.contents.order().expect("real records: it was looked at before");
+        let order = self
+            .job
+            .contents
+            .order()
+            .expect("real records: it was looked at before");
         let known = self.known(bytes)?;
         if !Splitters::are_ascending(order, &known) {
             let what = "says splitters that are not in order".to_owned();
-            return Err(SortError::Checkpoint { file: self.resume.target.clone(), what }.into());
+            return Err(SortError::Checkpoint {
+                file: self.resume.target.clone(),
+                what,
+            }
+            .into());
         }
         Ok(Splitters::of(order, known))
     }
 
     /// The run of a range, or of a rank that has none.
     pub(super) fn run<'r>(&'r self, plan: &Plan, output: Option<&'r Arc<Output>>) -> Run<'r> {
-        Run { output, ..Run::new(self.node, self.job, plan.clone(), &self.nothing) }
+        Run {
+            output,
+            ..Run::new(self.node, self.job, plan.clone(), &self.nothing)
+        }
     }
 
     /// All epochs of a round.
@@ -240,7 +274,9 @@ impl Builder<'_> {
         };
         let partitions = self.splitters(&partitions)?;
         let own: u64 = self.parts.mine.iter().filter_map(|part| part.records).sum();
-        self.job.control.enter("sort", own * self.record_bytes() as u64);
+        self.job
+            .control
+            .enter("sort", own * self.record_bytes() as u64);
         let spill = match built.as_ref() {
             Some(built) => built.spill.clone(),
             None => Spill::new(node, Vec::new(), self.job.resources.io, 0),
@@ -248,7 +284,10 @@ impl Builder<'_> {
         let exchange = Exchange::new(node, exchanging, &self.ports, (ranges, partitions)).await;
         let owners = Some(Arc::new(round.owners.clone()));
         let exchange = Some(Exchange { owners, ..exchange });
-        let run = Run { exchange, ..self.run(&plan, None) };
+        let run = Run {
+            exchange,
+            ..self.run(&plan, None)
+        };
         let memory = run.pools(&run.pipeline())?;
         let (mut stages, mut read) = (Vec::new(), Sum::default());
         for number in round.from..self.common.epochs {
@@ -258,12 +297,17 @@ impl Builder<'_> {
             let synced = spill.sync(node).await.map_err(Failure::from);
             let told = synced.map(|()| (epoch.came, (epoch.read, epoch.came)));
             let (_, all) = agreement.with(node, told).await?;
-            let epoch = Epoch { read: agreed(round, &all)?, ..epoch };
+            let epoch = Epoch {
+                read: agreed(round, &all)?,
+                ..epoch
+            };
             let noted = match built.as_mut() {
                 Some(built) => built.checkpoint.add_epoch(node, epoch).await,
                 None => Ok(()),
             };
-            agreement.with(node, noted.map(|()| ((), ())).map_err(Failure::from)).await?;
+            agreement
+                .with(node, noted.map(|()| ((), ())).map_err(Failure::from))
+                .await?;
         }
         spill.trim(node).await;
         drop(run);
@@ -290,17 +334,34 @@ impl Builder<'_> {
             let inputs =
                 part.map_or_else(Inputs::none, |part| part.part(number, self.common.epochs));
             let inputs = Arc::new(inputs);
-            let run = Run { inputs: &inputs, tally: came.clone(), ..run.clone() };
+            let run = Run {
+                inputs: &inputs,
+                tally: came.clone(),
+                ..run.clone()
+            };
             let mut pipeline = run.pipeline();
             let memory = memory.of(&pipeline);
             let (splitters, chunks) = exchange.start(&run, &mut pipeline, &memory)?;
-            let came = Came { splitters, chunks, again_beside: Some(0), positions: 0.0..1.0 };
-            let two = TwoPass { run: &run, spilling, spill: spill.clone() };
+            let came = Came {
+                splitters,
+                chunks,
+                again_beside: Some(0),
+                positions: 0.0..1.0,
+            };
+            let two = TwoPass {
+                run: &run,
+                spilling,
+                spill: spill.clone(),
+            };
             let (some, did) = two.divide(pipeline, came, &memory).await?;
             add_up(&mut stages, did);
             partitions.push(some);
         }
-        let epoch = Epoch { read: sum(&read), came: sum(&came), partitions: join(&partitions) };
+        let epoch = Epoch {
+            read: sum(&read),
+            came: sum(&came),
+            partitions: join(&partitions),
+        };
         Ok((epoch, stages))
     }
 }
@@ -315,7 +376,12 @@ fn agreed(round: &Round, all: &[(Sum, Sum)]) -> Result<Sum, SortError> {
     if round.owners.iter().all(Option::is_some) && read != came {
         let (records_in, sum_in, records_out, sum_out) =
             (read.records, read.crc, came.records, came.crc);
-        return Err(SortError::Lost { records_in, records_out, sum_in, sum_out });
+        return Err(SortError::Lost {
+            records_in,
+            records_out,
+            sum_in,
+            sum_out,
+        });
     }
     Ok(read)
 }

@@ -6,13 +6,13 @@
 //!   .gristmill-JOB-2.part-0 -1 ..      phase two: which partitions the output has
 //! ```
 //!
-//! An entry is a small file that appears whole, by a rename, when what it speaks of is durable. So whatever
-//! was killed, and whenever: the entries that are there are true, and what goes beyond them is written again.
-//! While a run lives it locks the first entry.
+//! An entry is a small file that appears whole, by a rename, when what it speaks of is durable. So
+//! whatever was killed, and whenever: the entries that are there are true, and what goes beyond
+//! them is written again. While a run lives it locks the first entry.
 //!
-//! Paths never come from an entry: `site` says where the files of a range are. An entry has the paths that it was written for,
-//! and is refused where these differ. It is refused as well if another user may have written it (`text_file`), or if a
-//! number of it cannot be (`bounds`).
+//! Paths never come from an entry: `site` says where the files of a range are. An entry has the
+//! paths that it was written for, and is refused where these differ. It is refused as well if
+//! another user may have written it (`text_file`), or if a number of it cannot be (`bounds`).
 
 use std::path::{Path, PathBuf};
 
@@ -113,8 +113,8 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Removes the files that an earlier job of that name left of a range: the first entry first, without which others are
-    /// none. Files of other users, links and other names are left alone.
+    /// Removes the files that an earlier job of that name left of a range: the first entry first,
+    /// without which others are none. Files of other users, links and other names are left alone.
     ///
     /// # Errors
     /// When a sort that is running has one.
@@ -146,7 +146,13 @@ impl Checkpoint {
     ) -> Result<Checkpoint, Failure> {
         let file = text_file::put_entry(node, &site.entry(BEGUN), text(&begun)).await?;
         let (epochs, written) = (Vec::new(), Vec::new());
-        Ok(Checkpoint { site, begun, epochs, written, lock: Some(file) })
+        Ok(Checkpoint {
+            site,
+            begun,
+            epochs,
+            written,
+            lock: Some(file),
+        })
     }
 
     /// Locks it for this run.
@@ -166,7 +172,8 @@ impl Checkpoint {
         self.site.draft(self.begun.copy)
     }
 
-    /// How much of each spill file is still needed. Partitions that the output has may be cut off already.
+    /// How much of each spill file is still needed. Partitions that the output has may be cut off
+    /// already.
     pub(super) fn spill_ends(&self) -> Vec<u64> {
         let mut ends = vec![0; self.spill_paths().len()];
         let needed = self.partitions().split_off(self.partitions_written());
@@ -177,8 +184,8 @@ impl Checkpoint {
         ends
     }
 
-    /// Whether the output has its name already: it was complete, its name leads to what was the draft, and that has
-    /// the length of all records.
+    /// Whether the output has its name already: it was complete, its name leads to what was the
+    /// draft, and that has the length of all records.
     pub(super) async fn is_named(&self, node: &Node) -> bool {
         let is_written = self.has_come() && self.partitions_written() == self.partition_count();
         let is_gone = node.metadata(&self.draft()).await.is_err();
@@ -203,7 +210,11 @@ impl Checkpoint {
     }
 
     fn partition_count(&self) -> usize {
-        self.epochs.iter().map(|epoch| epoch.partitions.len()).max().unwrap_or(0)
+        self.epochs
+            .iter()
+            .map(|epoch| epoch.partitions.len())
+            .max()
+            .unwrap_or(0)
     }
 
     /// Whether all records of the range have come.
@@ -216,11 +227,19 @@ impl Checkpoint {
         self.written.last().map_or(0, |written| written.partitions)
     }
 
-    /// How many bytes the draft has: those of all records that are written but for a disk block that is not complete.
+    /// How many bytes the draft has: those of all records that are written but for a disk block
+    /// that is not complete.
     pub(super) fn bytes_written(&self) -> u64 {
-        let written = self.written.iter().filter_map(|written| written.span.as_ref());
+        let written = self
+            .written
+            .iter()
+            .filter_map(|written| written.span.as_ref());
         let bytes = |span: &Span| span.records * self.begun.statement.record_bytes as u64;
-        let left = self.written.last().map(|written| &written.left[..]).unwrap_or_default();
+        let left = self
+            .written
+            .last()
+            .map(|written| &written.left[..])
+            .unwrap_or_default();
         let left: usize = left.iter().map(|left| left.bytes.len()).sum();
         written.map(bytes).sum::<u64>().saturating_sub(left as u64)
     }
@@ -249,7 +268,8 @@ impl Checkpoint {
     pub(super) async fn cut(&mut self, node: &Node, epochs: usize) -> Result<(), DiskError> {
         while self.epochs.len() > epochs {
             self.epochs.pop();
-            node.remove(&self.site.entry(&epoch_name(self.epochs.len()))).await?;
+            node.remove(&self.site.entry(&epoch_name(self.epochs.len())))
+                .await?;
         }
         Ok(())
     }
@@ -266,8 +286,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Removes all of it, when it is needed no more. The first entry goes first, without which others are
-    /// none.
+    /// Removes all of it, when it is needed no more. The first entry goes first, without which
+    /// others are none.
     pub(super) async fn remove(self, node: &Node) {
         let epochs = (0..self.epochs.len()).map(epoch_name);
         let written = (0..self.written.len()).map(written_name);

@@ -1,6 +1,7 @@
 //! No two ranks write one output, by whatever names: links, or directories of one file system.
 //!
-//! Each rank tells what it has made in its directories, and looks for what the others have made in its own.
+//! Each rank tells what it has made in its directories, and looks for what the others have made in
+//! its own.
 
 use node::Node;
 use pipeline::Failure;
@@ -21,7 +22,10 @@ pub(super) async fn apart(
     let own: Vec<Claim> = outputs.iter().flat_map(|output| output.claims()).collect();
     let ((), all) = agreement.with(node, Ok(((), own))).await?;
     let looked = look(node, outputs, &all).await;
-    agreement.with(node, looked.map(|()| ((), ()))).await.map(drop)
+    agreement
+        .with(node, looked.map(|()| ((), ())))
+        .await
+        .map(drop)
 }
 
 async fn look(node: &Node, outputs: &[&Output], all: &[Vec<Claim>]) -> Result<(), Failure> {
@@ -29,7 +33,11 @@ async fn look(node: &Node, outputs: &[&Output], all: &[Vec<Claim>]) -> Result<()
         let (own, directories) = (output.claims(), output.directories());
         for (rank, claims) in (0..).zip(all) {
             let is_wanted = |other: &&Claim| own.iter().any(|own| own.becomes == other.becomes);
-            for other in claims.iter().filter(|other| !own.contains(other)).filter(is_wanted) {
+            for other in claims
+                .iter()
+                .filter(|other| !own.contains(other))
+                .filter(is_wanted)
+            {
                 for directory in &directories {
                     if node.metadata(&directory.join(&other.draft)).await.is_ok() {
                         let file = directory.join(&other.becomes);

@@ -5,7 +5,8 @@
 //!           its sample: cut there, each part to the rank whose keys it has
 //! ```
 //!
-//! Everybody sees only what it needs: the root some thousand records of each rank, a rank those of its range.
+//! Everybody sees only what it needs: the root some thousand records of each rank, a rank those of
+//! its range.
 
 use node::Node;
 use pipeline::Failure;
@@ -16,8 +17,8 @@ use crate::error::SortError;
 use crate::input::BLOCK_BYTES;
 use crate::splitters::Splitters;
 
-/// Records that the root sees of each rank, on average: parts come out within 1/sqrt of that of each other,
-/// so hardly ever one in twenty too large.
+/// Records that the root sees of each rank, on average: parts come out within 1/sqrt of that of
+/// each other, so hardly ever one in twenty too large.
 const SEEN_OF_EACH: usize = 4096;
 
 /// Who the ranges are divided among.
@@ -40,11 +41,15 @@ impl Among<'_> {
     ) -> Result<Splitters, Failure> {
         let (contents, ranges) = (self.contents, self.owners.len());
         let bytes = contents.record_bytes();
-        let order = contents.order().expect("real records: it was looked at before");
+        let order = contents
+            .order()
+            .expect("real records: it was looked at before");
         let shown = shown(ranges, sample.positions.len(), sampled);
         let thin = sample.thinned(bytes, shown).to_bytes();
         let choose = |thinned: Vec<Vec<u8>>| {
-            let thinned = thinned.iter().filter_map(|part| Sample::from_bytes(part, bytes));
+            let thinned = thinned
+                .iter()
+                .filter_map(|part| Sample::from_bytes(part, bytes));
             let mut whole = Sample::default();
             thinned.for_each(|part| whole.add(&part));
             contents.splitters(&whole, ranges).elements().to_bytes()
@@ -87,7 +92,9 @@ impl Division {
         let (all, ranks) = (sampled.iter().sum::<u64>(), node.nodes() as usize);
         let contents = among.contents;
         let bytes = contents.record_bytes();
-        let order = contents.order().expect("real records: it was looked at before");
+        let order = contents
+            .order()
+            .expect("real records: it was looked at before");
         let splitters = match &among.known {
             Some(known) => Splitters::of(order, known.clone()),
             None => among.choose(node, agreement, sample, all).await?,
@@ -103,7 +110,11 @@ impl Division {
             let part = Sample::from_bytes(&part, bytes).ok_or(SortError::Garbled { rank })?;
             own.add(&part);
         }
-        Ok(Division { ranks: splitters, own, sampled: all })
+        Ok(Division {
+            ranks: splitters,
+            own,
+            sampled: all,
+        })
     }
 
     /// Records of this rank's range, about, of so many in all.
@@ -147,10 +158,21 @@ mod tests {
     #[test]
     fn a_range_has_its_part_of_the_sample() {
         let of = |own: usize, sampled| {
-            let own = Sample { records: Vec::new(), positions: vec![0; own] };
-            Division { ranks: Splitters::even(1), own, sampled }.records(1 << 40)
+            let own = Sample {
+                records: Vec::new(),
+                positions: vec![0; own],
+            };
+            Division {
+                ranks: Splitters::even(1),
+                own,
+                sampled,
+            }
+            .records(1 << 40)
         };
-        assert_eq!([of(25, 100), of(100, 100), of(0, 100)], [1 << 38, 1 << 40, 0]);
+        assert_eq!(
+            [of(25, 100), of(100, 100), of(0, 100)],
+            [1 << 38, 1 << 40, 0]
+        );
         assert_eq!(of(0, 0), 0, "nothing was sampled");
     }
 }

@@ -1,4 +1,5 @@
-//! Checkpoints that earlier runs have left: found, compared with the command line, and checked before they are used.
+//! Checkpoints that earlier runs have left: found, compared with the command line, and checked
+//! before they are used.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -25,9 +26,15 @@ impl Checkpoint {
         place: &Path,
     ) -> Result<Vec<Checkpoint>, Failure> {
         let job = job_stem(&resume.name);
-        let Ok(names) = node.list(place).await else { return Ok(Vec::new()) };
+        let Ok(names) = node.list(place).await else {
+            return Ok(Vec::new());
+        };
         let range = |name: &String| -> Option<u32> {
-            name.strip_prefix(&job)?.strip_suffix(BEGUN)?.strip_suffix('.')?.parse().ok()
+            name.strip_prefix(&job)?
+                .strip_suffix(BEGUN)?
+                .strip_suffix('.')?
+                .parse()
+                .ok()
         };
         let mut ranges: Vec<u32> = names.iter().filter_map(range).collect();
         ranges.sort_unstable();
@@ -46,8 +53,15 @@ impl Checkpoint {
         (place, range): (&Path, u32),
     ) -> Result<Option<Checkpoint>, Failure> {
         let path = place.join(format!("{}{range}.{BEGUN}", job_stem(&resume.name)));
-        let refused = |what| Failure::from(SortError::Checkpoint { file: path.clone(), what });
-        let Some(begun) = entry::<Begun>(node, &path).await? else { return Ok(None) };
+        let refused = |what| {
+            Failure::from(SortError::Checkpoint {
+                file: path.clone(),
+                what,
+            })
+        };
+        let Some(begun) = entry::<Begun>(node, &path).await? else {
+            return Ok(None);
+        };
         // Another name with the same checksum.
         if begun.name != resume.name {
             return Err(refused(format!("is of a sort into {}", begun.name)));
@@ -70,7 +84,13 @@ impl Checkpoint {
         while let Some(more) = entry(node, &site.entry(&written_name(written.len()))).await? {
             written.push(more);
         }
-        let found = Checkpoint { site, begun, epochs, written, lock: None };
+        let found = Checkpoint {
+            site,
+            begun,
+            epochs,
+            written,
+            lock: None,
+        };
         check_all(&found).map_err(|what| refused(format!("{NOT_BELIEVED}: {what}")))?;
         Ok(found.has_its_files(node).await?.then_some(found))
     }
@@ -85,12 +105,16 @@ impl Checkpoint {
                 Err(_) => return Ok(false),
                 Ok(there) if there.length < end => {
                     let what = format!("has {} bytes, and records up to byte {end}", there.length);
-                    return Err(SortError::Checkpoint { file: path.clone(), what });
+                    return Err(SortError::Checkpoint {
+                        file: path.clone(),
+                        what,
+                    });
                 }
                 Ok(_) => {}
             }
         }
-        // A draft that was cut, or restored from a copy, does not have the records that are written.
+        // A draft that was cut, or restored from a copy, does not have the records that are
+        // written.
         let least = self.bytes_written();
         let is_it = |draft: Metadata| draft.identity == self.begun.draft && draft.length >= least;
         let draft = node.metadata(&self.draft()).await;
@@ -102,7 +126,10 @@ impl Checkpoint {
 fn moved(begun: &Begun, site: &Site, range: u32) -> Option<String> {
     let (directories, target) = site.spelled();
     if begun.range != range {
-        return Some(format!("is of range {}, and its name says {range}", begun.range));
+        return Some(format!(
+            "is of range {}, and its name says {range}",
+            begun.range
+        ));
     }
     if begun.target != target {
         return Some(format!(
@@ -118,7 +145,12 @@ fn moved(begun: &Begun, site: &Site, range: u32) -> Option<String> {
 }
 
 async fn entry<T: DeserializeOwned>(node: &Node, path: &Path) -> Result<Option<T>, Failure> {
-    let refused = |what| Failure::from(SortError::Checkpoint { file: path.to_owned(), what });
+    let refused = |what| {
+        Failure::from(SortError::Checkpoint {
+            file: path.to_owned(),
+            what,
+        })
+    };
     match text_file::read_entry(node, path).await? {
         Entry::Missing => Ok(None),
         Entry::Doubtful(why) => Err(refused(format!("{NOT_BELIEVED}: {why}"))),

@@ -1,5 +1,5 @@
-//! Who goes on with what: which rank takes which range of keys, and reads which part of the input, when a sort
-//! is gone on with by those who are there.
+//! Who goes on with what: which rank takes which range of keys, and reads which part of the input,
+//! when a sort is gone on with by those who are there.
 //!
 //! ```text
 //! ranges    0      1      2      3        as many as there were ranks at first
@@ -31,7 +31,10 @@ pub(super) struct Round {
 impl Round {
     /// All ranges, each the rank's of its number.
     pub(super) fn first(ranks: u32) -> Round {
-        Round { owners: (0..ranks).map(Some).collect(), from: 0 }
+        Round {
+            owners: (0..ranks).map(Some).collect(),
+            from: 0,
+        }
     }
 
     /// The range that a rank has.
@@ -51,16 +54,22 @@ pub(super) struct Holders {
     pub rounds: Vec<Round>,
 }
 
-/// Deals `ranges` ranges of `epochs` epochs to ranks. A range that several see is its first rank's, or that of
-/// the one with the fewest; those that nobody sees go where the fewest are, too.
+/// Deals `ranges` ranges of `epochs` epochs to ranks. A range that several see is its first rank's,
+/// or that of the one with the fewest; those that nobody sees go where the fewest are, too.
 pub(super) fn deal(seen: &[Seen], ranks: u32, ranges: u32, epochs: u32) -> Holders {
     let mut load = vec![0; ranks as usize];
     let mut of = vec![None; ranges as usize];
     for range in 0..ranges {
-        let ours = seen.iter().filter(|seen| seen.range == range && seen.rank < ranks);
+        let ours = seen
+            .iter()
+            .filter(|seen| seen.range == range && seen.rank < ranks);
         // Whoever has the most of it; then its own rank; then the one with the fewest.
         let best = ours.max_by_key(|seen| {
-            (seen.epochs, seen.rank == range, std::cmp::Reverse(load[seen.rank as usize]))
+            (
+                seen.epochs,
+                seen.rank == range,
+                std::cmp::Reverse(load[seen.rank as usize]),
+            )
         });
         if let Some(best) = best {
             load[best.rank as usize] += 1;
@@ -68,7 +77,10 @@ pub(super) fn deal(seen: &[Seen], ranks: u32, ranges: u32, epochs: u32) -> Holde
         }
     }
     let mut kept = BTreeSet::new();
-    let mut going_on = Round { owners: vec![None; ranges as usize], from: epochs };
+    let mut going_on = Round {
+        owners: vec![None; ranges as usize],
+        from: epochs,
+    };
     let mut lost = Vec::new();
     for range in 0..ranges {
         match of[range as usize] {
@@ -93,13 +105,17 @@ pub(super) fn deal(seen: &[Seen], ranks: u32, ranges: u32, epochs: u32) -> Holde
         let rank = match of[range as usize] {
             Some((rank, _)) => rank,
             None => {
-                let rank = (0..ranks).min_by_key(|&rank| load[rank as usize]).expect("a rank");
+                let rank = (0..ranks)
+                    .min_by_key(|&rank| load[rank as usize])
+                    .expect("a rank");
                 load[rank as usize] += 1;
                 of[range as usize] = Some((rank, 0));
                 rank
             }
         };
-        let free = again.iter_mut().find(|round| round.range_of(rank).is_none());
+        let free = again
+            .iter_mut()
+            .find(|round| round.range_of(rank).is_none());
         match free {
             Some(round) => round.owners[range as usize] = Some(rank),
             None => {
@@ -110,11 +126,15 @@ pub(super) fn deal(seen: &[Seen], ranks: u32, ranges: u32, epochs: u32) -> Holde
         }
     }
     rounds.append(&mut again);
-    let of = of.into_iter().map(|owner| owner.expect("all were dealt").0).collect();
+    let of = of
+        .into_iter()
+        .map(|owner| owner.expect("all were dealt").0)
+        .collect();
     Holders { of, kept, rounds }
 }
 
-/// Which rank reads which part of the input: its own rank if that can, else the one with the fewest.
+/// Which rank reads which part of the input: its own rank if that can, else the one with the
+/// fewest.
 ///
 /// # Errors
 /// A part that no rank can read.
@@ -123,7 +143,9 @@ pub(super) fn readers(can: &[Vec<u32>], parts: u32) -> Result<Vec<u32>, u32> {
     let mut readers = Vec::new();
     for part in 0..parts {
         let able = (0..can.len()).filter(|&rank| can[rank].contains(&part));
-        let reader = able.min_by_key(|&rank| (rank != part as usize, load[rank])).ok_or(part)?;
+        let reader = able
+            .min_by_key(|&rank| (rank != part as usize, load[rank]))
+            .ok_or(part)?;
         load[reader] += 1;
         readers.push(reader as u32);
     }
@@ -135,7 +157,13 @@ mod tests {
     use super::*;
 
     fn seen(all: &[(u32, u32, u32)]) -> Vec<Seen> {
-        all.iter().map(|&(rank, range, epochs)| Seen { rank, range, epochs }).collect()
+        all.iter()
+            .map(|&(rank, range, epochs)| Seen {
+                rank,
+                range,
+                epochs,
+            })
+            .collect()
     }
 
     #[test]
@@ -175,7 +203,12 @@ mod tests {
     fn the_furthest_of_two_is_taken() {
         let holders = deal(&seen(&[(0, 0, 5), (1, 0, 4), (1, 1, 4)]), 2, 2, 5);
         assert_eq!(holders.of, [0, 1]);
-        let holders = deal(&seen(&[(0, 0, 4), (0, 1, 4), (1, 0, 4), (1, 1, 4)]), 2, 2, 5);
+        let holders = deal(
+            &seen(&[(0, 0, 4), (0, 1, 4), (1, 0, 4), (1, 1, 4)]),
+            2,
+            2,
+            5,
+        );
         assert_eq!(holders.of, [0, 1]);
     }
 
@@ -221,10 +254,17 @@ mod tests {
 
     #[test]
     fn every_part_has_a_reader() {
-        assert_eq!(readers(&[vec![0, 1, 2], vec![0, 1, 2]], 3), Ok(vec![0, 1, 0]));
+        assert_eq!(
+            readers(&[vec![0, 1, 2], vec![0, 1, 2]], 3),
+            Ok(vec![0, 1, 0])
+        );
         assert_eq!(readers(&[vec![0, 2], vec![1, 2]], 3), Ok(vec![0, 1, 0]));
         assert_eq!(readers(&[vec![0], vec![1]], 3), Err(2));
         let all = vec![0, 1, 2, 3, 4];
-        assert_eq!(readers(&[all.clone(), all], 5), Ok(vec![0, 1, 0, 1, 0]), "in turn");
+        assert_eq!(
+            readers(&[all.clone(), all], 5),
+            Ok(vec![0, 1, 0, 1, 0]),
+            "in turn"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The list of all ranks' outputs, in key order: a manifest, which appears when all have their names.
+//! The list of all ranks' outputs, in key order: a manifest, which appears when all have their
+//! names.
 //!
 //! Before the first output gets its name the old list goes: a list that is there is true.
 
@@ -20,7 +21,13 @@ pub(super) type Listed = Vec<(u32, Vec<ListedFile>)>;
 /// The same with the host's name.
 pub(super) fn here(job: &Job, files: Vec<ListedFile>) -> Vec<ListedFile> {
     let host = job.listing.as_ref().map(|listing| listing.host.clone());
-    files.into_iter().map(|file| ListedFile { host: host.clone(), ..file }).collect()
+    files
+        .into_iter()
+        .map(|file| ListedFile {
+            host: host.clone(),
+            ..file
+        })
+        .collect()
 }
 
 /// What is listed instead of what was.
@@ -31,7 +38,8 @@ pub(super) struct Lists {
     access: Option<Access>,
 }
 
-/// Gives an output its name, with those of all others, when these have nothing left to fail but that; and lists it.
+/// Gives an output its name, with those of all others, when these have nothing left to fail but
+/// that; and lists it.
 pub(crate) async fn commit(
     node: &Node,
     job: &Job,
@@ -48,7 +56,8 @@ pub(crate) async fn commit(
     Ok(stays.into_iter().chain(stale).collect())
 }
 
-/// The same where there are no others. What is written front to back is no file that could be listed.
+/// The same where there are no others. What is written front to back is no file that could be
+/// listed.
 pub(crate) async fn commit_alone(
     node: &Node,
     job: &Job,
@@ -61,7 +70,16 @@ pub(crate) async fn commit_alone(
     }
     let (old, access) = withdraw(node, job).await?;
     let stays = output.name(node).await?;
-    let stale = put(node, job, Lists { new: here(job, files), old, access }).await?;
+    let stale = put(
+        node,
+        job,
+        Lists {
+            new: here(job, files),
+            old,
+            access,
+        },
+    )
+    .await?;
     Ok(stays.into_iter().chain(stale).collect())
 }
 
@@ -79,7 +97,11 @@ pub(super) async fn gather(
     let ((old, access), all) = agreement.with(node, finished).await?;
     let mut all = all.concat();
     all.sort_by_key(|&(range, _)| range);
-    Ok(Lists { new: all.into_iter().flat_map(|(_, files)| files).collect(), old, access })
+    Ok(Lists {
+        new: all.into_iter().flat_map(|(_, files)| files).collect(),
+        old,
+        access,
+    })
 }
 
 /// Removes the old list; the files that it had, and its access if the caller wrote it.
@@ -87,7 +109,10 @@ async fn withdraw(node: &Node, job: &Job) -> Result<(Vec<ListedFile>, Option<Acc
     let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
         return Ok((Vec::new(), None));
     };
-    let old = Manifest::read_from(node, &listing.path).await.ok().flatten();
+    let old = Manifest::read_from(node, &listing.path)
+        .await
+        .ok()
+        .flatten();
     let access = match text_file::read_own(node, &listing.path).await {
         Ok(Entry::Text(_)) => node.access(&listing.path).await.ok(),
         _ => None,
@@ -103,7 +128,11 @@ async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warn
     let is_new = |old: &ListedFile| lists.new.iter().any(|new| new.path == old.path);
     let mut stale = Vec::new();
     // Files of sets go with their set.
-    for old in lists.old.iter().filter(|old| !is_new(old) && !is_part(&old.path)) {
+    for old in lists
+        .old
+        .iter()
+        .filter(|old| !is_new(old) && !is_part(&old.path))
+    {
         let path = PathBuf::from(&old.path);
         // On another host it cannot be looked for.
         let is_elsewhere = old.host.as_ref() != here;
@@ -112,7 +141,10 @@ async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warn
         }
     }
     let count = stale.len();
-    stale.into_iter().next().map(|file| Warning::Stale { file, count })
+    stale
+        .into_iter()
+        .next()
+        .map(|file| Warning::Stale { file, count })
 }
 
 /// Shows the new one, when all outputs have their names; what of the old ones is still there.
@@ -123,7 +155,10 @@ pub(super) async fn show(
     lists: Lists,
 ) -> Result<Option<Warning>, Failure> {
     let shown = put(node, job, lists).await;
-    Ok(agreement.with(node, shown.map(|stale| (stale, ()))).await?.0)
+    Ok(agreement
+        .with(node, shown.map(|stale| (stale, ())))
+        .await?
+        .0)
 }
 
 async fn put(node: &Node, job: &Job, lists: Lists) -> Result<Option<Warning>, Failure> {
@@ -132,7 +167,10 @@ async fn put(node: &Node, job: &Job, lists: Lists) -> Result<Option<Warning>, Fa
     };
     let stale = stale(node, &lists, Some(&listing.host)).await;
     // The old list is gone: a link that has its name by now is not ours.
-    let parent = listing.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = listing
+        .path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     let directory = node.resolve(parent.unwrap_or(Path::new("."))).await?;
     let path = directory.join(listing.path.file_name().unwrap_or_default());
     let mut manifest = Manifest::new(&*job.contents, &directory);

@@ -1,4 +1,5 @@
-//! A rank's way through the sort: it agrees with the others on how keys are divided, exchanges, sorts its range.
+//! A rank's way through the sort: it agrees with the others on how keys are divided, exchanges,
+//! sorts its range.
 
 use std::sync::Arc;
 
@@ -43,7 +44,8 @@ struct Agreed {
 }
 
 impl Member<'_> {
-    /// Sorts, and gives the output its name when those of all nodes have nothing left to fail but that.
+    /// Sorts, and gives the output its name when those of all nodes have nothing left to fail but
+    /// that.
     pub(super) async fn sort_to(
         &self,
         output: &mut Output,
@@ -53,7 +55,9 @@ impl Member<'_> {
         let (mut report, files) = self.sort(agreement, &Arc::new(output.clone())).await?;
         report.warnings = self.inputs.grown(node).await;
         let all = (report.bytes, files);
-        report.warnings.extend(listing::commit(node, self.job, agreement, output, all).await?);
+        report
+            .warnings
+            .extend(listing::commit(node, self.job, agreement, output, all).await?);
         Ok(report)
     }
 
@@ -64,13 +68,19 @@ impl Member<'_> {
     ) -> Result<(Report, Vec<ListedFile>), Failure> {
         let (node, job) = (self.node, self.job);
         let planning = Planning::new(node, job, &self.inputs, output);
-        let Agreed { exchanging, division, plan, cost } = self.agree(agreement, &planning).await?;
+        let Agreed {
+            exchanging,
+            division,
+            plan,
+            cost,
+        } = self.agree(agreement, &planning).await?;
         let partitions = division.partitions(&*job.contents, plan.buckets);
         let divided = (division.ranks, partitions);
         let exchange = Exchange::new(node, exchanging, &self.ports, divided).await;
         let read = exchange.read.clone();
         let own = self.inputs.records.unwrap_or(0);
-        job.control.enter("sort", own * job.contents.record_bytes() as u64);
+        job.control
+            .enter("sort", own * job.contents.record_bytes() as u64);
         let spilling = plan.spilling.expect("a plan of two passes");
         let tally = Tally::default();
         tally.sampled(cost);
@@ -112,18 +122,34 @@ impl Member<'_> {
         let even = self.total.div_ceil(u64::from(node.nodes()));
         let (exchanging, places) = planning.exchanging(agreement, even, node.nodes()).await?;
         let own = self.inputs.records.unwrap_or(0);
-        let drawn = draw(node, self.job, &self.inputs, places * own / self.total.max(1)).await.map(
-            |drawn| {
-                let sampled = drawn.sample.positions.len() as u64;
-                (drawn, sampled)
-            },
-        );
+        let drawn = draw(
+            node,
+            self.job,
+            &self.inputs,
+            places * own / self.total.max(1),
+        )
+        .await
+        .map(|drawn| {
+            let sampled = drawn.sample.positions.len() as u64;
+            (drawn, sampled)
+        });
         let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
         let owners = (0..node.nodes()).map(Some).collect();
-        let among = Among { contents, owners, known: None };
+        let among = Among {
+            contents,
+            owners,
+            known: None,
+        };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
-        let planned = planning.prepare(division.records(self.total), &exchanging).await;
+        let planned = planning
+            .prepare(division.records(self.total), &exchanging)
+            .await;
         let (plan, _) = agreement.with(node, planned.map(|plan| (plan, ()))).await?;
-        Ok(Agreed { exchanging, division, plan, cost })
+        Ok(Agreed {
+            exchanging,
+            division,
+            plan,
+            cost,
+        })
     }
 }

@@ -4,13 +4,19 @@
 //! | I am here | phase | bytes of the phase | read | written | read again |
 //! ```
 //!
-//! Ranks beat before they have compared their versions: what is too short or names no phase is no news, and what is
-//! longer says more than is understood.
+//! Ranks beat before they have compared their versions: what is too short or names no phase is no
+//! news, and what is longer says more than is understood.
 
 use pipeline::Progress;
 
 /// Phases by the number that is told; 0 is a rank that does not read yet.
-const PHASES: [&str; 5] = ["sample", "sort", "partition again", "sort partitions", "validating"];
+const PHASES: [&str; 5] = [
+    "sample",
+    "sort",
+    "partition again",
+    "sort partitions",
+    "validating",
+];
 
 /// The stages whose bytes are told: they are what a run has done.
 const STAGES: [&str; 3] = ["reader", "writer", "reloader"];
@@ -21,7 +27,10 @@ pub(super) fn told(progress: &Progress) -> Vec<u64> {
         return Vec::new();
     };
     let done = STAGES.iter().map(|stage| progress.bytes_of(stage));
-    [phase as u64, progress.total_bytes].into_iter().chain(done).collect()
+    [phase as u64, progress.total_bytes]
+        .into_iter()
+        .chain(done)
+        .collect()
 }
 
 /// What another one told.
@@ -29,7 +38,11 @@ pub(super) fn heard(words: &[u64]) -> Option<Progress> {
     let (&[phase, total_bytes], done) = words.split_first_chunk()?;
     let phase = *PHASES.get(usize::try_from(phase).ok()?)?;
     let stages = STAGES.into_iter().zip(done.iter().copied()).collect();
-    Some(Progress { phase, total_bytes, stages })
+    Some(Progress {
+        phase,
+        total_bytes,
+        stages,
+    })
 }
 
 #[cfg(test)]
@@ -40,7 +53,11 @@ mod tests {
     fn what_is_told_is_heard() {
         for phase in PHASES {
             let stages = vec![("reader", 7), ("writer", u64::MAX), ("reloader", 0)];
-            let progress = Progress { phase, total_bytes: 1 << 50, stages };
+            let progress = Progress {
+                phase,
+                total_bytes: 1 << 50,
+                stages,
+            };
             assert_eq!(heard(&told(&progress)), Some(progress));
         }
     }
@@ -48,7 +65,11 @@ mod tests {
     #[test]
     fn only_what_counts_is_told() {
         let stages = vec![("sampler", 1), ("sorter", 5), ("writer", 3)];
-        let words = told(&Progress { phase: "sort", total_bytes: 9, stages });
+        let words = told(&Progress {
+            phase: "sort",
+            total_bytes: 9,
+            stages,
+        });
         assert_eq!(words, [1, 9, 0, 3, 0]);
         assert!(told(&Progress::default()).is_empty());
     }
@@ -57,7 +78,12 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_no_news() {
         assert_eq!(
-            [heard(&[]), heard(&[1]), heard(&[5, 1]), heard(&[u64::MAX, 1])],
+            [
+                heard(&[]),
+                heard(&[1]),
+                heard(&[5, 1]),
+                heard(&[u64::MAX, 1])
+            ],
             [const { None }; 4]
         );
         let short = heard(&[1, 9, 4]).unwrap();

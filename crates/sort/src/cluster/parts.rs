@@ -1,7 +1,7 @@
 //! The parts of the input, one for each rank that began the sort, and who reads which.
 //!
-//! Who goes on with a sort reads the same parts, by the same rank where that is there: a record keeps its
-//! position, so it belongs where it belonged before.
+//! Who goes on with a sort reads the same parts, by the same rank where that is there: a record
+//! keeps its position, so it belongs where it belonged before.
 
 use std::sync::Arc;
 
@@ -59,13 +59,21 @@ impl Opener<'_> {
         let is_other = |part: &Part| self.job.shared && part.ends != all[0].ends;
         if let Some(rank) = all.iter().position(is_other) {
             let what = "its input is another one".to_owned();
-            return Err(SortError::Different { rank: rank as u32, what }.into());
+            return Err(SortError::Different {
+                rank: rank as u32,
+                what,
+            }
+            .into());
         }
-        Ok(Parts { mine: vec![placed(inputs, &all, rank)], all, most: 1 })
+        Ok(Parts {
+            mine: vec![placed(inputs, &all, rank)],
+            all,
+            most: 1,
+        })
     }
 
-    /// Whoever can open a part as it was reads it. A part that is not needed any more may be gone, but not be
-    /// another one.
+    /// Whoever can open a part as it was reads it. A part that is not needed any more may be gone,
+    /// but not be another one.
     pub(super) async fn again(
         &self,
         agreement: &mut Agreement,
@@ -79,11 +87,15 @@ impl Opener<'_> {
                     seen.can.push(part);
                     opened.push(placed(inputs, &all, part));
                 }
-                Ok(_) => seen.not.push((part, true, "it is another one now".to_owned())),
+                Ok(_) => seen
+                    .not
+                    .push((part, true, "it is another one now".to_owned())),
                 Err(failure) => seen.not.push((part, false, failure.to_string())),
             }
         }
-        let (can, told) = agreement.with(self.node, Ok((seen.can.clone(), seen))).await?;
+        let (can, told) = agreement
+            .with(self.node, Ok((seen.can.clone(), seen)))
+            .await?;
         let readers = readers(
             &told.iter().map(|seen| seen.can.clone()).collect::<Vec<_>>(),
             all.len() as u32,
@@ -91,7 +103,10 @@ impl Opener<'_> {
         let readers = match readers {
             Ok(readers) => readers,
             Err(part) => {
-                let mut why = told.iter().flat_map(|seen| &seen.not).filter(|not| not.0 == part);
+                let mut why = told
+                    .iter()
+                    .flat_map(|seen| &seen.not)
+                    .filter(|not| not.0 == part);
                 let why = why.clone().find(|not| not.1).or_else(|| why.next());
                 let is_other = why.is_some_and(|why| why.1);
                 if is_needed || is_other {
@@ -102,7 +117,11 @@ impl Opener<'_> {
             }
         };
         if !is_needed || readers.is_empty() {
-            return Ok(Parts { all, mine: Vec::new(), most: 0 });
+            return Ok(Parts {
+                all,
+                mine: Vec::new(),
+                most: 0,
+            });
         }
         let own = |part: u32| readers[part as usize] == self.node.rank().0;
         let mine = can.iter().zip(opened).filter(|(part, _)| own(**part));
@@ -122,7 +141,9 @@ impl Opener<'_> {
         let sources: Vec<Source> = self.resume.sources.iter().map(own).collect();
         let bytes = job.contents.record_bytes();
         let mut inputs = Inputs::open(node, &sources, bytes, job.resources.io).await?;
-        let piped = || SortError::NotDivisible { what: "an input is a pipe".to_owned() };
+        let piped = || SortError::NotDivisible {
+            what: "an input is a pipe".to_owned(),
+        };
         inputs.records.ok_or_else(piped)?;
         let ends = mark(node, job, &Arc::new(inputs.clone())).await?;
         if job.shared {

@@ -37,7 +37,14 @@ impl<'a> Planning<'a> {
         output: &'a Output,
     ) -> Planning<'a> {
         let (temporary, inputs) = (temporary(job, output), inputs.files.len());
-        Planning { node, job, output: Some(output), temporary, inputs, tuning: job.tuning }
+        Planning {
+            node,
+            job,
+            output: Some(output),
+            temporary,
+            inputs,
+            tuning: job.tuning,
+        }
     }
 
     fn shape(&self, records: u64) -> Shape {
@@ -60,7 +67,10 @@ impl<'a> Planning<'a> {
     ) -> Result<Plan, SortError> {
         let limit = self.job.resources.memory_bytes;
         let memory_bytes = Exchanging::rest(limit);
-        let given = Resources { memory_bytes, ..self.job.resources };
+        let given = Resources {
+            memory_bytes,
+            ..self.job.resources
+        };
         // Its pools are for so many distributors and units of that size.
         let tuning = exchanging.map_or(self.tuning, |exchanging| Tuning {
             unit_records: Some(exchanging.unit_records),
@@ -69,17 +79,27 @@ impl<'a> Planning<'a> {
         });
         Plan::two_pass_of_about(&self.shape(records), &given, &tuning).map_err(|refused| {
             match refused {
-                SortError::TooLittleMemory { bytes, needed, passes, .. } => {
+                SortError::TooLittleMemory {
+                    bytes,
+                    needed,
+                    passes,
+                    ..
+                } => {
                     let needed = Exchanging::with_rest(needed);
-                    SortError::TooLittleMemory { bytes, needed, limit, passes }
+                    SortError::TooLittleMemory {
+                        bytes,
+                        needed,
+                        limit,
+                        passes,
+                    }
                 }
                 refused => refused,
             }
         })
     }
 
-    /// How ranks exchange records, so many in each of some ranges, when all have proposed that: chunks fit wherever
-    /// they come from. And how many places all of them look at.
+    /// How ranks exchange records, so many in each of some ranges, when all have proposed that:
+    /// chunks fit wherever they come from. And how many places all of them look at.
     pub(super) async fn exchanging(
         &self,
         agreement: &mut Agreement,
@@ -92,8 +112,9 @@ impl<'a> Planning<'a> {
             let proposal = (plan.samples as u64, exchanging.chunk_bytes as u64);
             ((plan, exchanging), proposal)
         });
-        let ((plan, exchanging), all) =
-            agreement.with(node, proposed.map_err(Failure::from)).await?;
+        let ((plan, exchanging), all) = agreement
+            .with(node, proposed.map_err(Failure::from))
+            .await?;
         let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
         let samples = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
         let least = Division::places(self.job.contents.record_bytes());
@@ -117,7 +138,9 @@ impl<'a> Planning<'a> {
     /// # Errors
     /// When there is no room for the output and so much of what is spilled.
     pub(super) async fn demand(&self, plan: &Plan, temporary_bytes: u64) -> Result<(), Failure> {
-        let Some(output) = self.output else { return Ok(()) };
+        let Some(output) = self.output else {
+            return Ok(());
+        };
         let output_bytes = output.due(self.node, plan.input_bytes.unwrap_or(0));
         let (outputs, temporary) = (output.directories(), self.temporary.clone());
         // Beside one file of all lies what all of them spill.
@@ -125,7 +148,12 @@ impl<'a> Planning<'a> {
             true => output.due_beside(self.node, temporary_bytes),
             false => temporary_bytes,
         };
-        let demand = Demand { outputs, output_bytes, temporary, temporary_bytes };
+        let demand = Demand {
+            outputs,
+            output_bytes,
+            temporary,
+            temporary_bytes,
+        };
         demand.check(self.node).await?;
         output.reserve(self.node, output_bytes).await
     }

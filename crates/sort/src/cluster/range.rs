@@ -38,7 +38,8 @@ impl Builder<'_> {
     ) -> Result<Built, Failure> {
         let (node, job) = (self.node, self.job);
         let site = Site::of(node, self.resume, node.rank().0, range).await?;
-        // An earlier job may have left files there; another copy of the range must not take this one's for its own.
+        // An earlier job may have left files there; another copy of the range must not take this
+        // one's for its own.
         for directory in site.all_directories() {
             Checkpoint::clear(node, directory, &site.stem).await?;
         }
@@ -84,9 +85,12 @@ impl Builder<'_> {
             Ok((checkpoint, spill, plan))
         };
         match begun.await {
-            Ok((checkpoint, spill, plan)) => {
-                Ok(Built { checkpoint, output: Some(Arc::new(output)), spill, plan })
-            }
+            Ok((checkpoint, spill, plan)) => Ok(Built {
+                checkpoint,
+                output: Some(Arc::new(output)),
+                spill,
+                plan,
+            }),
             // Nothing speaks of these files yet.
             Err(failure) => {
                 for path in made.iter().chain([&file]) {
@@ -112,7 +116,11 @@ impl Builder<'_> {
             let what = format!(
                 "was begun with {begun_with} of memory, and {now} may not do: give at least -S {least}M"
             );
-            return Err(SortError::Checkpoint { file: checkpoint.draft(), what }.into());
+            return Err(SortError::Checkpoint {
+                file: checkpoint.draft(),
+                what,
+            }
+            .into());
         }
         let output = match checkpoint.is_named(node).await {
             true => None,
@@ -127,12 +135,21 @@ impl Builder<'_> {
         // What is there was cut and divided so.
         let buckets = Some(self.splitters(&begun.partitions)?.buckets);
         let chunk_bytes = Some(begun.chunk_bytes);
-        let tuning = Tuning { chunk_bytes, buckets, ..planning.tuning };
+        let tuning = Tuning {
+            chunk_bytes,
+            buckets,
+            ..planning.tuning
+        };
         let planning = Planning { tuning, ..planning };
         let plan = planning.plan(begun.expected, exchanging)?;
         let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0));
         let (paths, ends) = (checkpoint.spill_paths(), checkpoint.spill_ends());
         spill.open_kept(node, &begun.kinds, (paths, &ends)).await?;
-        Ok(Built { checkpoint, output, spill, plan })
+        Ok(Built {
+            checkpoint,
+            output,
+            spill,
+            plan,
+        })
     }
 }

@@ -1,5 +1,5 @@
-//! A sort that can be gone on with (`--resume`), whatever ended it: what is done waits on disk, and the same job
-//! begun again goes on there, with the same ranks or fewer.
+//! A sort that can be gone on with (`--resume`), whatever ended it: what is done waits on disk, and
+//! the same job begun again goes on there, with the same ranks or fewer.
 //!
 //! ```text
 //! look      what is there of this job, on which rank                        checkpoint
@@ -9,8 +9,9 @@
 //! settle    what all read is what all wrote; then outputs get their names; what was kept goes
 //! ```
 //!
-//! Ranges are divided once, when the job first begins. So whoever goes on, each range is the same records, and
-//! its output has the same bytes. A lost range holds records of all inputs: they are read again for it.
+//! Ranges are divided once, when the job first begins. So whoever goes on, each range is the same
+//! records, and its output has the same bytes. A lost range holds records of all inputs: they are
+//! read again for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -58,16 +59,24 @@ pub(super) async fn run(
 ) -> Result<Report, Failure> {
     let begin = node.now();
     let statement = Statement::of(job).map_err(Failure::from);
-    let (statement, all) = agreement.with(node, statement.map(|own| (own.clone(), own))).await?;
+    let (statement, all) = agreement
+        .with(node, statement.map(|own| (own.clone(), own)))
+        .await?;
     same(&all)?;
-    let Scene { holders, mut mine, others, begun } =
-        look(node, resume, agreement, &statement).await?;
+    let Scene {
+        holders,
+        mut mine,
+        others,
+        begun,
+    } = look(node, resume, agreement, &statement).await?;
     let parts = match &begun {
         None => Opener { node, job, resume }.begin(agreement).await?,
         Some(begun) => {
             let is_needed = !holders.rounds.is_empty();
             let opener = Opener { node, job, resume };
-            opener.again(agreement, begun.parts.clone(), is_needed).await?
+            opener
+                .again(agreement, begun.parts.clone(), is_needed)
+                .await?
         }
     };
     // Ranks may have more memory than others.
@@ -75,10 +84,26 @@ pub(super) async fn run(
     let (division, epochs) = agreement.with(node, Ok(((), drawn))).await?.1[0];
     let went_on = begun.is_some();
     let common = match begun {
-        Some(Begun { division, parts, epochs, ranges, .. }) => {
-            Common { statement, division, parts, epochs, ranges: Some(ranges) }
-        }
-        None => Common { statement, division, parts: parts.all.clone(), epochs, ranges: None },
+        Some(Begun {
+            division,
+            parts,
+            epochs,
+            ranges,
+            ..
+        }) => Common {
+            statement,
+            division,
+            parts,
+            epochs,
+            ranges: Some(ranges),
+        },
+        None => Common {
+            statement,
+            division,
+            parts: parts.all.clone(),
+            epochs,
+            ranges: None,
+        },
     };
     let mut builder = Builder {
         node,
@@ -109,10 +134,18 @@ pub(super) async fn run(
     }
     // Of those that are left all records have come.
     let reopened = reopen(&builder, mine).await;
-    built.extend(agreement.with(node, reopened.map(|built| (built, ()))).await?.0);
+    built.extend(
+        agreement
+            .with(node, reopened.map(|built| (built, ())))
+            .await?
+            .0,
+    );
     built.sort_by_key(|built| built.checkpoint.begun.range);
     // Those that were there, too.
-    let outputs: Vec<_> = built.iter().filter_map(|built| built.output.as_deref()).collect();
+    let outputs: Vec<_> = built
+        .iter()
+        .filter_map(|built| built.output.as_deref())
+        .collect();
     claims::apart(node, agreement, &outputs).await?;
     let mut sorted = Vec::new();
     for built in &mut built {
@@ -126,7 +159,9 @@ pub(super) async fn run(
     for part in &builder.parts.mine {
         report.warnings.extend(part.grown(node).await);
     }
-    report.warnings.extend(finish(node, job, agreement, built, listed).await?);
+    report
+        .warnings
+        .extend(finish(node, job, agreement, built, listed).await?);
     // Nobody goes on with copies of ranges that were built again elsewhere.
     for checkpoint in others {
         checkpoint.remove(node).await;
@@ -174,16 +209,28 @@ async fn settle(
     for (built, sorted) in built.iter().zip(sorted) {
         let range = built.checkpoint.begun.range;
         for span in sorted.spans {
-            let span = Span { begin: own.records, file: range as usize, ..span };
+            let span = Span {
+                begin: own.records,
+                file: range as usize,
+                ..span
+            };
             whole.goes_out(span, &*builder.job.contents)?;
         }
         own.add(sorted.sum);
         passes = passes.max(sorted.passes);
         unevenness = unevenness.max(sorted.unevenness);
         add_up(&mut stages, sorted.stages);
-        made.push(Made { range, sum: sorted.sum, read: built.checkpoint.read() });
+        made.push(Made {
+            range,
+            sum: sorted.sum,
+            read: built.checkpoint.read(),
+        });
         let (path, Sum { records, crc }) = (built.checkpoint.site.target.clone(), sorted.sum);
-        written.push(Written { path, records, checksum: crc });
+        written.push(Written {
+            path,
+            records,
+            checksum: crc,
+        });
     }
     whole.came_in(own.records, own.crc);
     let plan = match built.first() {
@@ -191,15 +238,25 @@ async fn settle(
         None => builder.idle(None)?,
     };
     let output = built.iter().find_map(|built| built.output.as_ref());
-    let run = Run { tally: whole, ..builder.run(&plan, output) };
+    let run = Run {
+        tally: whole,
+        ..builder.run(&plan, output)
+    };
     let temp_peak_bytes = built.iter().map(|built| built.spill.peak_bytes()).sum();
     let total: u64 = builder.common.parts.iter().map(|part| part.records).sum();
     let reason = match builder.went_on {
         true => format!("went on with what was kept of {total} records"),
         false => "began anew: nothing was kept of an earlier run".to_owned(),
     };
-    let mut report =
-        run.report(stages, Outcome { plan: "two-pass", reason, passes, temp_peak_bytes })?;
+    let mut report = run.report(
+        stages,
+        Outcome {
+            plan: "two-pass",
+            reason,
+            passes,
+            temp_peak_bytes,
+        },
+    )?;
     (report.unevenness, report.seconds, report.written) = (unevenness, seconds, written);
     let did = RankReport {
         read_records: builder.read.records,
@@ -221,10 +278,16 @@ fn is_all(made: &[Made], parts: &[Part]) -> Result<(), SortError> {
     let ranges = parts.len();
     let records: u64 = parts.iter().map(|part| part.records).sum();
     let all: BTreeSet<u32> = made.iter().map(|made| made.range).collect();
-    assert!(all.len() == ranges && made.len() == ranges, "every range was dealt once");
+    assert!(
+        all.len() == ranges && made.len() == ranges,
+        "every range was dealt once"
+    );
     let mut out = Sum::default();
     made.iter().for_each(|made| out.add(made.sum));
-    match made.iter().find(|made| made.read != out || out.records != records) {
+    match made
+        .iter()
+        .find(|made| made.read != out || out.records != records)
+    {
         None => Ok(()),
         Some(Made { read, .. }) => Err(SortError::Lost {
             records_in: read.records,
@@ -235,7 +298,8 @@ fn is_all(made: &[Made], parts: &[Part]) -> Result<(), SortError> {
     }
 }
 
-/// Outputs get their names when those of all ranks have nothing left to fail but that; then what was kept goes.
+/// Outputs get their names when those of all ranks have nothing left to fail but that; then what
+/// was kept goes.
 async fn finish(
     node: &Node,
     job: &Job,
@@ -254,18 +318,28 @@ async fn finish(
     };
     let listed = listing::gather(node, job, agreement, finished.await).await?;
     let named = async {
-        for Built { output, checkpoint, .. } in &built {
+        for Built {
+            output, checkpoint, ..
+        } in &built
+        {
             match output {
                 Some(output) => drop(Output::clone(output).name(node).await?),
-                // An earlier run may have died before its new name was durable; a rename to itself makes it so.
-                None => node.rename(&checkpoint.site.target, &checkpoint.site.target).await?,
+                // An earlier run may have died before its new name was durable; a rename to itself
+                // makes it so.
+                None => {
+                    node.rename(&checkpoint.site.target, &checkpoint.site.target)
+                        .await?
+                }
             }
         }
         Ok(((), ()))
     };
     agreement.with(node, named.await).await?;
     let stale = listing::show(node, job, agreement, listed).await?;
-    for Built { checkpoint, spill, .. } in built {
+    for Built {
+        checkpoint, spill, ..
+    } in built
+    {
         checkpoint.remove(node).await;
         spill.remove(node).await;
     }

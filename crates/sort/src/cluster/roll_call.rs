@@ -1,7 +1,8 @@
-//! Steps beside the sort itself that all ranks take together: before it, can all begin; after it, was all that they
-//! wrote as it should be.
+//! Steps beside the sort itself that all ranks take together: before it, can all begin; after it,
+//! was all that they wrote as it should be.
 //!
-//! As in the sort, who is silent meanwhile ends it for all: a rank that never comes is not waited for.
+//! As in the sort, who is silent meanwhile ends it for all: a rank that never comes is not waited
+//! for.
 
 use std::future::Future;
 
@@ -11,12 +12,12 @@ use pipeline::{Control, Failure};
 use super::watch::{Hours, Watch};
 use crate::agreement::Agreement;
 
-/// Ranks come to the first step after they have looked at their files and their machine; one that has not come after
-/// so many seconds is not waited for.
+/// Ranks come to the first step after they have looked at their files and their machine; one that
+/// has not come after so many seconds is not waited for.
 const COMING_S: f64 = 60.0;
 
-/// The first step, over a port and the one after it, which nobody else owns. What `refused` says on one of the ranks,
-/// if it says something, all refuse. Ranks may come at different times.
+/// The first step, over a port and the one after it, which nobody else owns. What `refused` says on
+/// one of the ranks, if it says something, all refuse. Ranks may come at different times.
 ///
 /// # Errors
 /// When any has refused, with what it said, or is silent.
@@ -26,19 +27,29 @@ pub async fn roll_call(
     port: Port,
     refused: impl Future<Output = Option<String>>,
 ) -> Result<(), Failure> {
-    let hours = Hours { port: Port(port.0 + 1), coming_s: COMING_S };
+    let hours = Hours {
+        port: Port(port.0 + 1),
+        coming_s: COMING_S,
+    };
     let watch = Watch::during(node, control, hours)?;
     let mut agreement = Agreement::over(node, control, port);
-    let mine = refused.await.map_or(Ok(((), ())), |what| Err(Failure::Program(what.into())));
-    let agreed = agreement.with(node, mine).await.map(drop).map_err(|failure| match failure {
-        Failure::Closed => control.take_failure().unwrap_or(Failure::Closed),
-        failure => failure,
-    });
+    let mine = refused
+        .await
+        .map_or(Ok(((), ())), |what| Err(Failure::Program(what.into())));
+    let agreed = agreement
+        .with(node, mine)
+        .await
+        .map(drop)
+        .map_err(|failure| match failure {
+            Failure::Closed => control.take_failure().unwrap_or(Failure::Closed),
+            failure => failure,
+        });
     watch.end(node, agreed.is_ok()).await;
     agreed
 }
 
-/// The last step of a run that `control` watches: what each rank says goes to the first one, which alone hears it.
+/// The last step of a run that `control` watches: what each rank says goes to the first one, which
+/// alone hears it.
 ///
 /// # Errors
 /// When any has failed: its own failure on that rank, what it said on the others.
@@ -51,5 +62,8 @@ pub async fn parting(
     let mut agreement = Agreement::over(node, control, port);
     let (said, _) = agreement.with(node, mine.map(|said| (said, ()))).await?;
     let all = agreement.tell_root(node, said.into_bytes()).await?;
-    Ok(all.iter().map(|said| String::from_utf8_lossy(said).into_owned()).collect())
+    Ok(all
+        .iter()
+        .map(|said| String::from_utf8_lossy(said).into_owned())
+        .collect())
 }

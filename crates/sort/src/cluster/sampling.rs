@@ -30,7 +30,11 @@ pub(super) async fn draw(
     let count = places.min(most).max(u64::from(own > 0)) as usize;
     job.control.enter("sample", 0);
     let (inputs, contents) = (Arc::clone(inputs), Arc::clone(&job.contents));
-    let places = Places { inputs, contents, count };
+    let places = Places {
+        inputs,
+        contents,
+        count,
+    };
     let mut pipeline = Pipeline::new(&job.control);
     let drawn = pipeline.owns(Posted::new(node, "sample"));
     let post = drawn.clone();
@@ -44,13 +48,18 @@ pub(super) async fn draw(
     pipeline.stage(node, "sampler", 1, look);
     pipeline.join(node).await?;
     let Drawn { sample, cost } = &*drawn.read(node).await?;
-    Ok(Drawn { sample: sample.clone(), cost: *cost })
+    Ok(Drawn {
+        sample: sample.clone(),
+        cost: *cost,
+    })
 }
 
 /// A checksum of some records, the first and the last among them: the same for the same input.
 pub(super) async fn mark(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result<u64, Failure> {
     let bytes = job.contents.record_bytes();
-    let Some(last) = inputs.records.unwrap_or(0).checked_sub(1) else { return Ok(0) };
+    let Some(last) = inputs.records.unwrap_or(0).checked_sub(1) else {
+        return Ok(0);
+    };
     let room = bytes.next_multiple_of(BLOCK_BYTES as usize) + 2 * BLOCK_BYTES as usize;
     let mut files = Files::new(inputs);
     let mut sum = 0_u64;
@@ -58,11 +67,18 @@ pub(super) async fn mark(node: &Node, job: &Job, inputs: &Arc<Inputs>) -> Result
     for step in 0..=steps.min(last) {
         let place = (u128::from(last) * u128::from(step) / u128::from(steps)) as u64;
         let buffers = job.contents.buffers(node, 1, room);
-        let buffer = buffers.map_err(|cause| no_memory(room, &cause))?.pop().expect("one was made");
+        let buffer = buffers
+            .map_err(|cause| no_memory(room, &cause))?
+            .pop()
+            .expect("one was made");
         let unit = inputs.unit_at(place, 1);
         let file = files.of(node, unit.input).await?;
-        let block = InFlight::submit(node, file, unit, bytes, buffer).wait(node, bytes).await?;
-        sum = sum.rotate_left(1).wrapping_add(job.contents.checksum(&block));
+        let block = InFlight::submit(node, file, unit, bytes, buffer)
+            .wait(node, bytes)
+            .await?;
+        sum = sum
+            .rotate_left(1)
+            .wrapping_add(job.contents.checksum(&block));
     }
     Ok(sum)
 }

@@ -1,4 +1,5 @@
-//! What is there of a sort that is gone on with: every rank looks where it may be, and all find the same.
+//! What is there of a sort that is gone on with: every rank looks where it may be, and all find the
+//! same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -48,46 +49,84 @@ pub(super) async fn look(
     let tell = |found: &Vec<Checkpoint>| -> Vec<Found> { found.iter().map(Found::of).collect() };
     let found = find(node, resume, BTreeSet::from([rank])).await;
     let told = found.as_ref().map(tell).unwrap_or_default();
-    let (mut found, mut all) = agreement.with(node, found.map(|found| (found, told))).await?;
-    // Where each rank has a place of its own, those of ranks that are not there any more may be on any host.
-    let first = all.iter().flatten().map(|found| found.begun.parts.len() as u32).max();
+    let (mut found, mut all) = agreement
+        .with(node, found.map(|found| (found, told)))
+        .await?;
+    // Where each rank has a place of its own, those of ranks that are not there any more may be on
+    // any host.
+    let first = all
+        .iter()
+        .flatten()
+        .map(|found| found.begun.parts.len() as u32)
+        .max();
     let others: BTreeSet<u32> = (node.nodes()..first.unwrap_or(0)).collect();
     if !others.is_empty() && is_ranked(resume) {
         let more = find(node, resume, others).await;
         let told = more.as_ref().map(tell).unwrap_or_default();
         let (more, told) = agreement.with(node, more.map(|more| (more, told))).await?;
-        all.iter_mut().zip(told).for_each(|(all, told)| all.extend(told));
+        all.iter_mut()
+            .zip(told)
+            .for_each(|(all, told)| all.extend(told));
         found.extend(more);
     }
     let Some(begun) = chosen(&all) else {
-        let holders = Holders { rounds: vec![Round::first(node.nodes())], ..Holders::default() };
-        return Ok(Scene { holders, mine: BTreeMap::new(), others: found, begun: None });
+        let holders = Holders {
+            rounds: vec![Round::first(node.nodes())],
+            ..Holders::default()
+        };
+        return Ok(Scene {
+            holders,
+            mine: BTreeMap::new(),
+            others: found,
+            begun: None,
+        });
     };
     if let Some(what) = difference(statement, resume, &begun) {
         let what = format!("is of another sort: this one has {what}");
-        return Err(SortError::Checkpoint { file: begun.target.into(), what }.into());
+        return Err(SortError::Checkpoint {
+            file: begun.target.into(),
+            what,
+        }
+        .into());
     }
     let others = all.iter().flatten().map(|found| &found.begun);
-    if others.into_iter().any(|other| other.division == begun.division && !is_one(other, &begun)) {
+    if others
+        .into_iter()
+        .any(|other| other.division == begun.division && !is_one(other, &begun))
+    {
         let what = "has entries of ranges that do not belong together".to_owned();
-        return Err(SortError::Checkpoint { file: begun.target.into(), what }.into());
+        return Err(SortError::Checkpoint {
+            file: begun.target.into(),
+            what,
+        }
+        .into());
     }
     let began = begun.parts.len();
     if !statement.shared && node.nodes() as usize > began {
         let what = format!(
             "was begun by {began} ranks, and more have inputs that it does not; start {began} or fewer"
         );
-        return Err(SortError::Checkpoint { file: begun.target.into(), what }.into());
+        return Err(SortError::Checkpoint {
+            file: begun.target.into(),
+            what,
+        }
+        .into());
     }
     let seen: Vec<Seen> = (0..)
         .zip(&all)
         .flat_map(|(rank, told)| told.iter().map(move |found| (rank, found)))
         .filter(|(_, found)| found.begun.division == begun.division)
-        .map(|(rank, Found { begun, epochs })| Seen { rank, range: begun.range, epochs: *epochs })
+        .map(|(rank, Found { begun, epochs })| Seen {
+            rank,
+            range: begun.range,
+            epochs: *epochs,
+        })
         .collect();
     let holders = deal(&seen, node.nodes(), begun.parts.len() as u32, begun.epochs);
     let is_mine = |checkpoint: &Checkpoint| {
-        let Begun { range, division, .. } = checkpoint.begun;
+        let Begun {
+            range, division, ..
+        } = checkpoint.begun;
         division == begun.division
             && holders.kept.contains(&range)
             && holders.of[range as usize] == rank
@@ -102,7 +141,12 @@ pub(super) async fn look(
             false => others.push(checkpoint),
         }
     }
-    Ok(Scene { holders, mine, others, begun: Some(begun) })
+    Ok(Scene {
+        holders,
+        mine,
+        others,
+        begun: Some(begun),
+    })
 }
 
 /// What tells a sort from the one that was begun; how records are exchanged does not.
@@ -127,8 +171,14 @@ fn is_one(one: &Begun, other: &Begun) -> bool {
 impl Found {
     /// Without what only its own rank needs.
     fn of(checkpoint: &Checkpoint) -> Found {
-        let begun = Begun { partitions: Vec::new(), ..checkpoint.begun.clone() };
-        Found { begun, epochs: checkpoint.epochs.len() as u32 }
+        let begun = Begun {
+            partitions: Vec::new(),
+            ..checkpoint.begun.clone()
+        };
+        Found {
+            begun,
+            epochs: checkpoint.epochs.len() as u32,
+        }
     }
 }
 
@@ -159,10 +209,14 @@ async fn find(
 fn chosen(all: &[Vec<Found>]) -> Option<Begun> {
     let mut divisions: BTreeMap<u64, (BTreeSet<u32>, &Begun)> = BTreeMap::new();
     for Found { begun, .. } in all.iter().flatten() {
-        let entry = divisions.entry(begun.division).or_insert((BTreeSet::new(), begun));
+        let entry = divisions
+            .entry(begun.division)
+            .or_insert((BTreeSet::new(), begun));
         entry.0.insert(begun.range);
     }
-    let most = divisions.into_values().max_by_key(|(ranges, _)| ranges.len());
+    let most = divisions
+        .into_values()
+        .max_by_key(|(ranges, _)| ranges.len());
     most.map(|(_, begun)| begun.clone())
 }
 

@@ -6,8 +6,8 @@
 //! O/.gristmill-JOB-2.COPY-output                  the draft, beside the output
 //! ```
 //!
-//! JOB stands for the name of the output, 2 for the range, COPY for a number that tells the files of this beginning from
-//! those of an earlier one.
+//! JOB stands for the name of the output, 2 for the range, COPY for a number that tells the files
+//! of this beginning from those of an earlier one.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,11 @@ impl Site {
             directories.push(node.resolve(&place).await?);
         }
         let target = node.resolve(&of_rank(&resume.target, range)).await?;
-        Ok(Site { stem: stem(&resume.name, range), directories, target })
+        Ok(Site {
+            stem: stem(&resume.name, range),
+            directories,
+            target,
+        })
     }
 
     /// The first temporary directory.
@@ -63,7 +67,8 @@ impl Site {
 
     /// The file that becomes the output.
     pub(super) fn draft(&self, copy: u32) -> PathBuf {
-        self.target.with_file_name(format!("{}{copy:08x}{DRAFT}", self.stem))
+        self.target
+            .with_file_name(format!("{}{copy:08x}{DRAFT}", self.stem))
     }
 
     /// How names of spill files begin.
@@ -74,7 +79,10 @@ impl Site {
     /// All directories that hold files of the range.
     pub(super) fn all_directories(&self) -> impl Iterator<Item = &Path> {
         let beside = self.target.parent().unwrap_or(Path::new("/"));
-        self.directories.iter().map(PathBuf::as_path).chain([beside])
+        self.directories
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([beside])
     }
 
     /// The directories and the output as an entry has them, to be compared.
@@ -87,10 +95,16 @@ impl Site {
 /// The temporary directories of a range on a rank.
 pub(super) fn places(resume: &Resume, rank: u32, range: u32) -> Vec<PathBuf> {
     if !resume.temporary.is_empty() {
-        return resume.temporary.iter().map(|path| of_rank(path, rank)).collect();
+        return resume
+            .temporary
+            .iter()
+            .map(|path| of_rank(path, rank))
+            .collect();
     }
     let target = of_rank(&resume.target, range);
-    let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let beside = target
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     vec![beside.unwrap_or(Path::new(".")).to_owned()]
 }
 
@@ -103,7 +117,9 @@ pub(super) fn job_stem(name: &str) -> String {
 pub(super) fn is_file_name(end: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_copy = |text: &str| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let numbered = ["epoch-", "part-"].iter().find_map(|kind| end.strip_prefix(kind));
+    let numbered = ["epoch-", "part-"]
+        .iter()
+        .find_map(|kind| end.strip_prefix(kind));
     let spill = end.split_once("-spill-");
     end == "begun"
         || numbered.is_some_and(is_number)
@@ -122,10 +138,23 @@ mod tests {
 
     #[test]
     fn only_names_that_a_sort_gives_are_its_own() {
-        let own = ["begun", "epoch-0", "part-12", "0a1b2c3d-output", "0a1b2c3d-spill-7"];
+        let own = [
+            "begun",
+            "epoch-0",
+            "part-12",
+            "0a1b2c3d-output",
+            "0a1b2c3d-spill-7",
+        ];
         assert!(own.into_iter().all(is_file_name));
-        let others =
-            ["notes", "begun2", "epoch-", "part-x", "deadbee-output", "output", "0a1b2c3d-spill-"];
+        let others = [
+            "notes",
+            "begun2",
+            "epoch-",
+            "part-x",
+            "deadbee-output",
+            "output",
+            "0a1b2c3d-spill-",
+        ];
         assert!(!others.into_iter().any(is_file_name));
     }
 }

@@ -1,4 +1,5 @@
-//! What a rank was started for: all must have been started for the same, and together they have one input.
+//! What a rank was started for: all must have been started for the same, and together they have one
+//! input.
 
 use node::{Node, Rank};
 use pipeline::Failure;
@@ -44,7 +45,10 @@ pub(super) struct Part {
 impl Statement {
     /// What a rank says before it has looked at its inputs.
     pub(super) fn of(job: &Job) -> Result<Statement, SortError> {
-        let order = job.contents.order().ok_or_else(|| refused("records are only counted"))?;
+        let order = job
+            .contents
+            .order()
+            .ok_or_else(|| refused("records are only counted"))?;
         Ok(Statement {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             record_bytes: order.record_bytes(),
@@ -62,8 +66,14 @@ impl Statement {
     /// # Errors
     /// When its inputs cannot be looked at before they are read.
     pub(super) fn new(job: &Job, inputs: &Inputs, ends: u64) -> Result<Statement, SortError> {
-        let records = inputs.records.ok_or_else(|| refused("an input is a pipe"))?;
-        Ok(Statement { records, ends, ..Statement::of(job)? })
+        let records = inputs
+            .records
+            .ok_or_else(|| refused("an input is a pipe"))?;
+        Ok(Statement {
+            records,
+            ends,
+            ..Statement::of(job)?
+        })
     }
 
     /// What of it is not as the other says.
@@ -81,7 +91,11 @@ impl Statement {
             .or_else(|| differs("--resume", &self.resume, &other.resume))
             .or_else(|| differs("a shared input", &self.shared, &other.shared))
             .or_else(|| {
-                differs("one output for all (-o without {rank})", &self.together, &other.together)
+                differs(
+                    "one output for all (-o without {rank})",
+                    &self.together,
+                    &other.together,
+                )
             })
             .or_else(|| {
                 let counts = differs("records", &self.records, &other.records);
@@ -92,7 +106,9 @@ impl Statement {
 }
 
 fn refused(what: &str) -> SortError {
-    SortError::NotDivisible { what: what.to_owned() }
+    SortError::NotDivisible {
+        what: what.to_owned(),
+    }
 }
 
 /// # Errors

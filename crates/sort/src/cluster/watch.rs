@@ -1,4 +1,5 @@
-//! Watching the others: MPI does not notice that a link is cut, so ranks tell each other that they are alive.
+//! Watching the others: MPI does not notice that a link is cut, so ranks tell each other that they
+//! are alive.
 //!
 //! ```text
 //! every beat      I am here      > all others; rank 0 hears how far, too
@@ -8,8 +9,8 @@
 //! at the end      I am done      > all others; who has all that waits for nobody any more
 //! ```
 //!
-//! Whoever is silent for too long has failed. Who is done stays until the others are, for they may still have to
-//! fetch what it has sent; who has failed does not.
+//! Whoever is silent for too long has failed. Who is done stays until the others are, for they may
+//! still have to fetch what it has sent; who has failed does not.
 
 use node::{Address, Message, Node, Panic, Port, Rank, Ticket, Time};
 use pipeline::{Control, Failure};
@@ -21,16 +22,16 @@ use super::pace;
 /// Where ranks hear from each other.
 pub const WATCH: Port = Port(102);
 
-/// Seconds between beats, at least: so few that rank 0 knows early how much all have to do. And at most: who was just
-/// lost must be missed when the launcher ends the others.
+/// Seconds between beats, at least: so few that rank 0 knows early how much all have to do. And at
+/// most: who was just lost must be missed when the launcher ends the others.
 const LEAST_BEAT_S: f64 = 0.25;
 const MOST_BEAT_S: f64 = 1.0;
 
 /// Between the two a rank sends so many in a second, to all others together.
 const BEATS_PER_S: f64 = 256.0;
 
-/// A rank is silent that was not heard for so many seconds: long enough for a machine that is very busy, and short
-/// enough for a sort to end within half a minute.
+/// A rank is silent that was not heard for so many seconds: long enough for a machine that is very
+/// busy, and short enough for a sort to end within half a minute.
 const SILENT_S: f64 = 15.0;
 
 /// Whose beat comes so much late stood still, and has heard nobody.
@@ -73,7 +74,14 @@ pub(super) struct Watch {
 impl Watch {
     /// Begins to watch, for a sort that `control` watches here.
     pub(super) fn start(node: &Node, control: &Control) -> Result<Watch, Failure> {
-        Watch::during(node, control, Hours { port: WATCH, coming_s: 0.0 })
+        Watch::during(
+            node,
+            control,
+            Hours {
+                port: WATCH,
+                coming_s: 0.0,
+            },
+        )
     }
 
     /// The same beside the sort.
@@ -82,11 +90,17 @@ impl Watch {
         let task = node.try_spawn("watch", async move |node: Node| {
             Others::new(&node, control, hours).watch(&node).await;
         });
-        Ok(Watch { port, task: task.map_err(|cause| Failure::NoThread { stage: "watch", cause })? })
+        Ok(Watch {
+            port,
+            task: task.map_err(|cause| Failure::NoThread {
+                stage: "watch",
+                cause,
+            })?,
+        })
     }
 
-    /// Tells all others that this one has failed, if nobody has told them: what they have agreed on, each finds
-    /// itself.
+    /// Tells all others that this one has failed, if nobody has told them: what they have agreed
+    /// on, each finds itself.
     pub(super) async fn alarm(&self, node: &Node, failure: &Failure) {
         let of = |error: &SortError| {
             use SortError::{Checkpoint, Different, Elsewhere, PartGone, Silent};
@@ -112,8 +126,18 @@ impl Watch {
     pub(super) async fn end(self, node: &Node, is_success: bool) {
         tell_others(node, self.port, &[DONE]).await;
         let word = if is_success { END } else { LEAVE };
-        node.send(Address { rank: node.rank(), port: self.port }, &[word]).await;
-        self.task.wait(node).await.expect("the watch does not panic");
+        node.send(
+            Address {
+                rank: node.rank(),
+                port: self.port,
+            },
+            &[word],
+        )
+        .await;
+        self.task
+            .wait(node)
+            .await
+            .expect("the watch does not panic");
     }
 }
 
@@ -146,7 +170,11 @@ fn words(what: u64, text: &str) -> Vec<u64> {
 /// The text of what was told.
 fn text(words: &[u64]) -> String {
     let length = words.get(1).map_or(0, |&length| length as usize);
-    let bytes: Vec<u8> = words.iter().skip(2).flat_map(|word| word.to_le_bytes()).collect();
+    let bytes: Vec<u8> = words
+        .iter()
+        .skip(2)
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
     String::from_utf8_lossy(&bytes[..length.min(bytes.len())]).into_owned()
 }
 
@@ -166,8 +194,16 @@ impl Others {
         let now = node.now();
         let first = now.after(ticks(node, hours.coming_s));
         let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(first));
-        let done = (0..node.nodes()).map(|rank| Rank(rank) == node.rank()).collect();
-        Others { control, port: hours.port, heard: heard.collect(), done, next: now }
+        let done = (0..node.nodes())
+            .map(|rank| Rank(rank) == node.rank())
+            .collect();
+        Others {
+            control,
+            port: hours.port,
+            heard: heard.collect(),
+            done,
+            next: now,
+        }
     }
 
     async fn watch(&mut self, node: &Node) {
@@ -177,7 +213,9 @@ impl Others {
             if node.now() >= self.next {
                 self.beat(node).await;
             }
-            let Some(message) = port.next_until(node, self.next).await else { continue };
+            let Some(message) = port.next_until(node, self.next).await else {
+                continue;
+            };
             match message.words.first() {
                 Some(&END) if message.from == node.rank() => is_done = true,
                 Some(&LEAVE) if message.from == node.rank() => return,
@@ -188,7 +226,10 @@ impl Others {
 
     /// Whether nobody is waited for: all others are done, or lost.
     fn is_alone(&self) -> bool {
-        self.heard.iter().zip(&self.done).all(|(heard, done)| *done || heard.is_none())
+        self.heard
+            .iter()
+            .zip(&self.done)
+            .all(|(heard, done)| *done || heard.is_none())
     }
 
     /// Tells the others, and looks for those who did not.
@@ -196,13 +237,25 @@ impl Others {
         let now = node.now();
         // Who was stopped (Ctrl-Z) cannot say that others were silent.
         if now.since(self.next) > ticks(node, STOOD_STILL_S) {
-            self.heard.iter_mut().flatten().for_each(|heard| *heard = now);
+            self.heard
+                .iter_mut()
+                .flatten()
+                .for_each(|heard| *heard = now);
         }
-        let told: Vec<u64> =
-            [HERE].into_iter().chain(pace::told(&self.control.progress())).collect();
+        let told: Vec<u64> = [HERE]
+            .into_iter()
+            .chain(pace::told(&self.control.progress()))
+            .collect();
         for rank in others(node) {
             let words = if rank == FIRST { &told[..] } else { &[HERE] };
-            node.send(Address { rank, port: self.port }, words).await;
+            node.send(
+                Address {
+                    rank,
+                    port: self.port,
+                },
+                words,
+            )
+            .await;
         }
         self.next = now.after(ticks(node, beat_s(node.nodes())));
         let silence = ticks(node, SILENT_S);
@@ -211,7 +264,8 @@ impl Others {
                 *heard = None;
                 let seconds = SILENT_S as u64;
                 tell_others(node, self.port, &[LOST, u64::from(rank), seconds]).await;
-                self.control.fail(SortError::Silent { rank, seconds }.into());
+                self.control
+                    .fail(SortError::Silent { rank, seconds }.into());
             }
         }
     }
@@ -222,13 +276,15 @@ impl Others {
             FAILED => {
                 *heard = None;
                 let (rank, what) = (message.from.0, text(&message.words));
-                self.control.fail(SortError::Elsewhere { rank, what }.into());
+                self.control
+                    .fail(SortError::Elsewhere { rank, what }.into());
             }
             LOST => {
                 *heard = heard.map(|_| now);
                 let word = |at: usize| message.words.get(at).copied().unwrap_or(0);
                 let (rank, seconds) = (word(1) as u32, word(2));
-                self.control.fail(SortError::Silent { rank, seconds }.into());
+                self.control
+                    .fail(SortError::Silent { rank, seconds }.into());
             }
             DONE => self.done[message.from.0 as usize] = true,
             _ => {

@@ -1,12 +1,13 @@
-//! Phase two of a range that can be gone on with: its partitions are sorted and written group by group
-//! (`--resume`).
+//! Phase two of a range that can be gone on with: its partitions are sorted and written group by
+//! group (`--resume`).
 //!
 //! ```text
 //! partitions   | 0  1  2 | 3  4 | 5  6  7 | ..
 //! each group   sort > write > durable > noted > its spill space goes back
 //! ```
 //!
-//! A disk block in which two groups meet is noted with the first of them, and written with the second.
+//! A disk block in which two groups meet is noted with the first of them, and written with the
+//! second.
 
 use pipeline::{Failure, StageReport};
 
@@ -51,29 +52,47 @@ pub(super) async fn write(builder: &Builder<'_>, built: &mut Built) -> Result<So
     };
     let tally = Tally::default();
     tally.came_in(came.records, came.crc);
-    for span in built.checkpoint.written.iter().filter_map(|written| written.span.clone()) {
+    for span in built
+        .checkpoint
+        .written
+        .iter()
+        .filter_map(|written| written.span.clone())
+    {
         tally.goes_out(span, contents)?;
     }
     if let Some(output) = built.output.clone() {
         let plan = built.plan.clone();
         let run = builder.run(&plan, Some(&output));
         let memory = run.pools(&run.pipeline())?;
-        let left = built.checkpoint.written.last().map(|last| last.left.clone());
+        let left = built
+            .checkpoint
+            .written
+            .last()
+            .map(|last| last.left.clone());
         let seams = Seams::new(builder.node, memory.seams.clone());
         let seams = seams.with(builder.node, &left.unwrap_or_default()).await?;
         let mut done = built.checkpoint.partitions_written();
         let left: u64 = sizes[done..].iter().sum();
-        builder.job.control.enter("sort partitions", left * plan.record_bytes as u64);
+        builder
+            .job
+            .control
+            .enter("sort partitions", left * plan.record_bytes as u64);
         let least = GroupSize::new(&run, came.records);
         while done < sizes.len() {
             let end = least.end(&sizes, done);
             let group = Group {
-                partitions: partitions[done..end].iter_mut().map(std::mem::take).collect(),
+                partitions: partitions[done..end]
+                    .iter_mut()
+                    .map(std::mem::take)
+                    .collect(),
                 end,
                 before: sizes[..done].iter().sum(),
                 all: came.records,
             };
-            if let Some(span) = group.write(&run, built, (&memory, &seams), &mut sorted).await? {
+            if let Some(span) = group
+                .write(&run, built, (&memory, &seams), &mut sorted)
+                .await?
+            {
                 tally.goes_out(span, contents)?;
             }
             done = end;
@@ -95,7 +114,8 @@ struct Group {
 }
 
 impl Group {
-    /// Sorts and writes them; what the output has then is durable and noted, and their spill space is given back.
+    /// Sorts and writes them; what the output has then is durable and noted, and their spill space
+    /// is given back.
     async fn write(
         self,
         run: &Run<'_>,
@@ -104,14 +124,27 @@ impl Group {
         sorted: &mut Sorted,
     ) -> Result<Option<Span>, Failure> {
         let (node, output, bytes) = (run.node, run.output(), run.plan.record_bytes);
-        let spilled: Vec<Extents> =
-            self.partitions.iter().flat_map(|part| part.runs.clone()).collect();
+        let spilled: Vec<Extents> = self
+            .partitions
+            .iter()
+            .flat_map(|part| part.runs.clone())
+            .collect();
         let tally = Tally::default();
-        let run = &Run { tally: tally.clone(), ..run.clone() };
+        let run = &Run {
+            tally: tally.clone(),
+            ..run.clone()
+        };
         let spilling = run.plan.spilling.expect("a plan of two passes");
-        let two = TwoPass { run, spilling, spill: built.spill.clone() };
+        let two = TwoPass {
+            run,
+            spilling,
+            spill: built.spill.clone(),
+        };
         let (mut partitions, mut passes) = (self.partitions, 2);
-        while partitions.iter().any(|partition| two.is_too_large(partition)) {
+        while partitions
+            .iter()
+            .any(|partition| two.is_too_large(partition))
+        {
             passes += 1;
             partitions = two.again(partitions, memory, &mut sorted.stages).await?;
         }
@@ -119,10 +152,21 @@ impl Group {
         let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
         let layout = Layout::of_one_file(&sizes, bytes);
         let layout = layout.behind(self.before, self.all * bytes as u64);
-        add_up(&mut sorted.stages, two.phase_two(partitions, &layout, memory, seams).await?);
-        output.file(0).sync(node).await.map_err(|error| output.named(error))?;
+        add_up(
+            &mut sorted.stages,
+            two.phase_two(partitions, &layout, memory, seams).await?,
+        );
+        output
+            .file(0)
+            .sync(node)
+            .await
+            .map_err(|error| output.named(error))?;
         let span = tally.spans().into_iter().next();
-        let written = Written { partitions: self.end, span: span.clone(), left: seams.left() };
+        let written = Written {
+            partitions: self.end,
+            span: span.clone(),
+            left: seams.left(),
+        };
         built.checkpoint.add_written(node, written).await?;
         for run in spilled {
             let extent = run.extent(built.plan.chunk_bytes);
@@ -140,10 +184,14 @@ struct GroupSize {
 impl GroupSize {
     fn new(run: &Run<'_>, records: u64) -> GroupSize {
         if let Some(steps) = run.job.tuning.steps {
-            return GroupSize { records: (records / u64::from(steps)).max(1) };
+            return GroupSize {
+                records: (records / u64::from(steps)).max(1),
+            };
         }
         let memory = run.job.resources.memory_bytes / MEMORY_SHARE / run.plan.record_bytes as u64;
-        GroupSize { records: (records / GROUPS).max(memory).max(1) }
+        GroupSize {
+            records: (records / GROUPS).max(memory).max(1),
+        }
     }
 
     /// Where the group ends that begins with that partition.
@@ -162,6 +210,13 @@ impl GroupSize {
 /// Records of the largest partition over the mean.
 fn unevenness(sizes: &[u64]) -> f64 {
     let filled = sizes.iter().filter(|&&records| records > 0).count();
-    let (all, largest) = (sizes.iter().sum::<u64>(), sizes.iter().max().copied().unwrap_or(0));
-    if filled <= 1 { 1.0 } else { largest as f64 * filled as f64 / all as f64 }
+    let (all, largest) = (
+        sizes.iter().sum::<u64>(),
+        sizes.iter().max().copied().unwrap_or(0),
+    );
+    if filled <= 1 {
+        1.0
+    } else {
+        largest as f64 * filled as f64 / all as f64
+    }
 }

@@ -51,7 +51,9 @@ impl Contents for Bytes {
         let (records, bytes) = (self.records(block), self.record_bytes());
         let count = count.min(block.records);
         for number in (0..count).map(|number| number * block.records / count) {
-            sample.records.extend_from_slice(&records[number * bytes..][..bytes]);
+            sample
+                .records
+                .extend_from_slice(&records[number * bytes..][..bytes]);
             sample.positions.push(block.first + number as u64);
         }
     }
@@ -78,7 +80,11 @@ impl Contents for Bytes {
         let marks_at = chunk.records as usize * self.record_bytes();
         let used = marks_at + chunk.marks.len() * MARK_BYTES;
         let bytes = chunk.buffer.bytes_mut();
-        for (mark, to) in chunk.marks.iter().zip(bytes[marks_at..].chunks_exact_mut(MARK_BYTES)) {
+        for (mark, to) in chunk
+            .marks
+            .iter()
+            .zip(bytes[marks_at..].chunks_exact_mut(MARK_BYTES))
+        {
             to[..8].copy_from_slice(&mark.position.to_le_bytes());
             to[8..].copy_from_slice(&mark.start.to_le_bytes());
         }
@@ -86,8 +92,9 @@ impl Contents for Bytes {
         let checksum = sealed_crc(&bytes[..used], counts);
         let footer_at = bytes.len() - FOOTER_BYTES;
         let [records, marks] = counts;
-        for (field, to) in
-            [records, marks, checksum].iter().zip(bytes[footer_at..].chunks_exact_mut(4))
+        for (field, to) in [records, marks, checksum]
+            .iter()
+            .zip(bytes[footer_at..].chunks_exact_mut(4))
         {
             to.copy_from_slice(&field.to_le_bytes());
         }
@@ -110,7 +117,15 @@ impl Contents for Bytes {
             start: word(&from[8..]),
         };
         let is_whole = sealed_crc(sealed, [records, marks]) ^ place.0 == field(2);
-        is_whole.then(|| (records, sealed[marks_at..].chunks_exact(MARK_BYTES).map(read).collect()))
+        is_whole.then(|| {
+            (
+                records,
+                sealed[marks_at..]
+                    .chunks_exact(MARK_BYTES)
+                    .map(read)
+                    .collect(),
+            )
+        })
     }
 
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()> {
@@ -131,7 +146,11 @@ impl Contents for Bytes {
         }
         let slices = slices_of(bucket, bytes);
         let rows = Rows::new(&slices, bytes);
-        let words = BucketWords { rows, bucket, order: &self.order };
+        let words = BucketWords {
+            rows,
+            bucket,
+            order: &self.order,
+        };
         kernel::sort(entries, scratch, &words);
         if self.is_stable() {
             let kept = entries.is_sorted_by(|a, b| a.prefix < b.prefix || words.keeps_order(a, b));
@@ -204,7 +223,11 @@ fn records_of(chunk: &Chunk, record_bytes: usize) -> &[u8] {
 }
 
 fn slices_of(bucket: &Bucket, record_bytes: usize) -> Vec<&[u8]> {
-    bucket.chunks.iter().map(|chunk| records_of(chunk, record_bytes)).collect()
+    bucket
+        .chunks
+        .iter()
+        .map(|chunk| records_of(chunk, record_bytes))
+        .collect()
 }
 
 /// The total order of a bucket's rows: the words of the key, and with `--stable` the position.
@@ -226,8 +249,12 @@ impl BucketWords<'_> {
 
     /// Whether `a` may stand before `b`, positions included.
     fn keeps_order(&self, a: &Entry, b: &Entry) -> bool {
-        let order = self.order.compare(self.rows.get(a.row), self.rows.get(b.row));
-        order.then(self.position(a.row).cmp(&self.position(b.row))).is_lt()
+        let order = self
+            .order
+            .compare(self.rows.get(a.row), self.rows.get(b.row));
+        order
+            .then(self.position(a.row).cmp(&self.position(b.row)))
+            .is_lt()
     }
 }
 
@@ -248,7 +275,8 @@ impl Words for BucketWords<'_> {
     #[inline]
     fn prefetch(&self, row: u64, depth: u32) {
         // Where the word lies, give or take the keys in front of the record's own bytes.
-        self.rows.prefetch(row, (depth as usize * 8).min(self.rows.record_bytes() - 1));
+        self.rows
+            .prefetch(row, (depth as usize * 8).min(self.rows.record_bytes() - 1));
     }
 
     fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {

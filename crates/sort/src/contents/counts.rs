@@ -23,7 +23,11 @@ impl Counts {
     /// for the first bucket to 1 for the last.
     pub fn new(record_bytes: usize, skew: f64, seed: u64) -> Counts {
         assert!(record_bytes > 0 && skew >= 1.0 && skew.is_finite());
-        Counts { record_bytes, skew, seed }
+        Counts {
+            record_bytes,
+            skew,
+            seed,
+        }
     }
 
     fn weight(&self, bucket: usize, buckets: usize) -> f64 {
@@ -62,7 +66,9 @@ impl Contents for Counts {
         let mut random = Random::stream(self.seed, block.first);
         let buckets = splitters.buckets;
         let mut left = block.records as u64;
-        let mut weight_left: f64 = (0..buckets).map(|bucket| self.weight(bucket, buckets)).sum();
+        let mut weight_left: f64 = (0..buckets)
+            .map(|bucket| self.weight(bucket, buckets))
+            .sum();
         found.counts.clear();
         for bucket in 0..buckets {
             let weight = self.weight(bucket, buckets);
@@ -159,10 +165,16 @@ mod tests {
         for (buckets, records) in [(1, 1000), (2, 1), (10, 0), (10, 100_000), (1000, 40_000)] {
             let drawn = classify(1.0, buckets, records);
             assert_eq!(drawn.len(), buckets);
-            assert_eq!(drawn.iter().map(|&count| count as usize).sum::<usize>(), records);
+            assert_eq!(
+                drawn.iter().map(|&count| count as usize).sum::<usize>(),
+                records
+            );
         }
         let drawn = classify(1.0, 10, 100_000);
-        assert!(drawn.iter().all(|&count| (9_400..10_600).contains(&count)), "{drawn:?}");
+        assert!(
+            drawn.iter().all(|&count| (9_400..10_600).contains(&count)),
+            "{drawn:?}"
+        );
     }
 
     #[test]

@@ -42,7 +42,9 @@ struct Source {
 
 impl Source {
     fn left(&self) -> usize {
-        self.chunk.as_ref().map_or(0, |chunk| chunk.records as usize - self.gone)
+        self.chunk
+            .as_ref()
+            .map_or(0, |chunk| chunk.records as usize - self.gone)
     }
 
     /// The next record and all bytes behind it.
@@ -53,7 +55,8 @@ impl Source {
     }
 
     fn prefix(&self, order: &Order) -> Option<u64> {
-        self.next(order.record_bytes()).map(|next| order.word(next, 0))
+        self.next(order.record_bytes())
+            .map(|next| order.word(next, 0))
     }
 }
 
@@ -61,7 +64,12 @@ impl Merging {
     /// A merge of so many sources, none of which has a chunk yet.
     pub fn new(sources: usize) -> Merging {
         let sources = (0..sources).map(|_| Source::default()).collect();
-        Merging { sources, tree: None, dry: None, turn: 0 }
+        Merging {
+            sources,
+            tree: None,
+            dry: None,
+            turn: 0,
+        }
     }
 
     /// Takes a source's chunk away, which is merged. Without another one the source has ended.
@@ -74,7 +82,10 @@ impl Merging {
     /// Gives a source its next chunk, which is not empty.
     pub fn put(&mut self, source: usize, chunk: Chunk) {
         assert!(chunk.records > 0, "a chunk has records");
-        self.sources[source] = Source { chunk: Some(chunk), gone: 0 };
+        self.sources[source] = Source {
+            chunk: Some(chunk),
+            gone: 0,
+        };
     }
 
     /// Copies the next records to `out`, as many as there is room for.
@@ -86,14 +97,18 @@ impl Merging {
             LoserTree::new(prefixes, |a, b| compare(sources, order, (a, b)))
         });
         if let Some(dry) = self.dry.take() {
-            tree.replace(sources[dry].prefix(order), |a, b| compare(sources, order, (a, b)));
+            tree.replace(sources[dry].prefix(order), |a, b| {
+                compare(sources, order, (a, b))
+            });
         }
         let mut records = 0;
         for place in out.chunks_exact_mut(bytes) {
             let Some(winner) = tree.winner() else { break };
             let source = &mut sources[winner];
-            let (record, behind) =
-                source.next(bytes).expect("who wins has a chunk").split_at(bytes);
+            let (record, behind) = source
+                .next(bytes)
+                .expect("who wins has a chunk")
+                .split_at(bytes);
             place.copy_from_slice(record);
             let prefix = (source.left() > 1).then(|| order.word(behind, 0));
             source.gone += 1;
@@ -105,20 +120,34 @@ impl Merging {
             tree.replace(prefix, |a, b| compare(sources, order, (a, b)));
         }
         self.tree = Some(tree);
-        Merged { records, dry: self.dry }
+        Merged {
+            records,
+            dry: self.dry,
+        }
     }
 
     /// Counts the next records: sources take turns, a chunk each.
     pub(super) fn count(&mut self, room: usize) -> Merged {
         let all = self.sources.len();
         let in_turn = (self.turn..all).chain(0..self.turn);
-        let next = in_turn.into_iter().find(|&source| self.sources[source].left() > 0);
-        let Some(source) = next else { return Merged { records: 0, dry: None } };
+        let next = in_turn
+            .into_iter()
+            .find(|&source| self.sources[source].left() > 0);
+        let Some(source) = next else {
+            return Merged {
+                records: 0,
+                dry: None,
+            };
+        };
         let left = self.sources[source].left();
         let records = left.min(room);
         self.sources[source].gone += records;
         let dry = (records == left).then_some(source);
-        self.turn = if dry.is_some() { (source + 1) % all } else { source };
+        self.turn = if dry.is_some() {
+            (source + 1) % all
+        } else {
+            source
+        };
         Merged { records, dry }
     }
 }

@@ -1,14 +1,15 @@
-//! The exchange alone, between a synthetic source and a sink: what the network carries if no disk and no
-//! distributor holds it up.
+//! The exchange alone, between a synthetic source and a sink: what the network carries if no disk
+//! and no distributor holds it up.
 //!
 //! ```text
 //! source > sender, confirmer ==> receiver > opener > sink
 //!   ^__________|                     ^_________________|      chunks that are full of records all the time
 //! ```
 //!
-//! The stages in the middle are those of the sort, with as much memory as beside one distributor. The source
-//! hands out chunks for all other ranks in turn, as a distributor of even data does; a rank sends nothing to
-//! itself, since that uses no link. The sink counts, and the opener has looked whether each chunk came as it was.
+//! The stages in the middle are those of the sort, with as much memory as beside one distributor.
+//! The source hands out chunks for all other ranks in turn, as a distributor of even data does; a
+//! rank sends nothing to itself, since that uses no link. The sink counts, and the opener has
+//! looked whether each chunk came as it was.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -63,7 +64,10 @@ pub struct Load {
 impl ExchangeAlone {
     /// Takes it; once for each node.
     pub fn new(node: &Node) -> ExchangeAlone {
-        ExchangeAlone { ports: Ports::bind(node), together: Collective::new(node, MEETING) }
+        ExchangeAlone {
+            ports: Ports::bind(node),
+            together: Collective::new(node, MEETING),
+        }
     }
 
     /// An exchange with all other ranks, which all begin at once.
@@ -83,22 +87,45 @@ impl ExchangeAlone {
         self.meet(node).await?;
         let begin = node.now();
         let full = pipeline.owns(Queue::new(node, "chunks of ranks", 1, 1));
-        let outgoing =
-            Outgoing { chunks: full, pool: sent, shares: Some(plan.shares(&pipeline, node)) };
-        let source = Source { outgoing: outgoing.clone(), load, records: plan.shape.records };
-        pipeline.stage(node, "source", 1, async move |worker| source.run(worker).await);
+        let outgoing = Outgoing {
+            chunks: full,
+            pool: sent,
+            shares: Some(plan.shares(&pipeline, node)),
+        };
+        let source = Source {
+            outgoing: outgoing.clone(),
+            load,
+            records: plan.shape.records,
+        };
+        pipeline.stage(node, "source", 1, async move |worker| {
+            source.run(worker).await
+        });
         let (kind, contents, plan, ports) = (load.kind, &contents, &plan, &self.ports);
-        let link = Link { node, kind, contents, plan, ports };
+        let link = Link {
+            node,
+            kind,
+            contents,
+            plan,
+            ports,
+        };
         let blocks = link.start(&mut pipeline, outgoing, &received, QUEUE);
         let came = Arc::new(Mutex::new((0, Vec::new())));
-        let sink = Sink { blocks, pool: received, came: Arc::clone(&came) };
+        let sink = Sink {
+            blocks,
+            pool: received,
+            came: Arc::clone(&came),
+        };
         pipeline.stage(node, "sink", 1, async move |worker| sink.run(worker).await);
         pipeline.join(node).await?;
         let seconds = node.seconds(node.now().since(begin));
         self.meet(node).await?;
         let (records, from) =
             std::mem::take(&mut *came.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Exchanged { seconds, records, from })
+        Ok(Exchanged {
+            seconds,
+            records,
+            from,
+        })
     }
 
     /// Waits for all ranks.
@@ -137,15 +164,26 @@ struct Source {
 impl Source {
     async fn run(&self, worker: &Worker) -> Result<(), Failure> {
         let (own, ranks) = (worker.node.rank().0, worker.node.nodes());
-        let Outgoing { chunks, pool, shares } = &self.outgoing;
+        let Outgoing {
+            chunks,
+            pool,
+            shares,
+        } = &self.outgoing;
         for _ in 0..self.load.chunks {
             let mut full = Vec::new();
             for bucket in (1..ranks).map(|step| (own + step) % ranks) {
                 if let Some(shares) = shares {
-                    worker.hold(shares.take_any(&worker.node, &[bucket], None)).await?;
+                    worker
+                        .hold(shares.take_any(&worker.node, &[bucket], None))
+                        .await?;
                 }
                 let (records, marks, buffer) = (self.records, Vec::new(), worker.take(pool).await?);
-                full.push(Chunk { bucket, records, marks, buffer });
+                full.push(Chunk {
+                    bucket,
+                    records,
+                    marks,
+                    buffer,
+                });
             }
             worker.push(chunks, full).await?;
         }
@@ -167,7 +205,11 @@ impl Sink {
         let (mut records, mut from) = (0, Vec::new());
         while let Some(block) = worker.pop(&self.blocks).await? {
             records += block.records as u64;
-            let rank = block.buffer.bytes().first_chunk::<RANK_BYTES>().expect("a whole chunk");
+            let rank = block
+                .buffer
+                .bytes()
+                .first_chunk::<RANK_BYTES>()
+                .expect("a whole chunk");
             from.push(u32::from_le_bytes(*rank));
             self.pool.give(&worker.node, block.buffer).await;
         }

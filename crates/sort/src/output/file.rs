@@ -1,8 +1,8 @@
-//! An output of one file: a regular file appears whole or not at all; anything else is written front to
-//! back.
+//! An output of one file: a regular file appears whole or not at all; anything else is written
+//! front to back.
 //!
-//! A regular output is made beside its resolved target as a temporary file, and renamed over the target
-//! when it is complete and durable.
+//! A regular output is made beside its resolved target as a temporary file, and renamed over the
+//! target when it is complete and durable.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,10 @@ impl OutputFile {
     /// Standard output.
     pub(super) async fn standard(node: &Node) -> Result<OutputFile, Failure> {
         let file = node.standard(Standard::Output).await?;
-        Ok(OutputFile { file, unfinished: None })
+        Ok(OutputFile {
+            file,
+            unfinished: None,
+        })
     }
 
     /// Opens the file, or one beside it that will become it.
@@ -48,14 +51,23 @@ impl OutputFile {
         io: IoChoice,
     ) -> Result<OutputFile, Failure> {
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            return Err(SortError::Directory { file: path.to_owned() }.into());
+            return Err(SortError::Directory {
+                file: path.to_owned(),
+            }
+            .into());
         }
         let old = existing(node, path).await?;
         match old.map(|metadata| metadata.kind) {
-            Some(FileKind::Directory) => Err(SortError::Directory { file: path.to_owned() }.into()),
+            Some(FileKind::Directory) => Err(SortError::Directory {
+                file: path.to_owned(),
+            }
+            .into()),
             Some(FileKind::Sequential) => {
                 let file = node.open(path, Open::Append).await?;
-                Ok(OutputFile { file, unfinished: None })
+                Ok(OutputFile {
+                    file,
+                    unfinished: None,
+                })
             }
             Some(FileKind::Regular) | None => {
                 let resolved = node.resolve(path).await;
@@ -72,37 +84,78 @@ impl OutputFile {
         io: IoChoice,
     ) -> Result<OutputFile, Failure> {
         let directory = target.parent().unwrap_or(Path::new("/"));
-        let access = if is_there { Some(node.access(&target).await?) } else { None };
-        let how = Open::Create { direct: io != IoChoice::Buffered, mode: draft_mode(access) };
+        let access = if is_there {
+            Some(node.access(&target).await?)
+        } else {
+            None
+        };
+        let how = Open::Create {
+            direct: io != IoChoice::Buffered,
+            mode: draft_mode(access),
+        };
         let made = Temporary::create(node, directory, how).await;
-        let made = made.map_err(|error| DiskError { path: target.clone(), ..error });
+        let made = made.map_err(|error| DiskError {
+            path: target.clone(),
+            ..error
+        });
         let Temporary { file, path } = made?;
-        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, access }) })
+        Ok(OutputFile {
+            file,
+            unfinished: Some(Unfinished {
+                path,
+                target,
+                access,
+            }),
+        })
     }
 
-    /// The one that another node has made to become what `path` leads to, under that name beside it.
+    /// The one that another node has made to become what `path` leads to, under that name beside
+    /// it.
     pub(super) async fn join(
         node: &Node,
         path: &Path,
         name: &str,
         io: IoChoice,
     ) -> Result<OutputFile, Failure> {
-        let target = node.resolve(path).await.map_err(|error| missing_directory(error, path))?;
+        let target = node
+            .resolve(path)
+            .await
+            .map_err(|error| missing_directory(error, path))?;
         let draft = target.with_file_name(name);
-        let file = node.open(&draft, Open::Join { direct: io != IoChoice::Buffered }).await;
-        let file = file.map_err(|error| DiskError { path: path.to_owned(), ..error })?;
-        Ok(OutputFile { file, unfinished: Some(Unfinished { path: draft, target, access: None }) })
+        let file = node
+            .open(
+                &draft,
+                Open::Join {
+                    direct: io != IoChoice::Buffered,
+                },
+            )
+            .await;
+        let file = file.map_err(|error| DiskError {
+            path: path.to_owned(),
+            ..error
+        })?;
+        Ok(OutputFile {
+            file,
+            unfinished: Some(Unfinished {
+                path: draft,
+                target,
+                access: None,
+            }),
+        })
     }
 
     /// What it is called beside its target, and what its target is.
     pub(super) fn claim(&self) -> Option<Claim> {
         let unfinished = self.unfinished.as_ref()?;
         let name = |path: &Path| Some(spelled(Path::new(path.file_name()?)));
-        Some(Claim { draft: name(&unfinished.path)?, becomes: name(&unfinished.target)? })
+        Some(Claim {
+            draft: name(&unfinished.path)?,
+            becomes: name(&unfinished.target)?,
+        })
     }
 
-    /// The file that outlives the run until it becomes `target`: the draft of an earlier run, which is known by its
-    /// identity, or a new one. It is locked.
+    /// The file that outlives the run until it becomes `target`: the draft of an earlier run, which
+    /// is known by its identity, or a new one. It is locked.
     pub(super) async fn keep(
         node: &Node,
         target: &Path,
@@ -111,7 +164,10 @@ impl OutputFile {
     ) -> Result<OutputFile, Failure> {
         let old = existing(node, target).await?;
         if old.is_some_and(|old| old.kind != FileKind::Regular) {
-            return Err(SortError::Directory { file: target.to_owned() }.into());
+            return Err(SortError::Directory {
+                file: target.to_owned(),
+            }
+            .into());
         }
         let access = match old {
             Some(_) => node.access(target).await?,
@@ -120,7 +176,16 @@ impl OutputFile {
         let direct = io != IoChoice::Buffered;
         let file = match known {
             Some(_) => node.open(&path, Open::Again { direct }).await?,
-            None => node.open(&path, Open::Keep { direct, mode: PRIVATE }).await?,
+            None => {
+                node.open(
+                    &path,
+                    Open::Keep {
+                        direct,
+                        mode: PRIVATE,
+                    },
+                )
+                .await?
+            }
         };
         if known.is_some_and(|identity| file.metadata().identity != identity) {
             let cause = NotBelieved::error("it is not the file that was begun");
@@ -128,7 +193,14 @@ impl OutputFile {
         }
         hold(node, &file).await?;
         let (target, access) = (target.to_owned(), Some(access));
-        Ok(OutputFile { file, unfinished: Some(Unfinished { path, target, access }) })
+        Ok(OutputFile {
+            file,
+            unfinished: Some(Unfinished {
+                path,
+                target,
+                access,
+            }),
+        })
     }
 
     /// Reserves room for `length` bytes, or refuses up front.
@@ -139,15 +211,31 @@ impl OutputFile {
         let free = node.space(&unfinished.path).await?;
         if length > free {
             let file = unfinished.target.clone();
-            return Err(SortError::NoRoom { file, needed: length, free }.into());
+            return Err(SortError::NoRoom {
+                file,
+                needed: length,
+                free,
+            }
+            .into());
         }
-        Ok(self.file.preallocate(node, 0..length).await.map_err(|error| self.named(error))?)
+        Ok(self
+            .file
+            .preallocate(node, 0..length)
+            .await
+            .map_err(|error| self.named(error))?)
     }
 
     /// The directory that it is made in, if it is a file.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         let parent = self.unfinished.as_ref()?.path.parent()?;
-        Some(if parent == Path::new("") { Path::new(".") } else { parent }.to_owned())
+        Some(
+            if parent == Path::new("") {
+                Path::new(".")
+            } else {
+                parent
+            }
+            .to_owned(),
+        )
     }
 
     /// What it becomes, or is.
@@ -157,20 +245,29 @@ impl OutputFile {
 
     /// What it becomes, if it is a file.
     pub(super) fn target(&self) -> Option<PathBuf> {
-        self.unfinished.as_ref().map(|unfinished| unfinished.target.clone())
+        self.unfinished
+            .as_ref()
+            .map(|unfinished| unfinished.target.clone())
     }
 
     /// Makes the file `length` long and durable.
     pub(super) async fn finish(&self, node: &Node, length: u64) -> Result<(), Failure> {
         if self.unfinished.is_some() {
-            self.file.truncate(node, length).await.map_err(|error| self.named(error))?;
+            self.file
+                .truncate(node, length)
+                .await
+                .map_err(|error| self.named(error))?;
         }
         self.sync(node).await
     }
 
     /// Makes what was written durable.
     pub(super) async fn sync(&self, node: &Node) -> Result<(), Failure> {
-        Ok(self.file.sync(node).await.map_err(|error| self.named(error))?)
+        Ok(self
+            .file
+            .sync(node)
+            .await
+            .map_err(|error| self.named(error))?)
     }
 
     /// Gives it its name, once it is finished.
@@ -196,9 +293,10 @@ impl OutputFile {
     /// The error with the name that the user gave instead of the passing one.
     pub(crate) fn named(&self, error: DiskError) -> DiskError {
         match &self.unfinished {
-            Some(unfinished) if error.path == unfinished.path => {
-                DiskError { path: unfinished.target.clone(), ..error }
-            }
+            Some(unfinished) if error.path == unfinished.path => DiskError {
+                path: unfinished.target.clone(),
+                ..error
+            },
             _ => error,
         }
     }
@@ -216,8 +314,8 @@ async fn existing(node: &Node, target: &Path) -> Result<Option<Metadata>, DiskEr
     }
 }
 
-/// The mode of a draft that will have that access in the end, if it is given. Until it has the group, too, only its owner
-/// may read it.
+/// The mode of a draft that will have that access in the end, if it is given. Until it has the
+/// group, too, only its owner may read it.
 pub(super) fn draft_mode(access: Option<Access>) -> u32 {
     access.map_or(NEW_MODE, |_| PRIVATE)
 }
@@ -234,12 +332,19 @@ pub(crate) async fn take_over(
     }
 }
 
-/// The access of any new file beside `target`: only the system knows what the process's mask leaves of it.
+/// The access of any new file beside `target`: only the system knows what the process's mask leaves
+/// of it.
 async fn new_access(node: &Node, target: &Path) -> Result<Access, DiskError> {
     let directory = target.parent().unwrap_or(Path::new("/"));
-    let how = Open::Create { direct: false, mode: NEW_MODE };
+    let how = Open::Create {
+        direct: false,
+        mode: NEW_MODE,
+    };
     let probe = Temporary::another(node, directory, how).await;
-    let probe = probe.map_err(|error| DiskError { path: target.to_owned(), ..error })?;
+    let probe = probe.map_err(|error| DiskError {
+        path: target.to_owned(),
+        ..error
+    })?;
     let access = node.access(&probe.path).await;
     probe.remove(node).await;
     access
@@ -253,7 +358,11 @@ pub(crate) async fn hold(node: &Node, file: &File) -> Result<(), Failure> {
     match file.lock(node).await {
         Ok(false) => {
             let what = "belongs to a sort that is running".to_owned();
-            Err(SortError::Checkpoint { file: file.path().to_owned(), what }.into())
+            Err(SortError::Checkpoint {
+                file: file.path().to_owned(),
+                what,
+            }
+            .into())
         }
         Err(error) if error.cause.kind() != std::io::ErrorKind::Unsupported => Err(error.into()),
         _ => Ok(()),
@@ -262,5 +371,9 @@ pub(crate) async fn hold(node: &Node, file: &File) -> Result<(), Failure> {
 
 /// A name whose directory is missing is to be created, not found.
 fn missing_directory(error: DiskError, path: &Path) -> DiskError {
-    DiskError { verb: "create", path: path.to_owned(), ..error }
+    DiskError {
+        verb: "create",
+        path: path.to_owned(),
+        ..error
+    }
 }

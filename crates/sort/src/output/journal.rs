@@ -1,7 +1,7 @@
 //! The journal of a set that gets its names: whoever finds one of a dead run can finish or undo it.
 //!
-//! A set appears in one step, when its manifest gets its name. Before that its files need theirs, and
-//! after that those of the old set must go; a kill may come between any two of these steps:
+//! A set appears in one step, when its manifest gets its name. Before that its files need theirs,
+//! and after that those of the old set must go; a kill may come between any two of these steps:
 //!
 //! ```text
 //! journal: new and old files        the old manifest lists the old files
@@ -11,13 +11,14 @@
 //! no journal
 //! ```
 //!
-//! So whenever it comes, this is right: of the files that the journal names, those go that the manifest
-//! does not list. The journal of a run that lives is locked. Files that no journal names belong to no set
-//! here: they are never looked for by their names.
+//! So whenever it comes, this is right: of the files that the journal names, those go that the
+//! manifest does not list. The journal of a run that lives is locked. Files that no journal names
+//! belong to no set here: they are never looked for by their names.
 //!
-//! A journal is an entry (`text_file`), and paths never come from it. It says in which directories the set was made, to
-//! compare them: its own directory is the one that it was found in, and others are those that the command line names. Files
-//! in a directory that is not named now wait for a run that names it.
+//! A journal is an entry (`text_file`), and paths never come from it. It says in which directories
+//! the set was made, to compare them: its own directory is the one that it was found in, and others
+//! are those that the command line names. Files in a directory that is not named now wait for a run
+//! that names it.
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,11 @@ impl Journal {
     ) -> Result<Journal, DiskError> {
         let home = &directories[0];
         let spelt = directories.iter().map(|path| spelled(path)).collect();
-        let text = serde_json::to_vec(&Entries { directories: spelt, files }).expect("text alone");
+        let text = serde_json::to_vec(&Entries {
+            directories: spelt,
+            files,
+        })
+        .expect("text alone");
         let path = home.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
         match text_file::put_entry(node, &path, text).await {
             Ok(file) => Ok(Journal { path, _file: file }),
@@ -75,14 +80,21 @@ impl Journal {
     }
 }
 
-/// Finishes or undoes what a dead run began, by its journal, in the directory where the journal lies and in those
-/// `beside` it. False where something of it is left, or it is not believed.
+/// Finishes or undoes what a dead run began, by its journal, in the directory where the journal
+/// lies and in those `beside` it. False where something of it is left, or it is not believed.
 pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> bool {
-    let Ok(home) = node.resolve(journal.parent().unwrap_or(Path::new("."))).await else {
+    let Ok(home) = node
+        .resolve(journal.parent().unwrap_or(Path::new(".")))
+        .await
+    else {
         return false;
     };
-    let Ok(Entry::Text(text)) = text_file::read_entry(node, journal).await else { return false };
-    let Ok(entries) = serde_json::from_slice::<Entries>(&text) else { return false };
+    let Ok(Entry::Text(text)) = text_file::read_entry(node, journal).await else {
+        return false;
+    };
+    let Ok(entries) = serde_json::from_slice::<Entries>(&text) else {
+        return false;
+    };
     let is_placed = |(number, name): &Placed| {
         *number < entries.directories.len() && is_name(name) && is_part(name)
     };
@@ -92,12 +104,17 @@ pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> b
     // The owner of a directory is believed about that directory alone.
     let (manifest, is_whole) = match Manifest::read_own(node, &home).await {
         Ok(manifest) => (manifest, true),
-        Err(_) => match (Belief::of(node, &home).await, Manifest::read(node, &home).await) {
+        Err(_) => match (
+            Belief::of(node, &home).await,
+            Manifest::read(node, &home).await,
+        ) {
             (Ok(Belief::Directory), Ok(manifest)) => (manifest, false),
             _ => return false,
         },
     };
-    let listed = manifest.map(|manifest| manifest.paths(&home)).unwrap_or_default();
+    let listed = manifest
+        .map(|manifest| manifest.paths(&home))
+        .unwrap_or_default();
     // Of a copy of a directory, only what was copied with it.
     let is_at_home = entries.directories[0] == spelled(&home);
     let mut is_settled = true;

@@ -1,9 +1,10 @@
 //! The set that a new one replaces: the access that the new one takes over, and the files that go.
 //!
-//! A manifest is a public text, which anybody may have put there. It is believed if the caller alone can have written it. The
-//! owner of a directory which no other user may write is believed as well, about that directory alone: they may remove
-//! any file there anyhow, and so root can replace a user's set. Even then only files go that have names of this
-//! program, in directories that the command line names.
+//! A manifest is a public text, which anybody may have put there. It is believed if the caller
+//! alone can have written it. The owner of a directory which no other user may write is believed as
+//! well, about that directory alone: they may remove any file there anyhow, and so root can replace
+//! a user's set. Even then only files go that have names of this program, in directories that the
+//! command line names.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,8 @@ use crate::text_file::{self, Entry, OTHERS_WRITE, PRIVATE};
 pub(super) struct SetAccess {
     pub manifest: Option<Access>,
     pub files: Option<Access>,
-    /// The bits that a manifest allows which is not believed: it may take rights of a new set away, and give none.
+    /// The bits that a manifest allows which is not believed: it may take rights of a new set away,
+    /// and give none.
     narrowed: Option<u32>,
 }
 
@@ -47,8 +49,15 @@ impl SetAccess {
             None => None,
         };
         // Others who could write a manifest would decide which files are removed.
-        let safe = own.map(|own| Access { mode: own.mode & !OTHERS_WRITE, ..own });
-        Ok(SetAccess { manifest: safe, files: files.or(own), narrowed: None })
+        let safe = own.map(|own| Access {
+            mode: own.mode & !OTHERS_WRITE,
+            ..own
+        });
+        Ok(SetAccess {
+            manifest: safe,
+            files: files.or(own),
+            narrowed: None,
+        })
     }
 
     /// The mode of a draft that will have that access in the end, if it is given.
@@ -61,7 +70,11 @@ impl SetAccess {
 async fn access_of_file(node: &Node, path: &Path) -> Option<Access> {
     let there = node.metadata(path).await.ok()?;
     let is_file = there.kind == FileKind::Regular;
-    if is_file { node.access(path).await.ok() } else { None }
+    if is_file {
+        node.access(path).await.ok()
+    } else {
+        None
+    }
 }
 
 /// How far a manifest is believed.
@@ -110,14 +123,23 @@ impl OldSet {
     pub(super) async fn of(node: &Node, directories: &[PathBuf]) -> Result<OldSet, Failure> {
         let home = &directories[0];
         let Some(manifest) = Manifest::read(node, home).await? else {
-            return Ok(OldSet { placed: Vec::new(), stays: None });
+            return Ok(OldSet {
+                placed: Vec::new(),
+                stays: None,
+            });
         };
         let (placed, elsewhere) = match Belief::of(node, home).await? {
             Belief::Whole => manifest.placed(directories),
             Belief::Directory => manifest.placed(&directories[..1]),
             Belief::None => (Vec::new(), manifest.files.len()),
         };
-        let stays = Warning::OldSet { manifest: home.join(Manifest::NAME), count: elsewhere };
-        Ok(OldSet { placed, stays: (elsewhere > 0).then_some(stays) })
+        let stays = Warning::OldSet {
+            manifest: home.join(Manifest::NAME),
+            count: elsewhere,
+        };
+        Ok(OldSet {
+            placed,
+            stays: (elsewhere > 0).then_some(stays),
+        })
     }
 }

@@ -6,11 +6,12 @@
 //!                       ^ 0 and 1         ^ 1 and 2
 //! ```
 //!
-//! Node 0 makes the file beside its target, as any output, and renames it at the end; the others open what it has
-//! made. When all know how many records they have, each knows where its own begin. A disk block in which parts meet
-//! is written once, by node 0, to whom the others send what they have of it: hosts that share a file system may cache
-//! whole blocks, and would write over each other's half. The last block, if it is short, goes the same way: who writes it
-//! whole also cuts the file.
+//! Node 0 makes the file beside its target, as any output, and renames it at the end; the others
+//! open what it has made. When all know how many records they have, each knows where its own begin.
+//! A disk block in which parts meet is written once, by node 0, to whom the others send what they
+//! have of it: hosts that share a file system may cache whole blocks, and would write over each
+//! other's half. The last block, if it is short, goes the same way: who writes it whole also cuts
+//! the file.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -71,7 +72,11 @@ impl OutputPart {
             }
         };
         let agreement = Arc::new(Guarded::new(node, "words on an output", Some(agreement)));
-        opened.map(|file| OutputPart { file, agreement, bytes })
+        opened.map(|file| OutputPart {
+            file,
+            agreement,
+            bytes,
+        })
     }
 
     /// The bytes that this node answers for: node 0 for all.
@@ -92,7 +97,11 @@ impl OutputPart {
         let (came, all) = (each.iter().sum::<u64>(), self.bytes / record_bytes as u64);
         if came != all {
             let what = format!("which has room for {all} records, and {came} have come");
-            return Err(SortError::NotTogether { file: self.file.name(), what }.into());
+            return Err(SortError::NotTogether {
+                file: self.file.name(),
+                what,
+            }
+            .into());
         }
         let before = each[..node.rank().0 as usize].iter().sum();
         // No node completes the last block by itself if it is short.
@@ -100,7 +109,8 @@ impl OutputPart {
         Ok(Layout::of_one_file(records, record_bytes).behind(before, whole))
     }
 
-    /// Gives node 0 what this one has of blocks in which parts meet, when all else is durable; there they are written.
+    /// Gives node 0 what this one has of blocks in which parts meet, when all else is durable;
+    /// there they are written.
     pub(super) async fn complete(
         &self,
         node: &Node,
@@ -117,8 +127,15 @@ impl OutputPart {
             let whole = 0..bytes.len();
             buffer.bytes_mut()[whole.clone()].copy_from_slice(&bytes);
             buffer.set_len(bytes.len());
-            let written = self.file.file.write(node, block * BLOCK_BYTES, buffer, whole);
-            written.wait(node).await.1.map_err(|error| self.file.named(error))?;
+            let written = self
+                .file
+                .file
+                .write(node, block * BLOCK_BYTES, buffer, whole);
+            written
+                .wait(node)
+                .await
+                .1
+                .map_err(|error| self.file.named(error))?;
         }
         Ok(())
     }
@@ -130,10 +147,17 @@ impl OutputPart {
             let foreign = |what: String| SortError::Foreign { rank, what };
             let parts: Vec<Left> =
                 serde_json::from_slice(text).map_err(|cause| foreign(cause.to_string()))?;
-            for Left { block, begin, bytes } in parts {
+            for Left {
+                block,
+                begin,
+                bytes,
+            } in parts
+            {
                 let end = begin.saturating_add(bytes.len());
                 if block >= self.bytes.div_ceil(BLOCK_BYTES) || end > self.length(block) {
-                    return Err(foreign(format!("bytes {begin} to {end} of disk block {block}")));
+                    return Err(foreign(format!(
+                        "bytes {begin} to {end} of disk block {block}"
+                    )));
                 }
                 let Gathered { filled, whole } = gathered.entry(block).or_default();
                 whole.resize(BLOCK_BYTES as usize, 0);
@@ -145,7 +169,10 @@ impl OutputPart {
         for (block, Gathered { filled, whole }) in gathered {
             if filled != self.length(block) {
                 let what = format!("of which {filled} bytes of disk block {block} have come");
-                return Err(SortError::NotTogether { file: self.file.name(), what });
+                return Err(SortError::NotTogether {
+                    file: self.file.name(),
+                    what,
+                });
             }
             blocks.insert(block, whole);
         }
@@ -157,14 +184,23 @@ impl OutputPart {
         BLOCK_BYTES.min(self.bytes - block * BLOCK_BYTES) as usize
     }
 
-    /// Makes the file as long as it is to be, and what node 0 wrote last durable; what others have written is.
+    /// Makes the file as long as it is to be, and what node 0 wrote last durable; what others have
+    /// written is.
     pub(super) async fn finish(&self, node: &Node) -> Result<(), Failure> {
-        if node.rank() == ROOT { self.file.finish(node, self.bytes).await } else { Ok(()) }
+        if node.rank() == ROOT {
+            self.file.finish(node, self.bytes).await
+        } else {
+            Ok(())
+        }
     }
 
     /// Gives the file its name.
     pub(super) async fn commit(&mut self, node: &Node) -> Result<(), Failure> {
-        if node.rank() == ROOT { self.file.commit(node).await } else { Ok(()) }
+        if node.rank() == ROOT {
+            self.file.commit(node).await
+        } else {
+            Ok(())
+        }
     }
 
     /// Says something to the other nodes, one thing at a time.
@@ -172,7 +208,9 @@ impl OutputPart {
         let agreement = self.agreement.change(node, Option::take).await;
         let mut agreement = agreement.expect("a node speaks of its part in one place");
         let said = say(&mut agreement).await;
-        self.agreement.change(node, |place| *place = Some(agreement)).await;
+        self.agreement
+            .change(node, |place| *place = Some(agreement))
+            .await;
         said
     }
 }
@@ -214,7 +252,10 @@ async fn join(
         joined => joined?,
     };
     if file.claim().is_some_and(|own| own.becomes != *becomes) {
-        return Err(refused(path, &format!("but rank 0 was told to write {becomes}")));
+        return Err(refused(
+            path,
+            &format!("but rank 0 was told to write {becomes}"),
+        ));
     }
     // Node 0 has locked it.
     if file.file.lock(node).await.unwrap_or(false) {
@@ -228,5 +269,9 @@ const APART: &str = "but locks there do not reach from host to host, so that one
     those of a dead sort: mount it with locks";
 
 fn refused(path: &Path, what: &str) -> Failure {
-    SortError::NotTogether { file: path.to_owned(), what: what.to_owned() }.into()
+    SortError::NotTogether {
+        file: path.to_owned(),
+        what: what.to_owned(),
+    }
+    .into()
 }

@@ -1,5 +1,5 @@
-//! An output of many files over some directories: the set appears whole or not at all, when its manifest
-//! gets its name.
+//! An output of many files over some directories: the set appears whole or not at all, when its
+//! manifest gets its name.
 //!
 //! ```text
 //! open      a temporary file in each directory: it can be written, and dead runs' files are swept
@@ -7,9 +7,9 @@
 //! commit    lengths, durable; journal; names; manifest; the old set goes; journal goes   (`journal`)
 //! ```
 //!
-//! Readers that have read the old manifest must read it again when its files are gone. Of several runs
-//! into one directory the last one's set is there; runs that end in the same moment may leave files that
-//! no manifest lists.
+//! Readers that have read the old manifest must read it again when its files are gone. Of several
+//! runs into one directory the last one's set is there; runs that end in the same moment may leave
+//! files that no manifest lists.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -91,7 +91,12 @@ impl OutputSet {
             direct: io != IoChoice::Buffered,
             mode: access.draft_mode(access.files),
         };
-        let set = OutputSet { directories: Arc::new(directories), access, how, shared };
+        let set = OutputSet {
+            directories: Arc::new(directories),
+            access,
+            how,
+            shared,
+        };
         match set.make_spares(node).await {
             Ok(()) => Ok(set),
             Err(error) => {
@@ -111,7 +116,8 @@ impl OutputSet {
                 path: directory.given.clone(),
                 ..error
             })?;
-            self.change(node, |state| state.spares.push(Some(spare))).await;
+            self.change(node, |state| state.spares.push(Some(spare)))
+                .await;
         }
         Ok(())
     }
@@ -121,13 +127,18 @@ impl OutputSet {
     }
 
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        self.directories.iter().map(|directory| directory.path.clone()).collect()
+        self.directories
+            .iter()
+            .map(|directory| directory.path.clone())
+            .collect()
     }
 
     /// Refuses what has no room in all directories together.
     pub(super) async fn check_room(&self, node: &Node, needed: u64) -> Result<(), Failure> {
         let disks = self.disks(node).await?;
-        let free = disks.iter().fold(0_u64, |sum, disk| sum.saturating_add(disk.room));
+        let free = disks
+            .iter()
+            .fold(0_u64, |sum, disk| sum.saturating_add(disk.room));
         if needed > free {
             let file = self.home().given.clone();
             return Err(SortError::NoRoom { file, needed, free }.into());
@@ -165,7 +176,10 @@ impl OutputSet {
         let mut disks = Vec::new();
         for (directory, rate) in self.directories.iter().zip(self.rates(node).await) {
             let free = node.space(&directory.path).await?;
-            disks.push(Disk { rate, room: free / sharers[&directory.device] });
+            disks.push(Disk {
+                rate,
+                room: free / sharers[&directory.device],
+            });
         }
         Ok(disks)
     }
@@ -177,7 +191,10 @@ impl OutputSet {
         records: &[u64],
         record_bytes: usize,
     ) -> Result<Layout, Failure> {
-        let sizes: Vec<u64> = records.iter().map(|count| count * record_bytes as u64).collect();
+        let sizes: Vec<u64> = records
+            .iter()
+            .map(|count| count * record_bytes as u64)
+            .collect();
         self.check_room(node, sizes.iter().sum()).await?;
         let files = divide(&sizes, &self.disks(node).await?);
         let tag = self.tag(node).await?;
@@ -192,7 +209,8 @@ impl OutputSet {
     async fn tag(&self, node: &Node) -> Result<u32, Failure> {
         let mut names = Vec::new();
         for directory in self.directories.iter() {
-            // What cannot be listed can be written all the same; then chance alone keeps names apart.
+            // What cannot be listed can be written all the same; then chance alone keeps names
+            // apart.
             names.extend(node.list(&directory.path).await.unwrap_or_default());
         }
         loop {
@@ -206,36 +224,62 @@ impl OutputSet {
 
     async fn add(&self, node: &Node, cut: &Cut, name: String, length: u64) -> Result<(), Failure> {
         let directory = &self.directories[cut.directory];
-        let spare = self.change(node, |state| state.spares[cut.directory].take()).await;
+        let spare = self
+            .change(node, |state| state.spares[cut.directory].take())
+            .await;
         let temporary = match spare {
             Some(spare) => spare,
             None => Temporary::another(node, &directory.path, self.how)
                 .await
-                .map_err(|error| DiskError { path: directory.given.join(&name), ..error })?,
+                .map_err(|error| DiskError {
+                    path: directory.given.join(&name),
+                    ..error
+                })?,
         };
         let file = temporary.file.clone();
-        let part = Part { temporary, directory: cut.directory, name, length };
+        let part = Part {
+            temporary,
+            directory: cut.directory,
+            name,
+            length,
+        };
         self.change(node, |state| state.parts.push(part)).await;
-        Ok(file.preallocate(node, 0..length).await.map_err(|error| self.named(error))?)
+        Ok(file
+            .preallocate(node, 0..length)
+            .await
+            .map_err(|error| self.named(error))?)
     }
 
     pub(super) fn file(&self, number: usize) -> File {
-        self.shared.look(|state| state.parts[number].temporary.file.clone())
+        self.shared
+            .look(|state| state.parts[number].temporary.file.clone())
     }
 
     pub(super) fn is_direct(&self) -> bool {
         self.shared.look(|state| {
             let parts = state.parts.iter().map(|part| &part.temporary);
-            parts.chain(state.spares.iter().flatten()).all(|one| one.file.is_direct())
+            parts
+                .chain(state.spares.iter().flatten())
+                .all(|one| one.file.is_direct())
         })
     }
 
     /// What was made in the first directory, where the manifest will be.
     pub(super) fn claims(&self) -> Vec<Claim> {
         let name = |spare: &Temporary| Some(spare.path.file_name()?.to_string_lossy().into_owned());
-        let claim = |draft| Claim { draft, becomes: Manifest::NAME.to_owned() };
+        let claim = |draft| Claim {
+            draft,
+            becomes: Manifest::NAME.to_owned(),
+        };
         self.shared.look(|state| {
-            state.spares.iter().flatten().take(1).filter_map(name).map(claim).collect()
+            state
+                .spares
+                .iter()
+                .flatten()
+                .take(1)
+                .filter_map(name)
+                .map(claim)
+                .collect()
         })
     }
 
@@ -249,20 +293,26 @@ impl OutputSet {
             let count = buckets[first..].partition_point(|bucket| bucket.begin < end);
             let its = &buckets[first..first + count];
             let file = ListedFile::of(self.listed(&part), contents, its);
-            assert_eq!(file.records * record_bytes, part.length, "a file holds whole buckets");
+            assert_eq!(
+                file.records * record_bytes,
+                part.length,
+                "a file holds whole buckets"
+            );
             manifest.files.push(file);
             first += count;
         }
         let all = ListedFile::of(String::new(), contents, buckets);
         (manifest.records, manifest.checksum) = (all.records, all.checksum);
-        self.change(node, |state| state.manifest = Some(manifest)).await;
+        self.change(node, |state| state.manifest = Some(manifest))
+            .await;
     }
 
     /// Its files with their whole paths, once they are listed.
     pub(super) fn listed_files(&self) -> Vec<ListedFile> {
         let home = &self.home().path;
-        let files =
-            self.shared.look(|state| state.manifest.as_ref().map(|list| list.files.clone()));
+        let files = self
+            .shared
+            .look(|state| state.manifest.as_ref().map(|list| list.files.clone()));
         let whole = |file: ListedFile| {
             let path = home.join(&file.path).to_string_lossy().into_owned();
             ListedFile { path, ..file }
@@ -274,7 +324,9 @@ impl OutputSet {
     pub(super) async fn finish(&self, node: &Node) -> Result<(), Failure> {
         for part in self.parts() {
             let file = &part.temporary.file;
-            file.truncate(node, part.length).await.map_err(|error| self.named(error))?;
+            file.truncate(node, part.length)
+                .await
+                .map_err(|error| self.named(error))?;
             file.sync(node).await.map_err(|error| self.named(error))?;
         }
         Ok(())
@@ -285,11 +337,17 @@ impl OutputSet {
         let manifest = self.change(node, |state| state.manifest.take()).await;
         let (manifest, directories) = (manifest.expect("the files were listed"), self.paths());
         let OldSet { placed: old, stays } = OldSet::of(node, &directories).await?;
-        let new: Vec<Placed> =
-            self.parts().into_iter().map(|part| (part.directory, part.name)).collect();
+        let new: Vec<Placed> = self
+            .parts()
+            .into_iter()
+            .map(|part| (part.directory, part.name))
+            .collect();
         let both = new.iter().chain(&old).cloned().collect();
         let journal = Journal::begin(node, &directories, both).await;
-        let journal = journal.map_err(|error| DiskError { path: self.manifest_path(), ..error })?;
+        let journal = journal.map_err(|error| DiskError {
+            path: self.manifest_path(),
+            ..error
+        })?;
         let (shown, gone) = match self.show(node, &manifest).await {
             Ok(()) => (Ok(stays), old),
             // It may be there and not be durable: what its journal says is done by the next run.
@@ -317,12 +375,22 @@ impl OutputSet {
             let name = self.directories[part.directory].path.join(&part.name);
             let taken = take_over(node, &part.temporary.file, self.access.files).await;
             taken.map_err(|error| unseen(self.named(error)))?;
-            node.rename(&part.temporary.path, &name).await.map_err(unseen)?;
+            node.rename(&part.temporary.path, &name)
+                .await
+                .map_err(unseen)?;
         }
         let (home, path) = (&self.home().path, self.manifest_path());
-        let unnamed = |error| unseen(DiskError { path: path.clone(), ..error });
+        let unnamed = |error| {
+            unseen(DiskError {
+                path: path.clone(),
+                ..error
+            })
+        };
         let mode = self.access.draft_mode(self.access.manifest) & !OTHERS_WRITE;
-        let how = Open::Create { direct: false, mode };
+        let how = Open::Create {
+            direct: false,
+            mode,
+        };
         let draft = Temporary::another(node, home, how).await.map_err(unnamed)?;
         let mut ended = text_file::write(node, &draft.file, manifest.text()).await;
         if ended.is_ok() {
@@ -350,7 +418,10 @@ impl OutputSet {
         let parts = self.parts();
         let part = parts.iter().find(|part| part.temporary.path == error.path);
         let path = part.map(|part| self.directories[part.directory].given.join(&part.name));
-        DiskError { path: path.unwrap_or(error.path), ..error }
+        DiskError {
+            path: path.unwrap_or(error.path),
+            ..error
+        }
     }
 
     /// A part as manifests name it.
@@ -359,7 +430,11 @@ impl OutputSet {
         if *directory == self.home().path {
             return part.name.clone();
         }
-        directory.join(&part.name).to_str().expect("checked when it was opened").to_owned()
+        directory
+            .join(&part.name)
+            .to_str()
+            .expect("checked when it was opened")
+            .to_owned()
     }
 
     fn home(&self) -> &Directory {
@@ -390,8 +465,16 @@ impl Directory {
         let path = node.resolve(given).await?;
         if !is_home && path.to_str().is_none() {
             let what = "cannot be listed in a manifest: its name is not UTF-8; name another place";
-            return Err(SortError::Manifest { file: path, what: what.to_owned() }.into());
+            return Err(SortError::Manifest {
+                file: path,
+                what: what.to_owned(),
+            }
+            .into());
         }
-        Ok(Directory { path, given: given.to_owned(), device: metadata.device })
+        Ok(Directory {
+            path,
+            given: given.to_owned(),
+            device: metadata.device,
+        })
     }
 }

@@ -23,11 +23,12 @@ const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
 /// A rank sends at least so many chunks to each.
 const CHUNKS_AT_LEAST: u64 = 8;
 
-/// Chunks on their way to each rank, for which there is memory: one that is sent, one that waits for its turn.
+/// Chunks on their way to each rank, for which there is memory: one that is sent, one that waits
+/// for its turn.
 const WINDOW: usize = 2;
 
-/// How many of one rank may be on their way to another. In rounds it is the turn of one at a time, which may have more
-/// of what there is for all.
+/// How many of one rank may be on their way to another. In rounds it is the turn of one at a time,
+/// which may have more of what there is for all.
 pub fn window(kind: ExchangeKind) -> usize {
     match kind {
         ExchangeKind::Streams => WINDOW,
@@ -72,19 +73,30 @@ impl Exchanging {
     /// When it takes more than its part of so much memory: with large records, or very many ranks.
     pub(crate) fn fits(&self, limit: u64) -> Result<(), SortError> {
         let needed = self.bytes() * SHARE;
-        let too_little =
-            SortError::TooLittleMemory { bytes: None, needed, limit, passes: "an exchange" };
-        if needed <= limit { Ok(()) } else { Err(too_little) }
+        let too_little = SortError::TooLittleMemory {
+            bytes: None,
+            needed,
+            limit,
+            passes: "an exchange",
+        };
+        if needed <= limit {
+            Ok(())
+        } else {
+            Err(too_little)
+        }
     }
 
     /// For so many ranks, beside a plan of what each does with its own records.
     pub(crate) fn new(plan: &Plan, ranks: u32, memory_bytes: u64) -> Exchanging {
-        // Of a small input every rank gets some chunks all the same, so that all stages work at once.
+        // Of a small input every rank gets some chunks all the same, so that all stages work at
+        // once.
         let parts = u64::from(ranks) * plan.distributors as u64 * CHUNKS_AT_LEAST;
         // What comes is for a distributor as large as what is read.
         let largest = (plan.unit_bytes as u64).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
         let few = plan.input_bytes.map_or(u64::MAX, |bytes| bytes / parts);
-        let few = few.next_multiple_of(BLOCK_BYTES).clamp(SMALLEST_CHUNK_BYTES, largest);
+        let few = few
+            .next_multiple_of(BLOCK_BYTES)
+            .clamp(SMALLEST_CHUNK_BYTES, largest);
         let halves = |bytes: &u64| {
             let half = (bytes / 2).next_multiple_of(BLOCK_BYTES);
             Some(half).filter(|half| *half >= SMALLEST_CHUNK_BYTES && half < bytes)
@@ -92,7 +104,8 @@ impl Exchanging {
         let sizes = std::iter::successors(Some(few), halves);
         let mut all = sizes.map(|bytes| Exchanging::with(plan, ranks as usize, bytes));
         let smallest = Exchanging::with(plan, ranks as usize, SMALLEST_CHUNK_BYTES);
-        all.find(|exchanging| exchanging.fits(memory_bytes).is_ok()).unwrap_or(smallest)
+        all.find(|exchanging| exchanging.fits(memory_bytes).is_ok())
+            .unwrap_or(smallest)
     }
 
     /// The same with chunks of a size that suits all ranks.
@@ -102,18 +115,26 @@ impl Exchanging {
 
     fn with(plan: &Plan, ranks: usize, wanted: u64) -> Exchanging {
         let record = plan.record_bytes as u64;
-        let marks = if plan.stable { (wanted / MARKS_SHARE).max(MARK_BYTES as u64) } else { 0 };
+        let marks = if plan.stable {
+            (wanted / MARKS_SHARE).max(MARK_BYTES as u64)
+        } else {
+            0
+        };
         let beside = FOOTER_BYTES as u64 + marks;
         let chunk = wanted.max((record + beside).next_multiple_of(BLOCK_BYTES));
         let records = ((chunk - beside) / record) as u32;
-        let marks = if plan.stable { marks as u32 / MARK_BYTES as u32 } else { u32::MAX };
-        // As of partitions: one that becomes full and the next, one more if marks may end a chunk, and
-        // what a unit fills.
+        let marks = if plan.stable {
+            marks as u32 / MARK_BYTES as u32
+        } else {
+            u32::MAX
+        };
+        // As of partitions: one that becomes full and the next, one more if marks may end a chunk,
+        // and what a unit fills.
         let each = 2 + usize::from(plan.stable);
         let unit = plan.unit_records / records as usize;
         let open = plan.distributors * (each * ranks + unit + 1);
-        // Distributors that wait for one rank hold less of it than that, so some of it is on its way and comes
-        // back.
+        // Distributors that wait for one rank hold less of it than that, so some of it is on its
+        // way and comes back.
         let share = plan.distributors * (unit + 2) + WINDOW;
         Exchanging {
             chunk_bytes: chunk as usize,
@@ -126,14 +147,18 @@ impl Exchanging {
         }
     }
 
-    /// For an exchange alone, of chunks that are full already: as beside one distributor, whose units fill a chunk.
+    /// For an exchange alone, of chunks that are full already: as beside one distributor, whose
+    /// units fill a chunk.
     pub(crate) fn alone(ranks: u32, chunk_bytes: usize, record_bytes: usize) -> Exchanging {
         let ranks = ranks as usize;
         let records = chunk_bytes.saturating_sub(FOOTER_BYTES) / record_bytes;
         let on_their_way = WINDOW * ranks;
         Exchanging {
             chunk_bytes,
-            shape: ChunkShape { records: records as u32, marks: u32::MAX },
+            shape: ChunkShape {
+                records: records as u32,
+                marks: u32::MAX,
+            },
             sent: 2 * ranks + 2 + on_their_way,
             share: 3 + WINDOW,
             received: on_their_way + 3,

@@ -5,8 +5,8 @@
 //!           reads ahead of each run  | loads that stay | -                 (merge)
 //! ```
 //!
-//! One size of buffers serves the input, the runs and the merge. Large ones make large requests; small ones
-//! let more runs be merged at once.
+//! One size of buffers serves the input, the runs and the merge. Large ones make large requests;
+//! small ones let more runs be merged at once.
 
 use super::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES};
 use super::tight::{TIGHT_UNITS, tight};
@@ -18,7 +18,8 @@ use crate::contents::Workspace;
 use crate::job::{Resources, Tuning};
 use crate::shelf::Room;
 
-/// Loads are sorted faster than a disk of some GB/s gives them, and every sorter more makes loads smaller.
+/// Loads are sorted faster than a disk of some GB/s gives them, and every sorter more makes loads
+/// smaller.
 const MOST_SORTERS: usize = 4;
 
 /// Sorters' fixed needs may take this part of memory.
@@ -35,24 +36,27 @@ const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
 /// A pipe is as long as it is: so many times the memory can be merged at once.
 const PIPE_TIMES_MEMORY: u64 = 32;
 
-/// The disk is kept busy by so much in flight, and by so many requests (node-real serves sixteen at once).
+/// The disk is kept busy by so much in flight, and by so many requests (node-real serves sixteen at
+/// once).
 const READ_AHEAD_BYTES: u64 = 4 * UNIT_BYTES;
 const MOST_REQUESTS: u64 = 16;
 
 /// What is read ahead, and what is being written, may take this part of the chunks each.
 const UNDER_WAY_SHARE: usize = 8;
 
-/// Read in about the time that a magnetic disk seeks: rather than that reads become smaller, loads that could
-/// have stayed in memory go to disk.
+/// Read in about the time that a magnetic disk seeks: rather than that reads become smaller, loads
+/// that could have stayed in memory go to disk.
 const RUN_READ_BYTES: u64 = MIB;
 
-/// A run in the lists of a merge: its state, what was read of it, its place in the tree, its wish for more.
+/// A run in the lists of a merge: its state, what was read of it, its place in the tree, its wish
+/// for more.
 const SOURCE_BYTES: u64 = 640;
 
 /// Fewer chunks are tried in steps of this part of them.
 const STEP_SHARE: usize = 16;
 
-/// A load in the lists of run formation, and then as a run: its number, and where the list of its writes is.
+/// A load in the lists of run formation, and then as a run: its number, and where the list of its
+/// writes is.
 const LOAD_BYTES: u64 = 128;
 
 /// A stretch of a run in a spill file, with what such a list has to spare.
@@ -93,7 +97,11 @@ impl Plan {
     /// When the memory limit is below what that needs on one core, with that figure.
     pub fn merge(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
         let on = |(cores, tight), memory_bytes| {
-            let given = Resources { cores, memory_bytes, ..*resources };
+            let given = Resources {
+                cores,
+                memory_bytes,
+                ..*resources
+            };
             Plan::merging(shape, &given, (tuning, tight)).map(|plan| (0, plan))
         };
         on_fewer_cores(shape, resources, on)
@@ -106,7 +114,10 @@ impl Plan {
     ) -> Option<Plan> {
         let (limit, record) = (given.memory_bytes, shape.record_bytes as u64);
         let tuning = &if is_tight { tight(tuning) } else { *tuning };
-        let mut plan = Plan { tight: is_tight, ..Plan::derive(shape, given, tuning) };
+        let mut plan = Plan {
+            tight: is_tight,
+            ..Plan::derive(shape, given, tuning)
+        };
         let unit = (limit / UNIT_SHARE).clamp(SMALLEST_UNIT_BYTES / 4, UNIT_BYTES);
         if tuning.unit_records.is_none() {
             plan.unit_records = plan.unit_records.min((unit / record).max(1) as usize);
@@ -139,7 +150,10 @@ impl Plan {
     ) -> Option<Plan> {
         let (plan, chunk) = (&mut self, Chunk::of(shape, wanted));
         plan.chunk_bytes = chunk.bytes as usize;
-        let block_records = tuning.unit_records.unwrap_or(usize::MAX).min(chunk.block_records);
+        let block_records = tuning
+            .unit_records
+            .unwrap_or(usize::MAX)
+            .min(chunk.block_records);
         plan.units = shape.units(block_records);
         plan.merging = Some(Merging {
             load_chunks: 0,
@@ -163,7 +177,8 @@ impl Plan {
 
     /// Loads of the input; of a pipe none are counted.
     fn all_loads(&self, merging: &Merging) -> u64 {
-        self.input_bytes.map_or(0, |_| self.units.div_ceil(merging.load_chunks as u64))
+        self.input_bytes
+            .map_or(0, |_| self.units.div_ceil(merging.load_chunks as u64))
     }
 
     /// Requests that write all runs once: the last one of a load is short.
@@ -172,8 +187,9 @@ impl Plan {
         self.input_bytes.unwrap_or(0) / chain + self.all_loads(merging)
     }
 
-    /// Bytes of a chunk: so many chunks that memory divides well, and so small that all runs can be merged
-    /// at once. With memory M, n loads in it and chunks of c bytes, M / 2c runs of M / n bytes can be.
+    /// Bytes of a chunk: so many chunks that memory divides well, and so small that all runs can be
+    /// merged at once. With memory M, n loads in it and chunks of c bytes, M / 2c runs of M / n
+    /// bytes can be.
     fn chunk_wanted(&self, shape: &Shape, limit: u64, tuning: &Tuning) -> u64 {
         if let Some(bytes) = tuning.chunk_bytes {
             return bytes as u64;
@@ -181,13 +197,17 @@ impl Plan {
         let record = self.record_bytes as u64;
         // A record's order lies beside it.
         let memory = limit / (record + Workspace::order_bytes(8) / 8) * record;
-        let all = shape.records.map_or(limit.saturating_mul(PIPE_TIMES_MEMORY), |all| all * record);
+        let all = shape
+            .records
+            .map_or(limit.saturating_mul(PIPE_TIMES_MEMORY), |all| all * record);
         let loads = (self.sorters + 2) as u64;
         let squared = u128::from(memory) * u128::from(memory);
         // A third of what would do: parts of memory, and of the chunks, have other uses.
         let merged = squared / u128::from(all.max(1)) / u128::from(6 * loads);
         let merged = u64::try_from(merged).unwrap_or(u64::MAX);
-        merged.min(memory / CHUNKS_AT_LEAST).clamp(SMALLEST_CHUNK_BYTES, UNIT_BYTES)
+        merged
+            .min(memory / CHUNKS_AT_LEAST)
+            .clamp(SMALLEST_CHUNK_BYTES, UNIT_BYTES)
     }
 
     /// Takes as many chunks as there is memory for, and divides them.
@@ -207,7 +227,11 @@ impl Plan {
         }
         while low + 1 < high {
             let chunks = low.midpoint(high);
-            (low, high) = if fits(chunks).is_some() { (chunks, high) } else { (low, chunks) };
+            (low, high) = if fits(chunks).is_some() {
+                (chunks, high)
+            } else {
+                (low, chunks)
+            };
         }
         fits(low)
     }
@@ -223,7 +247,10 @@ impl Plan {
         merging.chain = chain.min(share / (merging.run_workers * depth)).max(1);
         let being_written = merging.chain * merging.run_workers * depth;
         let for_loads = chunks.checked_sub(being_written + 2 * merging.read_ahead)?;
-        let load = tuning.load_chunks.unwrap_or(usize::MAX).min(for_loads / (sorters + 2));
+        let load = tuning
+            .load_chunks
+            .unwrap_or(usize::MAX)
+            .min(for_loads / (sorters + 2));
         if load == 0 {
             return None;
         }
@@ -235,24 +262,26 @@ impl Plan {
 
     /// Chunks for what is written to runs.
     ///
-    /// No deadlock: each worker that writes finds a whole chain when nothing of its own is in flight.
+    /// No deadlock: each worker that writes finds a whole chain when nothing of its own is in
+    /// flight.
     pub(crate) fn chunks_written(&self) -> usize {
-        let chunks =
-            self.merging.map_or(0, |merging| merging.chain * merging.run_workers * self.depth);
+        let chunks = self.merging.map_or(0, |merging| {
+            merging.chain * merging.run_workers * self.depth
+        });
         assert!(chunks < self.chunks, "loads have chunks, too");
         chunks
     }
 
     /// Chunks for loads and what is read ahead, and then for reading runs.
     ///
-    /// No deadlock: in run formation one load more than those that must stay fits (see `Loads`), and in the
-    /// merge every run has its own share of them (see `RunReader`).
+    /// No deadlock: in run formation one load more than those that must stay fits (see `Loads`),
+    /// and in the merge every run has its own share of them (see `RunReader`).
     pub(crate) fn chunks_loaded(&self) -> usize {
         self.chunks - self.chunks_written()
     }
 
-    /// Bytes that a merge spills at most at a time, about; it reads all runs at once, so none of them is
-    /// gone before the output is there.
+    /// Bytes that a merge spills at most at a time, about; it reads all runs at once, so none of
+    /// them is gone before the output is there.
     pub(super) fn spilled_by_merge(&self, merging: &Merging, input: u64) -> u64 {
         let records = input / self.record_bytes as u64;
         let written = records.div_ceil(merging.chunk_records as u64) * self.chunk_bytes as u64;
@@ -270,15 +299,22 @@ impl Plan {
     /// What the merge and the loads that stay in memory share.
     pub(crate) fn room(&self) -> Room {
         let read = (RUN_READ_BYTES / self.chunk_bytes as u64).max(1) as usize;
-        Room { chunks: self.chunks_loaded(), read }
+        Room {
+            chunks: self.chunks_loaded(),
+            read,
+        }
     }
 
     /// Write units: one that the merger fills, one that waits, and each writer's in flight.
     ///
-    /// No deadlock: the merger holds one, and waits for writers, who give back what is written before they
-    /// wait for a new piece.
+    /// No deadlock: the merger holds one, and waits for writers, who give back what is written
+    /// before they wait for a new piece.
     pub(crate) fn write_units(&self) -> usize {
-        if self.tight { TIGHT_UNITS } else { 2 + self.writers * self.depth }
+        if self.tight {
+            TIGHT_UNITS
+        } else {
+            2 + self.writers * self.depth
+        }
     }
 
     pub(super) fn merging_needs(&self, merging: &Merging) -> Vec<Need> {
@@ -293,15 +329,39 @@ impl Plan {
         let lists =
             self.writes_of_runs(merging) * STRETCH_BYTES + self.all_loads(merging) * LOAD_BYTES;
         vec![
-            Need { name: "records", bytes: touched * self.chunk_bytes as u64 },
-            Need { name: "order of loads", bytes: order },
+            Need {
+                name: "records",
+                bytes: touched * self.chunk_bytes as u64,
+            },
+            Need {
+                name: "order of loads",
+                bytes: order,
+            },
             // One after the other.
-            Need { name: "sorting, then writing", bytes: sorting.max(writing) },
-            Need { name: "runs that are merged", bytes: merging.fan_in as u64 * SOURCE_BYTES },
-            Need { name: "chunk lists", bytes: chunks * CHUNK_LIST_BYTES },
-            Need { name: "ends of loads", bytes: ends * record },
-            Need { name: "loads and runs", bytes: lists },
-            Need { name: "program", bytes: SPILLING_PROGRAM_BYTES },
+            Need {
+                name: "sorting, then writing",
+                bytes: sorting.max(writing),
+            },
+            Need {
+                name: "runs that are merged",
+                bytes: merging.fan_in as u64 * SOURCE_BYTES,
+            },
+            Need {
+                name: "chunk lists",
+                bytes: chunks * CHUNK_LIST_BYTES,
+            },
+            Need {
+                name: "ends of loads",
+                bytes: ends * record,
+            },
+            Need {
+                name: "loads and runs",
+                bytes: lists,
+            },
+            Need {
+                name: "program",
+                bytes: SPILLING_PROGRAM_BYTES,
+            },
         ]
     }
 }
@@ -316,8 +376,8 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// A chunk of about that size. If it can be, reads of the input begin and end at whole disk blocks;
-    /// else there is a block more on either side.
+    /// A chunk of about that size. If it can be, reads of the input begin and end at whole disk
+    /// blocks; else there is a block more on either side.
     fn of(shape: &Shape, wanted: u64) -> Chunk {
         let record = shape.record_bytes as u64;
         let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record);
@@ -330,7 +390,11 @@ impl Chunk {
             (bytes, (bytes - beside) / record)
         };
         let records = (bytes - FOOTER_BYTES as u64) / record;
-        Chunk { bytes, block_records: block_records as usize, records: records as usize }
+        Chunk {
+            bytes,
+            block_records: block_records as usize,
+            records: records as usize,
+        }
     }
 }
 

@@ -5,8 +5,8 @@
 //!                      partitions that are read back or sorted     | held        (phase two)
 //! ```
 //!
-//! Partitions are many, so that each fits beside others when it is read back, and so few that a chain is
-//! worth a write when memory is full.
+//! Partitions are many, so that each fits beside others when it is read back, and so few that a
+//! chain is worth a write when memory is full.
 
 use super::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, Shape, UNIT_BYTES, WRITERS, useful_workers};
 use crate::block::{FOOTER_BYTES, MARK_BYTES};
@@ -26,27 +26,29 @@ const CHAIN_BYTES: u64 = MIB;
 const SMALLEST_CHUNK_BYTES: u64 = BLOCK_BYTES;
 const LARGEST_CHUNK_BYTES: u64 = 64 << 10;
 
-/// Shorter chains than this cost more than writing all records once more: a disk that moves 1.8 GB/s moves
-/// 0.1 in writes of 4 KiB, four in flight, and 0.3 in writes of 16 KiB (`gristmill bench disk`).
+/// Shorter chains than this cost more than writing all records once more: a disk that moves 1.8
+/// GB/s moves 0.1 in writes of 4 KiB, four in flight, and 0.3 in writes of 16 KiB (`gristmill bench
+/// disk`).
 const CRUMB_BYTES: usize = 16 << 10;
 
 /// Shorter chains take longer on their way than on the disk: of them more are in flight.
 const SMALL_CHAIN_BYTES: usize = 256 << 10;
 const SMALL_CHAINS: usize = 6;
 
-/// Distributors may have this part of memory open: it is kept for the case that all chunks become full at
-/// once, so it should be small; but smaller chunks cost more to look after.
+/// Distributors may have this part of memory open: it is kept for the case that all chunks become
+/// full at once, so it should be small; but smaller chunks cost more to look after.
 const OPEN_SHARE: u64 = 8;
 
-/// Partitions come out so much larger than their mean, at times, as a sample divides them. Of some hundreds with
-/// 64 samples each, the largest is larger by a third, and in one sort of a thousand by more than this.
+/// Partitions come out so much larger than their mean, at times, as a sample divides them. Of some
+/// hundreds with 64 samples each, the largest is larger by a third, and in one sort of a thousand
+/// by more than this.
 const UNEVEN_PERCENT: u64 = 160;
 
 /// More partitions than that cost more to look through than they save.
 const MOST_PARTITIONS: usize = 4096;
 
-/// A pipe is as long as it is: enough partitions for so many times the memory, before some of them must be
-/// partitioned again.
+/// A pipe is as long as it is: enough partitions for so many times the memory, before some of them
+/// must be partitioned again.
 const PIPE_TIMES_MEMORY: u64 = 32;
 
 /// More times nobody waits for.
@@ -86,18 +88,22 @@ pub struct Spilling {
 impl Spilling {
     /// How much goes into a chunk that may be spilled.
     pub(crate) fn chunk_shape(&self) -> ChunkShape {
-        ChunkShape { records: self.chunk_records, marks: self.chunk_marks }
+        ChunkShape {
+            records: self.chunk_records,
+            marks: self.chunk_marks,
+        }
     }
 
-    /// Write tokens of each directory: of its writes in flight, and of one that waits for each spiller.
+    /// Write tokens of each directory: of its writes in flight, and of one that waits for each
+    /// spiller.
     pub(crate) fn tokens(&self) -> usize {
         self.spillers * (self.depth + 1)
     }
 }
 
 impl Plan {
-    /// A plan for any input, if there is memory for one on so many cores; and how many times of spilling what
-    /// memory does not hold it is worth.
+    /// A plan for any input, if there is memory for one on so many cores; and how many times of
+    /// spilling what memory does not hold it is worth.
     pub(super) fn spilling(
         shape: &Shape,
         given: &Resources,
@@ -105,9 +111,16 @@ impl Plan {
     ) -> Option<(u32, Plan)> {
         let (record, cores) = (shape.record_bytes as u64, given.cores as u64);
         let tuning = &if is_tight { tight(tuning) } else { *tuning };
-        let plan = Plan { tight: is_tight, ..Plan::before_spilling(shape, given, tuning) };
+        let plan = Plan {
+            tight: is_tight,
+            ..Plan::before_spilling(shape, given, tuning)
+        };
         // Sorting takes a part of what the records do; a record's mark a part of that.
-        let marks = if shape.stable { record / MARKS_SHARE } else { 0 };
+        let marks = if shape.stable {
+            record / MARKS_SHARE
+        } else {
+            0
+        };
         let each = record + Workspace::bytes(1).min(record * 4) * cores / (cores + 2) + marks;
         let free = match given.memory_bytes.checked_sub(plan.needed()) {
             // One partition needs less than is needed before that is known.
@@ -115,7 +128,9 @@ impl Plan {
             free => free?,
         };
         let pool = free / each * record;
-        let bytes = plan.input_bytes.unwrap_or(pool.saturating_mul(PIPE_TIMES_MEMORY));
+        let bytes = plan
+            .input_bytes
+            .unwrap_or(pool.saturating_mul(PIPE_TIMES_MEMORY));
         let with = |partitions| {
             let plan = plan.clone().with_partitions(partitions, pool, tuning);
             let plan = plan.fill(given.memory_bytes, tuning)?;
@@ -129,8 +144,10 @@ impl Plan {
         let tried = numbers_of_partitions().filter_map(with);
         let tried = tried.filter(|(times, _)| *times < MOST_TIMES);
         tried.min_by_key(|(times, plan)| {
-            let (short, more) =
-                (wanted.saturating_sub(plan.buckets), plan.buckets.saturating_sub(wanted));
+            let (short, more) = (
+                wanted.saturating_sub(plan.buckets),
+                plan.buckets.saturating_sub(wanted),
+            );
             (*times, short, more)
         })
     }
@@ -146,7 +163,9 @@ impl Plan {
         let unit_bytes = plan.unit_records as u64 * record;
         plan.units = shape.units(plan.unit_records);
         plan.unit_bytes = unit_bytes.next_multiple_of(BLOCK_BYTES) as usize;
-        plan.distributors = tuning.distributors.unwrap_or(useful_workers(plan.units, given.cores));
+        plan.distributors = tuning
+            .distributors
+            .unwrap_or(useful_workers(plan.units, given.cores));
         plan.sorters = tuning.sorters.unwrap_or(given.cores);
         (plan.chunks, plan.buckets, plan.samples) = (0, 1, 0);
         plan.spilling = Some(Spilling {
@@ -157,7 +176,9 @@ impl Plan {
             partition_chunks: 0,
             directories: shape.temporary.max(1),
             // Several directories are several disks, which work at once.
-            spillers: tuning.writers.unwrap_or(if shape.temporary > 1 { 1 } else { WRITERS }),
+            spillers: tuning
+                .writers
+                .unwrap_or(if shape.temporary > 1 { 1 } else { WRITERS }),
             depth: plan.depth,
         });
         plan
@@ -165,7 +186,9 @@ impl Plan {
 
     /// How often a record of so many bytes is written before its partition fits in memory.
     fn times(&self, bytes: u64) -> u32 {
-        let Some(spilling) = self.spilling else { return 0 };
+        let Some(spilling) = self.spilling else {
+            return 0;
+        };
         let records = spilling.partition_chunks as u64 * u64::from(spilling.chunk_records);
         let fits = u128::from(records) * self.record_bytes as u128;
         let largest = |bytes| bytes * u128::from(UNEVEN_PERCENT) / (100 * self.buckets as u128);
@@ -179,11 +202,12 @@ impl Plan {
         times
     }
 
-    /// Whether chains are too short to be worth a write when memory is full. The longest goes first: it is about
-    /// twice as long as the mean.
+    /// Whether chains are too short to be worth a write when memory is full. The longest goes
+    /// first: it is about twice as long as the mean.
     fn writes_crumbs(&self) -> bool {
         let chain = |spilling: Spilling| 2 * spilling.held * self.chunk_bytes / self.buckets;
-        self.spilling.is_some_and(|spilling| chain(spilling) < CRUMB_BYTES)
+        self.spilling
+            .is_some_and(|spilling| chain(spilling) < CRUMB_BYTES)
     }
 
     /// Whether some partitions will be too large for memory, as far as that is known.
@@ -206,9 +230,14 @@ impl Plan {
         self.buckets = partitions;
         let open = pool / OPEN_SHARE / (2 * (self.distributors * self.buckets) as u64);
         let chunk = open.clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
-        let chunk =
-            tuning.chunk_bytes.map_or(chunk, |bytes| (bytes as u64).next_multiple_of(BLOCK_BYTES));
-        let marks = if self.stable { (chunk / MARKS_SHARE).max(MARK_BYTES as u64) } else { 0 };
+        let chunk = tuning
+            .chunk_bytes
+            .map_or(chunk, |bytes| (bytes as u64).next_multiple_of(BLOCK_BYTES));
+        let marks = if self.stable {
+            (chunk / MARKS_SHARE).max(MARK_BYTES as u64)
+        } else {
+            0
+        };
         let beside = FOOTER_BYTES as u64 + marks;
         let least = (record + beside).next_multiple_of(BLOCK_BYTES);
         let chunk = (chunk - chunk % BLOCK_BYTES).max(least);
@@ -217,22 +246,30 @@ impl Plan {
             super::samples(self.input_bytes.unwrap_or(0), self.buckets as u64, record) as usize;
         let spilling = self.spilling.as_mut().expect("the plan is one that spills");
         spilling.chunk_records = ((chunk - beside) / record) as u32;
-        spilling.chunk_marks =
-            if self.stable { marks as u32 / MARK_BYTES as u32 } else { u32::MAX };
+        spilling.chunk_marks = if self.stable {
+            marks as u32 / MARK_BYTES as u32
+        } else {
+            u32::MAX
+        };
         self
     }
 
     /// Takes as many chunks as there is memory for, and divides them.
     fn fill(self, limit: u64, tuning: &Tuning) -> Option<Plan> {
         if let Some(chunks) = tuning.chunks {
-            return self.divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
+            return self
+                .divided(chunks, tuning)
+                .filter(|plan| plan.needed() <= limit);
         }
         let beside = self.open_chunks() + self.spills_under_way() + 1;
         let most = self.enough_for_all(beside).unwrap_or_else(|| {
             ((limit / self.chunk_bytes as u64) as usize + 1).min(self.enough_chunks())
         });
-        let with =
-            |chunks| self.clone().divided(chunks, tuning).filter(|plan| plan.needed() <= limit);
+        let with = |chunks| {
+            self.clone()
+                .divided(chunks, tuning)
+                .filter(|plan| plan.needed() <= limit)
+        };
         // Very few chunks make so many runs that their lists take more than the chunks give.
         let step = most.div_ceil(STEPS);
         let mut chunks = (0..STEPS).map(|number| most.saturating_sub(number * step));
@@ -248,19 +285,25 @@ impl Plan {
         Some(best)
     }
 
-    /// More chunks than that would never be used, were the input twice as long as it is said to be: of one node
-    /// of several its length is an estimate.
+    /// More chunks than that would never be used, were the input twice as long as it is said to be:
+    /// of one node of several its length is an estimate.
     fn enough_chunks(&self) -> usize {
-        let records = self.spilling.map_or(1, |spilling| u64::from(spilling.chunk_records));
-        let Some(input) = self.input_bytes else { return usize::MAX };
+        let records = self
+            .spilling
+            .map_or(1, |spilling| u64::from(spilling.chunk_records));
+        let Some(input) = self.input_bytes else {
+            return usize::MAX;
+        };
         let full = (input / self.record_bytes as u64).div_ceil(records);
         let beside = 2 * (self.open_chunks() + self.spills_under_way());
-        usize::try_from(4 * full).unwrap_or(usize::MAX).saturating_add(beside + STEPS)
+        usize::try_from(4 * full)
+            .unwrap_or(usize::MAX)
+            .saturating_add(beside + STEPS)
     }
 
-    /// Chunks that distributors may have at a time: two of each partition (one that becomes full and the
-    /// next), one more if marks may end a chunk, and what a unit fills; and when a partition is partitioned
-    /// again, chunks that wait or are looked at.
+    /// Chunks that distributors may have at a time: two of each partition (one that becomes full
+    /// and the next), one more if marks may end a chunk, and what a unit fills; and when a
+    /// partition is partitioned again, chunks that wait or are looked at.
     fn open_chunks(&self) -> usize {
         let records = self.spilling.map_or(1, |spilling| spilling.chunk_records) as usize;
         let each = 2 + usize::from(self.stable);
@@ -281,7 +324,8 @@ impl Plan {
         }
         let share = (self.chunks * self.chunk_bytes) as u64 / RESAMPLE_SHARE;
         let two = 2 * self.record_bytes as u64;
-        self.spilling.map_or(0, |_| share.min(MOST_RESAMPLED_BYTES).max(two))
+        self.spilling
+            .map_or(0, |_| share.min(MOST_RESAMPLED_BYTES).max(two))
     }
 
     /// Records of that sample, at most.
@@ -289,13 +333,18 @@ impl Plan {
         self.resample_bytes() as usize / self.record_bytes
     }
 
-    /// Bytes that will be spilled at most at a time, about; nothing of a pipe, whose length is not known.
+    /// Bytes that will be spilled at most at a time, about; nothing of a pipe, whose length is not
+    /// known.
     pub(crate) fn temporary_bytes(&self) -> u64 {
-        let Some(input) = self.input_bytes else { return 0 };
+        let Some(input) = self.input_bytes else {
+            return 0;
+        };
         if let Some(merging) = &self.merging {
             return self.spilled_by_merge(merging, input);
         }
-        let Some(spilling) = self.spilling else { return 0 };
+        let Some(spilling) = self.spilling else {
+            return 0;
+        };
         let full =
             (input / self.record_bytes as u64).div_ceil(spilling.chunk_records.max(1).into());
         // Of each partition a chunk may be half empty, and two are read back beside what stays.
@@ -304,7 +353,11 @@ impl Plan {
         let kept = (self.chunks as u64).saturating_sub(2 * full / self.buckets as u64);
         let again = if self.divides_again() { 2 } else { 1 };
         let kept = kept.min(spilling.held as u64 / again);
-        if full <= kept { 0 } else { (chunks - kept) * self.chunk_bytes as u64 }
+        if full <= kept {
+            0
+        } else {
+            (chunks - kept) * self.chunk_bytes as u64
+        }
     }
 
     /// What the partition buffers keep to.
@@ -317,15 +370,21 @@ impl Plan {
             least_run: CHAIN_BYTES as usize / self.chunk_bytes,
             pool: self.chunks,
             partition: spilling.partition_chunks,
-            excess: usize::try_from(chunks).unwrap_or(usize::MAX).saturating_sub(self.chunks),
+            excess: usize::try_from(chunks)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(self.chunks),
         }
     }
 
-    /// Chunks of a partition that is as large as they come, as far as that is known: room to sort a larger
-    /// one would hardly ever be used.
+    /// Chunks of a partition that is as large as they come, as far as that is known: room to sort a
+    /// larger one would hardly ever be used.
     fn largest_partition(&self) -> usize {
-        let records = self.spilling.map_or(1, |spilling| u64::from(spilling.chunk_records));
-        let Some(input) = self.input_bytes else { return usize::MAX };
+        let records = self
+            .spilling
+            .map_or(1, |spilling| u64::from(spilling.chunk_records));
+        let Some(input) = self.input_bytes else {
+            return usize::MAX;
+        };
         let mean = (input / self.record_bytes as u64).div_ceil(records * self.buckets as u64);
         // Small ones differ by more.
         let least = BUCKET_BYTES / self.chunk_bytes as u64;
@@ -338,12 +397,22 @@ impl Plan {
         let (chain, depth) = (2 * left / self.buckets * self.chunk_bytes, self.depth);
         let spilling = self.spilling.as_mut()?;
         let is_small = tuning.depth.is_none() && chain < SMALL_CHAIN_BYTES;
-        spilling.depth = if is_small { depth.max(SMALL_CHAINS) } else { depth };
+        spilling.depth = if is_small {
+            depth.max(SMALL_CHAINS)
+        } else {
+            depth
+        };
         let under_way = self.spills_under_way();
-        let run = (UNIT_BYTES as usize / self.chunk_bytes).min(left / 4 / under_way).max(1);
+        let run = (UNIT_BYTES as usize / self.chunk_bytes)
+            .min(left / 4 / under_way)
+            .max(1);
         let held = left.checked_sub(run * under_way).filter(|held| *held > 0)?;
         // Beside the only partition no other is read back or sorted.
-        let at_once = if self.tight && self.buckets == 1 { 1 } else { self.sorters + 2 };
+        let at_once = if self.tight && self.buckets == 1 {
+            1
+        } else {
+            self.sorters + 2
+        };
         let partition_chunks = (chunks / at_once).min(self.largest_partition()).max(1);
         self.chunks = chunks;
         let spilling = self.spilling.as_mut()?;

@@ -1,7 +1,11 @@
 use super::*;
 
 fn resources(memory_bytes: u64) -> Resources {
-    Resources { cores: 2, memory_bytes, io: crate::IoChoice::Auto }
+    Resources {
+        cores: 2,
+        memory_bytes,
+        io: crate::IoChoice::Auto,
+    }
 }
 
 /// One input, one output.
@@ -18,7 +22,11 @@ pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
 }
 
 fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<Plan, SortError> {
-    Plan::new(&shape(records, record_bytes), &resources(memory_bytes), &Tuning::default())
+    Plan::new(
+        &shape(records, record_bytes),
+        &resources(memory_bytes),
+        &Tuning::default(),
+    )
 }
 
 #[test]
@@ -34,7 +42,9 @@ fn gensort_units_begin_at_whole_blocks() {
 fn the_least_memory_is_said_and_is_enough() {
     for (records, bytes) in [(0, 1), (1, 1), (1000, 7), (1_000_000, 100), (3, 5_000_000)] {
         let refused = plan(Some(records), bytes, 0).unwrap_err();
-        let SortError::TooLittleMemory { needed, .. } = refused else { panic!("{refused}") };
+        let SortError::TooLittleMemory { needed, .. } = refused else {
+            panic!("{refused}")
+        };
         assert_eq!(plan(Some(records), bytes, needed).unwrap().needed(), needed);
         assert!(plan(Some(records), bytes, needed - 1).is_err());
     }
@@ -42,15 +52,31 @@ fn the_least_memory_is_said_and_is_enough() {
 
 #[test]
 fn large_records_and_many_cores_need_little_more_than_the_records() {
-    let cases = [(10, 10_000_000), (4, 100_000_000), (1000, 1_000_000), (1_000_000, 100), (1, 9)];
+    let cases = [
+        (10, 10_000_000),
+        (4, 100_000_000),
+        (1000, 1_000_000),
+        (1_000_000, 100),
+        (1, 9),
+    ];
     for (records, record_bytes) in cases {
         for cores in [1, 2, 16, 64, 256] {
-            let shape = Shape { stable: false, ..shape(Some(records), record_bytes) };
-            let resources = Resources { cores, ..resources(u64::MAX) };
+            let shape = Shape {
+                stable: false,
+                ..shape(Some(records), record_bytes)
+            };
+            let resources = Resources {
+                cores,
+                ..resources(u64::MAX)
+            };
             let plan = Plan::new(&shape, &resources, &Tuning::default()).unwrap();
             let bytes = records * record_bytes as u64;
             let room = 64 * MIB + cores as u64 * 8 * MIB;
-            assert!(plan.needed() < 8 * bytes + room, "{cores}: {:#?}", plan.needs());
+            assert!(
+                plan.needed() < 8 * bytes + room,
+                "{cores}: {:#?}",
+                plan.needs()
+            );
         }
     }
 }
@@ -66,7 +92,11 @@ fn with_little_memory_fewer_cores_sort() {
 fn a_pipe_fills_the_memory() {
     let limit = 1 << 30;
     let pipe = plan(None, 100, limit).unwrap();
-    assert!(pipe.needed() <= limit && pipe.needed() > limit / 2, "{}", pipe.needed());
+    assert!(
+        pipe.needed() <= limit && pipe.needed() > limit / 2,
+        "{}",
+        pipe.needed()
+    );
     assert!(plan(None, 100, 1 << 20).is_err());
 }
 
@@ -78,16 +108,21 @@ fn needs_are_little_more_than_the_records() {
     assert!(large.needed() < 12 << 30, "{:#?}", large.needs());
 }
 
-/// More memory never costs another time on disk, and no plan that spills writes crumbs where it could do better:
-/// with 9M all of a million records once went out in single chunks of 4 KiB.
+/// More memory never costs another time on disk, and no plan that spills writes crumbs where it
+/// could do better: with 9M all of a million records once went out in single chunks of 4 KiB.
 #[test]
 fn more_memory_never_makes_a_sort_spill_more_often() {
-    let shape = Shape { stable: false, ..shape(Some(1_000_000), 100) };
+    let shape = Shape {
+        stable: false,
+        ..shape(Some(1_000_000), 100)
+    };
     let of = |megabytes: u64| {
         let given = resources(megabytes * MIB);
         Plan::two_pass(&shape, &given, &Tuning::default()).unwrap()
     };
-    let times: Vec<u32> = (6..64).map(|megabytes| of(megabytes).times_spilled()).collect();
+    let times: Vec<u32> = (6..64)
+        .map(|megabytes| of(megabytes).times_spilled())
+        .collect();
     assert!(times.is_sorted_by(|less, more| less >= more), "{times:?}");
     assert!(of(7).divides_again() && of(9).divides_again() && !of(12).divides_again());
 }
@@ -96,7 +131,9 @@ fn more_memory_never_makes_a_sort_spill_more_often() {
 fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, SortError>) -> u64 {
     let with = |memory_bytes| plan(shape, &resources(memory_bytes), &Tuning::default());
     let refused = with(MIB).unwrap_err();
-    let SortError::TooLittleMemory { needed, .. } = refused else { panic!("{refused}") };
+    let SortError::TooLittleMemory { needed, .. } = refused else {
+        panic!("{refused}")
+    };
     let tight = with(needed).unwrap();
     assert!(tight.tight && tight.needed() <= needed, "{tight:#?}");
     assert!(with(needed - 2 * LEAST_STEP_BYTES).is_err());
@@ -110,12 +147,24 @@ fn a_few_large_records_need_little_more_than_is_touched() {
     for stable in [false, true] {
         for record_bytes in [1_000_000, 10_000_000, 100_000_000] {
             for records in [2, 3, 10] {
-                let shape = Shape { stable, ..shape(Some(records), record_bytes) };
+                let shape = Shape {
+                    stable,
+                    ..shape(Some(records), record_bytes)
+                };
                 let of = |records: u64| records * record_bytes as u64 + 16 * MIB;
                 let room = of(records + 7) + of(records + 7) / 50;
-                assert!(least(&shape, Plan::new) <= room, "{records} of {record_bytes}");
-                assert!(least(&shape, Plan::two_pass) <= room, "{records} of {record_bytes}");
-                assert!(least(&shape, Plan::merge) <= of(17), "{records} of {record_bytes}");
+                assert!(
+                    least(&shape, Plan::new) <= room,
+                    "{records} of {record_bytes}"
+                );
+                assert!(
+                    least(&shape, Plan::two_pass) <= room,
+                    "{records} of {record_bytes}"
+                );
+                assert!(
+                    least(&shape, Plan::merge) <= of(17),
+                    "{records} of {record_bytes}"
+                );
             }
         }
     }
@@ -129,8 +178,13 @@ fn ordinary_records_are_never_planned_tightly() {
                 let shape = shape(bytes.map(|all| all / record_bytes as u64), record_bytes);
                 let (given, tuning) = (resources(megabytes * MIB), Tuning::default());
                 let plans = [Plan::new, Plan::two_pass, Plan::merge];
-                let made = plans.iter().filter_map(|plan| plan(&shape, &given, &tuning).ok());
-                assert!(made.into_iter().all(|plan| !plan.tight), "{shape:?} {megabytes}M");
+                let made = plans
+                    .iter()
+                    .filter_map(|plan| plan(&shape, &given, &tuning).ok());
+                assert!(
+                    made.into_iter().all(|plan| !plan.tight),
+                    "{shape:?} {megabytes}M"
+                );
             }
         }
     }

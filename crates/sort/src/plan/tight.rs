@@ -22,29 +22,36 @@ use crate::job::{Resources, Tuning};
 /// must do first.
 pub(super) const TIGHT_UNITS: usize = 2;
 
-/// Ends of loads that wait for their neighbours to be sorted: two each of those being sorted, and of those
-/// beside them; and the records that the merge carries.
+/// Ends of loads that wait for their neighbours to be sorted: two each of those being sorted, and
+/// of those beside them; and the records that the merge carries.
 const ENDS: u64 = 4;
 
-/// The first and the last record of the output twice each, as they are handed on. While loads are sorted, there are no
-/// units of the output yet, which take more than the ends of loads.
+/// The first and the last record of the output twice each, as they are handed on. While loads are
+/// sorted, there are no units of the output yet, which take more than the ends of loads.
 const ENDS_OF_OUTPUT: u64 = 4;
 
 impl Shape {
-    /// Whether records are so large that the smallest unit is one of them. Below that a plan needs little more than
-    /// fixed sizes.
+    /// Whether records are so large that the smallest unit is one of them. Below that a plan needs
+    /// little more than fixed sizes.
     pub(super) fn is_large(&self) -> bool {
         self.record_bytes as u64 > SMALLEST_UNIT_BYTES
     }
 }
 
 impl Plan {
-    /// The tight plan of one pass. One bucket needs no splitters, but a set of files is divided by buckets.
+    /// The tight plan of one pass. One bucket needs no splitters, but a set of files is divided by
+    /// buckets.
     pub(super) fn tight_one_pass(shape: &Shape, given: &Resources, tuning: &Tuning) -> Plan {
         let one = (shape.outputs == 1).then_some(1);
-        let tuning = Tuning { buckets: tuning.buckets.or(one), ..tight(tuning) };
+        let tuning = Tuning {
+            buckets: tuning.buckets.or(one),
+            ..tight(tuning)
+        };
         let given = Resources { cores: 1, ..*given };
-        Plan { tight: true, ..Plan::derive(shape, &given, &tuning) }
+        Plan {
+            tight: true,
+            ..Plan::derive(shape, &given, &tuning)
+        }
     }
 
     /// Records of the input, where a tight plan counts on their number.
@@ -78,8 +85,11 @@ impl Plan {
 
     /// Whether all records are one partition, which is never divided again.
     pub(super) fn is_one_partition(&self) -> bool {
-        let Some(records) = self.counted().filter(|_| self.buckets == 1) else { return false };
-        self.spilling.is_none_or(|spilling| records <= spilling.partition_chunks as u64)
+        let Some(records) = self.counted().filter(|_| self.buckets == 1) else {
+            return false;
+        };
+        self.spilling
+            .is_none_or(|spilling| records <= spilling.partition_chunks as u64)
     }
 }
 

@@ -79,7 +79,8 @@ impl Spill {
             .await;
     }
 
-    /// Removes the files of later generations: what they hold is in the output, or is divided again.
+    /// Removes the files of later generations: what they hold is in the output, or is divided
+    /// again.
     pub(crate) async fn drop_generations(&self, node: &Node) {
         let passing = self
             .shared
@@ -113,7 +114,10 @@ pub(crate) fn is_kind(&(count, holes): &(usize, bool)) -> bool {
 pub(crate) fn kept_paths(directories: &[PathBuf], kinds: &Kinds, stem: &str) -> Vec<PathBuf> {
     let each = directories.iter().zip(kinds);
     let directories = each.flat_map(|(directory, &(count, _))| iter::repeat_n(directory, count));
-    directories.enumerate().map(|(at, directory)| directory.join(file_name(stem, at))).collect()
+    directories
+        .enumerate()
+        .map(|(at, directory)| directory.join(file_name(stem, at)))
+        .collect()
 }
 
 fn file_name(stem: &str, number: usize) -> String {
@@ -122,6 +126,8 @@ fn file_name(stem: &str, number: usize) -> String {
 
 /// How a file is opened that outlives the run.
 fn kept(how: Open) -> Open {
-    let Open::Create { direct, mode } = how else { return how };
+    let Open::Create { direct, mode } = how else {
+        return how;
+    };
     Open::Keep { direct, mode }
 }

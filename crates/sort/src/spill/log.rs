@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::Extent;
 
-/// Space is reserved in steps: writes inside the length of a file need no lock of all of it, so several are in
-/// flight; but a step waits until none is, so they should be few. While more is expected, a step is this part of
-/// what the file has, and at most half of what is expected: in the end little is reserved in vain.
+/// Space is reserved in steps: writes inside the length of a file need no lock of all of it, so
+/// several are in flight; but a step waits until none is, so they should be few. While more is
+/// expected, a step is this part of what the file has, and at most half of what is expected: in the
+/// end little is reserved in vain.
 const GROWTH: u64 = 16;
 
 /// Where more comes than was expected, a step is this part of what the file has.
@@ -23,7 +24,8 @@ pub(super) struct Log {
     reserved: u64,
     /// Bytes that were given out and not released.
     live: u64,
-    /// Whether what is released gives space back at once; else the file does when nothing in it is live.
+    /// Whether what is released gives space back at once; else the file does when nothing in it is
+    /// live.
     holes: bool,
     full: bool,
     /// There was no room for a larger step.
@@ -34,7 +36,10 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(holes: bool) -> Log {
-        Log { holes, ..Log::default() }
+        Log {
+            holes,
+            ..Log::default()
+        }
     }
 
     /// The bytes it takes on its disk.
@@ -68,10 +73,15 @@ pub(super) enum Taken {
 }
 
 impl Logs {
-    /// Logs of directories, of each so many, and whether they can have holes; for so many bytes, about.
+    /// Logs of directories, of each so many, and whether they can have holes; for so many bytes,
+    /// about.
     pub(super) fn new(directories: &[(usize, bool)], expected: u64) -> Logs {
         let written = vec![0; directories.len()];
-        let mut logs = Logs { expected, written, ..Logs::default() };
+        let mut logs = Logs {
+            expected,
+            written,
+            ..Logs::default()
+        };
         logs.next_generation(directories);
         logs
     }
@@ -99,7 +109,8 @@ impl Logs {
         }
     }
 
-    /// Takes the next bytes in that directory, or where there is room; `None` while nobody can tell.
+    /// Takes the next bytes in that directory, or where there is room; `None` while nobody can
+    /// tell.
     pub(super) fn take(&mut self, directory: usize, position: f64, bytes: u64) -> Option<Taken> {
         let in_directory = |directory: usize| {
             let logs = self.of[directory].clone();
@@ -121,10 +132,16 @@ impl Logs {
         self.expected = self.expected.saturating_sub(bytes);
         let found = self.of.iter().position(|files| files.contains(&file));
         self.written[found.expect("every file is in a directory")] += bytes;
-        let extent = Extent { file, offset: log.end, bytes };
+        let extent = Extent {
+            file,
+            offset: log.end,
+            bytes,
+        };
         (log.end, log.live) = (log.end + bytes, log.live + bytes);
         let expected = (log.end / GROWTH).min(self.expected / 2);
-        let step = (log.end / STEP_SHARE).clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES).max(expected);
+        let step = (log.end / STEP_SHARE)
+            .clamp(LEAST_STEP_BYTES, MOST_STEP_BYTES)
+            .max(expected);
         let step = step.min(log.most_step.unwrap_or(step));
         let reserve = (log.end > log.reserved).then(|| log.reserved..log.end + step);
         self.measure();
@@ -157,14 +174,20 @@ impl Logs {
             })
         };
         let logs = self.logs.iter_mut().enumerate();
-        logs.filter_map(|(file, log)| Some((file, spare(log)?))).collect()
+        logs.filter_map(|(file, log)| Some((file, spare(log)?)))
+            .collect()
     }
 
     /// There was no room for an extent. Whether another directory may have some.
     pub(super) fn is_full(&mut self, extent: Extent) -> bool {
-        let directory = self.of.iter().position(|files| files.contains(&extent.file));
+        let directory = self
+            .of
+            .iter()
+            .position(|files| files.contains(&extent.file));
         let directory = directory.expect("every file is in a directory");
-        self.logs[self.of[directory].clone()].iter_mut().for_each(|log| log.full = true);
+        self.logs[self.of[directory].clone()]
+            .iter_mut()
+            .for_each(|log| log.full = true);
         self.logs[extent.file].live -= extent.bytes;
         self.written[directory] -= extent.bytes;
         self.expected += extent.bytes;
@@ -176,8 +199,8 @@ impl Logs {
         self.logs[file].holes
     }
 
-    /// Bytes that went to each directory: since a disk gets a write when it has done one, in proportion to
-    /// the disks' rates.
+    /// Bytes that went to each directory: since a disk gets a write when it has done one, in
+    /// proportion to the disks' rates.
     pub(super) fn written(&self) -> Vec<u64> {
         self.written.clone()
     }
@@ -220,14 +243,23 @@ mod tests {
     #[test]
     fn runs_lie_behind_each_other() {
         let mut logs = Logs::new(&[(1, true), (1, true)], 0);
-        let offsets = [0, 4096, 8192].map(|offset| Extent { file: 1, offset, bytes: 4096 });
-        assert_eq!([0.0, 0.9, 0.3].map(|position| take(&mut logs, 1, position).unwrap()), offsets);
+        let offsets = [0, 4096, 8192].map(|offset| Extent {
+            file: 1,
+            offset,
+            bytes: 4096,
+        });
+        assert_eq!(
+            [0.0, 0.9, 0.3].map(|position| take(&mut logs, 1, position).unwrap()),
+            offsets
+        );
     }
 
     #[test]
     fn space_is_reserved_in_steps() {
         let mut logs = Logs::new(&[(1, true)], 0);
-        let Some(Taken::Reserve(_, range)) = logs.take(0, 0.0, 4096) else { panic!() };
+        let Some(Taken::Reserve(_, range)) = logs.take(0, 0.0, 4096) else {
+            panic!()
+        };
         logs.reserved(0, range.end);
         let rest = (range.end - 4096) / 4096;
         assert!((0..rest).all(|_| matches!(logs.take(0, 0.0, 4096), Some(Taken::Now(_)))));
@@ -246,7 +278,11 @@ mod tests {
             }
         }
         assert!((1..150).contains(&steps), "{steps} steps");
-        assert!(logs.peak_bytes() < expected + expected / 64, "{}", logs.peak_bytes());
+        assert!(
+            logs.peak_bytes() < expected + expected / 64,
+            "{}",
+            logs.peak_bytes()
+        );
     }
 
     #[test]
@@ -298,7 +334,10 @@ mod tests {
             let end = begin + 4096;
             let range = reserve(&mut logs, 4096).unwrap();
             assert_eq!(range.start, begin, "{begin}");
-            assert!((step..step + 128).contains(&(range.end - end)), "{begin}: {range:?}");
+            assert!(
+                (step..step + 128).contains(&(range.end - end)),
+                "{begin}: {range:?}"
+            );
             assert_eq!(logs.live_bytes(), end);
             assert_eq!(logs.peak_bytes(), range.end);
         }
@@ -315,8 +354,16 @@ mod tests {
             }
             reserve(&mut logs, MIB).unwrap().end - begin
         };
-        assert_eq!(step(160 * MIB, 100 * MIB, None), 10 * MIB, "a sixteenth of what it has");
-        assert_eq!(step(160 * MIB, 10 * MIB, None), 5 * MIB, "half of what is expected");
+        assert_eq!(
+            step(160 * MIB, 100 * MIB, None),
+            10 * MIB,
+            "a sixteenth of what it has"
+        );
+        assert_eq!(
+            step(160 * MIB, 10 * MIB, None),
+            5 * MIB,
+            "half of what is expected"
+        );
         assert_eq!(step(160 * MIB, 100 * MIB, Some(3 * MIB)), 3 * MIB);
     }
 
@@ -331,7 +378,10 @@ mod tests {
         assert_eq!(logs.spare(), [(0, 8192), (2, 0)]);
         logs.is_tight(0, 4096);
         let full = take(&mut logs, 0, 0.0).unwrap();
-        assert_eq!((full.offset, logs.spare()), (8192, vec![(0, 12_288), (2, 0)]));
+        assert_eq!(
+            (full.offset, logs.spare()),
+            (8192, vec![(0, 12_288), (2, 0)])
+        );
     }
 
     /// Where ranges give their space back, a file takes the space of its live ranges; elsewhere it
@@ -356,9 +406,15 @@ mod tests {
         take(&mut logs, 0, 0.0).unwrap();
         let full = take(&mut logs, 0, 0.0).unwrap();
         take(&mut logs, 1, 0.0).unwrap();
-        assert_eq!((logs.written(), logs.live_bytes()), (vec![8192, 4096], 4096 * 3));
+        assert_eq!(
+            (logs.written(), logs.live_bytes()),
+            (vec![8192, 4096], 4096 * 3)
+        );
         logs.is_full(full);
-        assert_eq!((logs.written(), logs.live_bytes()), (vec![4096, 4096], 4096 * 2));
+        assert_eq!(
+            (logs.written(), logs.live_bytes()),
+            (vec![4096, 4096], 4096 * 2)
+        );
     }
 
     /// A run that a directory has no room for goes to the emptiest of the other directories.

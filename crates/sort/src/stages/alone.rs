@@ -109,7 +109,12 @@ pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
     };
     let plan = Plan::new(&shape, &job.resources, &job.tuning)?;
     let contents = Arc::new(Bytes::new(Order::gensort(Ties::Record)));
-    let bench = Bench { node, job, plan, contents };
+    let bench = Bench {
+        node,
+        job,
+        plan,
+        contents,
+    };
     match job.stage {
         Stage::Sampler | Stage::Reader => bench.on_input().await,
         Stage::Distributor => bench.distributor().await,
@@ -129,13 +134,17 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn pipeline(&self) -> Pipeline {
-        self.job.control.enter(self.job.stage.name(), self.plan.input_bytes.unwrap_or(0));
+        self.job
+            .control
+            .enter(self.job.stage.name(), self.plan.input_bytes.unwrap_or(0));
         Pipeline::new(&self.job.control)
     }
 
     async fn report(&self, pipeline: Pipeline) -> Result<StageReport, Failure> {
         let stages = pipeline.join(self.node).await?;
-        let measured = stages.into_iter().find(|stage| stage.name == self.job.stage.name());
+        let measured = stages
+            .into_iter()
+            .find(|stage| stage.name == self.job.stage.name());
         Ok(measured.expect("the stage was started"))
     }
 
@@ -159,9 +168,18 @@ impl Bench<'_> {
     fn splitters(&self) -> Result<Splitters, SortError> {
         const EACH: usize = 16; // records sampled for a bucket: they come out about equal
         let records = self.plan.buckets * EACH;
-        let buffer = self.filled(1, records * RECORD_BYTES)?.pop().expect("one was asked for");
+        let buffer = self
+            .filled(1, records * RECORD_BYTES)?
+            .pop()
+            .expect("one was asked for");
         let mut sample = Sample::default();
-        let block = Block { first: 0, records, start: 0, buffer, marks: Vec::new() };
+        let block = Block {
+            first: 0,
+            records,
+            start: 0,
+            buffer,
+            marks: Vec::new(),
+        };
         self.contents.sample(&block, records, &mut sample);
         Ok(self.contents.splitters(&sample, self.plan.buckets))
     }
@@ -202,7 +220,12 @@ impl Even {
             let mut buffer = worker.take(pool).await?;
             let records = self.chunk_records.min(records - first) as u32;
             buffer.set_len(records as usize * RECORD_BYTES);
-            chunks.push(Chunk { bucket: bucket as u32, records, marks: Vec::new(), buffer });
+            chunks.push(Chunk {
+                bucket: bucket as u32,
+                records,
+                marks: Vec::new(),
+                buffer,
+            });
         }
         Ok(chunks)
     }
@@ -210,9 +233,19 @@ impl Even {
     fn bucket(self, number: u64, chunks: Vec<Chunk>) -> Bucket {
         let first = self.first(number);
         let records = self.first(number + 1) - first;
-        let to = Destination { file: 0, first, file_bytes: self.records * RECORD_BYTES as u64 };
+        let to = Destination {
+            file: 0,
+            first,
+            file_bytes: self.records * RECORD_BYTES as u64,
+        };
         // No bucket follows another one: their records are not in order.
-        Bucket { index: number as u32, first: 2 * first, records, chunks, to }
+        Bucket {
+            index: number as u32,
+            first: 2 * first,
+            records,
+            chunks,
+            to,
+        }
     }
 }
 

@@ -28,7 +28,9 @@ pub(crate) async fn collect(worker: &Worker, collector: &Collector) -> Result<()
     let mut buckets: Vec<Vec<Chunk>> = Vec::new();
     buckets.resize_with(splitters.buckets, Vec::new);
     while let Some(chunks) = worker.pop(&collector.chunks).await? {
-        worker.node.work(Work::Account { units: chunks.len() as u64 });
+        worker.node.work(Work::Account {
+            units: chunks.len() as u64,
+        });
         for chunk in chunks {
             worker.did(chunk.records as usize * collector.record_bytes);
             buckets[chunk.bucket as usize].push(chunk);
@@ -51,7 +53,9 @@ impl Collector {
             return Ok(Layout::of_one_file(sizes, self.record_bytes));
         };
         if self.reserve {
-            output.reserve(node, sizes.iter().sum::<u64>() * self.record_bytes as u64).await?;
+            output
+                .reserve(node, sizes.iter().sum::<u64>() * self.record_bytes as u64)
+                .await?;
         }
         output.lay_out(node, sizes, self.record_bytes).await
     }

@@ -1,7 +1,8 @@
 //! The cursor: hands out the units of seekable inputs in order, to whichever reader asks next.
 //!
-//! Units that were divided among readers beforehand would wait for readers that are parked. And their
-//! size may change while the input is read: each is as large as the dial says when it is handed out.
+//! Units that were divided among readers beforehand would wait for readers that are parked. And
+//! their size may change while the input is read: each is as large as the dial says when it is
+//! handed out.
 
 use std::sync::Arc;
 
@@ -19,7 +20,9 @@ pub(crate) struct Cursor {
 impl Cursor {
     /// At the beginning.
     pub(crate) fn new(node: &Node) -> Cursor {
-        Cursor { shared: Arc::new(Guarded::new(node, "the next unit", 0)) }
+        Cursor {
+            shared: Arc::new(Guarded::new(node, "the next unit", 0)),
+        }
     }
 
     /// The next unit, of at most `records` records; `None` at the end.

@@ -26,8 +26,8 @@ pub(crate) struct Distributor {
     /// The memory for records.
     pub chunks: Pool,
     pub shape: ChunkShape,
-    /// Where the pool holds all records or none fit: the memory limit, for the error that names it. Else
-    /// it waits for chunks, which spillers give back.
+    /// Where the pool holds all records or none fit: the memory limit, for the error that names it.
+    /// Else it waits for chunks, which spillers give back.
     pub limit: Option<u64>,
     /// Where buckets are ranks: a token for each chunk that one of them may have.
     pub shares: Option<Tokens>,
@@ -67,14 +67,22 @@ pub struct OpenBucket {
 
 impl OpenBucket {
     fn new(shape: ChunkShape) -> OpenBucket {
-        OpenBucket { most: shape.records, ..OpenBucket::default() }
+        OpenBucket {
+            most: shape.records,
+            ..OpenBucket::default()
+        }
     }
 
     /// Where the bucket's next records go.
     pub fn room(&mut self, record_bytes: usize) -> Bin<'_> {
         let [filled, until] = [self.records, self.most].map(|count| count as usize * record_bytes);
-        let mut buffers = self.buffers.iter_mut().map(|buffer| &mut buffer.bytes_mut()[..until]);
-        let tail = buffers.next().map_or(&mut [][..], |first| &mut first[filled..]);
+        let mut buffers = self
+            .buffers
+            .iter_mut()
+            .map(|buffer| &mut buffer.bytes_mut()[..until]);
+        let tail = buffers
+            .next()
+            .map_or(&mut [][..], |first| &mut first[filled..]);
         Bin::new(tail, buffers)
     }
 
@@ -91,7 +99,10 @@ impl OpenBucket {
             let fits = left.min(chunk.shape.records - self.records);
             if let Some(position) = position {
                 let position = position + u64::from(count - left);
-                self.marks.push(Mark { start: self.records, position });
+                self.marks.push(Mark {
+                    start: self.records,
+                    position,
+                });
             }
             self.records += fits;
             left -= fits;
@@ -141,7 +152,11 @@ struct Place {
 pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Result<(), Failure> {
     let contents = &*distributor.contents;
     let record_bytes = contents.record_bytes();
-    let place = |bucket| Place { bucket: bucket as u32, shape: distributor.shape, record_bytes };
+    let place = |bucket| Place {
+        bucket: bucket as u32,
+        shape: distributor.shape,
+        record_bytes,
+    };
     let mut open: Vec<OpenBucket> = Vec::new();
     let mut found = Assignment::default();
     let (mut records, mut sum) = (0, 0_u128);
@@ -159,7 +174,9 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
             contents.classify(&block, &splitters, &mut found);
             // What is full must not wait for room with us: others make it of that.
             if !full.is_empty() {
-                distributor.hand_on(worker, std::mem::take(&mut full)).await?;
+                distributor
+                    .hand_on(worker, std::mem::take(&mut full))
+                    .await?;
             }
             make_room(worker, distributor, &found, &mut open, block.first).await?;
             contents.scatter(&block, &found, &mut open);
@@ -182,8 +199,8 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
     Ok(())
 }
 
-/// Opens as many chunks as the block's records need. A pool that holds enough for the whole input is empty
-/// only when a pipe gave too much.
+/// Opens as many chunks as the block's records need. A pool that holds enough for the whole input
+/// is empty only when a pipe gave too much.
 async fn make_room(
     worker: &Worker,
     distributor: &Distributor,
@@ -194,9 +211,14 @@ async fn make_room(
     for (bucket, (open, &count)) in (0..).zip(open.iter_mut().zip(&found.counts)) {
         while open.room_records() < count {
             if let Some(shares) = &distributor.shares {
-                worker.hold(shares.take_any(&worker.node, &[bucket], None)).await?;
+                worker
+                    .hold(shares.take_any(&worker.node, &[bucket], None))
+                    .await?;
             }
-            let buffer = match (worker.try_take(&distributor.chunks).await, distributor.limit) {
+            let buffer = match (
+                worker.try_take(&distributor.chunks).await,
+                distributor.limit,
+            ) {
                 (Some(buffer), _) => buffer?,
                 (None, None) => worker.take(&distributor.chunks).await?,
                 (None, Some(limit)) => {
@@ -211,7 +233,13 @@ async fn make_room(
 }
 
 fn charge(worker: &Worker, block: &Block, bytes: usize) {
-    worker.node.work(Work::Checksum { bytes: bytes as u64 });
-    worker.node.work(Work::Classify { records: block.records as u64 });
-    worker.node.work(Work::Copy { bytes: bytes as u64 });
+    worker.node.work(Work::Checksum {
+        bytes: bytes as u64,
+    });
+    worker.node.work(Work::Classify {
+        records: block.records as u64,
+    });
+    worker.node.work(Work::Copy {
+        bytes: bytes as u64,
+    });
 }

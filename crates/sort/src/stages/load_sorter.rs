@@ -26,20 +26,36 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
     let mut workspace = Workspace::default();
     let (mut records, mut sum) = (0, 0_u128);
     while let Some(Load { number, blocks }) = worker.pop(&sorter.loads).await? {
-        sum += blocks.iter().map(|block| u128::from(contents.checksum(block))).sum::<u128>();
+        sum += blocks
+            .iter()
+            .map(|block| u128::from(contents.checksum(block)))
+            .sum::<u128>();
         let bucket = bucket_of(contents, blocks);
         contents
             .sort(&bucket, &mut workspace)
             .map_err(|cause| crate::phase::no_memory(bucket.records as usize * 32, &cause))?;
         let bytes = bucket.records as usize * contents.record_bytes();
-        worker.node.work(Work::Checksum { bytes: bytes as u64 });
-        worker.node.work(Work::Sort { records: bucket.records });
+        worker.node.work(Work::Checksum {
+            bytes: bytes as u64,
+        });
+        worker.node.work(Work::Sort {
+            records: bucket.records,
+        });
         records += bucket.records;
         let last = bucket.records as usize - 1;
         let first = record_of(contents, (&bucket, &workspace), 0);
-        let ends = Ends { first, last: record_of(contents, (&bucket, &workspace), last) };
-        let load = SortedLoad { bucket, order: workspace.take_order() };
-        sorter.shelf.add(&worker.node, contents, (number, load), ends).await;
+        let ends = Ends {
+            first,
+            last: record_of(contents, (&bucket, &workspace), last),
+        };
+        let load = SortedLoad {
+            bucket,
+            order: workspace.take_order(),
+        };
+        sorter
+            .shelf
+            .add(&worker.node, contents, (number, load), ends)
+            .await;
         worker.did(bytes);
     }
     sorter.tally.came_in(records, sum);
@@ -51,15 +67,33 @@ fn bucket_of(contents: &dyn Contents, blocks: Vec<Block>) -> Bucket {
     let stable = contents.is_stable();
     let chunk = |mut block: Block| {
         contents.align(&mut block);
-        let mark = Mark { start: 0, position: block.first };
+        let mark = Mark {
+            start: 0,
+            position: block.first,
+        };
         let marks = if stable { vec![mark] } else { Vec::new() };
-        Chunk { bucket: 0, records: block.records as u32, marks, buffer: block.buffer }
+        Chunk {
+            bucket: 0,
+            records: block.records as u32,
+            marks,
+            buffer: block.buffer,
+        }
     };
     let chunks: Vec<Chunk> = blocks.into_iter().map(chunk).collect();
     let records = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
     // Only what it becomes part of goes somewhere.
-    let to = Destination { file: 0, first: 0, file_bytes: 0 };
-    Bucket { index: 0, first: 0, records, chunks, to }
+    let to = Destination {
+        file: 0,
+        first: 0,
+        file_bytes: 0,
+    };
+    Bucket {
+        index: 0,
+        first: 0,
+        records,
+        chunks,
+        to,
+    }
 }
 
 /// One record of the sorted order; nothing where records are only counted.
@@ -69,6 +103,18 @@ fn record_of(
     row: usize,
 ) -> Vec<u8> {
     let mut buffer = bucket.chunks[0].buffer.sibling(contents.record_bytes());
-    contents.gather(bucket, order, row..row + 1, Place { buffer: &mut buffer, at: 0 });
-    if buffer.is_counted() { Vec::new() } else { buffer.bytes().to_vec() }
+    contents.gather(
+        bucket,
+        order,
+        row..row + 1,
+        Place {
+            buffer: &mut buffer,
+            at: 0,
+        },
+    );
+    if buffer.is_counted() {
+        Vec::new()
+    } else {
+        buffer.bytes().to_vec()
+    }
 }

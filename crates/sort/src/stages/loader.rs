@@ -19,9 +19,9 @@ pub(crate) struct Loader {
 
 /// The loader's work: one worker.
 ///
-/// No deadlock: it reads partitions in order and hands each on when it is whole, before it waits for
-/// more chunks without a read in flight. Then all chunks that are not of partitions still to come are with
-/// sorters, who give them back, and there are enough of them for any partition.
+/// No deadlock: it reads partitions in order and hands each on when it is whole, before it waits
+/// for more chunks without a read in flight. Then all chunks that are not of partitions still to
+/// come are with sorters, who give them back, and there are enough of them for any partition.
 pub(crate) async fn load(worker: &Worker, loader: &Loader) -> Result<(), Failure> {
     let mut partitions = Vec::new();
     while let Some(partition) = worker.pop(&loader.partitions).await? {
@@ -33,9 +33,15 @@ pub(crate) async fn load(worker: &Worker, loader: &Loader) -> Result<(), Failure
     let mut here = Vec::new();
     while let Some((mut chunks, whole)) = runs.next(worker).await? {
         here.append(&mut chunks);
-        let Some(Whole { mut bucket, begin }) = whole else { continue };
+        let Some(Whole { mut bucket, begin }) = whole else {
+            continue;
+        };
         bucket.chunks.append(&mut here);
-        let records: u64 = bucket.chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+        let records: u64 = bucket
+            .chunks
+            .iter()
+            .map(|chunk| u64::from(chunk.records))
+            .sum();
         // Every chunk was as it had been written, but perhaps not the last time.
         if let Some(begin) = begin.filter(|_| records != bucket.records) {
             return Err(reader.spoilt(begin.extent(reader.chunk_bytes)).into());
@@ -58,9 +64,16 @@ fn parts(
     partitions: Vec<(Bucket, Vec<Run>)>,
 ) -> impl Iterator<Item = (Option<Spilled>, Option<Whole>)> {
     partitions.into_iter().flat_map(|(bucket, runs)| {
-        let held: u64 = bucket.chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+        let held: u64 = bucket
+            .chunks
+            .iter()
+            .map(|chunk| u64::from(chunk.records))
+            .sum();
         let spilled = bucket.records - held;
-        let whole = Whole { bucket, begin: runs.first().copied() };
+        let whole = Whole {
+            bucket,
+            begin: runs.first().copied(),
+        };
         let runs = wishes(runs, spilled).map(|wish| (Some(wish), None));
         runs.chain([(None, Some(whole))])
     })

@@ -67,7 +67,8 @@ pub(crate) struct RunMerger {
     pub merged: Posted<Vec<Spilled>>,
 }
 
-/// The work of one worker. It waits for write units, which come back from the writers, and for chunks.
+/// The work of one worker. It waits for write units, which come back from the writers, and for
+/// chunks.
 pub(crate) async fn merge(worker: &Worker, merger: &Merger) -> Result<(), Failure> {
     let mut merge = Merge::begin(worker, &merger.sources).await?;
     for part in &merger.parts {
@@ -89,7 +90,15 @@ pub(crate) async fn merge_run(worker: &Worker, merger: &RunMerger) -> Result<(),
         let left = merger.records - merge.records;
         let count = left.min(merger.chains.chunk_records as u64) as usize;
         let mut buffer = chaining.take().await?;
-        merge.fill(Place { buffer: &mut buffer, at: 0 }, count).await?;
+        merge
+            .fill(
+                Place {
+                    buffer: &mut buffer,
+                    at: 0,
+                },
+                count,
+            )
+            .await?;
         chaining.add(buffer, count).await?;
     }
     merge.end().await;
@@ -118,7 +127,15 @@ async fn merge_part(
             buffer.bytes_mut()[..carried_bytes].copy_from_slice(&carried);
         }
         let count = (limit - carried_bytes).div_ceil(record_bytes);
-        merge.fill(Place { buffer: &mut buffer, at: carried_bytes }, count).await?;
+        merge
+            .fill(
+                Place {
+                    buffer: &mut buffer,
+                    at: carried_bytes,
+                },
+                count,
+            )
+            .await?;
         let filled = carried_bytes + count * record_bytes;
         carried_bytes = filled - limit;
         if !buffer.is_counted() {
@@ -130,18 +147,39 @@ async fn merge_part(
         }
         merge.worker.did(limit);
         let range = 0..whole_blocks(&mut buffer, limit, merger.sequential);
-        let piece = Piece { file: part.file, offset: at, range, buffer, home: merger.pool.clone() };
+        let piece = Piece {
+            file: part.file,
+            offset: at,
+            range,
+            buffer,
+            home: merger.pool.clone(),
+        };
         merge.worker.push(&merger.out, piece).await?;
         at += limit as u64;
     }
     let (sum, last) = (merge.sum - sum_before, merge.last.clone());
-    let OutputPart { file, first: begin, records } = part;
-    Ok(Span { begin, records, file, sum, first, last })
+    let OutputPart {
+        file,
+        first: begin,
+        records,
+    } = part;
+    Ok(Span {
+        begin,
+        records,
+        file,
+        sum,
+        first,
+        last,
+    })
 }
 
 /// Fills the buffer's last disk block up, which is cut off with the file's end; its length then.
 fn whole_blocks(buffer: &mut Buffer, bytes: usize, sequential: bool) -> usize {
-    let whole = if sequential { bytes } else { bytes.next_multiple_of(BLOCK_BYTES as usize) };
+    let whole = if sequential {
+        bytes
+    } else {
+        bytes.next_multiple_of(BLOCK_BYTES as usize)
+    };
     if !buffer.is_counted() {
         buffer.bytes_mut()[bytes..whole].fill(0);
     }
@@ -194,7 +232,10 @@ impl<'a> Merge<'a> {
         let mut done = 0;
         while done < count {
             let at = out.at + done * self.record_bytes;
-            let place = Place { buffer: &mut *out.buffer, at };
+            let place = Place {
+                buffer: &mut *out.buffer,
+                at,
+            };
             let merged = contents.merge(&mut self.merging, count - done, place);
             done += merged.records;
             match merged.dry {
@@ -203,13 +244,25 @@ impl<'a> Merge<'a> {
             }
         }
         let (at, records) = (out.at, self.records);
-        let checked = contents.check(Place { buffer: out.buffer, at }, count, &mut self.last);
-        let disorder = |number| SortError::Disorder { record: records + number as u64 };
+        let checked = contents.check(
+            Place {
+                buffer: out.buffer,
+                at,
+            },
+            count,
+            &mut self.last,
+        );
+        let disorder = |number| SortError::Disorder {
+            record: records + number as u64,
+        };
         self.sum += u128::from(checked.map_err(disorder)?);
         self.records += count as u64;
         let bytes = (count * self.record_bytes) as u64;
         let node = &self.worker.node;
-        node.work(Work::Merge { records: count as u64, sources: self.sources.runs as u64 });
+        node.work(Work::Merge {
+            records: count as u64,
+            sources: self.sources.runs as u64,
+        });
         node.work(Work::Copy { bytes });
         node.work(Work::Checksum { bytes });
         Ok(())
@@ -217,7 +270,12 @@ impl<'a> Merge<'a> {
 
     /// Goes on with the next chunk of a run, and gives the last one back.
     async fn next_chunk(&mut self, run: usize) -> Result<(), Failure> {
-        let Sources { arrivals, wants, pool, .. } = self.sources;
+        let Sources {
+            arrivals,
+            wants,
+            pool,
+            ..
+        } = self.sources;
         // What is asked for must have its buffers: the used chunk goes back first.
         if let Some(used) = self.merging.take(run) {
             pool.give(&self.worker.node, used.buffer).await;
@@ -225,7 +283,10 @@ impl<'a> Merge<'a> {
                 wants.add(self.worker, run).await?;
             }
         }
-        let arrived = self.worker.starve(arrivals.next(&self.worker.node, run)).await?;
+        let arrived = self
+            .worker
+            .starve(arrivals.next(&self.worker.node, run))
+            .await?;
         if let Some(arrived) = arrived {
             self.ends_read[run] = arrived.ends_read;
             self.merging.put(run, arrived.chunk);

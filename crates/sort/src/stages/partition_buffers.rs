@@ -7,13 +7,14 @@
 //! partition 2   []
 //! ```
 //!
-//! A chain needs a *write token* of a temporary directory. Each directory has a few, and its spillers give
-//! them back when a write is done: so a fast disk gets more than a slow one, in proportion to their rates
-//! (TritonSort 4.5, NOW-Sort 6.2), and no directory's queue grows beyond its share.
+//! A chain needs a *write token* of a temporary directory. Each directory has a few, and its
+//! spillers give them back when a write is done: so a fast disk gets more than a slow one, in
+//! proportion to their rates (TritonSort 4.5, NOW-Sort 6.2), and no directory's queue grows beyond
+//! its share.
 //!
-//! What memory will hold in the end is not written: so between one pass and two there is no step, only more
-//! and more that is written. What must be written for sure is written early, when a disk is idle and a chain
-//! is worth a write.
+//! What memory will hold in the end is not written: so between one pass and two there is no step,
+//! only more and more that is written. What must be written for sure is written early, when a disk
+//! is idle and a chain is worth a write.
 
 use std::ops::Range;
 
@@ -82,22 +83,29 @@ impl Limits {
     /// Those of a partition that is partitioned again, while so many chunks stay beside it.
     pub(crate) fn beside(self, staying: usize) -> Limits {
         // All of it is written, so nothing waits for more memory to be needed.
-        Limits { held: self.held - staying, excess: usize::MAX, ..self }
+        Limits {
+            held: self.held - staying,
+            excess: usize::MAX,
+            ..self
+        }
     }
 }
 
 /// The work of the partition buffers: one worker, which alone knows all chains.
 ///
-/// No deadlock: it waits only for distributors and for write tokens. Tokens come back from spillers, who
-/// wait for disks alone. And distributors always find a chunk in the end, since what is held here, what
-/// spillers have, and what all distributors may have open is no more than the pool.
+/// No deadlock: it waits only for distributors and for write tokens. Tokens come back from
+/// spillers, who wait for disks alone. And distributors always find a chunk in the end, since what
+/// is held here, what spillers have, and what all distributors may have open is no more than the
+/// pool.
 pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<(), Failure> {
     let splitters = worker.read(&buffers.splitters).await?;
     let limits = &buffers.limits;
     let mut chains = Chains::new(splitters.buckets);
     let mut size = WriteSize::new(limits.least_run, limits.run);
     while let Some(chunks) = worker.pop(&buffers.chunks).await? {
-        worker.node.work(Work::Account { units: chunks.len() as u64 });
+        worker.node.work(Work::Account {
+            units: chunks.len() as u64,
+        });
         for chunk in chunks {
             worker.did(chunk.records as usize * buffers.record_bytes);
             chains.add(chunk);
@@ -108,7 +116,9 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
             let Some(token) = token else { break };
             buffers.spill_longest(worker, &mut chains, token).await?;
         }
-        buffers.spill_down_to(worker, &mut chains, limits.held).await?;
+        buffers
+            .spill_down_to(worker, &mut chains, limits.held)
+            .await?;
     }
     buffers.spill_too_large(worker, &mut chains).await?;
     while chains.held > buffers.room_to_stay(&chains) {
@@ -141,17 +151,31 @@ impl PartitionBuffers {
         if !self.tuner.is_on() {
             return;
         }
-        let Some((before, why)) = size.asked(granted) else { return };
+        let Some((before, why)) = size.asked(granted) else {
+            return;
+        };
         let (from, to) = (before * self.chunk_bytes, size.least() * self.chunk_bytes);
         let (stage, what) = ("partition buffers", "least_write_bytes");
-        self.tuner.tell(&worker.node, Move { seconds: 0.0, stage, what, from, to, why });
+        self.tuner.tell(
+            &worker.node,
+            Move {
+                seconds: 0.0,
+                stage,
+                what,
+                from,
+                to,
+                why,
+            },
+        );
     }
 
     /// A write token of any directory, if there is one `now` or when one comes.
     async fn token(&self, worker: &Worker, now: bool) -> Result<Option<u32>, Failure> {
         let any: Vec<u32> = (0..self.out.len() as u32).collect();
         let deadline = now.then(|| worker.node.now());
-        Ok(worker.hold(self.tokens.take_any(&worker.node, &any, deadline)).await?)
+        Ok(worker
+            .hold(self.tokens.take_any(&worker.node, &any, deadline))
+            .await?)
     }
 
     /// Of partitions that are to be partitioned again, all that is still here.
@@ -165,20 +189,24 @@ impl PartitionBuffers {
         Ok(())
     }
 
-    /// How many chunks may stay when the input has ended. What is read back needs room beside them; twice
-    /// that, so that one partition is read while another is sorted. And where one will be partitioned again,
-    /// that one needs its part of what is held.
+    /// How many chunks may stay when the input has ended. What is read back needs room beside them;
+    /// twice that, so that one partition is read while another is sorted. And where one will be
+    /// partitioned again, that one needs its part of what is held.
     fn room_to_stay(&self, chains: &Chains) -> usize {
         let limits = &self.limits;
         let fits = |partition: &usize| chains.size(*partition) <= limits.partition;
         let (fit, large): (Vec<usize>, Vec<usize>) = (0..chains.each.len()).partition(fits);
-        let most = fit.into_iter().map(|partition| chains.spilled[partition]).max().unwrap_or(0);
+        let most = fit
+            .into_iter()
+            .map(|partition| chains.spilled[partition])
+            .max()
+            .unwrap_or(0);
         match (self.keeps, large.is_empty()) {
             (false, _) => 0,
             (true, true) => limits.pool.saturating_sub(2 * most),
-            (true, false) => {
-                limits.stays_beside().min(limits.pool.saturating_sub(2 * limits.partition))
-            }
+            (true, false) => limits
+                .stays_beside()
+                .min(limits.pool.saturating_sub(2 * limits.partition)),
         }
     }
 
@@ -204,9 +232,21 @@ impl PartitionBuffers {
         let along = partition as f64 / chains.each.len() as f64;
         let Range { start, end } = self.positions;
         let directory = token as usize;
-        let to = Slot { directory, position: start + (end - start) * along };
+        let to = Slot {
+            directory,
+            position: start + (end - start) * along,
+        };
         self.ledger.begin(&worker.node).await;
-        Ok(worker.push(&self.out[directory], Chain { partition, to, chunks }).await?)
+        Ok(worker
+            .push(
+                &self.out[directory],
+                Chain {
+                    partition,
+                    to,
+                    chunks,
+                },
+            )
+            .await?)
     }
 }
 
@@ -222,7 +262,12 @@ struct Chains {
 impl Chains {
     fn new(partitions: usize) -> Chains {
         let each = (0..partitions).map(|_| Vec::new()).collect();
-        Chains { each, spilled: vec![0; partitions], spilled_in_all: 0, held: 0 }
+        Chains {
+            each,
+            spilled: vec![0; partitions],
+            spilled_in_all: 0,
+            held: 0,
+        }
     }
 
     fn add(&mut self, chunk: Chunk) {
@@ -238,7 +283,11 @@ impl Chains {
 
     /// The partition whose chain is the longest.
     fn longest(&self) -> usize {
-        let longest = self.each.iter().enumerate().max_by_key(|(_, chain)| chain.len());
+        let longest = self
+            .each
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, chain)| chain.len());
         longest.expect("there is a partition").0
     }
 

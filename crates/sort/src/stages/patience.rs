@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use node::{Buffer, Closed, Pool, Queue, Ticket};
 use pipeline::Worker;
 
-/// How often one looks whether the run has ended meanwhile: seldom enough to cost nothing, soon enough for
-/// people.
+/// How often one looks whether the run has ended meanwhile: seldom enough to cost nothing, soon
+/// enough for people.
 const LOOK_S: f64 = 0.25;
 
-/// How often one looks whether another request is done before the oldest: the time of a chunk on a link of 1 GB/s.
+/// How often one looks whether another request is done before the oldest: the time of a chunk on a
+/// link of 1 GB/s.
 const OTHERS_S: f64 = 1e-3;
 
 /// The answer of another node, or that the run has ended, which closes the pool.
@@ -41,8 +42,8 @@ async fn is_done_soon<T>(
     }
 }
 
-/// Requests to other nodes that are under way. Whichever is done first comes first, so that a slow node holds
-/// nobody up.
+/// Requests to other nodes that are under way. Whichever is done first comes first, so that a slow
+/// node holds nobody up.
 pub(crate) struct UnderWay<Q> {
     /// Where they come from.
     queue: Queue<Q>,
@@ -55,7 +56,13 @@ pub(crate) struct UnderWay<Q> {
 
 impl<Q: Send + 'static> UnderWay<Q> {
     pub(crate) fn new(queue: Queue<Q>, ticket: fn(&Q) -> &Ticket<Buffer>, pool: Pool) -> Self {
-        UnderWay { queue, more: true, waiting: VecDeque::new(), ticket, pool }
+        UnderWay {
+            queue,
+            more: true,
+            waiting: VecDeque::new(),
+            ticket,
+            pool,
+        }
     }
 
     /// One that is done; nothing at the end.
@@ -67,7 +74,10 @@ impl<Q: Send + 'static> UnderWay<Q> {
                 self.add(next?);
             }
             for at in 0..self.waiting.len() {
-                if (self.ticket)(&self.waiting[at]).done_by(&worker.node, worker.node.now()).await {
+                if (self.ticket)(&self.waiting[at])
+                    .done_by(&worker.node, worker.node.now())
+                    .await
+                {
                     return Ok(self.waiting.remove(at));
                 }
             }

@@ -1,8 +1,8 @@
 //! Reads the input in large units, several in flight.
 //!
-//! Readers take units of seekable inputs in order; each keeps requests in flight while buffers last.
-//! Pipes have one reader, which also draws the sample: from the first blocks, before any is handed
-//! on.
+//! Readers take units of seekable inputs in order; each keeps requests in flight while buffers
+//! last. Pipes have one reader, which also draws the sample: from the first blocks, before any is
+//! handed on.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -59,12 +59,16 @@ pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure
 }
 
 impl Reader {
-    /// Records of the next unit. The dial's most is the plan's unit; smaller ones begin at whole blocks,
-    /// too, where that can be.
+    /// Records of the next unit. The dial's most is the plan's unit; smaller ones begin at whole
+    /// blocks, too, where that can be.
     fn unit_records(&self) -> usize {
         let (bytes, record) = (self.unit_bytes.get(), self.record_bytes);
         let records = (bytes / record).max(1);
-        if bytes == self.unit_bytes.most() { records } else { whole_blocks(records, record) }
+        if bytes == self.unit_bytes.most() {
+            records
+        } else {
+            whole_blocks(records, record)
+        }
     }
 }
 
@@ -86,7 +90,10 @@ impl InFlight {
         record_bytes: usize,
         buffer: Buffer,
     ) -> InFlight {
-        let (from, bytes) = (unit.first * record_bytes as u64, unit.records * record_bytes);
+        let (from, bytes) = (
+            unit.first * record_bytes as u64,
+            unit.records * record_bytes,
+        );
         let (begin, bytes) = if file.is_direct() {
             let begin = from - from % BLOCK_BYTES;
             let end = (from + bytes as u64).next_multiple_of(BLOCK_BYTES);
@@ -95,7 +102,13 @@ impl InFlight {
             (from, bytes)
         };
         let ticket = file.read(node, begin, bytes, buffer);
-        InFlight { file, unit, begin, start: (from - begin) as usize, ticket }
+        InFlight {
+            file,
+            unit,
+            begin,
+            start: (from - begin) as usize,
+            ticket,
+        }
     }
 
     /// The records, when they have come.
@@ -103,7 +116,10 @@ impl InFlight {
         let (buffer, result) = self.ticket.wait(node).await;
         result?;
         if buffer.len() < self.start + self.unit.records * record_bytes {
-            let (file, offset) = (self.file.path().to_owned(), self.begin + buffer.len() as u64);
+            let (file, offset) = (
+                self.file.path().to_owned(),
+                self.begin + buffer.len() as u64,
+            );
             return Err(SortError::Shrunk { file, offset }.into());
         }
         let first = self.unit.position;
@@ -127,7 +143,9 @@ async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
             }
             worker.called().await?;
         }
-        let next = reader.cursor.next(worker, &reader.inputs, reader.unit_records());
+        let next = reader
+            .cursor
+            .next(worker, &reader.inputs, reader.unit_records());
         let Some(unit) = next.await else { break };
         let buffer = loop {
             if in_flight.len() >= reader.depth.get() {
@@ -168,7 +186,10 @@ async fn hand_on_oldest(
 
 /// Reads all inputs in order, pipes and files.
 async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
-    let mut held = Held { blocks: Vec::new(), waiting: reader.divide.is_some() };
+    let mut held = Held {
+        blocks: Vec::new(),
+        waiting: reader.divide.is_some(),
+    };
     let mut files = Files::new(&reader.inputs);
     let mut position = 0;
     for (number, input) in reader.inputs.files.iter().enumerate() {
@@ -179,10 +200,19 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
         }
         for unit in input.units(number, position, reader.unit_records()) {
             let buffer = worker.take(&reader.pool).await?;
-            let read =
-                InFlight::submit(&worker.node, file.clone(), unit, reader.record_bytes, buffer);
-            held.hand_on(worker, reader, read.wait(&worker.node, reader.record_bytes).await?)
-                .await?;
+            let read = InFlight::submit(
+                &worker.node,
+                file.clone(),
+                unit,
+                reader.record_bytes,
+                buffer,
+            );
+            held.hand_on(
+                worker,
+                reader,
+                read.wait(&worker.node, reader.record_bytes).await?,
+            )
+            .await?;
         }
         position += input.records;
     }
@@ -209,7 +239,13 @@ async fn read_pipe(
         offset += bytes as u64;
         if left > 0 {
             let (file, offset) = (file.path().to_owned(), offset - left);
-            return Err(SortError::TruncatedRecord { file, offset, left, record_bytes }.into());
+            return Err(SortError::TruncatedRecord {
+                file,
+                offset,
+                left,
+                record_bytes,
+            }
+            .into());
         }
         if records == 0 {
             reader.pool.give(&worker.node, buffer).await;
@@ -217,7 +253,13 @@ async fn read_pipe(
             held.hand_on(
                 worker,
                 reader,
-                Block { first, records, start: 0, buffer, marks: Vec::new() },
+                Block {
+                    first,
+                    records,
+                    start: 0,
+                    buffer,
+                    marks: Vec::new(),
+                },
             )
             .await?;
         }
@@ -258,7 +300,11 @@ impl Held {
             let splitters = divide.splitters_of(&self.blocks);
             let seconds = worker.node.seconds(worker.node.now().since(begin));
             let places = self.blocks.len() as u64;
-            divide.tally.sampled(SampleCost { places, bytes: 0, seconds });
+            divide.tally.sampled(SampleCost {
+                places,
+                bytes: 0,
+                seconds,
+            });
             divide.splitters.post(&worker.node, splitters).await;
         }
         for block in self.blocks.drain(..) {

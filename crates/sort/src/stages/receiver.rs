@@ -21,8 +21,8 @@ pub(crate) struct Receiver {
 
 /// The receiver's work: one worker, which visits ranks in the order in which they send.
 ///
-/// No deadlock: it waits for a buffer that the distributors of this node give back, and for ranks that have not
-/// said that they have ended.
+/// No deadlock: it waits for a buffer that the distributors of this node give back, and for ranks
+/// that have not said that they have ended.
 pub(crate) async fn receive(worker: &Worker, receiver: &Receiver) -> Result<(), Failure> {
     let mut sending = worker.node.nodes();
     while sending > 0 {
@@ -56,15 +56,30 @@ pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure
     let mut first = 0;
     let Opener { arrivals, pool, .. } = opener.clone();
     let mut arrivals = UnderWay::new(arrivals, |arrival: &Arrival| &arrival.filled, pool);
-    while let Some(Arrival { from, bytes, filled }) = arrivals.next(worker).await? {
+    while let Some(Arrival {
+        from,
+        bytes,
+        filled,
+    }) = arrivals.next(worker).await?
+    {
         let buffer = filled.wait(&worker.node).await;
         let is_whole = buffer.len() == buffer.capacity() && bytes == buffer.len();
         // Over counts nothing says how many records there are but the length.
         let share = (bytes / contents.record_bytes()) as u32;
-        let opened = is_whole.then(|| contents.unseal(&buffer, share, Stamp::default())).flatten();
+        let opened = is_whole
+            .then(|| contents.unseal(&buffer, share, Stamp::default()))
+            .flatten();
         let (records, marks) = opened.ok_or_else(|| spoilt(from))?;
-        worker.node.work(Work::Checksum { bytes: bytes as u64 });
-        let block = Block { first, records: records as usize, start: 0, buffer, marks };
+        worker.node.work(Work::Checksum {
+            bytes: bytes as u64,
+        });
+        let block = Block {
+            first,
+            records: records as usize,
+            start: 0,
+            buffer,
+            marks,
+        };
         first += u64::from(records);
         worker.did(block.records * contents.record_bytes());
         worker.push(&opener.out, block).await?;

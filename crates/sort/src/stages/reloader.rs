@@ -1,7 +1,7 @@
 //! Reads a partition that is too large for memory, to be partitioned again.
 //!
-//! First it looks at chunks here and there: their records are the sample for the splitters. Then all runs
-//! come in, as blocks for distributors.
+//! First it looks at chunks here and there: their records are the sample for the splitters. Then
+//! all runs come in, as blocks for distributors.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -81,7 +81,9 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
             let buffer = worker.take(&reader.pool).await?;
             in_flight.push_back((reader.ask(worker, place.extent, vec![buffer]), place));
         }
-        let Some((ticket, place)) = in_flight.pop_front() else { break };
+        let Some((ticket, place)) = in_flight.pop_front() else {
+            break;
+        };
         let (mut buffers, result) = ticket.wait(&worker.node).await;
         result?;
         let buffer = buffers.pop().expect("one was read");
@@ -108,7 +110,11 @@ fn places(
     let chunks = reloader.runs.iter().flat_map(move |run| {
         let extent = run.extent(bytes as usize);
         let offsets = (0..run.chunks() as u64).map(move |chunk| extent.offset + chunk * bytes);
-        offsets.map(move |offset| Extent { offset, bytes, ..extent })
+        offsets.map(move |offset| Extent {
+            offset,
+            bytes,
+            ..extent
+        })
     });
     let (mut number, mut looked) = (0, 0);
     let numbered = (0..).zip(chunks).filter(move |_| {
@@ -118,11 +124,26 @@ fn places(
         looks
     });
     let records = chunk_records as u32;
-    numbered.map(move |(at, extent)| Place { extent, first: at * chunk_records, records })
+    numbered.map(move |(at, extent)| Place {
+        extent,
+        first: at * chunk_records,
+        records,
+    })
 }
 
 /// A chunk as a block whose first record has that position, if its marks do not say another.
 fn block_of(chunk: Chunk, first: u64) -> Block {
-    let Chunk { records, marks, buffer, .. } = chunk;
-    Block { first, records: records as usize, start: 0, buffer, marks }
+    let Chunk {
+        records,
+        marks,
+        buffer,
+        ..
+    } = chunk;
+    Block {
+        first,
+        records: records as usize,
+        start: 0,
+        buffer,
+        marks,
+    }
 }

@@ -1,4 +1,5 @@
-//! The exchange in rounds: each rank sends to one and receives from one (psort, "global distribution").
+//! The exchange in rounds: each rank sends to one and receives from one (psort, "global
+//! distribution").
 //!
 //! ```text
 //! round         0      1      2      3        of a cycle, with four ranks; round 0 needs no network
@@ -12,14 +13,16 @@
 //!               receiver <-- done --- sender       that has left
 //! ```
 //!
-//! psort knows what each node gets before it begins, and 16 rounds are enough for 16 nodes. Here records come
-//! while they are read, so rounds go on in *cycles*, each with what has come since, until a cycle in which every
-//! rank has told every other that it was its last one. There is no barrier: a rank waits for the two that it
-//! has to do with, and so for all in the end, which is what rounds cost.
+//! psort knows what each node gets before it begins, and 16 rounds are enough for 16 nodes. Here
+//! records come while they are read, so rounds go on in *cycles*, each with what has come since,
+//! until a cycle in which every rank has told every other that it was its last one. There is no
+//! barrier: a rank waits for the two that it has to do with, and so for all in the end, which is
+//! what rounds cost.
 //!
-//! No deadlock: a rank waits for *ready* of one that has ended the round before, and for *done* of one that
-//! has been told *ready*; either comes whether or not there is anything to send, so if all have ended a round, all
-//! end the next one. What is on its way is waited for as in [`sender`](super::sender).
+//! No deadlock: a rank waits for *ready* of one that has ended the round before, and for *done* of
+//! one that has been told *ready*; either comes whether or not there is anything to send, so if all
+//! have ended a round, all end the next one. What is on its way is waited for as in
+//! [`sender`](super::sender).
 
 use std::collections::BTreeMap;
 
@@ -30,8 +33,8 @@ use crate::error::SortError;
 
 use super::sender::{Sender, Waiting};
 
-/// A rank that has nothing to send waits so long for its distributors, or else others' rounds would have to go
-/// as fast as they can: the time of a chunk on a link of 1 GB/s, so that little is lost.
+/// A rank that has nothing to send waits so long for its distributors, or else others' rounds would
+/// have to go as fast as they can: the time of a chunk on a link of 1 GB/s, so that little is lost.
 const PAUSE_S: f64 = 1e-3;
 
 /// Who waits for another rank looks so often whether the run has ended.
@@ -45,14 +48,19 @@ const DONE: u64 = 1;
 pub(super) async fn send_all(worker: &Worker, sender: &Sender) -> Result<(), Failure> {
     let (own, ranks) = (worker.node.rank().0, worker.node.nodes());
     let mut waiting = Waiting::new();
-    let mut talk = Talk { worker, sender, heard: BTreeMap::new() };
+    let mut talk = Talk {
+        worker,
+        sender,
+        heard: BTreeMap::new(),
+    };
     let mut round = 0;
     loop {
         waiting.fill(worker, sender).await?;
         if waiting.more && waiting.is_empty() {
             pause(worker, sender, &mut waiting).await?;
         }
-        // Then all that is left goes in this cycle. Ranks tell the same to all others, so all leave together.
+        // Then all that is left goes in this cycle. Ranks tell the same to all others, so all leave
+        // together.
         let is_last = !waiting.more;
         let mut are_last = is_last;
         send_to(own, worker, sender, &mut waiting).await?;
@@ -98,7 +106,9 @@ async fn send_to(
         // When all of its credits are back, nothing is on its way.
         let its = [rank];
         for _ in 0..sender.window {
-            worker.hold(sender.credits.take_any(&worker.node, &its, None)).await?;
+            worker
+                .hold(sender.credits.take_any(&worker.node, &its, None))
+                .await?;
         }
         for _ in 0..sender.window {
             sender.credits.give(&worker.node, rank).await;
@@ -118,7 +128,16 @@ struct Talk<'a> {
 impl Talk<'_> {
     async fn tell(&self, rank: u32, words: [u64; 3]) {
         let port = crate::exchange::ROUNDS;
-        self.worker.node.send(Address { rank: Rank(rank), port }, &words).await;
+        self.worker
+            .node
+            .send(
+                Address {
+                    rank: Rank(rank),
+                    port,
+                },
+                &words,
+            )
+            .await;
     }
 
     /// Waits for a word of a rank.
@@ -137,7 +156,11 @@ impl Talk<'_> {
                     let words: Vec<u64> = message.words.iter().copied().collect();
                     let [kind, round, said] = words[..] else {
                         let what = format!("{words:?} of a round");
-                        return Err(SortError::Foreign { rank: message.from.0, what }.into());
+                        return Err(SortError::Foreign {
+                            rank: message.from.0,
+                            what,
+                        }
+                        .into());
                     };
                     self.heard.insert((message.from.0, kind, round), said);
                 }

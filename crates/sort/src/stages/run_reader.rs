@@ -1,7 +1,7 @@
 //! Reads sorted runs ahead of the merge: whenever a run wants it, its next chunks in one request.
 //!
-//! Of a load that stayed in memory, the next records are gathered into a chunk instead, so that the merge
-//! sees nothing but chunks.
+//! Of a load that stayed in memory, the next records are gathered into a chunk instead, so that the
+//! merge sees nothing but chunks.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,8 +18,8 @@ use crate::sorted_run::{SortedLoad, SortedRun, Stretch};
 use crate::spill::Extent;
 use crate::stages::spill_reader::SpillReader;
 
-/// What readers of runs share. Run r is read by worker r modulo their number, so that its reads come in
-/// their order.
+/// What readers of runs share. Run r is read by worker r modulo their number, so that its reads
+/// come in their order.
 #[derive(Clone)]
 pub(crate) struct RunReader {
     /// Its pool is for `READS_AHEAD` reads of each run.
@@ -63,7 +63,11 @@ pub(crate) struct Wants(Vec<Queue<usize>>);
 impl Wants {
     /// Queues for so many readers; `most` runs want at the same time.
     pub(crate) fn new(node: &Node, readers: usize, most: usize) -> Wants {
-        Wants((0..readers).map(|_| Queue::new(node, "wanted reads", most.max(1), 1)).collect())
+        Wants(
+            (0..readers)
+                .map(|_| Queue::new(node, "wanted reads", most.max(1), 1))
+                .collect(),
+        )
     }
 
     /// All of them, to be made part of a pipeline.
@@ -111,8 +115,8 @@ enum What {
 
 /// A reader's work.
 ///
-/// No deadlock: a run wants a read only when it has given back all buffers of an earlier one, so there are
-/// always buffers for it. What was wanted comes, whatever the merge waits for.
+/// No deadlock: a run wants a read only when it has given back all buffers of an earlier one, so
+/// there are always buffers for it. What was wanted comes, whatever the merge waits for.
 pub(crate) async fn read_runs(worker: &Worker, reader: &RunReader) -> Result<(), Failure> {
     let runs = reader.runs.take(worker);
     let mut cursors = vec![Cursor::default(); runs.len()];
@@ -153,7 +157,13 @@ impl Cursor {
                 let part = self.part(*all, reader);
                 self.done += part.run.chunks();
                 let ends = self.done == all.run.chunks();
-                (Step::Read(part, ends.then(|| all.run.extent(reader.spilled.chunk_bytes))), ends)
+                (
+                    Step::Read(
+                        part,
+                        ends.then(|| all.run.extent(reader.spilled.chunk_bytes)),
+                    ),
+                    ends,
+                )
             }
             Stretch::Memory(load) => {
                 let all = load.bucket.records as usize;
@@ -163,7 +173,10 @@ impl Cursor {
             }
         };
         if end {
-            *self = Cursor { stretch: self.stretch + 1, done: 0 };
+            *self = Cursor {
+                stretch: self.stretch + 1,
+                done: 0,
+            };
         }
         Some(step)
     }
@@ -176,7 +189,17 @@ impl Cursor {
         let records = ((chunks * reader.chunk_records) as u64).min(all.records - before);
         let offset = extent.offset + (self.done * reader.spilled.chunk_bytes) as u64;
         let bytes = (chunks * reader.spilled.chunk_bytes) as u64;
-        Spilled { run: Run::new(Extent { offset, bytes, ..extent }, chunks), records }
+        Spilled {
+            run: Run::new(
+                Extent {
+                    offset,
+                    bytes,
+                    ..extent
+                },
+                chunks,
+            ),
+            records,
+        }
     }
 }
 
@@ -198,13 +221,23 @@ async fn begin(
         Step::Gather(load, rows) => {
             let mut buffer = worker.take(&reader.spilled.pool).await?;
             let (records, contents) = (rows.len(), &reader.spilled.contents);
-            let place = Place { buffer: &mut buffer, at: 0 };
+            let place = Place {
+                buffer: &mut buffer,
+                at: 0,
+            };
             contents.gather(&load.bucket, &load.order, rows, place);
             let bytes = records * contents.record_bytes();
-            worker.node.work(Work::Copy { bytes: bytes as u64 });
+            worker.node.work(Work::Copy {
+                bytes: bytes as u64,
+            });
             buffer.set_len(bytes);
             let marks = Vec::new();
-            What::Here(Chunk { bucket: 0, records: records as u32, marks, buffer })
+            What::Here(Chunk {
+                bucket: 0,
+                records: records as u32,
+                marks,
+                buffer,
+            })
         }
     };
     Ok(Reading { run, what })

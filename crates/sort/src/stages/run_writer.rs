@@ -48,7 +48,15 @@ pub(crate) async fn write_runs(worker: &Worker, writer: &RunWriter) -> Result<()
         for row in (0..all).step_by(writer.chains.chunk_records) {
             let rows = row..all.min(row + writer.chains.chunk_records);
             let mut buffer = chaining.take().await?;
-            contents.gather(&bucket, &order, rows.clone(), Place { buffer: &mut buffer, at: 0 });
+            contents.gather(
+                &bucket,
+                &order,
+                rows.clone(),
+                Place {
+                    buffer: &mut buffer,
+                    at: 0,
+                },
+            );
             let bytes = (rows.len() * contents.record_bytes()) as u64;
             worker.node.work(Work::Copy { bytes });
             chaining.add(buffer, rows.len()).await?;
@@ -66,8 +74,8 @@ pub(crate) async fn write_runs(worker: &Worker, writer: &RunWriter) -> Result<()
 
 /// Sorted records on their way to the disk.
 ///
-/// No deadlock: who waits for a buffer has nothing in flight and less than a chain, and the pool has a
-/// chain for every worker.
+/// No deadlock: who waits for a buffer has nothing in flight and less than a chain, and the pool
+/// has a chain for every worker.
 pub(crate) struct Chaining<'a> {
     worker: &'a Worker,
     chains: &'a Chains,
@@ -79,7 +87,13 @@ pub(crate) struct Chaining<'a> {
 impl<'a> Chaining<'a> {
     pub(crate) fn new(worker: &'a Worker, chains: &'a Chains) -> Chaining<'a> {
         let (open, in_flight, written) = (Vec::new(), VecDeque::new(), Vec::new());
-        Chaining { worker, chains, open, in_flight, written }
+        Chaining {
+            worker,
+            chains,
+            open,
+            in_flight,
+            written,
+        }
     }
 
     /// A buffer to fill.
@@ -98,11 +112,22 @@ impl<'a> Chaining<'a> {
     /// Adds a buffer that holds so many records.
     pub(crate) async fn add(&mut self, mut buffer: Buffer, records: usize) -> Result<(), Failure> {
         buffer.set_len(records * self.chains.contents.record_bytes());
-        let mut chunk = Chunk { bucket: 0, records: records as u32, marks: Vec::new(), buffer };
+        let mut chunk = Chunk {
+            bucket: 0,
+            records: records as u32,
+            marks: Vec::new(),
+            buffer,
+        };
         self.chains.contents.seal(&mut chunk);
-        self.worker.node.work(Work::Checksum { bytes: chunk.buffer.capacity() as u64 });
+        self.worker.node.work(Work::Checksum {
+            bytes: chunk.buffer.capacity() as u64,
+        });
         self.open.push(chunk);
-        if self.open.len() == self.chains.chain { self.begin().await } else { Ok(()) }
+        if self.open.len() == self.chains.chain {
+            self.begin().await
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes what is left; where everything is.
@@ -118,27 +143,38 @@ impl<'a> Chaining<'a> {
 
     async fn begin(&mut self) -> Result<(), Failure> {
         let (chunks, to) = (std::mem::take(&mut self.open), self.slot());
-        let Chains { contents, spill, .. } = self.chains;
+        let Chains {
+            contents, spill, ..
+        } = self.chains;
         let sealed = (&**contents, chunks);
         let write = SpillWrite::begin(&self.worker.node, spill, to, sealed).await?;
         self.in_flight.push_back(write);
-        if self.in_flight.len() == self.chains.depth { self.end_oldest().await } else { Ok(()) }
+        if self.in_flight.len() == self.chains.depth {
+            self.end_oldest().await
+        } else {
+            Ok(())
+        }
     }
 
-    /// Where the next chain goes. Each worker has a directory, so a fast disk's worker writes more loads
-    /// than a slow one's; where workers are fewer, they take directories in turn. A merge reads all runs at
-    /// once, so where in the order a run lies is all the same.
+    /// Where the next chain goes. Each worker has a directory, so a fast disk's worker writes more
+    /// loads than a slow one's; where workers are fewer, they take directories in turn. A merge
+    /// reads all runs at once, so where in the order a run lies is all the same.
     fn slot(&self) -> Slot {
         let (directories, workers) = (self.chains.spill.directories(), self.worker.siblings());
         let turns = self.written.len() + self.in_flight.len();
         let turn = if workers < directories { turns } else { 0 };
-        Slot { directory: (self.worker.index + turn) % directories, position: 0.0 }
+        Slot {
+            directory: (self.worker.index + turn) % directories,
+            position: 0.0,
+        }
     }
 
     async fn end_oldest(&mut self) -> Result<(), Failure> {
         let write = self.in_flight.pop_front().expect("a write is in flight");
         let (node, bytes) = (&self.worker.node, write.bytes());
-        let Chains { contents, spill, .. } = self.chains;
+        let Chains {
+            contents, spill, ..
+        } = self.chains;
         let (spilled, buffers) = write.end(node, spill, &**contents).await?;
         self.worker.did(bytes);
         self.written.push(spilled);

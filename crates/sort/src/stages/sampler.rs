@@ -43,8 +43,11 @@ pub(crate) struct Sampler {
 /// The sampler's work.
 pub(crate) async fn sample(worker: &Worker, sampler: &Sampler) -> Result<(), Failure> {
     let begin = worker.node.now();
-    let drawn =
-        if sampler.buckets > 1 { draw(worker, &sampler.places).await? } else { Drawn::default() };
+    let drawn = if sampler.buckets > 1 {
+        draw(worker, &sampler.places).await?
+    } else {
+        Drawn::default()
+    };
     let Drawn { sample, mut cost } = drawn;
     let splitters = if sample.positions.is_empty() {
         Splitters::even(1)
@@ -107,8 +110,12 @@ async fn take(
     read: InFlight,
     drawn: &mut Drawn,
 ) -> Result<node::Buffer, Failure> {
-    let block = read.wait(&worker.node, places.contents.record_bytes()).await?;
-    places.contents.sample(&block, block.records, &mut drawn.sample);
+    let block = read
+        .wait(&worker.node, places.contents.record_bytes())
+        .await?;
+    places
+        .contents
+        .sample(&block, block.records, &mut drawn.sample);
     drawn.cost.places += 1;
     drawn.cost.bytes += block.buffer.len() as u64;
     worker.did(block.buffer.len());

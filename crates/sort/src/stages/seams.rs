@@ -56,17 +56,31 @@ pub(crate) struct Part<'a> {
 impl Seams {
     /// No seam yet; `pool` has buffers of one disk block.
     pub(crate) fn new(node: &Node, pool: Pool) -> Seams {
-        Seams { shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())), pool }
+        Seams {
+            shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())),
+            pool,
+        }
     }
 
     /// The same with the parts of disk blocks of one file that were left before.
     pub(crate) async fn with(self, node: &Node, left: &[Left]) -> Result<Seams, Closed> {
-        for Left { block, begin, bytes } in left {
+        for Left {
+            block,
+            begin,
+            bytes,
+        } in left
+        {
             let mut buffer = self.pool.take(node).await?;
             let filled = bytes.len();
             buffer.copy_from(*begin, &Buffer::new(Box::new(bytes.clone())), 0..filled);
-            let seam = Seam { buffer, begin: *begin, filled };
-            self.shared.change(node, |seams| seams.insert((0, *block), seam)).await;
+            let seam = Seam {
+                buffer,
+                begin: *begin,
+                filled,
+            };
+            self.shared
+                .change(node, |seams| seams.insert((0, *block), seam))
+                .await;
         }
         Ok(self)
     }
@@ -75,7 +89,11 @@ impl Seams {
     pub(crate) fn left(&self) -> Vec<Left> {
         let left = |(&(_, block), seam): (&(usize, u64), &Seam)| {
             let there = seam.begin..seam.begin + seam.filled;
-            Left { block, begin: seam.begin, bytes: seam.buffer.bytes()[there].to_vec() }
+            Left {
+                block,
+                begin: seam.begin,
+                bytes: seam.buffer.bytes()[there].to_vec(),
+            }
         };
         self.shared.look(|seams| seams.iter().map(left).collect())
     }
@@ -102,7 +120,11 @@ impl Seams {
                 seam.begin = seam.begin.min(at);
                 seam.buffer.copy_from(at, part.buffer, part.from.clone());
                 seam.filled += part.from.len();
-                if seam.filled == complete { seams.remove(&(part.file, number)) } else { None }
+                if seam.filled == complete {
+                    seams.remove(&(part.file, number))
+                } else {
+                    None
+                }
             })
             .await;
         if let Some(unused) = fresh {
@@ -110,7 +132,13 @@ impl Seams {
         }
         Ok(done.map(|seam| {
             let (buffer, range) = (seam.whole(complete), 0..BLOCK_BYTES as usize);
-            Piece { file: part.file, offset: begin, range, buffer, home: self.pool.clone() }
+            Piece {
+                file: part.file,
+                offset: begin,
+                range,
+                buffer,
+                home: self.pool.clone(),
+            }
         }))
     }
 }

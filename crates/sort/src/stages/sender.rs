@@ -7,13 +7,13 @@
 //!                confirmer <-- the buffer, when the other side has the data
 //! ```
 //!
-//! One sender visits all ranks. In which order is its kind: [`streams`] or [`rounds`]. What a sender sends to
-//! its own rank takes the same way, but for the network.
+//! One sender visits all ranks. In which order is its kind: [`streams`] or [`rounds`]. What a
+//! sender sends to its own rank takes the same way, but for the network.
 //!
-//! A rank has *credits* here, tokens for what may be on its way to it (TritonSort bounds the receive window),
-//! and a *share*, tokens for the chunks that distributors may take for it at all (as write tokens do, 4.5). So a
-//! slow rank never holds the memory that others could use: a distributor that has records for it waits, while
-//! another one, which has none, goes on.
+//! A rank has *credits* here, tokens for what may be on its way to it (TritonSort bounds the
+//! receive window), and a *share*, tokens for the chunks that distributors may take for it at all
+//! (as write tokens do, 4.5). So a slow rank never holds the memory that others could use: a
+//! distributor that has records for it waits, while another one, which has none, goes on.
 //!
 //! [`streams`]: super::streams
 //! [`rounds`]: super::rounds
@@ -58,10 +58,10 @@ pub(crate) struct Sender {
 
 /// The sender's work: one worker.
 ///
-/// No deadlock, whatever the kind: the sender takes all that distributors have before it waits, and then waits
-/// for credits, which come back from receivers; these wait for distributors of their node alone, and these for
-/// disks. A distributor that waits for a rank's share holds less than all of it, so the rest is with the sender or
-/// on its way, and comes back.
+/// No deadlock, whatever the kind: the sender takes all that distributors have before it waits, and
+/// then waits for credits, which come back from receivers; these wait for distributors of their
+/// node alone, and these for disks. A distributor that waits for a rank's share holds less than all
+/// of it, so the rest is with the sender or on its way, and comes back.
 pub(crate) async fn send(worker: &Worker, sender: &Sender) -> Result<(), Failure> {
     match sender.kind {
         ExchangeKind::Streams => streams::send_all(worker, sender).await?,
@@ -69,7 +69,13 @@ pub(crate) async fn send(worker: &Worker, sender: &Sender) -> Result<(), Failure
     }
     for rank in (0..worker.node.nodes()).map(Rank) {
         // Nothing at all: the end of what this node sends.
-        drop(worker.node.ship(Address { rank, port: sender.port }, Buffer::heap(0)));
+        drop(worker.node.ship(
+            Address {
+                rank,
+                port: sender.port,
+            },
+            Buffer::heap(0),
+        ));
     }
     sender.out.finish(&worker.node).await;
     Ok(())
@@ -85,7 +91,10 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new() -> Waiting {
-        Waiting { chunks: BTreeMap::new(), more: true }
+        Waiting {
+            chunks: BTreeMap::new(),
+            more: true,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -96,7 +105,10 @@ impl Waiting {
     pub(super) fn add(&mut self, more: Option<Vec<Chunk>>) {
         self.more = more.is_some();
         for chunk in more.into_iter().flatten() {
-            self.chunks.entry(chunk.bucket).or_default().push_back(chunk);
+            self.chunks
+                .entry(chunk.bucket)
+                .or_default()
+                .push_back(chunk);
         }
     }
 
@@ -138,10 +150,18 @@ async fn ship(worker: &Worker, sender: &Sender, mut chunk: Chunk) -> Result<(), 
     let to = Rank(chunk.bucket);
     let bytes = chunk.records as usize * sender.contents.record_bytes();
     sender.contents.seal(&mut chunk);
-    worker.node.work(Work::Checksum { bytes: bytes as u64 });
+    worker.node.work(Work::Checksum {
+        bytes: bytes as u64,
+    });
     let mut buffer = chunk.buffer;
     buffer.set_len(buffer.capacity());
-    let back = worker.node.ship(Address { rank: to, port: sender.port }, buffer);
+    let back = worker.node.ship(
+        Address {
+            rank: to,
+            port: sender.port,
+        },
+        buffer,
+    );
     worker.did(bytes);
     Ok(worker.push(&sender.out, Shipped { to, back }).await?)
 }

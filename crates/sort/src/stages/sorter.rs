@@ -45,7 +45,9 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         contents
             .sort(&bucket, &mut workspace)
             .map_err(|cause| crate::phase::no_memory(bucket.records as usize * 32, &cause))?;
-        worker.node.work(Work::Sort { records: bucket.records });
+        worker.node.work(Work::Sort {
+            records: bucket.records,
+        });
         if let Some(turn) = &sorter.turn {
             worker.hold(turn.wait(&worker.node, bucket.first)).await?;
         }
@@ -98,9 +100,21 @@ impl<'a> Gathering<'a> {
     }
 
     fn span(self) -> Span {
-        let Bucket { first: begin, records, to, .. } = *self.bucket;
+        let Bucket {
+            first: begin,
+            records,
+            to,
+            ..
+        } = *self.bucket;
         let (file, sum) = (to.file, self.sum);
-        Span { begin, records, file, sum, first: self.first, last: self.last }
+        Span {
+            begin,
+            records,
+            file,
+            sum,
+            first: self.first,
+            last: self.last,
+        }
     }
 
     async fn run(&mut self, worker: &Worker) -> Result<(), Failure> {
@@ -109,7 +123,11 @@ impl<'a> Gathering<'a> {
         let end = at + self.bucket.records * record_bytes;
         while at < end {
             // A positioned output is written in whole disk blocks, any other byte after byte.
-            let begin = if self.sorter.turn.is_some() { at } else { at - at % BLOCK_BYTES };
+            let begin = if self.sorter.turn.is_some() {
+                at
+            } else {
+                at - at % BLOCK_BYTES
+            };
             let limit = (self.sorter.unit_bytes as u64).min(end - begin) as usize;
             let mut buffer = worker.take(&self.sorter.pool).await?;
             let start = (at - begin) as usize;
@@ -177,7 +195,13 @@ impl<'a> Gathering<'a> {
             return Ok(());
         }
         let offset = begin + whole.start as u64;
-        let piece = Piece { file: self.bucket.to.file, offset, range: whole, buffer, home };
+        let piece = Piece {
+            file: self.bucket.to.file,
+            offset,
+            range: whole,
+            buffer,
+            home,
+        };
         Ok(worker.push(&self.sorter.out, piece).await?)
     }
 
@@ -191,8 +215,16 @@ impl<'a> Gathering<'a> {
         if from.is_empty() {
             return Ok(());
         }
-        let Destination { file, file_bytes, .. } = self.bucket.to;
-        let part = Part { file, file_bytes, offset: begin + from.start as u64, buffer, from };
+        let Destination {
+            file, file_bytes, ..
+        } = self.bucket.to;
+        let part = Part {
+            file,
+            file_bytes,
+            offset: begin + from.start as u64,
+            buffer,
+            from,
+        };
         let complete = self.sorter.seams.add(worker, part).await?;
         if let Some(piece) = complete {
             worker.push(&self.sorter.out, piece).await?;

@@ -1,5 +1,5 @@
-//! Reads runs of spill files back in a given order, several requests in flight, and gives their space back
-//! (TritonSort's phase two reader, 3.3).
+//! Reads runs of spill files back in a given order, several requests in flight, and gives their
+//! space back (TritonSort's phase two reader, 3.3).
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -14,7 +14,8 @@ use crate::error::SortError;
 use crate::partition::{Run, Spilled};
 use crate::spill::{Extent, Spill, Stamps};
 
-/// Times that space is given back while all that is spilled is read: so much of it is taken in vain at most.
+/// Times that space is given back while all that is spilled is read: so much of it is taken in vain
+/// at most.
 const RELEASES: u64 = 64;
 
 /// What runs are read with.
@@ -31,7 +32,8 @@ pub(crate) struct SpillReader {
     pub least_released: u64,
 }
 
-/// Runs on their way back. Each comes with a note of whoever asked for it; a note may come without a run.
+/// Runs on their way back. Each comes with a note of whoever asked for it; a note may come without
+/// a run.
 pub(crate) struct Runs<'a, Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> {
     reader: &'a SpillReader,
     wanted: Peekable<Wanted>,
@@ -85,7 +87,9 @@ impl SpillReader {
 
     /// Asks for chunks that lie behind each other.
     pub(crate) fn ask(&self, worker: &Worker, extent: Extent, buffers: Vec<Buffer>) -> ChainTicket {
-        self.spill.file(extent).read_chain(&worker.node, extent.offset, buffers)
+        self.spill
+            .file(extent)
+            .read_chain(&worker.node, extent.offset, buffers)
     }
 
     /// The chunks of a run that was read.
@@ -99,7 +103,9 @@ impl SpillReader {
         buffers: Vec<Buffer>,
     ) -> Result<Vec<Chunk>, SortError> {
         let mut extent = run.extent(self.chunk_bytes);
-        worker.node.work(Work::Checksum { bytes: extent.bytes });
+        worker.node.work(Work::Checksum {
+            bytes: extent.bytes,
+        });
         worker.did(extent.bytes as usize);
         let (all, stamps) = (buffers.len() as u64, self.spill.stamps(extent));
         let mut chunks = Vec::with_capacity(buffers.len());
@@ -128,23 +134,33 @@ impl SpillReader {
         from: Extent,
     ) -> Result<Chunk, SortError> {
         let (is_whole, place) = (buffer.len() == buffer.capacity(), stamps.at(from.offset));
-        let opened = is_whole.then(|| self.contents.unseal(&buffer, share, place)).flatten();
+        let opened = is_whole
+            .then(|| self.contents.unseal(&buffer, share, place))
+            .flatten();
         let (records, marks) = opened.ok_or_else(|| self.spoilt(from))?;
         buffer.set_len(records as usize * self.contents.record_bytes());
-        Ok(Chunk { bucket: 0, records, marks, buffer })
+        Ok(Chunk {
+            bucket: 0,
+            records,
+            marks,
+            buffer,
+        })
     }
 
     /// What lies there is not what was written.
     pub(crate) fn spoilt(&self, at: Extent) -> SortError {
-        SortError::Spoilt { file: self.spill.file(at).path().to_owned(), offset: at.offset }
+        SortError::Spoilt {
+            file: self.spill.file(at).path().to_owned(),
+            offset: at.offset,
+        }
     }
 }
 
 impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Wanted> {
     /// The chunks of the next run, with its note; nothing at the end.
     ///
-    /// No deadlock: it waits for a chunk only when no read is in flight, and then holds no more than those
-    /// of one run beside what it has given out.
+    /// No deadlock: it waits for a chunk only when no read is in flight, and then holds no more
+    /// than those of one run beside what it has given out.
     pub(crate) async fn next(
         &mut self,
         worker: &Worker,
@@ -157,7 +173,9 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
             self.release(worker).await;
             return Ok(None);
         };
-        let Some((ticket, wish)) = read else { return Ok(Some((Vec::new(), note))) };
+        let Some((ticket, wish)) = read else {
+            return Ok(Some((Vec::new(), note)));
+        };
         let (buffers, result) = ticket.wait(&worker.node).await;
         result?;
         let chunks = self.reader.open(worker, wish, buffers)?;
@@ -169,8 +187,8 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
         Ok(Some((chunks, note)))
     }
 
-    /// Gives back the space of what was read. A hole waits until no request for its file is in flight, so
-    /// many are made together.
+    /// Gives back the space of what was read. A hole waits until no request for its file is in
+    /// flight, so many are made together.
     async fn release(&mut self, worker: &Worker) {
         for extent in self.done.drain(..) {
             self.reader.spill.release(&worker.node, extent).await;
@@ -182,7 +200,9 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
     async fn ask_ahead(&mut self, worker: &Worker) -> Result<(), Failure> {
         let reader = self.reader;
         while self.in_flight.len() < reader.depth.get() {
-            let Some(&(wish, _)) = self.wanted.peek() else { break };
+            let Some(&(wish, _)) = self.wanted.peek() else {
+                break;
+            };
             while self.gathered.len() < wish.map_or(0, |wish| wish.run.chunks()) {
                 match worker.try_take(&reader.pool).await {
                     Some(buffer) => self.gathered.push(buffer?),

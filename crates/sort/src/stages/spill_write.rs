@@ -1,4 +1,5 @@
-//! A chain of sealed chunks on its way to a spill file, as one request: each is stamped with its place there.
+//! A chain of sealed chunks on its way to a spill file, as one request: each is stamped with its
+//! place there.
 
 use node::{Buffer, ChainTicket, Node};
 use pipeline::Failure;
@@ -30,7 +31,12 @@ impl SpillWrite {
         let extent = spill.extent(node, to, bytes).await?;
         stamp(contents, spill, extent, &mut buffers);
         let ticket = spill.file(extent).write_chain(node, extent.offset, buffers);
-        Ok(SpillWrite { ticket, to, extent, records })
+        Ok(SpillWrite {
+            ticket,
+            to,
+            extent,
+            records,
+        })
     }
 
     /// The bytes that are written.
@@ -45,7 +51,12 @@ impl SpillWrite {
         spill: &Spill,
         contents: &dyn Contents,
     ) -> Result<(Spilled, Vec<Buffer>), Failure> {
-        let SpillWrite { mut ticket, to, mut extent, records } = self;
+        let SpillWrite {
+            mut ticket,
+            to,
+            mut extent,
+            records,
+        } = self;
         loop {
             let (mut buffers, result) = ticket.wait(node).await;
             let Err(error) = result else {

@@ -37,8 +37,8 @@ struct Writing {
     partition: usize,
 }
 
-/// A spiller's work. It never waits for a chain while a write is in flight: chunks that are on disk are
-/// what distributors wait for.
+/// A spiller's work. It never waits for a chain while a write is in flight: chunks that are on disk
+/// are what distributors wait for.
 pub(crate) async fn spill(worker: &Worker, spiller: &Spiller) -> Result<(), Failure> {
     let mut in_flight = VecDeque::new();
     loop {
@@ -63,11 +63,19 @@ pub(crate) async fn spill(worker: &Worker, spiller: &Spiller) -> Result<(), Fail
 }
 
 async fn begin(worker: &Worker, spiller: &Spiller, chain: Chain) -> Result<Writing, Failure> {
-    let Chain { partition, to, mut chunks } = chain;
-    chunks.iter_mut().for_each(|chunk| spiller.contents.seal(chunk));
+    let Chain {
+        partition,
+        to,
+        mut chunks,
+    } = chain;
+    chunks
+        .iter_mut()
+        .for_each(|chunk| spiller.contents.seal(chunk));
     let sealed = (&*spiller.contents, chunks);
     let write = SpillWrite::begin(&worker.node, &spiller.spill, to, sealed).await?;
-    worker.node.work(Work::Checksum { bytes: write.bytes() as u64 });
+    worker.node.work(Work::Checksum {
+        bytes: write.bytes() as u64,
+    });
     Ok(Writing { write, partition })
 }
 
@@ -78,7 +86,9 @@ async fn end_oldest(
 ) -> Result<(), Failure> {
     let Writing { write, partition } = in_flight.pop_front().expect("a write is in flight");
     let (bytes, directory) = (write.bytes(), write.to.directory as u32);
-    let (spilled, buffers) = write.end(&worker.node, &spiller.spill, &*spiller.contents).await?;
+    let (spilled, buffers) = write
+        .end(&worker.node, &spiller.spill, &*spiller.contents)
+        .await?;
     worker.did(bytes);
     for buffer in buffers {
         spiller.pool.give(&worker.node, buffer).await;

@@ -7,8 +7,8 @@
 //! rank 2    2 ==>   2 ==>      .
 //! ```
 //!
-//! TritonSort limits each flow by its socket's receive window, since all of them are equal; here credits do it. Each
-//! chunk goes as soon as its rank has one.
+//! TritonSort limits each flow by its socket's receive window, since all of them are equal; here
+//! credits do it. Each chunk goes as soon as its rank has one.
 
 use pipeline::{Failure, Worker};
 

@@ -65,7 +65,11 @@ impl Span {
 /// Whether one span may stand before the other.
 fn check(a: &Span, b: &Span, contents: &dyn Contents) -> Result<(), SortError> {
     let in_order = contents.in_order(&a.last, &b.first);
-    if in_order { Ok(()) } else { Err(SortError::Disorder { record: b.begin }) }
+    if in_order {
+        Ok(())
+    } else {
+        Err(SortError::Disorder { record: b.begin })
+    }
 }
 
 /// What the account says.
@@ -106,8 +110,8 @@ impl Tally {
         });
     }
 
-    /// A sorted bucket that is to be written. Its edges are kept until its neighbours are there: large
-    /// records would take much memory otherwise.
+    /// A sorted bucket that is to be written. Its edges are kept until its neighbours are there:
+    /// large records would take much memory otherwise.
     pub(crate) fn goes_out(&self, bucket: Span, contents: &dyn Contents) -> Result<(), SortError> {
         self.change(|counts| {
             counts.records_out += bucket.records;
@@ -134,7 +138,12 @@ impl Tally {
         let (records_in, records_out) = (counts.records_in, counts.records_out);
         let (sum_in, sum_out) = (counts.sum_in, counts.sum_out);
         if (records_in, sum_in) != (records_out, sum_out) {
-            return Err(SortError::Lost { records_in, records_out, sum_in, sum_out });
+            return Err(SortError::Lost {
+                records_in,
+                records_out,
+                sum_in,
+                sum_out,
+            });
         }
         let spans: Vec<Span> = std::mem::take(&mut counts.spans).into_values().collect();
         for pair in spans.windows(2) {
@@ -165,7 +174,11 @@ impl Tally {
 impl Counts {
     fn add(&mut self, mut span: Span, contents: &dyn Contents) -> Result<(), SortError> {
         let end = span.end();
-        if self.spans.get(&end).is_some_and(|next| span.is_before(next)) {
+        if self
+            .spans
+            .get(&end)
+            .is_some_and(|next| span.is_before(next))
+        {
             let next = self.spans.remove(&end).expect("it is there");
             span.join(next, contents)?;
         }
@@ -187,7 +200,14 @@ mod tests {
 
     fn span(begin: u64, records: u64, first: u8, last: u8) -> Span {
         let sum = u128::from(first) + u128::from(last);
-        Span { begin, records, file: 0, sum, first: vec![first], last: vec![last] }
+        Span {
+            begin,
+            records,
+            file: 0,
+            sum,
+            first: vec![first],
+            last: vec![last],
+        }
     }
 
     fn order() -> Bytes {
@@ -222,7 +242,10 @@ mod tests {
             let tally = Tally::default();
             tally.came_in(2, 10);
             tally.goes_out(span(0, records, 1, last), &order()).unwrap();
-            assert!(matches!(tally.settle(&order()), Err(SortError::Lost { .. })));
+            assert!(matches!(
+                tally.settle(&order()),
+                Err(SortError::Lost { .. })
+            ));
         }
     }
 
@@ -238,9 +261,20 @@ mod tests {
     fn files_out_of_order_are_found_in_the_end() {
         let tally = Tally::default();
         tally.came_in(7, 12);
-        tally.goes_out(Span { file: 1, ..span(5, 2, 3, 4) }, &order()).unwrap();
+        tally
+            .goes_out(
+                Span {
+                    file: 1,
+                    ..span(5, 2, 3, 4)
+                },
+                &order(),
+            )
+            .unwrap();
         tally.goes_out(span(0, 5, 1, 4), &order()).unwrap();
-        assert_eq!(tally.settle(&order()), Err(SortError::Disorder { record: 5 }));
+        assert_eq!(
+            tally.settle(&order()),
+            Err(SortError::Disorder { record: 5 })
+        );
     }
 
     #[test]

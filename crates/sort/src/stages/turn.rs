@@ -18,8 +18,13 @@ struct State {
 impl Turn {
     /// The first turn is number 0.
     pub(crate) fn new(node: &Node) -> Turn {
-        let state = State { next: 0, closed: false };
-        Turn { shared: Arc::new(Guarded::new(node, "its turn", state)) }
+        let state = State {
+            next: 0,
+            closed: false,
+        };
+        Turn {
+            shared: Arc::new(Guarded::new(node, "its turn", state)),
+        }
     }
 
     /// Waits for turn `number`.

@@ -1,8 +1,8 @@
 //! How long a chain must be to be written before memory is full.
 //!
-//! A fixed minimum fails where disks are fast: there is always a write token, so every write is as small
-//! as it may be (TritonSort 5.3). So the minimum follows how often there was one: when disks are idle,
-//! larger writes cost nothing; when they are busy, chains grow by themselves.
+//! A fixed minimum fails where disks are fast: there is always a write token, so every write is as
+//! small as it may be (TritonSort 5.3). So the minimum follows how often there was one: when disks
+//! are idle, larger writes cost nothing; when they are busy, chains grow by themselves.
 
 /// Requests for a token between two changes.
 const ASKED: u32 = 16;
@@ -21,8 +21,8 @@ pub(crate) struct WriteSize {
     most: usize,
     asked: u32,
     granted: u32,
-    /// After a step back it does not grow for so many looks, each time for twice as many: where it is between
-    /// two sizes, it does not swing for ever.
+    /// After a step back it does not grow for so many looks, each time for twice as many: where it
+    /// is between two sizes, it does not swing for ever.
     rest: u32,
     resting: u32,
 }
@@ -31,7 +31,15 @@ impl WriteSize {
     /// From `first` chunks up to `most`.
     pub(crate) fn new(first: usize, most: usize) -> WriteSize {
         let first = first.clamp(1, most.max(1));
-        WriteSize { least: first, first, most, asked: 0, granted: 0, rest: 1, resting: 0 }
+        WriteSize {
+            least: first,
+            first,
+            most,
+            asked: 0,
+            granted: 0,
+            rest: 1,
+            resting: 0,
+        }
     }
 
     pub(crate) fn least(&self) -> usize {
@@ -77,7 +85,10 @@ mod tests {
             assert!(moved <= 1);
             size.least()
         };
-        assert_eq!([true, true, true, true, true].map(&mut after), [8, 16, 32, 50, 50]);
+        assert_eq!(
+            [true, true, true, true, true].map(&mut after),
+            [8, 16, 32, 50, 50]
+        );
         assert_eq!([false, false, false, false].map(&mut after), [25, 12, 6, 4]);
     }
 

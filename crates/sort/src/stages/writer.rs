@@ -22,7 +22,13 @@ pub(crate) struct Writer {
 /// writes are what everybody upstream waits for.
 pub(crate) async fn write(worker: &Worker, writer: &Writer) -> Result<(), Failure> {
     // Requests in flight together are not kept in order, and a pipe has no other place for them.
-    let depth = || if writer.output.is_sequential() { 1 } else { writer.depth.get() };
+    let depth = || {
+        if writer.output.is_sequential() {
+            1
+        } else {
+            writer.depth.get()
+        }
+    };
     let mut in_flight = VecDeque::new();
     loop {
         while in_flight.len() >= depth() {

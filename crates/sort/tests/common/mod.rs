@@ -22,10 +22,17 @@ use sort::{
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
     Job {
-        sources: inputs.iter().map(|path| Source::Path(PathBuf::from(path))).collect(),
+        sources: inputs
+            .iter()
+            .map(|path| Source::Path(PathBuf::from(path)))
+            .collect(),
         target: Target::Path(PathBuf::from(output)),
         contents: Arc::new(Bytes::new(order.clone())),
-        resources: Resources { cores: 2, memory_bytes: 1 << 30, io: IoChoice::Auto },
+        resources: Resources {
+            cores: 2,
+            memory_bytes: 1 << 30,
+            io: IoChoice::Auto,
+        },
         shared: false,
         temporary: Vec::new(),
         plan: Choice::Auto,
@@ -37,8 +44,8 @@ pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
     }
 }
 
-/// A job that spills under this plan, over one or two temporary directories, with few more chunks than the least
-/// that works.
+/// A job that spills under this plan, over one or two temporary directories, with few more chunks
+/// than the least that works.
 pub fn spilling_job(
     (inputs, records): (&[&str], Option<u64>),
     order: &Order,
@@ -76,7 +83,11 @@ pub fn drawn_tuning(random: &mut Random) -> Tuning {
         unit_records: up_to(90),
         buckets: up_to(20),
         chunk_bytes: up_to(9000),
-        start: if random.below(2) == 0 { Start::Derived } else { Start::Worst },
+        start: if random.below(2) == 0 {
+            Start::Derived
+        } else {
+            Start::Worst
+        },
         ..Tuning::default()
     }
 }
@@ -87,7 +98,11 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         Target::Directories(directories) => directories.len(),
         _ => 1,
     };
-    let temporary = if job.temporary.is_empty() { outputs } else { job.temporary.len() };
+    let temporary = if job.temporary.is_empty() {
+        outputs
+    } else {
+        job.temporary.len()
+    };
     let shape = Shape {
         inputs: job.sources.len(),
         records,
@@ -98,14 +113,19 @@ pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
         temporary,
     };
     let enough = |chunks: &usize| {
-        let tuning = Tuning { chunks: Some(*chunks), ..job.tuning };
+        let tuning = Tuning {
+            chunks: Some(*chunks),
+            ..job.tuning
+        };
         let plan = match job.plan {
             Choice::Merge => Plan::merge(&shape, &job.resources, &tuning),
             _ => Plan::two_pass(&shape, &job.resources, &tuning),
         };
         plan.is_ok()
     };
-    (1..10_000).find(enough).expect("some number of chunks is enough")
+    (1..10_000)
+        .find(enough)
+        .expect("some number of chunks is enough")
 }
 
 /// Record lengths and keys of all shapes.
@@ -120,7 +140,11 @@ const FORMATS: [(&str, &[&str]); 5] = [
 /// An order over one of them.
 pub fn drawn_order(random: &mut Random) -> Order {
     let (format, keys) = FORMATS[random.below(FORMATS.len())];
-    let ties = if random.below(2) == 0 { Ties::Record } else { Ties::Position };
+    let ties = if random.below(2) == 0 {
+        Ties::Record
+    } else {
+        Ties::Position
+    };
     Format::parse(format, keys, ties).unwrap().order
 }
 

@@ -27,7 +27,12 @@ impl Case {
         job.tuning.steps = Some(1 + random.below(4) as u32);
         let sources = vec![Source::Path("/in-{rank}".into())];
         let (name, target) = ("/out-{rank}".to_owned(), "/out-{rank}".into());
-        job.resume = Some(Resume { name, sources, target, temporary: Vec::new() });
+        job.resume = Some(Resume {
+            name,
+            sources,
+            target,
+            temporary: Vec::new(),
+        });
         let each = |_| {
             let count = random.below(records);
             drawn_records(&mut random, order.record_bytes(), count + 1)
@@ -52,7 +57,10 @@ impl Case {
     pub fn outputs(&self, driver: &Driver, ranks: u32) -> Option<Vec<u8>> {
         let find = |range| (0..ranks).find_map(|rank| driver.disks(rank).get(&output(range)));
         let ranges = 0..self.parts.len() as u32;
-        ranges.map(find).collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+        ranges
+            .map(find)
+            .collect::<Option<Vec<_>>>()
+            .map(|parts| parts.concat())
     }
 }
 
@@ -67,7 +75,10 @@ pub fn output(range: u32) -> PathBuf {
 pub fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
     let job = job.clone();
     let ends = driver.run(move |node| {
-        let mut job = Job { control: Control::default(), ..job.clone() };
+        let mut job = Job {
+            control: Control::default(),
+            ..job.clone()
+        };
         let rank = node.rank().0;
         job.sources = vec![Source::Path(input(rank))];
         job.target = Target::Path(output(rank));
@@ -77,7 +88,9 @@ pub fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
 }
 
 pub fn check(ends: Vec<Result<Report, Failure>>, what: &str) -> Vec<Report> {
-    ends.into_iter().map(|end| end.unwrap_or_else(|failure| panic!("{what}: {failure}"))).collect()
+    ends.into_iter()
+        .map(|end| end.unwrap_or_else(|failure| panic!("{what}: {failure}")))
+        .collect()
 }
 
 /// The machine begins again with the files on its disks: rank `r` has the disks of `from[r]`.

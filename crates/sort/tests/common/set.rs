@@ -20,7 +20,10 @@ pub fn driver(seed: u64) -> Driver {
 
 pub fn into_set(inputs: &[&str], directories: &[&str], order: &Order) -> Job {
     let target = Target::Directories(directories.iter().map(PathBuf::from).collect());
-    let mut job = Job { target, ..job(inputs, "", order) };
+    let mut job = Job {
+        target,
+        ..job(inputs, "", order)
+    };
     job.resources.memory_bytes = 1 << 26;
     job
 }
@@ -33,7 +36,10 @@ pub fn manifest(driver: &Driver, directory: &str) -> Manifest {
 /// The files of a set, one behind the other.
 pub fn content(driver: &Driver, directory: &str) -> Vec<u8> {
     let paths = manifest(driver, directory).paths(Path::new(directory));
-    paths.iter().flat_map(|path| driver.disks(0).get(path).expect("a listed file")).collect()
+    paths
+        .iter()
+        .flat_map(|path| driver.disks(0).get(path).expect("a listed file"))
+        .collect()
 }
 
 pub fn check(driver: &Driver, directory: &str) -> Result<SetSummary, Failure> {
@@ -47,7 +53,9 @@ pub fn check(driver: &Driver, directory: &str) -> Result<SetSummary, Failure> {
         let job = job.clone();
         async move { validate_set(&node, &job).await }
     });
-    ends.unwrap_or_else(|stuck| panic!("{stuck}")).pop().expect("one node")
+    ends.unwrap_or_else(|stuck| panic!("{stuck}"))
+        .pop()
+        .expect("one node")
 }
 
 /// A job with few more chunks than the least that works, so that it spills.

@@ -1,5 +1,5 @@
-//! What must hold whatever goes wrong: the input is intact, the output is the old one or the complete new
-//! one, and nothing is left behind. One list of all ways to sort.
+//! What must hold whatever goes wrong: the input is intact, the output is the old one or the
+//! complete new one, and nothing is left behind. One list of all ways to sort.
 
 use std::path::{Path, PathBuf};
 
@@ -112,12 +112,21 @@ impl Case {
         }
         let records = draw(Pattern::Uniform, 8, records, RECORD_BYTES);
         let sorted = sorted(&records, &order);
-        Case { way, job, records, sorted, output }
+        Case {
+            way,
+            job,
+            records,
+            sorted,
+            output,
+        }
     }
 
     /// The job, to be run once: after a failure a control lets nothing run any more.
     pub fn job(&self) -> Job {
-        Job { control: Control::default(), ..self.job.clone() }
+        Job {
+            control: Control::default(),
+            ..self.job.clone()
+        }
     }
 
     /// A driver with the input and an old output.
@@ -128,12 +137,17 @@ impl Case {
         driver
     }
 
-    /// That the input is intact and the output is what is expected: which it is. If not, what is wrong.
+    /// That the input is intact and the output is what is expected: which it is. If not, what is
+    /// wrong.
     pub fn check(&self, driver: &Driver, expected: Output) -> Result<Output, String> {
         if self.output != "/in" && get(driver, "/in").as_ref() != Some(&self.records) {
             return Err("the input is not intact".into());
         }
-        let old = if self.output == "/in" { &self.records } else { OLD };
+        let old = if self.output == "/in" {
+            &self.records
+        } else {
+            OLD
+        };
         let found = match get(driver, self.output) {
             Some(bytes) if bytes == self.sorted => Output::New,
             Some(bytes) if bytes == old => Output::Old,
@@ -149,7 +163,11 @@ impl Case {
     /// That there is no other file.
     pub fn check_alone(&self, driver: &Driver) -> Result<(), String> {
         let others = self.others(driver);
-        if others.is_empty() { Ok(()) } else { Err(format!("left behind: {others:?}")) }
+        if others.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("left behind: {others:?}"))
+        }
     }
 
     /// That other files are such as the next sort sweeps: named as ours, where it looks. How many.
@@ -175,12 +193,17 @@ impl Case {
 
     /// Whether a file is in a directory for what is spilled.
     pub fn is_spilled(path: &Path) -> bool {
-        TEMPORARY.iter().any(|directory| path.starts_with(directory))
+        TEMPORARY
+            .iter()
+            .any(|directory| path.starts_with(directory))
     }
 
     /// Whether words name a file or directory of it.
     pub fn names_a_place(&self, words: &str) -> bool {
-        ["/in", self.output].iter().chain(&TEMPORARY).any(|place| words.contains(place))
+        ["/in", self.output]
+            .iter()
+            .chain(&TEMPORARY)
+            .any(|place| words.contains(place))
     }
 
     fn others(&self, driver: &Driver) -> Vec<PathBuf> {

@@ -9,28 +9,53 @@ const WORST: usize = 18;
 /// What ranks did, a row a measure.
 pub(super) fn rows(ranks: &[Rank]) -> Vec<String> {
     let mean = ranks.iter().map(|rank| rank.did.bytes as f64).sum::<f64>() / ranks.len() as f64;
-    let of_mean = |rank: &Rank| if mean > 0.0 { rank.did.bytes as f64 / mean } else { 1.0 };
+    let of_mean = |rank: &Rank| {
+        if mean > 0.0 {
+            rank.did.bytes as f64 / mean
+        } else {
+            1.0
+        }
+    };
     let times = |value: f64| format!("{value:.2}");
     let rate = |value: f64| figure(value, 1);
     let seconds = |value: f64| format!("{value:.3}");
     let head = format!("{} ranks", ranks.len());
     vec![
-        row(&head, ["least", "median", "most"].map(str::to_owned), "worst rank"),
+        row(
+            &head,
+            ["least", "median", "most"].map(str::to_owned),
+            "worst rank",
+        ),
         measured(
             "sorted MB",
             ranks,
             |rank| Some(rank.did.bytes as f64),
             Shown(&megabytes, Worst::Most),
         ),
-        measured("  of mean", ranks, |rank| Some(of_mean(rank)), Shown(&times, Worst::Most)),
-        measured("MB/s", ranks, |rank| Some(rank.mb_per_s()), Shown(&rate, Worst::Least)),
+        measured(
+            "  of mean",
+            ranks,
+            |rank| Some(of_mean(rank)),
+            Shown(&times, Worst::Most),
+        ),
+        measured(
+            "MB/s",
+            ranks,
+            |rank| Some(rank.mb_per_s()),
+            Shown(&rate, Worst::Least),
+        ),
         measured(
             "peak memory, MB",
             ranks,
             |rank| Some(rank.part.peak_rss_bytes as f64),
             Shown(&megabytes, Worst::Most),
         ),
-        measured("seconds", ranks, |rank| Some(rank.did.seconds), Shown(&seconds, Worst::Most)),
+        measured(
+            "seconds",
+            ranks,
+            |rank| Some(rank.did.seconds),
+            Shown(&seconds, Worst::Most),
+        ),
     ]
 }
 
@@ -43,8 +68,15 @@ pub(super) fn stages(ranks: &[Rank], names: &[&str]) -> Vec<String> {
     let head = row("busy, % of seconds", head, "busiest rank");
     let mut lines = vec![line(head, "slows", "MB/s of all")];
     for name in names {
-        let slows = ranks.iter().filter(|rank| rank.did.bottleneck == *name).count();
-        let slows = if slows > 0 { slows.to_string() } else { "-".to_owned() };
+        let slows = ranks
+            .iter()
+            .filter(|rank| rank.did.bottleneck == *name)
+            .count();
+        let slows = if slows > 0 {
+            slows.to_string()
+        } else {
+            "-".to_owned()
+        };
         let spread = measured(
             &format!("  {name}"),
             ranks,
@@ -58,7 +90,9 @@ pub(super) fn stages(ranks: &[Rank], names: &[&str]) -> Vec<String> {
 
 fn row(name: &str, cells: [String; 3], worst: &str) -> String {
     let [least, median, most] = cells;
-    format!("{name:<19}{least:>7}{median:>8}{most:>8} {worst}").trim_end().to_owned()
+    format!("{name:<19}{least:>7}{median:>8}{most:>8} {worst}")
+        .trim_end()
+        .to_owned()
 }
 
 /// Which end of a measure is bad.
@@ -77,8 +111,10 @@ fn measured(
     of: impl Fn(&Rank) -> Option<f64>,
     Shown(shown, worst): Shown,
 ) -> String {
-    let mut all: Vec<(f64, &Rank)> =
-        ranks.iter().filter_map(|rank| Some((of(rank)?, rank))).collect();
+    let mut all: Vec<(f64, &Rank)> = ranks
+        .iter()
+        .filter_map(|rank| Some((of(rank)?, rank)))
+        .collect();
     // Among equals the first rank stays in front.
     all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let (Some(least), Some(most)) = (all.first(), all.last()) else {

@@ -7,7 +7,15 @@ const SECONDS: f64 = 20.0;
 fn stage(name: &str, per_cent: f64, bytes: u64) -> StageReport<String> {
     let busy_s = 2.0 * SECONDS * per_cent / 100.0;
     let (name, rest) = (name.to_owned(), 2.0 * SECONDS - busy_s);
-    StageReport { name, workers: 2, units: 100, bytes, busy_s, starved_s: rest, blocked_s: 0.0 }
+    StageReport {
+        name,
+        workers: 2,
+        units: 100,
+        bytes,
+        busy_s,
+        starved_s: rest,
+        blocked_s: 0.0,
+    }
 }
 
 /// Ranks that are a little uneven; rank 1 sorts for longer than it writes, and has divided again.
@@ -55,7 +63,11 @@ fn job(ranks: usize) -> (Report, Together) {
         read_bytes: 1,
         written_bytes: 1,
         temp_peak_bytes: 1,
-        direct_io: DirectIo { read: true, write: true, reason: String::new() },
+        direct_io: DirectIo {
+            read: true,
+            write: true,
+            reason: String::new(),
+        },
         checksum: 1,
         bottleneck: "writer",
         stages: Vec::new(),
@@ -66,8 +78,17 @@ fn job(ranks: usize) -> (Report, Together) {
         ranks: (0..ranks).map(did).collect(),
         written: Vec::new(),
     };
-    let launch = Some(Launch { seconds: 0.42, since: "mpirun".to_owned() });
-    (report.of_all(), Together { parts: (0..ranks).map(part).collect(), launch })
+    let launch = Some(Launch {
+        seconds: 0.42,
+        since: "mpirun".to_owned(),
+    });
+    (
+        report.of_all(),
+        Together {
+            parts: (0..ranks).map(part).collect(),
+            launch,
+        },
+    )
 }
 
 #[test]
@@ -141,7 +162,10 @@ fn no_line_is_wider_than_the_page() {
     for ranks in [2, 8, 9, 64, 1000] {
         let (report, together) = job(ranks);
         let told = table(&report, &together);
-        assert!(told.lines().all(|line| line.chars().count() <= COLUMNS), "{told}");
+        assert!(
+            told.lines().all(|line| line.chars().count() <= COLUMNS),
+            "{told}"
+        );
         assert!(told.lines().all(|line| line.trim_end() == line), "{told}");
     }
 }
@@ -155,5 +179,8 @@ fn nothing_is_shown_as_nothing() {
     }
     (together.parts[1], together.launch) = (Part::default(), None);
     let told = table(&report.of_all(), &together);
-    assert!(!told.contains("NaN") && !told.contains("inf") && !told.contains("launch"), "{told}");
+    assert!(
+        !told.contains("NaN") && !told.contains("inf") && !told.contains("launch"),
+        "{told}"
+    );
 }

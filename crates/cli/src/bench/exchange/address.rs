@@ -1,5 +1,5 @@
-//! Sockets between the ranks of the job, and how ranks find each other: each tells its address and ports over
-//! MPI. A host with several addresses has to be told which of its networks is meant.
+//! Sockets between the ranks of the job, and how ranks find each other: each tells its address and
+//! ports over MPI. A host with several addresses has to be told which of its networks is meant.
 
 use std::cell::Cell;
 use std::fs;
@@ -33,7 +33,10 @@ pub fn network(text: &str) -> Result<Network, String> {
         return Err("not a network like 10.1.0.0/16".to_owned());
     };
     let mask = u32::MAX.checked_shl(u32::BITS - bits).unwrap_or(0);
-    Ok(Network { address: address.to_bits() & mask, mask })
+    Ok(Network {
+        address: address.to_bits() & mask,
+        mask,
+    })
 }
 
 impl Network {
@@ -42,14 +45,17 @@ impl Network {
     }
 }
 
-/// This host's address for the others: of the network that is meant; else the loopback where all ranks are on one
-/// host, or the only address there is.
+/// This host's address for the others: of the network that is meant; else the loopback where all
+/// ranks are on one host, or the only address there is.
 fn own_address(asked: Option<Network>, ranks: u32) -> Result<Ipv4Addr, CliFailure> {
     if asked.is_none() && ranks_here() == u64::from(ranks) {
         return Ok(Ipv4Addr::LOCALHOST);
     }
     let listed = fs::read_to_string(LISTED).map_err(|cause| {
-        CliFailure::new("io", format!("cannot read this host's addresses in {LISTED}: {cause}"))
+        CliFailure::new(
+            "io",
+            format!("cannot read this host's addresses in {LISTED}: {cause}"),
+        )
     })?;
     let mut all = addresses(&listed);
     match asked {
@@ -70,7 +76,8 @@ fn own_address(asked: Option<Network>, ranks: u32) -> Result<Ipv4Addr, CliFailur
     }
 }
 
-/// The host's own addresses in the kernel's tree of routes: `|-- ADDRESS`, and below it `/32 host LOCAL`.
+/// The host's own addresses in the kernel's tree of routes: `|-- ADDRESS`, and below it `/32 host
+/// LOCAL`.
 fn addresses(listed: &str) -> Vec<Ipv4Addr> {
     let mut found = Vec::new();
     let mut last: Option<Ipv4Addr> = None;
@@ -125,7 +132,11 @@ impl Sockets {
         let told = [own.datagrams, own.answers, own.streams].map(|place| place.to_string());
         let read = |told: &Value| -> Option<Peer> {
             let place = |number: usize| told.get(number)?.as_str()?.parse().ok();
-            Some(Peer { datagrams: place(0)?, answers: place(1)?, streams: place(2)? })
+            Some(Peer {
+                datagrams: place(0)?,
+                answers: place(1)?,
+                streams: place(2)?,
+            })
         };
         let peers: Option<Vec<Peer>> = ranks.tell(&json!(told))?.iter().map(read).collect();
         let other = || CliFailure::new("network", "a rank told no address");
@@ -156,7 +167,10 @@ impl Sockets {
 
     /// The address of each rank.
     pub fn addresses(&self) -> Vec<String> {
-        self.peers.iter().map(|peer| peer.streams.ip().to_string()).collect()
+        self.peers
+            .iter()
+            .map(|peer| peer.streams.ip().to_string())
+            .collect()
     }
 }
 
@@ -189,6 +203,9 @@ mod tests {
                       |-- 10.77.0.0\n        /24 link UNICAST\n     |-- 10.77.0.2\n        /32 host LOCAL\n     \
                       |-- 10.77.0.255\n        /32 link BROADCAST\n     |-- 127.0.0.1\n        /32 host LOCAL\n\
                       Local:\n     |-- 10.77.0.2\n        /32 host LOCAL\n";
-        assert_eq!(addresses(listed), [Ipv4Addr::new(10, 77, 0, 2), Ipv4Addr::LOCALHOST]);
+        assert_eq!(
+            addresses(listed),
+            [Ipv4Addr::new(10, 77, 0, 2), Ipv4Addr::LOCALHOST]
+        );
     }
 }

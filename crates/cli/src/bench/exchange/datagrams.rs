@@ -1,5 +1,5 @@
-//! Datagrams in rounds (psort): in round i a rank sends all it has for (r+i) mod P, and receives what (r-i) mod P has
-//! for it. What is lost is sent again.
+//! Datagrams in rounds (psort): in round i a rank sends all it has for (r+i) mod P, and receives
+//! what (r-i) mod P has for it. What is lost is sent again.
 //!
 //! ```text
 //! receiver -- 0 ------------> sender      it is ready for this round
@@ -10,8 +10,8 @@
 //! receiver <- datagram 2, 3 - sender      and sent again from there
 //! ```
 //!
-//! The receiver is a thread of its own, so that it answers who did not hear its last word until all ranks have
-//! ended. psort's poster does not say how it knew of losses.
+//! The receiver is a thread of its own, so that it answers who did not hear its last word until all
+//! ranks have ended. psort's poster does not say how it knew of losses.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -31,8 +31,8 @@ const DATAGRAM_BYTES: usize = 8 << 10;
 /// In front of it: round, number.
 const HEADER_BYTES: usize = 8;
 
-/// Datagrams that may be on their way: with what the kernel counts beside them, half of the buffer that Linux gives
-/// a socket (208 KiB).
+/// Datagrams that may be on their way: with what the kernel counts beside them, half of the buffer
+/// that Linux gives a socket (208 KiB).
 const WINDOW: u32 = 8;
 
 /// The receiver tells what is missing after so many.
@@ -59,7 +59,11 @@ pub fn exchange(
     // Numbers are never used again: what is late is not taken for what is new.
     let first = sockets.rounds.get();
     sockets.rounds.set(first + to.len() as u32);
-    let plan = Plan { first, count: load.bytes().div_ceil(DATAGRAM_BYTES) as u32, load };
+    let plan = Plan {
+        first,
+        count: load.bytes().div_ceil(DATAGRAM_BYTES) as u32,
+        load,
+    };
     let (is_over, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
     ranks.meet()?;
     let (is_over, datagrams, peers) = (&is_over, &sockets.datagrams, &sockets.peers);
@@ -76,11 +80,17 @@ pub fn exchange(
                 let _ = receiver.next();
             }
         });
-        let mut sender = Sender { socket: &sockets.answers, plan, again: 0 };
+        let mut sender = Sender {
+            socket: &sockets.answers,
+            plan,
+            again: 0,
+        };
         let sent = (first..).zip(to).try_for_each(|(round, to)| {
             sender.send(round, to_mark(ranks.own()), peers[to as usize].datagrams)
         });
-        let received = told.recv().unwrap_or_else(|_| Err(ErrorKind::BrokenPipe.into()));
+        let received = told
+            .recv()
+            .unwrap_or_else(|_| Err(ErrorKind::BrokenPipe.into()));
         let seconds = begin.elapsed().as_secs_f64();
         let moved = sent.and(received).map(|()| (seconds, sender.again));
         let agreed = ranks.agree(moved.map_err(failed("move datagrams over")));
@@ -114,7 +124,10 @@ fn words<const N: usize>(bytes: &[u8]) -> Option<[u32; N]> {
 }
 
 fn is_silence(cause: &io::Error) -> bool {
-    matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+    matches!(
+        cause.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
 }
 
 /// Sends, and hears what came.
@@ -162,7 +175,8 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// What is missing in a round, and whether something has come that follows it; nothing after a silence.
+    /// What is missing in a round, and whether something has come that follows it; nothing after a
+    /// silence.
     fn hear(&self, round: u32) -> io::Result<Option<(u32, bool)>> {
         let mut answer = [0; 12];
         loop {
@@ -213,7 +227,9 @@ impl<'a> Receiver<'a> {
 
     /// Who sends now; nobody after the last round.
     fn sender(&self) -> Option<u32> {
-        self.from.get((self.round - self.plan.first) as usize).copied()
+        self.from
+            .get((self.round - self.plan.first) as usize)
+            .copied()
     }
 
     /// All rounds.
@@ -240,20 +256,25 @@ impl<'a> Receiver<'a> {
             }
             Err(cause) => return Err(cause),
         };
-        let Some([round, number]) = words(&self.datagram[..bytes]) else { return Ok(false) };
+        let Some([round, number]) = words(&self.datagram[..bytes]) else {
+            return Ok(false);
+        };
         if round < self.round {
             // It did not hear that the round has ended.
             self.answer([round, self.plan.count, 0], from)?;
             return Ok(false);
         }
-        let Some(sender) = self.sender().filter(|_| round == self.round) else { return Ok(false) };
+        let Some(sender) = self.sender().filter(|_| round == self.round) else {
+            return Ok(false);
+        };
         if number != self.missing {
             self.tell(number > self.missing)?;
             return Ok(false);
         }
         let payload = &self.datagram[HEADER_BYTES..bytes];
-        let is_sound =
-            [payload.first(), payload.last()].iter().all(|&byte| byte == Some(&to_mark(sender)));
+        let is_sound = [payload.first(), payload.last()]
+            .iter()
+            .all(|&byte| byte == Some(&to_mark(sender)));
         if !is_sound || payload.len() != DATAGRAM_BYTES {
             return Err(ErrorKind::InvalidData.into());
         }
@@ -273,7 +294,9 @@ impl<'a> Receiver<'a> {
 
     /// Tells who sends now what is missing.
     fn tell(&mut self, is_gap: bool) -> io::Result<()> {
-        let Some(sender) = self.sender() else { return Ok(()) };
+        let Some(sender) = self.sender() else {
+            return Ok(());
+        };
         self.untold = 0;
         let to = self.peers[sender as usize].answers;
         self.answer([self.round, self.missing, u32::from(is_gap)], to)

@@ -35,21 +35,27 @@ impl Alltoallv {
             return Err(CliFailure::usage(message));
         }
         check_memory(2 * calls * all as u64, "--size")?;
-        let lengths: Vec<usize> =
-            (0..ranks).map(|rank| if rank == own { 0 } else { bytes }).collect();
+        let lengths: Vec<usize> = (0..ranks)
+            .map(|rank| if rank == own { 0 } else { bytes })
+            .collect();
         let strings = |_| AllToAll {
             sent: vec![mark(own); all],
             sent_bytes: lengths.clone(),
             received: vec![0; all],
             received_bytes: lengths.clone(),
         };
-        Ok(Alltoallv { session, calls: (0..calls).map(strings).collect() })
+        Ok(Alltoallv {
+            session,
+            calls: (0..calls).map(strings).collect(),
+        })
     }
 
     /// The seconds of it.
     pub fn exchange(&mut self, ranks: &mut Ranks) -> Result<f64, CliFailure> {
         // What an earlier run has brought does not count.
-        self.calls.iter_mut().for_each(|strings| strings.received.fill(0));
+        self.calls
+            .iter_mut()
+            .for_each(|strings| strings.received.fill(0));
         ranks.meet()?;
         let begin = Instant::now();
         for strings in &mut self.calls {
@@ -57,7 +63,11 @@ impl Alltoallv {
             *strings = answer.map_err(|error| CliFailure::new("network", error.to_string()))?;
         }
         let seconds = begin.elapsed().as_secs_f64();
-        if self.calls.iter().all(came) { Ok(seconds) } else { Err(spoilt("MPI_Alltoallv")) }
+        if self.calls.iter().all(came) {
+            Ok(seconds)
+        } else {
+            Err(spoilt("MPI_Alltoallv"))
+        }
     }
 }
 
@@ -73,8 +83,16 @@ fn came(strings: &AllToAll) -> bool {
 
 /// The sort's own.
 pub fn of_the_sort(ranks: &Ranks, load: Load, kind: ExchangeKind) -> Result<f64, CliFailure> {
-    let Load { chunks, chunk_bytes, .. } = load;
-    let exchanged = ranks.exchange(::sort::Load { kind, chunks, chunk_bytes })?;
+    let Load {
+        chunks,
+        chunk_bytes,
+        ..
+    } = load;
+    let exchanged = ranks.exchange(::sort::Load {
+        kind,
+        chunks,
+        chunk_bytes,
+    })?;
     let of = |rank: u32| exchanged.from.iter().filter(|&&from| from == rank).count() as u64;
     match ranks.others().all(|rank| of(rank) == chunks) {
         true => Ok(exchanged.seconds),

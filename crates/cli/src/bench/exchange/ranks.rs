@@ -34,7 +34,10 @@ struct Place {
 
 impl Place {
     fn new(node: &Node) -> Place {
-        Place { together: Collective::new(node, MEETING), alone: ExchangeAlone::new(node) }
+        Place {
+            together: Collective::new(node, MEETING),
+            alone: ExchangeAlone::new(node),
+        }
     }
 }
 
@@ -42,7 +45,12 @@ impl Ranks {
     /// This rank of a job.
     pub fn new(job: &Job) -> Ranks {
         let (own, count) = (job.rank().0, job.ranks());
-        Ranks { cluster: Cluster::over(job.network(), SEED), place: Arc::default(), own, count }
+        Ranks {
+            cluster: Cluster::over(job.network(), SEED),
+            place: Arc::default(),
+            own,
+            count,
+        }
     }
 
     /// Runs a program on this rank's node.
@@ -94,15 +102,24 @@ impl Ranks {
             let each = vec![said.clone(); node.nodes() as usize];
             Ok(place.together.all_to_all(node, each).await?)
         })?;
-        heard.iter().map(|said| serde_json::from_slice(said).map_err(|_| foreign())).collect()
+        heard
+            .iter()
+            .map(|said| serde_json::from_slice(said).map_err(|_| foreign()))
+            .collect()
     }
 
     /// This rank's result, if all have one; else the first failure.
     pub fn agree<T>(&mut self, result: Result<T, CliFailure>) -> Result<T, CliFailure> {
-        let told = result.as_ref().map_or_else(|failure| json!(failure.message), |_| Value::Null);
+        let told = result
+            .as_ref()
+            .map_or_else(|failure| json!(failure.message), |_| Value::Null);
         let all = self.tell(&told)?;
         let result = result?;
-        match all.iter().enumerate().find_map(|(rank, told)| Some((rank, told.as_str()?))) {
+        match all
+            .iter()
+            .enumerate()
+            .find_map(|(rank, told)| Some((rank, told.as_str()?)))
+        {
             Some((rank, told)) => Err(CliFailure::new("elsewhere", format!("rank {rank}: {told}"))),
             None => Ok(result),
         }

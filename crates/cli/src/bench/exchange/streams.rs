@@ -1,12 +1,13 @@
-//! Streams over TCP, each with a receive window that bounds it (TritonSort 4.1), by one thread or by many (Figure 9).
+//! Streams over TCP, each with a receive window that bounds it (TritonSort 4.1), by one thread or
+//! by many (Figure 9).
 //!
 //! ```text
 //! one thread       visits all peers in turn, at each moves what goes now, at most a piece, and never waits for one
 //! a thread a peer  waits in the system until its own peer can go on
 //! ```
 //!
-//! Sending and receiving have their own threads, as TritonSort's Sender and Receiver. A pair has a connection for
-//! each direction. Connections are made before the clock runs.
+//! Sending and receiving have their own threads, as TritonSort's Sender and Receiver. A pair has a
+//! connection for each direction. Connections are made before the clock runs.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -71,13 +72,21 @@ struct Line {
 impl Line {
     fn new(stream: TcpStream, rank: u32, load: Load) -> Line {
         let mark = (rank as u8).wrapping_add(1);
-        Line { stream, mark, chunk: vec![mark; load.chunk_bytes], done: 0, all: load.bytes() }
+        Line {
+            stream,
+            mark,
+            chunk: vec![mark; load.chunk_bytes],
+            done: 0,
+            all: load.bytes(),
+        }
     }
 
     /// The part of the chunk that is next, at most so much.
     fn next(&self, most: usize) -> std::ops::Range<usize> {
         let at = self.done % self.chunk.len();
-        at..(at + most).min(self.chunk.len()).min(at + self.all - self.done)
+        at..(at + most)
+            .min(self.chunk.len())
+            .min(at + self.all - self.done)
     }
 
     /// Sends what goes, at most so much.
@@ -92,7 +101,11 @@ impl Line {
         let bytes = self.stream.read(&mut self.chunk[part.clone()])?;
         let came = &self.chunk[part][..bytes];
         let is_sound = came.first() == Some(&self.mark) && came.last() == Some(&self.mark);
-        if is_sound { Ok(bytes) } else { Err(ErrorKind::InvalidData.into()) }
+        if is_sound {
+            Ok(bytes)
+        } else {
+            Err(ErrorKind::InvalidData.into())
+        }
     }
 }
 
@@ -198,7 +211,10 @@ fn is_later(cause: &io::Error) -> bool {
 fn by_each(out: Vec<Line>, into: Vec<Line>) -> io::Result<()> {
     thread::scope(|scope| {
         let wait = |lines: Vec<Line>, go: Move| -> Vec<_> {
-            lines.into_iter().map(|line| scope.spawn(move || carry(line, go))).collect()
+            lines
+                .into_iter()
+                .map(|line| scope.spawn(move || carry(line, go)))
+                .collect()
         };
         let (sends, receives) = (wait(out, Line::send), wait(into, Line::receive));
         let mut ends = sends.into_iter().chain(receives);

@@ -42,7 +42,9 @@ const TEXT_PLACES: usize = 10;
 impl Pattern {
     /// Its name on the command line.
     pub fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+        self.to_possible_value()
+            .map(|value| value.get_name().to_owned())
+            .unwrap_or_default()
     }
 
     /// Makes a file of it.
@@ -51,7 +53,9 @@ impl Pattern {
             Pattern::Uniform => false,
             Pattern::Skewed => true,
             _ => {
-                return self.synthesise(path, style, records).map_err(|cause| failed(path, &cause));
+                return self
+                    .synthesise(path, style, records)
+                    .map_err(|cause| failed(path, &cause));
             }
         };
         generated(path, Generator { style, skewed }, records)
@@ -75,7 +79,10 @@ impl Pattern {
 
     /// Records from number `first` on: gensort's, with other keys.
     fn fill(self, style: Style, first: u64, records: u64, out: &mut [u8]) {
-        let generator = Generator { style, skewed: false };
+        let generator = Generator {
+            style,
+            skewed: false,
+        };
         generator.fill(u128::from(first), out);
         let mut same = [0; RECORD_BYTES];
         generator.fill(0, &mut same);
@@ -106,7 +113,10 @@ fn place(style: Style, place: u64, records: u64, record: &mut [u8; RECORD_BYTES]
 
 fn failed(path: &Path, cause: &io::Error) -> CliFailure {
     let message = format!("cannot make the input {}: {cause}", path.display());
-    CliFailure { file: Some(path.to_owned()), ..CliFailure::new("io", message) }
+    CliFailure {
+        file: Some(path.to_owned()),
+        ..CliFailure::new("io", message)
+    }
 }
 
 #[cfg(test)]
@@ -123,9 +133,14 @@ mod tests {
         let mut naive = Checksum::default();
         naive.add_records(&records, RECORD_BYTES);
         assert_eq!(sum, naive);
-        let lines = records.chunks(RECORD_BYTES).all(|record| record.ends_with(b"\r\n"));
+        let lines = records
+            .chunks(RECORD_BYTES)
+            .all(|record| record.ends_with(b"\r\n"));
         assert_eq!(lines, style == Style::Ascii);
-        records.chunks(RECORD_BYTES).map(|record| record[..10].to_vec()).collect()
+        records
+            .chunks(RECORD_BYTES)
+            .map(|record| record[..10].to_vec())
+            .collect()
     }
 
     #[test]
@@ -135,7 +150,11 @@ mod tests {
             assert!(sorted.is_sorted_by(|a, b| a < b));
             let reverse = keys(Pattern::Reverse, style);
             assert!(reverse.is_sorted_by(|a, b| a > b));
-            assert!(keys(Pattern::Equal, style).windows(2).all(|two| two[0] == two[1]));
+            assert!(
+                keys(Pattern::Equal, style)
+                    .windows(2)
+                    .all(|two| two[0] == two[1])
+            );
             assert!(!keys(Pattern::Uniform, style).is_sorted());
             // Keys reach over the whole range, not over a corner of it.
             assert!(sorted[0][0] + 9 <= sorted.last().unwrap()[0]);

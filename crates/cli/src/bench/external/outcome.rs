@@ -43,7 +43,10 @@ pub fn rows(race: &Race) -> Vec<Row> {
         published: false,
         more: Map::new(),
     };
-    let through = race.standings.iter().filter(|standing| standing.failed.is_none());
+    let through = race
+        .standings
+        .iter()
+        .filter(|standing| standing.failed.is_none());
     std::iter::once(floor).chain(through.map(row)).collect()
 }
 
@@ -86,7 +89,9 @@ pub fn columns(rows: &[Row]) -> Vec<Vec<String>> {
         ("written", "written_bytes"),
         ("group peak", "cgroup_peak_bytes"),
     ];
-    let mut heading = ["", "seconds", "median", "ratio"].map(str::to_owned).to_vec();
+    let mut heading = ["", "seconds", "median", "ratio"]
+        .map(str::to_owned)
+        .to_vec();
     heading.extend(BYTES.map(|(title, _)| title.to_owned()));
     heading.extend(["output", ""].map(str::to_owned));
     let floor = rows.first().map_or(0.0, Row::median);

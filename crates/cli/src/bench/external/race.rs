@@ -62,7 +62,10 @@ impl Place {
         };
         let took = child::run(racer.command(self.scratch.path(), group.as_ref()), &watched)?;
         let group_peak_bytes = group.and_then(|group| group.peak_bytes());
-        Ok(Took { group_peak_bytes, ..took })
+        Ok(Took {
+            group_peak_bytes,
+            ..took
+        })
     }
 
     /// The floor of a pass, at this moment.
@@ -73,7 +76,8 @@ impl Place {
         read_and_write(&self.file(input), &self.file(FLOOR_OUTPUT))
     }
 
-    /// Removes what the last one left, also in its temporary directories: who failed may leave files.
+    /// Removes what the last one left, also in its temporary directories: who failed may leave
+    /// files.
     pub fn clear(&self) {
         for old in [OUTPUT, REPORT, SAID] {
             // It may not be there.
@@ -138,10 +142,22 @@ impl Race {
                 checksums.push((input, pattern.make(&path, input.style(), records)?));
             }
         }
-        let standing =
-            |racer| Standing { racer, runs: Vec::new(), wrong: None, failed: None, report: None };
+        let standing = |racer| Standing {
+            racer,
+            runs: Vec::new(),
+            wrong: None,
+            failed: None,
+            report: None,
+        };
         let standings = racers.into_iter().map(standing).collect();
-        Ok(Race { place, pattern, records, checksums, standings, floors: Vec::new() })
+        Ok(Race {
+            place,
+            pattern,
+            records,
+            checksums,
+            standings,
+            floors: Vec::new(),
+        })
     }
 
     /// Its input.
@@ -152,7 +168,11 @@ impl Race {
     /// The checksum of the records.
     pub fn checksum(&self, input: Input) -> Checksum {
         let of_input = |(other, _): &&(Input, Checksum)| *other == input;
-        self.checksums.iter().find(of_input).expect("made for everybody").1
+        self.checksums
+            .iter()
+            .find(of_input)
+            .expect("made for everybody")
+            .1
     }
 
     /// Runs so many rounds, each beginning with another contender.

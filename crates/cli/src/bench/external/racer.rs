@@ -72,7 +72,13 @@ impl Racer {
         words.extend(["--progress", "never", "--report", REPORT].map(str::to_owned));
         words.extend([input, "-o", OUTPUT].map(str::to_owned));
         let (name, program) = ("gristmill".to_owned(), own_program()?);
-        Ok(Racer { name, is_ours: true, input: Input::Binary, program, words })
+        Ok(Racer {
+            name,
+            is_ours: true,
+            input: Input::Binary,
+            program,
+            words,
+        })
     }
 
     fn gnu_sort(program: PathBuf, told: &Told) -> Racer {
@@ -90,23 +96,47 @@ impl Racer {
     }
 
     fn built(program: PathBuf, told: &Told) -> Racer {
-        let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = program
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let memory = told.memory_bytes.to_string();
-        let mut words = [Input::Binary.file(), OUTPUT, &memory].map(str::to_owned).to_vec();
+        let mut words = [Input::Binary.file(), OUTPUT, &memory]
+            .map(str::to_owned)
+            .to_vec();
         // It knows one directory.
-        words.extend(told.temporary.first().map(|place| place.display().to_string()));
+        words.extend(
+            told.temporary
+                .first()
+                .map(|place| place.display().to_string()),
+        );
         Racer::peer(&name, Input::Binary, program, words)
     }
 
     fn peer(name: &str, input: Input, program: PathBuf, words: Vec<String>) -> Racer {
-        Racer { name: name.to_owned(), is_ours: false, input, program, words }
+        Racer {
+            name: name.to_owned(),
+            is_ours: false,
+            input,
+            program,
+            words,
+        }
     }
 
     /// The command line, as one would type it.
     pub fn shown(&self) -> String {
-        let program = self.program.file_name().unwrap_or_default().to_string_lossy();
+        let program = self
+            .program
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
         let program = if self.is_ours { "gristmill" } else { &program };
-        let locale = if self.input == Input::Text { "LC_ALL=C " } else { "" };
+        let locale = if self.input == Input::Text {
+            "LC_ALL=C "
+        } else {
+            ""
+        };
         format!("{locale}{program} {}", self.words.join(" "))
     }
 
@@ -115,7 +145,10 @@ impl Racer {
         let bare = || Command::new(&self.program);
         let mut command = group.map_or_else(bare, |group| group.command(&self.program));
         // Text is compared byte by byte.
-        command.args(&self.words).current_dir(place).env("LC_ALL", "C");
+        command
+            .args(&self.words)
+            .current_dir(place)
+            .env("LC_ALL", "C");
         command
     }
 }
@@ -131,7 +164,9 @@ fn kibibytes(told: &Told) -> String {
 
 /// `-T DIR` for each directory: ours and GNU sort take several.
 fn directories(told: &Told) -> impl Iterator<Item = String> {
-    told.temporary.iter().flat_map(|place| ["-T".to_owned(), place.display().to_string()])
+    told.temporary
+        .iter()
+        .flat_map(|place| ["-T".to_owned(), place.display().to_string()])
 }
 
 /// The programs that were built, by name.
@@ -141,8 +176,14 @@ fn programs_in(peers: &Path) -> Vec<PathBuf> {
         fs::metadata(path)
             .is_ok_and(|found| found.is_file() && found.permissions().mode() & EXECUTABLE != 0)
     };
-    let entries = fs::read_dir(peers.join(BUILT)).into_iter().flatten().flatten();
-    let mut programs: Vec<_> = entries.map(|entry| entry.path()).filter(is_program).collect();
+    let entries = fs::read_dir(peers.join(BUILT))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut programs: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(is_program)
+        .collect();
     programs.sort();
     programs
 }
@@ -154,7 +195,10 @@ mod tests {
     #[test]
     fn everybody_is_told_the_same() {
         let temporary = [PathBuf::from("/a"), PathBuf::from("/b")];
-        let told = Told { memory_bytes: 64 << 20, temporary: &temporary };
+        let told = Told {
+            memory_bytes: 64 << 20,
+            temporary: &temporary,
+        };
         let ours = Racer::ours(&told, Input::Binary.file()).unwrap().shown();
         assert!(
             ours.starts_with("gristmill sort --format gensort -S 65536K -T /a -T /b "),
@@ -162,7 +206,10 @@ mod tests {
         );
         let text = Racer::gnu_sort("/usr/bin/sort".into(), &told).shown();
         assert!(text.starts_with("LC_ALL=C sort --parallel="), "{text}");
-        assert!(text.ends_with(" -S 65536K -T /a -T /b -o output input.txt"), "{text}");
+        assert!(
+            text.ends_with(" -S 65536K -T /a -T /b -o output input.txt"),
+            "{text}"
+        );
         let built = Racer::built("/peers/built/some".into(), &told).shown();
         assert_eq!(built, "some input output 67108864 /a");
     }

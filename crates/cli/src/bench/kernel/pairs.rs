@@ -29,10 +29,17 @@ enum How {
 pub(super) fn measure_on(runs: u16, count: usize, threads: usize) -> Result<Section, CliFailure> {
     let mut keys = touch(Slab::<u8>::new(count * KEY_BYTES))?;
     Random::new(1).fill(&mut keys);
-    let subjects = if threads == 1 { on_one_thread() } else { on_all_threads() };
+    let subjects = if threads == 1 {
+        on_one_thread()
+    } else {
+        on_all_threads()
+    };
     let mut pairs = Pairs::new(&keys, threads)?;
     let rows = measure(runs, subjects, |how| pairs.time(how))?;
-    let title = format!("10-byte keys with their rows, {}", threads_in_words(threads));
+    let title = format!(
+        "10-byte keys with their rows, {}",
+        threads_in_words(threads)
+    );
     Ok(Section::new(title, (count as u64, "pair"), rows))
 }
 
@@ -88,13 +95,25 @@ impl Pairs<'_> {
         let entries = entries_of(keys, KEY_BYTES);
         let sorted = touch(Slab::<Entry>::new(entries.len()))?;
         let scratch = touch(Slab::<Entry>::new(entries.len()))?;
-        Ok(Pairs { keys, entries, sorted, scratch, threads })
+        Ok(Pairs {
+            keys,
+            entries,
+            sorted,
+            scratch,
+            threads,
+        })
     }
 
     fn time(&mut self, how: How) -> Result<f64, CliFailure> {
         let chunks = [self.keys];
         let words = WholeRecords(Rows::new(&chunks, KEY_BYTES));
-        let Pairs { entries, sorted, scratch, threads, .. } = self;
+        let Pairs {
+            entries,
+            sorted,
+            scratch,
+            threads,
+            ..
+        } = self;
         sorted.copy_from_slice(entries);
         let seconds = match how {
             How::Copy => return Ok(timed(|| copy(entries, sorted, *threads))),
@@ -107,7 +126,11 @@ impl Pairs<'_> {
             }
         };
         let sound = sorted.is_sorted_by_key(|entry| entry.prefix);
-        if sound { Ok(seconds) } else { Err(wrong("a sort of pairs")) }
+        if sound {
+            Ok(seconds)
+        } else {
+            Err(wrong("a sort of pairs"))
+        }
     }
 
     /// As peers hold a pair: one number, ten key bytes and then six of the row.
@@ -120,6 +143,10 @@ impl Pairs<'_> {
             *number = high | low | u128::from(entry.row);
         }
         let seconds = timed(|| numbers.sort_unstable());
-        if numbers.is_sorted() { Ok(seconds) } else { Err(wrong("std's sort")) }
+        if numbers.is_sorted() {
+            Ok(seconds)
+        } else {
+            Err(wrong("std's sort"))
+        }
     }
 }

@@ -10,8 +10,13 @@ use crate::bench::threads_in_words;
 use crate::failure::CliFailure;
 
 /// Uniform first; then what a sort meets often.
-const PATTERNS: [Pattern; 5] =
-    [Pattern::Uniform, Pattern::Skewed, Pattern::Equal, Pattern::Sorted, Pattern::Reversed];
+const PATTERNS: [Pattern; 5] = [
+    Pattern::Uniform,
+    Pattern::Skewed,
+    Pattern::Equal,
+    Pattern::Sorted,
+    Pattern::Reversed,
+];
 
 /// Bytes of memory for each pair: all patterns are held at once, as they take turns; then what is
 /// sorted, and scratch.
@@ -47,8 +52,15 @@ pub(super) fn measure_on(runs: u16, count: usize, threads: usize) -> Result<Sect
         sorted.copy_from_slice(&input.entries);
         let seconds = timed(|| sort_parallel(&mut sorted, &mut scratch, &words, threads));
         let sound = sorted.is_sorted_by_key(|entry| entry.prefix);
-        if sound { Ok(seconds) } else { Err(wrong("our sort")) }
+        if sound {
+            Ok(seconds)
+        } else {
+            Err(wrong("our sort"))
+        }
     })?;
-    let title = format!("patterns, {}; the ratio is to uniform", threads_in_words(threads));
+    let title = format!(
+        "patterns, {}; the ratio is to uniform",
+        threads_in_words(threads)
+    );
     Ok(Section::new(title, (count as u64, "pair"), rows))
 }

@@ -44,9 +44,21 @@ pub(super) fn measure_on(runs: u16, count: usize, threads: usize) -> Result<Sect
     if threads == 1 {
         let buckets = format!("{BUCKETS} buckets");
         subjects.extend([
-            Subject::new("checksum", "kernel::RecordCrc, a CRC-32 a record", How::Checksum),
-            Subject::new("classify", format!("kernel::Classifier, {buckets}"), How::Classify),
-            Subject::new("scatter", format!("kernel::scatter, {buckets}"), How::Scatter),
+            Subject::new(
+                "checksum",
+                "kernel::RecordCrc, a CRC-32 a record",
+                How::Checksum,
+            ),
+            Subject::new(
+                "classify",
+                format!("kernel::Classifier, {buckets}"),
+                How::Classify,
+            ),
+            Subject::new(
+                "scatter",
+                format!("kernel::scatter, {buckets}"),
+                How::Scatter,
+            ),
         ]);
     }
     let mut records = Records::new(count, threads)?;
@@ -110,7 +122,14 @@ impl Records {
     }
 
     fn time_sort(&mut self) -> Result<f64, CliFailure> {
-        let Records { records, out, entries, scratch, threads, .. } = self;
+        let Records {
+            records,
+            out,
+            entries,
+            scratch,
+            threads,
+            ..
+        } = self;
         let chunks = [&records[..]];
         let rows = Rows::new(&chunks, RECORD_BYTES);
         let seconds = timed(|| {
@@ -119,12 +138,18 @@ impl Records {
             gather_parallel(&rows, entries, out, *threads);
         });
         let sound = out.chunks_exact(RECORD_BYTES).is_sorted();
-        if sound { Ok(seconds) } else { Err(wrong("our sort of records")) }
+        if sound {
+            Ok(seconds)
+        } else {
+            Err(wrong("our sort of records"))
+        }
     }
 
     fn time_scatter(&mut self) -> f64 {
         let mut sizes = vec![0; BUCKETS];
-        self.bins.iter().for_each(|&bin| sizes[bin as usize] += RECORD_BYTES);
+        self.bins
+            .iter()
+            .for_each(|&bin| sizes[bin as usize] += RECORD_BYTES);
         let mut rest = &mut self.out[..];
         let mut bins = Vec::new();
         for size in sizes {
@@ -144,12 +169,17 @@ impl Records {
 /// Builds an entry for each record, on so many threads.
 fn build(records: &[u8], entries: &mut [Entry], threads: usize) {
     let share = entries.len().div_ceil(threads).max(1);
-    let shares = records.chunks(share * RECORD_BYTES).zip(entries.chunks_mut(share));
+    let shares = records
+        .chunks(share * RECORD_BYTES)
+        .zip(entries.chunks_mut(share));
     on_threads(shares.enumerate(), |(number, (records, entries))| {
         let starts = (number * share * RECORD_BYTES..).step_by(RECORD_BYTES);
         let records = records.chunks_exact(RECORD_BYTES).zip(starts);
         for (entry, (record, start)) in entries.iter_mut().zip(records) {
-            *entry = Entry { prefix: prefix_of(record), row: row(0, start as u32) };
+            *entry = Entry {
+                prefix: prefix_of(record),
+                row: row(0, start as u32),
+            };
         }
     });
 }

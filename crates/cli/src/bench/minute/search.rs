@@ -23,8 +23,8 @@ const AIM: f64 = 0.985;
 /// Nearer to the limit than this nobody looks for more.
 const ENOUGH: f64 = 0.97;
 
-/// The small run, one at the estimated size, and those that refine it: two where time is proportional
-/// to records, two more where the estimate was made in memory and the rest is spilled.
+/// The small run, one at the estimated size, and those that refine it: two where time is
+/// proportional to records, two more where the estimate was made in memory and the rest is spilled.
 const TRIES: usize = 6;
 
 /// If none ended in time.
@@ -32,13 +32,20 @@ const MOST_TRIES: usize = 8;
 
 /// The best of those that ended within the limit.
 pub fn best(tries: &[Try], limit_s: f64) -> Option<Try> {
-    tries.iter().filter(|one| one.seconds <= limit_s).max_by_key(|one| one.records).copied()
+    tries
+        .iter()
+        .filter(|one| one.seconds <= limit_s)
+        .max_by_key(|one| one.records)
+        .copied()
 }
 
 /// What to try next, `most` at most; nothing if the best is good enough or there were enough tries.
 pub fn next(tries: &[Try], limit_s: f64, most: u64) -> Option<u64> {
     let within = best(tries, limit_s);
-    let over = tries.iter().filter(|one| one.seconds > limit_s).min_by_key(|one| one.records);
+    let over = tries
+        .iter()
+        .filter(|one| one.seconds > limit_s)
+        .min_by_key(|one| one.records);
     let aim = limit_s * AIM;
     let estimate = match (within, over) {
         (None, None) => return None,
@@ -60,8 +67,10 @@ pub fn next(tries: &[Try], limit_s: f64, most: u64) -> Option<u64> {
 
 /// Where the line through the two longest runs meets the aim; from one run, its rate.
 fn beyond(tries: &[Try], best: Try, aim: f64) -> f64 {
-    let before =
-        tries.iter().filter(|one| one.records < best.records).max_by_key(|one| one.records);
+    let before = tries
+        .iter()
+        .filter(|one| one.records < best.records)
+        .max_by_key(|one| one.records);
     let proportional = best.records as f64 * aim / best.seconds;
     let Some(before) = before.filter(|before| before.seconds < best.seconds) else {
         return proportional;
@@ -87,7 +96,10 @@ mod tests {
         let mut next_count = Some(first);
         while let Some(records) = next_count {
             assert!((1..=most).contains(&records), "{records}");
-            tries.push(Try { records, seconds: seconds(records, memory) });
+            tries.push(Try {
+                records,
+                seconds: seconds(records, memory),
+            });
             assert!(tries.len() <= MOST_TRIES, "{tries:?}");
             next_count = next(&tries, limit_s, most);
         }
@@ -99,7 +111,10 @@ mod tests {
         for memory in [1, 1000, 10_000, 40_000, u64::MAX] {
             let tries = search(1000, memory, 60.0, u64::MAX);
             let best = best(&tries, 60.0).unwrap();
-            assert!(best.seconds > 54.0 && best.seconds <= 60.0, "{memory}: {tries:?}");
+            assert!(
+                best.seconds > 54.0 && best.seconds <= 60.0,
+                "{memory}: {tries:?}"
+            );
         }
     }
 

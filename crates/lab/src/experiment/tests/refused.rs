@@ -5,8 +5,13 @@ use crate::experiment::Experiment;
 
 fn refused(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "{from}");
-    let told = Experiment::parse("it.toml", &text.replacen(from, to, 1)).unwrap_err().to_string();
-    assert!(told.starts_with("it.toml: ") && !told.contains('\n'), "{told}");
+    let told = Experiment::parse("it.toml", &text.replacen(from, to, 1))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.starts_with("it.toml: ") && !told.contains('\n'),
+        "{told}"
+    );
     told
 }
 
@@ -20,9 +25,17 @@ fn tells(from: &str, to: &str, words: &str) {
 fn what_compares_nothing() {
     for paper in ["nan", "inf", "0", "-3"] {
         let told = refused(ARITHMETIC, "paper = 300", &format!("paper = {paper}"));
-        assert!(told.starts_with("it.toml: [[line]] 'light': paper is "), "{told}");
+        assert!(
+            told.starts_with("it.toml: [[line]] 'light': paper is "),
+            "{told}"
+        );
     }
-    for wrong in ["tolerance = nan", "tolerance = -0.1", "today = nan", "does = 0"] {
+    for wrong in [
+        "tolerance = nan",
+        "tolerance = -0.1",
+        "today = nan",
+        "does = 0",
+    ] {
         let told = refused(ARITHMETIC, "paper = 300", &format!("paper = 300\n{wrong}"));
         assert!(told.contains("'light': "), "{told}");
     }
@@ -31,9 +44,20 @@ fn what_compares_nothing() {
     assert!(miss.contains("known_miss"), "{miss}");
     let head = ARITHMETIC.split("[[line]]").next().unwrap();
     let told = Experiment::parse("it.toml", head).unwrap_err().to_string();
-    assert_eq!(told, "it.toml: there is no [[line]], [[series]] or [breakdown]: nothing runs");
-    tells("tolerance = 0.001", "tolerance = 1", "[[line]] 'best': tolerance is 1");
-    tells("is = \"rising\"", "is = \"rising\"\ntolerance = -1", "[[trend]] 'slower': tolerance is");
+    assert_eq!(
+        told,
+        "it.toml: there is no [[line]], [[series]] or [breakdown]: nothing runs"
+    );
+    tells(
+        "tolerance = 0.001",
+        "tolerance = 1",
+        "[[line]] 'best': tolerance is 1",
+    );
+    tells(
+        "is = \"rising\"",
+        "is = \"rising\"\ntolerance = -1",
+        "[[trend]] 'slower': tolerance is",
+    );
 }
 
 #[test]
@@ -41,25 +65,54 @@ fn a_wrong_change() {
     let told = refused(CHANGED, "switch-ns = 0,", "swich-ns = 0,");
     assert!(told.contains("unknown field `swich-ns`"), "{told}");
     let told = refused(CHANGED, "multicast = \"off\"", "multicast = \"no\"");
-    assert!(told.contains("in [[line]]") && told.contains("`on` or `off`"), "{told}");
+    assert!(
+        told.contains("in [[line]]") && told.contains("`on` or `off`"),
+        "{told}"
+    );
     let told = refused(CHANGED, "loss = 0.01", "tail-ns = 5");
     assert!(told.contains("tail-ns and tail-fraction"), "{told}");
     let told = refused(CHANGED, "loss = 0.01", "loss = 0.7");
-    assert!(told.contains("[[line]] 'fast': ") && told.contains("loss 0.7"), "{told}");
+    assert!(
+        told.contains("[[line]] 'fast': ") && told.contains("loss 0.7"),
+        "{told}"
+    );
 }
 
 #[test]
 fn a_key_that_is_unknown() {
     let told = refused(ARITHMETIC, "unit =", "unite =");
-    assert!(told.starts_with("it.toml: line 9, in [[line]]: unknown field `unite`"), "{told}");
+    assert!(
+        told.starts_with("it.toml: line 9, in [[line]]: unknown field `unite`"),
+        "{told}"
+    );
     tells("title = \"merge\"", "titel = 4", "unknown field `titel`");
     tells("y = \"time (us)\"", "yy = 3", "in [chart.time]: ");
     tells("x = 8, y", "x = 8, z = 1, y", "unknown field `z`");
-    tells("vary = \"incast\"", "varies = 3", "in [[series]]: unknown field `varies`");
-    tells("is = \"rising\"", "is = \"growing\"", "in [[trend]]: unknown variant `growing`");
-    tells("smoke = { keys-per-core", "smok = { keys-per-core", "in [breakdown]: unknown field");
-    tells("over = [64, 4, 8]", "over = [[64]]", "expected a number or a word");
-    tells("measure = \"messages\"", "measure = \"letters\"", "unknown variant `letters`");
+    tells(
+        "vary = \"incast\"",
+        "varies = 3",
+        "in [[series]]: unknown field `varies`",
+    );
+    tells(
+        "is = \"rising\"",
+        "is = \"growing\"",
+        "in [[trend]]: unknown variant `growing`",
+    );
+    tells(
+        "smoke = { keys-per-core",
+        "smok = { keys-per-core",
+        "in [breakdown]: unknown field",
+    );
+    tells(
+        "over = [64, 4, 8]",
+        "over = [[64]]",
+        "expected a number or a word",
+    );
+    tells(
+        "measure = \"messages\"",
+        "measure = \"letters\"",
+        "unknown variant `letters`",
+    );
     let told = Experiment::load("no-such").unwrap_err().to_string();
     assert!(told.contains("nanosort/figure-1"), "{told}");
 }
@@ -77,9 +130,21 @@ fn a_name_that_is_unknown() {
         "{ key = 128 }",
         &format!("{series}at incast 4: with: there is no 'key'"),
     );
-    tells("{ keys-per-core = 128 }", "{ bytes = 8 }", "merge-min does not use --bytes");
-    tells("{ keys-per-core = 128 }", "{ keys-per-core = 'x' }", "expected a whole number");
-    tells("machine = \"nanopu\"", "machine = \"nanopo\"", "machine 'nanopo'");
+    tells(
+        "{ keys-per-core = 128 }",
+        "{ bytes = 8 }",
+        "merge-min does not use --bytes",
+    );
+    tells(
+        "{ keys-per-core = 128 }",
+        "{ keys-per-core = 'x' }",
+        "expected a whole number",
+    );
+    tells(
+        "machine = \"nanopu\"",
+        "machine = \"nanopo\"",
+        "machine 'nanopo'",
+    );
     tells(
         "{ keys-per-core = 128 }",
         "{}\n machine = 'mini'",
@@ -90,44 +155,116 @@ fn a_name_that_is_unknown() {
         "vary = \"outcast\"",
         &format!("{series}vary: 'outcast' is neither"),
     );
-    tells("vary = \"incast\"", "vary = \"machine\"", "vary: 4: expected the name of a machine");
+    tells(
+        "vary = \"incast\"",
+        "vary = \"machine\"",
+        "vary: 4: expected the name of a machine",
+    );
     tells(
         "chart = \"time\"",
         "chart = \"tim\"",
         &format!("{series}chart: there is no [chart.tim]"),
     );
     tells("cores = 16", "core = 16", "[smoke]: 'core' is no option");
-    tells("cores = 16", "bytes = 16", "[smoke]: 'bytes' is no option of a program that is run");
+    tells(
+        "cores = 16",
+        "bytes = 16",
+        "[smoke]: 'bytes' is no option of a program that is run",
+    );
     tells("runs = 1", "runs = 0", "[smoke]: runs 0");
 }
 
 #[test]
 fn a_series_without_points() {
-    tells("over = [64, 4, 8]", "over = []", "'incast': over: there is no value");
-    tells("over = [64, 4, 8]", "over = [8, 4, 8.0]", "over: 8 is there twice");
-    tells("smoke = [4, 8]", "smoke = [2]", "'incast': smoke: 2 is none of over");
-    tells("smoke = [4, 8]", "smoke = []", "'incast': smoke: there is no value");
-    tells("x_of = [0, 1]", "x_of = [0]", "'switch': x_of: 1 places for 2 values");
-    tells("x_of = [0, 1]", "x_of = [0, 2]", "[chart.switch]: series 'switch': x is 2");
+    tells(
+        "over = [64, 4, 8]",
+        "over = []",
+        "'incast': over: there is no value",
+    );
+    tells(
+        "over = [64, 4, 8]",
+        "over = [8, 4, 8.0]",
+        "over: 8 is there twice",
+    );
+    tells(
+        "smoke = [4, 8]",
+        "smoke = [2]",
+        "'incast': smoke: 2 is none of over",
+    );
+    tells(
+        "smoke = [4, 8]",
+        "smoke = []",
+        "'incast': smoke: there is no value",
+    );
+    tells(
+        "x_of = [0, 1]",
+        "x_of = [0]",
+        "'switch': x_of: 1 places for 2 values",
+    );
+    tells(
+        "x_of = [0, 1]",
+        "x_of = [0, 2]",
+        "[chart.switch]: series 'switch': x is 2",
+    );
     tells("x_of = [0, 1]", "x_of = [0, nan]", "x_of: a point at NaN");
-    tells("id = \"switch\"", "id = \"incast\"", "[[series]]: id: 'incast' is there twice");
-    tells("id = \"sweet\"", "id = \"best\"", "id: 'best' is there twice");
-    tells("smoke = [4, 8]", "smoke = [4, 8]\nrepeats = 0", "repeats is 0");
-    tells("smoke = [4, 8]", "smoke = [4, 8]\nmeasure = 'stage'", "'incast': stage: missing");
-    tells("smoke = [4, 8]", "smoke = [4, 8]\nstage = 'scan'", "stage: measure is not of a stage");
+    tells(
+        "id = \"switch\"",
+        "id = \"incast\"",
+        "[[series]]: id: 'incast' is there twice",
+    );
+    tells(
+        "id = \"sweet\"",
+        "id = \"best\"",
+        "id: 'best' is there twice",
+    );
+    tells(
+        "smoke = [4, 8]",
+        "smoke = [4, 8]\nrepeats = 0",
+        "repeats is 0",
+    );
+    tells(
+        "smoke = [4, 8]",
+        "smoke = [4, 8]\nmeasure = 'stage'",
+        "'incast': stage: missing",
+    );
+    tells(
+        "smoke = [4, 8]",
+        "smoke = [4, 8]\nstage = 'scan'",
+        "stage: measure is not of a stage",
+    );
 }
 
 #[test]
 fn a_chart_that_shows_nothing() {
     let chart = "[chart.empty]\nx = 'x'\ny = 'y'\n[chart.time]";
-    tells("[chart.time]", chart, "[chart.empty]: no series is drawn in it");
-    tells("x = 8, y", "x = 0, y", "[chart.time]: paper: 'theirs': x is 0: x_scale log");
-    tells("y = 0.75", "y = nan", "[chart.time]: paper: 'theirs': y is NaN");
-    tells("y = 0.75", "y = 0.75, sd = -1", "sd: expected a number from 0");
+    tells(
+        "[chart.time]",
+        chart,
+        "[chart.empty]: no series is drawn in it",
+    );
+    tells(
+        "x = 8, y",
+        "x = 0, y",
+        "[chart.time]: paper: 'theirs': x is 0: x_scale log",
+    );
+    tells(
+        "y = 0.75",
+        "y = nan",
+        "[chart.time]: paper: 'theirs': y is NaN",
+    );
+    tells(
+        "y = 0.75",
+        "y = 0.75, sd = -1",
+        "sd: expected a number from 0",
+    );
     let words = "vary = \"reorder\"\nover = ['nic', 'port']\nx_of = 2\nsmoke = ['nic']";
     let sweep = "vary = \"incast\"\n    over = [64, 4, 8]\n    smoke = [4, 8]";
     tells(sweep, words, "x_of: a factor of words");
-    tells(sweep, &words.replace("x_of = 2\n", ""), "its values are words: names is missing");
+    tells(
+        sweep,
+        &words.replace("x_of = 2\n", ""),
+        "its values are words: names is missing",
+    );
 }
 
 #[test]
@@ -142,33 +279,89 @@ fn a_baseline_that_is_missing() {
         "    at = 9\n    [[line]]",
         "'best': at: series 'incast' has no point at 9; there are 64, 4, 8",
     );
-    tells("against_at = 263", "against_at = 100", "'faster': against_at: series 'switch' has no");
-    tells("against_at = 263", "against = 'none'", "'faster': against: there is no series 'none'");
+    tells(
+        "against_at = 263",
+        "against_at = 100",
+        "'faster': against_at: series 'switch' has no",
+    );
+    tells(
+        "against_at = 263",
+        "against = 'none'",
+        "'faster': against: there is no series 'none'",
+    );
     tells(
         "series = \"switch\"\n    is",
         "series = \"swich\"\n    is",
         "[[trend]] 'slower': series: there is no",
     );
-    tells("is = \"lowest-at\"\n    at = 8", "is = \"lowest-at\"", "[[trend]] 'sweet': at: missing");
-    tells("is = \"lowest-at\"\n    at = 8", "is = \"lowest-at\"\nat = 5", "has no point at 5");
-    tells("is = \"rising\"", "is = \"rising\"\nat = 3", "at: only lowest-at");
-    tells("is = \"rising\"", "is = \"linear\"", "'switch' has 2 points, and needs 3 or more");
+    tells(
+        "is = \"lowest-at\"\n    at = 8",
+        "is = \"lowest-at\"",
+        "[[trend]] 'sweet': at: missing",
+    );
+    tells(
+        "is = \"lowest-at\"\n    at = 8",
+        "is = \"lowest-at\"\nat = 5",
+        "has no point at 5",
+    );
+    tells(
+        "is = \"rising\"",
+        "is = \"rising\"\nat = 3",
+        "at: only lowest-at",
+    );
+    tells(
+        "is = \"rising\"",
+        "is = \"linear\"",
+        "'switch' has 2 points, and needs 3 or more",
+    );
 }
 
 #[test]
 fn a_line_that_says_two_things() {
-    tells("program = \"merge-min\"\n    [[trend]]", "[[trend]]", "either a program, or a series");
-    tells("at = 0\n", "at = 0\nprogram = 'merge-min'\n", "either a program, or a series");
-    tells("at = 0\n", "at = 0\nwith = { cores = 3 }\n", "with, machine and changes need a program");
+    tells(
+        "program = \"merge-min\"\n    [[trend]]",
+        "[[trend]]",
+        "either a program, or a series",
+    );
+    tells(
+        "at = 0\n",
+        "at = 0\nprogram = 'merge-min'\n",
+        "either a program, or a series",
+    );
+    tells(
+        "at = 0\n",
+        "at = 0\nwith = { cores = 3 }\n",
+        "with, machine and changes need a program",
+    );
     tells("    at = 0\n", "", "'faster': at: missing");
     tells("against_at = 263\n", "", "'faster': as: needs against");
-    tells("at = 0\n", "at = 0\ndoes = 3\n", "does: two points are compared");
+    tells(
+        "at = 0\n",
+        "at = 0\ndoes = 3\n",
+        "does: two points are compared",
+    );
     let own = "program = \"merge-min\"\n    [[trend]]";
     let with = |more: &str| own.replace("\n", &format!("\n{more}\n"));
-    tells(own, &with("against_at = 3"), "against_at and as need a series");
-    tells(own, &with("busy = 'scan'\nstage = 'scan'"), "busy: says measure and stage");
-    tells(own, &with("measure = 'messages'\ndoes = 3"), "does: it is divided by a time");
-    tells("unit = \"ns\"", "unit = \"ages\"", "'best': unit is ages: a time is in ns, us or ms");
+    tells(
+        own,
+        &with("against_at = 3"),
+        "against_at and as need a series",
+    );
+    tells(
+        own,
+        &with("busy = 'scan'\nstage = 'scan'"),
+        "busy: says measure and stage",
+    );
+    tells(
+        own,
+        &with("measure = 'messages'\ndoes = 3"),
+        "does: it is divided by a time",
+    );
+    tells(
+        "unit = \"ns\"",
+        "unit = \"ages\"",
+        "'best': unit is ages: a time is in ns, us or ms",
+    );
 }
 
 /// What only a run can tell is told after it.
@@ -178,18 +371,41 @@ fn what_a_run_does_not_give() {
         let experiment = Experiment::parse("it.toml", &text.replacen(from, to, 1)).unwrap();
         let ran = experiment.run(&crate::Observer::default(), crate::figure::Size::Full, 1);
         let told = ran.map(|figure| figure.title).unwrap_err().to_string();
-        assert!(told.starts_with("it.toml: ") && told.contains(words), "{told}");
+        assert!(
+            told.starts_with("it.toml: ") && told.contains(words),
+            "{told}"
+        );
     };
     let smoke = "smoke = [4, 8]";
     let with = |more: &str| format!("{smoke}\n{more}");
     let doze = with("measure = 'busy'\nstage = 'doze'");
-    fails(ALL, smoke, &doze, "'incast': stage: there is no 'doze'; there are scan, merge");
+    fails(
+        ALL,
+        smoke,
+        &doze,
+        "'incast': stage: there is no 'doze'; there are scan, merge",
+    );
     let wire = with("measure = 'wire'");
-    fails(ALL, smoke, &wire, "'incast': measure: wire: the program is not timed at");
+    fails(
+        ALL,
+        smoke,
+        &wire,
+        "'incast': measure: wire: the program is not timed at",
+    );
     let send = |measure: &str| {
         format!("program = 'send'\nwith = {{ cores = 2, messages = 1 }}\nmeasure = '{measure}'")
     };
     let rate = "per_second = 299_792_458";
-    fails(ARITHMETIC, rate, &send("skew"), "'light': measure: the program says nothing of its");
-    fails(ARITHMETIC, rate, &send("messages"), "'light': measure: real nodes count nothing");
+    fails(
+        ARITHMETIC,
+        rate,
+        &send("skew"),
+        "'light': measure: the program says nothing of its",
+    );
+    fails(
+        ARITHMETIC,
+        rate,
+        &send("messages"),
+        "'light': measure: real nodes count nothing",
+    );
 }

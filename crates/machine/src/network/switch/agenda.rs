@@ -1,9 +1,9 @@
 //! What arrives at a switch in a window: for each of its links what goes out there, in order of
 //! time, sender and sequence.
 //!
-//! A link's packets do not touch those of another. So packets are first put in order of their ticks,
-//! then of the links they leave by, both by counting; what is left in disorder are the few of one
-//! link and one tick, which a pass of insertions mends.
+//! A link's packets do not touch those of another. So packets are first put in order of their
+//! ticks, then of the links they leave by, both by counting; what is left in disorder are the few
+//! of one link and one tick, which a pass of insertions mends.
 
 use crate::network::bins::{Bin, Spot};
 use crate::network::packet::Packet;
@@ -71,7 +71,11 @@ impl Agenda {
         let moment = tick << SENDER_BITS | u64::from(packet.from) << SEQUENCE_BITS | sequence;
         self.ticks[tick as usize] += 1;
         self.links[link as usize] += 1;
-        self.due.push(Due { moment, spot, link: link as u16 });
+        self.due.push(Due {
+            moment,
+            spot,
+            link: link as u16,
+        });
     }
 
     /// Puts all in order.
@@ -84,8 +88,12 @@ impl Agenda {
                 *count = sum;
             }
         } else {
-            scatter(&self.due, &mut self.other, &mut self.ticks, |due| due.tick() as usize);
-            scatter(&self.other, &mut self.due, &mut self.links, |due| usize::from(due.link));
+            scatter(&self.due, &mut self.other, &mut self.ticks, |due| {
+                due.tick() as usize
+            });
+            scatter(&self.other, &mut self.due, &mut self.links, |due| {
+                usize::from(due.link)
+            });
         }
         for next in 1..self.due.len() {
             // Behind the last of another link it may come by chance, and stays there.
@@ -95,9 +103,9 @@ impl Agenda {
         }
     }
 
-    /// Moves a packet before those of its link that come after it. Only a packet and its second try,
-    /// or answers of one NIC to two others, can agree in time, sender and sequence: of these the
-    /// packets themselves decide.
+    /// Moves a packet before those of its link that come after it. Only a packet and its second
+    /// try, or answers of one NIC to two others, can agree in time, sender and sequence: of these
+    /// the packets themselves decide.
     fn mend(&mut self, next: usize, bins: &mut [Bin]) {
         let due = self.due[next];
         let mut rest = |due: Due| {

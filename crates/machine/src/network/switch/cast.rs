@@ -1,9 +1,9 @@
 //! Reliable multicast in the switches (NanoSort, section 5.3).
 //!
-//! A switch that receives a multicast keeps it, copies it to each of its branches, and keeps a bitmap
-//! of those that have not acknowledged. It sends again on a NACK or after a timeout, and
-//! acknowledges to where the packet came from when all its branches have: one ACK for any number
-//! of members, so the sender sees no implosion.
+//! A switch that receives a multicast keeps it, copies it to each of its branches, and keeps a
+//! bitmap of those that have not acknowledged. It sends again on a NACK or after a timeout, and
+//! acknowledges to where the packet came from when all its branches have: one ACK for any number of
+//! members, so the sender sees no implosion.
 //!
 //! ```text
 //!   NIC -> first leaf -> a spine -> each other leaf with members -> a copy for each member
@@ -30,7 +30,11 @@ pub fn group_words(group: Group) -> [u64; GROUP_WORDS] {
 }
 
 fn group_of(words: &[u64]) -> Group {
-    Group { first: Rank(words[0] as u32), count: (words[0] >> 32) as u32, stride: words[1] as u32 }
+    Group {
+        first: Rank(words[0] as u32),
+        count: (words[0] >> 32) as u32,
+        stride: words[1] as u32,
+    }
 }
 
 /// Who sent a multicast, and its number there.
@@ -62,8 +66,8 @@ struct Kept {
     sent: u64,
 }
 
-/// Timeouts after which a multicast does not come again: its sender tries once in 64 at least, so 32
-/// tries in a row would have to be lost.
+/// Timeouts after which a multicast does not come again: its sender tries once in 64 at least, so
+/// 32 tries in a row would have to be lost.
 const FORGOTTEN: u64 = 64 * 32;
 
 impl Switch {
@@ -133,7 +137,9 @@ impl Switch {
         let from_below = (first..until).contains(&source);
         let below = group.within(first * each, until * each);
         if topology.layer(self.number) == Layer::Leaf {
-            below.members().for_each(|rank| kept.members.set(rank.0 - first * each));
+            below
+                .members()
+                .for_each(|rank| kept.members.set(rank.0 - first * each));
         } else {
             let links = 0..topology.downlinks(self.number);
             for link in links.filter(|&link| kept.upstream != Some(link)) {
@@ -172,7 +178,15 @@ impl Switch {
             0
         };
         let kind = if again { Kind::CastAgain } else { Kind::Cast };
-        self.emit(link, Packet { kind, slot, ..packet.clone() }, medium);
+        self.emit(
+            link,
+            Packet {
+                kind,
+                slot,
+                ..packet.clone()
+            },
+            medium,
+        );
     }
 
     fn send_copy(&mut self, packet: &Packet, member: u32, again: bool, medium: &mut Medium) {
@@ -181,14 +195,25 @@ impl Switch {
         let link = topology.down_to(self.number, topology.nic_of(to));
         let kind = if again { Kind::CopyAgain } else { Kind::Copy };
         let words = packet.words.skip(GROUP_WORDS);
-        self.emit(link, Packet { to, kind, words, ..*packet }, medium);
+        self.emit(
+            link,
+            Packet {
+                to,
+                kind,
+                words,
+                ..*packet
+            },
+            medium,
+        );
     }
 
     /// A branch has it.
     fn acknowledged(&mut self, ack: &Packet, medium: &mut Medium) {
         let key = (ack.from, ack.sequence);
         let first = self.first_rank(medium);
-        let Some(kept) = self.casts.kept.get_mut(&key) else { return };
+        let Some(kept) = self.casts.kept.get_mut(&key) else {
+            return;
+        };
         match ack.kind {
             Kind::CopyAck => kept.members.clear(ack.to - first),
             _ => kept.links.clear(u32::from(ack.port)),
@@ -202,7 +227,9 @@ impl Switch {
     /// A branch got the header alone.
     fn asked_again(&mut self, nack: &Packet, medium: &mut Medium) {
         let key = (nack.from, nack.sequence);
-        let Some(kept) = self.casts.kept.remove(&key) else { return };
+        let Some(kept) = self.casts.kept.remove(&key) else {
+            return;
+        };
         medium.counts.resent += 1;
         if nack.kind == Kind::CopyNack {
             let member = nack.to - self.first_rank(medium);
@@ -222,7 +249,12 @@ impl Switch {
             self.acknowledge(&kept.packet, medium);
         }
         let horizon = FORGOTTEN * medium.fabric.profile.nic.timeout;
-        while self.casts.done.front().is_some_and(|(time, _)| time + horizon < medium.now) {
+        while self
+            .casts
+            .done
+            .front()
+            .is_some_and(|(time, _)| time + horizon < medium.now)
+        {
             self.casts.done.pop_front();
         }
         self.casts.done.push_back((medium.now, key));
@@ -238,11 +270,21 @@ impl Switch {
         let (link, answer) = match self.upstream(packet, medium) {
             Some(link) => {
                 let port = topology.back(self.number, link) as u16;
-                (link, Packet { port, ..packet.control(kind) })
+                (
+                    link,
+                    Packet {
+                        port,
+                        ..packet.control(kind)
+                    },
+                )
             }
             // The sender's NIC knows ACK and NACK alone.
             None => {
-                let kind = if kind == Kind::CastAck { Kind::Ack } else { Kind::Nack };
+                let kind = if kind == Kind::CastAck {
+                    Kind::Ack
+                } else {
+                    Kind::Nack
+                };
                 let link = topology.down_to(self.number, topology.nic_of(packet.from));
                 (link, packet.answer(kind, packet.from, medium.now))
             }
@@ -269,8 +311,13 @@ impl Switch {
         self.casts.look_at = None;
         let timeout = medium.fabric.profile.nic.timeout;
         let late = |kept: &Kept| kept.sent + timeout <= medium.now;
-        let keys: Vec<Key> =
-            self.casts.kept.iter().filter(|(_, kept)| late(kept)).map(|(key, _)| *key).collect();
+        let keys: Vec<Key> = self
+            .casts
+            .kept
+            .iter()
+            .filter(|(_, kept)| late(kept))
+            .map(|(key, _)| *key)
+            .collect();
         for key in keys {
             let mut kept = self.casts.kept.remove(&key).expect("it was there");
             kept.sent = medium.now;

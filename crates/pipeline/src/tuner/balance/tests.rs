@@ -1,7 +1,7 @@
 //! Moves in a pipeline of two stages, whose rates are made up.
 //!
-//! A reader of so many workers brings so many MB/s each, until the disk brings no more; a sink takes
-//! what comes.
+//! A reader of so many workers brings so many MB/s each, until the disk brings no more; a sink
+//! takes what comes.
 
 use super::*;
 use crate::clock::Spent;
@@ -23,7 +23,13 @@ struct World {
 
 impl World {
     fn new(reader: (usize, usize, usize), sink: (usize, usize, usize)) -> World {
-        let knob = |stage, (now, home, most)| Knob { stage, workers: true, now, home, most };
+        let knob = |stage, (now, home, most)| Knob {
+            stage,
+            workers: true,
+            now,
+            home,
+            most,
+        };
         World {
             balance: Balance::default(),
             at: 0.0,
@@ -34,8 +40,8 @@ impl World {
         }
     }
 
-    /// For so many seconds: each reader brings `each` MB/s, all of them `most` at most; each worker of the
-    /// sink could take `takes`.
+    /// For so many seconds: each reader brings `each` MB/s, all of them `most` at most; each worker
+    /// of the sink could take `takes`.
     fn run(&mut self, seconds: f64, each: f64, (most, takes): (f64, f64)) {
         let end = self.at + seconds;
         while self.at < end {
@@ -48,7 +54,11 @@ impl World {
                 let spent = &mut self.spent[stage];
                 spent.busy += ticks(workers * LOOK_S * busy[stage]);
                 let idle = ticks(workers * LOOK_S * (1.0 - busy[stage]));
-                if stage == 0 { spent.blocked += idle } else { spent.starved += idle }
+                if stage == 0 {
+                    spent.blocked += idle
+                } else {
+                    spent.starved += idle
+                }
             }
             self.at += LOOK_S;
             self.look();
@@ -62,7 +72,10 @@ impl World {
             spent: self.spent[stage],
             ended: false,
         });
-        let look = Look { at: self.at, stages: stages.to_vec() };
+        let look = Look {
+            at: self.at,
+            stages: stages.to_vec(),
+        };
         if let Some(Change { knob, to, why }) = self.balance.look(look, &self.knobs) {
             self.moves.push((knob, to, why));
             self.knobs[knob].now = to;
@@ -74,10 +87,20 @@ impl World {
 fn from_the_worst_start_it_is_home_within_a_second() {
     let mut world = World::new((1, 32, 32), (1, 2, 2));
     world.run(1.0, 50.0, (1e9, 4000.0));
-    assert_eq!(world.knobs.map(|knob| knob.now), [32, 1], "{:?}", world.moves);
+    assert_eq!(
+        world.knobs.map(|knob| knob.now),
+        [32, 1],
+        "{:?}",
+        world.moves
+    );
     // Then the sink is too slow for them.
     world.run(1.0, 500.0, (1e9, 4000.0));
-    assert_eq!(world.knobs.map(|knob| knob.now), [32, 2], "{:?}", world.moves);
+    assert_eq!(
+        world.knobs.map(|knob| knob.now),
+        [32, 2],
+        "{:?}",
+        world.moves
+    );
 }
 
 #[test]
@@ -93,7 +116,12 @@ fn a_worker_beyond_home_stays_if_it_proves_a_gain() {
 fn what_brings_nothing_is_undone_and_rests() {
     let mut world = World::new((2, 2, 3), (2, 2, 2));
     world.run(2.0, 400.0, (800.0, 1000.0));
-    assert_eq!(world.moves[..2], [(0, 3, "bottleneck"), (0, 2, "no gain")], "{:?}", world.moves);
+    assert_eq!(
+        world.moves[..2],
+        [(0, 3, "bottleneck"), (0, 2, "no gain")],
+        "{:?}",
+        world.moves
+    );
     world.run(300.0, 400.0, (800.0, 1000.0));
     assert!(world.moves.len() < 30, "{:?}", world.moves);
     assert_eq!(world.knobs[0].now, 2);
@@ -130,21 +158,50 @@ fn it_does_not_oscillate() {
         }
     }
     let late = world.moves.len() - early;
-    assert!(late < 2 * early + 20, "{early} moves in a minute, {late} in the rest of an hour");
+    assert!(
+        late < 2 * early + 20,
+        "{early} moves in a minute, {late} in the rest of an hour"
+    );
 }
 
 /// A stage that has ended is not judged: its rate falls because nothing is left.
 #[test]
 fn a_trial_ends_with_its_stage() {
     let mut balance = Balance::default();
-    let knobs = |now| [Knob { stage: 0, workers: true, now, home: 2, most: 2 }];
+    let knobs = |now| {
+        [Knob {
+            stage: 0,
+            workers: true,
+            now,
+            home: 2,
+            most: 2,
+        }]
+    };
     let look = |at: f64, units: u64, ended| {
-        let spent = Spent { busy: units * 1_000_000, ..Spent::default() };
-        Look { at, stages: vec![Done { units, bytes: units << 20, spent, ended }] }
+        let spent = Spent {
+            busy: units * 1_000_000,
+            ..Spent::default()
+        };
+        Look {
+            at,
+            stages: vec![Done {
+                units,
+                bytes: units << 20,
+                spent,
+                ended,
+            }],
+        }
     };
     assert_eq!(balance.look(look(0.0, 0, false), &knobs(1)), None);
     let change = balance.look(look(0.1, 100, false), &knobs(1));
-    assert_eq!(change, Some(Change { knob: 0, to: 2, why: "busiest" }));
+    assert_eq!(
+        change,
+        Some(Change {
+            knob: 0,
+            to: 2,
+            why: "busiest"
+        })
+    );
     assert_eq!(balance.look(look(0.2, 101, true), &knobs(2)), None);
     assert_eq!(balance.look(look(9.9, 101, true), &knobs(2)), None);
 }
@@ -156,11 +213,20 @@ fn a_step_home_that_loses_much_is_undone() {
     // The head moves to and fro between two readers.
     let mut seconds = 0.0;
     while seconds < 4.0 {
-        let each = if world.knobs[0].now == 1 { 1000.0 } else { 200.0 };
+        let each = if world.knobs[0].now == 1 {
+            1000.0
+        } else {
+            200.0
+        };
         world.run(LOOK_S, each, (1e9, 1e4));
         seconds += LOOK_S;
     }
-    assert_eq!(world.moves[..2], [(0, 2, "busiest"), (0, 1, "a loss")], "{:?}", world.moves);
+    assert_eq!(
+        world.moves[..2],
+        [(0, 2, "busiest"), (0, 1, "a loss")],
+        "{:?}",
+        world.moves
+    );
     assert!((4..10).contains(&world.moves.len()), "{:?}", world.moves);
 }
 
@@ -187,23 +253,44 @@ fn a_stage_that_begins_is_not_parked() {
 /// A stage that has done `units` units of 1 MB, and was busy for the fraction `busy` of a second.
 fn done(units: u64, busy: f64) -> Done {
     let busy = (busy * 1000.0).round() as u64;
-    let spent = Spent { busy, starved: 1000 - busy, blocked: 0 };
-    Done { units, bytes: units * 1_000_000, spent, ended: false }
+    let spent = Spent {
+        busy,
+        starved: 1000 - busy,
+        blocked: 0,
+    };
+    Done {
+        units,
+        bytes: units * 1_000_000,
+        spent,
+        ended: false,
+    }
 }
 
 fn look(at: f64, stages: [Done; 2]) -> Look {
-    Look { at, stages: stages.to_vec() }
+    Look {
+        at,
+        stages: stages.to_vec(),
+    }
 }
 
 fn knobs(first: (usize, usize, usize), second: (usize, usize, usize)) -> [Knob; 2] {
-    let knob = |stage, (now, home, most)| Knob { stage, workers: true, now, home, most };
+    let knob = |stage, (now, home, most)| Knob {
+        stage,
+        workers: true,
+        now,
+        home,
+        most,
+    };
     [knob(0, first), knob(1, second)]
 }
 
 /// The change that follows when two stages have done this since they began.
 fn moved(seconds: f64, stages: [Done; 2], knobs: &[Knob]) -> Option<Change> {
     let mut balance = Balance::default();
-    let nothing = Done { units: 1, ..Done::default() };
+    let nothing = Done {
+        units: 1,
+        ..Done::default()
+    };
     assert_eq!(balance.look(look(0.0, [nothing; 2]), knobs), None);
     balance.look(look(seconds, stages), knobs)
 }
@@ -211,7 +298,11 @@ fn moved(seconds: f64, stages: [Done; 2], knobs: &[Knob]) -> Option<Change> {
 #[test]
 fn a_step_beyond_home_needs_a_bottleneck_others_that_wait_and_a_rate() {
     let knobs = knobs((2, 2, 4), (1, 1, 1));
-    let up = Some(Change { knob: 0, to: 4, why: "bottleneck" });
+    let up = Some(Change {
+        knob: 0,
+        to: 4,
+        why: "bottleneck",
+    });
     for (first, second, units, expected) in [
         (0.95, 0.5, 33, up),
         (0.9, 0.8, 33, up),
@@ -220,24 +311,49 @@ fn a_step_beyond_home_needs_a_bottleneck_others_that_wait_and_a_rate() {
         (0.95, 0.5, 32, None),
     ] {
         let change = moved(0.5, [done(units, first), done(units, second)], &knobs);
-        assert_eq!(change, expected, "busy {first} and {second}, {} units", units - 1);
+        assert_eq!(
+            change,
+            expected,
+            "busy {first} and {second}, {} units",
+            units - 1
+        );
     }
 }
 
 #[test]
 fn a_step_home_needs_a_busy_stage_and_is_at_most_fourfold() {
-    let up = |to| Some(Change { knob: 0, to, why: "busiest" });
-    for (busy, now, expected) in
-        [(0.7, 1, up(4)), (0.7, 2, up(8)), (0.7, 3, up(9)), (0.699, 1, None), (0.7, 9, None)]
-    {
-        let change = moved(0.1, [done(2, busy), done(2, 0.1)], &knobs((now, 9, 9), (1, 1, 1)));
+    let up = |to| {
+        Some(Change {
+            knob: 0,
+            to,
+            why: "busiest",
+        })
+    };
+    for (busy, now, expected) in [
+        (0.7, 1, up(4)),
+        (0.7, 2, up(8)),
+        (0.7, 3, up(9)),
+        (0.699, 1, None),
+        (0.7, 9, None),
+    ] {
+        let change = moved(
+            0.1,
+            [done(2, busy), done(2, 0.1)],
+            &knobs((now, 9, 9), (1, 1, 1)),
+        );
         assert_eq!(change, expected, "busy {busy}, {now} workers");
     }
 }
 
 #[test]
 fn workers_are_parked_after_a_second_and_down_to_what_is_used() {
-    let down = |to| Some(Change { knob: 1, to, why: "starved" });
+    let down = |to| {
+        Some(Change {
+            knob: 1,
+            to,
+            why: "starved",
+        })
+    };
     for (seconds, busy, now, expected) in [
         (1.0, 0.1, 4, down(2)),
         (0.999, 0.1, 4, None),
@@ -268,9 +384,22 @@ fn a_trial_is_judged_by_more_than_its_error() {
         let mut balance = Balance::default();
         let mut knobs = knobs(first, (1, 1, 1));
         let at = |seconds, units, busy: u64| {
-            let spent = Spent { busy: 95 * busy, starved: 5 * busy, blocked: 0 };
-            let first = Done { units, bytes: units * 1_000_000, spent, ended: false };
-            let spent = Spent { busy: 50 * busy, starved: 50 * busy, blocked: 0 };
+            let spent = Spent {
+                busy: 95 * busy,
+                starved: 5 * busy,
+                blocked: 0,
+            };
+            let first = Done {
+                units,
+                bytes: units * 1_000_000,
+                spent,
+                ended: false,
+            };
+            let spent = Spent {
+                busy: 50 * busy,
+                starved: 50 * busy,
+                blocked: 0,
+            };
             look(seconds, [first, Done { spent, ..first }])
         };
         assert_eq!(balance.look(at(0.0, 1, 0), &knobs), None);
@@ -278,6 +407,9 @@ fn a_trial_is_judged_by_more_than_its_error() {
         knobs[0].now = step.to;
         let undone = balance.look(at(1.0, 41 + after, 20), &knobs);
         assert_eq!(undone.map(|change| change.why), expected, "{after} units");
-        assert!(undone.is_none_or(|change| change.to == first.0), "{undone:?}");
+        assert!(
+            undone.is_none_or(|change| change.to == first.0),
+            "{undone:?}"
+        );
     }
 }

@@ -3,8 +3,16 @@ use crate::job::IoChoice;
 use crate::plan::tests::shape;
 
 fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<Plan, SortError> {
-    let resources = Resources { cores: 4, memory_bytes, io: IoChoice::Auto };
-    Plan::merge(&shape(records, record_bytes), &resources, &Tuning::default())
+    let resources = Resources {
+        cores: 4,
+        memory_bytes,
+        io: IoChoice::Auto,
+    };
+    Plan::merge(
+        &shape(records, record_bytes),
+        &resources,
+        &Tuning::default(),
+    )
 }
 
 #[test]
@@ -23,10 +31,17 @@ fn any_input_is_planned_within_the_memory_there_is() {
                 assert!(plan.needed() <= limit, "{plan:#?}");
                 // Little is left over, but for what one more chunk would need.
                 let each = 2 * plan.needed() / plan.chunks as u64;
-                assert!(plan.needed() + 4 * each > limit / 2, "{plan:#?} {:#?}", plan.needs());
+                assert!(
+                    plan.needed() + 4 * each > limit / 2,
+                    "{plan:#?} {:#?}",
+                    plan.needs()
+                );
                 let merging = plan.merging.unwrap();
                 assert!(merging.chunk_records >= merging.block_records, "{plan:#?}");
-                assert!(merging.fan_in * READS_AHEAD <= plan.chunks_loaded(), "{plan:#?}");
+                assert!(
+                    merging.fan_in * READS_AHEAD <= plan.chunks_loaded(),
+                    "{plan:#?}"
+                );
                 assert!(merging.loads >= plan.sorters + 2, "{plan:#?}");
             }
         }
@@ -37,14 +52,23 @@ fn any_input_is_planned_within_the_memory_there_is() {
 fn the_least_memory_is_said_and_is_enough() {
     for (records, record_bytes) in [(None, 100), (Some(1_000_000), 100), (Some(10), 5_000_000)] {
         let refused = plan(records, record_bytes, MIB).unwrap_err();
-        let SortError::TooLittleMemory { needed, .. } = refused else { panic!("{refused}") };
+        let SortError::TooLittleMemory { needed, .. } = refused else {
+            panic!("{refused}")
+        };
         assert!(plan(records, record_bytes, needed).unwrap().needed() <= needed);
-        assert!(plan(records, record_bytes, needed - 2 * super::super::LEAST_STEP_BYTES).is_err());
+        assert!(
+            plan(
+                records,
+                record_bytes,
+                needed - 2 * super::super::LEAST_STEP_BYTES
+            )
+            .is_err()
+        );
     }
 }
 
-/// All runs are merged at once as long as memory squared allows: ten times the memory with a little of it,
-/// a hundred times with more.
+/// All runs are merged at once as long as memory squared allows: ten times the memory with a little
+/// of it, a hundred times with more.
 #[test]
 fn runs_are_merged_at_once_as_long_as_that_can_be() {
     for (mib, times) in [(24, 10), (100, 30), (1000, 100), (16_000, 1000)] {

@@ -113,7 +113,12 @@ impl Bench<'_> {
         let chunks = self.buffers(plan.chunks, plan.chunk_bytes)?;
         let chunks = pipeline.owns(Pool::new(node, "memory for records", chunks));
         let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
-        let full = pipeline.owns(Queue::new(node, "chunks", plan.distributors, plan.distributors));
+        let full = pipeline.owns(Queue::new(
+            node,
+            "chunks",
+            plan.distributors,
+            plan.distributors,
+        ));
         let distributor = Distributor {
             owners: None,
             contents: Arc::clone(&self.contents),
@@ -133,7 +138,16 @@ impl Bench<'_> {
                 let buffer = worker.take(&pool).await?;
                 let records = unit.min((total - first) as usize);
                 worker
-                    .push(&blocks, Block { first, records, start: 0, buffer, marks: Vec::new() })
+                    .push(
+                        &blocks,
+                        Block {
+                            first,
+                            records,
+                            start: 0,
+                            buffer,
+                            marks: Vec::new(),
+                        },
+                    )
                     .await?;
             }
             blocks.finish(&worker.node).await;
@@ -142,7 +156,9 @@ impl Bench<'_> {
         pipeline.stage(node, "source", 1, source);
         let work = async move |worker: &Worker| distribute(worker, &distributor).await;
         pipeline.stage(node, "distributor", plan.distributors, work);
-        pipeline.stage(node, "sink", 1, async move |worker: &Worker| drain(worker, &full).await);
+        pipeline.stage(node, "sink", 1, async move |worker: &Worker| {
+            drain(worker, &full).await
+        });
         self.report(pipeline).await
     }
 
@@ -176,7 +192,9 @@ impl Bench<'_> {
         };
         let work = async move |worker: &Worker| collect(worker, &collector).await;
         pipeline.stage(node, "collector", 1, work);
-        pipeline.stage(node, "sink", 1, async move |worker: &Worker| drain(worker, &buckets).await);
+        pipeline.stage(node, "sink", 1, async move |worker: &Worker| {
+            drain(worker, &buckets).await
+        });
         self.report(pipeline).await
     }
 }

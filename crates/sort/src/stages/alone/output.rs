@@ -87,15 +87,24 @@ impl Bench<'_> {
                 let bytes = unit.min((total - offset) as usize);
                 buffer.set_len(bytes);
                 let home = pool.clone();
-                let piece = Piece { file: 0, offset, range: 0..bytes, buffer, home };
+                let piece = Piece {
+                    file: 0,
+                    offset,
+                    range: 0..bytes,
+                    buffer,
+                    home,
+                };
                 worker.push(&out, piece).await?;
             }
             out.finish(&worker.node).await;
             Ok(())
         };
         pipeline.stage(node, "source", 1, source);
-        let writer =
-            Writer { output: Arc::new(output.clone()), pieces, depth: Dial::fixed(plan.depth) };
+        let writer = Writer {
+            output: Arc::new(output.clone()),
+            pieces,
+            depth: Dial::fixed(plan.depth),
+        };
         let work = async move |worker: &Worker| write(worker, &writer).await;
         pipeline.stage(node, "writer", plan.writers, work);
         self.report(pipeline).await
