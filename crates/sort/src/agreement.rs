@@ -1,14 +1,12 @@
 //! What all ranks must agree on before any goes on: what one refuses, all refuse.
 
+use crate::protocol::AGREEMENTS;
 use node::{Collective, Node, Port, Rank, Undelivered};
 use pipeline::{Control, Failure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::SortError;
-
-/// Where agreements are made.
-const AGREEMENTS: Port = Port(100);
 
 /// Who decides, and speaks for all.
 pub(crate) const ROOT: Rank = Rank(0);

@@ -15,48 +15,24 @@
 //! Inputs are one sequence, rank 0's first. The outputs, rank 0's first, are its sorted records:
 //! the same bytes for any number of ranks. Nothing gets its name before every rank is done.
 
-mod account;
-mod bounds;
-mod building;
-mod checkpoint;
-mod claims;
-mod division;
-mod found;
-mod holders;
-pub(crate) mod listing;
-mod member;
-mod pace;
-mod parts;
-mod planning;
-mod range;
-mod resume;
-mod roll_call;
-mod sampling;
-mod scene;
-mod site;
-mod statement;
-mod watch;
-mod writing;
-
 use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
-use crate::exchange::Ports;
-use crate::input::Inputs;
+use crate::files::input::Inputs;
+use crate::files::output::Output;
 use crate::job::{Job, Target};
-use crate::output::Output;
+use crate::passes::exchange::Ports;
 use crate::report::Report;
 
-pub use roll_call::{parting, roll_call};
-
-use member::Member;
-use sampling::mark;
-use statement::Statement;
-use watch::Watch;
-pub use watch::{HERE, WATCH};
+use crate::epochs::resume;
+use crate::ranks::conflicts;
+use crate::ranks::failure_detector::Watch;
+use crate::ranks::fingerprint::{self, Statement};
+use crate::ranks::member::Member;
+use crate::ranks::sampling::mark;
 
 /// This node's part of a sort over all nodes of the run.
 pub(crate) async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
@@ -112,7 +88,7 @@ async fn watched(node: &Node, job: &Job, output: &mut Option<Output>) -> Result<
     }
     let opened = open(node, job).await;
     let (mut inputs, statements) = agreement.with(node, opened).await?;
-    let total = statement::settle(&statements, node, &mut inputs)?;
+    let total = fingerprint::settle(&statements, node, &mut inputs)?;
     let opened = match &job.target {
         Target::Together(path) => {
             let bytes = total * job.contents.record_bytes() as u64;
@@ -123,7 +99,7 @@ async fn watched(node: &Node, job: &Job, output: &mut Option<Output>) -> Result<
     // What one refuses is for all others to take away.
     let opened = opened.map(|opened| (output.insert(opened), ()));
     let (output, _) = agreement.with(node, opened).await?;
-    claims::apart(node, &mut agreement, &[output]).await?;
+    conflicts::apart(node, &mut agreement, &[output]).await?;
     let member = Member {
         node,
         job,

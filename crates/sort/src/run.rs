@@ -1,24 +1,24 @@
 //! A sort from its inputs to its output: opens both, chooses how, and settles the end.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
 
-use crate::cluster::{self, listing};
-use crate::input::Inputs;
+use crate::cluster;
+use crate::files::disk_space::Demand;
+use crate::files::input::Inputs;
+use crate::files::manifest::ListedFile;
+use crate::files::output::Output;
 use crate::job::{Choice, Job};
-use crate::manifest::ListedFile;
-use crate::merge::merge;
-use crate::one_pass::one_pass;
-use crate::output::Output;
-use crate::phase::Run;
+use crate::passes::merge::merge;
+use crate::passes::one_pass::one_pass;
+use crate::passes::presorted::Presorted;
+use crate::passes::two_pass::two_pass;
+use crate::passes::wiring::Run;
 use crate::plan::{Plan, Shape};
-use crate::presorted::Presorted;
+use crate::ranks::listing;
 use crate::report::Report;
-use crate::room::Demand;
-use crate::two_pass::two_pass;
 
 /// Sorts the job's inputs; on several nodes each gives its own, and gets one range of keys.
 ///
@@ -60,7 +60,7 @@ async fn sort(
     inputs: &Arc<Inputs>,
     output: &Arc<Output>,
 ) -> Result<(Report, Vec<ListedFile>), Failure> {
-    let temporary = temporary(job, output);
+    let temporary = output.spill_directories(job);
     let shape = Shape {
         inputs: inputs.files.len(),
         records: inputs.records,
@@ -145,18 +145,4 @@ async fn choose(
         },
     };
     Ok((plan, None))
-}
-
-/// The directories for spill files: those of the job, or those of the output; of an output that is
-/// no file, the one that the run was started in.
-pub(crate) fn temporary(job: &Job, output: &Output) -> Vec<PathBuf> {
-    if !job.temporary.is_empty() {
-        return job.temporary.clone();
-    }
-    let beside = output.directories();
-    if beside.is_empty() {
-        vec![PathBuf::from(".")]
-    } else {
-        beside
-    }
 }
