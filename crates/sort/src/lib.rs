@@ -27,7 +27,6 @@
 //! wall clock, no thread and no file of the system.
 
 mod agreement;
-mod cluster;
 mod epochs;
 mod error;
 mod files;
@@ -43,7 +42,6 @@ mod runs;
 pub mod stages;
 mod tools;
 
-pub use cluster::run_and;
 pub use error::SortError;
 pub use files::disk_space::Demand;
 pub use files::input::Input;
@@ -62,7 +60,7 @@ pub use records::block::{Block, Bucket, Chunk, Destination, Mark, Piece};
 pub use records::contents::{Bytes, Contents, Counts, Workspace};
 pub use records::splitters::Splitters;
 pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, Written};
-pub use run::run;
+pub use run::{run, run_and};
 pub use tools::generate::{Generate, generate};
 pub use tools::validate::{Validated, validate};
 pub use tools::validate_set::{SetSummary, ValidatedSet, validate_set};

@@ -7,7 +7,6 @@ pub(crate) mod division;
 pub(crate) mod failure_detector;
 pub(crate) mod fingerprint;
 pub(crate) mod listing;
-pub(crate) mod member;
 pub(crate) mod planning;
 pub(crate) mod progress;
 pub(crate) mod sampling;

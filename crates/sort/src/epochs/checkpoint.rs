@@ -24,7 +24,7 @@ use crate::epochs::paths::{Site, is_file_name};
 use crate::files::output::hold;
 use crate::files::spill::kept_paths;
 use crate::files::text_file;
-use crate::ranks::fingerprint::{Part, Statement};
+use crate::ranks::fingerprint::{Fingerprint, Part};
 use crate::records::span::{Left, Span};
 use crate::runs::partition::Partition;
 
@@ -36,7 +36,7 @@ pub(crate) struct Begun {
     /// The output, as the job names it.
     pub name: String,
     /// What the job was started for.
-    pub statement: Statement,
+    pub statement: Fingerprint,
     /// A number that only ranges of one division have in common.
     pub division: u64,
     pub range: u32,

@@ -56,7 +56,7 @@ impl Opener<'_> {
     pub(crate) async fn begin(&self, agreement: &mut Agreement) -> Result<Parts, Failure> {
         let (node, rank) = (self.node, self.node.rank().0);
         let opened = self.open(rank, node.nodes()).await;
-        let (inputs, all) = agreement.with(node, opened).await?;
+        let (inputs, all) = agreement.agree_and_tell(node, opened).await?;
         let is_other = |part: &Part| self.job.shared && part.ends != all[0].ends;
         if let Some(rank) = all.iter().position(is_other) {
             let what = "its input is another one".to_owned();
@@ -95,7 +95,7 @@ impl Opener<'_> {
             }
         }
         let (can, told) = agreement
-            .with(self.node, Ok((seen.can.clone(), seen)))
+            .agree_and_tell(self.node, Ok((seen.can.clone(), seen)))
             .await?;
         let readers = readers(
             &told.iter().map(|seen| seen.can.clone()).collect::<Vec<_>>(),

@@ -28,13 +28,13 @@ use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::files::spill::Spill;
 use crate::job::{Job, Resume};
+use crate::passes::distribution::{Came, DistributionSort};
 use crate::passes::exchange::{Exchange, Ports};
-use crate::passes::two_pass::{Came, TwoPass};
 use crate::passes::wiring::{Pools, Run, add_up};
 use crate::plan::{Exchanging, Plan};
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
-use crate::ranks::fingerprint::{Part, Statement};
+use crate::ranks::fingerprint::{Fingerprint, Part};
 use crate::ranks::planning::Planning;
 use crate::ranks::sampling::draw;
 use crate::records::contents::Sample;
@@ -46,7 +46,7 @@ use crate::stages::{Drawn, Tally};
 /// What all ranges of a sort have in common.
 #[derive(Clone)]
 pub(crate) struct Common {
-    pub statement: Statement,
+    pub statement: Fingerprint,
     pub division: u64,
     pub parts: Vec<Part>,
     pub epochs: u32,
@@ -122,10 +122,7 @@ impl Builder<'_> {
             checkpoint.cut(self.node, round.from as usize).await?;
             self.reopen(checkpoint, Some(&exchanging)).await.map(Some)
         };
-        let mut built = agreement
-            .with(self.node, reopened.await.map(|own| (own, ())))
-            .await?
-            .0;
+        let mut built = agreement.agree(self.node, reopened.await).await?;
         let ranges = self.splitters(self.common.ranges.as_deref().unwrap_or_default())?;
         self.build(agreement, round, (exchanging, ranges), &mut built)
             .await?;
@@ -144,7 +141,7 @@ impl Builder<'_> {
             let sampled = drawn.sample.positions.len() as u64;
             (drawn, sampled)
         });
-        let (Drawn { sample, cost }, sampled) = agreement.with(node, drawn).await?;
+        let (Drawn { sample, cost }, sampled) = agreement.agree_and_tell(node, drawn).await?;
         self.sample = cost;
         let known = match &self.common.ranges {
             Some(bytes) => Some(self.known(bytes)?),
@@ -169,7 +166,7 @@ impl Builder<'_> {
             Ok(built) => (built, Ok(((), ()))),
             Err(failure) => (None, Err(failure)),
         };
-        let told = match agreement.with(node, told).await {
+        let told = match agreement.agree_and_tell(node, told).await {
             Ok(_) => {
                 let output = built.as_ref().and_then(|built| built.output.as_deref());
                 conflicts::apart(node, agreement, output.as_slice()).await
@@ -296,7 +293,7 @@ impl Builder<'_> {
             read.add(epoch.read);
             let synced = spill.sync(node).await.map_err(Failure::from);
             let told = synced.map(|()| (epoch.came, (epoch.read, epoch.came)));
-            let (_, all) = agreement.with(node, told).await?;
+            let (_, all) = agreement.agree_and_tell(node, told).await?;
             let epoch = Epoch {
                 read: agreed(round, &all)?,
                 ..epoch
@@ -305,9 +302,7 @@ impl Builder<'_> {
                 Some(built) => built.checkpoint.add_epoch(node, epoch).await,
                 None => Ok(()),
             };
-            agreement
-                .with(node, noted.map(|()| ((), ())).map_err(Failure::from))
-                .await?;
+            agreement.agree(node, noted.map_err(Failure::from)).await?;
         }
         spill.trim(node).await;
         drop(run);
@@ -324,7 +319,6 @@ impl Builder<'_> {
         memory: &Pools,
         number: u32,
     ) -> Result<(Epoch, Vec<StageReport>), Failure> {
-        let spilling = run.plan.spilling.expect("a plan of two passes");
         let (came, read) = (Tally::default(), Tally::default());
         let mut exchange = run.exchange.clone().expect("it was made with one");
         exchange.read = read.clone();
@@ -348,9 +342,8 @@ impl Builder<'_> {
                 again_beside: Some(0),
                 positions: 0.0..1.0,
             };
-            let two = TwoPass {
+            let two = DistributionSort {
                 run: &run,
-                spilling,
                 spill: spill.clone(),
             };
             let (some, did) = two.divide(pipeline, came, &memory).await?;

@@ -15,7 +15,7 @@ use crate::epochs::checkpoint::{Sum, Written};
 use crate::epochs::phase_one::Builder;
 use crate::epochs::range::Built;
 use crate::files::output::Layout;
-use crate::passes::two_pass::TwoPass;
+use crate::passes::distribution::DistributionSort;
 use crate::passes::wiring::{Pools, Run, add_up};
 use crate::records::span::Span;
 use crate::runs::partition::{Partition, Run as Extents};
@@ -135,10 +135,8 @@ impl Group {
             tally: tally.clone(),
             ..run.clone()
         };
-        let spilling = run.plan.spilling.expect("a plan of two passes");
-        let two = TwoPass {
+        let two = DistributionSort {
             run,
-            spilling,
             spill: built.spill.clone(),
         };
         let (mut partitions, mut passes) = (self.partitions, 2);

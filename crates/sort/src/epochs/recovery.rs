@@ -18,7 +18,7 @@ use crate::files::temporary::sweep;
 use crate::files::text_file::spelled;
 use crate::job::Resume;
 use crate::job::Source;
-use crate::ranks::fingerprint::Statement;
+use crate::ranks::fingerprint::Fingerprint;
 
 /// What a rank tells of a range that it sees.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,14 +43,14 @@ pub(crate) async fn look(
     node: &Node,
     resume: &Resume,
     agreement: &mut Agreement,
-    statement: &Statement,
+    statement: &Fingerprint,
 ) -> Result<Scene, Failure> {
     let rank = node.rank().0;
     let tell = |found: &Vec<Checkpoint>| -> Vec<Found> { found.iter().map(Found::of).collect() };
     let found = find(node, resume, BTreeSet::from([rank])).await;
     let told = found.as_ref().map(tell).unwrap_or_default();
     let (mut found, mut all) = agreement
-        .with(node, found.map(|found| (found, told)))
+        .agree_and_tell(node, found.map(|found| (found, told)))
         .await?;
     // Where each rank has a place of its own, those of ranks that are not there any more may be on
     // any host.
@@ -63,7 +63,9 @@ pub(crate) async fn look(
     if !others.is_empty() && is_ranked(resume) {
         let more = find(node, resume, others).await;
         let told = more.as_ref().map(tell).unwrap_or_default();
-        let (more, told) = agreement.with(node, more.map(|more| (more, told))).await?;
+        let (more, told) = agreement
+            .agree_and_tell(node, more.map(|more| (more, told)))
+            .await?;
         all.iter_mut()
             .zip(told)
             .for_each(|(all, told)| all.extend(told));
@@ -150,7 +152,7 @@ pub(crate) async fn look(
 }
 
 /// What tells a sort from the one that was begun; how records are exchanged does not.
-fn difference(statement: &Statement, resume: &Resume, begun: &Begun) -> Option<String> {
+fn difference(statement: &Fingerprint, resume: &Resume, begun: &Begun) -> Option<String> {
     let mut begun_with = begun.statement.clone();
     begun_with.exchange = statement.exchange;
     let sources = || {

@@ -35,7 +35,7 @@ use crate::job::{Job, Resume};
 use crate::passes::exchange::Ports;
 use crate::passes::wiring::{Outcome, Run, add_up};
 use crate::ranks::conflicts;
-use crate::ranks::fingerprint::{Part, Statement, same};
+use crate::ranks::fingerprint::{Fingerprint, Part, same};
 use crate::ranks::listing;
 use crate::ranks::listing::Listed;
 use crate::records::span::Span;
@@ -60,9 +60,9 @@ pub(crate) async fn run(
     ports: Ports,
 ) -> Result<Report, Failure> {
     let begin = node.now();
-    let statement = Statement::of(job).map_err(Failure::from);
+    let statement = Fingerprint::of(job).map_err(Failure::from);
     let (statement, all) = agreement
-        .with(node, statement.map(|own| (own.clone(), own)))
+        .agree_and_tell(node, statement.map(|own| (own.clone(), own)))
         .await?;
     same(&all)?;
     let Scene {
@@ -83,7 +83,7 @@ pub(crate) async fn run(
     };
     // Ranks may have more memory than others.
     let drawn = (node.random(), Builder::epochs(job, &parts));
-    let (division, epochs) = agreement.with(node, Ok(((), drawn))).await?.1[0];
+    let (division, epochs) = agreement.agree_and_tell(node, Ok(((), drawn))).await?.1[0];
     let went_on = begun.is_some();
     let common = match begun {
         Some(Begun {
@@ -136,12 +136,7 @@ pub(crate) async fn run(
     }
     // Of those that are left all records have come.
     let reopened = reopen(&builder, mine).await;
-    built.extend(
-        agreement
-            .with(node, reopened.map(|built| (built, ())))
-            .await?
-            .0,
-    );
+    built.extend(agreement.agree(node, reopened).await?);
     built.sort_by_key(|built| built.checkpoint.begun.range);
     // Those that were there, too.
     let outputs: Vec<_> = built
@@ -268,7 +263,9 @@ async fn settle(
         seconds,
         bottleneck: report.bottleneck.to_owned(),
     };
-    let ((), all) = agreement.with(node, Ok(((), (did, made)))).await?;
+    let ((), all) = agreement
+        .agree_and_tell(node, Ok(((), (did, made))))
+        .await?;
     let (ranks, made): (Vec<RankReport>, Vec<Vec<Made>>) = all.into_iter().unzip();
     is_all(&made.concat(), &builder.common.parts)?;
     report.ranks = ranks;
@@ -336,7 +333,7 @@ async fn finish(
         }
         Ok(((), ()))
     };
-    agreement.with(node, named.await).await?;
+    agreement.agree_and_tell(node, named.await).await?;
     let stale = listing::show(node, job, agreement, listed).await?;
     for Built {
         checkpoint, spill, ..

@@ -362,8 +362,11 @@ impl Plan {
         }
     }
 
-    /// What the partition buffers keep to.
-    pub(crate) fn limits(&self, spilling: Spilling) -> Limits {
+    /// The bounds of the partition buffers.
+    pub(crate) fn limits(&self) -> Limits {
+        let Some(spilling) = self.spilling else {
+            return Limits::NOTHING_SPILLS;
+        };
         let input = self.input_bytes.unwrap_or(0) / self.record_bytes as u64;
         let chunks = input / u64::from(spilling.chunk_records.max(1));
         Limits {
@@ -449,6 +452,16 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// For a sort in one pass: all chunks stay.
+    const NOTHING_SPILLS: Limits = Limits {
+        held: usize::MAX,
+        run: usize::MAX,
+        least_run: usize::MAX,
+        pool: usize::MAX,
+        partition: usize::MAX,
+        excess: 0,
+    };
+
     /// Chunks that may stay while a partition is partitioned again.
     pub(crate) fn stays_beside(&self) -> usize {
         self.held / 2

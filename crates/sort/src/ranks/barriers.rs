@@ -37,7 +37,7 @@ pub async fn roll_call(
         .await
         .map_or(Ok(((), ())), |what| Err(Failure::Program(what.into())));
     let agreed = agreement
-        .with(node, mine)
+        .agree_and_tell(node, mine)
         .await
         .map(drop)
         .map_err(|failure| match failure {
@@ -60,7 +60,9 @@ pub async fn parting(
     mine: Result<String, Failure>,
 ) -> Result<Vec<String>, Failure> {
     let mut agreement = Agreement::over(node, control, port);
-    let (said, _) = agreement.with(node, mine.map(|said| (said, ()))).await?;
+    let (said, _) = agreement
+        .agree_and_tell(node, mine.map(|said| (said, ())))
+        .await?;
     let all = agreement.tell_root(node, said.into_bytes()).await?;
     Ok(all
         .iter()

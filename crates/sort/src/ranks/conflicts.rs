@@ -20,12 +20,9 @@ pub(crate) async fn apart(
     outputs: &[&Output],
 ) -> Result<(), Failure> {
     let own: Vec<Claim> = outputs.iter().flat_map(|output| output.claims()).collect();
-    let ((), all) = agreement.with(node, Ok(((), own))).await?;
+    let ((), all) = agreement.agree_and_tell(node, Ok(((), own))).await?;
     let looked = look(node, outputs, &all).await;
-    agreement
-        .with(node, looked.map(|()| ((), ())))
-        .await
-        .map(drop)
+    agreement.agree(node, looked).await
 }
 
 async fn look(node: &Node, outputs: &[&Output], all: &[Vec<Claim>]) -> Result<(), Failure> {

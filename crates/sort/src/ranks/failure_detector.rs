@@ -63,7 +63,8 @@ pub(crate) struct Hours {
 
 /// A task that watches.
 pub(crate) struct Watch {
-    task: Ticket<Result<(), Panic>>,
+    /// None where there is one rank.
+    task: Option<Ticket<Result<(), Panic>>>,
     port: Port,
 }
 
@@ -83,15 +84,17 @@ impl Watch {
     /// The same beside the sort.
     pub(crate) fn during(node: &Node, control: &Control, hours: Hours) -> Result<Watch, Failure> {
         let (control, port) = (control.clone(), hours.port);
+        if node.nodes() == 1 {
+            return Ok(Watch { port, task: None });
+        }
         let task = node.try_spawn("watch", async move |node: Node| {
             Others::new(&node, control, hours).watch(&node).await;
         });
+        let stage = "watch";
+        let task = task.map_err(|cause| Failure::NoThread { stage, cause })?;
         Ok(Watch {
             port,
-            task: task.map_err(|cause| Failure::NoThread {
-                stage: "watch",
-                cause,
-            })?,
+            task: Some(task),
         })
     }
 
@@ -120,6 +123,7 @@ impl Watch {
 
     /// Says good-bye: after a success with the others, else at once.
     pub(crate) async fn end(self, node: &Node, is_success: bool) {
+        let Some(task) = self.task else { return };
         tell_others(node, self.port, &[DONE]).await;
         let word = if is_success { END } else { LEAVE };
         node.send(
@@ -130,10 +134,7 @@ impl Watch {
             &[word],
         )
         .await;
-        self.task
-            .wait(node)
-            .await
-            .expect("the watch does not panic");
+        task.wait(node).await.expect("the watch does not panic");
     }
 }
 

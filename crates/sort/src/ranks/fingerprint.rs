@@ -15,7 +15,7 @@ const OTHER_INPUT: &str =
 
 /// What a rank says of its job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Statement {
+pub(crate) struct Fingerprint {
     version: String,
     pub record_bytes: usize,
     /// As `--key` has them.
@@ -42,14 +42,14 @@ pub(crate) struct Part {
     pub ends: u64,
 }
 
-impl Statement {
+impl Fingerprint {
     /// What a rank says before it has looked at its inputs.
-    pub(crate) fn of(job: &Job) -> Result<Statement, SortError> {
+    pub(crate) fn of(job: &Job) -> Result<Fingerprint, SortError> {
         let order = job
             .contents
             .order()
             .ok_or_else(|| refused("records are only counted"))?;
-        Ok(Statement {
+        Ok(Fingerprint {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             record_bytes: order.record_bytes(),
             keys: order.keys().iter().map(ToString::to_string).collect(),
@@ -65,24 +65,24 @@ impl Statement {
 
     /// # Errors
     /// When its inputs cannot be looked at before they are read.
-    pub(crate) fn new(job: &Job, inputs: &Inputs, ends: u64) -> Result<Statement, SortError> {
+    pub(crate) fn new(job: &Job, inputs: &Inputs, ends: u64) -> Result<Fingerprint, SortError> {
         let records = inputs
             .records
             .ok_or_else(|| refused("an input is a pipe"))?;
-        Ok(Statement {
+        Ok(Fingerprint {
             records,
             ends,
-            ..Statement::of(job)?
+            ..Fingerprint::of(job)?
         })
     }
 
     /// What of it is not as the other says.
-    pub(crate) fn difference(&self, other: &Statement) -> Option<String> {
+    pub(crate) fn difference(&self, other: &Fingerprint) -> Option<String> {
         let differs = |what: &str, ours: &dyn ToString, theirs: &dyn ToString| {
             let (ours, theirs) = (ours.to_string(), theirs.to_string());
             (ours != theirs).then(|| format!("{what} {ours}, not {theirs}"))
         };
-        let keys = |statement: &Statement| format!("[{}]", statement.keys.join(" "));
+        let keys = |statement: &Fingerprint| format!("[{}]", statement.keys.join(" "));
         differs("version", &self.version, &other.version)
             .or_else(|| differs("records of bytes", &self.record_bytes, &other.record_bytes))
             .or_else(|| differs("keys", &keys(self), &keys(other)))
@@ -113,7 +113,7 @@ fn refused(what: &str) -> SortError {
 
 /// # Errors
 /// When ranks were started for different sorts: the same one on all of them.
-pub(crate) fn same(statements: &[Statement]) -> Result<(), SortError> {
+pub(crate) fn same(statements: &[Fingerprint]) -> Result<(), SortError> {
     for (rank, statement) in (0..).zip(statements) {
         if let Some(what) = statement.difference(&statements[0]) {
             return Err(SortError::Different { rank, what });
@@ -127,7 +127,7 @@ pub(crate) fn same(statements: &[Statement]) -> Result<(), SortError> {
 /// # Errors
 /// When ranks were started for different sorts: the same one on all of them.
 pub(crate) fn settle(
-    statements: &[Statement],
+    statements: &[Fingerprint],
     node: &Node,
     inputs: &mut Inputs,
 ) -> Result<u64, Failure> {
@@ -138,7 +138,7 @@ pub(crate) fn settle(
         *inputs = inputs.part(rank, node.nodes());
         return Ok(total);
     }
-    let records = |all: &[Statement]| all.iter().map(|statement| statement.records).sum();
+    let records = |all: &[Fingerprint]| all.iter().map(|statement| statement.records).sum();
     inputs.base = records(&statements[..rank as usize]);
     Ok(records(statements))
 }

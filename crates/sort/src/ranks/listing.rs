@@ -52,35 +52,8 @@ pub(crate) async fn commit(
     let finished = finished.map(|()| vec![(node.rank().0, here(job, files))]);
     let listed = gather(node, job, agreement, finished).await?;
     let named = output.name(node).await;
-    let (stays, _) = agreement.with(node, named.map(|stays| (stays, ()))).await?;
+    let stays = agreement.agree(node, named).await?;
     let stale = show(node, job, agreement, listed).await?;
-    Ok(stays.into_iter().chain(stale).collect())
-}
-
-/// The same where there are no others. What is written front to back is no file that could be
-/// listed.
-pub(crate) async fn commit_alone(
-    node: &Node,
-    job: &Job,
-    output: &mut Output,
-    (bytes, files): (u64, Vec<ListedFile>),
-) -> Result<Vec<Warning>, Failure> {
-    output.finish(node, bytes).await?;
-    if output.is_sequential() {
-        return Ok(output.name(node).await?.into_iter().collect());
-    }
-    let (old, access) = withdraw(node, job).await?;
-    let stays = output.name(node).await?;
-    let stale = put(
-        node,
-        job,
-        Lists {
-            new: here(job, files),
-            old,
-            access,
-        },
-    )
-    .await?;
     Ok(stays.into_iter().chain(stale).collect())
 }
 
@@ -95,7 +68,7 @@ pub(crate) async fn gather(
         Ok(listed) => withdraw(node, job).await.map(|old| (old, listed)),
         Err(failure) => Err(failure),
     };
-    let ((old, access), all) = agreement.with(node, finished).await?;
+    let ((old, access), all) = agreement.agree_and_tell(node, finished).await?;
     let mut all = all.concat();
     all.sort_by_key(|&(range, _)| range);
     Ok(Lists {
@@ -156,10 +129,7 @@ pub(crate) async fn show(
     lists: Lists,
 ) -> Result<Option<Warning>, Failure> {
     let shown = put(node, job, lists).await;
-    Ok(agreement
-        .with(node, shown.map(|stale| (stale, ())))
-        .await?
-        .0)
+    agreement.agree(node, shown).await
 }
 
 async fn put(node: &Node, job: &Job, lists: Lists) -> Result<Option<Warning>, Failure> {

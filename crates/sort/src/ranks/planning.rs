@@ -1,6 +1,7 @@
 //! What a rank plans: the exchange and what it does with its own range, in one memory limit.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use node::Node;
 use pipeline::Failure;
@@ -11,8 +12,12 @@ use crate::files::disk_space::Demand;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::job::{Job, Resources, Tuning};
+use crate::passes::choice::choose;
+use crate::passes::exchange::{Exchange, Ports};
 use crate::plan::{Exchanging, Plan, Shape};
-use crate::ranks::division::Division;
+use crate::ranks::division::{Among, Division};
+use crate::ranks::sampling::draw;
+use crate::stages::{Drawn, Tally};
 
 /// What a plan depends on beside the number of records.
 pub(crate) struct Planning<'a> {
@@ -26,6 +31,17 @@ pub(crate) struct Planning<'a> {
     pub inputs: usize,
     /// What is given.
     pub tuning: Tuning,
+}
+
+/// A plan, with all that was chosen for it.
+pub(crate) struct Planned {
+    pub plan: Plan,
+    /// Its reason, where that is not memory alone.
+    pub why: Option<String>,
+    /// How records go to the nodes of their keys, where there are several.
+    pub exchange: Option<Exchange>,
+    /// What choosing splitters took.
+    pub tally: Tally,
 }
 
 impl<'a> Planning<'a> {
@@ -46,16 +62,69 @@ impl<'a> Planning<'a> {
         }
     }
 
-    fn shape(&self, records: u64) -> Shape {
+    fn shape(&self, records: Option<u64>) -> Shape {
         Shape {
             inputs: self.inputs,
-            records: Some(records),
+            records,
             record_bytes: self.job.contents.record_bytes(),
             sequential_output: self.output.is_some_and(Output::is_sequential),
             outputs: self.output.map_or(1, Output::at_once),
             stable: self.job.contents.is_stable(),
             temporary: self.temporary.len(),
         }
+    }
+
+    /// The plan of a sort on this node alone.
+    pub(crate) async fn alone(&self, inputs: &Arc<Inputs>) -> Result<Planned, Failure> {
+        let shape = self.shape(inputs.records);
+        let (plan, why) = choose(self.node, self.job, &shape, inputs).await?;
+        if plan.input_bytes.is_some() {
+            self.demand(&plan, plan.temporary_bytes()).await?;
+        }
+        Ok(Planned {
+            plan,
+            why,
+            exchange: None,
+            tally: Tally::default(),
+        })
+    }
+
+    /// The plan of this node's part in a sort of `total` records over all nodes, which agree on how
+    /// keys are divided.
+    pub(crate) async fn divided(
+        &self,
+        agreement: &mut Agreement,
+        ports: &Ports,
+        (inputs, total): (&Arc<Inputs>, u64),
+    ) -> Result<Planned, Failure> {
+        let (node, job, contents) = (self.node, self.job, &*self.job.contents);
+        let even = total.div_ceil(u64::from(node.nodes()));
+        let (exchanging, places) = self.exchanging(agreement, even, node.nodes()).await?;
+        let own = inputs.records.unwrap_or(0);
+        let drawn = draw(node, job, inputs, places * own / total.max(1)).await;
+        let drawn = drawn.map(|drawn| {
+            let sampled = drawn.sample.positions.len() as u64;
+            (drawn, sampled)
+        });
+        let (Drawn { sample, cost }, sampled) = agreement.agree_and_tell(node, drawn).await?;
+        let among = Among {
+            contents,
+            owners: (0..node.nodes()).map(Some).collect(),
+            known: None,
+        };
+        let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
+        let plan = self.prepare(division.records(total), &exchanging).await;
+        let plan = agreement.agree(node, plan).await?;
+        let partitions = division.partitions(contents, plan.buckets);
+        let divided = (division.ranks, partitions);
+        let tally = Tally::default();
+        tally.sampled(cost);
+        Ok(Planned {
+            plan,
+            why: None,
+            exchange: Some(Exchange::new(node, exchanging, ports, divided).await),
+            tally,
+        })
     }
 
     /// A plan of what this node does with so many records, beside the exchange.
@@ -76,7 +145,7 @@ impl<'a> Planning<'a> {
             distributors: Some(exchanging.distributors),
             ..self.tuning
         });
-        Plan::two_pass_of_about(&self.shape(records), &given, &tuning).map_err(|refused| {
+        Plan::two_pass_of_about(&self.shape(Some(records)), &given, &tuning).map_err(|refused| {
             match refused {
                 SortError::TooLittleMemory {
                     bytes,
@@ -112,7 +181,7 @@ impl<'a> Planning<'a> {
             ((plan, exchanging), proposal)
         });
         let ((plan, exchanging), all) = agreement
-            .with(node, proposed.map_err(Failure::from))
+            .agree_and_tell(node, proposed.map_err(Failure::from))
             .await?;
         let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
         let samples = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);

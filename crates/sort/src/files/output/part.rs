@@ -61,7 +61,7 @@ impl OutputPart {
         };
         let own = made.as_ref().ok().cloned().flatten();
         let told = made.map(|file| ((), file.and_then(|file| file.claim())));
-        let opened = match (agreement.with(node, told).await, own) {
+        let opened = match (agreement.agree_and_tell(node, told).await, own) {
             (Ok(_), Some(file)) => Ok(file),
             (Ok(((), made)), None) => join(node, job, path, made[0].as_ref()).await,
             (Err(failure), own) => {
@@ -92,7 +92,8 @@ impl OutputPart {
         record_bytes: usize,
     ) -> Result<Layout, Failure> {
         let own: u64 = records.iter().sum();
-        let tell = async |agreement: &mut Agreement| agreement.with(node, Ok(((), own))).await;
+        let tell =
+            async |agreement: &mut Agreement| agreement.agree_and_tell(node, Ok(((), own))).await;
         let ((), each) = self.speak(node, tell).await?;
         let (came, all) = (each.iter().sum::<u64>(), self.bytes / record_bytes as u64);
         if came != all {

@@ -1,13 +1,11 @@
 //! Files of others in the sort's directories: forged, copied, altered. A sort believes none of
 //! them, touches no file that they name, and resumes from its own or refuses in one line.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::resumable::{Case, check, output, run};
-use common::set::{driver as with_directories, into_set, manifest};
-use common::{get, job, put, run as run_alone};
+use crate::common::resumable::{Case, check, output, run};
+use crate::common::set::{driver as with_directories, into_set, manifest};
+use crate::common::{get, job, put, run as run_alone};
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::{Node, Open, Random};
@@ -432,7 +430,7 @@ fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {
 fn a_named_output_is_the_file_that_was_written() {
     let find = |change: fn(&Driver, u32)| {
         let mut found = 0;
-        for nth in (1..6000).step_by(7) {
+        for nth in (1..3000).step_by(3) {
             let case = Case::new(21, 1, 300);
             let driver = case.begin(21);
             driver.kill(0, nth);

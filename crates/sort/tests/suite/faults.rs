@@ -1,9 +1,7 @@
 //! Disks that fail under every way to sort.
 
-mod common;
-
-use common::run;
-use common::survival::{Case, Output, WAYS};
+use crate::common::run;
+use crate::common::survival::{Case, Output, WAYS};
 use machine::Fault;
 
 /// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is

@@ -4,10 +4,8 @@
 //! complete new one, and to the new one for ever once a sort has reported success or it was seen
 //! there; and the next sort, which may die as well, sweeps what was left behind.
 
-mod common;
-
-use common::survival::{Case, Output, WAYS};
-use common::{run, run_unless_killed};
+use crate::common::survival::{Case, Output, WAYS};
+use crate::common::{run, run_unless_killed};
 use machine::{Driver, Durability};
 use node::Random;
 use record::Ties;

@@ -1,12 +1,10 @@
 //! Whatever fails while a set of files is written, and whenever the node dies: one whole set is
 //! there.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::set::{content, driver, into_set, manifest, spill};
-use common::{get, put, run, run_unless_killed, sorted};
+use crate::common::set::{content, driver, into_set, manifest, spill};
+use crate::common::{get, put, run, run_unless_killed, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::{Durability, Fault};
 use record::{Order, Ties};

@@ -1,10 +1,8 @@
 //! Sorts over several simulated disks of unequal rates: each gets its part, and all work at once.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{get, job, least_chunks, put, run, sorted};
+use crate::common::{get, job, least_chunks, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::{DiskModel, Driver};
 use node::Costs;

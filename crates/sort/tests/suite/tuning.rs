@@ -1,12 +1,10 @@
 //! Sorts that are tuned while they run, under many schedules, from the worst start: one worker of
 //! each stage, one request in flight, small units.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::{drawn_records, drawn_tuning, get, job, least_chunks, put, run, sorted};
+use crate::common::{drawn_records, drawn_tuning, get, job, least_chunks, put, run, sorted};
 use machine::{DiskModel, Driver, Fault};
 use node::{Costs, Random};
 use record::{Order, Ties};

@@ -1,11 +1,9 @@
 //! A few very large records with exactly the least memory that a refusal names: they are sorted,
 //! under schedules of the deterministic driver. A plan that is too tight gets stuck there.
 
-mod common;
-
 use std::path::Path;
 
-use common::{get, job, put, run, sorted};
+use crate::common::{get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::Random;

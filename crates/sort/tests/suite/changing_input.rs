@@ -1,10 +1,8 @@
 //! An input that another task cuts or makes longer at some time of a sort, in virtual time.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{get, job, least_chunks, put, sorted};
+use crate::common::{get, job, least_chunks, put, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::{DiskModel, Driver};
 use node::{Costs, Open, Time};

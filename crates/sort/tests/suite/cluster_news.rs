@@ -1,11 +1,9 @@
 //! What ranks of a sort tell each other beside records, under the deterministic driver: how far
 //! they are while they sort, and how they ended.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::job;
+use crate::common::job;
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::{Node, Port, Rank};

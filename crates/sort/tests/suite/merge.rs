@@ -1,11 +1,9 @@
 //! Sorts that merge sorted runs, under hundreds of schedules of the deterministic driver.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::{
+use crate::common::{
     drawn_order, drawn_records, get, job, least_chunks, paths, put, run, sorted, spilling_job,
 };
 use kernel::patterns::{Pattern, draw};

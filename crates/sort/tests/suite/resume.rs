@@ -1,10 +1,8 @@
 //! Sorts that are gone on with, on the deterministic driver: whatever ended them, and whoever goes
 //! on, the outputs are those of a sort that nothing has ended.
 
-mod common;
-
-use common::job;
-use common::resumable::{Case, again, check, input, output, run};
+use crate::common::job;
+use crate::common::resumable::{Case, again, check, input, output, run};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Durability};
 use node::Random;

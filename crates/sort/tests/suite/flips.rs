@@ -5,14 +5,12 @@
 //! chunk   records | marks (with --stable) | unused | records, marks, checksum: four bytes each
 //! ```
 
-mod common;
-
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use common::run;
-use common::survival::{Case, Output, WAYS};
+use crate::common::run;
+use crate::common::survival::{Case, Output, WAYS};
 use machine::Driver;
 use node::Random;
 use pipeline::Failure;

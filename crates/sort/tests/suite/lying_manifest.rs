@@ -1,12 +1,10 @@
 //! Manifests that somebody has altered. A set is sorted whole or refused in one line, and `valsort`
 //! finds the faults that the sort refuses.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::set::{check, content, driver, into_set, manifest};
-use common::{get, job, put, run, sorted};
+use crate::common::set::{check, content, driver, into_set, manifest};
+use crate::common::{get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use record::{Order, Ties};

@@ -1,13 +1,11 @@
 //! Sorts into sets of files, under schedules of the deterministic driver: the files of the
 //! manifest, one behind the other, are the sorted records.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::set::{check, content, driver, into_set, manifest, spill};
-use common::{drawn_order, drawn_records, drawn_tuning, get, job, put, run, sorted};
+use crate::common::set::{check, content, driver, into_set, manifest, spill};
+use crate::common::{drawn_order, drawn_records, drawn_tuning, get, job, put, run, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::Random;
@@ -273,10 +271,10 @@ fn what_is_not_as_listed_is_found() {
     changed(1, swapped, "its record 1 is out of order");
     assert!(check(&driver, "/set").unwrap().is_right());
     // As an input, too, files must have what is listed.
-    run(&driver, &common::job(&["/set"], "/again", &order)).unwrap();
+    run(&driver, &crate::common::job(&["/set"], "/again", &order)).unwrap();
     for (number, bytes) in [(1, whole[1][100..].to_vec()), (2, flipped)] {
         driver.disks(0).put(&paths[number], bytes);
-        let failure = run(&driver, &common::job(&["/set"], "/out", &order)).unwrap_err();
+        let failure = run(&driver, &crate::common::job(&["/set"], "/out", &order)).unwrap_err();
         assert!(
             failure.to_string().contains("/set/manifest.json lists"),
             "{failure}"

@@ -1,8 +1,6 @@
 //! The same sort on threads and real files.
 
-mod common;
-
-use common::{drawn_records, job, sorted};
+use crate::common::{drawn_records, job, sorted};
 use node::Random;
 use node_real::Cluster;
 use record::{Order, Ties};

@@ -1,12 +1,10 @@
 //! Sorts over several nodes, under schedules of the deterministic driver: the outputs, one rank's
 //! behind the other's, are the sorted records of all inputs.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::cluster::{KINDS, cut, outputs, put, run};
-use common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
+use crate::common::cluster::{KINDS, cut, outputs, put, run};
+use crate::common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Fault};
 use node::{Random, Time};

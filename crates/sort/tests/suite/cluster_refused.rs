@@ -1,11 +1,9 @@
 //! What a sort over several nodes refuses: every rank ends, with the reason of the one that has it.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::cluster::{KINDS, outputs, put, run};
-use common::{job, sorted};
+use crate::common::cluster::{KINDS, outputs, put, run};
+use crate::common::{job, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::{Address, Buffer, Port, Rank};

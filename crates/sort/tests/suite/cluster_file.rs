@@ -1,12 +1,10 @@
 //! One file that all ranks write, each its part, in a file system that they share: it is the sorted
 //! records of all inputs, or what was there before.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::cluster::{KINDS, run};
-use common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
+use crate::common::cluster::{KINDS, run};
+use crate::common::{drawn_order, drawn_records, drawn_tuning, job, least_chunks, sorted};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Durability, Fault};
 use node::{Random, Rank};

@@ -6,13 +6,11 @@
 //! on disk    | A | D | C | B |        the sort names the disk, and one of the two places
 //! ```
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use common::run;
-use common::survival::{Case, Output, WAYS};
+use crate::common::run;
+use crate::common::survival::{Case, Output, WAYS};
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, MemoryDisks};
 use node::Random;
@@ -122,7 +120,7 @@ fn two_exchanged_chunks_are_found_on_the_disk() {
 
 /// A sort of one node that can be resumed.
 fn resumable() -> Job {
-    let mut job = common::job(&["/in"], "/out", &Order::gensort(Ties::Record));
+    let mut job = crate::common::job(&["/in"], "/out", &Order::gensort(Ties::Record));
     job.plan = Choice::TwoPass;
     job.tuning = Tuning {
         unit_records: Some(50),
@@ -156,21 +154,21 @@ fn is_kept(path: &Path) -> bool {
 #[test]
 fn chunks_that_were_exchanged_before_a_sort_is_resumed_are_found() {
     let records = draw(Pattern::Uniform, 8, 2000, 100);
-    let sorted = common::sorted(&records, &Order::gensort(Ties::Record));
+    let sorted = crate::common::sorted(&records, &Order::gensort(Ties::Record));
     let (mut found, mut resumed, mut died) = (0, 0, 0);
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let driver = Driver::new(seed, 1);
-        common::put(&driver, "/in", &records);
-        common::put(&driver, "/out", b"old");
+        crate::common::put(&driver, "/in", &records);
+        crate::common::put(&driver, "/out", b"old");
         let chunks = watch(driver.disks(0), is_kept);
         driver.kill(0, 200 + random.below(3000) as u64);
-        if common::run_unless_killed(&driver, &resumable()).is_some() {
+        if crate::common::run_unless_killed(&driver, &resumable()).is_some() {
             continue;
         }
         died += 1;
         let next = Driver::new(seed + 1000, 1);
-        for path in common::paths(&driver) {
+        for path in crate::common::paths(&driver) {
             next.disks(0).move_here(driver.disks(0), &path);
         }
         let chunks = chunks.lock().unwrap();
@@ -197,7 +195,7 @@ fn chunks_that_were_exchanged_before_a_sort_is_resumed_are_found() {
         };
         match run(&next, &job) {
             Ok(_) => assert!(
-                common::get(&next, "/out").as_ref() == Some(&sorted),
+                crate::common::get(&next, "/out").as_ref() == Some(&sorted),
                 "seed {seed}"
             ),
             Err(failure) => {
@@ -206,7 +204,10 @@ fn chunks_that_were_exchanged_before_a_sort_is_resumed_are_found() {
                     [a.spoilt(), b.spoilt()].contains(&failure),
                     "seed {seed}: {failure}"
                 );
-                assert_eq!(common::get(&next, "/out").as_deref(), Some(&b"old"[..]));
+                assert_eq!(
+                    crate::common::get(&next, "/out").as_deref(),
+                    Some(&b"old"[..])
+                );
                 found += 1;
             }
         }

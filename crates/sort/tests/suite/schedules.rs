@@ -1,11 +1,9 @@
 //! The very sort that users run, under hundreds of schedules of the deterministic driver.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::{drawn_records, drawn_tuning, get, job, put, run, sorted};
+use crate::common::{drawn_records, drawn_tuning, get, job, put, run, sorted};
 use machine::{DiskModel, Driver};
 use node::{Costs, Random};
 use pipeline::Failure;
@@ -237,7 +235,7 @@ fn the_report_names_the_slow_stage() {
             ),
         ),
         (
-            "collector",
+            "partition buffers",
             (
                 Costs {
                     account: 100_000_000,
@@ -269,7 +267,9 @@ fn the_report_names_the_slow_stage() {
         match name {
             "reader" => assert!(stage("distributor").starved_s > stage("distributor").busy_s),
             "distributor" => assert!(stage("reader").blocked_s > stage("reader").busy_s),
-            "collector" => assert!(stage("distributor").blocked_s > stage("distributor").busy_s),
+            "partition buffers" => {
+                assert!(stage("distributor").blocked_s > stage("distributor").busy_s)
+            }
             "sorter" => assert!(stage("writer").starved_s > stage("writer").busy_s),
             _ => assert!(stage("sorter").blocked_s > stage("sorter").busy_s),
         }

@@ -1,4 +1,5 @@
-//! The two-pass sort: what memory does not hold waits on disk, in partitions (TritonSort 3).
+//! The distribution sort: partitions of the input, sorted one after the other (TritonSort 3,
+//! NOW-Sort 6.1).
 //!
 //! ```text
 //! phase one   sampler
@@ -7,8 +8,9 @@
 //! phase two   loader > sorter > writer
 //! ```
 //!
-//! A partition that came out too large for memory goes through phase one by itself, as an input of
-//! its own.
+//! What memory does not hold waits in spill files between the phases. The sort in one pass is the
+//! case without spillers: its plan has memory for all records. A partition that came out too large
+//! for memory goes through phase one by itself, as an input of its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +21,6 @@ use pipeline::{Dial, Failure, Pipeline, StageReport};
 use crate::files::output::Layout;
 use crate::files::spill::Spill;
 use crate::passes::wiring::{Outcome, Pools, Run, add_up};
-use crate::plan::Spilling;
 use crate::records::block::Chunk;
 use crate::records::splitters::Splitters;
 use crate::report::Report;
@@ -33,16 +34,14 @@ use crate::stages::{
 /// nothing of the sort waits for space any more, since the output has its own.
 const LEAST_RELEASED_BYTES: u64 = 256 << 10;
 
-/// Sorts with spill files in the job's temporary directories.
-pub(crate) async fn two_pass(run: &Run<'_>, spilling: Spilling) -> Result<Report, Failure> {
+/// Sorts with spill files in the job's temporary directories, if the plan has any.
+pub(crate) async fn distribution_sort(run: &Run<'_>) -> Result<Report, Failure> {
     let spill = run.spill();
-    let sorted = TwoPass {
+    let sorting = DistributionSort {
         run,
-        spilling,
         spill: spill.clone(),
-    }
-    .sort()
-    .await;
+    };
+    let sorted = sorting.sort().await;
     spill.remove(run.node).await;
     sorted
 }
@@ -58,14 +57,13 @@ pub(crate) struct Came {
     pub positions: Range<f64>,
 }
 
-/// The two passes of a run.
-pub(crate) struct TwoPass<'a> {
+/// The two phases of a run.
+pub(crate) struct DistributionSort<'a> {
     pub run: &'a Run<'a>,
-    pub spilling: Spilling,
     pub spill: Spill,
 }
 
-impl TwoPass<'_> {
+impl DistributionSort<'_> {
     async fn sort(&self) -> Result<Report, Failure> {
         let run = self.run;
         let mut pipeline = run.pipeline();
@@ -108,16 +106,26 @@ impl TwoPass<'_> {
         run.output()
             .complete(run.node, &*run.job.contents, seams.left())
             .await?;
-        let limit = run.job.resources.memory_bytes;
-        let reason = match spilled {
-            0 => format!("the input fitted in {limit} bytes of memory"),
-            _ => run.does_not_fit(),
+        let (limit, needed) = (run.job.resources.memory_bytes, run.plan.needed());
+        let reason = match (run.plan.spilling, run.plan.input_bytes, spilled) {
+            (None, Some(bytes), _) => {
+                format!("{bytes} bytes fit in memory: {needed} of {limit} bytes needed")
+            }
+            (None, None, _) => {
+                format!("the input, of unknown length, fitted in {limit} bytes of memory")
+            }
+            (Some(_), _, 0) => format!("the input fitted in {limit} bytes of memory"),
+            (Some(_), ..) => run.does_not_fit(),
+        };
+        let plan = match run.plan.spilling {
+            None => "one-pass",
+            Some(_) => "two-pass",
         };
         let temp_peak_bytes = self.spill.peak_bytes();
         run.report(
             stages,
             Outcome {
-                plan: "two-pass",
+                plan,
                 reason,
                 passes,
                 temp_peak_bytes,
@@ -140,7 +148,8 @@ impl TwoPass<'_> {
     /// Whether memory does not hold a partition. It can be divided: one record is one chunk, which
     /// fits.
     pub(crate) fn is_too_large(&self, partition: &Partition) -> bool {
-        partition.spilled_chunks() > self.spilling.partition_chunks
+        let spilling = self.run.plan.spilling;
+        spilling.is_some_and(|spilling| partition.spilled_chunks() > spilling.partition_chunks)
     }
 
     /// Divides each partition that is too large.
@@ -172,7 +181,9 @@ impl TwoPass<'_> {
             let memory = &memory.of(&pipeline);
             let splitters = pipeline.owns(Posted::new(node, "splitters"));
             let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
-            let fits = self.spilling.partition_chunks;
+            let fits = plan
+                .spilling
+                .map_or(1, |spilling| spilling.partition_chunks);
             // Twice as many as would do if they came out even.
             let buckets = (2 * partition.spilled_chunks())
                 .div_ceil(fits)
@@ -218,7 +229,7 @@ impl TwoPass<'_> {
         came: Came,
         memory: &Pools,
     ) -> Result<(Vec<Partition>, Vec<StageReport>), Failure> {
-        let (node, plan, spilling) = (self.run.node, &self.run.plan, self.spilling);
+        let (node, plan) = (self.run.node, &self.run.plan);
         let dials = &self.run.dials;
         let Came {
             splitters,
@@ -226,11 +237,13 @@ impl TwoPass<'_> {
             again_beside,
             positions,
         } = came;
-        let limits = plan.limits(spilling);
+        let limits = plan.limits();
         let ledger = pipeline.owns(Ledger::new(node));
         let files = pipeline.owns(self.spill.clone());
-        let each = spilling.tokens();
-        let directories = 0..spilling.directories as u32;
+        let (each, spillers) = plan
+            .spilling
+            .map_or((0, 0), |spilling| (spilling.tokens(), spilling.spillers));
+        let directories = 0..plan.spilling.map_or(0, |spilling| spilling.directories) as u32;
         let all_tokens = directories
             .clone()
             .flat_map(|directory| vec![directory; each])
@@ -264,7 +277,7 @@ impl TwoPass<'_> {
                 pool: memory.chunks.clone(),
                 ledger: ledger.clone(),
             };
-            let stage = dials.stage("spiller", spilling.spillers, 0);
+            let stage = dials.stage("spiller", spillers, 0);
             let stage = stage.dial("depth", &dials.spillers);
             pipeline.start(node, stage, async move |worker| {
                 spill(worker, &spiller).await

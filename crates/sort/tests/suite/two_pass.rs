@@ -1,10 +1,8 @@
 //! Sorts that spill, under hundreds of schedules of the deterministic driver.
 
-mod common;
-
 use std::path::Path;
 
-use common::{drawn_order, drawn_records, get, paths, put, run, sorted, spilling_job};
+use crate::common::{drawn_order, drawn_records, get, paths, put, run, sorted, spilling_job};
 use machine::Driver;
 use node::Random;
 use record::{Order, Ties};
