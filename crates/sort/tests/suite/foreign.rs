@@ -430,8 +430,8 @@ fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {
 fn a_named_output_is_the_file_that_was_written() {
     let find = |change: fn(&Driver, u32)| {
         let mut found = 0;
-        for nth in (1..3000).step_by(3) {
-            let case = Case::new(21, 1, 300);
+        for nth in (1..6000).step_by(13) {
+            let case = Case::new(21, 2, 300);
             let driver = case.begin(21);
             driver.kill(0, nth);
             let _ = run(&driver, &case.job);
@@ -440,11 +440,11 @@ fn a_named_output_is_the_file_that_was_written() {
                 continue;
             }
             found += 1;
-            driver.disks(0).mend();
+            (0..2).for_each(|rank| driver.disks(rank).mend());
             change(&driver, 0);
             check(run(&driver, &case.job), &format!("dead after {nth}"));
             assert!(
-                case.outputs(&driver, 1) == Some(case.expected()),
+                case.outputs(&driver, 2) == Some(case.expected()),
                 "dead after {nth}"
             );
         }
