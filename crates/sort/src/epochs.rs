@@ -1,13 +1,16 @@
-//! A sort whose progress is saved and found again (`--resume`).
+//! The ranges of a sort, one on each rank, from their first record to their last (phase one, in
+//! epochs; phase two, in groups), and their saved progress, found again (`--resume`).
 
 mod bounds;
-mod checkpoint;
+pub(crate) mod checkpoint;
+mod commit;
 mod lookup;
-mod parts;
+pub(crate) mod parts;
 mod paths;
 mod phase_one;
-mod phase_two;
-mod range;
+pub(crate) mod phase_two;
+pub(crate) mod range;
 mod range_owners;
-mod recovery;
-pub(crate) mod resume;
+pub(crate) mod recovery;
+pub(crate) mod settle;
+pub(crate) mod sorting;

@@ -1,15 +1,10 @@
 //! Sorts from disk to disk, written once against a node.
 //!
 //! ```text
-//! sort, one pass    sampler
+//! sort              sampler
 //!                      | splitters
-//!   reader > distributor > collector > sorter > writer       (NOW-Sort 6.1, TritonSort 3.3)
-//!   \__ until the input has been read __/ \__ then __/
-//!
-//! sort, two passes  sampler
-//!                      | splitters
-//!   reader > distributor > partition buffers > spiller       (TritonSort 3.3)
-//!   loader > sorter > writer
+//!   reader > distributor > partition buffers > spiller       phase one (TritonSort 3.3)
+//!   loader > sorter > writer                                 phase two (NOW-Sort 6.1 without spillers)
 //!
 //! sort, merge       reader > loads > sorter > run writer     (NOW-Sort 6, TritonSort 2.5)
 //!                   run reader > merger > writer

@@ -1,6 +1,5 @@
 //! A sort over several nodes: how ranks divide the keys, watch each other, and agree.
 
-pub(crate) mod account;
 pub(crate) mod barriers;
 pub(crate) mod conflicts;
 pub(crate) mod division;

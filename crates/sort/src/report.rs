@@ -28,6 +28,14 @@ pub struct SampleCost {
     pub seconds: f64,
 }
 
+impl SampleCost {
+    pub(crate) fn add(&mut self, other: SampleCost) {
+        self.places += other.places;
+        self.bytes += other.bytes;
+        self.seconds += other.seconds;
+    }
+}
+
 /// What a sort noticed that did not stop it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {

@@ -1,40 +1,41 @@
-//! A sort from its inputs to its outputs, on one node or on several.
+//! A sort from its inputs to its outputs, on one node or on several, with saved progress or without.
 //!
 //! ```text
-//! agree    every rank says what it was started for; what one refuses, all refuse
-//! open     inputs, then outputs
-//! plan     memory, workers, passes; on several nodes how keys are divided, too
-//! sort     by distribution (one pass, two, or more) or by a merge of sorted runs
-//! settle   the records that all read are the records that all wrote
-//! commit   outputs get their names
+//! agree       every rank says what it was started for; what one refuses, all refuse
+//! recover     the progress that an earlier run saved (`--resume`): which rank continues which range
+//! open        the parts of the input
+//! phase one   sample, divide the keys, exchange records; in epochs          (or: form sorted runs)
+//! phase two   sort the partitions into the output; in groups                (or: merge the runs)
+//! settle      the records that all read are the records that all wrote
+//! commit      outputs get their names; saved progress goes
 //! ```
 //!
-//! Alone, a rank has nothing to agree on. On several nodes each reads its own inputs, one sequence,
-//! rank 0's first, and writes one range of the keys: the outputs, rank 0's first, have the same
-//! bytes for any number of ranks. Meanwhile ranks watch each other: a failure, or a long silence of
-//! one, ends the sort on all (TritonSort 3.3, NOW-Sort 6).
+//! Each of several nodes reads its own inputs, one sequence, rank 0's first, and writes one range of
+//! the keys: the outputs, rank 0's first, have the same bytes for any number of ranks (TritonSort
+//! 3.3, NOW-Sort 6). Meanwhile ranks watch each other: a failure, or a long silence of one, ends the
+//! sort on all. A node alone has nothing to agree on and none to watch.
+//!
+//! Ranges are divided once, when the job first begins. So whichever rank continues one, it is the
+//! same records, and its output has the same bytes. A lost range holds records of all inputs: they
+//! are read again for it.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use node::Node;
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
-use crate::epochs::resume;
-use crate::files::input::Inputs;
+use crate::epochs::checkpoint::Checkpoint;
+use crate::epochs::parts::Opener;
+use crate::epochs::range::Range;
+use crate::epochs::recovery::{Scene, look};
+use crate::epochs::sorting::{Common, Sorting, Unfinished};
 use crate::files::output::Output;
-use crate::job::{Job, Target};
-use crate::passes::distribution::distribution_sort;
+use crate::job::Job;
 use crate::passes::exchange::Ports;
-use crate::passes::merge::merge;
-use crate::passes::wiring::Run;
-use crate::ranks::account;
 use crate::ranks::conflicts;
 use crate::ranks::failure_detector::Watch;
-use crate::ranks::fingerprint::{self, Fingerprint};
-use crate::ranks::listing;
-use crate::ranks::planning::{Planned, Planning};
-use crate::ranks::sampling::mark;
+use crate::ranks::fingerprint::{Fingerprint, same};
 use crate::report::Report;
 
 /// Sorts the job's inputs; on several nodes each gives its own, and gets one range of keys.
@@ -57,10 +58,10 @@ pub async fn run_and<T>(
 ) -> Result<T, Failure> {
     let begin = node.now();
     let watch = Watch::start(node, &job.control)?;
-    let mut output = None;
+    let mut unfinished = Unfinished::default();
     let all = async {
-        let mut report = sort(node, job, &mut output).await?;
-        output = None;
+        let mut report = sort(node, job, &mut unfinished).await?;
+        unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));
         then(report).await
     };
@@ -68,9 +69,15 @@ pub async fn run_and<T>(
         Failure::Closed => job.control.take_failure().unwrap_or(Failure::Closed),
         failure => failure,
     });
+    if let Some(spill) = unfinished.spill {
+        spill.remove(node).await;
+    }
     // The other ranks wait while a rank removes files of its own. But if it removed a part of their
     // file before they heard why, they would report that as the cause.
-    let (shared, own) = output.into_iter().partition::<Vec<_>, _>(Output::is_part);
+    let (shared, own) = unfinished
+        .output
+        .into_iter()
+        .partition::<Vec<_>, _>(Output::is_part);
     for output in own {
         output.discard(node).await;
     }
@@ -84,93 +91,128 @@ pub async fn run_and<T>(
     ended
 }
 
-/// The same while ranks are watched; `opened` is the output, to be discarded after a failure.
-async fn sort(node: &Node, job: &Job, opened: &mut Option<Output>) -> Result<Report, Failure> {
+/// The same while ranks are watched.
+async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Report, Failure> {
+    let began = node.now();
     let mut agreement = Agreement::new(node, &job.control);
     // A rank that sends early waits until the port has its owner.
     let ports = Ports::bind(node);
-    if let Some(resume) = &job.resume {
-        return resume::run(node, job, resume, &mut agreement, ports).await;
-    }
-    let inputs = open_inputs(node, job).await;
-    let (mut inputs, fingerprints) = agreement.agree_and_tell(node, inputs).await?;
-    let several: Option<Vec<Fingerprint>> = fingerprints.into_iter().collect();
-    let total = match &several {
-        Some(all) => Some(fingerprint::settle(all, node, &mut inputs)?),
-        None => inputs.records,
-    };
-    let output = open_output(node, job, total.unwrap_or(0)).await;
-    // What one rank refuses is for all others to take away.
-    let output = agreement
-        .agree(node, output.map(|output| opened.insert(output)))
-        .await?;
-    conflicts::apart(node, &mut agreement, &[output]).await?;
-    let (inputs, writer) = (Arc::new(inputs), Arc::new(output.clone()));
-    let planning = Planning::new(node, job, &inputs, &writer);
-    let planned = match several {
-        Some(_) => {
-            planning
-                .divided(&mut agreement, &ports, (&inputs, total.unwrap_or(0)))
+    let (scene, fingerprint) = recover(node, job, &mut agreement).await?;
+    let opener = Opener { node, job };
+    let parts = match &scene.begun {
+        None => opener.begin(&mut agreement).await?,
+        Some(begun) => {
+            let is_needed = !scene.holders.rounds.is_empty();
+            opener
+                .again(&mut agreement, begun.parts.clone(), is_needed)
                 .await?
         }
-        None => planning.alone(&inputs).await?,
     };
-    let own = inputs.records.unwrap_or(0) * job.contents.record_bytes() as u64;
-    job.control.enter("sort", own);
-    let began = node.now();
-    let Planned {
-        plan,
-        why,
-        exchange,
-        tally,
-    } = planned;
-    let run = Run {
-        why,
-        output: Some(&writer),
-        temporary: planning.temporary,
-        tally,
-        exchange,
-        ..Run::new(node, job, plan, &inputs)
+    // Ranks may have more memory than others: the root's choice holds for all.
+    let drawn = (node.random(), Sorting::epochs(job, &parts));
+    let (division, epochs) = agreement.agree_and_tell(node, Ok(((), drawn))).await?.1[0];
+    let resumed = scene.begun.is_some();
+    let common = match scene.begun {
+        Some(begun) => Common {
+            fingerprint,
+            division: begun.division,
+            parts: begun.parts,
+            epochs: begun.epochs,
+            ranges: Some(begun.ranges),
+        },
+        None => Common {
+            fingerprint,
+            division,
+            parts: parts.all.clone(),
+            epochs,
+            ranges: None,
+        },
     };
-    // While records are under way ranks do not agree on anything: a failure is an alarm.
-    let mut report = match run.plan.merging {
-        Some(merging) => merge(&run, merging).await?,
-        None => distribution_sort(&run).await?,
-    };
-    account::settle(&mut agreement, &run, &mut report, began).await?;
-    let (contents, spans) = (&*job.contents, run.tally.spans());
-    writer.list(node, contents, &spans).await;
+    let mut sorting = Sorting::new(node, job, (ports, common, parts), unfinished);
+    sorting.resumed = resumed;
+    let mut mine = scene.mine;
+    let mut ranges: Vec<Range<'_>> = Vec::new();
+    if job.resume.is_none() && node.nodes() == 1 {
+        ranges.push(sorting.phase_one_alone().await?);
+    } else {
+        for round in &scene.holders.rounds {
+            let range = round.range_of(node.rank().0);
+            ranges.extend(match scene.holders.continues(round) {
+                true => {
+                    let found = range.and_then(|range| mine.remove(&range));
+                    sorting.go_on(&mut agreement, round, found).await?
+                }
+                false => sorting.begin(&mut agreement, round).await?,
+            });
+        }
+    }
+    if job.resume.is_some() {
+        // All records of the other ranges have come.
+        let reopened = reopen(&sorting, mine).await;
+        ranges.extend(agreement.agree(node, reopened).await?);
+        ranges.sort_by_key(|range| range.number);
+        let outputs = ranges
+            .iter()
+            .filter_map(|range| range.run.output.as_deref());
+        let outputs: Vec<&Output> = outputs.collect();
+        conflicts::apart(node, &mut agreement, &outputs).await?;
+    }
+    let mut sorted = Vec::new();
+    for range in &mut ranges {
+        let written = range.phase_two(&mut sorting.stages).await;
+        match range.notes.is_some() {
+            true => range.spill.drop_generations(node).await,
+            false => range.spill.clone().remove(node).await,
+        }
+        let written = written?;
+        if range.run.plan.merging.is_some() {
+            // A merge reads in its own way, and all that it read came out.
+            sorting.read.add(written.sum());
+        }
+        sorted.push(written);
+    }
+    let mut report = sorting
+        .settle(&mut agreement, (&ranges, &sorted), began)
+        .await?;
     // Before the output takes the name of an input.
-    report.warnings = inputs.grown(node).await;
-    let written = (report.bytes, writer.listed(contents, &spans));
-    let warnings = listing::commit(node, job, &mut agreement, output, written).await?;
+    for part in &sorting.parts.mine {
+        report.warnings.extend(part.grown(node).await);
+    }
+    let warnings = sorting.commit(&mut agreement, ranges, &sorted).await?;
     report.warnings.extend(warnings);
+    // No rank continues copies of ranges that were built again elsewhere.
+    for checkpoint in scene.others {
+        checkpoint.remove(node).await;
+    }
     Ok(report)
 }
 
-/// This rank's inputs; of several ranks also what tells their jobs from each other.
-async fn open_inputs(node: &Node, job: &Job) -> Result<(Inputs, Option<Fingerprint>), Failure> {
-    let record_bytes = job.contents.record_bytes();
-    let inputs = Inputs::open(node, &job.sources, record_bytes, job.resources.io).await?;
-    if node.nodes() == 1 {
-        return Ok((inputs, None));
-    }
-    let inputs = Arc::new(inputs);
-    let mark = match job.shared {
-        true => mark(node, job, &inputs).await?,
-        false => 0,
+/// The progress that is there; nothing of a sort that saves none.
+async fn recover(
+    node: &Node,
+    job: &Job,
+    agreement: &mut Agreement,
+) -> Result<(Scene, Option<Fingerprint>), Failure> {
+    let Some(resume) = &job.resume else {
+        return Ok((Scene::empty(node.nodes(), Vec::new()), None));
     };
-    let fingerprint = Fingerprint::new(job, &inputs, mark)?;
-    Ok((Inputs::clone(&inputs), Some(fingerprint)))
+    let own = Fingerprint::of(job).map_err(Failure::from);
+    let told = own.map(|own| (own.clone(), own));
+    let (own, all) = agreement.agree_and_tell(node, told).await?;
+    same(&all)?;
+    let scene = look(node, resume, agreement, &own).await?;
+    Ok((scene, Some(own)))
 }
 
-/// This rank's output, or its part of a file that all ranks write, of `records` in all.
-async fn open_output(node: &Node, job: &Job, records: u64) -> Result<Output, Failure> {
-    match &job.target {
-        Target::Together(path) if node.nodes() > 1 => {
-            let bytes = records * job.contents.record_bytes() as u64;
-            Output::together(node, job, path, bytes).await
-        }
-        target => Output::open(node, target, job.resources.io).await,
+/// Opens ranges that need no more records.
+async fn reopen<'a>(
+    sorting: &Sorting<'a>,
+    mine: BTreeMap<u32, Checkpoint>,
+) -> Result<Vec<Range<'a>>, Failure> {
+    let mut all = Vec::new();
+    for mut checkpoint in mine.into_values() {
+        checkpoint.hold(sorting.node).await?;
+        all.push(sorting.reopen(checkpoint, None).await?);
     }
+    Ok(all)
 }

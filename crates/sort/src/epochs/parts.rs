@@ -14,9 +14,9 @@ use crate::epochs::range_owners::readers;
 use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::path_template::of_rank;
+use crate::job::Job;
 use crate::job::Source;
-use crate::job::{Job, Resume};
-use crate::ranks::fingerprint::Part;
+use crate::ranks::fingerprint::{Fingerprint, Part, same};
 use crate::ranks::sampling::mark;
 
 /// What this rank reads.
@@ -44,19 +44,30 @@ struct Seen {
     not: Vec<(u32, bool, String)>,
 }
 
-/// Who opens parts.
+/// Opens parts of the input.
 pub(crate) struct Opener<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
-    pub resume: &'a Resume,
 }
 
 impl Opener<'_> {
-    /// Each rank opens its own.
+    /// Each rank opens its own. Together they have one input.
     pub(crate) async fn begin(&self, agreement: &mut Agreement) -> Result<Parts, Failure> {
         let (node, rank) = (self.node, self.node.rank().0);
         let opened = self.open(rank, node.nodes()).await;
-        let (inputs, all) = agreement.agree_and_tell(node, opened).await?;
+        let told = opened.and_then(|(inputs, part, all)| {
+            // The fingerprint of a resumable sort was told before any file was looked at.
+            let is_told = self.job.resume.is_some() || node.nodes() == 1;
+            let own = match is_told {
+                true => None,
+                false => Some(Fingerprint::new(self.job, all, part.ends)?),
+            };
+            Ok((inputs, (part, own)))
+        });
+        let (inputs, told) = agreement.agree_and_tell(node, told).await?;
+        let (all, fingerprints): (Vec<Part>, Vec<_>) = told.into_iter().unzip();
+        let fingerprints: Vec<Fingerprint> = fingerprints.into_iter().flatten().collect();
+        same(&fingerprints)?;
         let is_other = |part: &Part| self.job.shared && part.ends != all[0].ends;
         if let Some(rank) = all.iter().position(is_other) {
             let what = "its input is another one".to_owned();
@@ -84,7 +95,7 @@ impl Opener<'_> {
         let (mut seen, mut opened) = (Seen::default(), Vec::new());
         for part in 0..all.len() as u32 {
             match self.open(part, all.len() as u32).await {
-                Ok((inputs, found)) if found == all[part as usize] => {
+                Ok((inputs, found, _)) if found == all[part as usize] => {
                     seen.can.push(part);
                     opened.push(placed(inputs, &all, part));
                 }
@@ -132,26 +143,36 @@ impl Opener<'_> {
         Ok(Parts { all, mine, most })
     }
 
-    /// One of so many parts, and what it is.
-    async fn open(&self, part: u32, parts: u32) -> Result<(Inputs, Part), Failure> {
+    /// One of `parts` parts: its files, its identity, and the records of the files that it is of.
+    async fn open(&self, part: u32, parts: u32) -> Result<(Inputs, Part, u64), Failure> {
         let (node, job) = (self.node, self.job);
         let own = |source: &Source| match source {
             Source::Path(path) => Source::Path(of_rank(path, part)),
             other => other.clone(),
         };
-        let sources: Vec<Source> = self.resume.sources.iter().map(own).collect();
+        let sources: Vec<Source> = match &job.resume {
+            Some(resume) => resume.sources.iter().map(own).collect(),
+            None => job.sources.clone(),
+        };
         let bytes = job.contents.record_bytes();
         let mut inputs = Inputs::open(node, &sources, bytes, job.resources.io).await?;
+        if job.resume.is_none() && node.nodes() == 1 {
+            let (records, ends) = (inputs.records.unwrap_or(0), 0);
+            return Ok((inputs, Part { records, ends }, records));
+        }
         let piped = || SortError::NotDivisible {
             what: "an input is a pipe".to_owned(),
         };
-        inputs.records.ok_or_else(piped)?;
-        let ends = mark(node, job, &Arc::new(inputs.clone())).await?;
+        let all = inputs.records.ok_or_else(piped)?;
+        let ends = match job.resume.is_some() || job.shared {
+            true => mark(node, job, &Arc::new(inputs.clone())).await?,
+            false => 0,
+        };
         if job.shared {
             inputs = inputs.part(part, parts);
         }
         let records = inputs.records.unwrap_or(0);
-        Ok((inputs, Part { records, ends }))
+        Ok((inputs, Part { records, ends }, all))
     }
 }
 

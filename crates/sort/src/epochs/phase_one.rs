@@ -1,14 +1,14 @@
-//! Phase one of a sort that can be gone on with, in epochs (`--resume`).
+//! Phase one: the records of a round's ranges come to their partitions, in epochs.
 //!
 //! ```text
 //! input of each rank   |... epoch 0 ...|... epoch 1 ...|... epoch 2 ...|
 //! each epoch           read > exchange > spill > durable on all > the next
 //! ```
 //!
-//! When an epoch has ended everything of it is on disk and nothing in memory, on every rank; so all
-//! go on behind the last epoch that all of them have. What an epoch costs beside its records is an
-//! agreement, a sync, and the partitions' last chunks, which are not full: so it is as long as
-//! memory is large.
+//! Without `--resume` there is one epoch, and records may stay in memory. With it, everything of an
+//! epoch is on disk when the epoch has ended, on every rank; so all continue behind the last epoch
+//! that all of them have. An epoch costs an agreement, a sync, and the partitions' last chunks,
+//! which are not full: so it is as long as memory is large.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,116 +17,50 @@ use node::Node;
 use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
-use crate::epochs::bounds::MOST_EPOCHS;
 use crate::epochs::checkpoint::{Checkpoint, Epoch, Sum};
-use crate::epochs::parts::Parts;
-use crate::epochs::paths::places;
-use crate::epochs::range::Built;
+use crate::epochs::range::Range;
 use crate::epochs::range_owners::Round;
+use crate::epochs::sorting::Sorting;
 use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::files::spill::Spill;
-use crate::job::{Job, Resume};
-use crate::passes::distribution::{Came, DistributionSort};
-use crate::passes::exchange::{Exchange, Ports};
+use crate::job::{Job, Target};
+use crate::passes::distribution::DistributionSort;
+use crate::passes::exchange::Exchange;
 use crate::passes::wiring::{Pools, Run, add_up};
-use crate::plan::{Exchanging, Plan};
+use crate::plan::Exchanging;
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
-use crate::ranks::fingerprint::{Fingerprint, Part};
-use crate::ranks::planning::Planning;
-use crate::ranks::sampling::draw;
-use crate::records::contents::Sample;
 use crate::records::splitters::Splitters;
-use crate::report::SampleCost;
 use crate::runs::partition::Partition;
 use crate::stages::{Drawn, Tally};
 
-/// What all ranges of a sort have in common.
-#[derive(Clone)]
-pub(crate) struct Common {
-    pub statement: Fingerprint,
-    pub division: u64,
-    pub parts: Vec<Part>,
-    pub epochs: u32,
-    /// What divides the ranges, once that is chosen.
-    pub ranges: Option<Vec<u8>>,
-}
-
-/// A rank that builds ranges.
-pub(crate) struct Builder<'a> {
-    pub node: &'a Node,
-    pub job: &'a Job,
-    pub resume: &'a Resume,
-    pub ports: Ports,
-    pub common: Common,
-    pub parts: Parts,
-    /// What a run reads that reads nothing.
-    pub nothing: Arc<Inputs>,
-    pub stages: Vec<StageReport>,
-    /// Whether something was there.
-    pub went_on: bool,
-    pub sample: SampleCost,
-    /// What this rank read.
-    pub read: Sum,
-}
-
-impl Builder<'_> {
-    /// So many epochs suit parts of so many records.
-    pub(crate) fn epochs(job: &Job, parts: &Parts) -> u32 {
-        if let Some(steps) = job.tuning.steps {
-            return steps.clamp(1, MOST_EPOCHS);
-        }
-        let largest = parts.all.iter().map(|part| part.records).max().unwrap_or(0);
-        let bytes = largest * job.contents.record_bytes() as u64;
-        (bytes / job.resources.memory_bytes.max(1)).clamp(1, u64::from(MOST_EPOCHS)) as u32
-    }
-
-    /// Where what is done of a range waits on this rank.
-    pub(crate) fn places(&self, range: u32) -> Vec<PathBuf> {
-        places(self.resume, self.node.rank().0, range)
-    }
-
-    pub(crate) fn planning<'p>(
-        &'p self,
-        output: Option<&'p Output>,
-        places: Vec<PathBuf>,
-    ) -> Planning<'p> {
-        let inputs = self.parts.mine.iter().map(|part| part.files.len()).sum();
-        let Builder { node, job, .. } = *self;
-        Planning {
-            node,
-            job,
-            output,
-            temporary: places,
-            inputs,
-            tuning: job.tuning,
-        }
-    }
-
-    /// Goes on with the ranges of a round, from an epoch on that all of them have; this rank's is
-    /// given.
-    pub(crate) async fn go_on(
-        &mut self,
-        agreement: &mut Agreement,
-        round: &Round,
-        found: Option<Checkpoint>,
-    ) -> Result<Option<Built>, Failure> {
-        let exchanging = self.exchanging(agreement, round).await?.0;
-        let reopened = async {
-            let Some(mut checkpoint) = found else {
-                return Ok(None);
-            };
-            checkpoint.hold(self.node).await?;
-            checkpoint.cut(self.node, round.from as usize).await?;
-            self.reopen(checkpoint, Some(&exchanging)).await.map(Some)
+impl<'a> Sorting<'a> {
+    /// The range of a node alone, whose records are not exchanged.
+    pub(crate) async fn phase_one_alone(&mut self) -> Result<Range<'a>, Failure> {
+        let (node, job) = (self.node, self.job);
+        let output = self
+            .unfinished
+            .output
+            .insert(open_output(node, job, 0).await?)
+            .clone();
+        let part = Arc::clone(&self.parts.mine[0]);
+        let planning = self.planning(Some(&output), output.spill_directories(job));
+        let (plan, why) = planning.alone(&part).await?;
+        let places = planning.temporary.clone();
+        let run = Run {
+            why,
+            ..self.run(plan, Some(Arc::new(output)))
         };
-        let mut built = agreement.agree(self.node, reopened.await).await?;
-        let ranges = self.splitters(self.common.ranges.as_deref().unwrap_or_default())?;
-        self.build(agreement, round, (exchanging, ranges), &mut built)
-            .await?;
-        Ok(built)
+        let bytes = run.plan.temporary_bytes();
+        let mut range = Range::new(0, run, self.spill(places, bytes));
+        job.control
+            .enter("sort", range.run.plan.input_bytes.unwrap_or(0));
+        if range.run.plan.merging.is_none() {
+            self.divide(&mut range).await?;
+        }
+        Ok(range)
     }
 
     /// Begins the ranges of a round, from the first record on.
@@ -134,8 +68,15 @@ impl Builder<'_> {
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
-    ) -> Result<Option<Built>, Failure> {
+    ) -> Result<Option<Range<'a>>, Failure> {
         let (node, job) = (self.node, self.job);
+        if self.resume().is_none() {
+            // What one rank refuses is for all others to take away.
+            let output = open_output(node, job, self.parts.total()).await;
+            let output = output.map(|output| self.unfinished.output.insert(output).clone());
+            let output = agreement.agree(node, output).await?;
+            conflicts::apart(node, agreement, &[&output]).await?;
+        }
         let (exchanging, places) = self.exchanging(agreement, round).await?;
         let drawn = self.draw(places).await.map(|drawn| {
             let sampled = drawn.sample.positions.len() as u64;
@@ -147,10 +88,9 @@ impl Builder<'_> {
             Some(bytes) => Some(self.known(bytes)?),
             None => None,
         };
-        let owners = round.owners.clone();
         let among = Among {
             contents: &*job.contents,
-            owners,
+            owners: round.owners.clone(),
             known,
         };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
@@ -162,204 +102,202 @@ impl Builder<'_> {
                 .map(Some),
             None => Ok(None),
         };
-        let (mut built, told) = match begun {
-            Ok(built) => (built, Ok(((), ()))),
+        let mut range = self.keep_apart(agreement, begun).await?;
+        let partitions = match &range {
+            Some(range) => division.partitions(&*job.contents, range.run.plan.buckets),
+            None => Splitters::even(1),
+        };
+        let divided = (division.ranks, partitions);
+        self.exchange(agreement, round, (exchanging, divided), &mut range)
+            .await?;
+        Ok(range)
+    }
+
+    /// Agrees that all ranks have begun, and that their outputs are different files.
+    async fn keep_apart(
+        &self,
+        agreement: &mut Agreement,
+        begun: Result<Option<Range<'a>>, Failure>,
+    ) -> Result<Option<Range<'a>>, Failure> {
+        let node = self.node;
+        let (range, begun) = match begun {
+            Ok(range) => (range, Ok(())),
             Err(failure) => (None, Err(failure)),
         };
-        let told = match agreement.agree_and_tell(node, told).await {
-            Ok(_) => {
-                let output = built.as_ref().and_then(|built| built.output.as_deref());
+        let agreed = match agreement.agree(node, begun).await {
+            Ok(()) if self.resume().is_some() => {
+                let output = range.as_ref().and_then(|range| range.run.output.as_deref());
                 conflicts::apart(node, agreement, output.as_slice()).await
             }
-            Err(failure) => Err(failure),
+            agreed => agreed,
         };
-        if let Err(failure) = told {
-            // Nothing has come: there is nothing to go on with.
-            if let Some(Built { checkpoint, .. }) = built {
-                checkpoint.remove(node).await;
+        if let Err(failure) = agreed {
+            // No record has come: nothing is worth saving.
+            if let Some(notes) = range.and_then(|range| range.notes) {
+                notes.remove(node).await;
             }
             return Err(failure);
         }
-        self.build(agreement, round, (exchanging, division.ranks), &mut built)
-            .await?;
-        Ok(built)
+        Ok(range)
     }
 
-    fn record_bytes(&self) -> usize {
-        self.job.contents.record_bytes()
-    }
-
-    /// What a rank plans that has no range, in a round that exchanges or at all.
-    pub(crate) fn idle(&self, exchanging: Option<&Exchanging>) -> Result<Plan, Failure> {
-        let planning = self.planning(None, self.places(self.node.rank().0));
-        Ok(planning.plan(0, exchanging)?)
-    }
-
-    /// How records are exchanged, and how many places are looked at.
-    async fn exchanging(
-        &self,
-        agreement: &mut Agreement,
-        round: &Round,
-    ) -> Result<(Exchanging, u64), Failure> {
-        let ranges = self.node.nodes().max(round.owners.len() as u32);
-        let planning = self.planning(None, self.places(self.node.rank().0));
-        let even = self.parts.total().div_ceil(round.owners.len() as u64);
-        let agreed = planning.exchanging(agreement, even, ranges).await?;
-        agreed.0.fits(self.job.resources.memory_bytes)?;
-        Ok(agreed)
-    }
-
-    /// This rank's part of so many places that are looked at in all.
-    async fn draw(&self, places: u64) -> Result<Drawn, Failure> {
-        let mut all = Drawn::default();
-        for part in &self.parts.mine {
-            let own = part.records.unwrap_or(0);
-            let share = places * own / self.parts.total().max(1);
-            let drawn = draw(self.node, self.job, part, share).await?;
-            all.sample.add(&drawn.sample);
-            all.cost.places += drawn.cost.places;
-            all.cost.bytes += drawn.cost.bytes;
-            all.cost.seconds += drawn.cost.seconds;
-        }
-        Ok(all)
-    }
-
-    fn known(&self, bytes: &[u8]) -> Result<Sample, Failure> {
-        let found = Sample::from_bytes(bytes, self.record_bytes());
-        let rank = self.node.rank().0;
-        Ok(found.ok_or(SortError::Garbled { rank })?)
-    }
-
-    pub(crate) fn splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
-        let order = self
-            .job
-            .contents
-            .order()
-            .expect("real records: it was looked at before");
-        let known = self.known(bytes)?;
-        if !Splitters::are_ascending(order, &known) {
-            let what = "says splitters that are not in order".to_owned();
-            return Err(SortError::Checkpoint {
-                file: self.resume.target.clone(),
-                what,
-            }
-            .into());
-        }
-        Ok(Splitters::of(order, known))
-    }
-
-    /// The run of a range, or of a rank that has none.
-    pub(crate) fn run<'r>(&'r self, plan: &Plan, output: Option<&'r Arc<Output>>) -> Run<'r> {
-        Run {
-            output,
-            ..Run::new(self.node, self.job, plan.clone(), &self.nothing)
-        }
-    }
-
-    /// All epochs of a round.
-    async fn build(
+    /// Continues the ranges of a round, from an epoch that all of them have; this rank's is given.
+    pub(crate) async fn go_on(
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
-        (exchanging, ranges): (Exchanging, Splitters),
-        built: &mut Option<Built>,
+        found: Option<Checkpoint>,
+    ) -> Result<Option<Range<'a>>, Failure> {
+        let exchanging = self.exchanging(agreement, round).await?.0;
+        let reopened = async {
+            let Some(mut checkpoint) = found else {
+                return Ok(None);
+            };
+            checkpoint.hold(self.node).await?;
+            checkpoint.cut(self.node, round.from as usize).await?;
+            self.reopen(checkpoint, Some(&exchanging)).await.map(Some)
+        };
+        let mut range = agreement.agree(self.node, reopened.await).await?;
+        let ranges = self.splitters(self.common.ranges.as_deref().unwrap_or_default())?;
+        let notes = range.as_ref().and_then(|range| range.notes.as_ref());
+        let partitions = notes.map_or(&[][..], |notes| &notes.begun.partitions);
+        let divided = (ranges, self.splitters(partitions)?);
+        self.exchange(agreement, round, (exchanging, divided), &mut range)
+            .await?;
+        Ok(range)
+    }
+
+    /// All epochs of a round.
+    async fn exchange(
+        &mut self,
+        agreement: &mut Agreement,
+        round: &Round,
+        (exchanging, divided): (Exchanging, (Splitters, Splitters)),
+        range: &mut Option<Range<'a>>,
     ) -> Result<(), Failure> {
         let node = self.node;
-        let (plan, partitions) = match &built {
-            Some(own) => (own.plan.clone(), own.checkpoint.begun.partitions.clone()),
-            None => (self.idle(Some(&exchanging))?, Vec::new()),
+        let mut exchange = Exchange::new(node, exchanging, &self.ports, divided).await;
+        if self.resume().is_some() {
+            exchange.owners = Some(Arc::new(round.owners.clone()));
+        }
+        let mut idle = None;
+        let range = match range {
+            Some(range) => range,
+            None => {
+                let run = self.run(self.idle(Some(&exchanging))?, None);
+                idle.insert(Range::new(u32::MAX, run, self.spill(Vec::new(), 0)))
+            }
         };
-        let partitions = self.splitters(&partitions)?;
+        range.run.exchange = Some(exchange);
         let own: u64 = self.parts.mine.iter().filter_map(|part| part.records).sum();
-        self.job
-            .control
-            .enter("sort", own * self.record_bytes() as u64);
-        let spill = match built.as_ref() {
-            Some(built) => built.spill.clone(),
-            None => Spill::new(node, Vec::new(), self.job.resources.io, 0),
-        };
-        let exchange = Exchange::new(node, exchanging, &self.ports, (ranges, partitions)).await;
-        let owners = Some(Arc::new(round.owners.clone()));
-        let exchange = Some(Exchange { owners, ..exchange });
-        let run = Run {
-            exchange,
-            ..self.run(&plan, None)
-        };
-        let memory = run.pools(&run.pipeline())?;
-        let (mut stages, mut read) = (Vec::new(), Sum::default());
+        let bytes = own * self.job.contents.record_bytes() as u64;
+        self.job.control.enter("sort", bytes);
+        if self.resume().is_none() {
+            // While records are under way ranks do not agree: a failure is an alarm.
+            return self.divide(range).await;
+        }
+        let memory = range.run.pools(&range.run.pipeline())?;
+        let mut stages = Vec::new();
         for number in round.from..self.common.epochs {
-            let (epoch, did) = self.epoch(&run, &spill, &memory, number).await?;
-            add_up(&mut stages, did);
-            read.add(epoch.read);
-            let synced = spill.sync(node).await.map_err(Failure::from);
+            let epoch = self.epoch(range, &memory, number, &mut stages).await?;
+            let synced = range.spill.sync(node).await.map_err(Failure::from);
             let told = synced.map(|()| (epoch.came, (epoch.read, epoch.came)));
             let (_, all) = agreement.agree_and_tell(node, told).await?;
             let epoch = Epoch {
                 read: agreed(round, &all)?,
                 ..epoch
             };
-            let noted = match built.as_mut() {
-                Some(built) => built.checkpoint.add_epoch(node, epoch).await,
+            let noted = match &mut range.notes {
+                Some(notes) => notes.add_epoch(node, epoch).await,
                 None => Ok(()),
             };
             agreement.agree(node, noted.map_err(Failure::from)).await?;
         }
-        spill.trim(node).await;
-        drop(run);
+        range.spill.trim(node).await;
         add_up(&mut self.stages, stages);
-        self.read.add(read);
+        Ok(())
+    }
+
+    /// The only epoch of a sort that saves no progress: records may stay in memory.
+    async fn divide(&mut self, range: &mut Range<'a>) -> Result<(), Failure> {
+        let memory = range.run.pools(&range.run.pipeline())?;
+        let sorting = DistributionSort {
+            run: &range.run,
+            spill: range.spill.clone(),
+        };
+        range.partitions = sorting
+            .divide_input(&memory, true, &mut self.stages)
+            .await?;
+        range.spill.trim(self.node).await;
+        let read = match &range.run.exchange {
+            Some(exchange) => &exchange.read,
+            None => &range.run.tally,
+        };
+        self.read.add(sum(read));
+        range.memory = Some(memory);
         Ok(())
     }
 
     /// One epoch: this rank's parts one after the other, as many times as any rank has one.
     async fn epoch(
-        &self,
-        run: &Run<'_>,
-        spill: &Spill,
+        &mut self,
+        range: &Range<'a>,
         memory: &Pools,
         number: u32,
-    ) -> Result<(Epoch, Vec<StageReport>), Failure> {
+        stages: &mut Vec<StageReport>,
+    ) -> Result<Epoch, Failure> {
         let (came, read) = (Tally::default(), Tally::default());
-        let mut exchange = run.exchange.clone().expect("it was made with one");
-        exchange.read = read.clone();
-        let (mut partitions, mut stages) = (Vec::new(), Vec::new());
+        let exchange = range.run.exchange.clone();
+        let exchange = exchange.map(|exchange| Exchange {
+            read: read.clone(),
+            ..exchange
+        });
+        let mut partitions = Vec::new();
         for step in 0..self.parts.most {
             let part = self.parts.mine.get(step);
             let inputs =
                 part.map_or_else(Inputs::none, |part| part.part(number, self.common.epochs));
-            let inputs = Arc::new(inputs);
             let run = Run {
-                inputs: &inputs,
+                inputs: Arc::new(inputs),
                 tally: came.clone(),
-                ..run.clone()
+                exchange: exchange.clone(),
+                ..range.run.clone()
             };
-            let mut pipeline = run.pipeline();
-            let memory = memory.of(&pipeline);
-            let (splitters, chunks) = exchange.start(&run, &mut pipeline, &memory)?;
-            let came = Came {
-                splitters,
-                chunks,
-                again_beside: Some(0),
-                positions: 0.0..1.0,
-            };
-            let two = DistributionSort {
+            let sorting = DistributionSort {
                 run: &run,
-                spill: spill.clone(),
+                spill: range.spill.clone(),
             };
-            let (some, did) = two.divide(pipeline, came, &memory).await?;
-            add_up(&mut stages, did);
-            partitions.push(some);
+            partitions.push(sorting.divide_input(memory, false, stages).await?);
         }
-        let epoch = Epoch {
-            read: sum(&read),
-            came: sum(&came),
+        let (read, came) = (sum(&read), sum(&came));
+        self.read.add(read);
+        Ok(Epoch {
+            read,
+            came,
             partitions: join(&partitions),
-        };
-        Ok((epoch, stages))
+        })
+    }
+
+    /// Spill files that are removed with the run.
+    pub(crate) fn spill(&mut self, places: Vec<PathBuf>, bytes: u64) -> Spill {
+        let spill = Spill::new(self.node, places, self.job.resources.io, bytes);
+        self.unfinished.spill = Some(spill.clone());
+        spill
     }
 }
 
-/// What all ranks read in an epoch. Where all ranges are built it is what came.
+/// This rank's output, or its part of a file that all ranks write, of `records` in all.
+async fn open_output(node: &Node, job: &Job, records: u64) -> Result<Output, Failure> {
+    match &job.target {
+        Target::Together(path) if node.nodes() > 1 => {
+            let bytes = records * job.contents.record_bytes() as u64;
+            Output::together(node, job, path, bytes).await
+        }
+        target => Output::open(node, target, job.resources.io).await,
+    }
+}
+
+/// Records that all ranks read in an epoch. Where all ranges are built they are those that came.
 fn agreed(round: &Round, all: &[(Sum, Sum)]) -> Result<Sum, SortError> {
     let (mut read, mut came) = (Sum::default(), Sum::default());
     for (of_read, of_came) in all {

@@ -1,25 +1,24 @@
-//! Phase two of a range that can be gone on with: its partitions are sorted and written group by
-//! group (`--resume`).
+//! Phase two: the partitions of a range are sorted and written, group by group.
 //!
 //! ```text
 //! partitions   | 0  1  2 | 3  4 | 5  6  7 | ..
 //! each group   sort > write > durable > noted > its spill space goes back
 //! ```
 //!
-//! A disk block in which two groups meet is noted with the first of them, and written with the
-//! second.
+//! Without `--resume` all partitions are one group, and nothing is noted. A disk block in which two
+//! groups meet is noted with the first of them, and written with the second.
 
 use pipeline::{Failure, StageReport};
 
-use crate::epochs::checkpoint::{Sum, Written};
-use crate::epochs::phase_one::Builder;
-use crate::epochs::range::Built;
-use crate::files::output::Layout;
-use crate::passes::distribution::DistributionSort;
-use crate::passes::wiring::{Pools, Run, add_up};
+use crate::epochs::checkpoint::{Checkpoint, Written};
+use crate::epochs::range::Range;
+use crate::files::spill::Spill;
+use crate::passes::distribution::{DistributionSort, Group, Place};
+use crate::passes::merge::merge;
+use crate::passes::wiring::{Outcome, Pools, Run};
 use crate::records::span::Span;
 use crate::runs::partition::{Partition, Run as Extents};
-use crate::stages::{Seams, Tally};
+use crate::stages::{Seams, Settled, Tally};
 
 /// Groups of an output, about: a kill costs a rank at most such a part of phase two.
 const GROUPS: u64 = 16;
@@ -27,151 +26,165 @@ const GROUPS: u64 = 16;
 /// But a group is at least so large a part of memory, which sorters fill.
 const MEMORY_SHARE: u64 = 2;
 
-/// What became of a range.
+/// A range that is written.
 pub(crate) struct Sorted {
+    pub settled: Settled,
     pub spans: Vec<Span>,
-    pub sum: Sum,
-    pub stages: Vec<StageReport>,
-    /// Most writes of any record.
-    pub passes: u32,
+    pub outcome: Outcome,
     /// Records of the largest partition over the mean.
     pub unevenness: f64,
 }
 
-/// Sorts what has come of a range into its output, behind what is there.
-pub(crate) async fn write(builder: &Builder<'_>, built: &mut Built) -> Result<Sorted, Failure> {
-    let contents = &*builder.job.contents;
-    let came = built.checkpoint.came();
-    let mut partitions = built.checkpoint.partitions();
-    let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
-    let mut sorted = Sorted {
-        spans: Vec::new(),
-        sum: came,
-        stages: Vec::new(),
-        passes: 2,
-        unevenness: unevenness(&sizes),
-    };
-    let tally = Tally::default();
-    tally.came_in(came.records, came.crc);
-    for span in built
-        .checkpoint
-        .written
-        .iter()
-        .filter_map(|written| written.span.clone())
-    {
-        tally.goes_out(span, contents)?;
+impl Range<'_> {
+    /// Sorts the records of phase one into the output, behind those that are there.
+    pub(crate) async fn phase_two(
+        &mut self,
+        stages: &mut Vec<StageReport>,
+    ) -> Result<Sorted, Failure> {
+        let contents = &*self.run.job.contents;
+        let (outcome, unevenness) = match self.run.plan.merging {
+            Some(merging) => {
+                let (did, outcome) = merge(&self.run, merging, self.spill.clone()).await?;
+                *stages = did;
+                (outcome, None)
+            }
+            None => self.sort_partitions(stages).await?,
+        };
+        let settled = self.run.tally.settle(contents)?;
+        Ok(Sorted {
+            spans: self.run.tally.spans(),
+            outcome,
+            unevenness: unevenness.unwrap_or(settled.unevenness()),
+            settled,
+        })
     }
-    if let Some(output) = built.output.clone() {
-        let plan = built.plan.clone();
-        let run = builder.run(&plan, Some(&output));
-        let memory = run.pools(&run.pipeline())?;
-        let left = built
-            .checkpoint
-            .written
-            .last()
-            .map(|last| last.left.clone());
-        let seams = Seams::new(builder.node, memory.seams.clone());
-        let seams = seams.with(builder.node, &left.unwrap_or_default()).await?;
-        let mut done = built.checkpoint.partitions_written();
-        let left: u64 = sizes[done..].iter().sum();
-        builder
-            .job
-            .control
-            .enter("sort partitions", left * plan.record_bytes as u64);
-        let least = GroupSize::new(&run, came.records);
+
+    async fn sort_partitions(
+        &mut self,
+        stages: &mut Vec<StageReport>,
+    ) -> Result<(Outcome, Option<f64>), Failure> {
+        let run = &self.run;
+        let (node, contents) = (run.node, &*run.job.contents);
+        let mut partitions = match &self.notes {
+            Some(notes) => notes.partitions(),
+            None => std::mem::take(&mut self.partitions),
+        };
+        let sorting = DistributionSort {
+            run,
+            spill: self.spill.clone(),
+        };
+        let mut spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
+        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
+        let even = self.notes.as_ref().map(|_| unevenness(&sizes));
+        if let Some(notes) = &self.notes {
+            // All of it was, even if nothing came.
+            spilled = spilled.max(1);
+            let came = notes.came();
+            run.tally.came_in(came.records, came.crc);
+            for span in notes
+                .written
+                .iter()
+                .filter_map(|written| written.span.clone())
+            {
+                run.tally.goes_out(span, contents)?;
+            }
+        }
+        let Some(output) = &run.output else {
+            return Ok((sorting.outcome(spilled, 0), even));
+        };
+        let memory = match self.memory.take() {
+            Some(memory) => memory,
+            None => run.pools(&run.pipeline())?,
+        };
+        let seams = Seams::new(node, memory.seams.clone());
+        let Some(notes) = &mut self.notes else {
+            let group = Group {
+                partitions,
+                place: None,
+            };
+            let again = sorting.sort_group(group, (&memory, &seams), stages).await?;
+            output.complete(node, contents, seams.left()).await?;
+            return Ok((sorting.outcome(spilled, again), even));
+        };
+        let left = notes.written.last().map(|last| last.left.clone());
+        let seams = seams.with(node, &left.unwrap_or_default()).await?;
+        let mut done = notes.partitions_written();
+        let bytes: u64 = sizes[done..].iter().sum::<u64>() * run.plan.record_bytes as u64;
+        run.job.control.enter("sort partitions", bytes);
+        let all = notes.came().records;
+        let least = GroupSize::new(run, all);
+        let mut again = 0;
         while done < sizes.len() {
             let end = least.end(&sizes, done);
+            let before = sizes[..done].iter().sum();
             let group = Group {
                 partitions: partitions[done..end]
                     .iter_mut()
                     .map(std::mem::take)
                     .collect(),
-                end,
-                before: sizes[..done].iter().sum(),
-                all: came.records,
+                place: Some(Place { before, all }),
             };
-            if let Some(span) = group
-                .write(&run, built, (&memory, &seams), &mut sorted)
-                .await?
-            {
-                tally.goes_out(span, contents)?;
-            }
+            let mut saved = Saved {
+                run,
+                notes,
+                spill: &self.spill,
+            };
+            let more = saved.write(group, end, (&memory, &seams), stages).await?;
+            again = again.max(more);
             done = end;
         }
+        Ok((sorting.outcome(spilled, again), even))
     }
-    tally.settle(contents)?;
-    sorted.spans = tally.spans();
-    Ok(sorted)
 }
 
-/// Partitions that are written together.
-struct Group {
-    partitions: Vec<Partition>,
-    /// The partition behind them.
-    end: usize,
-    /// Records before them, and of the whole range.
-    before: u64,
-    all: u64,
+/// Groups of a range whose progress is saved.
+struct Saved<'r, 'a> {
+    run: &'r Run<'a>,
+    notes: &'r mut Checkpoint,
+    spill: &'r Spill,
 }
 
-impl Group {
-    /// Sorts and writes them; what the output has then is durable and noted, and their spill space
-    /// is given back.
+impl Saved<'_, '_> {
+    /// Sorts and writes a group, whose last partition is the one before `end`. Then it is durable
+    /// and noted, and its spill space is given back. Returns how often it was divided again.
     async fn write(
-        self,
-        run: &Run<'_>,
-        built: &mut Built,
-        (memory, seams): (&Pools, &Seams),
-        sorted: &mut Sorted,
-    ) -> Result<Option<Span>, Failure> {
-        let (node, output, bytes) = (run.node, run.output(), run.plan.record_bytes);
-        let spilled: Vec<Extents> = self
-            .partitions
-            .iter()
-            .flat_map(|part| part.runs.clone())
-            .collect();
+        &mut self,
+        group: Group,
+        end: usize,
+        memory: (&Pools, &Seams),
+        stages: &mut Vec<StageReport>,
+    ) -> Result<u32, Failure> {
+        let (node, output) = (self.run.node, self.run.output());
+        let runs = group.partitions.iter().flat_map(|part| part.runs.clone());
+        let spilled: Vec<Extents> = runs.collect();
         let tally = Tally::default();
-        let run = &Run {
+        let run = Run {
             tally: tally.clone(),
-            ..run.clone()
+            ..self.run.clone()
         };
-        let two = DistributionSort {
-            run,
-            spill: built.spill.clone(),
+        let sorting = DistributionSort {
+            run: &run,
+            spill: self.spill.clone(),
         };
-        let (mut partitions, mut passes) = (self.partitions, 2);
-        while partitions
-            .iter()
-            .any(|partition| two.is_too_large(partition))
-        {
-            passes += 1;
-            partitions = two.again(partitions, memory, &mut sorted.stages).await?;
-        }
-        sorted.passes = sorted.passes.max(passes);
-        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
-        let layout = Layout::of_one_file(&sizes, bytes);
-        let layout = layout.behind(self.before, self.all * bytes as u64);
-        add_up(
-            &mut sorted.stages,
-            two.phase_two(partitions, &layout, memory, seams).await?,
-        );
+        let again = sorting.sort_group(group, memory, stages).await?;
         output
             .file(0)
             .sync(node)
             .await
             .map_err(|error| output.named(error))?;
-        let span = tally.spans().into_iter().next();
+        let span = tally.written().into_iter().next();
         let written = Written {
-            partitions: self.end,
-            span: span.clone(),
-            left: seams.left(),
+            partitions: end,
+            span,
+            left: memory.1.left(),
         };
-        built.checkpoint.add_written(node, written).await?;
-        for run in spilled {
-            let extent = run.extent(built.plan.chunk_bytes);
-            built.spill.give_back(node, extent).await;
+        self.run.tally.add(&tally, &*self.run.job.contents)?;
+        self.notes.add_written(node, written).await?;
+        for extents in spilled {
+            let extent = extents.extent(self.run.plan.chunk_bytes);
+            self.spill.give_back(node, extent).await;
         }
-        Ok(span)
+        Ok(again)
     }
 }
 

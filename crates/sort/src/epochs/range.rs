@@ -1,43 +1,86 @@
 //! A range of keys on the rank that has it: its files, begun or opened again (`--resume`).
 
+use crate::runs::partition::Partition;
 use std::sync::Arc;
 
 use pipeline::Failure;
 
 use crate::epochs::checkpoint::{Begun, Checkpoint};
 use crate::epochs::paths::Site;
-use crate::epochs::phase_one::Builder;
 use crate::epochs::recovery::named;
+use crate::epochs::sorting::Sorting;
 use crate::error::{SortError, amount};
 use crate::files::output::Output;
 use crate::files::spill::{Spill, kept_paths};
-use crate::job::Tuning;
-use crate::plan::{Exchanging, Plan};
+use crate::job::{Resume, Tuning};
+use crate::passes::wiring::{Pools, Run};
+use crate::plan::Exchanging;
 use crate::ranks::division::Division;
 use crate::ranks::planning::Planning;
 
 /// What is spilled takes so much more than its records: chunks that are not full.
 const SPARE_SHARE: u64 = 8;
 
-/// A range on its way, on the rank that has it.
-pub(crate) struct Built {
-    pub checkpoint: Checkpoint,
-    /// None when it has its name already.
-    pub output: Option<Arc<Output>>,
+/// A range of the keys, on the rank that sorts it.
+pub(crate) struct Range<'a> {
+    pub number: u32,
+    /// Its plan, its output (none when that has its name already), its account.
+    pub run: Run<'a>,
     pub spill: Spill,
-    pub plan: Plan,
+    /// Records of phase one, where no progress is saved: else the notes have them.
+    pub partitions: Vec<Partition>,
+    /// The memory of both phases, where records stay in it between them.
+    pub memory: Option<Pools>,
+    /// Saved progress, of a resumable sort.
+    pub notes: Option<Checkpoint>,
 }
 
-impl Builder<'_> {
-    /// A range of which nothing is there.
+impl<'a> Range<'a> {
+    pub(crate) fn new(number: u32, run: Run<'a>, spill: Spill) -> Range<'a> {
+        Range {
+            number,
+            run,
+            spill,
+            partitions: Vec::new(),
+            memory: None,
+            notes: None,
+        }
+    }
+}
+
+impl<'a> Sorting<'a> {
+    /// Begins a range from its first record on.
     pub(crate) async fn begin_range(
-        &self,
+        &mut self,
         range: u32,
         division: &Division,
         exchanging: &Exchanging,
-    ) -> Result<Built, Failure> {
+    ) -> Result<Range<'a>, Failure> {
+        let expected = division.records(self.parts.total());
+        if let Some(resume) = self.resume() {
+            return self
+                .begin_resumable(resume, (range, expected), division, exchanging)
+                .await;
+        }
+        let output = self.unfinished.output.clone().expect("it was opened");
+        let planning = self.planning(Some(&output), output.spill_directories(self.job));
+        let plan = planning.prepare(expected, exchanging).await?;
+        let places = planning.temporary.clone();
+        let bytes = plan.temporary_bytes();
+        let run = self.run(plan, Some(Arc::new(output)));
+        Ok(Range::new(range, run, self.spill(places, bytes)))
+    }
+
+    /// The same with files that outlive the run, and with notes of its progress.
+    async fn begin_resumable(
+        &self,
+        resume: &Resume,
+        (range, expected): (u32, u64),
+        division: &Division,
+        exchanging: &Exchanging,
+    ) -> Result<Range<'a>, Failure> {
         let (node, job) = (self.node, self.job);
-        let site = Site::of(node, self.resume, node.rank().0, range).await?;
+        let site = Site::of(node, resume, node.rank().0, range).await?;
         // An earlier job may have left files there; another copy of the range must not take this
         // one's for its own.
         for directory in site.all_directories() {
@@ -46,7 +89,6 @@ impl Builder<'_> {
         let (io, copy) = (job.resources.io, node.random() as u32);
         let file = site.draft(copy);
         let output = Output::keep(node, &site.target, (file.clone(), None), io).await?;
-        let expected = division.records(self.parts.total());
         let mut made = Vec::new();
         let begun = async {
             let planning = self.planning(Some(&output), site.directories.clone());
@@ -62,12 +104,12 @@ impl Builder<'_> {
             let common = self.common.clone();
             let (directories, target) = site.spelled();
             let begun = Begun {
-                name: self.resume.name.clone(),
-                statement: common.statement,
+                name: resume.name.clone(),
+                statement: common.fingerprint.expect("a resumable sort has one"),
                 division: common.division,
                 range,
                 rank: node.rank().0,
-                sources: named(&self.resume.sources),
+                sources: named(&resume.sources),
                 memory_bytes: job.resources.memory_bytes,
                 parts: common.parts,
                 epochs: common.epochs,
@@ -85,12 +127,13 @@ impl Builder<'_> {
             Ok((checkpoint, spill, plan))
         };
         match begun.await {
-            Ok((checkpoint, spill, plan)) => Ok(Built {
-                checkpoint,
-                output: Some(Arc::new(output)),
-                spill,
-                plan,
-            }),
+            Ok((checkpoint, spill, plan)) => {
+                let run = self.run(plan, Some(Arc::new(output)));
+                Ok(Range {
+                    notes: Some(checkpoint),
+                    ..Range::new(range, run, spill)
+                })
+            }
             // Nothing speaks of these files yet.
             Err(failure) => {
                 for path in made.iter().chain([&file]) {
@@ -101,14 +144,15 @@ impl Builder<'_> {
         }
     }
 
-    /// Opens what is there of a range.
+    /// Opens the files of a range that an earlier run began.
     pub(crate) async fn reopen(
         &self,
         checkpoint: Checkpoint,
         exchanging: Option<&Exchanging>,
-    ) -> Result<Built, Failure> {
+    ) -> Result<Range<'a>, Failure> {
         let (node, io) = (self.node, self.job.resources.io);
         let begun = &checkpoint.begun;
+        let begun_range = begun.range;
         let (given, limit) = (self.job.resources.memory_bytes, begun.memory_bytes);
         if given < limit {
             let (begun_with, now) = (amount(limit), amount(given));
@@ -145,11 +189,10 @@ impl Builder<'_> {
         let spill = Spill::new(node, places, io, plan.input_bytes.unwrap_or(0));
         let (paths, ends) = (checkpoint.spill_paths(), checkpoint.spill_ends());
         spill.open_kept(node, &begun.kinds, (paths, &ends)).await?;
-        Ok(Built {
-            checkpoint,
-            output,
-            spill,
-            plan,
+        let run = self.run(plan, output);
+        Ok(Range {
+            notes: Some(checkpoint),
+            ..Range::new(begun_range, run, spill)
         })
     }
 }

@@ -54,6 +54,18 @@ pub(crate) struct Holders {
     pub rounds: Vec<Round>,
 }
 
+impl Holders {
+    /// Whether a round continues ranges from an epoch on, and does not begin lost ones again.
+    pub(crate) fn continues(&self, round: &Round) -> bool {
+        let owned = (0..)
+            .zip(&round.owners)
+            .filter(|(_, owner)| owner.is_some());
+        owned
+            .into_iter()
+            .any(|(range, _)| self.kept.contains(&range))
+    }
+}
+
 /// Deals `ranges` ranges of `epochs` epochs to ranks. A range that several see is its first rank's,
 /// or that of the one with the fewest; those that nobody sees go where the fewest are, too.
 pub(crate) fn deal(seen: &[Seen], ranks: u32, ranges: u32, epochs: u32) -> Holders {

@@ -38,6 +38,22 @@ pub(crate) struct Scene {
     pub begun: Option<Begun>,
 }
 
+impl Scene {
+    /// Nothing is there: each rank begins the range of its number.
+    pub(crate) fn empty(ranks: u32, others: Vec<Checkpoint>) -> Scene {
+        let holders = Holders {
+            rounds: vec![Round::first(ranks)],
+            ..Holders::default()
+        };
+        Scene {
+            holders,
+            mine: BTreeMap::new(),
+            others,
+            begun: None,
+        }
+    }
+}
+
 /// What is there of the job on all ranks, and who goes on with what.
 pub(crate) async fn look(
     node: &Node,
@@ -72,16 +88,7 @@ pub(crate) async fn look(
         found.extend(more);
     }
     let Some(begun) = chosen(&all) else {
-        let holders = Holders {
-            rounds: vec![Round::first(node.nodes())],
-            ..Holders::default()
-        };
-        return Ok(Scene {
-            holders,
-            mine: BTreeMap::new(),
-            others: found,
-            begun: None,
-        });
+        return Ok(Scene::empty(node.nodes(), found));
     };
     if let Some(what) = difference(statement, resume, &begun) {
         let what = format!("is of another sort: this one has {what}");

@@ -23,7 +23,6 @@ use crate::files::spill::Spill;
 use crate::passes::wiring::{Outcome, Pools, Run, add_up};
 use crate::records::block::Chunk;
 use crate::records::splitters::Splitters;
-use crate::report::Report;
 use crate::runs::partition::{Ledger, Partition};
 use crate::stages::{
     Chain, Loader, PartitionBuffers, Reloader, Seams, SpillReader, Spiller, Tally, hold, load,
@@ -33,18 +32,6 @@ use crate::stages::{
 /// When partitions are sorted, holes for less than that would take as long as reading does; and
 /// nothing of the sort waits for space any more, since the output has its own.
 const LEAST_RELEASED_BYTES: u64 = 256 << 10;
-
-/// Sorts with spill files in the job's temporary directories, if the plan has any.
-pub(crate) async fn distribution_sort(run: &Run<'_>) -> Result<Report, Failure> {
-    let spill = run.spill();
-    let sorting = DistributionSort {
-        run,
-        spill: spill.clone(),
-    };
-    let sorted = sorting.sort().await;
-    spill.remove(run.node).await;
-    sorted
-}
 
 /// What distributors give to the partition buffers.
 pub(crate) struct Came {
@@ -57,6 +44,21 @@ pub(crate) struct Came {
     pub positions: Range<f64>,
 }
 
+/// Partitions that follow each other.
+pub(crate) struct Group {
+    pub partitions: Vec<Partition>,
+    /// Their place; none if they are all of them, and the output decides.
+    pub place: Option<Place>,
+}
+
+/// A place in an output that is one file.
+pub(crate) struct Place {
+    /// Records before it.
+    pub before: u64,
+    /// Records of the whole output.
+    pub all: u64,
+}
+
 /// The two phases of a run.
 pub(crate) struct DistributionSort<'a> {
     pub run: &'a Run<'a>,
@@ -64,48 +66,79 @@ pub(crate) struct DistributionSort<'a> {
 }
 
 impl DistributionSort<'_> {
-    async fn sort(&self) -> Result<Report, Failure> {
+    /// Phase one: the input of the run, in partitions. Only if `keeps`, records may stay in memory.
+    pub(crate) async fn divide_input(
+        &self,
+        memory: &Pools,
+        keeps: bool,
+        stages: &mut Vec<StageReport>,
+    ) -> Result<Vec<Partition>, Failure> {
         let run = self.run;
         let mut pipeline = run.pipeline();
-        let memory = run.pools(&pipeline)?;
+        let memory = &memory.of(&pipeline);
         let (splitters, chunks) = match &run.exchange {
-            Some(exchange) => exchange.start(run, &mut pipeline, &memory)?,
+            Some(exchange) => exchange.start(run, &mut pipeline, memory)?,
             None => {
                 let splitters = pipeline.owns(Posted::new(run.node, "splitters"));
-                let chunks = run.start_input(&mut pipeline, &splitters, &memory);
+                let chunks = run.start_input(&mut pipeline, &splitters, memory);
                 (splitters, chunks)
             }
         };
         let came = Came {
             splitters,
             chunks,
-            again_beside: None,
+            again_beside: (!keeps).then_some(0),
             positions: 0.0..1.0,
         };
-        let (mut partitions, mut stages) = self.divide(pipeline, came, &memory).await?;
-        let spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
-        let mut passes = 1 + u32::from(spilled > 0);
-        self.spill.trim(run.node).await;
+        let (partitions, did) = self.divide(pipeline, came, memory).await?;
+        add_up(stages, did);
+        Ok(partitions)
+    }
+
+    /// Phase two: sorts partitions into the output. Returns how often records were divided again.
+    pub(crate) async fn sort_group(
+        &self,
+        group: Group,
+        (memory, seams): (&Pools, &Seams),
+        stages: &mut Vec<StageReport>,
+    ) -> Result<u32, Failure> {
+        let Group {
+            mut partitions,
+            place,
+        } = group;
+        let mut again = 0;
         while partitions
             .iter()
             .any(|partition| self.is_too_large(partition))
         {
-            passes += 1;
-            partitions = self.again(partitions, &memory, &mut stages).await?;
+            again += 1;
+            partitions = self.again(partitions, memory, stages).await?;
         }
-        let layout = self.lay_out(&partitions).await?;
-        let records: u64 = partitions.iter().map(Partition::records).sum();
-        run.job
-            .control
-            .enter("sort partitions", records * run.plan.record_bytes as u64);
-        let seams = Seams::new(run.node, memory.seams.clone());
+        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
+        let bytes = self.run.plan.record_bytes;
+        let layout = match place {
+            None => self.lay_out(&sizes).await?,
+            Some(Place { before, all }) => {
+                Layout::of_one_file(&sizes, bytes).behind(before, all * bytes as u64)
+            }
+        };
+        let records: u64 = sizes.iter().sum();
+        if place.is_none() {
+            self.run
+                .job
+                .control
+                .enter("sort partitions", records * bytes as u64);
+        }
         add_up(
-            &mut stages,
-            self.phase_two(partitions, &layout, &memory, &seams).await?,
+            stages,
+            self.phase_two(partitions, &layout, memory, seams).await?,
         );
-        run.output()
-            .complete(run.node, &*run.job.contents, seams.left())
-            .await?;
+        Ok(again)
+    }
+
+    /// The outcome of a sort that spilled so many chunks and divided partitions again so often.
+    pub(crate) fn outcome(&self, spilled: usize, again: u32) -> Outcome {
+        let run = self.run;
         let (limit, needed) = (run.job.resources.memory_bytes, run.plan.needed());
         let reason = match (run.plan.spilling, run.plan.input_bytes, spilled) {
             (None, Some(bytes), _) => {
@@ -117,20 +150,16 @@ impl DistributionSort<'_> {
             (Some(_), _, 0) => format!("the input fitted in {limit} bytes of memory"),
             (Some(_), ..) => run.does_not_fit(),
         };
-        let plan = match run.plan.spilling {
-            None => "one-pass",
-            Some(_) => "two-pass",
-        };
-        let temp_peak_bytes = self.spill.peak_bytes();
-        run.report(
-            stages,
-            Outcome {
-                plan,
-                reason,
-                passes,
-                temp_peak_bytes,
+        Outcome {
+            plan: match run.plan.spilling {
+                None => "one-pass",
+                Some(_) => "two-pass",
             },
-        )
+            reason,
+            passes: 1 + u32::from(spilled > 0) + again,
+            temp_peak_bytes: self.spill.peak_bytes(),
+            runs: None,
+        }
     }
 
     /// A reader of what was spilled, to buffers of that pool.
@@ -288,16 +317,15 @@ impl DistributionSort<'_> {
         Ok((ledger.take(node).await, stages))
     }
 
-    /// Where the partitions go, whose sizes are known.
-    async fn lay_out(&self, partitions: &[Partition]) -> Result<Layout, Failure> {
+    /// Where partitions of these sizes go, which are all of them.
+    async fn lay_out(&self, sizes: &[u64]) -> Result<Layout, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
         if plan.input_bytes.is_none() {
             let output_bytes = sizes.iter().sum::<u64>() * plan.record_bytes as u64;
             run.output().reserve(node, output_bytes).await?;
         }
         run.output().learn(node, &self.spill.rates()).await;
-        run.output().lay_out(node, &sizes, plan.record_bytes).await
+        run.output().lay_out(node, sizes, plan.record_bytes).await
     }
 
     /// Sorts the partitions one after the other, several at once, into the output.

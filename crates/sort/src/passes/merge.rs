@@ -21,7 +21,6 @@ use crate::passes::wiring::{Outcome, Run, add_up};
 use crate::plan::Merging;
 use crate::plan::READS_AHEAD;
 use crate::records::block::Bucket;
-use crate::report::Report;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
@@ -33,17 +32,17 @@ use crate::stages::{
 };
 
 /// Sorts with spill files in the job's temporary directories.
-pub(crate) async fn merge(run: &Run<'_>, merging: Merging) -> Result<Report, Failure> {
-    let spill = run.spill();
-    let sorted = MergeSort {
+pub(crate) async fn merge(
+    run: &Run<'_>,
+    merging: Merging,
+    spill: Spill,
+) -> Result<(Vec<StageReport>, Outcome), Failure> {
+    let sorting = MergeSort {
         run,
         merging,
-        spill: spill.clone(),
-    }
-    .sort()
-    .await;
-    spill.remove(run.node).await;
-    sorted
+        spill,
+    };
+    sorting.sort().await
 }
 
 /// The memory of all phases.
@@ -61,8 +60,7 @@ struct MergeSort<'a> {
 }
 
 impl MergeSort<'_> {
-    async fn sort(&self) -> Result<Report, Failure> {
-        let run = self.run;
+    async fn sort(&self) -> Result<(Vec<StageReport>, Outcome), Failure> {
         let (mut runs, mut stages, memory) = self.form_runs().await?;
         let formed = runs.len();
         while runs.len() > self.merging.fan_in {
@@ -77,11 +75,9 @@ impl MergeSort<'_> {
             reason,
             passes,
             temp_peak_bytes,
+            runs: Some(formed as u64),
         };
-        Ok(Report {
-            partitions: formed as u64,
-            ..run.report(stages, outcome)?
-        })
+        Ok((stages, outcome))
     }
 
     fn reason(&self, runs: usize, passes: u32) -> String {
@@ -109,7 +105,7 @@ impl MergeSort<'_> {
         let written = run.pool(&pipeline, "chunks of runs", (plan.chunks_written(), bytes))?;
         let blocks = pipeline.owns(Queue::new(node, "blocks", merging.read_ahead, 1));
         let reader = Reader {
-            inputs: Arc::clone(run.inputs),
+            inputs: Arc::clone(&run.inputs),
             record_bytes: plan.record_bytes,
             unit_bytes: Dial::fixed(merging.block_records * plan.record_bytes),
             depth: Dial::fixed(merging.read_ahead),

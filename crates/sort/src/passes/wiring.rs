@@ -8,16 +8,13 @@
 
 use crate::error::no_memory;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use node::{Buffer, Node, Pool, Posted, Queue};
 use pipeline::{Failure, Pipeline, StageReport, Tuner, bottleneck};
-use record::Checksum;
 
 use crate::files::input::Inputs;
 use crate::files::output::Output;
-use crate::files::spill::Spill;
 use crate::job::{IoChoice, Job, Tune};
 use crate::passes::dials::Dials;
 use crate::passes::exchange::Exchange;
@@ -27,8 +24,8 @@ use crate::records::block::{Block, Bucket, Chunk};
 use crate::records::splitters::Splitters;
 use crate::report::{DirectIo, Report};
 use crate::stages::{
-    Cursor, Distributor, Divide, Places, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer,
-    distribute, read, sample, sort, write,
+    Cursor, Distributor, Divide, Places, Reader, Sampler, Seams, Settled, Sorter, Tally, Turn,
+    Writer, distribute, read, sample, sort, write,
 };
 
 /// The memory of a run.
@@ -61,11 +58,9 @@ pub(crate) struct Run<'a> {
     pub plan: Plan,
     /// What spoke for the plan beside the memory.
     pub why: Option<String>,
-    pub inputs: &'a Arc<Inputs>,
+    pub inputs: Arc<Inputs>,
     /// Where the sorted records go; none while there is nothing to write.
-    pub output: Option<&'a Arc<Output>>,
-    /// Directories for spill files.
-    pub temporary: Vec<PathBuf>,
+    pub output: Option<Arc<Output>>,
     pub tally: Tally,
     pub dials: Dials,
     pub tuner: Tuner,
@@ -79,16 +74,13 @@ pub(crate) struct Outcome {
     pub reason: String,
     pub passes: u32,
     pub temp_peak_bytes: u64,
+    /// Sorted runs of a merge.
+    pub runs: Option<u64>,
 }
 
 impl<'a> Run<'a> {
     /// A run that reads these, and says nothing yet of an output, of spill files, of other nodes.
-    pub(crate) fn new(
-        node: &'a Node,
-        job: &'a Job,
-        plan: Plan,
-        inputs: &'a Arc<Inputs>,
-    ) -> Run<'a> {
+    pub(crate) fn new(node: &'a Node, job: &'a Job, plan: Plan, inputs: Arc<Inputs>) -> Run<'a> {
         let tuner = match job.tuning.tune {
             Tune::Auto => Tuner::new(node.now()),
             Tune::Off => Tuner::off(),
@@ -101,7 +93,6 @@ impl<'a> Run<'a> {
             why: None,
             inputs,
             output: None,
-            temporary: Vec::new(),
             tally: Tally::default(),
             tuner,
             exchange: None,
@@ -113,18 +104,12 @@ impl<'a> Run<'a> {
     /// # Panics
     /// Panics in a run that only receives.
     pub(crate) fn output(&self) -> &Arc<Output> {
-        self.output.expect("a run that writes")
+        self.output.as_ref().expect("a run that writes")
     }
 
     /// A pipeline without stages, that is tuned.
     pub(crate) fn pipeline(&self) -> Pipeline {
         Pipeline::new(&self.job.control).tuned(&self.tuner)
-    }
-
-    /// Spill files for what the plan does not keep in memory.
-    pub(crate) fn spill(&self) -> Spill {
-        let (directories, io) = (self.temporary.clone(), self.job.resources.io);
-        Spill::new(self.node, directories, io, self.plan.temporary_bytes())
     }
 
     /// Why not all of it stays in memory.
@@ -170,7 +155,7 @@ impl<'a> Run<'a> {
         let blocks = self.blocks(pipeline);
         if seekable {
             let places = Places {
-                inputs: Arc::clone(self.inputs),
+                inputs: Arc::clone(&self.inputs),
                 contents: Arc::clone(contents),
                 count: plan.samples,
             };
@@ -224,7 +209,7 @@ impl<'a> Run<'a> {
         let (node, plan) = (self.node, &self.plan);
         let (seekable, (readers, spare)) = (self.inputs.is_seekable(), self.readers());
         let reader = Reader {
-            inputs: Arc::clone(self.inputs),
+            inputs: Arc::clone(&self.inputs),
             record_bytes: plan.record_bytes,
             unit_bytes: self.dials.unit_bytes.clone(),
             depth: self.dials.readers.clone(),
@@ -337,20 +322,12 @@ impl<'a> Run<'a> {
         Ok(pipeline.owns(Pool::new(self.node, label, buffers)))
     }
 
-    /// The report of all stages.
+    /// The report of all stages, on records whose account is settled.
     pub(crate) fn report(
         &self,
         stages: Vec<StageReport>,
-        outcome: Outcome,
-    ) -> Result<Report, Failure> {
-        let settled = self.tally.settle(&*self.job.contents)?;
-        if let Some(listed) = &self.inputs.listed {
-            let read = self
-                .exchange
-                .as_ref()
-                .map(|exchange| exchange.read.came().1);
-            listed.check(Checksum(read.unwrap_or(settled.checksum)))?;
-        }
+        (settled, outcome): (Settled, Outcome),
+    ) -> Report {
         let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
             stages
                 .iter()
@@ -358,7 +335,7 @@ impl<'a> Run<'a> {
                 .map(of)
                 .sum()
         };
-        Ok(Report {
+        Report {
             records: settled.records,
             bytes: settled.records * self.plan.record_bytes as u64,
             passes: outcome.passes,
@@ -367,7 +344,9 @@ impl<'a> Run<'a> {
                 Some(why) => format!("{}; {why}", outcome.reason),
                 None => outcome.reason,
             },
-            partitions: sum(&["sorter"], |stage| stage.units),
+            partitions: outcome
+                .runs
+                .unwrap_or(sum(&["sorter"], |stage| stage.units)),
             seconds: 0.0,
             read_bytes: sum(
                 &["reader", "sampler", "loader", "reloader", "run reader"],
@@ -388,11 +367,11 @@ impl<'a> Run<'a> {
             moves: self.tuner.moves(),
             ranks: Vec::new(),
             written: Vec::new(),
-        })
+        }
     }
 
     fn direct_io(&self) -> DirectIo {
-        let write = self.output.is_none_or(|output| output.is_direct());
+        let write = self.output.as_ref().is_none_or(|output| output.is_direct());
         let read = self.inputs.is_direct();
         let reason = match (self.job.resources.io, read) {
             (IoChoice::Auto, true) => "the input is not in the page cache",

@@ -1,12 +1,9 @@
 //! What a rank was started for: all must have been started for the same, and together they have one
 //! input.
 
-use node::{Node, Rank};
-use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
-use crate::files::input::Inputs;
 use crate::job::{ExchangeKind, Job, Target};
 
 /// Two files of one name and length.
@@ -63,12 +60,8 @@ impl Fingerprint {
         })
     }
 
-    /// # Errors
-    /// When its inputs cannot be looked at before they are read.
-    pub(crate) fn new(job: &Job, inputs: &Inputs, ends: u64) -> Result<Fingerprint, SortError> {
-        let records = inputs
-            .records
-            .ok_or_else(|| refused("an input is a pipe"))?;
+    /// With the records of its inputs, and a checksum that tells them from others of that number.
+    pub(crate) fn new(job: &Job, records: u64, ends: u64) -> Result<Fingerprint, SortError> {
         Ok(Fingerprint {
             records,
             ends,
@@ -120,25 +113,4 @@ pub(crate) fn same(statements: &[Fingerprint]) -> Result<(), SortError> {
         }
     }
     Ok(())
-}
-
-/// The records of all ranks; leaves this one with its part of the input, at its place in the whole.
-///
-/// # Errors
-/// When ranks were started for different sorts: the same one on all of them.
-pub(crate) fn settle(
-    statements: &[Fingerprint],
-    node: &Node,
-    inputs: &mut Inputs,
-) -> Result<u64, Failure> {
-    same(statements)?;
-    let Rank(rank) = node.rank();
-    if statements[0].shared {
-        let total = statements[0].records;
-        *inputs = inputs.part(rank, node.nodes());
-        return Ok(total);
-    }
-    let records = |all: &[Fingerprint]| all.iter().map(|statement| statement.records).sum();
-    inputs.base = records(&statements[..rank as usize]);
-    Ok(records(statements))
 }

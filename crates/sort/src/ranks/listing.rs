@@ -10,25 +10,21 @@ use pipeline::Failure;
 
 use crate::agreement::{Agreement, ROOT};
 use crate::files::manifest::{ListedFile, Manifest, is_part};
-use crate::files::output::{NEW_MODE, Output, take_over};
+use crate::files::output::{NEW_MODE, take_over};
 use crate::files::text_file;
 use crate::files::text_file::{Entry, OTHERS_WRITE, PRIVATE};
-use crate::job::Job;
+use crate::job::Listing;
+use crate::records::contents::Contents;
 use crate::report::Warning;
 
 /// What a rank lists: by range, since a rank may have several.
 pub(crate) type Listed = Vec<(u32, Vec<ListedFile>)>;
 
-/// The same with the host's name.
-pub(crate) fn here(job: &Job, files: Vec<ListedFile>) -> Vec<ListedFile> {
-    let host = job.listing.as_ref().map(|listing| listing.host.clone());
-    files
-        .into_iter()
-        .map(|file| ListedFile {
-            host: host.clone(),
-            ..file
-        })
-        .collect()
+/// Lists outputs, if the job asks for it.
+pub(crate) struct Lister<'a> {
+    pub node: &'a Node,
+    pub contents: &'a dyn Contents,
+    pub listing: Option<&'a Listing>,
 }
 
 /// What is listed instead of what was.
@@ -39,61 +35,89 @@ pub(crate) struct Lists {
     access: Option<Access>,
 }
 
-/// Gives an output its name, with those of all others, when these have nothing left to fail but
-/// that; and lists it.
-pub(crate) async fn commit(
-    node: &Node,
-    job: &Job,
-    agreement: &mut Agreement,
-    output: &mut Output,
-    (bytes, files): (u64, Vec<ListedFile>),
-) -> Result<Vec<Warning>, Failure> {
-    let finished = output.finish(node, bytes).await;
-    let finished = finished.map(|()| vec![(node.rank().0, here(job, files))]);
-    let listed = gather(node, job, agreement, finished).await?;
-    let named = output.name(node).await;
-    let stays = agreement.agree(node, named).await?;
-    let stale = show(node, job, agreement, listed).await?;
-    Ok(stays.into_iter().chain(stale).collect())
-}
+impl Lister<'_> {
+    /// Adds the host's name.
+    pub(crate) fn here(&self, files: Vec<ListedFile>) -> Vec<ListedFile> {
+        let host = self.listing.map(|listing| listing.host.clone());
+        let here = |file| ListedFile {
+            host: host.clone(),
+            ..file
+        };
+        files.into_iter().map(here).collect()
+    }
 
-/// Agrees with all others that outputs may have their names now; what all of them list.
-pub(crate) async fn gather(
-    node: &Node,
-    job: &Job,
-    agreement: &mut Agreement,
-    finished: Result<Listed, Failure>,
-) -> Result<Lists, Failure> {
-    let finished = match finished {
-        Ok(listed) => withdraw(node, job).await.map(|old| (old, listed)),
-        Err(failure) => Err(failure),
-    };
-    let ((old, access), all) = agreement.agree_and_tell(node, finished).await?;
-    let mut all = all.concat();
-    all.sort_by_key(|&(range, _)| range);
-    Ok(Lists {
-        new: all.into_iter().flat_map(|(_, files)| files).collect(),
-        old,
-        access,
-    })
-}
+    /// Agrees with all others that outputs may have their names now; what all of them list.
+    pub(crate) async fn gather(
+        &self,
+        agreement: &mut Agreement,
+        finished: Result<Listed, Failure>,
+    ) -> Result<Lists, Failure> {
+        let finished = match finished {
+            Ok(listed) => self.withdraw().await.map(|old| (old, listed)),
+            Err(failure) => Err(failure),
+        };
+        let ((old, access), all) = agreement.agree_and_tell(self.node, finished).await?;
+        let mut all = all.concat();
+        all.sort_by_key(|&(range, _)| range);
+        Ok(Lists {
+            new: all.into_iter().flat_map(|(_, files)| files).collect(),
+            old,
+            access,
+        })
+    }
 
-/// Removes the old list; the files that it had, and its access if the caller wrote it.
-async fn withdraw(node: &Node, job: &Job) -> Result<(Vec<ListedFile>, Option<Access>), Failure> {
-    let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
-        return Ok((Vec::new(), None));
-    };
-    let old = Manifest::read_from(node, &listing.path)
-        .await
-        .ok()
-        .flatten();
-    let access = match text_file::read_own(node, &listing.path).await {
-        Ok(Entry::Text(_)) => node.access(&listing.path).await.ok(),
-        _ => None,
-    };
-    match node.remove(&listing.path).await {
-        Err(error) if error.cause.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok((old.map(|old| old.files).unwrap_or_default(), access)),
+    /// Removes the old list; the files that it had, and its access if the caller wrote it.
+    async fn withdraw(&self) -> Result<(Vec<ListedFile>, Option<Access>), Failure> {
+        let (node, Some(listing)) = (self.node, self.written_here()) else {
+            return Ok((Vec::new(), None));
+        };
+        let old = Manifest::read_from(node, &listing.path)
+            .await
+            .ok()
+            .flatten();
+        let access = match text_file::read_own(node, &listing.path).await {
+            Ok(Entry::Text(_)) => node.access(&listing.path).await.ok(),
+            _ => None,
+        };
+        match node.remove(&listing.path).await {
+            Err(error) if error.cause.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok((old.map(|old| old.files).unwrap_or_default(), access)),
+        }
+    }
+
+    /// Shows the new one, when all outputs have their names; what of the old ones is still there.
+    pub(crate) async fn show(
+        &self,
+        agreement: &mut Agreement,
+        lists: Lists,
+    ) -> Result<Option<Warning>, Failure> {
+        let shown = self.put(lists).await;
+        agreement.agree(self.node, shown).await
+    }
+
+    async fn put(&self, lists: Lists) -> Result<Option<Warning>, Failure> {
+        let (node, Some(listing)) = (self.node, self.written_here()) else {
+            return Ok(None);
+        };
+        let stale = stale(node, &lists, Some(&listing.host)).await;
+        // The old list is gone: a link that has its name by now is not ours.
+        let parent = listing
+            .path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let directory = node.resolve(parent.unwrap_or(Path::new("."))).await?;
+        let path = directory.join(listing.path.file_name().unwrap_or_default());
+        let mut manifest = Manifest::new(self.contents, &directory);
+        lists.new.into_iter().for_each(|file| manifest.add(file));
+        let mode = lists.access.map_or(NEW_MODE & !OTHERS_WRITE, |_| PRIVATE);
+        let file = text_file::put(node, &path, manifest.text(), mode).await?;
+        take_over(node, &file, lists.access).await?;
+        Ok(stale)
+    }
+
+    /// Rank 0 writes the list.
+    fn written_here(&self) -> Option<&Listing> {
+        self.listing.filter(|_| self.node.rank() == ROOT)
     }
 }
 
@@ -119,35 +143,4 @@ async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warn
         .into_iter()
         .next()
         .map(|file| Warning::Stale { file, count })
-}
-
-/// Shows the new one, when all outputs have their names; what of the old ones is still there.
-pub(crate) async fn show(
-    node: &Node,
-    job: &Job,
-    agreement: &mut Agreement,
-    lists: Lists,
-) -> Result<Option<Warning>, Failure> {
-    let shown = put(node, job, lists).await;
-    agreement.agree(node, shown).await
-}
-
-async fn put(node: &Node, job: &Job, lists: Lists) -> Result<Option<Warning>, Failure> {
-    let Some(listing) = job.listing.as_ref().filter(|_| node.rank() == ROOT) else {
-        return Ok(None);
-    };
-    let stale = stale(node, &lists, Some(&listing.host)).await;
-    // The old list is gone: a link that has its name by now is not ours.
-    let parent = listing
-        .path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    let directory = node.resolve(parent.unwrap_or(Path::new("."))).await?;
-    let path = directory.join(listing.path.file_name().unwrap_or_default());
-    let mut manifest = Manifest::new(&*job.contents, &directory);
-    lists.new.into_iter().for_each(|file| manifest.add(file));
-    let mode = lists.access.map_or(NEW_MODE & !OTHERS_WRITE, |_| PRIVATE);
-    let file = text_file::put(node, &path, manifest.text(), mode).await?;
-    take_over(node, &file, lists.access).await?;
-    Ok(stale)
 }

@@ -13,11 +13,8 @@ use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::job::{Job, Resources, Tuning};
 use crate::passes::choice::choose;
-use crate::passes::exchange::{Exchange, Ports};
 use crate::plan::{Exchanging, Plan, Shape};
-use crate::ranks::division::{Among, Division};
-use crate::ranks::sampling::draw;
-use crate::stages::{Drawn, Tally};
+use crate::ranks::division::Division;
 
 /// What a plan depends on beside the number of records.
 pub(crate) struct Planning<'a> {
@@ -33,35 +30,7 @@ pub(crate) struct Planning<'a> {
     pub tuning: Tuning,
 }
 
-/// A plan, with all that was chosen for it.
-pub(crate) struct Planned {
-    pub plan: Plan,
-    /// Its reason, where that is not memory alone.
-    pub why: Option<String>,
-    /// How records go to the nodes of their keys, where there are several.
-    pub exchange: Option<Exchange>,
-    /// What choosing splitters took.
-    pub tally: Tally,
-}
-
-impl<'a> Planning<'a> {
-    pub(crate) fn new(
-        node: &'a Node,
-        job: &'a Job,
-        inputs: &Inputs,
-        output: &'a Output,
-    ) -> Planning<'a> {
-        let (temporary, inputs) = (output.spill_directories(job), inputs.files.len());
-        Planning {
-            node,
-            job,
-            output: Some(output),
-            temporary,
-            inputs,
-            tuning: job.tuning,
-        }
-    }
-
+impl Planning<'_> {
     fn shape(&self, records: Option<u64>) -> Shape {
         Shape {
             inputs: self.inputs,
@@ -74,57 +43,17 @@ impl<'a> Planning<'a> {
         }
     }
 
-    /// The plan of a sort on this node alone.
-    pub(crate) async fn alone(&self, inputs: &Arc<Inputs>) -> Result<Planned, Failure> {
-        let shape = self.shape(inputs.records);
-        let (plan, why) = choose(self.node, self.job, &shape, inputs).await?;
-        if plan.input_bytes.is_some() {
-            self.demand(&plan, plan.temporary_bytes()).await?;
-        }
-        Ok(Planned {
-            plan,
-            why,
-            exchange: None,
-            tally: Tally::default(),
-        })
-    }
-
-    /// The plan of this node's part in a sort of `total` records over all nodes, which agree on how
-    /// keys are divided.
-    pub(crate) async fn divided(
+    /// The plan of a sort on this node alone, and its reason where that is not memory alone.
+    pub(crate) async fn alone(
         &self,
-        agreement: &mut Agreement,
-        ports: &Ports,
-        (inputs, total): (&Arc<Inputs>, u64),
-    ) -> Result<Planned, Failure> {
-        let (node, job, contents) = (self.node, self.job, &*self.job.contents);
-        let even = total.div_ceil(u64::from(node.nodes()));
-        let (exchanging, places) = self.exchanging(agreement, even, node.nodes()).await?;
-        let own = inputs.records.unwrap_or(0);
-        let drawn = draw(node, job, inputs, places * own / total.max(1)).await;
-        let drawn = drawn.map(|drawn| {
-            let sampled = drawn.sample.positions.len() as u64;
-            (drawn, sampled)
-        });
-        let (Drawn { sample, cost }, sampled) = agreement.agree_and_tell(node, drawn).await?;
-        let among = Among {
-            contents,
-            owners: (0..node.nodes()).map(Some).collect(),
-            known: None,
-        };
-        let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
-        let plan = self.prepare(division.records(total), &exchanging).await;
-        let plan = agreement.agree(node, plan).await?;
-        let partitions = division.partitions(contents, plan.buckets);
-        let divided = (division.ranks, partitions);
-        let tally = Tally::default();
-        tally.sampled(cost);
-        Ok(Planned {
-            plan,
-            why: None,
-            exchange: Some(Exchange::new(node, exchanging, ports, divided).await),
-            tally,
-        })
+        inputs: &Arc<Inputs>,
+    ) -> Result<(Plan, Option<String>), Failure> {
+        let shape = self.shape(inputs.records);
+        let chosen = choose(self.node, self.job, &shape, inputs).await?;
+        if chosen.0.input_bytes.is_some() {
+            self.demand(&chosen.0, chosen.0.temporary_bytes()).await?;
+        }
+        Ok(chosen)
     }
 
     /// A plan of what this node does with so many records, beside the exchange.

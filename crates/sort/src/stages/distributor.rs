@@ -1,7 +1,7 @@
 //! Copies each record to the bucket it belongs to (NOW-Sort's distribution, TritonSort 3.3).
 //!
 //! Each distributor has a chunk of every bucket open, its own, so none waits for another. Full
-//! chunks go to the collector.
+//! chunks go to the partition buffers.
 
 use crate::records::block::ChunkShape;
 use crate::records::open_bucket::OpenBucket;

@@ -29,7 +29,7 @@ struct Counts {
 }
 
 /// What the account says.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Settled {
     /// Records sorted.
     pub records: u64,
@@ -43,6 +43,15 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
+    /// Adds the account of another range.
+    pub(crate) fn add(&mut self, other: &Settled) {
+        self.records += other.records;
+        self.checksum = self.checksum.wrapping_add(other.checksum);
+        self.largest = self.largest.max(other.largest);
+        self.buckets += other.buckets;
+        self.sample.add(other.sample);
+    }
+
     /// The largest bucket over the mean.
     pub(crate) fn unevenness(&self) -> f64 {
         match self.buckets {
@@ -76,6 +85,27 @@ impl Tally {
             counts.buckets += 1;
             counts.add(bucket, contents)
         })
+    }
+
+    /// Adds the account of a part of the run.
+    pub(crate) fn add(&self, part: &Tally, contents: &dyn Contents) -> Result<(), SortError> {
+        let part = part.change(std::mem::take);
+        self.change(|counts| {
+            counts.records_in += part.records_in;
+            counts.sum_in = counts.sum_in.wrapping_add(part.sum_in);
+            counts.records_out += part.records_out;
+            counts.sum_out = counts.sum_out.wrapping_add(part.sum_out);
+            counts.largest = counts.largest.max(part.largest);
+            counts.buckets += part.buckets;
+            counts.sample.add(part.sample);
+            let mut spans = part.spans.into_values();
+            spans.try_for_each(|span| counts.add(span, contents))
+        })
+    }
+
+    /// Stretches of the output that were written by now.
+    pub(crate) fn written(&self) -> Vec<Span> {
+        self.change(|counts| counts.spans.values().cloned().collect())
     }
 
     /// Records that came in, and their checksum.

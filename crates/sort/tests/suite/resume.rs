@@ -3,6 +3,8 @@
 
 use crate::common::job;
 use crate::common::resumable::{Case, again, check, input, output, run};
+use std::path::Path;
+
 use kernel::patterns::{Pattern, draw};
 use machine::{Driver, Durability};
 use node::Random;
@@ -44,6 +46,20 @@ fn what_nothing_ends_is_sorted_and_leaves_nothing() {
             "seed {seed}"
         );
     }
+}
+
+/// A power failure may leave the empty file by which the rights of new files are found out, beside
+/// the output: in a directory that holds no other temporary files.
+#[test]
+fn a_left_probe_is_swept() {
+    let mut case = Case::new(3, 2, 300);
+    let resume = case.job.resume.as_mut().unwrap();
+    resume.temporary = vec!["/tmp".into()];
+    let driver = case.begin(3);
+    let probe = Path::new("/.gristmill-0123456789abcdef.tmp");
+    driver.disks(1).put(probe, Vec::new());
+    check(run(&driver, &case.job), "beside a probe");
+    check_swept(&driver, 2, "beside a probe");
 }
 
 /// A rank dies at any moment, and again and again while others go on: in the end all is sorted.

@@ -11,7 +11,7 @@ use pipeline::Failure;
 
 use crate::error::SortError;
 use crate::files::output::Claim;
-use crate::files::temporary::Temporary;
+use crate::files::temporary::{Temporary, sweep};
 use crate::files::text_file::{PRIVATE, spelled};
 use crate::job::IoChoice;
 
@@ -162,6 +162,9 @@ impl OutputFile {
         (path, known): (PathBuf, Option<u64>),
         io: IoChoice,
     ) -> Result<OutputFile, Failure> {
+        // A run that lost its power may have left the file that it probed rights with.
+        let beside = target.parent().unwrap_or(Path::new("/"));
+        sweep(node, beside, &[]).await;
         let old = existing(node, target).await?;
         if old.is_some_and(|old| old.kind != FileKind::Regular) {
             return Err(SortError::Directory {
