@@ -63,7 +63,6 @@ use crate::figure::{Figure, Size};
 use crate::job::Seeds;
 use crate::many;
 use crate::observer::Observer;
-use crate::parameters::Knob;
 use crate::place::Place;
 use crate::programs;
 use plan::Plan;
@@ -339,14 +338,14 @@ impl Experiment {
         let in_breakdown = self.breakdown.iter().map(|table| &table.program);
         let all: Vec<_> = in_series.chain(in_lines).chain(in_breakdown).collect();
         for (name, value) in &self.smoke {
-            let is_known = |knob| {
+            let is_known = || {
                 all.iter()
-                    .any(|name| programs::named(name).is_ok_and(|program| program.knows(knob)))
+                    .any(|program| programs::named(program).is_ok_and(|it| it.knows(name)))
             };
             match (name.as_str(), value) {
                 (RUNS, Told::Whole(1..)) => {}
                 (RUNS, value) => return Err(format!("runs {value}: expected a number from 1")),
-                (name, _) if Knob::named(name).is_some_and(is_known) => {}
+                _ if is_known() => {}
                 (name, _) => return Err(format!("'{name}' is no option of a program that is run")),
             }
         }
