@@ -55,12 +55,7 @@ pub struct Flood {
     pub seed: u64,
 }
 
-described!(
-    Flood,
-    "flood",
-    1024,
-    ["--cores 64K --threads 2", "--cores 256 --to 0"]
-);
+described! { Flood is "flood" on 1024 cores; "--cores 64K --threads 2", "--cores 256 --to 0" }
 
 /// What one rank of a flood gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

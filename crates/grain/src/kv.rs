@@ -75,7 +75,8 @@ const END: u64 = 6;
 
 /// Read and write keys of a hash table over all cores, or over some servers.
 ///
-/// Stages: `serve`, `ask` on cores that own nothing, and `work`, the sum over the workers of a core.
+/// Stages: `serve`, `ask` on cores that own nothing, and `work`, the sum over a core's
+/// workers.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Kv {
     /// Different keys to ask for
@@ -94,7 +95,7 @@ pub struct Kv {
     /// four have a core each on the machine nanopu-nodes
     #[arg(long, value_name = "W", default_value_t = 1, value_parser = count)]
     pub workers: u32,
-    /// Of a hundred requests so many put.
+    /// The percentage of requests that put a value.
     #[arg(skip = 20_u32)]
     #[serde(skip)]
     pub put_percent: u32,
@@ -104,15 +105,9 @@ pub struct Kv {
     pub seed: u64,
 }
 
-described!(
-    Kv,
-    "kv",
-    64,
-    [
-        "--servers 8 --messages 64",
-        "--machine nanopu-nodes --servers 8 --workers 4"
-    ]
-);
+described! { Kv is "kv" on 64 cores;
+    "--servers 8 --messages 64", "--machine nanopu-nodes --servers 8 --workers 4"
+}
 
 /// What one rank of the store gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

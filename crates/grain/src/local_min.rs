@@ -26,7 +26,7 @@ pub struct LocalMin {
     pub seed: u64,
 }
 
-described!(LocalMin, "local-min", 1, ["--keys-per-core 8192"]);
+described! { LocalMin is "local-min" on 1 cores; "--keys-per-core 8192" }
 
 /// The least value that a rank knows of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,7 +27,7 @@ pub struct LocalSort {
     pub seed: u64,
 }
 
-described!(LocalSort, "local-sort", 1, ["--keys-per-core 1K"]);
+described! { LocalSort is "local-sort" on 1 cores; "--keys-per-core 1K" }
 
 /// A rank's keys in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

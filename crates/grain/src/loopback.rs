@@ -36,7 +36,7 @@ pub struct Loopback {
 }
 
 // Two NICs of four cores: the sender is behind another one.
-described!(Loopback, "loopback", 8, ["--bytes 64", "--machine nebula"]);
+described! { Loopback is "loopback" on 8 cores; "--bytes 64", "--machine nebula" }
 
 /// What a rank of the loopback saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

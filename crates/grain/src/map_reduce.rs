@@ -53,7 +53,7 @@ pub struct MapReduce {
     pub seed: u64,
 }
 
-described!(MapReduce, "map-reduce", 64, ["--rounds 16 --reorder nic"]);
+described! { MapReduce is "map-reduce" on 64 cores; "--rounds 16 --reorder nic" }
 
 /// What one rank gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

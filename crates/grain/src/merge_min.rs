@@ -43,12 +43,7 @@ pub struct MergeMin {
     pub seed: u64,
 }
 
-described!(
-    MergeMin,
-    "merge-min",
-    64,
-    ["--incast 4", "--cores 4K --switch-ns 100"]
-);
+described! { MergeMin is "merge-min" on 64 cores; "--incast 4", "--cores 4K --switch-ns 100" }
 
 impl Program for MergeMin {
     type Answer = Least;

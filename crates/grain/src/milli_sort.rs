@@ -68,7 +68,7 @@ pub struct MilliSort {
     pub seed: u64,
 }
 
-described!(MilliSort, "milli-sort", 64, ["--cores 256 --keys 4K"]);
+described! { MilliSort is "milli-sort" on 64 cores; "--cores 256 --keys 4K" }
 
 impl Program for MilliSort {
     type Answer = Part;

@@ -69,15 +69,9 @@ pub struct NanoSort {
     pub seed: u64,
 }
 
-described!(
-    NanoSort,
-    "nano-sort",
-    256,
-    [
-        "--cores 4096 --keys-per-core 32",
-        "--cores 64K --threads 2 --trace out.json"
-    ]
-);
+described! { NanoSort is "nano-sort" on 256 cores;
+    "--cores 4096 --keys-per-core 32", "--cores 64K --threads 2 --trace out.json"
+}
 
 impl Program for NanoSort {
     type Answer = Part;

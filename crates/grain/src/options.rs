@@ -28,7 +28,7 @@ pub trait Described: Args + Serialize + Clone + Send + Sync + 'static {
 /// Describes a program, whose `seed` is a field: its name, default cores, examples.
 #[macro_export]
 macro_rules! described {
-    ($program:ident, $name:literal, $cores:literal, [$($example:literal),*]) => {
+    ($program:ident is $name:literal on $cores:literal cores; $($example:literal),*) => {
         impl $crate::Described for $program {
             const NAME: &'static str = $name;
             const CORES: u32 = $cores;

@@ -38,12 +38,7 @@ pub struct PivotTrial {
     pub seed: u64,
 }
 
-described!(
-    PivotTrial,
-    "pivot-select",
-    4001,
-    ["--naming two --bucket 4"]
-);
+described! { PivotTrial is "pivot-select" on 4001 cores; "--naming two --bucket 4" }
 
 /// How a rank chooses the keys that it names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]

@@ -31,7 +31,7 @@ pub struct ReceiveLoop {
     pub seed: u64,
 }
 
-described!(ReceiveLoop, "receive", 64, ["--messages 256 --bytes 128"]);
+described! { ReceiveLoop is "receive" on 64 cores; "--messages 256 --bytes 128" }
 
 impl Program for ReceiveLoop {
     type Answer = Handed;

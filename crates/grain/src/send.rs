@@ -30,7 +30,7 @@ pub struct SendLoop {
     pub seed: u64,
 }
 
-described!(SendLoop, "send", 64, ["--messages 256 --bytes 128"]);
+described! { SendLoop is "send" on 64 cores; "--messages 256 --bytes 128" }
 
 impl Program for SendLoop {
     type Answer = Handed;

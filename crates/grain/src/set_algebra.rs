@@ -66,12 +66,7 @@ pub struct SetAlgebra {
     pub seed: u64,
 }
 
-described!(
-    SetAlgebra,
-    "set-algebra",
-    64,
-    ["--queries 16 --reorder nic"]
-);
+described! { SetAlgebra is "set-algebra" on 64 cores; "--queries 16 --reorder nic" }
 
 /// What a query found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,21 @@
 //! A figure of a paper as an experiment: what is run, what is drawn, and what the paper claims of
 //! it.
 //!
-//! An experiment is a TOML file. Its head names a machine and the seeds of the runs:
+//! An experiment is a TOML file. The shortest ones have one series; all else has defaults:
 //!
 //! ```text
-//!   title, source     what it shows; paper and figure
+//!   [[series]]
+//!   program = "merge-min"
+//!   vary = "incast"
+//!   over = [1, 2, 4, 8, 16]
+//! ```
+//!
+//! The head of a file names a machine and the seeds of the runs:
+//!
+//! ```text
+//!   title, source     what it shows, or else the file's name; paper and figure
 //!   says, note        what the paper says of it; what to know when looking at ours
-//!   machine           where it runs
+//!   machine           where it runs, "nanopu" if it is not said
 //!   [changes]         what is changed of the machine, by the names of `sim`'s options
 //!   seed, runs        of the first run, and how many: a figure is their mean
 //!   [smoke]           what is smaller at smoke size: runs, and options of every program that knows them
@@ -79,14 +88,17 @@ pub struct Experiment {
     #[serde(skip)]
     asked: Asked,
     /// What it shows.
+    #[serde(default)]
     pub title: String,
     /// Paper and figure.
+    #[serde(default)]
     pub source: String,
     /// What the paper says of it.
     pub says: Option<String>,
     /// What to know when looking at it.
     pub note: Option<String>,
     /// On which machine it runs.
+    #[serde(default = "nanopu")]
     pub machine: String,
     /// What is changed of the machine.
     #[serde(default)]
@@ -129,6 +141,10 @@ const US_PER_SECOND: f64 = 1e6;
 /// What of the table `smoke` is no option of a program.
 const RUNS: &str = "runs";
 
+fn nanopu() -> String {
+    "nanopu".to_owned()
+}
+
 fn first_seed() -> u64 {
     Seeds::default().first
 }
@@ -164,12 +180,36 @@ impl Experiment {
     fn parse(name: &str, text: &str) -> Result<Experiment, LabError> {
         let experiment: Experiment =
             toml::from_str(text).map_err(|error| file(name, told(text, &error)))?;
-        let experiment = Experiment {
-            name: name.to_owned(),
-            ..experiment
-        };
+        let experiment = experiment.completed(name);
         experiment.check().map_err(|why| file(name, why))?;
         Ok(experiment)
+    }
+
+    /// The same with that name, and with defaults for the names that a file may leave out.
+    fn completed(mut self, name: &str) -> Experiment {
+        let or = |word: &mut String, default: &str| {
+            if word.is_empty() {
+                default.clone_into(word);
+            }
+        };
+        or(&mut self.title, name);
+        or(&mut self.source, "no paper");
+        for series in &mut self.series {
+            or(&mut series.label, &series.program);
+            or(&mut series.id, &series.label);
+            if series.chart.is_empty() {
+                let chart = ChartTable::of(series);
+                series.chart = format!("{} by {}", chart.y, chart.x);
+                self.charts.entry(series.chart.clone()).or_insert(chart);
+            }
+        }
+        self.lines
+            .iter_mut()
+            .for_each(|line| or(&mut line.id, &line.claim));
+        Experiment {
+            name: name.to_owned(),
+            ..self
+        }
     }
 
     /// The same from these seeds, where they are said, at either size.

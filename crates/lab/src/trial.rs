@@ -89,15 +89,9 @@ pub struct Trial {
     pub mutant: Option<Mutant>,
 }
 
-described!(
-    Trial,
-    "sort",
-    4,
-    [
-        "--runs 100 --faults late,cut,death,disk",
-        "--cores 8 --faults death"
-    ]
-);
+described! { Trial is "sort" on 4 cores;
+    "--runs 100 --faults late,cut,death,disk", "--cores 8 --faults death"
+}
 
 /// A trial in which all was right.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   [[line]]
-//!   id, claim         a word for programs; what the paper says, in its words
+//!   claim             what the paper says, in its words
+//!   id                a word for programs; the claim if left out
 //!   paper, unit       its figure
 //!   at_least          the paper says at least so much: more is no failure
 //!   at_most           the paper says at most so much: less is no failure
@@ -44,6 +45,7 @@ use crate::spread::Spread;
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// A word for programs.
+    #[serde(default)]
     pub id: String,
     /// The paper's words.
     pub claim: String,
