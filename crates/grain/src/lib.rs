@@ -13,6 +13,9 @@
 //!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
 //! ```
 //!
+//! A new program is a file with a struct that derives [`clap::Args`], [`described!`] and
+//! [`Program`], and its names below: `mod`, `pub use`, and a line of [`visit_all`].
+//!
 //! What they share: [`Tree`], the shape of a merge tree, [`Permutation`], who sends to whom without
 //! a table, [`pivot_select`], and [`Program`]. They follow the paper's rules (section 3.2): fire
 //! and forget, no coordinator, and the end of each step known by counting.

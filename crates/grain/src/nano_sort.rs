@@ -113,14 +113,14 @@ impl Program for NanoSort {
         let columns = self.buckets.min(cores);
         if columns > MOST_COLUMNS {
             return Some(format!(
-                "a core names a border to {columns} others before it takes any from a queue, and its \
-                 {TRANSMIT_WORDS} transmit words hold {MOST_COLUMNS}: ask for so many buckets at most, or \
-                 for the software's reorder buffer"
+                "a core names a border to {columns} others before it takes any from a queue, and \
+                 its {TRANSMIT_WORDS} transmit words hold {MOST_COLUMNS}: ask for so many buckets at \
+                 most, or for the software's reorder buffer"
             ));
         }
         (self.reading.exchange == Exchange::Keys).then(|| {
-            "by keys, more of them may come to a core that waits for splitters than its queues hold: \
-             only the software's reorder buffer has room"
+            "by keys, more of them may come to a core that waits for splitters than its queues \
+             hold: only the software's reorder buffer has room"
                 .to_owned()
         })
     }

@@ -154,8 +154,8 @@ impl Changes {
             0.0..=1.0,
             "a share must be from 0 to 1",
         )?;
-        let loss = "must be from 0 to below 0.5; a packet and its acknowledgement cross 4 to 8 links, \
-                    so with more a run would hardly end";
+        let loss = "must be from 0 to below 0.5; a packet and its acknowledgement cross 4 to 8 \
+                    links, so with more a run would hardly end";
         within(self.loss, "loss", 0.0..MOST_LOSS, loss)
     }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! draw        inputs, order, memory, disks, lateness                             draw.rs
 //! rehearse    the sort, late but whole: it succeeds, and its events are counted
-//! strike      the same again; after drawn events nodes die, links are cut, a disk fails     strike.rs
+//! strike      the same again; after drawn events nodes die, links are cut, a disk fails   strike.rs
 //! again       all that is over, and dead nodes are back with what their disks kept: it succeeds
 //! ```
 //!
@@ -63,7 +63,8 @@ const MOST_KEYS: u32 = 100_000;
 
 /// Sort files over nodes, as gristmill sort does, while links and nodes fail.
 ///
-/// Each run sorts once more when all is whole again. A node's disks hold more than its memory in every second run, whatever the number of records.
+/// Each run sorts once more when all is whole again. A node's disks hold more than its memory in
+/// every second run, whatever the number of records.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Trial {
     /// Decides all that is drawn.

@@ -6,7 +6,7 @@
 //!   x, y              what the axes are, with their units; times are in microseconds
 //!   x_scale, y_scale  "linear" or "log"
 //!   names             of the places 0, 1, 2 ... of an axis without numbers
-//!   paper             the paper's points: a list of { label, x, y, sd }, the deviation where it has one
+//!   paper             the paper's points: a list of { label, x, y, sd }, with sd where it has one
 //! ```
 
 use serde::Deserialize;

@@ -9,8 +9,8 @@
 //!   at_most           the paper says at most so much: less is no failure
 //!   note              what to know when the two figures are compared
 //!   tolerance         how far ours may be off, as a share
-//!   today             ours when the line was written: beyond the tolerance around it, or 1 % if there is
-//!                     none, the line fails
+//!   today             ours when the line was written: beyond the tolerance around it, or 1 % if there
+//!                     is none, the line fails
 //!   known_miss        why the paper's figure is not met: such a line is missed and does not fail
 //!
 //!   and one of
