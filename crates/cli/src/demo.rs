@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::lab::{Changes, Knob, Observer, Parameters, Place, Seeds, SimReport};
+use ::lab::{Changes, Observer, Parameters, Place, Seeds, SimReport};
 use ::sort::{
     Bytes, Choice, ExchangeKind, Generate, IoChoice, Job, Report, Resources, Source, Target,
     Tuning, Validated, generate, validate,
@@ -106,16 +106,10 @@ fn million_on(cores: u64) -> Result<::lab::Job, CliFailure> {
         threads: Some(machine::cores()),
         ..Changes::default()
     };
-    let mut asked = Parameters::default();
-    asked.set(Knob::Cores, cores);
-    asked.set(Knob::KeysPerCore, KEYS_PER_CORE);
+    let options = [("cores", cores), ("keys-per-core", KEYS_PER_CORE)];
+    let asked = Parameters::of("nano-sort", options)?;
     let place = Place::named("nanopu", &changes)?;
-    Ok(::lab::Job::new(
-        "nano-sort",
-        &asked,
-        place,
-        Seeds::default(),
-    )?)
+    Ok(::lab::Job::new(asked, place, Seeds::default())?)
 }
 
 fn simulate(job: &::lab::Job) -> Result<SimReport, CliFailure> {

@@ -25,7 +25,7 @@ mod valsort;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::{CliFailure, Exit};
 
@@ -67,7 +67,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = match arguments() {
+    let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(error),
     };
@@ -77,18 +77,4 @@ fn main() -> ExitCode {
         Ok(exit) => exit.code(),
         Err(failure) => failure.tell(),
     }
-}
-
-/// The command line; of one that asks for the help of a program of `sim`, that help.
-fn arguments() -> Result<Arguments, clap::Error> {
-    let line: Vec<_> = std::env::args_os()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let Some(program) = sim::help::asked_for(&line) else {
-        return Arguments::try_parse();
-    };
-    let command =
-        Arguments::command().mut_subcommand("sim", |sim| sim::help::of_program(sim, program));
-    let matches = command.try_get_matches_from(["gristmill", "sim", program.name, "--help"])?;
-    Arguments::from_arg_matches(&matches)
 }

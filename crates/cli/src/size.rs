@@ -1,5 +1,8 @@
 //! Sizes as people write them: K M G T are powers of 1024, KB MB GB TB of 1000.
 
+pub use lab::units::count;
+use lab::units::{parted, units};
+
 /// A memory limit: a size or a part of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
@@ -39,40 +42,6 @@ pub fn size(text: &str) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
-/// Reads a count, with or without a unit: `64`, `4K`, `1MB`.
-pub fn count(text: &str) -> Result<u64, String> {
-    let (digits, unit) = parted(text);
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| "not a number like 64, 4K or 1MB".to_owned())?;
-    let unit = if unit.is_empty() { 1 } else { units(unit)? };
-    if let Ok(number) = digits.parse::<u64>() {
-        return number
-            .checked_mul(unit)
-            .ok_or_else(|| "too large".to_owned());
-    }
-    let count = number * unit as f64;
-    let wrong = match count {
-        count if count < 0.0 => "must not be negative",
-        count if count > EXACT => "too large",
-        count if count.fract() != 0.0 => "must be a whole number",
-        count => return Ok(count as u64),
-    };
-    Err(wrong.to_owned())
-}
-
-/// 2^53: beyond it not every whole number has its own floating-point number.
-const EXACT: f64 = (1_u64 << 53) as f64;
-
-/// Reads a number that may have decimals.
-pub fn number(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        Ok(number) if number.is_infinite() => Err("too large".to_owned()),
-        _ => Err("not a number".to_owned()),
-    }
-}
-
 /// Reads a whole number without a unit: a seed, or how many records.
 pub fn whole(text: &str) -> Result<u64, String> {
     text.parse()
@@ -90,29 +59,6 @@ pub fn threads(text: &str) -> Result<u16, String> {
 
 /// More than a machine has today.
 const MOST_THREADS: u16 = 1024;
-
-/// A number and its unit; all of what is only letters is no number.
-fn parted(text: &str) -> (&str, &str) {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    text.split_at(digits.len())
-}
-
-fn units(name: &str) -> Result<u64, String> {
-    Ok(match name {
-        "K" => 1 << 10,
-        "M" => 1 << 20,
-        "G" => 1 << 30,
-        "T" => 1 << 40,
-        "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        other => {
-            let known = "the units are K M G T (1024) and KB MB GB TB (1000), in capitals";
-            return Err(format!("'{other}' is no unit; {known}"));
-        }
-    })
-}
 
 /// Bytes as people read them.
 pub fn readable(bytes: u64) -> String {
@@ -177,10 +123,6 @@ mod tests {
                 count(text)
             );
         }
-        assert_eq!((number("0.5"), number("-1")), (Ok(0.5), Ok(-1.0)));
-        for wrong in ["abc", "nan", "", "1e999", "inf"] {
-            assert!(number(wrong).is_err(), "{wrong}");
-        }
         assert_eq!(whole("18446744073709551615"), Ok(u64::MAX));
         for wrong in ["-1", "18446744073709551616", "4K", "x"] {
             assert!(
@@ -192,29 +134,6 @@ mod tests {
         }
         assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
         assert!(threads("0").is_err() && threads("1025").is_err() && threads("-1").is_err());
-    }
-
-    #[test]
-    fn counts_may_have_units() {
-        assert_eq!(count("64"), Ok(64));
-        assert_eq!(count("4K"), Ok(4096));
-        assert_eq!(count("1.5K"), Ok(1536));
-        assert_eq!(count("1MB"), Ok(1_000_000));
-        assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
-        assert!(count("-4").unwrap_err().contains("negative"));
-        for wrong in [
-            "",
-            "K",
-            "1.5",
-            "12X",
-            "1e30T",
-            "nanK",
-            "infK",
-            "12 M",
-            "18446744073709551615K",
-        ] {
-            assert!(count(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

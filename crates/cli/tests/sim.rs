@@ -59,79 +59,92 @@ fn words(ran: &Ran) -> String {
 }
 
 #[test]
-fn help_lists_programs_with_their_options() {
-    let help = words(&Place::new().run("sim --help").succeeded());
-    for line in SMALL {
-        let mut parts = line.split_whitespace();
-        assert!(
-            help.contains(&format!("\n  {}\n      ", parts.next().unwrap())),
-            "{help}"
-        );
-        for option in parts.filter(|part| part.starts_with("--")) {
-            assert!(help.contains(option), "{option} is not in\n{help}");
-        }
+fn help_has_examples_and_a_line_for_each_program() {
+    let place = Place::new();
+    let help = words(&place.run("sim --help").succeeded());
+    assert!(help.starts_with("Examples:\n  gristmill sim "), "{help}");
+    assert!(help.lines().count() < 40, "{help}");
+    for line in SMALL
+        .into_iter()
+        .chain(["nano-sort", "pivot-select", "sort"])
+    {
+        let program = line.split_whitespace().next().unwrap();
+        let about = help
+            .lines()
+            .filter(|it| it.starts_with(&format!("  {program} ")));
+        assert_eq!(about.count(), 1, "{program} in\n{help}");
     }
-    for word in [
-        "--keys none",
-        "--to none",
-        "--servers none",
-        "--reorder software",
-        "documents",
-    ] {
-        assert!(help.contains(word), "{word} is not in\n{help}");
+    for option in ["--incast", "--loss", "--trace"] {
+        assert!(!help.contains(option), "{option} is in\n{help}");
     }
-    for option in [
-        "--machine",
-        "--loss",
-        "--tail-ns",
-        "--trace",
-        "--seed S",
-        "--runs",
-    ] {
-        assert!(help.contains(option.split(' ').next().unwrap()), "{help}");
-    }
-    for machine in [
-        "nanopu",
-        "nanopu-nodes",
-        "nanopu-3-layer",
-        "nebula",
-        "erpc",
-        "ramcloud",
-    ] {
-        assert!(help.contains(&format!("\n  {machine}\n      ")), "{help}");
-    }
-    assert!(help.contains("\n  threads\n      this computer"), "{help}");
 }
 
 #[test]
-fn help_keeps_its_indent_in_narrow_terminals() {
+fn help_of_a_program_has_its_options() {
     let place = Place::new();
-    let mut command = place.command("sim --help");
-    let help = words(&Ran::from(command.env("COLUMNS", "60").output().unwrap()).succeeded());
-    assert!(
-        help.lines().all(|line| line.chars().count() <= 60),
-        "{help}"
-    );
-    let (_, programs) = help.split_once("\nPrograms, each").expect("a list");
-    let mut lines = programs.lines().skip(1).filter(|line| !line.is_empty());
-    let is_name = |line: &str| line.starts_with("  ") && !line[2..].contains(' ');
-    assert!(
-        lines.all(|line| is_name(line)
-            || line.starts_with("      ")
-            || line.starts_with("Machines")),
-        "{programs}"
-    );
+    for line in SMALL {
+        let (program, options) = line.split_once(' ').unwrap();
+        let help = words(&place.run(&format!("sim {program} --help")).succeeded());
+        assert!(
+            help.starts_with(&format!("Examples:\n  gristmill sim {program} --")),
+            "{help}"
+        );
+        let options = options
+            .split_whitespace()
+            .filter(|part| part.starts_with("--"));
+        let shared = [
+            "--machine",
+            "--loss",
+            "--tail-ns",
+            "--trace",
+            "--seed <S>",
+            "--runs",
+        ];
+        for option in options.chain(shared) {
+            assert!(help.contains(option), "{option} is not in\n{help}");
+        }
+        for machine in [
+            "nanopu",
+            "nanopu-nodes",
+            "nanopu-3-layer",
+            "nebula",
+            "threads",
+        ] {
+            assert!(
+                help.contains(&format!("- {machine}: ")),
+                "{machine} is not in\n{help}"
+            );
+        }
+    }
+    let defaults = [
+        ("flood", "random cores]"),
+        ("kv", "all own keys"),
+        ("set-algebra", "ocuments"),
+    ];
+    for (program, part) in defaults {
+        let help = words(&place.run(&format!("sim {program} --help")).succeeded());
+        assert!(help.contains(part), "{part} is not in\n{help}");
+    }
+}
+
+#[test]
+fn help_fits_narrow_terminals() {
+    let place = Place::new();
+    for line in ["sim --help", "sim nano-sort --help"] {
+        let mut command = place.command(line);
+        let help = words(&Ran::from(command.env("COLUMNS", "60").output().unwrap()).succeeded());
+        let (_, help) = help.split_once("\nUsage:").expect("a usage");
+        assert!(
+            help.lines().all(|line| line.chars().count() <= 60),
+            "{help}"
+        );
+    }
 }
 
 #[test]
 fn a_program_has_help_of_its_own() {
     let place = Place::new();
-    for line in [
-        "sim kv --help",
-        "help sim kv",
-        "sim --help kv",
-        "sim kv --cores 4 -h",
-    ] {
+    for line in ["sim kv --help", "help sim kv", "sim kv --cores 4 -h"] {
         let help = words(&place.run(line).succeeded());
         for part in [
             "--servers",
@@ -150,9 +163,29 @@ fn a_program_has_help_of_its_own() {
         );
     }
     let all = words(&place.run("help sim").succeeded());
-    assert!(
-        all.contains("--incast") && all.contains("\n  map-reduce\n"),
-        "{all}"
+    assert!(all.contains("\n  map-reduce "), "{all}");
+}
+
+/// Options that every program has may stand before its name, too.
+#[test]
+fn options_of_all_may_come_first() {
+    let place = Place::new();
+    let report = |line: &str| {
+        let report = place.run(line).succeeded().json();
+        [
+            report["parameters"].clone(),
+            report["runs"][0]["time_us"].clone(),
+            report["runs"][0]["seed"].clone(),
+        ]
+    };
+    let first = report("sim --json --seed 3 --switch-ns 100 merge-min --incast 4");
+    assert_eq!(
+        first,
+        report("sim merge-min --incast 4 --json --seed 3 --switch-ns 100")
+    );
+    assert_eq!(
+        (&first[0]["switch_ns"], &first[2]),
+        (&100.into(), &3.into())
     );
 }
 
@@ -265,39 +298,59 @@ fn refuses(line: &str, parts: &[&str], kind: &str) {
     assert!(place.names().is_empty(), "{line}: {:?}", place.names());
 }
 
+/// The same where the parser has more to tell than one line: a list, a tip, the usage.
+#[track_caller]
+fn misused(line: &str, parts: &[&str]) {
+    let place = Place::new();
+    let plain = place.run(line);
+    assert_eq!(plain.code, 2, "{line}: {plain:?}");
+    assert!(plain.err.starts_with("gristmill: "), "{plain:?}");
+    for part in parts {
+        assert!(
+            plain.err.contains(part),
+            "{line}: no {part:?} in {}",
+            plain.err
+        );
+    }
+    let told = place.run(&format!("{line} --json"));
+    assert_eq!(told.json()["error"]["kind"], "usage", "{line}");
+    assert!(place.names().is_empty(), "{line}: {:?}", place.names());
+}
+
 #[test]
 fn what_a_program_cannot_be_told() {
-    refuses(
+    misused(
         "sim sleep",
-        &["'sleep'", "loopback", "merge-min", "map-reduce"],
-        "usage",
+        &["'sleep'", "gristmill sim <PROGRAM>", "--help"],
     );
-    refuses(
+    misused(
         "sim local-min --incast 4",
-        &["--incast", "knows", "--keys-per-core"],
-        "usage",
+        &["'--incast'", "gristmill sim local-min"],
     );
     refuses(
         "sim receive --bytes 12",
-        &["--bytes 12", "8 bytes"],
+        &["'12' for '--bytes <B>'", "8 bytes"],
         "usage",
     );
     refuses(
         "sim receive --bytes 2056",
-        &["--bytes 2056", "from 8 to 2048"],
+        &["'2056' for '--bytes <B>'", "from 8 to 2048"],
         "usage",
     );
-    refuses("sim receive --bytes 0", &["--bytes 0"], "usage");
-    refuses("sim merge-min --incast 0", &["--incast 0"], "usage");
+    refuses("sim receive --bytes 0", &["'0' for '--bytes <B>'"], "usage");
+    refuses(
+        "sim merge-min --incast 0",
+        &["'0' for '--incast <F>': must be at least 1"],
+        "usage",
+    );
     refuses(
         "sim merge-min --keys 100 --cores 64",
         &["--keys 100", "64 cores"],
         "usage",
     );
-    refuses(
+    misused(
         "sim merge-min --keys 64 --keys-per-core 1",
-        &["--keys-per-core"],
-        "usage",
+        &["'--keys <N>' cannot be used with '--keys-per-core <K>'"],
     );
     refuses("sim flood --cores 4 --to 4", &["--to 4", "0 to 3"], "usage");
     refuses(
@@ -323,7 +376,7 @@ fn what_a_program_cannot_be_told() {
     // The first correction is the last.
     for bytes in [2040, 2050, 2, 0] {
         let parts = [
-            &format!("--bytes {bytes}: must be"),
+            &format!("'{bytes}' for '--bytes <B>': must be"),
             "multiple of 8",
             "8 to 2032",
         ];
@@ -334,10 +387,9 @@ fn what_a_program_cannot_be_told() {
         &["must be below 4,294,967,296"],
         "usage",
     );
-    refuses(
+    misused(
         "sim flod",
-        &["'flod' (did you mean flood?)", "merge-min"],
-        "usage",
+        &["'flod'", "tip: a similar subcommand exists: 'flood'"],
     );
     refuses(
         "sim loopback --cores 4",
@@ -349,7 +401,11 @@ fn what_a_program_cannot_be_told() {
         &["loopback"],
         "usage",
     );
-    refuses("sim merge-min --cores 0", &["--cores 0"], "usage");
+    refuses(
+        "sim merge-min --cores 0",
+        &["'0' for '--cores <N>'"],
+        "usage",
+    );
 }
 
 #[test]
@@ -408,21 +464,18 @@ fn what_a_machine_cannot_be() {
         &["--loss", "threads"],
         "usage",
     );
-    refuses(
+    misused(
         "sim merge-min --machine no-such",
-        &["'no-such'; the machines are nanopu, "],
-        "profile",
+        &[
+            "'no-such' for '--machine",
+            "[possible values: nanopu, ",
+            "threads",
+        ],
     );
-    refuses(
-        "sim merge-min --machine nanop",
-        &["did you mean nanopu?", ", threads"],
-        "profile",
-    );
-    refuses(
-        "sim merge-min --machine thread",
-        &["did you mean threads?"],
-        "profile",
-    );
+    for (slip, meant) in [("nanop", "nanopu"), ("thread", "threads")] {
+        let tip = format!("a similar value exists: '{meant}'");
+        misused(&format!("sim merge-min --machine {slip}"), &[&tip]);
+    }
     refuses("sim merge-min --machine no/such", &["no/such"], "profile");
 }
 
@@ -440,12 +493,19 @@ fn options_without_a_feature_are_unknown() {
 #[test]
 fn without_a_program_there_is_a_choice() {
     let place = Place::new();
-    for line in ["sim", "sim --list", "sim --json", "sim merge-min --list"] {
+    for line in ["sim", "sim --json"] {
+        let ran = place.run(line);
+        assert_eq!(ran.code, 2, "{line}");
+        for program in ["loopback", "local-min", "sort"] {
+            assert!(ran.err.contains(program), "{line}: {}", ran.err);
+        }
+        assert!(!ran.err.contains("--incast"), "{}", ran.err);
+    }
+    for line in ["sim --list", "sim merge-min --list"] {
         let ran = place.run(line);
         assert_eq!(ran.code, 2, "{line}");
         assert!(
-            ran.err
-                .contains("\nPrograms: loopback receive send local-min "),
+            ran.err.contains("unexpected argument '--list'"),
             "{}",
             ran.err
         );

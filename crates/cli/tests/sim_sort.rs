@@ -109,7 +109,16 @@ fn its_help_names_the_faults() {
     ] {
         assert!(help.contains(part), "no {part} in\n{help}");
     }
-    assert!(!help.contains("--incast"), "{help}");
+    let others = [
+        "--incast",
+        "--loss",
+        "--switch-ns",
+        "--multicast",
+        "--machine",
+    ];
+    for option in others {
+        assert!(!help.contains(option), "{option} is in\n{help}");
+    }
 }
 
 /// No node, one node, and nodes without records.

@@ -3,12 +3,15 @@
 //! All but one keep the order of the drawn numbers, so with the same seed a sort that only compares
 //! keys does the same under each, to the tick.
 
+use clap::ValueEnum;
 use node::Rank;
+use serde::Serialize;
 
 use crate::local_min::values;
 
 /// How the keys lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Evenly over all 64-bit numbers.
     #[default]
@@ -22,14 +25,6 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// All of them.
-    pub const ALL: [Distribution; 4] = [
-        Distribution::Uniform,
-        Distribution::HeavyTailed,
-        Distribution::Clustered,
-        Distribution::Sorted,
-    ];
-
     /// The keys of one of so many cores.
     pub(crate) fn keys(self, seed: u64, rank: Rank, cores: u32, count: u32) -> Vec<u64> {
         let drawn = values(seed, rank, count);
@@ -74,7 +69,7 @@ mod tests {
 
     #[test]
     fn keys_are_distinct_under_each_distribution() {
-        for distribution in Distribution::ALL {
+        for distribution in Distribution::value_variants().iter().copied() {
             let mut keys = all_keys(distribution);
             keys.sort_unstable();
             assert!(

@@ -17,9 +17,13 @@
 //! more than a burst or two; that it never fills is not proven. Behind a target nothing is spread,
 //! so there nobody both sends and receives.
 
+use clap::Args;
 use node::{Address, MessagePort, Node, Port, Rank};
+use serde::Serialize;
 
+use crate::described;
 use crate::message::{Handed, Taken, fill, too_long, words_of};
+use crate::options::{count, from_0, message_bytes};
 use crate::permutation::Permutation;
 use crate::program::{Program, Span, Verdict, grouped};
 
@@ -31,29 +35,27 @@ const BURST: u32 = 16;
 /// Bytes of a burst, also a quarter of a receive queue; a larger message is a burst by itself.
 const BURST_BYTES: u32 = 1024;
 
-/// Every rank sends messages to all. Stages: `send`, `receive`.
-#[derive(Clone, Debug)]
+/// Send messages from all cores to random ones: the simulator's own benchmark.
+///
+/// Stages: `send`, `receive`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Flood {
-    /// Messages of each rank that sends.
-    pub messages: u32,
-    /// Bytes of a message, rounded up to words of eight; at least 8.
+    /// Bytes of a message
+    #[arg(long, value_name = "B", default_value_t = 16, value_parser = message_bytes)]
     pub bytes: u32,
-    /// Behind whose NIC all messages go; `None`: anywhere.
-    pub to: Option<Rank>,
+    /// Messages of each core that sends
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = count)]
+    pub messages: u32,
+    /// The core behind whose NIC all messages go [default: none, to random cores]
+    #[arg(long, value_name = "R", value_parser = from_0)]
+    pub to: Option<u32>,
     /// Decides where messages go and what they say.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for Flood {
-    fn default() -> Flood {
-        Flood {
-            messages: 16,
-            bytes: 16,
-            to: None,
-            seed: 1,
-        }
-    }
-}
+described! { Flood is "flood" on 1024 cores; "--cores 64K --threads 2", "--cores 256 --to 0" }
 
 /// What one rank of a flood gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,7 +74,7 @@ impl Program for Flood {
         let mut taken = Taken::default();
         if self.objection(node.nodes()).is_none() {
             let port = node.bind(PORT);
-            match self.to {
+            match self.to.map(Rank) {
                 None => self.to_all(&node, &port, &mut taken).await,
                 Some(to) => {
                     self.to_nic(&node, &port, Nic::of(to, &node), &mut taken)
@@ -114,7 +116,11 @@ impl Program for Flood {
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {
-        let nobody = |to: Rank| (to.0 >= ranks).then(|| format!("there is no core {}", to.0));
+        let nobody = |to: u32| {
+            let last = ranks.saturating_sub(1);
+            let why = format!("--to {to}: there is no such core; {ranks} cores are 0 to {last}");
+            (to >= ranks).then_some(why)
+        };
         too_long(self.bytes)
             .or_else(|| (self.bytes < 8).then(|| "a flood's messages hold 8 bytes".to_owned()))
             .or_else(|| self.to.and_then(nobody))
@@ -171,7 +177,7 @@ impl Flood {
         let ranks = answers.len() as u32;
         let nic = self
             .to
-            .map(|to| Nic::new(to, answers[0].ranks_per_nic, ranks));
+            .map(|to| Nic::new(Rank(to), answers[0].ranks_per_nic, ranks));
         for number in 0..self.messages {
             let permutation = self.permutation(ranks, number);
             for from in 0..ranks {

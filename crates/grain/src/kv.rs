@@ -16,9 +16,13 @@
 //! On a node of several cores the shard may have several tasks, [workers](Kv::workers): they share
 //! a port of their own for requests, and the rank's first task does the rest.
 
+use clap::Args;
 use node::{Address, Group, MessagePort, Node, Port, Random, Rank};
+use serde::Serialize;
 
+use crate::described;
 use crate::message::digest;
+use crate::options::{count, value_bytes};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
@@ -35,6 +39,9 @@ const PORT: Port = Port(1);
 
 /// Where requests go to when a shard has several tasks.
 const REQUESTS: Port = Port(2);
+
+/// The most bytes of a value, which goes behind its request and its key, of a word each.
+pub(crate) const MOST_VALUE_BYTES: u32 = node::MESSAGE_BYTES as u32 - HEAD_WORDS as u32 * 8;
 
 /// Tasks of one shard: more than any node has cores, and few enough to be threads.
 const MOST_WORKERS: u32 = 64;
@@ -66,39 +73,40 @@ const STORED: u64 = 4;
 const DONE: u64 = 5;
 const END: u64 = 6;
 
-/// Ranks get and put values of each other's keys. Stages: `serve`, `ask` on ranks that own nothing,
-/// and `work`, the sum over the workers of a rank.
-#[derive(Clone, Debug)]
+/// Read and write keys of a hash table over all cores, or over some servers.
+///
+/// Stages: `serve`, `ask` on cores that own nothing, and `work`, the sum over a core's
+/// workers.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Kv {
-    /// Requests of each client, one after the other.
-    pub messages: u32,
-    /// Of a hundred requests so many put.
-    pub put_percent: u32,
-    /// How many different keys are asked for.
+    /// Different keys to ask for
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count)]
     pub keys: u32,
-    /// Bytes of a value, rounded up to words of eight.
+    /// Bytes of a value
+    #[arg(long, value_name = "B", default_value_t = 8, value_parser = value_bytes)]
     pub bytes: u32,
-    /// So many ranks own keys and the others ask; 0: all do both.
-    pub servers: u32,
-    /// Tasks that serve a shard, each on a core of its rank as far as there are any. With 1 the
-    /// task that asks and counts serves too.
+    /// Requests of each core that asks, one after the other
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = count)]
+    pub messages: u32,
+    /// Cores that own keys, while the others ask [default: none, all own keys and all ask]
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub servers: Option<u32>,
+    /// Tasks that serve what a core owns. With 1 the task that asks and counts serves too;
+    /// four have a core each on the machine nanopu-nodes
+    #[arg(long, value_name = "W", default_value_t = 1, value_parser = count)]
     pub workers: u32,
+    /// The percentage of requests that put a value.
+    #[arg(skip = 20_u32)]
+    #[serde(skip)]
+    pub put_percent: u32,
     /// Decides who asks for what.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for Kv {
-    fn default() -> Kv {
-        Kv {
-            messages: 16,
-            put_percent: 20,
-            keys: 1024,
-            bytes: 8,
-            servers: 0,
-            workers: 1,
-            seed: 1,
-        }
-    }
+described! { Kv is "kv" on 64 cores;
+    "--servers 8 --messages 64", "--machine nanopu-nodes --servers 8 --workers 4"
 }
 
 /// What one rank of the store gives.
@@ -149,11 +157,10 @@ impl Program for Kv {
             let [most, bytes] = [most as u64 * 8, self.bytes.into()].map(grouped);
             return Some(format!("a value holds at most {most} bytes, not {bytes}"));
         }
-        if self.servers >= ranks.max(1) {
+        if let Some(servers) = self.servers.filter(|servers| *servers >= ranks) {
             return Some(format!(
-                "{} servers of {ranks} cores leave nobody who asks; without --servers all own keys \
-                 and all ask",
-                self.servers
+                "{servers} servers of {ranks} cores leave nobody who asks; without --servers all \
+                 own keys and all ask"
             ));
         }
         if !(1..=MOST_WORKERS).contains(&self.workers) {
@@ -265,11 +272,7 @@ impl Kv {
 
     /// The ranks below this own keys.
     fn owners(&self, ranks: u32) -> u32 {
-        if self.servers == 0 {
-            ranks
-        } else {
-            self.servers
-        }
+        self.servers.unwrap_or(ranks)
     }
 
     /// How many requests a rank has.

@@ -13,6 +13,9 @@
 //!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
 //! ```
 //!
+//! A new program is a file with a struct that derives [`clap::Args`], [`described!`] and
+//! [`Program`], and its names below: `mod`, `pub use`, and a line of [`visit_all`].
+//!
 //! What they share: [`Tree`], the shape of a merge tree, [`Permutation`], who sends to whom without
 //! a table, [`pivot_select`], and [`Program`]. They follow the paper's rules (section 3.2): fire
 //! and forget, no coordinator, and the end of each step known by counting.
@@ -31,6 +34,7 @@ mod merge_min;
 mod message;
 mod milli_sort;
 mod nano_sort;
+mod options;
 mod permutation;
 mod pivot_select;
 mod pivot_trial;
@@ -41,6 +45,7 @@ mod send;
 mod set_algebra;
 mod table;
 mod tree;
+pub mod units;
 
 pub use distribution::Distribution;
 pub use flood::{Flood, Flooded};
@@ -53,6 +58,7 @@ pub use merge_min::MergeMin;
 pub use message::{Handed, Taken};
 pub use milli_sort::MilliSort;
 pub use nano_sort::{Exchange, NanoSort, Reading};
+pub use options::{Described, ReorderBy, count, defaults, from_0};
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};
 pub use pivot_trial::{Named, Naming, PivotTrial};
@@ -63,3 +69,26 @@ pub use send::SendLoop;
 pub use set_algebra::{Found, Hits, SetAlgebra};
 pub use table::Table;
 pub use tree::Tree;
+
+/// Meets every program: [`visit_all`].
+pub trait Visitor {
+    /// Meets one.
+    fn visit<P: Program + Described>(&mut self);
+}
+
+/// Shows the visitor every program, in the order of the help.
+pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<Loopback>();
+    visitor.visit::<ReceiveLoop>();
+    visitor.visit::<SendLoop>();
+    visitor.visit::<LocalMin>();
+    visitor.visit::<LocalSort>();
+    visitor.visit::<MergeMin>();
+    visitor.visit::<MilliSort>();
+    visitor.visit::<NanoSort>();
+    visitor.visit::<PivotTrial>();
+    visitor.visit::<Flood>();
+    visitor.visit::<Kv>();
+    visitor.visit::<SetAlgebra>();
+    visitor.visit::<MapReduce>();
+}

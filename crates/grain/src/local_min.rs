@@ -2,27 +2,31 @@
 //!
 //! A core looks at its values one after the other; beyond the nearest cache it waits for memory.
 
+use clap::Args;
 use node::{Node, Random, Rank, Work};
+use serde::Serialize;
 
+use crate::described;
+use crate::options::from_0;
 use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
 
-/// Every rank finds the minimum of its own values. Stage: `scan`.
-#[derive(Clone, Debug)]
+/// Find the minimum of values on each core by itself (Figure 2).
+///
+/// Stage: `scan`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct LocalMin {
-    /// Values of each rank.
+    /// Values of each core
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 1024, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub keys: u32,
     /// Decides the values.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for LocalMin {
-    fn default() -> LocalMin {
-        LocalMin {
-            keys: 1024,
-            seed: 1,
-        }
-    }
-}
+described! { LocalMin is "local-min" on 1 cores; "--keys-per-core 8192" }
 
 /// The least value that a rank knows of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,25 +2,32 @@
 //!
 //! The paper clears the caches before each run: the keys are brought in first.
 
+use clap::Args;
 use node::{Node, Rank, Work};
+use serde::Serialize;
 
+use crate::described;
 use crate::local_min::values;
+use crate::options::from_0;
 use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
 
-/// Every rank sorts its own keys. Stages: `load`, `sort`.
-#[derive(Clone, Debug)]
+/// Sort keys on each core by itself (Figure 8).
+///
+/// Stages: `load`, `sort`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct LocalSort {
-    /// Keys of eight bytes on each rank.
+    /// Keys of 8 bytes on each core
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 40, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub keys: u32,
     /// Decides the keys.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for LocalSort {
-    fn default() -> LocalSort {
-        LocalSort { keys: 40, seed: 1 }
-    }
-}
+described! { LocalSort is "local-sort" on 1 cores; "--keys-per-core 1K" }
 
 /// A rank's keys in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,34 +7,36 @@
 //!
 //! One message at a time. The sender sits behind another NIC, so that nothing else passes rank 0's.
 
+use clap::Args;
 use node::{Address, Node, Port, Rank};
+use serde::Serialize;
 
+use crate::described;
 use crate::message::{alone, fill, too_long, words_of};
+use crate::options::{count, message_bytes};
 use crate::program::{Program, Span, Timing, Verdict, grouped};
 
 const PORT: Port = Port(1);
 
-/// The last rank sends messages to rank 0, which sends each back. Stages: `forward` on rank 0,
-/// `loop` on the sender.
-#[derive(Clone, Debug)]
+/// Send messages to a core that sends each back, timed at its NIC (Table 1).
+///
+/// The last core sends to core 0. Stages: `forward` on core 0, `loop` on the sender.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct Loopback {
-    /// Messages, one after the other.
-    pub messages: u32,
-    /// Bytes of a message, rounded up to words of eight.
+    /// Bytes of a message
+    #[arg(long, value_name = "B", default_value_t = 8, value_parser = message_bytes)]
     pub bytes: u32,
+    /// Messages, one after the other
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = count)]
+    pub messages: u32,
     /// Decides what the messages say.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for Loopback {
-    fn default() -> Loopback {
-        Loopback {
-            messages: 16,
-            bytes: 8,
-            seed: 1,
-        }
-    }
-}
+// Two NICs of four cores: the sender is behind another one.
+described! { Loopback is "loopback" on 8 cores; "--bytes 64", "--machine nebula" }
 
 /// What a rank of the loopback saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

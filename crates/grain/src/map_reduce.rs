@@ -10,45 +10,50 @@
 //! but a child that is some rounds ahead waits for its parent, which must keep what it sends: so
 //! many that the parent's receive queue never fills.
 
-use node::{Matching, Node, Random, Rank, Work};
+use clap::Args;
+use node::{Node, Random, Rank, Work};
+use serde::Serialize;
 
 use crate::collective::{Collective, Window};
+use crate::described;
+use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
 /// Words of a language are numbered; the lower the number, the more frequent.
 const LANGUAGE: usize = 1 << 16;
 
-/// All ranks count the words of a text. Stages: `map`, `reduce`.
-#[derive(Clone, Debug)]
+/// Count words on all cores, reduce the counts in a tree, round after round.
+///
+/// Stages: `map`, `reduce`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct MapReduce {
-    /// Words of the text that each rank maps in a round.
+    /// Words that each core counts in a round
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 64, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub words: u32,
-    /// Counts that are kept: 1 to 255, as one message carries them.
-    pub buckets: u32,
-    /// Rounds of input.
-    pub rounds: u32,
-    /// Counts merged at each level of the tree, the merging rank's own among them; 1 is a chain.
+    /// Values that a core of the tree merges in one step, its own among them; 1 makes the tree a
+    /// chain
+    #[arg(long, value_name = "F", default_value_t = 8, value_parser = count)]
     pub incast: u32,
-    /// Where messages of later rounds and levels wait.
-    pub matching: Matching,
+    /// Rounds of input
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = count)]
+    pub rounds: u32,
+    /// Where messages of later steps wait
+    #[arg(long, value_enum, default_value_t)]
+    pub reorder: ReorderBy,
+    /// Counts that are kept: 1 to 255, as one message carries them.
+    #[arg(skip = 8_u32)]
+    #[serde(skip)]
+    pub buckets: u32,
     /// Decides the text.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for MapReduce {
-    fn default() -> MapReduce {
-        let (incast, matching) = (8, Matching::default());
-        MapReduce {
-            words: 64,
-            buckets: 8,
-            rounds: 4,
-            incast,
-            matching,
-            seed: 1,
-        }
-    }
-}
+described! { MapReduce is "map-reduce" on 64 cores; "--rounds 16 --reorder nic" }
 
 /// What one rank gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,8 +72,12 @@ impl Program for MapReduce {
             return Counted::default();
         }
         let begin = node.now();
-        let window = Window::new(self.tree(node.nodes()), self.matching, self.buckets);
-        let mut collective = Collective::new(&node, self.incast, self.matching);
+        let window = Window::new(
+            self.tree(node.nodes()),
+            self.reorder.matching(),
+            self.buckets,
+        );
+        let mut collective = Collective::new(&node, self.incast, self.reorder.matching());
         let mut counts = vec![0; self.buckets as usize];
         let mut all = Vec::new();
         for round in 0..self.rounds {
@@ -93,6 +102,14 @@ impl Program for MapReduce {
             counts: all,
             span: Span::since(begin, &node),
         }
+    }
+
+    fn reorder(&self) -> ReorderBy {
+        self.reorder
+    }
+
+    fn note(&self, ranks: u32) -> Option<String> {
+        Tree::note(ranks, self.incast)
     }
 
     fn check(&self, answers: &[Counted]) -> Verdict {
@@ -135,7 +152,11 @@ impl Program for MapReduce {
                 self.buckets
             ));
         }
-        Collective::objection(&self.tree(ranks).heard(2), self.matching, self.buckets)
+        Collective::objection(
+            &self.tree(ranks).heard(2),
+            self.reorder.matching(),
+            self.buckets,
+        )
     }
 
     /// The check holds a slice of the text, and the counts of all rounds beside the answer's.

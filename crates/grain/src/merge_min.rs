@@ -9,36 +9,41 @@
 //! A small incast makes a deep tree, whose time is messages on their way; a large one a shallow
 //! tree, whose time is one core that receives. In between is a sweet spot: 8 for 64 cores.
 
-use node::{Matching, Node, Rank};
+use clap::Args;
+use node::{Node, Rank};
+use serde::Serialize;
 
 use crate::collective::Collective;
+use crate::described;
 use crate::local_min::{Least, scan, values};
+use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
-/// All ranks find the minimum of all values; rank 0 knows it. Stages: `scan`, `merge`.
-#[derive(Clone, Debug)]
+/// Find the minimum of values on all cores, merged in a tree (Figures 3 and 4).
+///
+/// Stages: `scan`, `merge`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct MergeMin {
-    /// Values of each rank.
+    /// Values of each core
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 128, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// How many values are merged at each level, the merging rank's own among them; 1 is a chain.
+    /// Values that a core of the tree merges in one step, its own among them; 1 makes the tree a
+    /// chain
+    #[arg(long, value_name = "F", default_value_t = 8, value_parser = count)]
     pub incast: u32,
-    /// Where messages of later levels wait.
-    pub matching: Matching,
+    /// Where messages of later steps wait
+    #[arg(long, value_enum, default_value_t)]
+    pub reorder: ReorderBy,
     /// Decides the values.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for MergeMin {
-    fn default() -> MergeMin {
-        MergeMin {
-            keys: 128,
-            incast: 8,
-            matching: Matching::default(),
-            seed: 1,
-        }
-    }
-}
+described! { MergeMin is "merge-min" on 64 cores; "--incast 4", "--cores 4K --switch-ns 100" }
 
 impl Program for MergeMin {
     type Answer = Least;
@@ -56,7 +61,7 @@ impl Program for MergeMin {
         let mut least = [scan(&node, &values)];
         drop(values);
         node.stage("merge");
-        let mut tree = Collective::new(&node, self.incast, self.matching);
+        let mut tree = Collective::new(&node, self.incast, self.reorder.matching());
         tree.merge(&node, 0, &mut least, |least, other| {
             least[0] = least[0].min(other[0])
         })
@@ -65,6 +70,14 @@ impl Program for MergeMin {
             least: least[0],
             span: Span::since(begin, &node),
         }
+    }
+
+    fn reorder(&self) -> ReorderBy {
+        self.reorder
+    }
+
+    fn note(&self, ranks: u32) -> Option<String> {
+        Tree::note(ranks, self.incast)
     }
 
     fn check(&self, answers: &[Least]) -> Verdict {
@@ -106,7 +119,11 @@ impl Program for MergeMin {
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {
-        Collective::objection(&Tree::new(ranks, self.incast).heard(2), self.matching, 1)
+        Collective::objection(
+            &Tree::new(ranks, self.incast).heard(2),
+            self.reorder.matching(),
+            1,
+        )
     }
 
     fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {

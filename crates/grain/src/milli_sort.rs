@@ -29,42 +29,46 @@ mod pivots;
 mod post;
 mod sorter;
 
-use node::{Matching, Node};
+use clap::Args;
+use node::Node;
+use serde::Serialize;
 
+use crate::described;
 use crate::distribution::Distribution;
+use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::records::{Part, Records};
 
 use self::layout::Layout;
 use self::sorter::{ITEM_WORDS, Sorter};
 
-/// All cores sort their records. Stages: `local sort`, `partition`, `shuffle`, `final sort`,
-/// `rearrange`.
-#[derive(Clone, Debug)]
+/// Sort records over all cores, parts found by pivot sorters (Figures 9 and 10).
+///
+/// Stages: `local sort`, `partition`, `shuffle`, `final sort`, `rearrange`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct MilliSort {
-    /// Records of each core, of a key of 8 bytes and a value of 96.
+    /// Records of each core, of a key of 8 bytes and a value of 96
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 16, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// Cores whose pivots one pivot sorter sorts, itself among them: the reduction factor.
+    /// Cores whose pivots one pivot sorter sorts, itself among them: the reduction factor
+    #[arg(id = "incast", long, value_name = "F", default_value_t = 4, value_parser = count)]
+    #[serde(rename = "incast")]
     pub reduction: u32,
-    /// How the keys lie.
+    /// How the keys lie
+    #[arg(long, value_enum, default_value_t)]
     pub distribution: Distribution,
-    /// Where messages of later steps wait.
-    pub matching: Matching,
+    /// Where messages of later steps wait
+    #[arg(long, value_enum, default_value_t)]
+    pub reorder: ReorderBy,
     /// Decides the keys.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for MilliSort {
-    fn default() -> MilliSort {
-        MilliSort {
-            keys: 16,
-            reduction: 4,
-            distribution: Distribution::default(),
-            matching: Matching::default(),
-            seed: 1,
-        }
-    }
-}
+described! { MilliSort is "milli-sort" on 64 cores; "--cores 256 --keys 4K" }
 
 impl Program for MilliSort {
     type Answer = Part;
@@ -75,6 +79,10 @@ impl Program for MilliSort {
         }
         let keys = self.records().of(node.rank(), node.nodes());
         self.sort(node, keys).await
+    }
+
+    fn reorder(&self) -> ReorderBy {
+        self.reorder
     }
 
     fn check(&self, answers: &[Part]) -> Verdict {
@@ -91,7 +99,7 @@ impl Program for MilliSort {
     fn objection(&self, cores: u32) -> Option<String> {
         let sorters = u64::from(self.layout(cores).sorters());
         let senders = (sorters - 1).max(u64::from(ahead(cores)));
-        post::objection(senders, self.matching)
+        post::objection(senders, self.reorder.matching())
     }
 
     /// Each core has a splitter for each core, and its pivots or those that its sorter has for it
@@ -122,7 +130,12 @@ impl MilliSort {
     /// many keys the parameters say is not looked at. There must be no [`Program::objection`].
     pub async fn sort(self, node: Node, keys: Vec<u64>) -> Part {
         let begin = node.now();
-        let sorter = Sorter::new(&node, self.layout(node.nodes()), self.matching, keys);
+        let sorter = Sorter::new(
+            &node,
+            self.layout(node.nodes()),
+            self.reorder.matching(),
+            keys,
+        );
         let part = sorter.run(&node).await;
         Part {
             span: Span::since(begin, &node),

@@ -26,45 +26,51 @@ mod redistribute;
 mod sorter;
 mod splitters;
 
-use node::{MESSAGE_WORDS, Matching, Node};
-
 pub use self::reading::{Exchange, Reading};
+use clap::Args;
+use node::{MESSAGE_WORDS, Matching, Node};
+use serde::Serialize;
 
+use crate::described;
 use crate::distribution::Distribution;
+use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES};
 use crate::records::{Part, Records, VALUE_BYTES};
 
 use self::partition::Partition;
 use self::sorter::Sorter;
 
-/// All cores sort their records. Stages: `shuffle`, `level 0` and so on, `sort`, `values`.
-#[derive(Clone, Debug)]
+/// Sort records over all cores, bucket by bucket (section 4, Figures 11 to 16).
+///
+/// Stages: `shuffle`, `level 0` and so on, `sort`, `values`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct NanoSort {
-    /// Records of each core, of a key of 8 bytes and a value of 96.
+    /// Records of each core, of a key of 8 bytes and a value of 96
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 16, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// Buckets of a level, at least 2.
+    /// Buckets into which each level divides its keys, at least 2
+    #[arg(long, value_name = "B", default_value_t = 16, value_parser = count)]
     pub buckets: u32,
-    /// How the keys lie.
-    pub distribution: Distribution,
     /// What the paper leaves open.
+    #[command(flatten)]
+    #[serde(flatten)]
     pub reading: Reading,
-    /// Where messages of later steps wait.
-    pub matching: Matching,
+    /// How the keys lie
+    #[arg(long, value_enum, default_value_t)]
+    pub distribution: Distribution,
+    /// Where messages of later steps wait
+    #[arg(long, value_enum, default_value_t)]
+    pub reorder: ReorderBy,
     /// Decides the keys, and with the machine's seed all that is drawn.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for NanoSort {
-    fn default() -> NanoSort {
-        NanoSort {
-            keys: 16,
-            buckets: 16,
-            distribution: Distribution::default(),
-            reading: Reading::default(),
-            matching: Matching::default(),
-            seed: 1,
-        }
-    }
+described! { NanoSort is "nano-sort" on 256 cores;
+    "--cores 4096 --keys-per-core 32", "--cores 64K --threads 2 --trace out.json"
 }
 
 impl Program for NanoSort {
@@ -76,6 +82,10 @@ impl Program for NanoSort {
         }
         let keys = self.records().of(node.rank(), node.nodes());
         self.sort(node, keys).await
+    }
+
+    fn reorder(&self) -> ReorderBy {
+        self.reorder
     }
 
     fn check(&self, answers: &[Part]) -> Verdict {
@@ -97,20 +107,20 @@ impl Program for NanoSort {
         if !(1..=MOST_BURST).contains(&burst) {
             return Some(format!("a burst is 1 to {MOST_BURST} keys, not {burst}"));
         }
-        if self.matching == Matching::Software {
+        if self.reorder.matching() == Matching::Software {
             return None;
         }
         let columns = self.buckets.min(cores);
         if columns > MOST_COLUMNS {
             return Some(format!(
-                "a core names a border to {columns} others before it takes any from a queue, and its \
-                 {TRANSMIT_WORDS} transmit words hold {MOST_COLUMNS}: ask for so many buckets at most, or \
-                 for the software's reorder buffer"
+                "a core names a border to {columns} others before it takes any from a queue, and \
+                 its {TRANSMIT_WORDS} transmit words hold {MOST_COLUMNS}: ask for so many buckets at \
+                 most, or for the software's reorder buffer"
             ));
         }
         (self.reading.exchange == Exchange::Keys).then(|| {
-            "by keys, more of them may come to a core that waits for splitters than its queues hold: \
-             only the software's reorder buffer has room"
+            "by keys, more of them may come to a core that waits for splitters than its queues \
+             hold: only the software's reorder buffer has room"
                 .to_owned()
         })
     }

@@ -4,38 +4,86 @@
 //! border is the exact median of all cores' names; so what is seen is how even a strategy is in
 //! expectation, the more cores the sharper, without the coarseness of a median tree.
 
+use clap::{Args, ValueEnum};
 use node::{Node, Random};
+use serde::Serialize;
 
+use crate::described;
+use crate::options::{count, from_0};
 use crate::pivot_select::{Strategy, of_as_many, pivot_select};
 use crate::program::{Program, Span, Verdict, cores};
 
-/// Every rank names the borders of buckets; the size of one bucket is what comes out. Stage:
-/// `names`.
-#[derive(Clone, Debug)]
+/// Measure how even buckets become by the pivots that cores name (Figure 5).
+///
+/// Stage: `names`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct PivotTrial {
-    /// Keys that each rank draws.
+    /// Keys that each core draws
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 8, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// How many buckets the borders are for.
+    /// Buckets that the borders divide
+    #[arg(long, value_name = "B", default_value_t = 8, value_parser = count)]
     pub buckets: u32,
-    /// Whose size is asked for, from 1 on.
+    /// The bucket whose size is shown
+    #[arg(long, value_name = "I", default_value_t = 1, value_parser = count)]
     pub bucket: u32,
-    /// How a rank chooses.
+    /// How a core chooses the keys that it names
+    #[arg(long, value_enum, default_value_t)]
     pub naming: Naming,
     /// Decides the keys and the choices.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
+described! { PivotTrial is "pivot-select" on 4001 cores; "--naming two --bucket 4" }
+
 /// How a rank chooses the keys that it names.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Naming {
-    /// As the paper prints it.
+    /// As the paper prints it
     #[default]
     Printed,
-    /// As Figure 5 compares them; there are as many keys as buckets.
-    Of(Strategy),
-    /// The example of section 4.2: one key fewer than buckets, and each is named for its border;
-    /// but in this share of all cases the second least stands for the first border.
-    Second(f64),
+    /// As Figure 5's first strategy; there are as many keys as buckets
+    Naive,
+    /// As Figure 5's second strategy
+    Two,
+    /// As Figure 5's third strategy
+    Three,
+    /// The example of section 4.2: one key fewer than buckets, each named for its border
+    Least,
+    /// The same, but one time in five the second least stands for the first border
+    #[value(name = "second-0.2")]
+    #[serde(rename = "second-0.2")]
+    Second20,
+    /// The same in 0.29 of all cases
+    #[value(name = "second-0.29")]
+    #[serde(rename = "second-0.29")]
+    Second29,
+}
+
+impl Naming {
+    /// The strategy of Figure 5 that it is.
+    fn strategy(self) -> Option<Strategy> {
+        match self {
+            Naming::Naive => Some(Strategy::Naive),
+            Naming::Two => Some(Strategy::Two),
+            Naming::Three => Some(Strategy::Three),
+            _ => None,
+        }
+    }
+
+    /// In which share of all cases the second least key stands for the first border.
+    fn share_of_second(self) -> f64 {
+        match self {
+            Naming::Second20 => 0.2,
+            Naming::Second29 => 0.29,
+            _ => 0.0,
+        }
+    }
 }
 
 /// The names of one rank, as quantiles of all keys in parts of 2^64.
@@ -45,18 +93,6 @@ pub struct Named {
     pub borders: Vec<u64>,
     /// How long it took.
     pub span: Span,
-}
-
-impl Default for PivotTrial {
-    fn default() -> PivotTrial {
-        PivotTrial {
-            keys: 8,
-            buckets: 8,
-            bucket: 1,
-            naming: Naming::default(),
-            seed: 1,
-        }
-    }
 }
 
 impl Program for PivotTrial {
@@ -114,8 +150,10 @@ impl Program for PivotTrial {
         } = *self;
         let needed = match self.naming {
             Naming::Printed => (keys == 0).then_some(1),
-            Naming::Of(_) => (keys != buckets).then_some(buckets),
-            Naming::Second(_) => (keys + 1 != buckets).then(|| buckets.saturating_sub(1)),
+            Naming::Naive | Naming::Two | Naming::Three => (keys != buckets).then_some(buckets),
+            Naming::Least | Naming::Second20 | Naming::Second29 => {
+                (keys + 1 != buckets).then(|| buckets.saturating_sub(1))
+            }
         };
         let no_bucket = (!(1..=buckets).contains(&bucket))
             .then(|| format!("there is no bucket {bucket}: they are 1 to {buckets}"));
@@ -142,11 +180,11 @@ impl PivotTrial {
     fn places(&self, random: &mut Random) -> Vec<usize> {
         let (buckets, keys) = (self.buckets as usize, self.keys as usize);
         let mut next = || random.next_u64();
-        match self.naming {
-            Naming::Printed => pivot_select(buckets, keys, next).unwrap_or_default(),
-            Naming::Of(strategy) => of_as_many(strategy, buckets, &mut next),
-            Naming::Second(share) => {
-                let is_second = (next() as f64) < share * u64::MAX as f64;
+        match (self.naming, self.naming.strategy()) {
+            (Naming::Printed, _) => pivot_select(buckets, keys, next).unwrap_or_default(),
+            (_, Some(strategy)) => of_as_many(strategy, buckets, &mut next),
+            (naming, None) => {
+                let is_second = (next() as f64) < naming.share_of_second() * u64::MAX as f64;
                 let first = usize::from(is_second && keys > 1);
                 std::iter::once(first).chain(1..keys).collect()
             }
@@ -206,16 +244,16 @@ mod tests {
     #[test]
     fn figure_5_has_its_shape() {
         let cases = [
-            (Strategy::Naive, [0.754, 1.074, 1.085, 1.087]),
-            (Strategy::Two, [1.104, 0.970, 0.964, 0.962]),
-            (Strategy::Three, [1.008, 1.003, 0.995, 0.994]),
+            (Naming::Naive, [0.754, 1.074, 1.085, 1.087]),
+            (Naming::Two, [1.104, 0.970, 0.964, 0.962]),
+            (Naming::Three, [1.008, 1.003, 0.995, 0.994]),
         ];
-        for (strategy, half) in cases {
-            for (at, size) in sizes(8, 8, Naming::Of(strategy)).into_iter().enumerate() {
+        for (naming, half) in cases {
+            for (at, size) in sizes(8, 8, naming).into_iter().enumerate() {
                 let expected = half[at.min(7 - at)];
                 assert!(
                     (size - expected).abs() < 0.025,
-                    "{strategy:?} {at}: {size} {expected}"
+                    "{naming:?} {at}: {size} {expected}"
                 );
             }
         }
@@ -225,9 +263,17 @@ mod tests {
     /// the second least in 0.2 of all cases, gives 9.10 %, and not 10; 0.29 would.
     #[test]
     fn the_text_s_repair_does_not_quite_do() {
-        for (share, expected) in [(0.0, 0.741), (0.2, 0.910), (0.29, 1.0)] {
-            let size = sizes(9, 10, Naming::Second(share))[0];
-            assert!((size - expected).abs() < 0.02, "{share}: {size} {expected}");
+        let cases = [
+            (Naming::Least, 0.741),
+            (Naming::Second20, 0.910),
+            (Naming::Second29, 1.0),
+        ];
+        for (naming, expected) in cases {
+            let size = sizes(9, 10, naming)[0];
+            assert!(
+                (size - expected).abs() < 0.02,
+                "{naming:?}: {size} {expected}"
+            );
         }
     }
 
@@ -251,10 +297,8 @@ mod tests {
             keys,
             ..PivotTrial::default()
         };
-        assert!(
-            objection(of(Naming::Of(Strategy::Two), 9)).contains("need 8 keys of each core, not 9")
-        );
-        assert!(objection(of(Naming::Second(0.2), 8)).contains("need 7 keys of each core, not 8"));
+        assert!(objection(of(Naming::Two, 9)).contains("need 8 keys of each core, not 9"));
+        assert!(objection(of(Naming::Second20, 8)).contains("need 7 keys of each core, not 8"));
         assert!(objection(of(Naming::Printed, 0)).contains("not 0"));
         assert!(
             objection(PivotTrial {

@@ -14,6 +14,8 @@ use std::future::Future;
 
 use node::{Node, Rank, Time};
 
+use crate::options::ReorderBy;
+
 /// A program that runs on every rank at once.
 pub trait Program: Clone + Send + Sync + 'static {
     /// What one rank gives.
@@ -29,6 +31,16 @@ pub trait Program: Clone + Send + Sync + 'static {
     /// count them. A multicast is one message where the network can, and one to each member where
     /// it cannot.
     fn messages(&self, _answers: &[Self::Answer], _multicast: bool) -> Option<u64> {
+        None
+    }
+
+    /// Where messages of later steps wait.
+    fn reorder(&self) -> ReorderBy {
+        ReorderBy::Software
+    }
+
+    /// A remark on these parameters, for people.
+    fn note(&self, _ranks: u32) -> Option<String> {
         None
     }
 

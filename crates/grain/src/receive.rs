@@ -3,33 +3,35 @@
 //!
 //! All other ranks send to rank 0 as fast as they can; each one's share is arithmetic.
 
+use clap::Args;
 use node::{Address, Node, Port, Rank};
+use serde::Serialize;
 
+use crate::described;
 use crate::message::{Handed, Taken, alone, fill, share, too_long, words_of};
+use crate::options::{count, message_bytes};
 use crate::program::{Program, Span, Timing, Verdict, grouped};
 
 const PORT: Port = Port(1);
 
-/// Rank 0 receives messages from all others. Stages: `receive` on rank 0, `send` on the others.
-#[derive(Clone, Debug)]
+/// Receive messages that wait for one core (Figure 6).
+///
+/// Stages: `receive` on core 0, `send` on the others.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct ReceiveLoop {
-    /// Messages in all.
-    pub messages: u32,
-    /// Bytes of a message, rounded up to words of eight.
+    /// Bytes of a message
+    #[arg(long, value_name = "B", default_value_t = 16, value_parser = message_bytes)]
     pub bytes: u32,
+    /// Messages in all
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = count)]
+    pub messages: u32,
     /// Decides what the messages say.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for ReceiveLoop {
-    fn default() -> ReceiveLoop {
-        ReceiveLoop {
-            messages: 64,
-            bytes: 16,
-            seed: 1,
-        }
-    }
-}
+described! { ReceiveLoop is "receive" on 64 cores; "--messages 256 --bytes 128" }
 
 impl Program for ReceiveLoop {
     type Answer = Handed;

@@ -2,33 +2,35 @@
 //!
 //! Rank 0 sends to all others in turn; how many come to each is arithmetic.
 
+use clap::Args;
 use node::{Address, Node, Port, Rank};
+use serde::Serialize;
 
+use crate::described;
 use crate::message::{Handed, Taken, alone, fill, share, too_long, words_of};
+use crate::options::{count, message_bytes};
 use crate::program::{Program, Span, Timing, Verdict, grouped};
 
 const PORT: Port = Port(1);
 
-/// Rank 0 sends messages to all others. Stages: `send` on rank 0, `receive` on the others.
-#[derive(Clone, Debug)]
+/// Send messages from one core (Figure 7).
+///
+/// Stages: `send` on core 0, `receive` on the others.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct SendLoop {
-    /// Messages in all.
-    pub messages: u32,
-    /// Bytes of a message, rounded up to words of eight.
+    /// Bytes of a message
+    #[arg(long, value_name = "B", default_value_t = 16, value_parser = message_bytes)]
     pub bytes: u32,
+    /// Messages in all
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = count)]
+    pub messages: u32,
     /// Decides what the messages say.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for SendLoop {
-    fn default() -> SendLoop {
-        SendLoop {
-            messages: 64,
-            bytes: 16,
-            seed: 1,
-        }
-    }
-}
+described! { SendLoop is "send" on 64 cores; "--messages 256 --bytes 128" }
 
 impl Program for SendLoop {
     type Answer = Handed;

@@ -12,9 +12,13 @@
 //! One query follows the other, as an answer is wanted soon. Ranks without hits answer as well: the
 //! root knows the end by counting.
 
-use node::{Matching, Node, Random, Rank, Work};
+use clap::Args;
+use node::{Node, Random, Rank, Work};
+use serde::Serialize;
 
 use crate::collective::Collective;
+use crate::described;
+use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
@@ -28,39 +32,41 @@ const VALUE_WORDS: u32 = 2;
 /// Queries are drawn from streams beyond those of documents, of which a search has fewer than 2^63.
 const QUERIES: u64 = 1 << 63;
 
-/// Queries over documents on all ranks. Stages: `ask` (rank 0), `query`, `intersect`, `merge`.
-#[derive(Clone, Debug)]
+/// Intersect posting lists: a small search over documents on all cores.
+///
+/// Stages: `ask` on core 0, `query`, `intersect`, `merge`.
+#[derive(Args, Clone, Debug, Serialize)]
 pub struct SetAlgebra {
-    /// Documents of each rank.
+    /// Documents of each core
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 64, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
     pub documents: u32,
-    /// Different terms.
-    pub terms: u32,
-    /// Queries, one after the other.
-    pub queries: u32,
-    /// Terms of a query.
-    pub query_terms: u32,
-    /// Values merged at each level of the tree, the merging rank's own among them; 1 is a chain.
+    /// Values that a core of the tree merges in one step, its own among them; 1 makes the tree a
+    /// chain
+    #[arg(long, value_name = "F", default_value_t = 8, value_parser = count)]
     pub incast: u32,
-    /// Where messages of later steps wait.
-    pub matching: Matching,
+    /// Queries, one after the other
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = count)]
+    pub queries: u32,
+    /// Where messages of later steps wait
+    #[arg(long, value_enum, default_value_t)]
+    pub reorder: ReorderBy,
+    /// Different terms.
+    #[arg(skip = 32_u32)]
+    #[serde(skip)]
+    pub terms: u32,
+    /// Terms of a query.
+    #[arg(skip = 3_u32)]
+    #[serde(skip)]
+    pub query_terms: u32,
     /// Decides documents and queries.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
 }
 
-impl Default for SetAlgebra {
-    fn default() -> SetAlgebra {
-        let (incast, matching) = (8, Matching::default());
-        SetAlgebra {
-            documents: 64,
-            terms: 32,
-            queries: 4,
-            query_terms: 3,
-            incast,
-            matching,
-            seed: 1,
-        }
-    }
-}
+described! { SetAlgebra is "set-algebra" on 64 cores; "--queries 16 --reorder nic" }
 
 /// What a query found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +99,7 @@ impl Program for SetAlgebra {
         }
         let postings = Postings::new(&self, node.rank());
         let begin = node.now();
-        let mut collective = Collective::new(&node, self.incast, self.matching);
+        let mut collective = Collective::new(&node, self.incast, self.reorder.matching());
         let mut found = Found::default();
         for round in 0..self.queries {
             let terms = self.asked(&node, &mut collective, round).await;
@@ -119,6 +125,14 @@ impl Program for SetAlgebra {
             span: Span::since(begin, &node),
             ..found
         }
+    }
+
+    fn reorder(&self) -> ReorderBy {
+        self.reorder
+    }
+
+    fn note(&self, ranks: u32) -> Option<String> {
+        Tree::note(ranks, self.incast)
     }
 
     fn check(&self, answers: &[Found]) -> Verdict {
@@ -177,7 +191,7 @@ impl Program for SetAlgebra {
         // A rank may hear of a query after all that it hears.
         Collective::objection(
             &Tree::new(ranks, self.incast).heard(1),
-            self.matching,
+            self.reorder.matching(),
             VALUE_WORDS,
         )
     }

@@ -30,6 +30,18 @@ impl Tree {
         }
     }
 
+    /// A remark on a tree whose incast is extreme for its cores.
+    pub(crate) fn note(ranks: u32, incast: u32) -> Option<String> {
+        match incast {
+            _ if ranks <= 1 => None,
+            1 => Some("with incast 1 the tree is a chain: each core hears one".to_owned()),
+            _ if incast > ranks => Some(format!(
+                "an incast of {incast} is that of all {ranks} cores: one step"
+            )),
+            _ => None,
+        }
+    }
+
     /// On how many levels, from 1 on, this rank merges; on some of them it may have no children.
     pub fn levels(&self, rank: Rank) -> u32 {
         if self.incast == 1 {

@@ -1,8 +1,8 @@
 //! The sorts over chosen keys, and what the machine counts of MilliSort's messages.
 
-use grain::{Exchange, MilliSort, NanoSort, Part, Program, Reading};
+use grain::{Exchange, MilliSort, NanoSort, Part, Program, Reading, ReorderBy};
 use machine::{Cluster, Driver, Outcome, Profile, Setting};
-use node::{Matching, Node};
+use node::Node;
 
 fn cluster(cores: u32) -> Cluster {
     Cluster::new(Profile::named("nanopu").unwrap(), Setting::new(cores)).unwrap()
@@ -89,10 +89,10 @@ fn any_keys_of_nano_sort() {
             if keys.iter().any(|of| of.len() != keys[0].len()) {
                 continue;
             }
-            for (exchange, matching) in [
-                (Exchange::Buckets, Matching::Software),
-                (Exchange::Buckets, Matching::Ports),
-                (Exchange::Keys, Matching::Software),
+            for (exchange, reorder) in [
+                (Exchange::Buckets, ReorderBy::Software),
+                (Exchange::Buckets, ReorderBy::Port),
+                (Exchange::Keys, ReorderBy::Software),
             ] {
                 let reading = Reading {
                     exchange,
@@ -101,7 +101,7 @@ fn any_keys_of_nano_sort() {
                 let program = NanoSort {
                     buckets,
                     reading,
-                    matching,
+                    reorder,
                     ..NanoSort::default()
                 };
                 let what = format!("{what}: {cores} cores, {buckets} buckets, {exchange:?}");
@@ -145,20 +145,20 @@ fn messages_by_the_formula() {
 #[test]
 fn every_message_is_foreseen() {
     let cases = [
-        (64, 64, 4, Matching::Software),
-        (64, 16, 4, Matching::Ports),
-        (30, 100, 2, Matching::Ports),
-        (100, 40, 50, Matching::Software),
-        (300, 3, 4, Matching::Software),
-        (3, 700, 1, Matching::Software),
-        (1, 5, 4, Matching::Software),
-        (9, 0, 4, Matching::Ports),
+        (64, 64, 4, ReorderBy::Software),
+        (64, 16, 4, ReorderBy::Port),
+        (30, 100, 2, ReorderBy::Port),
+        (100, 40, 50, ReorderBy::Software),
+        (300, 3, 4, ReorderBy::Software),
+        (3, 700, 1, ReorderBy::Software),
+        (1, 5, 4, ReorderBy::Software),
+        (9, 0, 4, ReorderBy::Port),
     ];
-    for (cores, keys, reduction, matching) in cases {
+    for (cores, keys, reduction, reorder) in cases {
         let program = MilliSort {
             keys,
             reduction,
-            matching,
+            reorder,
             seed: 5,
             ..MilliSort::default()
         };

@@ -3,9 +3,8 @@
 
 mod suite;
 
-use grain::{Exchange, MapReduce, MergeMin, NanoSort, Program, Reading};
+use grain::{Exchange, MapReduce, MergeMin, NanoSort, Program, Reading, ReorderBy};
 use machine::{Cluster, Profile, Queues, Setting, parts};
-use node::Matching;
 use suite::Harness;
 
 /// The nanoPU cluster, in some settings but for its ranks.
@@ -90,16 +89,16 @@ mod with_faults {
 #[test]
 fn matchings_with_their_queues() {
     let pairs = [
-        (Matching::Software, Queues::ByCore),
-        (Matching::Ports, Queues::ByPort),
-        (Matching::Ports, Queues::Shared),
+        (ReorderBy::Software, Queues::ByCore),
+        (ReorderBy::Port, Queues::ByPort),
+        (ReorderBy::Port, Queues::Shared),
     ];
-    for (matching, queues) in pairs {
+    for (reorder, queues) in pairs {
         for incast in [1, 2, 8, 300] {
             let program = MergeMin {
                 keys: 16,
                 incast,
-                matching,
+                reorder,
                 seed: 4,
             };
             let setting = Setting {
@@ -108,7 +107,7 @@ fn matchings_with_their_queues() {
                 ..Setting::new(300)
             };
             let answers = on(setting, &program);
-            assert_eq!(program.check(&answers).fault, None, "{matching:?} {incast}");
+            assert_eq!(program.check(&answers).fault, None, "{reorder:?} {incast}");
         }
     }
 }
@@ -119,12 +118,12 @@ fn matchings_with_their_queues() {
 fn wide_trees_reduce_streams() {
     for queues in [Queues::ByPort, Queues::Shared] {
         for (ranks, incast) in [(512, 128), (200, 512), (300, 1000), (512, 8), (300, 24)] {
-            let (rounds, matching) = (6, Matching::Ports);
+            let (rounds, reorder) = (6, ReorderBy::Port);
             let program = MapReduce {
                 words: 40,
                 rounds,
                 incast,
-                matching,
+                reorder,
                 ..MapReduce::default()
             };
             let answers = on(
@@ -143,11 +142,11 @@ fn wide_trees_reduce_streams() {
 /// Ports of past rounds are used again: more rounds than there are ports.
 #[test]
 fn a_stream_has_any_number_of_rounds() {
-    let (words, rounds, matching) = (1, 70_000, Matching::Ports);
+    let (words, rounds, reorder) = (1, 70_000, ReorderBy::Port);
     let program = MapReduce {
         words,
         rounds,
-        matching,
+        reorder,
         buckets: 1,
         ..MapReduce::default()
     };
@@ -194,7 +193,7 @@ fn any_number_of_buckets_sorts() {
     }
     let by_ports = NanoSort {
         buckets: 342,
-        matching: Matching::Ports,
+        reorder: ReorderBy::Port,
         ..NanoSort::default()
     };
     assert_eq!(by_ports.objection(341), None);

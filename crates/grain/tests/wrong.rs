@@ -5,7 +5,6 @@ use grain::{
     ReceiveLoop, SendLoop, SetAlgebra,
 };
 use machine::Driver;
-use node::Rank;
 
 const RANKS: u32 = 9;
 
@@ -139,7 +138,7 @@ fn wrong_messages() {
     caught(&Flood::default(), &changes);
     caught(
         &Flood {
-            to: Some(Rank(4)),
+            to: Some(4),
             ..Flood::default()
         },
         &changes,

@@ -2,68 +2,51 @@
 
 use std::ops::RangeBounds;
 
+use clap::{Args, ValueEnum};
+use grain::units::number;
 use machine::{Profile, Setting, parts};
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::error::LabError;
 
 /// What an experiment changes of a machine. On threads there is nothing to change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(try_from = "Told")]
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Changes {
-    /// Whether switches carry one message to a group.
-    pub multicast: Option<bool>,
-    /// From a packet's first flit in to its first flit out of a switch.
+    /// Whether switches carry one message to a group [default: on]
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
+    pub multicast: Option<Switch>,
+    /// Latency of a switch in nanoseconds [default: the machine's]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub switch_ns: Option<f64>,
-    /// From end to end of a link.
+    /// Latency of a link in nanoseconds [default: the machine's]
+    #[arg(long, value_name = "X", value_parser = number)]
     pub link_ns: Option<f64>,
-    /// Latency that is added to some messages, and to which share of them.
-    pub tail: Option<(f64, f64)>,
-    /// The share of packets that is lost on each link.
+    /// Latency in nanoseconds that is added to some messages [default: none]
+    #[arg(long, value_name = "X", value_parser = number)]
+    pub tail_ns: Option<f64>,
+    /// The share of messages that --tail-ns is added to, from 0 to 1
+    #[arg(long, value_name = "P", value_parser = number)]
+    pub tail_fraction: Option<f64>,
+    /// The share of packets that each link loses, from 0 to below 0.5 [default: 0]
+    #[arg(long, value_name = "P", value_parser = number)]
     pub loss: Option<f64>,
-    /// Threads of this computer to run on.
+    /// Threads of this computer to run on. They are no part of an experiment.
+    #[arg(skip)]
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
-/// The same as a file tells it, by the names of the options. Threads are no part of an experiment.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Told {
-    multicast: Option<Switch>,
-    switch_ns: Option<f64>,
-    link_ns: Option<f64>,
-    tail_ns: Option<f64>,
-    tail_fraction: Option<f64>,
-    loss: Option<f64>,
-}
-
-#[derive(Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Switch {
+/// Whether something is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Switch {
+    /// It is on
     On,
+    /// It is off
     Off,
 }
-
-impl TryFrom<Told> for Changes {
-    type Error = &'static str;
-
-    fn try_from(told: Told) -> Result<Changes, &'static str> {
-        if told.tail_ns.is_some() != told.tail_fraction.is_some() {
-            return Err(TAIL_IN_PARTS);
-        }
-        Ok(Changes {
-            multicast: told.multicast.map(|switch| switch == Switch::On),
-            switch_ns: told.switch_ns,
-            link_ns: told.link_ns,
-            tail: told.tail_ns.zip(told.tail_fraction),
-            loss: told.loss,
-            threads: None,
-        })
-    }
-}
-
-const TAIL_IN_PARTS: &str = "tail-ns and tail-fraction need each other";
 
 /// A second: whatever is slower is no network of a cluster.
 const MOST_NS: f64 = 1e9;
@@ -81,56 +64,50 @@ impl Changes {
             multicast: self.multicast.or(those.multicast),
             switch_ns: self.switch_ns.or(those.switch_ns),
             link_ns: self.link_ns.or(those.link_ns),
-            tail: self.tail.or(those.tail),
+            tail_ns: self.tail_ns.or(those.tail_ns),
+            tail_fraction: self.tail_fraction.or(those.tail_fraction),
             loss: self.loss.or(those.loss),
             threads: self.threads.or(those.threads),
         }
     }
 
-    /// Changes the one of that name; `None` when there is no such number.
+    /// Changes the one of that name; whether there is such a change.
     ///
     /// # Errors
-    /// When one part of a tail is set, and the other is not known.
-    pub(crate) fn set(&mut self, name: &str, value: f64) -> Option<Result<(), &'static str>> {
-        let tail = self.tail;
-        let other = |part: fn((f64, f64)) -> f64| tail.map(part).ok_or(TAIL_IN_PARTS);
-        match name {
-            "switch-ns" => self.switch_ns = Some(value),
-            "link-ns" => self.link_ns = Some(value),
-            "loss" => self.loss = Some(value),
-            "tail-ns" => match other(|(_, share)| share) {
-                Ok(share) => self.tail = Some((value, share)),
-                Err(why) => return Some(Err(why)),
-            },
-            "tail-fraction" => match other(|(ns, _)| ns) {
-                Ok(ns) => self.tail = Some((ns, value)),
-                Err(why) => return Some(Err(why)),
-            },
-            _ => return None,
+    /// When it cannot have this value.
+    pub(crate) fn set(&mut self, name: &str, value: &impl Serialize) -> Result<bool, String> {
+        let mut all = self.all();
+        let Some(old) = all.get_mut(name) else {
+            return Ok(false);
+        };
+        let told = |error: serde_json::Error| error.to_string();
+        *old = serde_json::to_value(value).map_err(told)?;
+        *self = Changes {
+            threads: self.threads,
+            ..serde_json::from_value(all.into()).map_err(told)?
+        };
+        Ok(true)
+    }
+
+    /// All by the names of their options, also those that are left open.
+    fn all(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(all)) => all,
+            _ => unreachable!("changes are fields of a struct"),
         }
-        Some(Ok(()))
     }
 
     /// The first of these that would change a simulated machine.
-    pub(crate) fn name_of_one(&self) -> Option<&'static str> {
+    pub(crate) fn name_of_one(&self) -> Option<String> {
         let named = self.named().next().map(|(name, _)| name);
-        named.or_else(|| self.threads.map(|_| "threads"))
+        named.or_else(|| self.threads.map(|_| "threads".to_owned()))
     }
 
     /// What is changed of the machine, by the names of the options. Threads of this computer are
     /// not part of it.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        let multicast = self.multicast.map(|is_on| if is_on { "on" } else { "off" });
-        [
-            ("multicast", multicast.map(Value::from)),
-            ("switch-ns", self.switch_ns.map(number)),
-            ("link-ns", self.link_ns.map(number)),
-            ("tail-ns", self.tail.map(|(ns, _)| number(ns))),
-            ("tail-fraction", self.tail.map(|(_, share)| number(share))),
-            ("loss", self.loss.map(number)),
-        ]
-        .into_iter()
-        .filter_map(|(name, value)| value.map(|value| (name, value)))
+    pub(crate) fn named(&self) -> impl Iterator<Item = (String, Value)> {
+        let set = self.all().into_iter().filter(|(_, value)| !value.is_null());
+        set.map(|(name, value)| (name, whole(value)))
     }
 
     /// The same for people.
@@ -156,11 +133,10 @@ impl Changes {
     }
 
     fn latencies(&self) -> [(Option<f64>, &'static str); 3] {
-        let tail_ns = self.tail.map(|(ns, _)| ns);
         [
             (self.switch_ns, "switch-ns"),
             (self.link_ns, "link-ns"),
-            (tail_ns, "tail-ns"),
+            (self.tail_ns, "tail-ns"),
         ]
     }
 
@@ -169,26 +145,29 @@ impl Changes {
         for (ns, name) in self.latencies() {
             within(ns, name, 0.0..=MOST_NS, latency)?;
         }
-        let share = self.tail.map(|(_, share)| share);
+        if self.tail_ns.is_some() != self.tail_fraction.is_some() {
+            return Err(LabError::usage("tail-ns and tail-fraction need each other"));
+        }
         within(
-            share,
+            self.tail_fraction,
             "tail-fraction",
             0.0..=1.0,
             "a share must be from 0 to 1",
         )?;
-        let loss = "must be from 0 to below 0.5; a packet and its acknowledgement cross 4 to 8 links, \
-                    so with more a run would hardly end";
+        let loss = "must be from 0 to below 0.5; a packet and its acknowledgement cross 4 to 8 \
+                    links, so with more a run would hardly end";
         within(self.loss, "loss", 0.0..MOST_LOSS, loss)
     }
 
     pub(crate) fn setting(&self, profile: &Profile) -> Setting {
         let plain = Setting::new(1);
-        let (tail_ns, share) = self.tail.unwrap_or_default();
         Setting {
-            multicast: self.multicast.unwrap_or(plain.multicast),
+            multicast: self
+                .multicast
+                .map_or(plain.multicast, |switch| switch == Switch::On),
             threads: self.threads.unwrap_or(plain.threads),
-            tail: profile.ticks(tail_ns),
-            tail_parts: parts(share),
+            tail: profile.ticks(self.tail_ns.unwrap_or(0.0)),
+            tail_parts: parts(self.tail_fraction.unwrap_or(0.0)),
             loss_parts: parts(self.loss.unwrap_or(0.0)),
             ..plain
         }
@@ -209,12 +188,11 @@ fn within(
     }
 }
 
-/// A whole number stays one: 100 and not 100.0.
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 {
-        Value::from(value as u64)
-    } else {
-        Value::from(value)
+/// A whole number is told as one: 100 and not 100.0.
+fn whole(value: Value) -> Value {
+    match value.as_f64() {
+        Some(number) if number.fract() == 0.0 => Value::from(number as u64),
+        _ => value,
     }
 }
 
@@ -226,10 +204,11 @@ mod tests {
     fn changes_have_the_names_of_their_options() {
         assert!(Changes::default().told().is_empty());
         let changes = Changes {
-            multicast: Some(false),
+            multicast: Some(Switch::Off),
             switch_ns: Some(100.0),
             link_ns: Some(0.5),
-            tail: Some((3000.0, 0.01)),
+            tail_ns: Some(3000.0),
+            tail_fraction: Some(0.01),
             loss: Some(1e-3),
             threads: Some(4),
         };
@@ -241,16 +220,19 @@ mod tests {
     #[test]
     fn a_tail_is_changed_part_by_part() {
         let mut changes = Changes::default();
-        assert_eq!(changes.set("tail-ns", 5.0), Some(Err(TAIL_IN_PARTS)));
-        assert_eq!(changes.set("cores", 5.0), None);
-        changes.tail = Some((0.0, 0.01));
-        for (name, value) in [("tail-ns", 3000.0), ("tail-fraction", 0.02), ("loss", 0.5)] {
-            assert_eq!(changes.set(name, value), Some(Ok(())));
+        assert_eq!(changes.set("cores", &5), Ok(false));
+        assert_eq!(changes.set("tail-ns", &5), Ok(true));
+        let told = changes.check().unwrap_err().to_string();
+        assert_eq!(told, "tail-ns and tail-fraction need each other");
+        for (name, value) in [("tail-ns", 3000.0), ("tail-fraction", 0.02), ("loss", 0.25)] {
+            assert_eq!(changes.set(name, &value), Ok(true));
         }
+        assert_eq!(changes.check(), Ok(()));
         assert_eq!(
             changes.told().join(", "),
-            "tail-ns 3000, tail-fraction 0.02, loss 0.5"
+            "tail-ns 3000, tail-fraction 0.02, loss 0.25"
         );
+        assert!(changes.set("loss", &"much").is_err());
     }
 
     #[test]

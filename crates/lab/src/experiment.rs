@@ -1,15 +1,24 @@
 //! A figure of a paper as an experiment: what is run, what is drawn, and what the paper claims of
 //! it.
 //!
-//! An experiment is a TOML file. Its head names a machine and the seeds of the runs:
+//! An experiment is a TOML file. The shortest ones have one series; all else has defaults:
 //!
 //! ```text
-//!   title, source     what it shows; paper and figure
+//!   [[series]]
+//!   program = "merge-min"
+//!   vary = "incast"
+//!   over = [1, 2, 4, 8, 16]
+//! ```
+//!
+//! The head of a file names a machine and the seeds of the runs:
+//!
+//! ```text
+//!   title, source     what it shows, or else the file's name; paper and figure
 //!   says, note        what the paper says of it; what to know when looking at ours
-//!   machine           where it runs
+//!   machine           where it runs, "nanopu" if it is not said
 //!   [changes]         what is changed of the machine, by the names of `sim`'s options
 //!   seed, runs        of the first run, and how many: a figure is their mean
-//!   [smoke]           what is smaller at smoke size: runs, and options of every program that knows them
+//!   [smoke]           what is smaller at smoke size: runs, and options of all programs that have them
 //! ```
 //!
 //! What follows is in tables, each explained in the room of that name:
@@ -32,6 +41,7 @@
 mod breakdown;
 mod built_in;
 mod chart;
+mod check;
 mod claim;
 mod line;
 mod measure;
@@ -63,9 +73,7 @@ use crate::figure::{Figure, Size};
 use crate::job::Seeds;
 use crate::many;
 use crate::observer::Observer;
-use crate::parameters::Knob;
 use crate::place::Place;
-use crate::programs;
 use plan::Plan;
 use recipe::Values;
 
@@ -80,14 +88,17 @@ pub struct Experiment {
     #[serde(skip)]
     asked: Asked,
     /// What it shows.
+    #[serde(default)]
     pub title: String,
     /// Paper and figure.
+    #[serde(default)]
     pub source: String,
     /// What the paper says of it.
     pub says: Option<String>,
     /// What to know when looking at it.
     pub note: Option<String>,
     /// On which machine it runs.
+    #[serde(default = "nanopu")]
     pub machine: String,
     /// What is changed of the machine.
     #[serde(default)]
@@ -117,8 +128,8 @@ struct Asked {
 
 fn too_many(runs: u64, all: u64) -> LabError {
     LabError::usage(format!(
-        "--runs {runs}: that is {all} runs in all, whose reports are held together; {MOST_RUNS} are the \
-         most"
+        "--runs {runs}: that is {all} runs in all, whose reports are held together; {MOST_RUNS} are \
+         the most"
     ))
 }
 
@@ -129,6 +140,10 @@ const US_PER_SECOND: f64 = 1e6;
 
 /// What of the table `smoke` is no option of a program.
 const RUNS: &str = "runs";
+
+fn nanopu() -> String {
+    "nanopu".to_owned()
+}
 
 fn first_seed() -> u64 {
     Seeds::default().first
@@ -165,12 +180,36 @@ impl Experiment {
     fn parse(name: &str, text: &str) -> Result<Experiment, LabError> {
         let experiment: Experiment =
             toml::from_str(text).map_err(|error| file(name, told(text, &error)))?;
-        let experiment = Experiment {
-            name: name.to_owned(),
-            ..experiment
-        };
+        let experiment = experiment.completed(name);
         experiment.check().map_err(|why| file(name, why))?;
         Ok(experiment)
+    }
+
+    /// The same with that name, and with defaults for the names that a file may leave out.
+    fn completed(mut self, name: &str) -> Experiment {
+        let or = |word: &mut String, default: &str| {
+            if word.is_empty() {
+                default.clone_into(word);
+            }
+        };
+        or(&mut self.title, name);
+        or(&mut self.source, "no paper");
+        for series in &mut self.series {
+            or(&mut series.label, &series.program);
+            or(&mut series.id, &series.label);
+            if series.chart.is_empty() {
+                let chart = ChartTable::of(series);
+                series.chart = format!("{} by {}", chart.y, chart.x);
+                self.charts.entry(series.chart.clone()).or_insert(chart);
+            }
+        }
+        self.lines
+            .iter_mut()
+            .for_each(|line| or(&mut line.id, &line.claim));
+        Experiment {
+            name: name.to_owned(),
+            ..self
+        }
     }
 
     /// The same from these seeds, where they are said, at either size.
@@ -284,84 +323,6 @@ impl Experiment {
         }
         command
     }
-
-    /// What is wrong with it: the table, the field, and what was expected.
-    fn check(&self) -> Result<(), String> {
-        if self.lines.is_empty() && self.series.is_empty() && self.breakdown.is_none() {
-            return Err("there is no [[line]], [[series]] or [breakdown]: nothing runs".to_owned());
-        }
-        unique(
-            "[[series]]",
-            self.series.iter().map(|series| series.id.as_str()),
-        )?;
-        let claims = self.lines.iter().map(|line| line.id.as_str());
-        unique(
-            "[[line]] or [[trend]]",
-            claims.chain(self.trends.iter().map(|it| it.id.as_str())),
-        )?;
-        self.check_smoke()
-            .map_err(|why| format!("[smoke]: {why}"))?;
-        for series in &self.series {
-            let known = self.charts.contains_key(&series.chart);
-            let known = known.then_some(()).ok_or_else(|| {
-                let names: Vec<_> = self.charts.keys().map(String::as_str).collect();
-                let names = if names.is_empty() {
-                    "none".to_owned()
-                } else {
-                    names.join(", ")
-                };
-                format!(
-                    "chart: there is no [chart.{}]; there are {names}",
-                    series.chart
-                )
-            });
-            let checked = known.and_then(|()| series.check());
-            checked.map_err(|why| format!("[[series]] '{}': {why}", series.id))?;
-        }
-        for (name, chart) in &self.charts {
-            let drawn = self.series.iter().filter(|series| series.chart == *name);
-            chart
-                .check(drawn)
-                .map_err(|why| format!("[chart.{name}]: {why}"))?;
-        }
-        for line in &self.lines {
-            line.check()
-                .map_err(|why| format!("[[line]] '{}': {why}", line.id))?;
-        }
-        [Size::Smoke, Size::Full]
-            .into_iter()
-            .try_for_each(|size| Plan::new(self, size).map(drop))
-    }
-
-    fn check_smoke(&self) -> Result<(), String> {
-        let in_series = self.series.iter().map(|series| &series.program);
-        let in_lines = self.lines.iter().filter_map(|line| line.program.as_ref());
-        let in_breakdown = self.breakdown.iter().map(|table| &table.program);
-        let all: Vec<_> = in_series.chain(in_lines).chain(in_breakdown).collect();
-        for (name, value) in &self.smoke {
-            let is_known = |knob| {
-                all.iter()
-                    .any(|name| programs::named(name).is_ok_and(|program| program.knows(knob)))
-            };
-            match (name.as_str(), value) {
-                (RUNS, Told::Whole(1..)) => {}
-                (RUNS, value) => return Err(format!("runs {value}: expected a number from 1")),
-                (name, _) if Knob::named(name).is_some_and(is_known) => {}
-                (name, _) => return Err(format!("'{name}' is no option of a program that is run")),
-            }
-        }
-        Ok(())
-    }
-}
-
-fn unique<'a>(table: &str, ids: impl Iterator<Item = &'a str>) -> Result<(), String> {
-    let mut known = std::collections::BTreeSet::new();
-    for id in ids {
-        if !known.insert(id) {
-            return Err(format!("{table}: id: '{id}' is there twice"));
-        }
-    }
-    Ok(())
 }
 
 fn file(name: &str, why: String) -> LabError {

@@ -6,7 +6,6 @@ use crate::error::LabError;
 use crate::observer::Observer;
 use crate::parameters::Parameters;
 use crate::place::Place;
-use crate::programs::{self, Listing};
 use crate::report::{RunReport, SimReport};
 use crate::room;
 use crate::run::{Ground, Runnable};
@@ -16,7 +15,6 @@ use crate::trace::{MOST_TRACED, sample};
 /// A program, what it is told, where it runs, and from which seeds.
 #[derive(Clone, Debug)]
 pub struct Job {
-    program: &'static Listing,
     parameters: Parameters,
     place: Place,
     seeds: Seeds,
@@ -64,14 +62,9 @@ impl Job {
     /// A job that can begin.
     ///
     /// # Errors
-    /// When there is no such program, it cannot be told that, or the place does not hold it.
-    pub fn new(
-        program: &str,
-        asked: &Parameters,
-        place: Place,
-        seeds: Seeds,
-    ) -> Result<Job, LabError> {
-        let job = Job::planned(program, asked, place, seeds)?;
+    /// When the place does not hold the program, or it cannot run so.
+    pub fn new(parameters: Parameters, place: Place, seeds: Seeds) -> Result<Job, LabError> {
+        let job = Job::planned(parameters, place, seeds)?;
         job.check_room()?;
         Ok(job)
     }
@@ -81,31 +74,38 @@ impl Job {
     /// # Errors
     /// As [`Job::new`], but that this computer may have too little memory.
     pub(crate) fn planned(
-        program: &str,
-        asked: &Parameters,
+        parameters: Parameters,
         place: Place,
         seeds: Seeds,
     ) -> Result<Job, LabError> {
-        let program = programs::named(program)?;
-        let parameters = asked.resolved(program)?;
         seeds.check()?;
-        place.check_cores(parameters.cores())?;
-        let runnable = (program.build)(&parameters, seeds.first);
         let cores = parameters.cores();
-        let objection = runnable
+        place.check_cores(cores)?;
+        let program = parameters.program(seeds.first);
+        let objection = program
             .objection_to(&place)
-            .or_else(|| runnable.objection(cores));
-        let objection = objection.or_else(|| one_nic(&*runnable, cores, &place));
+            .or_else(|| program.objection(cores))
+            .or_else(|| one_nic(&*program, cores, &place));
+        let job = Job {
+            parameters,
+            place,
+            seeds,
+            traced: 0,
+        };
+        job.unless(objection).map(|()| job)
+    }
+
+    /// Refuses the job where there is an objection.
+    fn unless(&self, objection: Option<String>) -> Result<(), LabError> {
         match objection {
-            Some(objection) => Err(LabError::usage(format!("{}: {objection}", program.name))),
-            None => Ok(Job {
-                program,
-                parameters,
-                place,
-                seeds,
-                traced: 0,
-            }),
+            Some(why) => Err(LabError::usage(format!("{}: {why}", self.name()))),
+            None => Ok(()),
         }
+    }
+
+    /// Which program.
+    pub fn name(&self) -> &'static str {
+        self.parameters.listing().name
     }
 
     /// Whether this computer's memory holds a run.
@@ -113,13 +113,11 @@ impl Job {
     /// # Errors
     /// When it does not, with what it would hold.
     pub(crate) fn check_room(&self) -> Result<(), LabError> {
-        match room::objection(self.program, &self.parameters, &self.place, room::bytes()) {
-            Some(objection) => Err(LabError::usage(format!(
-                "{}: {objection}",
-                self.program.name
-            ))),
-            None => Ok(()),
-        }
+        self.unless(room::objection(
+            &self.parameters,
+            &self.place,
+            room::bytes(),
+        ))
     }
 
     /// Program, machine, and all that both are told, for people.
@@ -132,22 +130,25 @@ impl Job {
             .chain(self.place.changes().told())
             .collect::<Vec<_>>()
             .join(", ");
-        format!("{} on {} with {told}", self.program.name, self.place.name())
+        format!("{} on {} with {told}", self.name(), self.place.name())
     }
 
     /// Bytes that a run holds: keys, answers, and the machine.
     pub(crate) fn bytes(&self) -> u64 {
         let cores = self.parameters.cores();
         let at_once = self.place.threads(cores).min(cores as usize);
-        let held = (self.program.build)(&self.parameters, self.seeds.first).bytes(cores, at_once);
+        let held = self
+            .parameters
+            .program(self.seeds.first)
+            .bytes(cores, at_once);
         held.saturating_add(u64::from(cores) * room::BYTES_OF_A_CORE)
     }
 
     /// Whether a run of it is a run of the other.
     pub(crate) fn is_same(&self, other: &Job) -> bool {
         let place = |job: &Job| (job.place.hash(), job.place.changes());
-        self.program.name == other.program.name
-            && self.parameters == other.parameters
+        self.name() == other.name()
+            && self.parameters.values() == other.parameters.values()
             && self.seeds == other.seeds
             && self.place.name() == other.place.name()
             && place(self) == place(other)
@@ -187,11 +188,6 @@ impl Job {
         }
     }
 
-    /// Which program.
-    pub fn program(&self) -> &'static Listing {
-        self.program
-    }
-
     /// All that it is told.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -217,13 +213,13 @@ impl Job {
         let times: Vec<u64> = runs.iter().map(|run| run.ticks).collect();
         let cores = self.parameters.cores();
         Ok(SimReport {
-            program: self.program.name,
+            program: self.name(),
             machine: self.place.name().to_owned(),
             machine_hash: self.place.hash(),
             cores,
             parameters: self.parameters.clone(),
             changes: self.place.changes(),
-            timing: (self.program.build)(&self.parameters, self.seeds.first).timing(),
+            timing: self.parameters.program(self.seeds.first).timing(),
             time_us: Spread::of(&times, self.place.tick_fs()),
             wall_s: runs.iter().map(|run| run.wall_s).sum(),
             events: runs.iter().map(RunReport::events).sum(),
@@ -243,13 +239,12 @@ impl Job {
         let ground = Ground {
             place: &self.place,
             cores: self.parameters.cores(),
-            reorder: self.parameters.reorder(),
             traced: if run == 0 { self.traced } else { 0 },
             run,
             seed,
             observer,
         };
-        (self.program.build)(&self.parameters, seed).run(&ground)
+        self.parameters.program(seed).run(&ground)
     }
 
     /// What people should know of how it ran.
@@ -297,15 +292,12 @@ fn has_no_latency(profile: &Profile) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Changes, Knob};
+    use crate::Changes;
 
-    fn told(program: &str, machine: &str, knobs: &[(Knob, u64)]) -> Option<String> {
+    fn told(program: &str, machine: &str, options: &[(&str, u64)]) -> Option<String> {
         let place = Place::named(machine, &Changes::default()).unwrap();
-        let mut asked = Parameters::default();
-        knobs
-            .iter()
-            .for_each(|(knob, value)| asked.set(*knob, *value));
-        Job::new(program, &asked, place, Seeds::default())
+        let asked = Parameters::of(program, options.iter().copied()).unwrap();
+        Job::new(asked, place, Seeds::default())
             .err()
             .map(|error| error.to_string())
     }
@@ -313,16 +305,13 @@ mod tests {
     /// Else nothing is sent, and no time is a share of nothing.
     #[test]
     fn a_flood_needs_somebody_who_sends() {
-        let alone = told("flood", "nanopu", &[(Knob::Cores, 4), (Knob::To, 0)]).unwrap();
+        let alone = told("flood", "nanopu", &[("cores", 4), ("to", 0)]).unwrap();
         assert!(
             alone.contains("second NIC") && alone.contains("5 or more cores"),
             "{alone}"
         );
-        assert!(told("flood", "threads", &[(Knob::Cores, 1), (Knob::To, 0)]).is_some());
-        assert_eq!(
-            told("flood", "nanopu", &[(Knob::Cores, 5), (Knob::To, 4)]),
-            None
-        );
-        assert_eq!(told("flood", "nanopu", &[(Knob::Cores, 4)]), None);
+        assert!(told("flood", "threads", &[("cores", 1), ("to", 0)]).is_some());
+        assert_eq!(told("flood", "nanopu", &[("cores", 5), ("to", 4)]), None);
+        assert_eq!(told("flood", "nanopu", &[("cores", 4)]), None);
     }
 }

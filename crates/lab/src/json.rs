@@ -31,7 +31,8 @@ impl SimReport {
     /// All that decided a run but its machine and seed, under the options' names.
     fn told_to_json(&self) -> Value {
         let changes = self.changes.named();
-        let told = self.parameters.named().chain(changes);
+        let values = self.parameters.values().clone();
+        let told = values.into_iter().chain(changes);
         told.map(|(name, value)| (name.replace('-', "_"), value))
             .collect()
     }

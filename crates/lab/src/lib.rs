@@ -1,11 +1,11 @@
 //! Experiments: a program, on a machine, with parameters and seeds, and what came of it.
 //!
 //! ```text
-//!   name, Parameters --> Listing --> a grain::Program, type forgotten ---.
-//!   machine, Changes --> Place: a simulated machine, or threads ---------+--> Job --> SimReport
-//!   first seed, runs --> Seeds ------------------------------------------'             |  |
-//!                                                                              JSON ---'  trace
-//!   a trial (the sort of users, on nodes of a seed's schedule) is a Listing, too: its Place is the driver
+//!   name, options -----> Listing --> Parameters: a program, type forgotten --.
+//!   machine, Changes --> Place: a simulated machine, or threads -------------+--> Job --> SimReport
+//!   first seed, runs --> Seeds ----------------------------------------------'             |  |
+//!                                                                                  JSON ---'  trace
+//!   a trial (the sort of users, on nodes of a seed's schedule) is a Listing, too, on the driver
 //!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs, side by side
 //!                                                                      |
 //!                           curves beside the paper's points, claims --'--> Figure --> JSON
@@ -16,8 +16,8 @@
 //! whole ticks until it becomes microseconds for people, so that the threads of this computer leave
 //! no trace in a report.
 //!
-//! It refuses to know the command line, and to compare runs of different machines under one name: a
-//! report holds the hash of the machine's file.
+//! It refuses to compare runs of different machines under one name: a report holds the hash of the
+//! machine's file.
 
 mod changes;
 mod error;
@@ -39,11 +39,12 @@ mod spread;
 pub mod trace;
 pub mod trial;
 
-pub use changes::Changes;
+pub use changes::{Changes, Switch};
 pub use error::LabError;
+pub use grain::units;
 pub use job::{Job, Seeds};
 pub use observer::{Observer, Seen, Tally};
-pub use parameters::{Knob, Parameters, ReorderBy};
+pub use parameters::Parameters;
 pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
 pub use programs::{Listing, programs};
 pub use report::{QUANTILES, RunReport, SimReport, Simulated, StageReport};

@@ -200,14 +200,13 @@ impl Desk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Changes, Knob, Parameters, Seeds};
+    use crate::{Changes, Parameters, Seeds};
 
     fn jobs() -> Vec<Job> {
         let job = |cores| {
-            let mut asked = Parameters::default();
-            asked.set(Knob::Cores, cores);
+            let asked = Parameters::of("merge-min", [("cores", cores)]).unwrap();
             let place = Place::named("nanopu", &Changes::default()).unwrap();
-            Job::new("merge-min", &asked, place, Seeds { first: 4, runs: 3 }).unwrap()
+            Job::new(asked, place, Seeds { first: 4, runs: 3 }).unwrap()
         };
         [16, 64, 8].map(job).to_vec()
     }

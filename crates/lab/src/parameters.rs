@@ -1,347 +1,162 @@
-//! What a program can be told: how many cores, keys, bytes, messages.
-//!
-//! Each program knows some of these [`Knob`]s, with a default for each; one that it does not know
-//! is refused rather than ignored, so that no experiment believes it varied what it did not.
+//! A program with values for its options, as the command line or a file gives them.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::Display;
+use std::sync::Arc;
 
-use machine::Queues;
-use node::Matching;
-use serde_json::Value;
+use clap::ArgMatches;
+use serde_json::{Map, Value};
 
 use crate::error::LabError;
-use crate::programs::Listing;
+use crate::programs::{self, CORES, Configured, KEYS, KEYS_PER_CORE, Listing};
+use crate::run::Runnable;
 
-/// Something a program can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Knob {
-    /// How many cores run it.
-    Cores,
-    /// Keys, values, documents or words that each core begins with.
-    KeysPerCore,
-    /// The same over all cores.
-    Keys,
-    /// Bytes of each message.
-    Bytes,
-    /// Messages, of each core that sends.
-    Messages,
-    /// Into how many buckets a level of a sort divides its keys.
-    Buckets,
-    /// How many a core of a tree merges in one step.
-    Incast,
-    /// The one rank that all send to.
-    To,
-    /// How often it is done.
-    Rounds,
-    /// How many requests.
-    Queries,
-    /// How many cores own keys, while the others ask.
-    Servers,
-    /// How many tasks of a core that owns keys serve them.
-    Workers,
-    /// Keys that a core sends before it receives as many.
-    Burst,
-    /// Rows of a group that name borders.
-    Rows,
-    /// The bucket whose size is asked for.
-    Bucket,
-    /// How a core chooses the keys that it names: a word.
-    Naming,
-    /// How keys come to their buckets: a word.
-    Exchange,
-    /// How keys lie: a word.
-    Distribution,
-    /// Where messages of later steps wait: a word.
-    Reorder,
-    /// What happens to simulated nodes: a word for each set of faults.
-    Faults,
-}
-
-/// Every knob with its name, which is the option's and the key's in a file.
-const NAMES: [(Knob, &str); 20] = [
-    (Knob::Cores, "cores"),
-    (Knob::KeysPerCore, "keys-per-core"),
-    (Knob::Keys, "keys"),
-    (Knob::Bytes, "bytes"),
-    (Knob::Messages, "messages"),
-    (Knob::Buckets, "buckets"),
-    (Knob::Incast, "incast"),
-    (Knob::To, "to"),
-    (Knob::Rounds, "rounds"),
-    (Knob::Queries, "queries"),
-    (Knob::Servers, "servers"),
-    (Knob::Workers, "workers"),
-    (Knob::Burst, "burst"),
-    (Knob::Rows, "rows"),
-    (Knob::Bucket, "bucket"),
-    (Knob::Naming, "naming"),
-    (Knob::Exchange, "exchange"),
-    (Knob::Distribution, "distribution"),
-    (Knob::Reorder, "reorder"),
-    (Knob::Faults, "faults"),
-];
-
-/// Every set of [`crate::trial::Faults`], the number of each is that of its bits.
-const SETS_OF_FAULTS: [&str; 16] = [
-    "none",
-    "late",
-    "cut",
-    "late,cut",
-    "death",
-    "late,death",
-    "cut,death",
-    "late,cut,death",
-    "disk",
-    "late,disk",
-    "cut,disk",
-    "late,cut,disk",
-    "death,disk",
-    "late,death,disk",
-    "cut,death,disk",
-    "late,cut,death,disk",
-];
-
-impl Knob {
-    /// All of them.
-    pub(crate) fn all() -> impl Iterator<Item = Knob> {
-        NAMES.into_iter().map(|(knob, _)| knob)
-    }
-
-    /// The knob of that name.
-    pub fn named(name: &str) -> Option<Knob> {
-        NAMES
-            .iter()
-            .find(|(_, known)| *known == name)
-            .map(|(knob, _)| *knob)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        let entry = NAMES.iter().find(|(knob, _)| *knob == self);
-        entry.map(|(_, name)| *name).expect("every knob has a name")
-    }
-
-    /// The words that it is told with, the default first; none if it is told a number.
-    pub fn words(self) -> &'static [&'static str] {
-        match self {
-            Knob::Naming => &[
-                "printed",
-                "naive",
-                "two",
-                "three",
-                "least",
-                "second-0.2",
-                "second-0.29",
-            ],
-            Knob::Exchange => &["buckets", "keys"],
-            Knob::Distribution => &["uniform", "heavy-tailed", "clustered", "sorted"],
-            Knob::Reorder => &["software", "port", "nic"],
-            Knob::Faults => &SETS_OF_FAULTS,
-            _ => &[],
-        }
-    }
-}
-
-impl fmt::Display for Knob {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "--{}", self.name())
-    }
-}
-
-/// Where messages of later steps wait (NanoSort, section 5.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReorderBy {
-    /// In a buffer of the program, as the paper built it.
-    #[default]
-    Software,
-    /// In a queue of the NIC for each step.
-    Port,
-    /// In the NIC, which matches steps itself: one queue for all.
-    Nic,
-}
-
-impl ReorderBy {
-    /// All, in the order of their words.
-    const ALL: [ReorderBy; 3] = [ReorderBy::Software, ReorderBy::Port, ReorderBy::Nic];
-
-    /// How programs match steps.
-    pub fn matching(self) -> Matching {
-        match self {
-            ReorderBy::Software => Matching::Software,
-            ReorderBy::Port | ReorderBy::Nic => Matching::Ports,
-        }
-    }
-
-    /// How the NIC divides its receive queues.
-    pub fn queues(self) -> Queues {
-        match self {
-            ReorderBy::Software => Queues::ByCore,
-            ReorderBy::Port => Queues::ByPort,
-            ReorderBy::Nic => Queues::Shared,
-        }
-    }
-}
-
-/// Values of knobs: what somebody asked for, or all that a program knows. A word is kept as its
-/// number among the knob's.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A program, how many cores run it, and all its options.
+#[derive(Clone)]
 pub struct Parameters {
-    values: BTreeMap<Knob, u64>,
+    listing: &'static Listing,
+    cores: u32,
+    program: Arc<dyn Configured>,
+    /// The options that have a value, by name, in the order of the help.
+    values: Map<String, Value>,
+}
+
+impl std::fmt::Debug for Parameters {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} with {:?}", self.listing.name, self.values)
+    }
 }
 
 impl Parameters {
-    /// Sets a knob.
-    pub fn set(&mut self, knob: Knob, value: u64) {
-        self.values.insert(knob, value);
-    }
-
-    /// Sets a knob that is told with a word; whether it knows that word.
-    pub fn set_word(&mut self, knob: Knob, word: &str) -> bool {
-        let number = knob.words().iter().position(|known| *known == word);
-        number.is_some_and(|number| {
-            self.values.insert(knob, number as u64);
-            true
-        })
-    }
-
-    /// The one of these that a knob's word names; they are in the order of its words.
-    pub(crate) fn choice<T: Copy>(&self, knob: Knob, all: &[T]) -> T {
-        debug_assert_eq!(all.len(), knob.words().len(), "{knob}: a word for each");
-        all[self.find(knob).unwrap_or(0) as usize]
-    }
-
-    /// Where messages of later steps wait.
-    pub fn reorder(&self) -> ReorderBy {
-        self.choice(Knob::Reorder, &ReorderBy::ALL)
-    }
-
-    /// The value of a knob, if it is set.
-    pub fn find(&self, knob: Knob) -> Option<u64> {
-        self.values.get(&knob).copied()
-    }
-
-    /// The value of a knob that has a default.
-    ///
-    /// # Panics
-    /// When it is not set: a bug of the table of programs.
-    pub fn get(&self, knob: Knob) -> u64 {
-        self.find(knob)
-            .unwrap_or_else(|| panic!("{knob} has no default"))
-    }
-
-    /// The same for a knob of at most 32 bits, which is all but the keys of all cores.
-    pub fn number(&self, knob: Knob) -> u32 {
-        self.get(knob).try_into().expect("checked when it was set")
-    }
-
-    /// How many cores.
-    pub fn cores(&self) -> u32 {
-        self.number(Knob::Cores)
-    }
-
-    /// All that are set, by name, in the order of the knobs.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.values
-            .iter()
-            .map(|(knob, value)| match knob.words().get(*value as usize) {
-                Some(word) => (knob.name(), (*word).to_owned()),
-                None => (knob.name(), value.to_string()),
-            })
-    }
-
-    /// The same with values for JSON.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Value)> {
-        self.values
-            .iter()
-            .map(|(knob, value)| match knob.words().get(*value as usize) {
-                Some(word) => (knob.name(), Value::from(*word)),
-                None => (knob.name(), Value::from(*value)),
-            })
-    }
-
-    /// These, with the program's defaults for what was not asked for.
+    /// The program of that name with these options, and defaults for the others.
     ///
     /// # Errors
-    /// When the program does not know one of them, or it has a value that cannot be.
-    pub fn resolved(&self, program: &Listing) -> Result<Parameters, LabError> {
-        for knob in self.values.keys() {
-            self.check(*knob, program)?;
-        }
-        let mut all = self.clone();
-        for &(knob, default) in program.knobs {
-            let first_word = (!knob.words().is_empty()).then_some(0);
-            if let Some(default) = default.or(first_word) {
-                all.values.entry(knob).or_insert(default);
-            }
-        }
-        if program.knows(Knob::KeysPerCore) {
-            all.divide_keys(self)?;
-        }
-        all.check_to()?;
-        Ok(all)
-    }
-
-    fn check(&self, knob: Knob, program: &Listing) -> Result<(), LabError> {
-        let name = program.name;
-        if !program.knows(knob) {
-            let known: Vec<_> = program
-                .knobs
-                .iter()
-                .map(|(knob, _)| knob.to_string())
-                .collect();
-            let known = known.join(" ");
-            return Err(LabError::usage(format!(
-                "{name} does not use {knob}; it knows {known}"
-            )));
-        }
-        let Some(value) = self.find(knob) else {
-            return Ok(());
-        };
-        let wrong = match knob {
-            Knob::Bytes if value == 0 || value % 8 != 0 || value > program.most_bytes() => {
-                let most = program.most_bytes();
+    /// When there is no such program, it does not have one of the options, or an option cannot have
+    /// its value.
+    pub fn of<N: AsRef<str>, V: Display>(
+        program: &str,
+        options: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Parameters, LabError> {
+        let program = programs::named(program)?;
+        let known = program.options();
+        let mut line = Vec::new();
+        for (name, value) in options {
+            let name = name.as_ref();
+            if !known.iter().any(|known| known == name) {
+                let (program, known) = (program.name, known.join(" --"));
                 return Err(LabError::usage(format!(
-                    "{knob} {value}: must be a multiple of 8, from 8 to {most}: messages are made of \
-                     words of 8 bytes"
+                    "{program} does not use --{name}; it knows --{known}"
                 )));
             }
-            Knob::Keys if program.knows(Knob::KeysPerCore) => return Ok(()),
-            _ if value > u64::from(u32::MAX) => "must be below 4,294,967,296",
-            Knob::To | Knob::KeysPerCore => return Ok(()),
-            _ if !knob.words().is_empty() => return Ok(()),
-            _ if value == 0 => "must be at least 1",
-            _ => return Ok(()),
+            line.push(format!("--{name}={value}"));
+        }
+        let command = program.command().no_binary_name(true);
+        let matches = command
+            .try_get_matches_from(line)
+            .map_err(|error| refused(&error))?;
+        Parameters::parsed(program, &matches)
+    }
+
+    /// That program with the options of a command line.
+    ///
+    /// # Errors
+    /// When an option cannot have its value.
+    pub fn parsed(program: &'static Listing, matches: &ArgMatches) -> Result<Parameters, LabError> {
+        let cores = *matches.get_one::<u32>(CORES).expect("it has a default");
+        let configured = (program.parse)(matches).map_err(|error| refused(&error))?;
+        let mut values = Map::from_iter([(CORES.to_owned(), cores.into())]);
+        let of_program = configured.values().into_iter();
+        values.extend(of_program.filter(|(_, value)| !value.is_null()));
+        let parameters = Parameters {
+            listing: program,
+            cores,
+            program: configured,
+            values,
         };
-        Err(LabError::usage(format!("{knob} {value}: {wrong}")))
+        if !parameters.values.contains_key(KEYS_PER_CORE) {
+            return Ok(parameters);
+        }
+        match matches.get_one::<u64>(KEYS) {
+            Some(&keys) => parameters.with_keys_of_all(keys),
+            None => Ok(parameters),
+        }
     }
 
     /// `--keys` in all is `--keys-per-core` times the cores.
-    fn divide_keys(&mut self, asked: &Parameters) -> Result<(), LabError> {
-        let Some(keys) = asked.find(Knob::Keys) else {
-            return Ok(());
-        };
-        if asked.find(Knob::KeysPerCore).is_some() {
-            let both = "--keys and --keys-per-core say the same; give one of them";
-            return Err(LabError::usage(both));
-        }
-        let cores = self.get(Knob::Cores);
-        if keys % cores != 0 || keys / cores > u64::from(u32::MAX) {
+    fn with_keys_of_all(self, keys: u64) -> Result<Parameters, LabError> {
+        let cores = u64::from(self.cores);
+        if !keys.is_multiple_of(cores) || keys / cores > u64::from(u32::MAX) {
             return Err(LabError::usage(format!(
                 "--keys {keys} cannot be divided evenly among {cores} cores"
             )));
         }
-        self.set(Knob::KeysPerCore, keys / cores);
-        Ok(())
+        let mut divided = self.with(KEYS_PER_CORE, keys / cores)?;
+        let after = divided.values.keys().position(|name| name == KEYS_PER_CORE);
+        let place = after.map_or(0, |place| place + 1);
+        divided
+            .values
+            .shift_insert(place, KEYS.to_owned(), keys.into());
+        Ok(divided)
     }
 
-    fn check_to(&self) -> Result<(), LabError> {
-        match (self.find(Knob::To), self.get(Knob::Cores)) {
-            (Some(to), cores) if to >= cores => Err(LabError::usage(format!(
-                "--to {to}: there is no such core; {cores} cores are 0 to {}",
-                cores - 1
-            ))),
-            _ => Ok(()),
-        }
+    /// The same with another value for an option.
+    pub(crate) fn with(&self, option: &str, value: u64) -> Result<Parameters, LabError> {
+        let has_each = self.values.contains_key(KEYS_PER_CORE);
+        let goes = |name: &str| name == option || (name == KEYS && has_each);
+        let others = self.iter().filter(|(name, _)| !goes(name));
+        let changed = others.chain([(option, value.to_string())]);
+        Parameters::of(self.listing.name, changed)
     }
+
+    /// Which program.
+    pub fn listing(&self) -> &'static Listing {
+        self.listing
+    }
+
+    /// How many cores.
+    pub fn cores(&self) -> u32 {
+        self.cores
+    }
+
+    /// The program, with that seed.
+    pub(crate) fn program(&self, seed: u64) -> Box<dyn Runnable> {
+        self.program.with_seed(seed)
+    }
+
+    /// A remark on them, for people.
+    pub fn note(&self) -> Option<String> {
+        self.program.note(self.cores)
+    }
+
+    /// The value of an option that is a number, if it has one.
+    pub fn find(&self, option: &str) -> Option<u64> {
+        self.values.get(option)?.as_u64()
+    }
+
+    /// All values by the names of their options.
+    pub(crate) fn values(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    /// All that have a value, for people.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, String)> {
+        let words = |value: &Value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        };
+        self.values
+            .iter()
+            .map(move |(name, value)| (name.as_str(), words(value)))
+    }
+}
+
+/// What the parser says, in one line.
+fn refused(error: &clap::Error) -> LabError {
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<_> = first
+        .trim_start_matches("error: ")
+        .split_whitespace()
+        .collect();
+    LabError::usage(words.join(" "))
 }

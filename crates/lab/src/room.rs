@@ -3,9 +3,9 @@
 //! Keys and answers are real; what the programs say they hold grows with what they are told. Beyond
 //! the memory that can be had the system would end the process without a word.
 
-use crate::parameters::{Knob, Parameters};
+use crate::parameters::Parameters;
 use crate::place::Place;
-use crate::programs::Listing;
+use crate::programs::{CORES, KEYS, KEYS_PER_CORE};
 
 /// One part in so many is left for the machine, its messages, and other programs.
 const MARGIN: u64 = 8;
@@ -25,43 +25,36 @@ pub fn bytes() -> Option<u64> {
 }
 
 /// Why a program that is told this does not fit in so many bytes, with what would.
-pub fn objection(
-    program: &Listing,
-    told: &Parameters,
-    place: &Place,
-    room: Option<u64>,
-) -> Option<String> {
+pub fn objection(told: &Parameters, place: &Place, room: Option<u64>) -> Option<String> {
     let (room, cores) = (room?, told.cores());
     let at_once = place.threads(cores).min(cores as usize);
     let needs = |told: &Parameters| {
         let cores = told.cores();
-        (program.build)(told, 1).bytes(cores, at_once.min(cores as usize))
+        told.program(1).bytes(cores, at_once.min(cores as usize))
     };
     let needed = needs(told);
     if needed <= room {
         return None;
     }
-    let knob = if program.knows(Knob::KeysPerCore) {
-        Knob::KeysPerCore
+    let option = if told.find(KEYS_PER_CORE).is_some() {
+        KEYS_PER_CORE
     } else {
-        Knob::Keys
+        KEYS
     };
-    let fits = |keys: u64| {
-        let mut fewer = told.clone();
-        fewer.set(knob, keys);
-        needs(&fewer) <= room
+    let needs_with = |option, value| {
+        told.with(option, value)
+            .map_or(u64::MAX, |told| needs(&told))
     };
-    let advice = match most(told.find(knob).unwrap_or(0), fits) {
+    let fits = |keys: u64| needs_with(option, keys) <= room;
+    let advice = match most(told.find(option).unwrap_or(0), fits) {
         0 => "ask for less of all".to_owned(),
         keys => {
-            let mut alone = told.clone();
-            alone.set(Knob::Cores, 1);
-            let fewer = if needs(&alone) < needed {
+            let fewer = if needs_with(CORES, 1) < needed {
                 ", or for fewer cores"
             } else {
                 ""
             };
-            format!("ask for {knob} {keys} at most{fewer}")
+            format!("ask for --{option} {keys} at most{fewer}")
         }
     };
     let [needed, room] = [needed, room].map(gigabytes);
@@ -95,40 +88,31 @@ mod tests {
 
     const ROOM: u64 = 4_000_000_000;
 
-    fn told(program: &str, knobs: &[(Knob, u64)]) -> Option<String> {
+    fn told(program: &str, options: &[(&str, u64)]) -> Option<String> {
         let place = Place::named("nanopu", &Changes::default()).unwrap();
-        let program = programs::named(program).unwrap();
-        let mut asked = Parameters::default();
-        knobs
-            .iter()
-            .for_each(|(knob, value)| asked.set(*knob, *value));
-        objection(
-            program,
-            &asked.resolved(program).unwrap(),
-            &place,
-            Some(ROOM),
-        )
+        let told = Parameters::of(program, options.iter().copied()).unwrap();
+        objection(&told, &place, Some(ROOM))
     }
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_does() {
         let most = u64::from(u32::MAX);
-        let min = told("local-min", &[(Knob::KeysPerCore, most)]).unwrap();
+        let min = told("local-min", &[("keys-per-core", most)]).unwrap();
         assert!(
             min.contains("34.4 GB") && min.contains("--keys-per-core 500000000"),
             "{min}"
         );
-        let cores = [(Knob::Cores, 1000), (Knob::KeysPerCore, 10 << 20)];
+        let cores = [("cores", 1000), ("keys-per-core", 10 << 20)];
         let sort = told("local-sort", &cores).unwrap();
         assert!(
             sort.contains("84.0 GB") && sort.contains("--keys-per-core 499500"),
             "{sort}"
         );
-        assert!(told("merge-min", &[(Knob::KeysPerCore, 1 << 30)]).is_some());
-        assert!(told("set-algebra", &[(Knob::KeysPerCore, 100 << 20)]).is_some());
-        let kv = [(Knob::Keys, most), (Knob::Messages, most)];
+        assert!(told("merge-min", &[("keys-per-core", 1 << 30)]).is_some());
+        assert!(told("set-algebra", &[("keys-per-core", 100 << 20)]).is_some());
+        let kv = [("keys", most), ("messages", most)];
         assert!(told("kv", &kv).unwrap().contains("--keys "));
-        let rounds = told("map-reduce", &[(Knob::Rounds, most)]).unwrap();
+        let rounds = told("map-reduce", &[("rounds", most)]).unwrap();
         assert!(rounds.contains("less of all"), "{rounds}");
     }
 
@@ -138,7 +122,7 @@ mod tests {
             assert_eq!(told(program.name, &[]), None);
         }
         // A core at a time holds its values.
-        let many = [(Knob::Cores, 65_536), (Knob::KeysPerCore, 1 << 20)];
+        let many = [("cores", 65_536), ("keys-per-core", 1 << 20)];
         assert_eq!(told("local-min", &many), None);
         assert!(bytes().is_none_or(|bytes| bytes > 1 << 20));
     }

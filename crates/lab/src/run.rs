@@ -3,13 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use grain::{Program, Timing};
-use machine::{Cluster, Outcome, Profile, Report, RunError, Setting};
+use grain::{Program, ReorderBy, Timing};
+use machine::{Cluster, Outcome, Profile, Queues, Report, RunError, Setting};
 use node::Rank;
 
 use crate::error::LabError;
 use crate::observer::Observer;
-use crate::parameters::ReorderBy;
 use crate::place::Place;
 use crate::report::{RunReport, Simulated, StageReport, microseconds};
 
@@ -20,8 +19,6 @@ pub(crate) struct Ground<'a> {
     pub place: &'a Place,
     /// On how many cores.
     pub cores: u32,
-    /// Where messages of later steps wait.
-    pub reorder: ReorderBy,
     /// How many cores' stages to write down.
     pub traced: u32,
     /// Which run it is, from zero.
@@ -44,6 +41,10 @@ pub(crate) trait Runnable {
     fn bytes(&self, cores: u32, at_once: usize) -> u64;
     /// Which time of a run is its time.
     fn timing(&self) -> Timing;
+    /// A remark on its parameters, for people.
+    fn note(&self, _cores: u32) -> Option<String> {
+        None
+    }
     /// Runs it once.
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
 }
@@ -70,6 +71,10 @@ impl<P: Program> Runnable for P {
         Program::timing(self)
     }
 
+    fn note(&self, cores: u32) -> Option<String> {
+        Program::note(self, cores)
+    }
+
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError> {
         match ground.place {
             Place::Machine(profile, setting, _) => simulate(self, profile, setting, ground),
@@ -93,7 +98,7 @@ fn simulate<P: Program>(
     let setting = Setting {
         ranks: ground.cores,
         seed: ground.seed,
-        queues: ground.reorder.queues(),
+        queues: queues(program.reorder()),
         traced: ground.traced,
         tap,
         ..setting.clone()
@@ -134,6 +139,15 @@ fn simulate<P: Program>(
         }),
         wall_s,
     })
+}
+
+/// How the NIC divides its receive queues.
+fn queues(reorder: ReorderBy) -> Queues {
+    match reorder {
+        ReorderBy::Software => Queues::ByCore,
+        ReorderBy::Port => Queues::ByPort,
+        ReorderBy::Nic => Queues::Shared,
+    }
 }
 
 /// What is wrong with so many messages where so many were expected.
@@ -259,13 +273,11 @@ mod tests {
 
     fn run<P: Program>(program: &P, place: &Place, cores: u32) -> Result<RunReport, LabError> {
         let observer = &Observer::default();
-        let reorder = ReorderBy::default();
         Runnable::run(
             program,
             &Ground {
                 place,
                 cores,
-                reorder,
                 traced: 0,
                 run: 0,
                 seed: 1,

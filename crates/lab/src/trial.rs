@@ -3,7 +3,7 @@
 //! ```text
 //! draw        inputs, order, memory, disks, lateness                             draw.rs
 //! rehearse    the sort, late but whole: it succeeds, and its events are counted
-//! strike      the same again; after drawn events nodes die, links are cut, a disk fails     strike.rs
+//! strike      the same again; after drawn events nodes die, links are cut, a disk fails   strike.rs
 //! again       all that is over, and dead nodes are back with what their disks kept: it succeeds
 //! ```
 //!
@@ -26,10 +26,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use grain::{Timing, Verdict};
+use clap::Args;
+use grain::{Timing, Verdict, described};
 use machine::{Driver, RunError, Watch};
 use node::Time;
 use pipeline::{Control, Failure};
+use serde::Serialize;
 use sort::{ExchangeKind, Job};
 
 use crate::error::LabError;
@@ -59,19 +61,37 @@ const MOST_NODES: u32 = 64;
 /// The most records of a node: more make longer trials, not others.
 const MOST_KEYS: u32 = 100_000;
 
-/// A trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Sort files over nodes, as gristmill sort does, while links and nodes fail.
+///
+/// Each run sorts once more when all is whole again. A node's disks hold more than its memory in
+/// every second run, whatever the number of records.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Trial {
     /// Decides all that is drawn.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
     pub seed: u64,
     /// How many nodes.
+    #[arg(skip = 4_u32)]
+    #[serde(skip)]
     pub nodes: u32,
-    /// How many records each has, on average.
+    /// Records of each node, on average
+    #[arg(id = "keys-per-core", long, value_name = "K", default_value_t = 200)]
+    #[arg(value_parser = grain::from_0)]
+    #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// What happens to them.
+    /// Any of late (messages), cut (links), death (of nodes), disk (a request fails), with commas;
+    /// the seed draws when, and which node
+    #[arg(long, value_name = "LIST", default_value_t)]
     pub faults: Faults,
     /// What of the machine is broken.
+    #[arg(skip)]
+    #[serde(skip)]
     pub mutant: Option<Mutant>,
+}
+
+described! { Trial is "sort" on 4 cores;
+    "--runs 100 --faults late,cut,death,disk", "--cores 8 --faults death"
 }
 
 /// A trial in which all was right.
@@ -334,13 +354,17 @@ impl Runnable for Trial {
         let _goes_on = ground
             .observer
             .begin(ground.run, tick_fs, Arc::clone(&watch));
-        let tried = Trial::run(self);
+        let trial = Trial {
+            nodes: ground.cores,
+            ..*self
+        };
+        let tried = trial.run();
         let ticks = tried.as_ref().map_or(0, |passed| passed.ticks);
         watch.ticks.store(ticks, Ordering::Relaxed);
         let verdict = match &tried {
             Ok(passed) => Verdict::new(passed.words(), None),
             Err(wrong) => {
-                let told = format!("{wrong}; to see it again: {}", self.command());
+                let told = format!("{wrong}; to see it again: {}", trial.command());
                 Verdict::new("wrong".to_owned(), Some(told))
             }
         };

@@ -5,7 +5,7 @@
 //! the machine's file; here all is taken from runs of the programs, so a wrong engine shows even
 //! where the numbers of the profile are right.
 
-use lab::{Changes, Job, Knob, Observer, Parameters, Place, SimReport};
+use lab::{Changes, Job, Observer, Parameters, Place, SimReport};
 
 /// One cycle of a nanoPU core.
 const CYCLE_NS: f64 = 0.3125;
@@ -19,11 +19,9 @@ fn place(machine: &str, switch_ns: Option<f64>, threads: usize) -> Place {
     Place::named(machine, &changes).unwrap()
 }
 
-fn run_on(place: Place, program: &str, told: &[(Knob, u64)]) -> SimReport {
-    let mut parameters = Parameters::default();
-    told.iter()
-        .for_each(|(knob, value)| parameters.set(*knob, *value));
-    let job = Job::new(program, &parameters, place, lab::Seeds::default());
+fn run_on(place: Place, program: &str, told: &[(&str, u64)]) -> SimReport {
+    let parameters = Parameters::of(program, told.iter().copied()).unwrap();
+    let job = Job::new(parameters, place, lab::Seeds::default());
     let report = job.and_then(|job| job.run(&Observer::default()));
     let report = report.unwrap_or_else(|error| panic!("{program}: {error}"));
     assert!(report.is_right(), "{program} computes something wrong");
@@ -31,7 +29,7 @@ fn run_on(place: Place, program: &str, told: &[(Knob, u64)]) -> SimReport {
 }
 
 /// Nanoseconds that a program takes on the nanoPU cluster.
-fn nanoseconds(program: &str, told: &[(Knob, u64)]) -> f64 {
+fn nanoseconds(program: &str, told: &[(&str, u64)]) -> f64 {
     run_on(place("nanopu", None, 1), program, told).time_us.mean * 1e3
 }
 
@@ -67,7 +65,7 @@ fn loopback_of_each_length() {
         (1024, 445.0),
     ];
     let row = |(bytes, cycles)| {
-        let ours = nanoseconds("loopback", &[(Knob::Bytes, bytes)]) / CYCLE_NS;
+        let ours = nanoseconds("loopback", &[("bytes", bytes)]) / CYCLE_NS;
         (
             format!("loopback of {bytes} bytes in cycles"),
             ours,
@@ -84,7 +82,7 @@ fn loopback_of_each_length() {
 fn wire_to_wire_of_each_stack() {
     let published = [("nanopu", 69.0), ("nebula", 100.0), ("erpc", 850.0)];
     let row = |(machine, ns)| {
-        let report = run_on(place(machine, None, 1), "loopback", &[(Knob::Bytes, 16)]);
+        let report = run_on(place(machine, None, 1), "loopback", &[("bytes", 16)]);
         let mac_ns = report.runs[0].simulated.as_ref().unwrap().mac_ns.unwrap();
         (
             format!("{machine} wire to wire in ns"),
@@ -100,7 +98,7 @@ fn wire_to_wire_of_each_stack() {
 #[test]
 fn a_round_trip_of_ramcloud() {
     // The sender is the last rank: on another leaf.
-    let told = [(Knob::Cores, 257), (Knob::Messages, 8), (Knob::Bytes, 16)];
+    let told = [("cores", 257), ("messages", 8), ("bytes", 16)];
     let report = run_on(place("ramcloud", None, 1), "loopback", &told);
     let (begin, end) = report.runs[0].verdict.elapsed.unwrap();
     let trip_us = end.since(begin) as f64 * CYCLE_NS * 1e-3 / 8.0;
@@ -117,8 +115,8 @@ fn a_round_trip_of_ramcloud() {
 /// Paper, sections 6.1 and Figures 6 and 7; the send loop is measured on the hardware description.
 #[test]
 fn receiving_and_sending() {
-    let few = [(Knob::Messages, 1), (Knob::Bytes, 16)];
-    let many = [(Knob::Messages, 64), (Knob::Bytes, 16)];
+    let few = [("messages", 1), ("bytes", 16)];
+    let many = [("messages", 64), ("bytes", 16)];
     compare(&[
         (
             "receive one in ns".to_owned(),
@@ -144,9 +142,9 @@ fn receiving_and_sending() {
 /// Paper, section 6.1 and Figures 2 and 8; the bounds of 40 keys hold its other uses of that sort.
 #[test]
 fn scanning_and_sorting() {
-    let min = nanoseconds("local-min", &[(Knob::KeysPerCore, 8192)]);
+    let min = nanoseconds("local-min", &[("keys-per-core", 8192)]);
     compare(&[("minimum of 8,192 in ns".to_owned(), min, 18_000.0, 5.0)]);
-    let sort = |keys| nanoseconds("local-sort", &[(Knob::KeysPerCore, keys)]);
+    let sort = |keys| nanoseconds("local-sort", &[("keys-per-core", keys)]);
     let (many, few) = (sort(1024), sort(40));
     assert!(
         (30_000.0..=40_000.0).contains(&many),
@@ -157,7 +155,7 @@ fn scanning_and_sorting() {
 
 /// MergeMin on 64 cores of 128 values.
 fn merge_min(switch_ns: f64, incast: u64) -> f64 {
-    let told = [(Knob::Incast, incast)];
+    let told = [("incast", incast)];
     run_on(place("nanopu", Some(switch_ns), 1), "merge-min", &told)
         .time_us
         .mean
@@ -214,11 +212,7 @@ fn which_switch_meets_750_ns() {
 /// The paper's largest machine: a tree sends one message for each core but the root.
 #[test]
 fn merge_min_of_65_536_cores() {
-    let told = [
-        (Knob::Cores, 65_536),
-        (Knob::KeysPerCore, 16),
-        (Knob::Incast, 8),
-    ];
+    let told = [("cores", 65_536), ("keys-per-core", 16), ("incast", 8)];
     let report = run_on(place("nanopu", None, 2), "merge-min", &told);
     let counts = report.runs[0].simulated.as_ref().unwrap().counts;
     assert_eq!((counts.messages, counts.received), (65_535, 65_535));
@@ -228,22 +222,12 @@ fn merge_min_of_65_536_cores() {
 #[test]
 fn merge_min_beyond_two_layers() {
     let cores = 65_536 + 17 * 256;
-    let told = [
-        (Knob::Cores, cores),
-        (Knob::KeysPerCore, 4),
-        (Knob::Incast, 16),
-    ];
+    let told = [("cores", cores), ("keys-per-core", 4), ("incast", 16)];
     let report = run_on(place("nanopu-3-layer", None, 2), "merge-min", &told);
     let simulated = report.runs[0].simulated.as_ref().unwrap();
     assert_eq!(simulated.counts.received, cores - 1);
     assert_eq!(simulated.windows.blocks, 273 + 5 * 64 + 64 * 64);
-    let mut too_many = Parameters::default();
-    too_many.set(Knob::Cores, 65_537);
-    let refused = Job::new(
-        "merge-min",
-        &too_many,
-        place("nanopu", None, 1),
-        lab::Seeds::default(),
-    );
+    let too_many = Parameters::of("merge-min", [("cores", 65_537)]).unwrap();
+    let refused = Job::new(too_many, place("nanopu", None, 1), lab::Seeds::default());
     assert!(refused.unwrap_err().to_string().contains("65536"));
 }

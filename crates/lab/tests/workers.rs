@@ -1,22 +1,20 @@
 //! Tasks of one node serve together: a shard of the key-value store on a nanoPU of four cores.
 
-use lab::{Changes, Job, Knob, Observer, Parameters, Place, SimReport};
+use lab::{Changes, Job, Observer, Parameters, Place, SimReport};
 
 /// One server and 128 clients, who keep it busy: a value is 512 bytes, as in nanoPU's MICA.
 fn busy_shard(machine: &str, workers: u64) -> SimReport {
     let told = [
-        (Knob::Cores, 129),
-        (Knob::Servers, 1),
-        (Knob::Keys, 64),
-        (Knob::Bytes, 512),
-        (Knob::Messages, 16),
-        (Knob::Workers, workers),
+        ("cores", 129),
+        ("servers", 1),
+        ("keys", 64),
+        ("bytes", 512),
+        ("messages", 16),
+        ("workers", workers),
     ];
-    let mut parameters = Parameters::default();
-    told.into_iter()
-        .for_each(|(knob, value)| parameters.set(knob, value));
+    let parameters = Parameters::of("kv", told).unwrap();
     let place = Place::named(machine, &Changes::default()).unwrap();
-    let job = Job::new("kv", &parameters, place, lab::Seeds::default()).unwrap();
+    let job = Job::new(parameters, place, lab::Seeds::default()).unwrap();
     let report = job.run(&Observer::default()).unwrap();
     assert!(report.is_right(), "{:?}", report.runs[0].verdict.fault);
     report

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::{DRIVER, Job, Knob, Place, THREADS, is_built_in};
+use lab::{DRIVER, Job, Place, THREADS, is_built_in};
 
 /// The file of the machine, when it was named by one.
 pub fn machine_file(name: &str) -> Option<&str> {
@@ -21,7 +21,7 @@ pub fn all(job: &Job, asked: &str, known: Option<String>) -> Option<String> {
     notes.extend(threads(job.place()));
     notes.extend(hidden_file(asked));
     notes.extend(rounded(job.place()));
-    notes.extend(incast(job));
+    notes.extend(job.parameters().note());
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
@@ -47,23 +47,4 @@ fn rounded(place: &Place) -> Option<String> {
         .map(|(name, asked, used)| format!("--{name} {asked} as {used}"));
     let used = used.collect::<Vec<_>>().join(", ");
     (!used.is_empty()).then(|| format!("latencies are whole ticks of the machine: {used}"))
-}
-
-fn incast(job: &Job) -> Option<String> {
-    let parameters = job.parameters();
-    // The sorts have trees over some of the cores, or none.
-    if parameters.find(Knob::Distribution).is_some() {
-        return None;
-    }
-    let (incast, cores) = (
-        parameters.find(Knob::Incast)?,
-        parameters.find(Knob::Cores)?,
-    );
-    match incast {
-        1 if cores > 1 => Some("with incast 1 the tree is a chain: each core hears one".to_owned()),
-        _ if incast > cores && cores > 1 => Some(format!(
-            "an incast of {incast} is that of all {cores} cores: one step"
-        )),
-        _ => None,
-    }
 }

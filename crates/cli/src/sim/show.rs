@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab::{Job, Knob, RunReport, SimReport, Simulated, StageReport};
+use lab::{Job, RunReport, SimReport, Simulated, StageReport};
 
 use crate::failure::CliFailure;
 use crate::say;
@@ -20,11 +20,7 @@ pub fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
         .parameters()
         .iter()
         .map(|(name, value)| format!("{name} {value}"));
-    say::out(with(
-        "program",
-        job.program().name,
-        &parameters.collect::<Vec<_>>(),
-    ))?;
+    say::out(with("program", job.name(), &parameters.collect::<Vec<_>>()))?;
     say::out(with("machine", machine, &job.place().changes().told()))
 }
 
@@ -57,7 +53,7 @@ pub fn report(report: &SimReport) -> Result<(), CliFailure> {
     say::out(times(report, first))?;
     if let Some(simulated) = &first.simulated {
         traffic(simulated)?;
-        if let Some(rank) = report.parameters.find(Knob::To) {
+        if let Some(rank) = report.parameters.find("to") {
             last_link(simulated, first.time_us, rank)?;
         }
     }

@@ -38,7 +38,7 @@ impl MilliSort {
         let layout = Layout::new(keys.len() as u32, self.reduction);
         let known = Known::of(layout, &keys);
         let sent = keys.iter().enumerate().map(|(core, keys)| {
-            let mut sent = Sent::new(self.matching);
+            let mut sent = Sent::new(self.reorder.matching());
             sent.partition(Rank(core as u32), keys, &known);
             sent.shuffle(Rank(core as u32), keys, &known);
             sent.messages

@@ -55,7 +55,7 @@ impl Sorter {
     pub fn new(program: &NanoSort, node: &Node, keys: Vec<u64>) -> Sorter {
         let origin = node.rank();
         Sorter {
-            steps: Reorder::new(node, FIRST, program.matching),
+            steps: Reorder::new(node, FIRST, program.reorder.matching()),
             reading: program.reading,
             buckets: program.buckets,
             seed: program.seed,

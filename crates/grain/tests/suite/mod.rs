@@ -3,9 +3,8 @@
 
 use grain::{
     Exchange, Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort,
-    Program, Reading, ReceiveLoop, SendLoop, SetAlgebra, Verdict,
+    Program, Reading, ReceiveLoop, ReorderBy, SendLoop, SetAlgebra, Verdict,
 };
-use node::{Matching, Rank};
 
 /// Ranks that every program is tried on.
 const RANKS: [u32; 7] = [1, 2, 3, 5, 8, 16, 33];
@@ -13,7 +12,7 @@ const RANKS: [u32; 7] = [1, 2, 3, 5, 8, 16, 33];
 /// The chain, deep and shallow trees, and more than there are ranks.
 const INCASTS: [u32; 6] = [1, 2, 3, 8, 33, 1000];
 
-const MATCHINGS: [Matching; 2] = [Matching::Software, Matching::Ports];
+const REORDERS: [ReorderBy; 2] = [ReorderBy::Software, ReorderBy::Port];
 
 /// A machine under test.
 pub trait Harness {
@@ -102,7 +101,7 @@ pub fn local_sort(harness: &impl Harness) {
 pub fn merge_min(harness: &impl Harness) {
     for ranks in RANKS {
         for incast in INCASTS {
-            for matching in MATCHINGS {
+            for reorder in REORDERS {
                 let seed = u64::from(ranks * incast);
                 is_right(
                     harness,
@@ -110,7 +109,7 @@ pub fn merge_min(harness: &impl Harness) {
                     &MergeMin {
                         keys: 9,
                         incast,
-                        matching,
+                        reorder,
                         seed,
                     },
                 );
@@ -188,7 +187,7 @@ pub fn flood(harness: &impl Harness) {
 pub fn flood_at_one_nic(harness: &impl Harness) {
     for ranks in RANKS {
         for to in [0, ranks / 2, ranks - 1] {
-            let to = Some(Rank(to));
+            let to = Some(to);
             is_right(
                 harness,
                 ranks,
@@ -236,7 +235,7 @@ pub fn kv_with_servers(harness: &impl Harness) {
                     harness,
                     ranks,
                     &Kv {
-                        servers,
+                        servers: Some(servers),
                         workers,
                         ..Kv::default()
                     },
@@ -244,7 +243,7 @@ pub fn kv_with_servers(harness: &impl Harness) {
                 continue;
             }
             let program = Kv {
-                servers,
+                servers: Some(servers),
                 workers,
                 keys: 50,
                 ..Kv::default()
@@ -280,7 +279,7 @@ pub fn kv_with_servers(harness: &impl Harness) {
 pub fn set_algebra(harness: &impl Harness) {
     for ranks in RANKS {
         for (incast, query_terms) in [(1, 1), (2, 2), (8, 3), (1000, 4)] {
-            for matching in MATCHINGS {
+            for reorder in REORDERS {
                 let (documents, terms, queries) = (20 + ranks, 9, 5);
                 let seed = u64::from(ranks);
                 let program = SetAlgebra {
@@ -289,7 +288,7 @@ pub fn set_algebra(harness: &impl Harness) {
                     queries,
                     query_terms,
                     incast,
-                    matching,
+                    reorder,
                     seed,
                 };
                 is_right(harness, ranks, &program);
@@ -305,7 +304,7 @@ pub fn set_algebra(harness: &impl Harness) {
 pub fn map_reduce(harness: &impl Harness) {
     for ranks in RANKS {
         for incast in INCASTS {
-            for matching in MATCHINGS {
+            for reorder in REORDERS {
                 let (words, buckets, rounds) = (30, 1 + incast % 9, 6);
                 let seed = u64::from(incast);
                 let program = MapReduce {
@@ -313,7 +312,7 @@ pub fn map_reduce(harness: &impl Harness) {
                     buckets,
                     rounds,
                     incast,
-                    matching,
+                    reorder,
                     seed,
                 };
                 is_right(harness, ranks, &program);
@@ -328,14 +327,14 @@ pub fn map_reduce(harness: &impl Harness) {
             ..MapReduce::default()
         },
     );
-    for matching in MATCHINGS {
+    for reorder in REORDERS {
         for rounds in [1, 2, 3, 4, 5, 7, 100] {
             is_right(
                 harness,
                 33,
                 &MapReduce {
                     rounds,
-                    matching,
+                    reorder,
                     ..MapReduce::default()
                 },
             );
@@ -483,7 +482,7 @@ pub fn what_cannot_be_done(harness: &impl Harness) {
         harness,
         3,
         &Flood {
-            to: Some(Rank(3)),
+            to: Some(3),
             ..Flood::default()
         },
     );
@@ -507,7 +506,7 @@ pub fn what_cannot_be_done(harness: &impl Harness) {
         harness,
         3,
         &Kv {
-            servers: 4,
+            servers: Some(4),
             ..Kv::default()
         },
     );
@@ -576,7 +575,7 @@ pub fn what_cannot_be_done(harness: &impl Harness) {
             ..MapReduce::default()
         },
     );
-    let matching = Matching::Ports;
+    let reorder = ReorderBy::Port;
     // Two cores beyond the first level, with messages of 32 entries.
     refused(
         harness,
@@ -584,7 +583,7 @@ pub fn what_cannot_be_done(harness: &impl Harness) {
         &MapReduce {
             buckets: 255,
             incast: 3,
-            matching,
+            reorder,
             ..MapReduce::default()
         },
     );
@@ -597,10 +596,10 @@ pub fn nano_sort(harness: &impl Harness) {
         for (buckets, keys, incast) in
             [(2, 5, 2), (3, 16, 1), (4, 40, 8), (16, 16, 16), (100, 2, 3)]
         {
-            for matching in MATCHINGS {
+            for reorder in REORDERS {
                 let seed = u64::from(ranks + keys);
                 for exchange in [Exchange::Buckets, Exchange::Keys] {
-                    if (exchange, matching) == (Exchange::Keys, Matching::Ports) {
+                    if (exchange, reorder) == (Exchange::Keys, ReorderBy::Port) {
                         continue;
                     }
                     let (burst, rows) = (1 + keys / 8, (buckets % 2 == 0).then_some(2));
@@ -614,7 +613,7 @@ pub fn nano_sort(harness: &impl Harness) {
                         keys,
                         buckets,
                         reading,
-                        matching,
+                        reorder,
                         seed,
                         ..NanoSort::default()
                     };
@@ -662,7 +661,7 @@ pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
     };
     let program = NanoSort {
         reading,
-        matching: Matching::Ports,
+        reorder: ReorderBy::Port,
         ..NanoSort::default()
     };
     refused(harness, 2, &program);
@@ -673,17 +672,17 @@ pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
 pub fn milli_sort(harness: &impl Harness) {
     for ranks in RANKS {
         for (reduction, keys) in [(1, 5), (2, 16), (4, 40), (7, 3), (1000, 9)] {
-            for matching in MATCHINGS {
+            for reorder in REORDERS {
                 let seed = u64::from(ranks + keys);
                 let program = MilliSort {
                     keys,
                     reduction,
-                    matching,
+                    reorder,
                     seed,
                     ..MilliSort::default()
                 };
                 if program.objection(ranks).is_some() {
-                    assert!(matching == Matching::Ports && reduction == 1 && ranks == 33);
+                    assert!(reorder == ReorderBy::Port && reduction == 1 && ranks == 33);
                     refused(harness, ranks, &program);
                     continue;
                 }
@@ -709,14 +708,14 @@ pub fn milli_sort_of_few_and_many(harness: &impl Harness) {
             },
         );
     }
-    let matching = Matching::Ports;
+    let reorder = ReorderBy::Port;
     for (ranks, keys) in [(5, 0), (2, 600), (5, 300)] {
         is_right(
             harness,
             ranks,
             &MilliSort {
                 keys,
-                matching,
+                reorder,
                 ..MilliSort::default()
             },
         );
@@ -725,7 +724,7 @@ pub fn milli_sort_of_few_and_many(harness: &impl Harness) {
         harness,
         300,
         &MilliSort {
-            matching,
+            reorder,
             ..MilliSort::default()
         },
     );

@@ -6,7 +6,7 @@
 //!   x, y              what the axes are, with their units; times are in microseconds
 //!   x_scale, y_scale  "linear" or "log"
 //!   names             of the places 0, 1, 2 ... of an axis without numbers
-//!   paper             the paper's points: a list of { label, x, y, sd }, the deviation where it has one
+//!   paper             the paper's points: a list of { label, x, y, sd }, with sd where it has one
 //! ```
 
 use serde::Deserialize;
@@ -39,6 +39,24 @@ pub struct ChartTable {
 }
 
 impl ChartTable {
+    /// The chart of a series that names none.
+    pub(super) fn of(series: &Series) -> ChartTable {
+        let words = || series.over.iter().map(ToString::to_string).collect();
+        ChartTable {
+            title: None,
+            x: series.vary.clone(),
+            y: series.measure.to_string(),
+            x_scale: Scale::default(),
+            y_scale: Scale::default(),
+            names: if series.has_words() {
+                words()
+            } else {
+                Vec::new()
+            },
+            paper: Vec::new(),
+        }
+    }
+
     /// What is wrong with it and the series that are drawn in it.
     pub(super) fn check<'a>(
         &self,

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //!   [[line]]
-//!   id, claim         a word for programs; what the paper says, in its words
+//!   claim             what the paper says, in its words
+//!   id                a word for programs; the claim if left out
 //!   paper, unit       its figure
 //!   at_least          the paper says at least so much: more is no failure
 //!   at_most           the paper says at most so much: less is no failure
 //!   note              what to know when the two figures are compared
 //!   tolerance         how far ours may be off, as a share
-//!   today             ours when the line was written: beyond the tolerance around it, or 1 % if there is
-//!                     none, the line fails
+//!   today             ours when the line was written: beyond the tolerance around it, or 1 % if there
+//!                     is none, the line fails
 //!   known_miss        why the paper's figure is not met: such a line is missed and does not fail
 //!
 //!   and one of
@@ -44,6 +45,7 @@ use crate::spread::Spread;
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// A word for programs.
+    #[serde(default)]
     pub id: String,
     /// The paper's words.
     pub claim: String,

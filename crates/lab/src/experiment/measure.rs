@@ -1,12 +1,14 @@
 //! What is taken of a run: its time, the cores' times in a stage, or what was counted.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use crate::report::{RunReport, Simulated, StageReport};
 use crate::spread::Spread;
 
 /// What is taken of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// The program's time, in microseconds.
@@ -34,6 +36,14 @@ pub enum Measure {
     MaxKeys,
     /// What the program is run to find.
     Figure,
+}
+
+/// Its word in a file, with its unit if it is a time.
+impl fmt::Display for Measure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(&mut *out)?;
+        out.write_str(if self.is_time() { " (us)" } else { "" })
+    }
 }
 
 impl Measure {

@@ -6,16 +6,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::changes::Changes;
 use crate::job::{Job, Seeds};
-use crate::parameters::{Knob, Parameters};
+use crate::parameters::Parameters;
 use crate::place::Place;
-use crate::programs;
+use crate::programs::{self, Listing};
 
 /// A value in a file.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a number or a word")]
 pub enum Told {
     /// A number from 0.
@@ -75,36 +75,28 @@ impl Recipe {
             word.clone_into(&mut self.machine);
             return Ok(());
         }
-        if Knob::named(name).is_some() {
-            self.with.insert(name.to_owned(), value.clone());
+        let changed = self.changes.set(name, value);
+        if changed.map_err(|why| format!("{name} {value}: {why}"))? {
             return Ok(());
         }
-        match (name, value) {
-            ("multicast", Told::Word(word)) if ["on", "off"].contains(&word.as_str()) => {
-                self.changes.multicast = Some(word == "on");
-                Ok(())
-            }
-            ("multicast", _) => Err(format!("multicast {value}: expected on or off")),
-            _ => self.change(name, value),
+        if !self.listing()?.knows(name) {
+            return Err(format!(
+                "'{name}' is neither an option of {}, nor a change of a machine, nor machine",
+                self.program
+            ));
         }
+        self.with.insert(name.to_owned(), value.clone());
+        Ok(())
     }
 
-    fn change(&mut self, name: &str, value: &Told) -> Result<(), String> {
-        let number = value.number();
-        match self.changes.set(name, number.unwrap_or_default()) {
-            None => Err(format!(
-                "'{name}' is neither an option of a program, nor a change of a machine, nor machine"
-            )),
-            Some(_) if number.is_none() => Err(format!("{name} {value}: expected a number")),
-            Some(done) => done.map_err(|why| format!("{name} {value}: {why}")),
-        }
+    fn listing(&self) -> Result<&'static Listing, String> {
+        programs::named(&self.program).map_err(|error| error.to_string())
     }
 
     /// Takes over those of `values` that the program knows.
     pub fn shrink(&mut self, values: &Values) -> Result<(), String> {
-        let program = programs::named(&self.program).map_err(|error| error.to_string())?;
-        let knows = |name: &str| Knob::named(name).is_some_and(|knob| program.knows(knob));
-        for (name, value) in values.iter().filter(|(name, _)| knows(name)) {
+        let known = self.listing()?.options();
+        for (name, value) in values.iter().filter(|(name, _)| known.contains(name)) {
             self.with.insert(name.clone(), value.clone());
         }
         Ok(())
@@ -115,34 +107,8 @@ impl Recipe {
         let told = |error: crate::LabError| error.to_string();
         let place = Place::named(&self.machine, &self.changes)
             .map_err(|error| format!("machine '{}': {error}", self.machine))?;
-        let parameters = self.parameters()?;
-        Job::planned(&self.program, &parameters, place, seeds).map_err(told)
-    }
-
-    fn parameters(&self) -> Result<Parameters, String> {
-        let mut asked = Parameters::default();
-        for (name, value) in &self.with {
-            let knob = Knob::named(name).ok_or_else(|| {
-                let known: Vec<_> = Knob::all().map(Knob::name).collect();
-                format!("with: there is no '{name}'; there are {}", known.join(", "))
-            })?;
-            match (knob, value) {
-                (knob, value) if !knob.words().is_empty() => {
-                    let words = knob.words().join(", ");
-                    let wrong = || format!("with: {name} {value}: expected one of {words}");
-                    asked
-                        .set_word(knob, &value.to_string())
-                        .then_some(())
-                        .ok_or_else(wrong)?;
-                }
-                (knob, Told::Whole(number)) => asked.set(knob, *number),
-                _ => {
-                    return Err(format!(
-                        "with: {name} {value}: expected a whole number from 0"
-                    ));
-                }
-            }
-        }
-        Ok(asked)
+        let name = self.listing()?.name;
+        let parameters = Parameters::of(name, &self.with).map_err(|why| format!("with: {why}"))?;
+        Job::planned(parameters, place, seeds).map_err(told)
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!   [[series]]
-//!   id, label         a word for programs; words for people, beside the line in the chart
-//!   chart             the chart it is drawn in
+//!   label             words for people, beside the line in the chart; the program if left out
+//!   id                a word for programs; the label if left out
+//!   chart             the chart it is drawn in; one of what is varied if left out
 //!   program, with     what is run, and what it is told
 //!   machine, changes  where, over the experiment's
 //!   vary              an option of the program, a change of the machine, "machine", or "stage":
@@ -27,10 +28,13 @@ use crate::changes::Changes;
 #[serde(deny_unknown_fields)]
 pub struct Series {
     /// A word for programs.
+    #[serde(default)]
     pub id: String,
     /// The chart it is drawn in.
+    #[serde(default)]
     pub chart: String,
     /// Words for people.
+    #[serde(default)]
     pub label: String,
     /// What is run.
     pub program: String,

@@ -374,6 +374,44 @@ fn built_in_experiments_can_fail() {
     }
 }
 
+#[test]
+fn a_file_of_one_s_own_is_short() {
+    let shortest = "[[series]]\nprogram = 'merge-min'\nvary = 'incast'\nover = [4, 8]";
+    let figure = run(&parsed(shortest), Size::Full);
+    assert_eq!(
+        (figure.title.as_str(), figure.machine.as_str()),
+        ("it.toml", "nanopu")
+    );
+    let [chart] = &figure.charts[..] else {
+        panic!("one chart")
+    };
+    assert_eq!(
+        (chart.x.label.as_str(), chart.y.label.as_str()),
+        ("incast", "time (us)")
+    );
+    assert_eq!(chart.series[0].label, "merge-min");
+    assert_eq!(chart.series[0].points.len(), 2);
+    // What varies alike and is measured alike is drawn together.
+    let two = format!(
+        "{shortest}\n[[series]]\nprogram = 'merge-min'\nlabel = 'packets'\n\
+         measure = 'packets'\nvary = 'reorder'\nover = ['nic', 'port']\n\
+         {shortest}\nlabel = 'chain'\nwith = {{ cores = 8 }}"
+    );
+    let figure = run(&parsed(&two), Size::Full);
+    let [times, packets] = &figure.charts[..] else {
+        panic!("two charts")
+    };
+    let labels = times.series.iter().map(|series| series.label.as_str());
+    assert_eq!(labels.collect::<Vec<_>>(), ["merge-min", "chain"]);
+    assert_eq!(packets.y.label, "packets");
+    assert_eq!(packets.x.names, ["nic", "port"]);
+    let twice = format!("{shortest}\n{shortest}");
+    let told = Experiment::parse("it.toml", &twice)
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("id: 'merge-min' is there twice"), "{told}");
+}
+
 /// A file that nobody embeds is never run.
 #[test]
 fn every_file_is_built_in() {

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use machine::{Cut, Driver, Fault, Strike};
 use node::Random;
+use serde::{Serialize, Serializer};
 
 use super::{SECOND, Trial};
 
@@ -48,17 +49,6 @@ impl Faults {
         disk: true,
     };
 
-    /// Those whose bits are set: as a knob has them.
-    pub(crate) fn from_bits(bits: u64) -> Faults {
-        let is_set = |bit: u64| bits >> bit & 1 == 1;
-        Faults {
-            late: is_set(0),
-            cut: is_set(1),
-            death: is_set(2),
-            disk: is_set(3),
-        }
-    }
-
     fn named(&mut self) -> [(&'static str, &mut bool); 4] {
         let [late, cut, death, disk] = Faults::NAMES;
         [
@@ -85,6 +75,12 @@ impl FromStr for Faults {
             *is_set = true;
         }
         Ok(faults)
+    }
+}
+
+impl Serialize for Faults {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -234,15 +230,17 @@ fn cut(nodes: u32, random: &mut Random) -> Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Knob;
 
     #[test]
     fn faults_are_named() {
         for bits in 0..16 {
-            let faults = Faults::from_bits(bits);
+            let mut faults = Faults::default();
+            let all = faults.named().into_iter().enumerate();
+            all.for_each(|(bit, (_, is_set))| *is_set = bits >> bit & 1 == 1);
             assert_eq!(faults.to_string().parse(), Ok(faults));
-            assert_eq!(Knob::Faults.words()[bits as usize], faults.to_string());
         }
+        assert_eq!(Faults::ALL.to_string(), "late,cut,death,disk");
+        assert_eq!(Faults::default().to_string(), "none");
         assert_eq!(
             "disk,cut".parse::<Faults>().unwrap().to_string(),
             "cut,disk"

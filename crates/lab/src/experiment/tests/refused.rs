@@ -128,7 +128,7 @@ fn a_name_that_is_unknown() {
     tells(
         "{ keys-per-core = 128 }",
         "{ key = 128 }",
-        &format!("{series}at incast 4: with: there is no 'key'"),
+        &format!("{series}at incast 4: with: merge-min does not use --key;"),
     );
     tells(
         "{ keys-per-core = 128 }",
@@ -138,7 +138,7 @@ fn a_name_that_is_unknown() {
     tells(
         "{ keys-per-core = 128 }",
         "{ keys-per-core = 'x' }",
-        "expected a whole number",
+        "with: invalid value 'x' for '--keys-per-core <K>': not a number",
     );
     tells(
         "machine = \"nanopu\"",

@@ -1,0 +1,104 @@
+//! Numbers as people write them: K M G T are powers of 1024, KB MB GB TB of 1000.
+
+/// Reads a count, with or without a unit: `64`, `4K`, `1MB`.
+///
+/// # Errors
+/// When it is no whole number from 0, its unit is unknown, or it is too large.
+pub fn count(text: &str) -> Result<u64, String> {
+    let (digits, unit) = parted(text);
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "not a number like 64, 4K or 1MB".to_owned())?;
+    let unit = if unit.is_empty() { 1 } else { units(unit)? };
+    if let Ok(number) = digits.parse::<u64>() {
+        return number
+            .checked_mul(unit)
+            .ok_or_else(|| "too large".to_owned());
+    }
+    let count = number * unit as f64;
+    let wrong = match count {
+        count if count < 0.0 => "must not be negative",
+        count if count > EXACT => "too large",
+        count if count.fract() != 0.0 => "must be a whole number",
+        count => return Ok(count as u64),
+    };
+    Err(wrong.to_owned())
+}
+
+/// Reads a number that may have decimals.
+///
+/// # Errors
+/// When it is no finite number.
+pub fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(number) if number.is_infinite() => Err("too large".to_owned()),
+        _ => Err("not a number".to_owned()),
+    }
+}
+
+/// 2^53: beyond it not every whole number has its own floating-point number.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
+/// The number and the unit of a text. A text of letters alone has an empty number.
+pub fn parted(text: &str) -> (&str, &str) {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    text.split_at(digits.len())
+}
+
+/// How many one of this unit is.
+///
+/// # Errors
+/// When there is no such unit.
+pub fn units(name: &str) -> Result<u64, String> {
+    Ok(match name {
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        "T" => 1 << 40,
+        "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        other => {
+            let known = "the units are K M G T (1024) and KB MB GB TB (1000), in capitals";
+            return Err(format!("'{other}' is no unit; {known}"));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_have_units() {
+        assert_eq!(count("64"), Ok(64));
+        assert_eq!(count("4K"), Ok(4096));
+        assert_eq!(count("1.5K"), Ok(1536));
+        assert_eq!(count("1MB"), Ok(1_000_000));
+        assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
+        assert!(count("-4").unwrap_err().contains("negative"));
+        for wrong in [
+            "",
+            "K",
+            "1.5",
+            "12X",
+            "1e30T",
+            "nanK",
+            "infK",
+            "12 M",
+            "18446744073709551615K",
+        ] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_may_have_decimals() {
+        assert_eq!((number("0.5"), number("-1")), (Ok(0.5), Ok(-1.0)));
+        for wrong in ["abc", "nan", "", "1e999", "inf"] {
+            assert!(number(wrong).is_err(), "{wrong}");
+        }
+    }
+}
