@@ -6,6 +6,7 @@
 //! [`journal`]'s to say.
 
 mod content;
+mod fault;
 mod handle;
 mod holes;
 mod journal;
@@ -20,9 +21,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::backend::{FileHandle, Request, chain_capacity};
 use node::{FileKind, Random, Time};
 
-use crate::fault::{Fault, FaultPlan};
-use crate::timeline::Timeline;
+use crate::schedule::Timeline;
 use content::{Content, Inode};
+pub use fault::Fault;
+use fault::FaultPlan;
 use handle::Handle;
 pub use journal::Durability;
 use journal::{Entry, Journal};

@@ -1,6 +1,7 @@
 //! The event loop: resumes tasks, one at a time, as the seed has it.
 
 mod links;
+mod strike;
 mod task;
 pub(crate) mod world;
 
@@ -13,13 +14,14 @@ use std::task::{Context, Waker};
 use node::{Address, Costs, Message, Node, Port, Random, Rank, Time};
 
 use crate::disk::{DiskModel, MemoryDisks};
+use crate::driver::strike::StrikePlan;
 use crate::driver::task::{Place, TaskBackend};
 use crate::driver::world::{Action, Step, TaskId, World};
-use crate::fault::{Strike, StrikePlan};
 use crate::report::Stuck;
-use crate::timeline::Timeline;
+use crate::schedule::Timeline;
 
 pub use crate::driver::links::{Back, Cut, Passage};
+pub use crate::driver::strike::Strike;
 
 /// A run of a program on simulated nodes.
 pub struct Driver {

@@ -16,13 +16,14 @@ mod receive;
 
 use std::collections::VecDeque;
 
-use node::{MESSAGE_WORDS, Words};
+use node::Words;
 
 use self::pull::Pulls;
 use self::receive::{Completed, Partial};
 use crate::cores::rank::RankState;
-use crate::engine::medium::{Link, Medium, Purpose};
-use crate::network::packet::{GROUP_WORDS, PART, Packet};
+use crate::network::fabric::{Fabric, Link};
+use crate::network::layout::Purpose;
+use crate::network::packet::{PART, Packet};
 use crate::network::port::Port;
 use crate::network::slab::Place;
 use crate::profile::NicModel;
@@ -78,12 +79,12 @@ struct Slot {
 }
 
 impl Nic {
-    pub fn new(number: u32, medium: &Medium) -> Nic {
+    pub fn new(number: u32, fabric: &Fabric) -> Nic {
         Nic {
             number,
-            first_rank: number * medium.fabric.topology.ranks_per_nic,
+            first_rank: number * fabric.layout.topology.ranks_per_nic,
             egress: Port::default(),
-            leaf: medium.link_up(number),
+            leaf: fabric.link_up(number),
             free_at: 0,
             served: 0,
             transmit_at: u64::MAX,
@@ -113,49 +114,50 @@ impl Nic {
     }
 
     /// Does what is due now.
-    pub fn act(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
-        if self.transmit_at == medium.now {
-            self.transmit(ranks, medium);
-        } else if self.look_at == medium.now {
-            self.look_for_late(medium);
-        } else if self.pulls.ask_at == medium.now {
-            self.pull_if_idle(medium);
+    pub fn act(&mut self, ranks: &mut [RankState], fabric: &mut Fabric) {
+        if self.transmit_at == fabric.scheduler.now {
+            self.transmit(ranks, fabric);
+        } else if self.look_at == fabric.scheduler.now {
+            self.look_for_late(fabric);
+        } else if self.pulls.ask_at == fabric.scheduler.now {
+            self.pull_if_idle(fabric);
         } else {
-            self.unblock(ranks, medium);
+            self.unblock(ranks, fabric);
         }
     }
 
     /// One of its cores has a message that is ready at `time`.
-    pub fn offer(&mut self, time: u64, medium: &Medium) {
-        if time < u64::MAX && self.has_slot(false, medium) {
-            let at = self.free_at.max(time).max(medium.now);
+    pub fn offer(&mut self, time: u64, fabric: &Fabric) {
+        if time < u64::MAX && self.has_slot(false, fabric) {
+            let at = self.free_at.max(time).max(fabric.scheduler.now);
             self.transmit_at = self.transmit_at.min(at);
         }
     }
 
     /// Takes the next message of its cores, lowest core first.
-    fn transmit(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+    fn transmit(&mut self, ranks: &mut [RankState], fabric: &mut Fabric) {
         self.transmit_at = u64::MAX;
-        let is_ready =
-            |rank: &RankState| rank.outgoing.first <= medium.now && self.has_slot_for(rank, medium);
+        let is_ready = |rank: &RankState| {
+            rank.outgoing.first <= fabric.scheduler.now && self.has_slot_for(rank, fabric)
+        };
         if let Some(core) = ranks.iter().position(is_ready) {
-            self.take(core, &mut ranks[core], medium);
+            self.take(core, &mut ranks[core], fabric);
         }
-        let fitting = ranks.iter().filter(|rank| self.has_slot_for(rank, medium));
+        let fitting = ranks.iter().filter(|rank| self.has_slot_for(rank, fabric));
         let time = fitting
             .map(|rank| rank.outgoing.first)
             .min()
             .unwrap_or(u64::MAX);
-        self.offer(time, medium);
+        self.offer(time, fabric);
     }
 
-    fn take(&mut self, core: usize, rank: &mut RankState, medium: &mut Medium) {
+    fn take(&mut self, core: usize, rank: &mut RankState, fabric: &mut Fabric) {
         let place = rank
             .outgoing
-            .pop(&medium.bench.slab)
+            .pop(&fabric.scratch.slab)
             .expect("a message waits");
-        let model = &medium.fabric.profile.nic;
-        let packet = &mut medium.bench.slab[place];
+        let model = &fabric.layout.profile.nic;
+        let packet = &mut fabric.scratch.slab[place];
         let words = packet.words.len() as u64 + 1;
         let turn = if self.served == core as u32 {
             0
@@ -163,7 +165,11 @@ impl Nic {
             model.turn
         };
         self.served = core as u32;
-        self.free_at = packet.time.max(self.free_at + words).max(medium.now) + turn;
+        self.free_at = packet
+            .time
+            .max(self.free_at + words)
+            .max(fabric.scheduler.now)
+            + turn;
         let ready = self.free_at + model.transmit;
         let message = self.next_message;
         packet.sequence = message << 1;
@@ -191,32 +197,32 @@ impl Nic {
             self.slots[number] = slot;
         }
         for segment in 0..1 + u32::from(is_large) {
-            self.send_segment(number, segment, ready, medium);
+            self.send_segment(number, segment, ready, fabric);
         }
-        self.look_after(late_at, medium);
-        rank.room_at(medium);
+        self.look_after(late_at, fabric);
+        rank.room_at(fabric);
     }
 
     /// Whether there is a transmit buffer for the first message of a core.
-    fn has_slot_for(&self, rank: &RankState, medium: &Medium) -> bool {
-        let model = &medium.fabric.profile.nic;
-        let front = || rank.outgoing.front(&medium.bench.slab);
+    fn has_slot_for(&self, rank: &RankState, fabric: &Fabric) -> bool {
+        let model = &fabric.layout.profile.nic;
+        let front = || rank.outgoing.front(&fabric.scratch.slab);
         // Only when buffers for large ones are short does it matter how large it is.
-        self.has_slot(false, medium)
+        self.has_slot(false, fabric)
             && (self.large_in_use < model.large_transmit_buffers
                 || !front().is_some_and(|packet| is_large(packet, model)))
     }
 
-    fn has_slot(&self, large: bool, medium: &Medium) -> bool {
-        let model = &medium.fabric.profile.nic;
+    fn has_slot(&self, large: bool, fabric: &Fabric) -> bool {
+        let model = &fabric.layout.profile.nic;
         let used = self.slots.len() - self.free_slots.len();
         (used as u32) < model.transmit_buffers
             && (!large || self.large_in_use < model.large_transmit_buffers)
     }
 
-    fn send_segment(&mut self, slot: usize, segment: u32, ready: u64, medium: &mut Medium) {
-        let model = &medium.fabric.profile.nic;
-        let head = &medium.bench.slab[self.slots[slot].head];
+    fn send_segment(&mut self, slot: usize, segment: u32, ready: u64, fabric: &mut Fabric) {
+        let model = &fabric.layout.profile.nic;
+        let head = &fabric.scratch.slab[self.slots[slot].head];
         let is_part = is_large(head, model);
         let words = if is_part {
             let each = (model.segment_bytes / 8) as usize;
@@ -234,29 +240,29 @@ impl Nic {
             time: ready,
             ..*head
         };
-        let place = medium.bench.slab.put(packet);
-        self.emit(place, medium);
+        let place = fabric.scratch.slab.put(packet);
+        self.emit(place, fabric);
     }
 
     /// Puts a packet at the egress port.
-    fn emit(&mut self, place: Place, medium: &mut Medium) {
-        let packet = &mut medium.bench.slab[place];
-        packet.measure(&medium.fabric.sizes);
-        self.egress.push(packet, place, &mut medium.bench.at_nics);
+    fn emit(&mut self, place: Place, fabric: &mut Fabric) {
+        let packet = &mut fabric.scratch.slab[place];
+        packet.measure(&fabric.layout.sizes);
+        self.egress.push(packet, place, &mut fabric.scratch.at_nics);
     }
 
     /// Lets begin what can begin before `until`; when the next can.
-    pub fn drain(&mut self, until: u64, medium: &mut Medium) -> u64 {
-        while let Some((place, start)) = self.egress.next(until, &mut medium.bench.at_nics) {
-            let mut packet = medium.bench.slab.take(place);
+    pub fn drain(&mut self, until: u64, fabric: &mut Fabric) -> u64 {
+        while let Some((place, start)) = self.egress.next(until, &mut fabric.scratch.at_nics) {
+            let mut packet = fabric.scratch.slab.take(place);
             let flits = u64::from(packet.flits);
-            medium.counts.packets += 1;
-            medium.counts.wire_bytes += flits * u64::from(medium.fabric.profile.network.flit_bytes);
+            fabric.counts.packets += 1;
+            fabric.counts.wire_bytes += flits * u64::from(fabric.layout.profile.network.flit_bytes);
             if !self.tapped_in.is_empty() && !packet.kind.is_control() {
                 self.tap_out(start, flits);
             }
-            let tail = self.tail(&packet, medium);
-            medium.launch(&mut packet, start, self.leaf, tail);
+            let tail = self.tail(&packet, fabric);
+            fabric.launch(&mut packet, start, self.leaf, tail);
         }
         self.egress.next_start()
     }
@@ -275,12 +281,12 @@ impl Nic {
     }
 
     /// What a message that is drawn for it takes longer on its way.
-    fn tail(&self, packet: &Packet, medium: &Medium) -> u64 {
-        let setting = &medium.fabric.setting;
+    fn tail(&self, packet: &Packet, fabric: &Fabric) -> u64 {
+        let setting = &fabric.layout.setting;
         if setting.tail == 0 || packet.kind.is_control() {
             return 0;
         }
-        let drawn = medium.fabric.draw(Purpose::Tail, packet, 0);
+        let drawn = fabric.layout.draw(Purpose::Tail, packet, 0);
         if drawn < setting.tail_parts {
             setting.tail
         } else {
@@ -289,7 +295,7 @@ impl Nic {
     }
 
     /// A segment was acknowledged: its buffer is free when all of its message are.
-    fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], medium: &mut Medium) {
+    fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], fabric: &mut Fabric) {
         let Some(slot) = self.slot_of(ack) else {
             return;
         };
@@ -298,9 +304,9 @@ impl Nic {
             return;
         }
         if slot.is_inline {
-            medium.bench.slab.give_up(slot.head);
+            fabric.scratch.slab.give_up(slot.head);
         } else {
-            medium.bench.slab.take(slot.head);
+            fabric.scratch.slab.take(slot.head);
         }
         let is_large = slot.is_large;
         self.large_in_use -= u32::from(is_large);
@@ -310,48 +316,52 @@ impl Nic {
             .map(|rank| rank.outgoing.first)
             .min()
             .unwrap_or(u64::MAX);
-        self.offer(time, medium);
+        self.offer(time, fabric);
     }
 
     /// Its header alone arrived: the receiver will ask for it.
-    fn refused(&mut self, nack: &Packet, medium: &Medium) {
-        let timeout = medium.fabric.profile.nic.timeout;
+    fn refused(&mut self, nack: &Packet, fabric: &Fabric) {
+        let timeout = fabric.layout.profile.nic.timeout;
         let Some(slot) = self.slot_of(nack) else {
             return;
         };
         slot.refusals = (slot.refusals + 1).min(MOST_DOUBLINGS);
-        slot.late_at = medium.now + PATIENCE * (timeout << slot.refusals);
+        slot.late_at = fabric.scheduler.now + PATIENCE * (timeout << slot.refusals);
     }
 
     /// There was no room even for its header: it is sent again after a while, each at a moment of
     /// its own, lest they all come together again.
-    fn given_back(&mut self, returned: &Packet, medium: &mut Medium) {
-        let timeout = medium.fabric.profile.nic.timeout;
-        let drawn = u64::from(medium.fabric.draw(Purpose::Wait, returned, medium.now));
+    fn given_back(&mut self, returned: &Packet, fabric: &mut Fabric) {
+        let timeout = fabric.layout.profile.nic.timeout;
+        let drawn = u64::from(
+            fabric
+                .layout
+                .draw(Purpose::Wait, returned, fabric.scheduler.now),
+        );
         let Some(slot) = self.slot_of(returned) else {
             return;
         };
         let spread = timeout / 8;
-        let late_at = medium.now + spread + ((drawn * spread) >> 32);
+        let late_at = fabric.scheduler.now + spread + ((drawn * spread) >> 32);
         (slot.late_at, slot.tries) = (late_at, 0);
-        self.look_after(late_at, medium);
+        self.look_after(late_at, fabric);
     }
 
     /// The receiver asks for a segment.
-    fn asked_again(&mut self, pull: &Packet, medium: &mut Medium) {
-        let model = &medium.fabric.profile.nic;
-        let ready = medium.now + model.transmit;
+    fn asked_again(&mut self, pull: &Packet, fabric: &mut Fabric) {
+        let model = &fabric.layout.profile.nic;
+        let ready = fabric.scheduler.now + model.transmit;
         let timeout = model.timeout;
         let Some(slot) = self.slot_of(pull) else {
             return;
         };
         slot.late_at = ready + timeout;
-        let head = &mut medium.bench.slab[slot.head];
+        let head = &mut fabric.scratch.slab[slot.head];
         head.kind = head.kind.again();
         let number = usize::from(pull.slot & !PART);
-        medium.counts.resent += 1;
-        self.send_segment(number, pull.sequence & 1, ready, medium);
-        self.look_after(ready + timeout, medium);
+        fabric.counts.resent += 1;
+        self.send_segment(number, pull.sequence & 1, ready, fabric);
+        self.look_after(ready + timeout, fabric);
     }
 
     fn slot_of(&mut self, answer: &Packet) -> Option<&mut Slot> {
@@ -362,33 +372,33 @@ impl Nic {
 
     /// Looks for what is late once something may be: a little later, since many are late soon after
     /// each other, and one look finds them together.
-    fn look_after(&mut self, late_at: u64, medium: &Medium) {
-        let time = late_at + medium.fabric.profile.nic.timeout / 16;
+    fn look_after(&mut self, late_at: u64, fabric: &Fabric) {
+        let time = late_at + fabric.layout.profile.nic.timeout / 16;
         self.look_at = self.look_at.min(time);
     }
 
     /// Sends again what nobody acknowledged for so long; each time it waits twice as long.
-    fn look_for_late(&mut self, medium: &mut Medium) {
+    fn look_for_late(&mut self, fabric: &mut Fabric) {
         self.look_at = u64::MAX;
-        let timeout = medium.fabric.profile.nic.timeout;
+        let timeout = fabric.layout.profile.nic.timeout;
         for number in 0..self.slots.len() {
             let slot = &mut self.slots[number];
-            if slot.waiting == 0 || slot.late_at > medium.now {
+            if slot.waiting == 0 || slot.late_at > fabric.scheduler.now {
                 continue;
             }
             slot.tries = (slot.tries + 1).min(MOST_DOUBLINGS);
-            slot.late_at = medium.now + (timeout << slot.tries);
-            let head = &mut medium.bench.slab[slot.head];
+            slot.late_at = fabric.scheduler.now + (timeout << slot.tries);
+            let head = &mut fabric.scratch.slab[slot.head];
             head.kind = head.kind.again();
             let waiting = slot.waiting;
             for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {
-                medium.counts.resent += 1;
-                self.send_segment(number, segment, medium.now, medium);
+                fabric.counts.resent += 1;
+                self.send_segment(number, segment, fabric.scheduler.now, fabric);
             }
         }
         let waiting = self.slots.iter().filter(|slot| slot.waiting > 0);
         if let Some(late_at) = waiting.map(|slot| slot.late_at).min() {
-            self.look_after(late_at, medium);
+            self.look_after(late_at, fabric);
         }
     }
 }
@@ -404,6 +414,3 @@ const PATIENCE: u64 = 16;
 
 /// How often the timeout of a message doubles.
 const MOST_DOUBLINGS: u8 = 6;
-
-/// Words of the longest message, its header word with it: a core must have room for so many.
-pub const LONGEST_WORDS: u32 = MESSAGE_WORDS as u32 + 1 + GROUP_WORDS as u32;

@@ -20,6 +20,9 @@ use std::fmt;
 
 use node::Costs;
 
+/// Words in front of a multicast message that name its group.
+pub(crate) const GROUP_WORDS: usize = 2;
+
 /// A simulated machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {

@@ -1,6 +1,18 @@
 //! What a run of the machine tells.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+/// A run as others see it while it goes on.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// How far the run is, in ticks.
+    pub ticks: AtomicU64,
+    /// Messages received so far.
+    pub received: AtomicU64,
+    /// Set to end the run.
+    pub stop: AtomicBool,
+}
 
 /// What the machine counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

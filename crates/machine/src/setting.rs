@@ -2,9 +2,6 @@
 
 use node::Rank;
 
-use crate::Profile;
-use crate::network::topology::Topology;
-
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct Setting {
@@ -133,6 +130,11 @@ impl Setting {
             sends: false,
         }
     }
+
+    /// Which ranks' stages are written down.
+    pub(crate) fn sample(&self) -> Sample {
+        Sample::new(self.ranks, self.traced)
+    }
 }
 
 /// A share of 1 in parts of 2^32.
@@ -151,42 +153,6 @@ impl std::fmt::Display for SetupError {
 }
 
 impl std::error::Error for SetupError {}
-
-/// Ranks that the simulator can number: NICs and switches are found by multiplication.
-const MOST_RANKS: u64 = (1 << 23) - 1;
-
-/// Switches are numbered in 16 bits.
-const MOST_SWITCHES: u32 = u16::MAX as u32 - 1;
-
-impl Setting {
-    /// Which ranks' stages are written down.
-    pub(crate) fn sample(&self) -> Sample {
-        Sample::new(self.ranks, self.traced)
-    }
-
-    pub(crate) fn check(&self, profile: &Profile) -> Result<(), SetupError> {
-        let most = profile.most_ranks().min(MOST_RANKS);
-        if self.ranks > 0 && u64::from(self.ranks) <= most {
-            let switches = Topology::new(profile, self.ranks).switches;
-            if switches > MOST_SWITCHES {
-                return Err(SetupError(format!(
-                    "{} cores of {} need {switches} switches: the simulator numbers {MOST_SWITCHES}",
-                    self.ranks, profile.name
-                )));
-            }
-        }
-        if self.ranks == 0 {
-            return Err(SetupError("a machine has at least one core".to_owned()));
-        }
-        if u64::from(self.ranks) > most {
-            return Err(SetupError(format!(
-                "{} cores do not fit: the topology of {} holds {most}",
-                self.ranks, profile.name
-            )));
-        }
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::cores::events::{Event, What};
-use crate::engine::medium::Medium;
+use crate::network::fabric::Fabric;
 use crate::network::packet::{List, Packet};
 use crate::network::slab::{Place, Slab};
+use crate::schedule::Waiter;
 use crate::setting::Queues;
 
 /// A rank's side of its NIC, and its cores.
@@ -36,15 +36,6 @@ pub struct Outgoing {
     pub words: u32,
     /// The time of the first; `u64::MAX` when none waits.
     pub first: u64,
-}
-
-/// A task that waits, in one of its turns.
-#[derive(Clone, Copy, Debug)]
-pub struct Waiter {
-    pub task: u32,
-    pub turn: u32,
-    /// Its own clock: it goes on no earlier.
-    pub clock: u64,
 }
 
 /// A task that is ready and has no core.
@@ -98,22 +89,25 @@ impl Outgoing {
 
 impl RankState {
     /// A message is there at its time.
-    pub fn deliver(&mut self, place: Place, entries: u32, medium: &mut Medium) {
-        let (time, port) = (medium.bench.slab[place].time, medium.bench.slab[place].port);
+    pub fn deliver(&mut self, place: Place, entries: u32, fabric: &mut Fabric) {
+        let (time, port) = (
+            fabric.scratch.slab[place].time,
+            fabric.scratch.slab[place].port,
+        );
         self.entries += entries;
         let queue = self.queue(port);
         queue.entries += entries;
-        queue.messages.push(&mut medium.bench.slab, place);
+        queue.messages.push(&mut fabric.scratch.slab, place);
         if let Some(waiter) = queue.waiters.pop_front() {
             // A core that is busy sees it when it is done.
-            waiter.resume(waiter.clock.max(time), medium);
+            fabric.scheduler.resume(waiter, waiter.clock.max(time));
         }
     }
 
     /// Whether a queue has room for so many entries.
-    pub fn has_room(&self, port: u16, entries: u32, medium: &Medium) -> bool {
-        let model = &medium.fabric.profile.nic;
-        match medium.fabric.setting.queues {
+    pub fn has_room(&self, port: u16, entries: u32, fabric: &Fabric) -> bool {
+        let model = &fabric.layout.profile.nic;
+        match fabric.layout.setting.queues {
             Queues::ByCore => self.entries + entries <= model.queue_entries,
             Queues::ByPort => {
                 let used = self.queues.iter().find(|queue| queue.port == port);
@@ -124,19 +118,19 @@ impl RankState {
     }
 
     /// The oldest message of a port.
-    pub fn front<'a>(&mut self, port: u16, medium: &'a Medium) -> Option<&'a Packet> {
-        self.queue(port).messages.front(&medium.bench.slab)
+    pub fn front<'a>(&mut self, port: u16, fabric: &'a Fabric) -> Option<&'a Packet> {
+        self.queue(port).messages.front(&fabric.scratch.slab)
     }
 
     /// Takes the oldest message of a port; its entries are free at `time`.
-    pub fn take(&mut self, port: u16, time: u64, medium: &mut Medium) -> Packet {
+    pub fn take(&mut self, port: u16, time: u64, fabric: &mut Fabric) -> Packet {
         let place = self
             .queue(port)
             .messages
-            .pop(&medium.bench.slab)
+            .pop(&fabric.scratch.slab)
             .expect("a message is there");
-        let packet = medium.bench.slab.take(place);
-        let entries = medium.entries_of(&packet);
+        let packet = fabric.scratch.slab.take(place);
+        let entries = fabric.entries_of(&packet);
         // Several cores may take at times that are not in order.
         let later = self
             .releases
@@ -160,18 +154,18 @@ impl RankState {
     }
 
     /// A task waits no longer. Was it woken for a message, the next may have it.
-    pub fn forget(&mut self, port: u16, task: u32, medium: &mut Medium) {
+    pub fn forget(&mut self, port: u16, task: u32, fabric: &mut Fabric) {
         let queue = self.queue(port);
         queue.waiters.retain(|waiter| waiter.task != task);
         let Some(time) = queue
             .messages
-            .front(&medium.bench.slab)
+            .front(&fabric.scratch.slab)
             .map(|packet| packet.time)
         else {
             return;
         };
         if let Some(waiter) = queue.waiters.pop_front() {
-            waiter.resume(waiter.clock.max(time), medium);
+            fabric.scheduler.resume(waiter, waiter.clock.max(time));
         }
     }
 
@@ -214,13 +208,13 @@ impl RankState {
     }
 
     /// The NIC has taken a message: those who wait to send try again.
-    pub fn room_at(&mut self, medium: &mut Medium) {
+    pub fn room_at(&mut self, fabric: &mut Fabric) {
         while let Some(waiter) = self.senders.pop_front() {
-            medium.counts.longest_send_wait = medium
+            fabric.counts.longest_send_wait = fabric
                 .counts
                 .longest_send_wait
-                .max(medium.now.saturating_sub(waiter.clock));
-            waiter.resume(waiter.clock, medium);
+                .max(fabric.scheduler.now.saturating_sub(waiter.clock));
+            fabric.scheduler.resume(waiter, waiter.clock);
         }
     }
 
@@ -261,19 +255,5 @@ impl RankState {
             waiters: VecDeque::new(),
         });
         self.queues.last_mut().expect("just added")
-    }
-}
-
-impl Waiter {
-    /// Lets the task go on at `time`.
-    pub fn resume(self, time: u64, medium: &mut Medium) {
-        let time = time.max(medium.now);
-        medium.resuming += 1;
-        medium.event(Event {
-            time,
-            what: What::Resume,
-            whom: self.task,
-            turn: self.turn,
-        });
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks of a block: their clocks, what they wait for, and the time they spend.
 
-use crate::cores::rank::Waiter;
+use crate::schedule::Waiter;
 
 /// A task as its block knows it; its future is kept apart.
 pub struct Task {

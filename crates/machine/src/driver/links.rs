@@ -23,7 +23,7 @@ use node::backend::{Completion, Contents, Letter};
 use node::{Address, Buffer, Message, Port, Random, Rank, Time};
 
 use crate::driver::world::{Action, World};
-use crate::timeline::Call;
+use crate::schedule::Call;
 
 /// One parcel in so many takes long, the others at most a [`QUICK`]th of that: with most of them
 /// late nothing would overtake anything.

@@ -7,7 +7,7 @@ use node::backend::{PortInbox, Signal, Start};
 use node::{Address, Random, Time};
 
 use crate::driver::links::Links;
-use crate::timeline::{Call, Timeline};
+use crate::schedule::{Call, Timeline};
 
 /// The driver's tick is a nanosecond.
 pub(crate) const TICK_FS: u64 = 1_000_000;

@@ -6,6 +6,7 @@
 use node::Words;
 
 use crate::network::slab::{NOWHERE, Place, Slab};
+use crate::profile::GROUP_WORDS;
 
 /// A packet under way.
 #[derive(Clone, Debug)]
@@ -181,9 +182,6 @@ impl Packet {
 
 /// In a packet's slot: its message has two segments.
 pub const PART: u8 = 0x80;
-
-/// Words in front of a multicast's own that name its group.
-pub const GROUP_WORDS: usize = 2;
 
 /// Sizes on the wire, in flits.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use super::Nic;
-use crate::engine::medium::Medium;
+use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
 
 /// What a NIC has to ask for.
@@ -35,28 +35,28 @@ const IDLE_WINDOWS: u64 = 2;
 
 impl Nic {
     /// A header came: its packet will be asked for.
-    pub(super) fn owe_pull(&mut self, header: Packet, medium: &Medium) {
+    pub(super) fn owe_pull(&mut self, header: Packet, fabric: &Fabric) {
         self.pulls.waiting.push_back(header);
         if self.pulls.ask_at == u64::MAX {
-            self.pulls.ask_at = medium.now + IDLE_WINDOWS * medium.fabric.window;
+            self.pulls.ask_at = fabric.scheduler.now + IDLE_WINDOWS * fabric.layout.window;
         }
     }
 
     /// Data came whole: one more may.
-    pub(super) fn pull_for_data(&mut self, medium: &mut Medium) {
-        self.pulls.last_data = medium.now;
-        self.pull(medium);
+    pub(super) fn pull_for_data(&mut self, fabric: &mut Fabric) {
+        self.pulls.last_data = fabric.scheduler.now;
+        self.pull(fabric);
     }
 
     /// Asks by itself when no data have come for a while.
-    pub(super) fn pull_if_idle(&mut self, medium: &mut Medium) {
-        let idle = IDLE_WINDOWS * medium.fabric.window;
+    pub(super) fn pull_if_idle(&mut self, fabric: &mut Fabric) {
+        let idle = IDLE_WINDOWS * fabric.layout.window;
         let mut next = self.pulls.last_data + idle;
-        if next <= medium.now {
-            self.pull(medium);
+        if next <= fabric.scheduler.now {
+            self.pull(fabric);
             let segment =
-                medium.fabric.profile.nic.segment_bytes / medium.fabric.profile.network.flit_bytes;
-            next = medium.now + u64::from(segment);
+                fabric.layout.profile.nic.segment_bytes / fabric.layout.profile.network.flit_bytes;
+            next = fabric.scheduler.now + u64::from(segment);
         }
         self.pulls.ask_at = if self.pulls.waiting.is_empty() {
             u64::MAX
@@ -65,8 +65,8 @@ impl Nic {
         };
     }
 
-    fn pull(&mut self, medium: &mut Medium) {
-        let next = if self.is_full(medium) {
+    fn pull(&mut self, fabric: &mut Fabric) {
+        let next = if self.is_full(fabric) {
             // There is room for the rest of what is in assembly alone.
             let is_known = |header: &Packet| self.partial_of(header).is_some();
             self.pulls.waiting.iter().position(is_known)
@@ -74,10 +74,10 @@ impl Nic {
             Some(0)
         };
         if let Some(header) = next.and_then(|next| self.pulls.waiting.remove(next)) {
-            let ready = medium.now + medium.fabric.profile.nic.receive;
+            let ready = fabric.scheduler.now + fabric.layout.profile.nic.receive;
             let pull = header.answer(Kind::Pull, self.first_rank, ready);
-            let place = medium.bench.slab.put(pull);
-            self.emit(place, medium);
+            let place = fabric.scratch.slab.put(pull);
+            self.emit(place, fabric);
         }
     }
 }

@@ -6,7 +6,7 @@ use node::Words;
 
 use super::Nic;
 use crate::cores::rank::RankState;
-use crate::engine::medium::Medium;
+use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
 use crate::network::slab::Place;
 
@@ -126,100 +126,103 @@ impl Completed {
 
 impl Nic {
     /// A packet is in with its last flit.
-    pub fn arrive(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
-        match medium.bench.slab[place].kind {
+    pub fn arrive(&mut self, place: Place, ranks: &mut [RankState], fabric: &mut Fabric) {
+        match fabric.scratch.slab[place].kind {
             Kind::Data | Kind::DataAgain | Kind::Copy | Kind::CopyAgain => {
-                self.arrive_data(place, ranks, medium);
+                self.arrive_data(place, ranks, fabric);
             }
             Kind::Trimmed | Kind::CopyTrimmed => {
-                self.answer(place, false, medium);
-                let header = medium.bench.slab.take(place);
+                self.answer(place, false, fabric);
+                let header = fabric.scratch.slab.take(place);
                 if header.kind == Kind::Trimmed {
-                    self.owe_pull(header, medium);
+                    self.owe_pull(header, fabric);
                 }
             }
             Kind::Ack => {
-                let ack = medium.bench.slab.take(place);
-                self.acknowledged(&ack, ranks, medium);
+                let ack = fabric.scratch.slab.take(place);
+                self.acknowledged(&ack, ranks, fabric);
             }
             Kind::Nack => {
-                let nack = medium.bench.slab.take(place);
-                self.refused(&nack, medium);
+                let nack = fabric.scratch.slab.take(place);
+                self.refused(&nack, fabric);
             }
             Kind::Returned => {
-                let returned = medium.bench.slab.take(place);
-                self.given_back(&returned, medium);
+                let returned = fabric.scratch.slab.take(place);
+                self.given_back(&returned, fabric);
             }
             Kind::Pull => {
-                let pull = medium.bench.slab.take(place);
-                self.asked_again(&pull, medium);
+                let pull = fabric.scratch.slab.take(place);
+                self.asked_again(&pull, fabric);
             }
             other => unreachable!("{other:?} does not come to a NIC"),
         }
     }
 
-    fn arrive_data(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
-        if medium
-            .fabric
+    fn arrive_data(&mut self, place: Place, ranks: &mut [RankState], fabric: &mut Fabric) {
+        if fabric
+            .layout
             .setting
             .tap
             .is_some_and(|tap| tap.0 / ranks.len() as u32 == self.number)
         {
-            let packet = &medium.bench.slab[place];
-            let first_flit = medium.now - u64::from(packet.flits);
+            let packet = &fabric.scratch.slab[place];
+            let first_flit = fabric.scheduler.now - u64::from(packet.flits);
             self.tapped_in.push_back(first_flit);
         }
-        if self.completed.has(&medium.bench.slab[place]) {
-            self.answer(place, true, medium);
-            medium.bench.slab.take(place);
-            self.pull_for_data(medium);
+        if self.completed.has(&fabric.scratch.slab[place]) {
+            self.answer(place, true, fabric);
+            fabric.scratch.slab.take(place);
+            self.pull_for_data(fabric);
             return;
         }
-        let is_part = medium.bench.slab[place].is_part();
-        let known = is_part && self.partial_of(&medium.bench.slab[place]).is_some();
-        if !known && self.is_full(medium) {
-            self.turn_away(place, medium);
+        let is_part = fabric.scratch.slab[place].is_part();
+        let known = is_part && self.partial_of(&fabric.scratch.slab[place]).is_some();
+        if !known && self.is_full(fabric) {
+            self.turn_away(place, fabric);
             return;
         }
         self.held += u32::from(!known);
-        self.answer(place, true, medium);
-        self.pull_for_data(medium);
+        self.answer(place, true, fabric);
+        self.pull_for_data(fabric);
         if is_part {
-            let packet = &mut medium.bench.slab[place];
+            let packet = &mut fabric.scratch.slab[place];
             let Some(whole) = self.assemble(packet) else {
-                medium.bench.slab.take(place);
+                fabric.scratch.slab.take(place);
                 return;
             };
             packet.words = whole;
         }
-        let timeout = medium.fabric.profile.nic.timeout;
+        let timeout = fabric.layout.profile.nic.timeout;
         self.completed
-            .add(&medium.bench.slab[place], medium.now, timeout);
-        self.hand_on(place, ranks, medium);
+            .add(&fabric.scratch.slab[place], fabric.scheduler.now, timeout);
+        self.hand_on(place, ranks, fabric);
     }
 
     /// Whether each receive buffer holds a message.
-    pub(super) fn is_full(&self, medium: &Medium) -> bool {
-        self.held >= medium.fabric.profile.nic.receive_buffers
+    pub(super) fn is_full(&self, fabric: &Fabric) -> bool {
+        self.held >= fabric.layout.profile.nic.receive_buffers
     }
 
     /// Has no room for a packet, and asks for it again later; a copy comes again by itself.
-    fn turn_away(&mut self, place: Place, medium: &mut Medium) {
-        medium.counts.dropped += 1;
-        let is_data = matches!(medium.bench.slab[place].kind, Kind::Data | Kind::DataAgain);
+    fn turn_away(&mut self, place: Place, fabric: &mut Fabric) {
+        fabric.counts.dropped += 1;
+        let is_data = matches!(
+            fabric.scratch.slab[place].kind,
+            Kind::Data | Kind::DataAgain
+        );
         if is_data {
-            self.answer(place, false, medium);
+            self.answer(place, false, fabric);
         }
-        let packet = medium.bench.slab.take(place);
+        let packet = fabric.scratch.slab.take(place);
         if is_data {
-            self.owe_pull(packet.control(Kind::Trimmed), medium);
+            self.owe_pull(packet.control(Kind::Trimmed), fabric);
         }
     }
 
     /// Acknowledges a packet, or asks for it again.
-    fn answer(&mut self, place: Place, whole: bool, medium: &mut Medium) {
-        let packet = &medium.bench.slab[place];
-        let ready = medium.now + medium.fabric.profile.nic.receive;
+    fn answer(&mut self, place: Place, whole: bool, fabric: &mut Fabric) {
+        let packet = &fabric.scratch.slab[place];
+        let ready = fabric.scheduler.now + fabric.layout.profile.nic.receive;
         let is_copy = matches!(
             packet.kind,
             Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed
@@ -242,8 +245,8 @@ impl Nic {
             to,
             ..packet.control(kind)
         };
-        let place = medium.bench.slab.put(answer);
-        self.emit(place, medium);
+        let place = fabric.scratch.slab.put(answer);
+        self.emit(place, fabric);
     }
 
     pub(super) fn partial_of(&self, packet: &Packet) -> Option<usize> {
@@ -281,14 +284,14 @@ impl Nic {
     }
 
     /// Hands a message on to its core's queue, or keeps it back, and all that come after it.
-    fn hand_on(&mut self, place: Place, ranks: &mut [RankState], medium: &mut Medium) {
-        let rank = &ranks[(medium.bench.slab[place].to - self.first_rank) as usize];
+    fn hand_on(&mut self, place: Place, ranks: &mut [RankState], fabric: &mut Fabric) {
+        let rank = &ranks[(fabric.scratch.slab[place].to - self.first_rank) as usize];
         let is_long = rank.releases() >= MANY;
-        if is_long || !self.blocked.is_empty() || !self.has_room(place, ranks, medium) {
-            self.release(ranks, medium.now);
+        if is_long || !self.blocked.is_empty() || !self.has_room(place, ranks, fabric) {
+            self.release(ranks, fabric.scheduler.now);
         }
-        if self.blocked.is_empty() && self.has_room(place, ranks, medium) {
-            self.deliver(place, medium.fabric.profile.nic.receive, ranks, medium);
+        if self.blocked.is_empty() && self.has_room(place, ranks, fabric) {
+            self.deliver(place, fabric.layout.profile.nic.receive, ranks, fabric);
             return;
         }
         self.blocked.push_back(place);
@@ -296,16 +299,16 @@ impl Nic {
     }
 
     /// Tries again what was kept back.
-    pub(super) fn unblock(&mut self, ranks: &mut [RankState], medium: &mut Medium) {
+    pub(super) fn unblock(&mut self, ranks: &mut [RankState], fabric: &mut Fabric) {
         self.unblock_at = u64::MAX;
-        self.release(ranks, medium.now);
+        self.release(ranks, fabric.scheduler.now);
         while let Some(&place) = self.blocked.front() {
-            if !self.has_room(place, ranks, medium) {
+            if !self.has_room(place, ranks, fabric) {
                 break;
             }
             self.blocked.pop_front();
             // It has come through the pipeline long ago; one tick hands it on.
-            self.deliver(place, 1, ranks, medium);
+            self.deliver(place, 1, ranks, fabric);
         }
         self.wait_for_room(ranks);
     }
@@ -326,22 +329,22 @@ impl Nic {
         }
     }
 
-    fn deliver(&mut self, place: Place, after: u64, ranks: &mut [RankState], medium: &mut Medium) {
-        let entries = medium.entries_of(&medium.bench.slab[place]);
+    fn deliver(&mut self, place: Place, after: u64, ranks: &mut [RankState], fabric: &mut Fabric) {
+        let entries = fabric.entries_of(&fabric.scratch.slab[place]);
         self.held -= 1;
         self.entries += entries;
-        let packet = &mut medium.bench.slab[place];
-        packet.time = medium.now + after;
+        let packet = &mut fabric.scratch.slab[place];
+        packet.time = fabric.scheduler.now + after;
         let rank = &mut ranks[(packet.to - self.first_rank) as usize];
-        rank.deliver(place, entries, medium);
+        rank.deliver(place, entries, fabric);
     }
 
-    fn has_room(&self, place: Place, ranks: &[RankState], medium: &Medium) -> bool {
-        let model = &medium.fabric.profile.nic;
-        let packet = &medium.bench.slab[place];
-        let entries = medium.entries_of(&medium.bench.slab[place]);
+    fn has_room(&self, place: Place, ranks: &[RankState], fabric: &Fabric) -> bool {
+        let model = &fabric.layout.profile.nic;
+        let packet = &fabric.scratch.slab[place];
+        let entries = fabric.entries_of(&fabric.scratch.slab[place]);
         let rank = &ranks[(packet.to - self.first_rank) as usize];
-        self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, medium)
+        self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, fabric)
     }
 
     /// Entries that were taken until now are free.

@@ -3,15 +3,17 @@
 //! Each rule names the key, what it is and what is expected. A machine that breaks one would stand
 //! still (a queue that can never take a message), or could not be told apart from a bug.
 
-use super::{NetworkModel, NicModel, Profile, ProfileError};
+use node::MESSAGE_WORDS;
+
+use super::{GROUP_WORDS, NetworkModel, NicModel, Profile, ProfileError};
 
 /// Longest message that programs send.
 const MESSAGE_BYTES: u64 = node::MESSAGE_BYTES as u64;
 
 const WORD_BYTES: u32 = 8;
 
-/// Such a message as it waits to leave.
-const WAITING_WORDS: u32 = crate::nic::LONGEST_WORDS;
+/// The longest message as it waits to leave: its header word, its group and its own words.
+const WAITING_WORDS: u32 = (1 + GROUP_WORDS + MESSAGE_WORDS) as u32;
 
 /// The engine names the transmit buffers of a NIC, and the two segments of a message, in one byte.
 const MOST_TRANSMIT_BUFFERS: u32 = 128;

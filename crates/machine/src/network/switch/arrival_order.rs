@@ -10,7 +10,7 @@ use crate::network::packet::Packet;
 
 /// A packet that arrives in a window, and leaves by a link.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Due {
+pub struct Arrival {
     /// Its tick in the window, its sender and its sequence in one number.
     moment: u64,
     /// Where it lies.
@@ -30,7 +30,7 @@ pub const LONGEST_WINDOW: u64 = (1 << (u64::BITS - SENDER_BITS)) - 1;
 /// Fewer are put in order by comparing.
 const FEW: usize = 64;
 
-impl Due {
+impl Arrival {
     /// In which tick of the window it arrives.
     #[inline]
     pub fn tick(self) -> u64 {
@@ -45,16 +45,16 @@ impl Due {
 
 /// What arrives in a window.
 #[derive(Default)]
-pub struct Agenda {
+pub struct ArrivalOrder {
     /// In any order at first, by link and moment at last.
-    due: Vec<Due>,
-    other: Vec<Due>,
+    due: Vec<Arrival>,
+    other: Vec<Arrival>,
     /// How many arrive at each tick, and how many leave by each link; then where the next goes.
     ticks: Vec<u32>,
     links: Vec<u32>,
 }
 
-impl Agenda {
+impl ArrivalOrder {
     /// Begins a window.
     pub fn clear(&mut self, ticks: usize, links: usize) {
         self.due.clear();
@@ -71,7 +71,7 @@ impl Agenda {
         let moment = tick << SENDER_BITS | u64::from(packet.from) << SEQUENCE_BITS | sequence;
         self.ticks[tick as usize] += 1;
         self.links[link as usize] += 1;
-        self.due.push(Due {
+        self.due.push(Arrival {
             moment,
             spot,
             link: link as u16,
@@ -108,7 +108,7 @@ impl Agenda {
     /// the packets themselves decide.
     fn mend(&mut self, next: usize, bins: &mut [Bin]) {
         let due = self.due[next];
-        let mut rest = |due: Due| {
+        let mut rest = |due: Arrival| {
             let packet = due.spot().packet(bins);
             (packet.to, packet.kind)
         };
@@ -128,7 +128,7 @@ impl Agenda {
 
     /// What leaves by a link, in order.
     #[inline]
-    pub fn of(&self, link: usize) -> &[Due] {
+    pub fn of(&self, link: usize) -> &[Arrival] {
         // Each link's next place is the first of the link after it by now.
         let first = link.checked_sub(1).map_or(0, |before| self.links[before]);
         &self.due[first as usize..self.links[link] as usize]
@@ -141,12 +141,17 @@ impl Agenda {
 
 /// Puts packets in the order of a small number, those of one number as they were. The counts of the
 /// numbers become the ends of each.
-fn scatter(from: &[Due], to: &mut Vec<Due>, counts: &mut [u32], number: impl Fn(&Due) -> usize) {
+fn scatter(
+    from: &[Arrival],
+    to: &mut Vec<Arrival>,
+    counts: &mut [u32],
+    number: impl Fn(&Arrival) -> usize,
+) {
     let mut sum = 0;
     for count in counts.iter_mut() {
         sum += std::mem::replace(count, sum);
     }
-    to.resize(from.len(), Due::default());
+    to.resize(from.len(), Arrival::default());
     for due in from {
         let place = &mut counts[number(due)];
         to[*place as usize] = *due;

@@ -1,4 +1,4 @@
-//! What a block holds, but for the futures of its tasks: so a task that runs can change it.
+//! The state of a block apart from the futures of its tasks, so that a running task can change it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,29 +8,29 @@ use std::sync::Arc;
 use node::Rank;
 use node::backend::{Disks, PortInbox, Start};
 
-use crate::cores::events::{Event, What};
+use crate::cluster::bulk::{Bulk, Parcel};
 use crate::cores::meter::Meter;
 use crate::cores::rank::{RankState, Ready};
 use crate::cores::task::{Task, Waits};
 use crate::disk::{DiskModel, MemoryDisks};
-use crate::engine::bulk::{Bulk, Parcel};
-use crate::engine::medium::{Fabric, Medium};
+use crate::network::fabric::Fabric;
+use crate::network::layout::Layout;
 use crate::network::slab::fetch;
 use crate::network::switch::Switch;
 use crate::nic::Nic;
 use crate::report::{Counts, Report, Sent};
-use crate::timeline::{Call, Desk, Timeline};
+use crate::schedule::{Call, Event, EventKind, Mailbox, Timeline};
 
 /// What the tasks of a block share.
 pub struct Shared {
-    pub fabric: Arc<Fabric>,
-    pub desk: Arc<Desk>,
-    pub inner: RefCell<Inner>,
+    pub layout: Arc<Layout>,
+    pub mailbox: Arc<Mailbox>,
+    pub state: RefCell<BlockState>,
 }
 
 /// The state of a block.
-pub struct Inner {
-    pub medium: Medium,
+pub struct BlockState {
+    pub fabric: Fabric,
     switches: Vec<Switch>,
     nics: Vec<Nic>,
     pub first_rank: u32,
@@ -48,12 +48,12 @@ pub struct Inner {
     next_call: u32,
 }
 
-/// What happened at a NIC, if the state alone does not deal with it.
-pub enum Outside {
+/// What a NIC leaves to its block: events that run a task or other code.
+pub enum Upcall {
     Nothing,
     /// Nothing happens there any more in this window.
     Over,
-    /// A task goes on, on a core that it was given or on one that is free.
+    /// A task resumes, on the core it was given or on a free one.
     Resume {
         task: u32,
         turn: u32,
@@ -63,23 +63,23 @@ pub enum Outside {
     Parcel(Parcel),
 }
 
-impl Inner {
-    pub fn new(fabric: &Arc<Fabric>, block: u32) -> Inner {
-        let topology = &fabric.topology;
-        let (first_switch, until_switch) = fabric.switches_of(block);
-        let (first_nic, until_nic) = fabric.nics_of(block);
+impl BlockState {
+    pub fn new(layout: &Arc<Layout>, block: u32) -> BlockState {
+        let topology = &layout.topology;
+        let (first_switch, until_switch) = layout.switches_of(block);
+        let (first_nic, until_nic) = layout.nics_of(block);
         let each = topology.ranks_per_nic;
         let first_rank = (first_nic * each).min(topology.ranks);
         // Every NIC has all its cores; those beyond the last rank run nothing.
         let cores = ((until_nic - first_nic) * each) as usize;
-        let setting = &fabric.setting;
-        let medium = Medium::new(fabric, block);
-        let switch = |number| Switch::new(number, (number - first_switch) as usize, &medium);
-        let nic = |number| Nic::new(number, &medium);
-        Inner {
+        let setting = &layout.setting;
+        let fabric = Fabric::new(layout, block);
+        let switch = |number| Switch::new(number, (number - first_switch) as usize, &fabric);
+        let nic = |number| Nic::new(number, &fabric);
+        BlockState {
             switches: (first_switch..until_switch).map(switch).collect(),
             nics: (first_nic..until_nic).map(nic).collect(),
-            medium,
+            fabric,
             first_rank,
             ranks: (0..cores).map(|_| RankState::default()).collect(),
             tasks: Vec::new(),
@@ -97,139 +97,140 @@ impl Inner {
     /// Deals with what happens at a NIC before `until`, up to what the state alone does not deal
     /// with. At one moment packets arrive first, then the NIC does what it has to, then its tasks
     /// go on.
-    pub fn run_nic(&mut self, local: usize, until: u64) -> Outside {
-        let medium = &mut self.medium;
-        medium.here = local;
-        let each = medium.fabric.topology.ranks_per_nic as usize;
+    pub fn run_nic(&mut self, local: usize, until: u64) -> Upcall {
+        let fabric = &mut self.fabric;
+        fabric.scheduler.nic = local;
+        let each = fabric.layout.topology.ranks_per_nic as usize;
         let nic = &mut self.nics[local];
         let ranks = &mut self.ranks[local * each..(local + 1) * each];
         loop {
-            let arrival = medium.arrivals[local].front(&medium.bench.slab);
+            let arrival = fabric.arrivals[local].front(&fabric.scratch.slab);
             let arrival = arrival.map_or(u64::MAX, |next| next.time);
-            let (own, event) = (nic.next(), medium.events[local].next());
+            let (own, event) = (nic.next(), fabric.scheduler.events[local].next());
             let next = arrival.min(own).min(event);
             if next >= until {
-                medium.wake[local] = next.min(nic.drain(until, medium));
-                return Outside::Over;
+                fabric.scheduler.wake[local] = next.min(nic.drain(until, fabric));
+                return Upcall::Over;
             }
-            medium.now = next;
-            medium.counts.events += 1;
+            fabric.scheduler.now = next;
+            fabric.counts.events += 1;
             if arrival == next
-                && let Some(place) = medium.arrivals[local].pop(&medium.bench.slab)
+                && let Some(place) = fabric.arrivals[local].pop(&fabric.scratch.slab)
             {
-                medium.arrivals[local]
-                    .front(&medium.bench.slab)
+                fabric.arrivals[local]
+                    .front(&fabric.scratch.slab)
                     .into_iter()
                     .for_each(fetch);
-                nic.arrive(place, ranks, medium);
+                nic.arrive(place, ranks, fabric);
             } else if own == next {
-                nic.act(ranks, medium);
-            } else if let Some(event) = medium.events[local].pop() {
+                nic.act(ranks, fabric);
+            } else if let Some(event) = fabric.scheduler.events[local].pop() {
                 return self.happen(event);
             }
         }
     }
 
-    fn happen(&mut self, event: Event) -> Outside {
-        match event.what {
-            What::Resume => {
-                self.medium.resuming -= 1;
-                self.medium.last_resumed = self.medium.now;
-                Outside::Resume {
-                    task: event.whom,
+    fn happen(&mut self, event: Event) -> Upcall {
+        match event.kind {
+            EventKind::Resume => {
+                self.fabric.scheduler.resuming -= 1;
+                self.fabric.scheduler.last_resumed = self.fabric.scheduler.now;
+                Upcall::Resume {
+                    task: event.target,
                     turn: event.turn,
                     core: None,
                 }
             }
-            What::CoreFree => {
-                self.medium.resuming -= 1;
-                self.give_core(event.whom)
+            EventKind::CoreFree => {
+                self.fabric.scheduler.resuming -= 1;
+                self.give_core(event.target)
             }
-            What::Call => self
+            EventKind::Call => self
                 .calls
-                .remove(&event.whom)
-                .map_or(Outside::Nothing, Outside::Call),
-            What::Parcel => Outside::Parcel(self.bulk.arrived(event.whom)),
+                .remove(&event.target)
+                .map_or(Upcall::Nothing, Upcall::Call),
+            EventKind::Parcel => Upcall::Parcel(self.bulk.arrived(event.target)),
         }
     }
 
     /// What is added to the time of the block from here on is about this rank's NIC.
     pub fn go_to(&mut self, local_rank: u32) {
-        self.medium.here = self.medium.fabric.topology.nic_of(local_rank) as usize;
+        self.fabric.scheduler.nic = self.fabric.layout.topology.nic_of(local_rank) as usize;
     }
 
     /// A parcel will arrive at its time.
     pub fn expect(&mut self, time: u64, parcel: Parcel) {
         self.go_to(parcel.to().0 - self.first_rank);
-        let whom = self.bulk.expect(parcel);
-        self.medium.event(Event {
+        let target = self.bulk.expect(parcel);
+        self.fabric.scheduler.add(Event {
             time,
-            what: What::Parcel,
-            whom,
+            kind: EventKind::Parcel,
+            target,
             turn: 0,
         });
     }
 
     /// The NIC of a rank of this block, and what it works through.
-    pub fn nic(&mut self, local_rank: u32) -> (&mut Nic, &mut Medium) {
-        let local = self.medium.fabric.topology.nic_of(local_rank) as usize;
-        (&mut self.nics[local], &mut self.medium)
+    pub fn nic(&mut self, local_rank: u32) -> (&mut Nic, &mut Fabric) {
+        let local = self.fabric.layout.topology.nic_of(local_rank) as usize;
+        (&mut self.nics[local], &mut self.fabric)
     }
 
     /// Lets the switches work through what arrives in a window.
     pub fn run_switches(&mut self, window: Range<u64>) {
-        self.medium.first_out = u64::MAX;
-        let mut bins = std::mem::take(&mut self.medium.incoming);
+        self.fabric.first_out = u64::MAX;
+        let mut bins = std::mem::take(&mut self.fabric.incoming);
         for (local, switch) in self.switches.iter_mut().enumerate() {
-            std::mem::take(&mut self.medium.inward[local])
+            std::mem::take(&mut self.fabric.inputs[local])
                 .packets
                 .move_to(&mut bins);
-            switch.run(&window, &mut bins, &mut self.medium);
-            self.medium.bench.spare.append(&mut bins);
+            switch.run(&window, &mut bins, &mut self.fabric);
+            self.fabric.scratch.spare.append(&mut bins);
         }
-        self.medium.incoming = bins;
+        self.fabric.incoming = bins;
     }
 
     /// When something happens next.
     pub fn next(&self) -> u64 {
         let switches = self.switches.iter().map(Switch::next);
-        switches.min().unwrap_or(u64::MAX).min(self.medium.next())
+        switches.min().unwrap_or(u64::MAX).min(self.fabric.next())
     }
 
     /// Since when no task went on; none while one is to go on, or something else than messages is
     /// to come.
     pub fn still_since(&self) -> Option<u64> {
-        let is_still = self.medium.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
-        is_still.then_some(self.medium.last_resumed)
+        let is_still =
+            self.fabric.scheduler.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
+        is_still.then_some(self.fabric.scheduler.last_resumed)
     }
 
-    /// Adds what lies on the desk to the events of the NIC that is being run.
-    pub fn clear_desk(&mut self, desk: &Desk) {
-        let (woken, calls) = desk.empty();
+    /// Moves the mailbox into the events of the NIC that is being run.
+    pub fn drain_mailbox(&mut self, mailbox: &Mailbox) {
+        let (woken, calls) = mailbox.empty();
         for (at, call) in calls {
             self.next_call = self.next_call.wrapping_add(1);
-            let whom = self.next_call;
-            self.calls.insert(whom, call);
-            let time = at.max(self.medium.now);
-            self.medium.event(Event {
+            let target = self.next_call;
+            self.calls.insert(target, call);
+            let time = at.max(self.fabric.scheduler.now);
+            self.fabric.scheduler.add(Event {
                 time,
-                what: What::Call,
-                whom,
+                kind: EventKind::Call,
+                target,
                 turn: 0,
             });
         }
         for waiter in woken {
             // Another NIC of the block may have gone through this moment already.
             let nic = self
-                .medium
                 .fabric
+                .layout
                 .topology
                 .nic_of(self.tasks[waiter.task as usize].rank);
             assert_eq!(
-                nic as usize, self.medium.here,
+                nic as usize, self.fabric.scheduler.nic,
                 "ranks behind two NICs share no signal"
             );
-            waiter.resume(waiter.clock, &mut self.medium);
+            self.fabric.scheduler.resume(waiter, waiter.clock);
         }
     }
 
@@ -265,7 +266,7 @@ impl Inner {
     pub fn leave_core(&mut self, task: u32, core: Option<usize>) {
         let task = &self.tasks[task as usize];
         // What it sent leaves at its clock: until then nothing stands still.
-        self.medium.last_resumed = self.medium.last_resumed.max(task.clock);
+        self.fabric.scheduler.last_resumed = self.fabric.scheduler.last_resumed.max(task.clock);
         let cores = &mut self.ranks[task.rank as usize].cores;
         // A rank's first task ran without a number for its core, and may have spawned another.
         if let Some(free) = cores.get_mut(core.unwrap_or(0)) {
@@ -274,19 +275,19 @@ impl Inner {
     }
 
     fn ask_for_core(&mut self, rank: u32, free: u64) {
-        let time = free.max(self.medium.now);
-        self.medium.resuming += 1;
-        self.medium.event(Event {
+        let time = free.max(self.fabric.scheduler.now);
+        self.fabric.scheduler.resuming += 1;
+        self.fabric.scheduler.add(Event {
             time,
-            what: What::CoreFree,
-            whom: rank,
+            kind: EventKind::CoreFree,
+            target: rank,
             turn: 0,
         });
     }
 
     /// A core of a rank may be free: the most urgent of its ready tasks goes on.
-    fn give_core(&mut self, rank: u32) -> Outside {
-        let now = self.medium.now;
+    fn give_core(&mut self, rank: u32) -> Upcall {
+        let now = self.fabric.scheduler.now;
         let state = &mut self.ranks[rank as usize];
         let core = state.free_core(now);
         let chosen = core.and_then(|_| state.most_urgent());
@@ -295,9 +296,9 @@ impl Inner {
             let free = state.next_free_core().max(now + 1);
             self.ask_for_core(rank, free);
         }
-        chosen.map_or(Outside::Nothing, |ready| {
+        chosen.map_or(Upcall::Nothing, |ready| {
             let turn = self.tasks[ready.task as usize].turn;
-            Outside::Resume {
+            Upcall::Resume {
                 task: ready.task,
                 turn,
                 core,
@@ -311,7 +312,7 @@ impl Inner {
         let state = &mut self.ranks[task.rank as usize];
         state.tasks += 1;
         if state.tasks == 2 && state.cores.is_empty() {
-            let cores = self.medium.fabric.profile.core.per_rank as usize;
+            let cores = self.fabric.layout.profile.core.per_rank as usize;
             state.cores = vec![0; cores];
         }
         self.tasks.push(task);
@@ -322,7 +323,7 @@ impl Inner {
     pub fn end_task(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         if std::mem::take(&mut task.holding) {
-            task.clock += self.medium.fabric.profile.core.receive_done;
+            task.clock += self.fabric.layout.profile.core.receive_done;
         }
         self.meter.enter(task, None);
         task.waits = Waits::Ended;
@@ -332,15 +333,15 @@ impl Inner {
     }
 
     /// A port's mailbox for bulk.
-    pub fn inbox(&mut self, desk: &Arc<Desk>, rank: u32, port: u16) -> Arc<PortInbox> {
-        let new = || Arc::new(PortInbox::new(desk.signal("a shipment")));
+    pub fn inbox(&mut self, mailbox: &Arc<Mailbox>, rank: u32, port: u16) -> Arc<PortInbox> {
+        let new = || Arc::new(PortInbox::new(mailbox.signal("a shipment")));
         Arc::clone(self.inboxes.entry((rank, port)).or_insert_with(new))
     }
 
     /// A rank's disks: those it was given, or empty ones.
-    pub fn disks_of(&mut self, desk: &Arc<Desk>, rank: u32) -> Arc<dyn Disks> {
+    pub fn disks_of(&mut self, mailbox: &Arc<Mailbox>, rank: u32) -> Arc<dyn Disks> {
         let new = || -> Arc<dyn Disks> {
-            let timeline: Arc<dyn Timeline> = Arc::clone(desk) as Arc<dyn Timeline>;
+            let timeline: Arc<dyn Timeline> = Arc::clone(mailbox) as Arc<dyn Timeline>;
             Arc::new(MemoryDisks::new(&timeline, DiskModel::default()))
         };
         Arc::clone(self.disks.entry(rank).or_insert_with(new))
@@ -364,7 +365,7 @@ impl Inner {
             ends: self.ranks[..ranks].iter().map(|rank| rank.end).collect(),
             counts: Counts {
                 busiest_down_flits,
-                ..self.medium.counts
+                ..self.fabric.counts
             },
             sends: self.sends,
             tapped: self.nics.into_iter().flat_map(|nic| nic.tapped).collect(),

@@ -19,9 +19,11 @@ use std::collections::{BTreeMap, VecDeque};
 use node::{Group, Rank};
 
 use super::Switch;
-use crate::engine::medium::{Medium, Purpose};
-use crate::network::packet::{GROUP_WORDS, Kind, Packet};
+use crate::network::fabric::Fabric;
+use crate::network::layout::Purpose;
+use crate::network::packet::{Kind, Packet};
 use crate::network::topology::Layer;
+use crate::profile::GROUP_WORDS;
 
 /// The two words that name a group.
 pub fn group_words(group: Group) -> [u64; GROUP_WORDS] {
@@ -71,54 +73,54 @@ struct Kept {
 const FORGOTTEN: u64 = 64 * 32;
 
 impl Switch {
-    pub(super) fn arrive_cast(&mut self, packet: Packet, medium: &mut Medium) {
+    pub(super) fn arrive_cast(&mut self, packet: Packet, fabric: &mut Fabric) {
         let key = (packet.from, packet.sequence);
         match packet.kind {
-            Kind::Cast => self.keep(packet, medium),
+            Kind::Cast => self.keep(packet, fabric),
             Kind::CastAgain if self.casts.kept.contains_key(&key) => {
-                if self.upstream(&packet, medium).is_none() {
-                    self.acknowledge(&packet, medium);
+                if self.upstream(&packet, fabric).is_none() {
+                    self.acknowledge(&packet, fabric);
                 }
             }
             Kind::CastAgain if self.casts.done.iter().any(|(_, done)| *done == key) => {
-                self.acknowledge(&packet, medium);
+                self.acknowledge(&packet, fabric);
             }
-            Kind::CastAgain => self.keep(packet, medium),
-            Kind::CastTrimmed => self.answer(Kind::CastNack, &packet, medium),
-            Kind::CopyAck | Kind::CastAck => self.acknowledged(&packet, medium),
-            Kind::CopyNack | Kind::CastNack => self.asked_again(&packet, medium),
+            Kind::CastAgain => self.keep(packet, fabric),
+            Kind::CastTrimmed => self.answer(Kind::CastNack, &packet, fabric),
+            Kind::CopyAck | Kind::CastAck => self.acknowledged(&packet, fabric),
+            Kind::CopyNack | Kind::CastNack => self.asked_again(&packet, fabric),
             other => unreachable!("{other:?} does not come to a switch"),
         }
     }
 
     /// Keeps a multicast and copies it to its branches.
-    fn keep(&mut self, packet: Packet, medium: &mut Medium) {
-        let upstream = self.upstream(&packet, medium);
+    fn keep(&mut self, packet: Packet, fabric: &mut Fabric) {
+        let upstream = self.upstream(&packet, fabric);
         if upstream.is_none() {
-            self.acknowledge(&packet, medium);
+            self.acknowledge(&packet, fabric);
         }
         let mut kept = Kept {
             upstream,
             links: Bits::default(),
             members: Bits::default(),
-            sent: medium.now,
+            sent: fabric.scheduler.now,
             packet,
         };
-        self.find_branches(&mut kept, medium);
+        self.find_branches(&mut kept, fabric);
         // What the sender tried before may have been kept, and forgotten.
-        self.copy_out(&kept, kept.packet.kind.is_again(), medium);
+        self.copy_out(&kept, kept.packet.kind.is_again(), fabric);
         let key = (kept.packet.from, kept.packet.sequence);
         if kept.links.is_empty() && kept.members.is_empty() {
-            self.finish(key, &kept, medium);
+            self.finish(key, &kept, fabric);
             return;
         }
         self.casts.kept.insert(key, kept);
-        self.start_timer(medium);
+        self.start_timer(fabric);
     }
 
     /// The link towards the sender; none at the first switch.
-    fn upstream(&self, packet: &Packet, medium: &Medium) -> Option<u32> {
-        let topology = &medium.fabric.topology;
+    fn upstream(&self, packet: &Packet, fabric: &Fabric) -> Option<u32> {
+        let topology = &fabric.layout.topology;
         let source = topology.nic_of(packet.from);
         let (first, until) = topology.below(self.number);
         if !(first..until).contains(&source) {
@@ -128,8 +130,8 @@ impl Switch {
         (!is_leaf).then(|| topology.down_to(self.number, source))
     }
 
-    fn find_branches(&self, kept: &mut Kept, medium: &Medium) {
-        let topology = &medium.fabric.topology;
+    fn find_branches(&self, kept: &mut Kept, fabric: &Fabric) {
+        let topology = &fabric.layout.topology;
         let group = group_of(&kept.packet.words);
         let each = topology.ranks_per_nic;
         let (first, until) = topology.below(self.number);
@@ -150,23 +152,25 @@ impl Switch {
             }
         }
         if from_below && below.count < group.count {
-            let drawn = medium.fabric.draw(Purpose::Route, &kept.packet, medium.now);
+            let drawn = fabric
+                .layout
+                .draw(Purpose::Route, &kept.packet, fabric.scheduler.now);
             kept.links.set(self.up(drawn));
         }
     }
 
     /// Sends to every branch that has not acknowledged.
-    fn copy_out(&mut self, kept: &Kept, again: bool, medium: &mut Medium) {
+    fn copy_out(&mut self, kept: &Kept, again: bool, fabric: &mut Fabric) {
         for link in kept.links.iter() {
-            self.send_branch(&kept.packet, link, again, medium);
+            self.send_branch(&kept.packet, link, again, fabric);
         }
         for member in kept.members.iter() {
-            self.send_copy(&kept.packet, member, again, medium);
+            self.send_copy(&kept.packet, member, again, fabric);
         }
     }
 
-    fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, medium: &mut Medium) {
-        let topology = &medium.fabric.topology;
+    fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, fabric: &mut Fabric) {
+        let topology = &fabric.layout.topology;
         // What the switch below calls the link back, among its uplinks.
         let slot = if link < topology.downlinks(self.number) {
             let crate::network::topology::End::Switch(below) = topology.end_of(self.number, link)
@@ -185,12 +189,12 @@ impl Switch {
                 slot,
                 ..packet.clone()
             },
-            medium,
+            fabric,
         );
     }
 
-    fn send_copy(&mut self, packet: &Packet, member: u32, again: bool, medium: &mut Medium) {
-        let topology = &medium.fabric.topology;
+    fn send_copy(&mut self, packet: &Packet, member: u32, again: bool, fabric: &mut Fabric) {
+        let topology = &fabric.layout.topology;
         let to = topology.below(self.number).0 * topology.ranks_per_nic + member;
         let link = topology.down_to(self.number, topology.nic_of(to));
         let kind = if again { Kind::CopyAgain } else { Kind::Copy };
@@ -203,14 +207,14 @@ impl Switch {
                 words,
                 ..*packet
             },
-            medium,
+            fabric,
         );
     }
 
     /// A branch has it.
-    fn acknowledged(&mut self, ack: &Packet, medium: &mut Medium) {
+    fn acknowledged(&mut self, ack: &Packet, fabric: &mut Fabric) {
         let key = (ack.from, ack.sequence);
-        let first = self.first_rank(medium);
+        let first = self.first_rank(fabric);
         let Some(kept) = self.casts.kept.get_mut(&key) else {
             return;
         };
@@ -220,54 +224,54 @@ impl Switch {
         }
         if kept.links.is_empty() && kept.members.is_empty() {
             let kept = self.casts.kept.remove(&key).expect("it was there");
-            self.finish(key, &kept, medium);
+            self.finish(key, &kept, fabric);
         }
     }
 
     /// A branch got the header alone.
-    fn asked_again(&mut self, nack: &Packet, medium: &mut Medium) {
+    fn asked_again(&mut self, nack: &Packet, fabric: &mut Fabric) {
         let key = (nack.from, nack.sequence);
         let Some(kept) = self.casts.kept.remove(&key) else {
             return;
         };
-        medium.counts.resent += 1;
+        fabric.counts.resent += 1;
         if nack.kind == Kind::CopyNack {
-            let member = nack.to - self.first_rank(medium);
-            self.send_copy(&kept.packet, member, true, medium);
+            let member = nack.to - self.first_rank(fabric);
+            self.send_copy(&kept.packet, member, true, fabric);
         } else {
-            self.send_branch(&kept.packet, u32::from(nack.port), true, medium);
+            self.send_branch(&kept.packet, u32::from(nack.port), true, fabric);
         }
         self.casts.kept.insert(key, kept);
     }
 
-    fn first_rank(&self, medium: &Medium) -> u32 {
-        medium.fabric.topology.below(self.number).0 * medium.fabric.topology.ranks_per_nic
+    fn first_rank(&self, fabric: &Fabric) -> u32 {
+        fabric.layout.topology.below(self.number).0 * fabric.layout.topology.ranks_per_nic
     }
 
-    fn finish(&mut self, key: Key, kept: &Kept, medium: &mut Medium) {
+    fn finish(&mut self, key: Key, kept: &Kept, fabric: &mut Fabric) {
         if kept.upstream.is_some() {
-            self.acknowledge(&kept.packet, medium);
+            self.acknowledge(&kept.packet, fabric);
         }
-        let horizon = FORGOTTEN * medium.fabric.profile.nic.timeout;
+        let horizon = FORGOTTEN * fabric.layout.profile.nic.timeout;
         while self
             .casts
             .done
             .front()
-            .is_some_and(|(time, _)| time + horizon < medium.now)
+            .is_some_and(|(time, _)| time + horizon < fabric.scheduler.now)
         {
             self.casts.done.pop_front();
         }
-        self.casts.done.push_back((medium.now, key));
+        self.casts.done.push_back((fabric.scheduler.now, key));
     }
 
     /// Tells where a multicast came from that it need not be sent again.
-    fn acknowledge(&mut self, packet: &Packet, medium: &mut Medium) {
-        self.answer(Kind::CastAck, packet, medium);
+    fn acknowledge(&mut self, packet: &Packet, fabric: &mut Fabric) {
+        self.answer(Kind::CastAck, packet, fabric);
     }
 
-    fn answer(&mut self, kind: Kind, packet: &Packet, medium: &mut Medium) {
-        let topology = &medium.fabric.topology;
-        let (link, answer) = match self.upstream(packet, medium) {
+    fn answer(&mut self, kind: Kind, packet: &Packet, fabric: &mut Fabric) {
+        let topology = &fabric.layout.topology;
+        let (link, answer) = match self.upstream(packet, fabric) {
             Some(link) => {
                 let port = topology.back(self.number, link) as u16;
                 (
@@ -286,31 +290,31 @@ impl Switch {
                     Kind::Nack
                 };
                 let link = topology.down_to(self.number, topology.nic_of(packet.from));
-                (link, packet.answer(kind, packet.from, medium.now))
+                (link, packet.answer(kind, packet.from, fabric.scheduler.now))
             }
         };
-        self.emit(link, answer, medium);
+        self.emit(link, answer, fabric);
     }
 
-    fn start_timer(&mut self, medium: &Medium) {
+    fn start_timer(&mut self, fabric: &Fabric) {
         if !self.casts.kept.is_empty() && self.casts.look_at.is_none() {
-            self.casts.look_at = Some(medium.now + medium.fabric.profile.nic.timeout);
+            self.casts.look_at = Some(fabric.scheduler.now + fabric.layout.profile.nic.timeout);
         }
     }
 
     /// Looks at what is due until `time`.
-    pub(super) fn look_until(&mut self, time: u64, medium: &mut Medium) {
+    pub(super) fn look_until(&mut self, time: u64, fabric: &mut Fabric) {
         while let Some(at) = self.casts.look_at.filter(|&at| at <= time) {
-            medium.now = at;
-            self.look_for_late(medium);
+            fabric.scheduler.now = at;
+            self.look_for_late(fabric);
         }
     }
 
     /// Sends again what nobody acknowledged for so long.
-    fn look_for_late(&mut self, medium: &mut Medium) {
+    fn look_for_late(&mut self, fabric: &mut Fabric) {
         self.casts.look_at = None;
-        let timeout = medium.fabric.profile.nic.timeout;
-        let late = |kept: &Kept| kept.sent + timeout <= medium.now;
+        let timeout = fabric.layout.profile.nic.timeout;
+        let late = |kept: &Kept| kept.sent + timeout <= fabric.scheduler.now;
         let keys: Vec<Key> = self
             .casts
             .kept
@@ -320,12 +324,12 @@ impl Switch {
             .collect();
         for key in keys {
             let mut kept = self.casts.kept.remove(&key).expect("it was there");
-            kept.sent = medium.now;
-            medium.counts.resent += 1;
-            self.copy_out(&kept, true, medium);
+            kept.sent = fabric.scheduler.now;
+            fabric.counts.resent += 1;
+            self.copy_out(&kept, true, fabric);
             self.casts.kept.insert(key, kept);
         }
-        self.start_timer(medium);
+        self.start_timer(fabric);
     }
 }
 

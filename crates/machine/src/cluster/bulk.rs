@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use node::backend::Completion;
 use node::{Address, Buffer, Rank};
 
-use crate::engine::medium::Fabric;
+use crate::network::layout::Layout;
 
 /// A buffer under way.
 pub enum Parcel {
@@ -87,9 +87,9 @@ impl Bulk {
 }
 
 /// Ticks that so many bytes take between two ranks.
-pub fn ticks(fabric: &Fabric, from: Rank, to: Rank, bytes: usize) -> u64 {
-    let network = &fabric.profile.network;
-    let topology = &fabric.topology;
+pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> u64 {
+    let network = &layout.profile.network;
+    let topology = &layout.topology;
     let near = topology.leaf_of(topology.nic_of(from.0)) == topology.leaf_of(topology.nic_of(to.0));
     let switches = if near {
         1
@@ -97,5 +97,5 @@ pub fn ticks(fabric: &Fabric, from: Rank, to: Rank, bytes: usize) -> u64 {
         2 * u64::from(network.layers) - 1
     };
     let path = (switches + 1) * network.link + switches * network.switch;
-    path.max(fabric.window) + bytes.div_ceil(network.flit_bytes as usize) as u64
+    path.max(layout.window) + bytes.div_ceil(network.flit_bytes as usize) as u64
 }

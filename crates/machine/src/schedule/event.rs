@@ -1,27 +1,24 @@
-//! What the tasks behind a NIC will do: few events, the earliest first.
-//!
-//! At one moment tasks go on in the order of their numbers, whatever the order in which they were
-//! woken.
+//! The events of the tasks behind a NIC.
 
-/// Something that happens behind a NIC, ordered by its time, what it is, and whom it is about.
+/// Something that happens behind a NIC. The order is by time, kind and target, so at one moment
+/// tasks resume in the order of their numbers, whatever the order in which they were woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     pub time: u64,
-    pub what: What,
-    /// The task, the rank, or the number of what was put aside for then.
-    pub whom: u32,
-    /// Of a task, in which of its turns.
+    pub kind: EventKind,
+    /// A task, a rank, or the number of a call or parcel.
+    pub target: u32,
+    /// The turn in which a task waits; an event for an earlier turn is stale.
     pub turn: u32,
 }
 
-/// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
-    /// A task goes on.
+pub enum EventKind {
+    /// A task resumes.
     Resume,
     /// A core of a rank with several tasks is free.
     CoreFree,
-    /// Something that a disk does.
+    /// A disk acts.
     Call,
     /// Bulk arrives.
     Parcel,
@@ -29,9 +26,9 @@ pub enum What {
 
 /// The events behind a NIC, the next one last: they are few, and most new ones come soon.
 #[derive(Clone, Debug, Default)]
-pub struct Events(Vec<Event>);
+pub struct EventQueue(Vec<Event>);
 
-impl Events {
+impl EventQueue {
     pub fn add(&mut self, event: Event) {
         let sooner = self
             .0
@@ -42,13 +39,12 @@ impl Events {
         self.0.insert(self.0.len() - sooner, event);
     }
 
-    /// When the next event is; `u64::MAX` when there is none.
+    /// The time of the next event; `u64::MAX` when there is none.
     #[inline]
     pub fn next(&self) -> u64 {
         self.0.last().map_or(u64::MAX, |event| event.time)
     }
 
-    /// Takes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<Event> {
         self.0.pop()

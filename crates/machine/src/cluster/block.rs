@@ -24,14 +24,15 @@ use std::task::{Context, Waker};
 use node::Node;
 use node::backend::{Contents, Letter, ticket};
 
-use crate::cores::backend::TaskBackend;
+use crate::cluster::backend::TaskBackend;
+use crate::cluster::bulk::Parcel;
+use crate::cluster::state::{BlockState, Shared, Upcall};
 use crate::cores::task::Task;
-use crate::engine::bulk::Parcel;
-use crate::engine::inner::{Inner, Outside, Shared};
-use crate::engine::medium::{Bench, Fabric};
 use crate::network::bins::Bins;
+use crate::network::fabric::Scratch;
+use crate::network::layout::Layout;
 use crate::report::Report;
-use crate::timeline::Desk;
+use crate::schedule::Mailbox;
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -43,11 +44,11 @@ pub struct Block {
 }
 
 impl Block {
-    pub fn new(fabric: &Arc<Fabric>, block: u32, desk: &Arc<Desk>) -> Block {
+    pub fn new(layout: &Arc<Layout>, block: u32, mailbox: &Arc<Mailbox>) -> Block {
         let shared = Shared {
-            fabric: Arc::clone(fabric),
-            desk: Arc::clone(desk),
-            inner: RefCell::new(Inner::new(fabric, block)),
+            layout: Arc::clone(layout),
+            mailbox: Arc::clone(mailbox),
+            state: RefCell::new(BlockState::new(layout, block)),
         };
         Block {
             shared: Rc::new(shared),
@@ -58,7 +59,7 @@ impl Block {
 
     /// Messages received since this was asked last.
     pub fn received_since(&mut self) -> u64 {
-        let received = self.shared.inner.borrow().medium.counts.received;
+        let received = self.shared.state.borrow().fabric.counts.received;
         received - std::mem::replace(&mut self.told, received)
     }
 
@@ -68,16 +69,16 @@ impl Block {
         // Futures hold the state through their nodes.
         drop(self.running);
         let shared = Rc::into_inner(self.shared).expect("no task is left");
-        let inner = shared.inner.into_inner();
-        let waiting = inner.waiting();
-        (number, inner.report(ranks), waiting)
+        let state = shared.state.into_inner();
+        let waiting = state.waiting();
+        (number, state.report(ranks), waiting)
     }
 
     /// The ranks of this block.
     pub fn ranks(&self) -> std::ops::Range<u32> {
-        let inner = self.shared.inner.borrow();
-        let until = inner.first_rank + inner.ranks.len() as u32;
-        inner.first_rank..until.min(self.shared.fabric.setting.ranks)
+        let state = self.shared.state.borrow();
+        let until = state.first_rank + state.ranks.len() as u32;
+        state.first_rank..until.min(self.shared.layout.setting.ranks)
     }
 
     /// Gives a rank its program.
@@ -85,16 +86,16 @@ impl Block {
     where
         Task_: Future<Output = ()> + 'static,
     {
-        let local = rank - self.shared.inner.borrow().first_rank;
+        let local = rank - self.shared.state.borrow().first_rank;
         let task = self.add(Task::new(local, None, 0));
         let future = program(self.node(task, local, 0));
         self.running[task as usize] = Some(Box::pin(future));
-        self.shared.inner.borrow_mut().go_to(local);
+        self.shared.state.borrow_mut().go_to(local);
         self.wake(task);
     }
 
     fn add(&mut self, task: Task) -> u32 {
-        let number = self.shared.inner.borrow_mut().add_task(task);
+        let number = self.shared.state.borrow_mut().add_task(task);
         self.running.resize_with(number as usize + 1, || None);
         number
     }
@@ -109,66 +110,65 @@ impl Block {
     }
 
     fn wake(&self, task: u32) {
-        let inner = &mut *self.shared.inner.borrow_mut();
-        let clock = inner.tasks[task as usize].clock;
-        inner.tasks[task as usize]
-            .waiter(task)
-            .resume(clock, &mut inner.medium);
+        let state = &mut *self.shared.state.borrow_mut();
+        let clock = state.tasks[task as usize].clock;
+        let waiter = state.tasks[task as usize].waiter(task);
+        state.fabric.scheduler.resume(waiter, clock);
     }
 
-    /// Takes the bench, or gives it back.
-    pub fn swap_bench(&mut self, bench: &mut Bench) {
-        let medium = &mut self.shared.inner.borrow_mut().medium;
-        std::mem::swap(&mut medium.bench, bench);
-        medium.is_at_work = !medium.is_at_work;
+    /// Takes the scratch memory, or gives it back.
+    pub fn swap_scratch(&mut self, scratch: &mut Scratch) {
+        let fabric = &mut self.shared.state.borrow_mut().fabric;
+        std::mem::swap(&mut fabric.scratch, scratch);
+        fabric.has_scratch = !fabric.has_scratch;
     }
 
     /// Adds what another block sent.
     pub fn take_in(&mut self, packets: &mut Bins) {
-        packets.move_to(&mut self.shared.inner.borrow_mut().medium.incoming);
+        packets.move_to(&mut self.shared.state.borrow_mut().fabric.incoming);
     }
 
     /// Adds a parcel that another block, or this one, sent.
     pub fn take_parcel(&mut self, time: u64, parcel: Parcel) {
-        self.shared.inner.borrow_mut().expect(time, parcel);
+        self.shared.state.borrow_mut().expect(time, parcel);
     }
 
     /// Runs all that happens in a window.
     pub fn run(&mut self, window: Range<u64>) {
         let nics = {
-            let inner = &mut *self.shared.inner.borrow_mut();
-            inner.run_switches(window.clone());
-            inner.medium.wake.len()
+            let state = &mut *self.shared.state.borrow_mut();
+            state.run_switches(window.clone());
+            state.fabric.scheduler.wake.len()
         };
         for nic in 0..nics {
-            if self.shared.inner.borrow().medium.wake[nic] < window.end {
+            if self.shared.state.borrow().fabric.scheduler.wake[nic] < window.end {
                 self.run_nic(nic, window.end);
             }
         }
     }
 
     fn run_nic(&mut self, nic: usize, until: u64) {
-        let mut inner = self.shared.inner.borrow_mut();
+        let mut state = self.shared.state.borrow_mut();
         loop {
-            match inner.run_nic(nic, until) {
-                Outside::Nothing => {}
-                Outside::Over => return,
-                outside => {
-                    self.shared.desk.set_now(inner.medium.now);
-                    drop(inner);
-                    self.go_outside(outside);
-                    inner = self.shared.inner.borrow_mut();
+            match state.run_nic(nic, until) {
+                Upcall::Nothing => {}
+                Upcall::Over => return,
+                upcall => {
+                    self.shared.mailbox.set_now(state.fabric.scheduler.now);
+                    drop(state);
+                    self.handle(upcall);
+                    state = self.shared.state.borrow_mut();
                 }
             }
         }
     }
 
-    fn go_outside(&mut self, outside: Outside) {
-        match outside {
-            Outside::Nothing | Outside::Over => return,
-            Outside::Resume { task, turn, core } => self.resume(task, turn, core),
-            Outside::Call(call) => call(),
-            Outside::Parcel(parcel) => self.open(parcel),
+    fn handle(&mut self, upcall: Upcall) {
+        match upcall {
+            Upcall::Nothing | Upcall::Over => return,
+            Upcall::Resume { task, turn, core } => self.resume(task, turn, core),
+            Upcall::Call(call) => call(),
+            Upcall::Parcel(parcel) => self.open(parcel),
         }
         self.settle();
     }
@@ -176,16 +176,16 @@ impl Block {
     /// Lets a task go on, if it waits in that turn and finds a core.
     fn resume(&mut self, number: u32, turn: u32, given: Option<usize>) {
         let core = {
-            let inner = &mut *self.shared.inner.borrow_mut();
-            if inner.tasks[number as usize].turn != turn || self.running[number as usize].is_none()
+            let state = &mut *self.shared.state.borrow_mut();
+            if state.tasks[number as usize].turn != turn || self.running[number as usize].is_none()
             {
                 return;
             }
-            let now = inner.medium.now;
-            let Some(core) = inner.core_for(number, given, now) else {
+            let now = state.fabric.scheduler.now;
+            let Some(core) = state.core_for(number, given, now) else {
                 return;
             };
-            inner.tasks[number as usize].go_on(now);
+            state.tasks[number as usize].go_on(now);
             core
         };
         let running = self.running[number as usize].as_mut().expect("it runs");
@@ -196,27 +196,30 @@ impl Block {
         if ended {
             self.running[number as usize] = None;
         }
-        let inner = &mut *self.shared.inner.borrow_mut();
+        let state = &mut *self.shared.state.borrow_mut();
         if ended {
-            inner.end_task(number);
+            state.end_task(number);
         }
-        inner.leave_core(number, core);
+        state.leave_core(number, core);
     }
 
-    /// Starts what was spawned, and wakes whom signals woke.
+    /// Starts what was spawned, and wakes the tasks that signals woke.
     fn settle(&mut self) {
         loop {
-            let started = self.shared.inner.borrow_mut().starts.pop();
+            let started = self.shared.state.borrow_mut().starts.pop();
             let Some((task, start)) = started else { break };
-            let local = self.shared.inner.borrow().tasks[task as usize].rank;
+            let local = self.shared.state.borrow().tasks[task as usize].rank;
             let future = start(self.node(task, local, u64::from(task) + 1));
             self.running
                 .resize_with(self.running.len().max(task as usize + 1), || None);
             self.running[task as usize] = Some(future);
             self.wake(task);
         }
-        if self.shared.desk.is_filled() {
-            self.shared.inner.borrow_mut().clear_desk(&self.shared.desk);
+        if self.shared.mailbox.is_filled() {
+            self.shared
+                .state
+                .borrow_mut()
+                .drain_mailbox(&self.shared.mailbox);
         }
     }
 
@@ -224,7 +227,7 @@ impl Block {
     fn open(&mut self, parcel: Parcel) {
         match parcel {
             Parcel::Return { number, buffer, .. } => {
-                let done = self.shared.inner.borrow_mut().bulk.end(number);
+                let done = self.shared.state.borrow_mut().bulk.end(number);
                 done.complete(buffer);
             }
             Parcel::Shipment {
@@ -233,8 +236,8 @@ impl Block {
                 number,
                 buffer,
             } => {
-                let local = to.rank.0 - self.shared.inner.borrow().first_rank;
-                let now = self.shared.inner.borrow().medium.now;
+                let local = to.rank.0 - self.shared.state.borrow().first_rank;
+                let now = self.shared.state.borrow().fabric.scheduler.now;
                 // A task without work of its own gives the buffer back when the receiver has copied
                 // it.
                 let porter = self.add(Task::new(local, Some("porter".into()), now));
@@ -247,8 +250,8 @@ impl Block {
                 }));
                 self.wake(porter);
                 let inbox = {
-                    let inner = &mut *self.shared.inner.borrow_mut();
-                    inner.inbox(&self.shared.desk, to.rank.0, to.port.0)
+                    let state = &mut *self.shared.state.borrow_mut();
+                    state.inbox(&self.shared.mailbox, to.rank.0, to.port.0)
                 };
                 let contents = Contents::Here { buffer, done };
                 inbox.deliver(Letter::Shipment { from, contents });

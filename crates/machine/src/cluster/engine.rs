@@ -10,28 +10,22 @@
 //! A block stays on its thread: its tasks are not `Send`. The windows, and what is in them, are the
 //! same for any number of threads.
 
-pub mod block;
-pub mod bulk;
-mod exchange;
-pub mod inner;
-pub mod medium;
-
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
-use crate::cluster::Watch;
-use crate::engine::block::Block;
-use crate::engine::exchange::Exchange;
-use crate::engine::medium::{Bench, Fabric};
-use crate::report::RunError;
-use crate::timeline::Desk;
+use crate::cluster::block::Block;
+use crate::cluster::exchange::Exchange;
+use crate::network::fabric::Scratch;
+use crate::network::layout::Layout;
+use crate::report::{RunError, Watch};
+use crate::schedule::Mailbox;
 
 /// What the threads of a run share.
 pub struct Engine {
-    pub fabric: Arc<Fabric>,
-    pub desks: Vec<Arc<Desk>>,
+    pub layout: Arc<Layout>,
+    pub mailboxes: Vec<Arc<Mailbox>>,
     pub watch: Arc<Watch>,
     threads: usize,
     exchange: Exchange,
@@ -56,7 +50,7 @@ fn still_since(blocks: &[(u32, Block)]) -> u64 {
     let since = |block: &Block| {
         block
             .shared
-            .inner
+            .state
             .borrow()
             .still_since()
             .unwrap_or(u64::MAX)
@@ -69,19 +63,19 @@ fn still_since(blocks: &[(u32, Block)]) -> u64 {
 }
 
 impl Engine {
-    pub fn new(fabric: &Arc<Fabric>, desks: &[Arc<Desk>], watch: &Arc<Watch>) -> Engine {
-        let threads = fabric.setting.threads.clamp(1, fabric.blocks() as usize);
+    pub fn new(layout: &Arc<Layout>, mailboxes: &[Arc<Mailbox>], watch: &Arc<Watch>) -> Engine {
+        let threads = layout.setting.threads.clamp(1, layout.blocks() as usize);
         let next = || (0..threads).map(|_| AtomicU64::new(u64::MAX)).collect();
         Engine {
-            fabric: Arc::clone(fabric),
-            desks: desks.to_vec(),
+            layout: Arc::clone(layout),
+            mailboxes: mailboxes.to_vec(),
             watch: Arc::clone(watch),
             threads,
-            exchange: Exchange::new(fabric),
+            exchange: Exchange::new(layout),
             barrier: Barrier::new(threads),
             next: [next(), next()],
             still: [next(), next()],
-            patience: STILL_TIMEOUTS * fabric.profile.nic.timeout + fabric.slowest(),
+            patience: STILL_TIMEOUTS * layout.profile.nic.timeout + layout.slowest(),
             stop: [AtomicBool::new(false), AtomicBool::new(false)],
             failed: Mutex::new(None),
         }
@@ -100,24 +94,24 @@ impl Engine {
         end: impl FnOnce(Vec<(u32, Block)>) -> R,
     ) -> R {
         let numbers =
-            (0..self.fabric.blocks()).filter(|block| *block as usize % self.threads == thread);
+            (0..self.layout.blocks()).filter(|block| *block as usize % self.threads == thread);
         let mut blocks: Vec<(u32, Block)> = numbers
             .map(|number| {
-                let mut block = Block::new(&self.fabric, number, &self.desks[number as usize]);
+                let mut block = Block::new(&self.layout, number, &self.mailboxes[number as usize]);
                 self.guard(0, || make(&mut block));
                 (number, block)
             })
             .collect();
         let mut begin = 0;
-        let mut bench = Bench::default();
+        let mut scratch = Scratch::default();
         for window in (0..2).cycle() {
-            let until = begin + self.fabric.window;
+            let until = begin + self.layout.window;
             self.guard(window, || {
-                self.run_window(&mut blocks, &mut bench, window, begin..until)
+                self.run_window(&mut blocks, &mut scratch, window, begin..until)
             });
             let next = blocks
                 .iter()
-                .map(|(_, block)| block.shared.inner.borrow().next());
+                .map(|(_, block)| block.shared.state.borrow().next());
             self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
             self.still[window][thread].store(still_since(&blocks), Ordering::Release);
             if thread == 0 {
@@ -156,17 +150,17 @@ impl Engine {
     fn run_window(
         &self,
         blocks: &mut [(u32, Block)],
-        bench: &mut Bench,
+        scratch: &mut Scratch,
         window: usize,
         ticks: Range<u64>,
     ) {
         let mut received = 0;
         for (number, block) in blocks.iter_mut() {
-            block.swap_bench(bench);
+            block.swap_scratch(scratch);
             self.exchange.take(*number, block, 1 - window);
             block.run(ticks.clone());
             self.exchange.hand_on(*number, block, window);
-            block.swap_bench(bench);
+            block.swap_scratch(scratch);
             received += block.received_since();
         }
         self.watch.received.fetch_add(received, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What disks need of the time they live in: when it is, and that something happens later.
+//! The mailbox of a block: tasks that signals woke, and calls for later.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,37 +6,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::Time;
 use node::backend::Signal;
 
-use crate::cores::rank::Waiter;
+use super::{Call, Timeline};
 
-/// Something that happens later.
-pub type Call = Box<dyn FnOnce() + Send>;
-
-/// A time that others may add to.
-pub trait Timeline: Send + Sync {
-    fn now(&self) -> Time;
-    /// Length of a tick in femtoseconds.
-    fn tick_fs(&self) -> u64;
-    fn call_at(&self, at: Time, call: Call);
-    /// As [`Timeline::call_at`], for what may change places with others of the same moment.
-    fn call_in_any_order(&self, at: Time, call: Call);
+/// A task that waits, in one of its turns.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiter {
+    pub task: u32,
+    pub turn: u32,
+    /// The task's own clock: it resumes no earlier.
+    pub clock: u64,
 }
 
-/// A block's timeline, and where its signals leave whom they woke.
+/// A block's timeline, and the tasks that its signals woke.
 #[derive(Default)]
-pub struct Desk {
+pub struct Mailbox {
     tick_fs: u64,
     now: AtomicU64,
-    /// Whether something lies here.
+    /// Whether anything lies in it.
     filled: AtomicBool,
     woken: Mutex<Vec<Waiter>>,
     calls: Mutex<Vec<(u64, Call)>>,
 }
 
-impl Desk {
-    pub fn new(tick_fs: u64) -> Desk {
-        Desk {
+impl Mailbox {
+    pub fn new(tick_fs: u64) -> Mailbox {
+        Mailbox {
             tick_fs,
-            ..Desk::default()
+            ..Mailbox::default()
         }
     }
 
@@ -48,7 +44,7 @@ impl Desk {
         self.filled.load(Ordering::Relaxed)
     }
 
-    /// Takes what lies here.
+    /// Takes all wake-ups and calls.
     pub fn empty(&self) -> (Vec<Waiter>, Vec<(u64, Call)>) {
         self.filled.store(false, Ordering::Relaxed);
         (
@@ -61,12 +57,12 @@ impl Desk {
         Arc::new(BlockSignal {
             label,
             epoch: Mutex::default(),
-            desk: Arc::clone(self),
+            mailbox: Arc::clone(self),
         })
     }
 }
 
-impl Timeline for Desk {
+impl Timeline for Mailbox {
     fn now(&self) -> Time {
         Time(self.now.load(Ordering::Relaxed))
     }
@@ -85,11 +81,11 @@ impl Timeline for Desk {
     }
 }
 
-/// A signal of a block: its waiters go on in the order in which they came.
+/// A signal of a block: its waiters resume in the order in which they came.
 pub struct BlockSignal {
     pub label: &'static str,
     epoch: Mutex<(u64, Vec<Waiter>)>,
-    desk: Arc<Desk>,
+    mailbox: Arc<Mailbox>,
 }
 
 impl BlockSignal {
@@ -107,8 +103,8 @@ impl Signal for BlockSignal {
         let mut epoch = lock(&self.epoch);
         epoch.0 += 1;
         if !epoch.1.is_empty() {
-            lock(&self.desk.woken).append(&mut epoch.1);
-            self.desk.filled.store(true, Ordering::Relaxed);
+            lock(&self.mailbox.woken).append(&mut epoch.1);
+            self.mailbox.filled.store(true, Ordering::Relaxed);
         }
     }
 }

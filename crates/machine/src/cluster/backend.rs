@@ -14,13 +14,14 @@ use std::task::Poll;
 use node::backend::{Backend, Contents, Disks, Letter, Outgoing, PortInbox, Signal, Start, Target};
 use node::{Address, Buffer, MESSAGE_WORDS, Message, Port, Random, Rank, Time, Words, Work};
 
+use crate::cluster::bulk::{self, Parcel};
+use crate::cluster::state::{BlockState, Shared};
 use crate::cores::task::{Task, Waits};
-use crate::engine::bulk::{self, Parcel};
-use crate::engine::inner::{Inner, Shared};
-use crate::network::packet::{GROUP_WORDS, Kind, Packet};
+use crate::network::packet::{Kind, Packet};
 use crate::network::switch::group_words;
+use crate::profile::GROUP_WORDS;
 use crate::report::Sent;
-use crate::timeline::BlockSignal;
+use crate::schedule::BlockSignal;
 
 pub struct TaskBackend {
     shared: Rc<Shared>,
@@ -35,8 +36,8 @@ pub struct TaskBackend {
 
 impl TaskBackend {
     pub fn new(shared: &Rc<Shared>, task: u32, local: u32, stream: u64) -> TaskBackend {
-        let rank = Rank(shared.inner.borrow().first_rank + local);
-        let random = Random::stream(shared.fabric.setting.seed, u64::from(rank.0) | stream << 32);
+        let rank = Rank(shared.state.borrow().first_rank + local);
+        let random = Random::stream(shared.layout.setting.seed, u64::from(rank.0) | stream << 32);
         TaskBackend {
             shared: Rc::clone(shared),
             task,
@@ -47,40 +48,43 @@ impl TaskBackend {
         }
     }
 
-    fn with<R>(&self, change: impl FnOnce(&mut Inner) -> R) -> R {
-        let inner = &mut *self.shared.inner.borrow_mut();
+    fn with<R>(&self, change: impl FnOnce(&mut BlockState) -> R) -> R {
+        let state = &mut *self.shared.state.borrow_mut();
         // Places mean nothing in another slab: a program that uses its node when it is dropped is
         // late.
         assert!(
-            inner.medium.is_at_work,
+            state.fabric.has_scratch,
             "a node is used in its program's time only"
         );
-        change(inner)
+        change(state)
     }
 
     /// Waits until the world reaches the task's clock.
-    fn wait_for_clock(&self, inner: &mut Inner) {
-        let task = &mut inner.tasks[self.task as usize];
+    fn wait_for_clock(&self, state: &mut BlockState) {
+        let task = &mut state.tasks[self.task as usize];
         task.waits = Waits::Clock;
-        task.waiter(self.task).resume(task.clock, &mut inner.medium);
+        state
+            .fabric
+            .scheduler
+            .resume(task.waiter(self.task), task.clock);
     }
 
-    fn send_parcel(&self, inner: &mut Inner, at: u64, parcel: Parcel) {
+    fn send_parcel(&self, state: &mut BlockState, at: u64, parcel: Parcel) {
         let bytes = match &parcel {
             Parcel::Shipment { buffer, .. } => buffer.len(),
             Parcel::Return { .. } => 0,
         };
-        let time = at + bulk::ticks(&self.shared.fabric, self.rank, parcel.to(), bytes);
-        inner.medium.last_resumed = inner.medium.last_resumed.max(time);
-        inner.bulk.outbox.push((time, parcel));
-        inner.medium.first_out = inner.medium.first_out.min(time);
+        let time = at + bulk::ticks(&self.shared.layout, self.rank, parcel.to(), bytes);
+        state.fabric.scheduler.last_resumed = state.fabric.scheduler.last_resumed.max(time);
+        state.bulk.outbox.push((time, parcel));
+        state.fabric.first_out = state.fabric.first_out.min(time);
     }
 
     /// Gives a buffer that was lent back to its sender.
     pub fn give_back(&self, to: Rank, number: u32, buffer: Buffer) {
-        self.with(|inner| {
-            let at = inner.medium.now;
-            self.send_parcel(inner, at, Parcel::Return { to, number, buffer });
+        self.with(|state| {
+            let at = state.fabric.scheduler.now;
+            self.send_parcel(state, at, Parcel::Return { to, number, buffer });
         });
     }
 }
@@ -91,37 +95,37 @@ impl Backend for TaskBackend {
     }
 
     fn nodes(&self) -> u32 {
-        self.shared.fabric.setting.ranks
+        self.shared.layout.setting.ranks
     }
 
     fn tick_fs(&self) -> u64 {
-        self.shared.fabric.profile.tick_fs
+        self.shared.layout.profile.tick_fs
     }
 
     fn now(&self) -> Time {
-        self.with(|inner| Time(inner.tasks[self.task as usize].clock))
+        self.with(|state| Time(state.tasks[self.task as usize].clock))
     }
 
     fn work(&self, work: Work) {
-        let ticks = self.shared.fabric.profile.core.costs.ticks(work);
-        self.with(|inner| inner.tasks[self.task as usize].clock += ticks);
+        let ticks = self.shared.layout.profile.core.costs.ticks(work);
+        self.with(|state| state.tasks[self.task as usize].clock += ticks);
     }
 
     fn stage(&self, name: &'static str) {
-        self.with(|inner| {
-            let Inner { meter, tasks, .. } = inner;
+        self.with(|state| {
+            let BlockState { meter, tasks, .. } = state;
             meter.enter(&mut tasks[self.task as usize], Some(name));
         });
     }
 
     fn urgency(&self, level: u8) {
-        self.with(|inner| inner.tasks[self.task as usize].priority = level);
+        self.with(|state| state.tasks[self.task as usize].priority = level);
     }
 
     fn poll_reach(&self) -> Poll<()> {
-        self.with(|inner| {
-            if inner.tasks[self.task as usize].clock > inner.medium.now {
-                self.wait_for_clock(inner);
+        self.with(|state| {
+            if state.tasks[self.task as usize].clock > state.fabric.scheduler.now {
+                self.wait_for_clock(state);
                 return Poll::Pending;
             }
             Poll::Ready(())
@@ -129,7 +133,7 @@ impl Backend for TaskBackend {
     }
 
     fn signal(&self, label: &'static str) -> Arc<dyn Signal> {
-        self.shared.desk.signal(label)
+        self.shared.mailbox.signal(label)
     }
 
     fn poll_past(
@@ -141,8 +145,8 @@ impl Backend for TaskBackend {
         if signal.epoch() > epoch {
             return Poll::Ready(true);
         }
-        self.with(|inner| {
-            let task = &mut inner.tasks[self.task as usize];
+        self.with(|state| {
+            let task = &mut state.tasks[self.task as usize];
             if deadline.is_some_and(|deadline| deadline.0 <= task.clock) {
                 return Poll::Ready(false);
             }
@@ -154,7 +158,7 @@ impl Backend for TaskBackend {
             let waiter = task.waiter(self.task);
             ours.subscribe(waiter);
             if let Some(deadline) = deadline {
-                waiter.resume(deadline.0, &mut inner.medium);
+                state.fabric.scheduler.resume(waiter, deadline.0);
             }
             Poll::Pending
         })
@@ -166,33 +170,33 @@ impl Backend for TaskBackend {
 
     fn spawn(&self, name: String, start: Start) -> io::Result<()> {
         self.spawned.set(self.spawned.get() + 1);
-        self.with(|inner| {
-            let clock = inner.tasks[self.task as usize].clock;
-            let task = inner.add_task(Task::new(self.local, Some(name.into()), clock));
-            inner.starts.push((task, start));
+        self.with(|state| {
+            let clock = state.tasks[self.task as usize].clock;
+            let task = state.add_task(Task::new(self.local, Some(name.into()), clock));
+            state.starts.push((task, start));
         });
         Ok(())
     }
 
     fn ranks_per_nic(&self) -> u32 {
-        self.shared.fabric.topology.ranks_per_nic
+        self.shared.layout.topology.ranks_per_nic
     }
 
     fn multicasts(&self, words: usize) -> bool {
         // One to a group travels in one packet.
-        let segment = self.shared.fabric.profile.nic.segment_bytes as usize / 8;
-        self.shared.fabric.setting.multicast && words <= segment
+        let segment = self.shared.layout.profile.nic.segment_bytes as usize / 8;
+        self.shared.layout.setting.multicast && words <= segment
     }
 
     fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
-        self.with(|inner| {
-            let model = &self.shared.fabric.profile.core;
+        self.with(|state| {
+            let model = &self.shared.layout.profile.core;
             let (kind, to, port) = match outgoing.to {
                 Target::One(address) => (Kind::Data, address.rank, address.port),
                 Target::Group(group, port) => (Kind::Cast, group.last(), port),
             };
             assert!(
-                to.0 < self.shared.fabric.setting.ranks,
+                to.0 < self.shared.layout.setting.ranks,
                 "there is no node {to}"
             );
             let words = match outgoing.to {
@@ -205,8 +209,8 @@ impl Backend for TaskBackend {
                     Words::from(&named[..until])
                 }
             };
-            let task = &mut inner.tasks[self.task as usize];
-            let rank = &mut inner.ranks[self.local as usize];
+            let task = &mut state.tasks[self.task as usize];
+            let rank = &mut state.ranks[self.local as usize];
             let written = words.len() as u32 + 1;
             if rank.outgoing.words + written > model.transmit_words {
                 // It may wait for a message, too.
@@ -228,44 +232,44 @@ impl Backend for TaskBackend {
                 words,
                 ..Packet::new(kind, time, self.rank.0, to.0)
             };
-            let place = inner.medium.bench.slab.put(sent);
-            rank.outgoing.push(place, &mut inner.medium.bench.slab);
-            inner.medium.counts.messages += 1;
-            if self.shared.fabric.setting.sends {
-                inner.sends.push(Sent {
+            let place = state.fabric.scratch.slab.put(sent);
+            rank.outgoing.push(place, &mut state.fabric.scratch.slab);
+            state.fabric.counts.messages += 1;
+            if self.shared.layout.setting.sends {
+                state.sends.push(Sent {
                     time,
                     from: self.rank.0,
                     to: to.0,
                     words: written - 1,
                 });
             }
-            let (nic, medium) = inner.nic(self.local);
-            nic.offer(time, medium);
+            let (nic, fabric) = state.nic(self.local);
+            nic.offer(time, fabric);
             Poll::Ready(())
         })
     }
 
     fn bind(&self, port: Port) {
-        self.with(|inner| inner.ranks[self.local as usize].bind(port.0));
+        self.with(|state| state.ranks[self.local as usize].bind(port.0));
     }
 
     fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
-        self.with(|inner| {
-            let model = &self.shared.fabric.profile.core;
-            let task = &mut inner.tasks[self.task as usize];
+        self.with(|state| {
+            let model = &self.shared.layout.profile.core;
+            let task = &mut state.tasks[self.task as usize];
             if std::mem::take(&mut task.holding) {
                 task.clock += model.receive_done;
             }
             // Others of this rank may ask for the same message at an earlier time.
-            let is_alone = inner.ranks[self.local as usize].cores.is_empty();
-            if task.clock > inner.medium.now && !is_alone {
-                self.wait_for_clock(inner);
+            let is_alone = state.ranks[self.local as usize].cores.is_empty();
+            if task.clock > state.fabric.scheduler.now && !is_alone {
+                self.wait_for_clock(state);
                 return Poll::Pending;
             }
-            let task = &mut inner.tasks[self.task as usize];
-            let rank = &mut inner.ranks[self.local as usize];
+            let task = &mut state.tasks[self.task as usize];
+            let rank = &mut state.ranks[self.local as usize];
             let limit = deadline.map_or(u64::MAX, |deadline| deadline.0.max(task.clock));
-            let arrival = rank.front(port.0, &inner.medium).map(|packet| packet.time);
+            let arrival = rank.front(port.0, &state.fabric).map(|packet| packet.time);
             if let Some(arrival) = arrival.filter(|&arrival| arrival <= limit) {
                 let polled = task.waits == Waits::Message(port.0) && task.clock == arrival;
                 if arrival > task.clock || polled {
@@ -274,31 +278,32 @@ impl Backend for TaskBackend {
                     task.clock += model.notice;
                 }
                 task.waits = Waits::Nothing;
-                let front = rank.front(port.0, &inner.medium).expect("it is there");
+                let front = rank.front(port.0, &state.fabric).expect("it is there");
                 let words = front.words.len() as u64;
                 task.clock += model.receive + model.receive_word * words;
                 task.holding = true;
                 let time = task.clock;
-                let packet = rank.take(port.0, time, &mut inner.medium);
-                inner.medium.counts.received += 1;
-                inner.nic(self.local).0.made_room(time);
+                let packet = rank.take(port.0, time, &mut state.fabric);
+                state.fabric.counts.received += 1;
+                state.nic(self.local).0.made_room(time);
                 return Poll::Ready(Some(Message {
                     from: Rank(packet.from),
                     words: packet.words,
                 }));
             }
-            if limit <= task.clock && task.clock <= inner.medium.now || arrival.is_some() {
+            if limit <= task.clock && task.clock <= state.fabric.scheduler.now || arrival.is_some()
+            {
                 // It polled in vain.
                 task.go_to(limit);
                 task.clock += model.notice;
                 task.waits = Waits::Nothing;
-                rank.forget(port.0, self.task, &mut inner.medium);
+                rank.forget(port.0, self.task, &mut state.fabric);
                 return Poll::Ready(None);
             }
             task.waits = Waits::Message(port.0);
             let waiter = task.waiter(self.task);
             if deadline.is_some() {
-                waiter.resume(limit, &mut inner.medium);
+                state.fabric.scheduler.resume(waiter, limit);
             }
             rank.wait(port.0, waiter);
             Poll::Pending
@@ -306,7 +311,7 @@ impl Backend for TaskBackend {
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {
-        self.with(|inner| inner.inbox(&self.shared.desk, self.rank.0, port.0))
+        self.with(|state| state.inbox(&self.shared.mailbox, self.rank.0, port.0))
     }
 
     fn post(&self, to: Address, letter: Letter) {
@@ -318,11 +323,11 @@ impl Backend for TaskBackend {
         else {
             unreachable!("small messages are sent, not posted; one process has all nodes")
         };
-        self.with(|inner| {
-            let number = inner.bulk.begin(done);
-            let at = inner.tasks[self.task as usize].clock;
+        self.with(|state| {
+            let number = state.bulk.begin(done);
+            let at = state.tasks[self.task as usize].clock;
             self.send_parcel(
-                inner,
+                state,
                 at,
                 Parcel::Shipment {
                     to,
@@ -339,6 +344,6 @@ impl Backend for TaskBackend {
     }
 
     fn disks(&self) -> Arc<dyn Disks> {
-        self.with(|inner| inner.disks_of(&self.shared.desk, self.rank.0))
+        self.with(|state| state.disks_of(&self.shared.mailbox, self.rank.0))
     }
 }

@@ -5,10 +5,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::engine::block::Block;
-use crate::engine::bulk::Parcel;
-use crate::engine::medium::Fabric;
+use crate::cluster::block::Block;
+use crate::cluster::bulk::Parcel;
 use crate::network::bins::Bins;
+use crate::network::layout::Layout;
 use crate::network::topology::End;
 
 /// Each with the time of its arrival.
@@ -23,11 +23,11 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    pub fn new(fabric: &Fabric) -> Exchange {
-        let topology = &fabric.topology;
-        let blocks = fabric.blocks();
+    pub fn new(layout: &Layout) -> Exchange {
+        let topology = &layout.topology;
+        let blocks = layout.blocks();
         let mut first = vec![0];
-        if !fabric.one_block {
+        if !layout.one_block {
             for switch in 0..blocks {
                 let links = topology.downlinks(switch) + topology.uplinks(switch);
                 first.push(first[switch as usize] + links as usize);
@@ -45,30 +45,30 @@ impl Exchange {
 
     /// Hands on what a block sent in this window.
     pub fn hand_on(&self, number: u32, block: &Block, window: usize) {
-        let fabric = &*block.shared.fabric;
-        let inner = &mut *block.shared.inner.borrow_mut();
-        for (link, bins) in inner.medium.outbox.iter_mut().enumerate() {
+        let layout = &*block.shared.layout;
+        let state = &mut *block.shared.state.borrow_mut();
+        for (link, bins) in state.fabric.outbox.iter_mut().enumerate() {
             if bins.is_empty() {
                 continue;
             }
-            let End::Switch(to) = fabric.topology.end_of(number, link as u32) else {
+            let End::Switch(to) = layout.topology.end_of(number, link as u32) else {
                 unreachable!("NICs are in their leaf's block")
             };
-            let back = fabric.topology.back(number, link as u32) as usize;
+            let back = layout.topology.back(number, link as u32) as usize;
             bins.hand_to(&mut lock(
                 &self.bins[window][self.first[to as usize] + back],
             ));
         }
-        for (time, parcel) in inner.bulk.outbox.drain(..) {
-            let nic = fabric.topology.nic_of(parcel.to().0);
-            let to = fabric.block_of(fabric.topology.leaf_of(nic));
+        for (time, parcel) in state.bulk.outbox.drain(..) {
+            let nic = layout.topology.nic_of(parcel.to().0);
+            let to = layout.block_of(layout.topology.leaf_of(nic));
             lock(&self.parcels[window][to as usize]).push((time, parcel));
         }
     }
 
     /// Gives a block what others sent it in that window.
     pub fn take(&self, number: u32, block: &mut Block, window: usize) {
-        if !block.shared.fabric.one_block {
+        if !block.shared.layout.one_block {
             let range = self.first[number as usize]..self.first[number as usize + 1];
             self.bins[window][range]
                 .iter()
