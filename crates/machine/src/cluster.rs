@@ -155,7 +155,7 @@ impl Cluster {
         }
         reports.sort_by_key(|(number, ..)| *number);
         let windows = Windows {
-            ticks: self.layout.window,
+            ticks: self.layout.window.0,
             blocks: self.layout.blocks(),
         };
         let mut report = Report {

@@ -46,6 +46,7 @@ mod tiny;
 pub use cluster::{Cluster, Outcome};
 pub use disk::{DiskModel, Durability, Fault, MemoryDisks};
 pub use driver::{Back, Cut, Driver, Passage, Strike};
-pub use profile::{CoreModel, NetworkModel, NicModel, Profile, ProfileError};
+pub use profile::{CoreModel, Nanoseconds, NetworkModel, NicModel, Profile, ProfileError};
 pub use report::{Counts, Report, RunError, Sent, Slice, StageTimes, Stuck, Watch, Windows};
+pub use schedule::Ticks;
 pub use setting::{Queues, Sample, Setting, SetupError, parts};

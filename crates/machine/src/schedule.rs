@@ -8,9 +8,11 @@
 
 mod event;
 mod mailbox;
+mod ticks;
 
 pub use event::{Event, EventKind, EventQueue};
 pub use mailbox::{BlockSignal, Mailbox, Waiter};
+pub use ticks::Ticks;
 
 use node::Time;
 
@@ -29,28 +31,28 @@ pub trait Timeline: Send + Sync {
 
 /// The clock of a block, and the events of the tasks behind each of its NICs.
 pub struct Scheduler {
-    pub now: u64,
+    pub now: Ticks,
     /// The NIC that is being run; new events are about its tasks.
     pub nic: usize,
     /// The events behind each NIC.
     pub events: Vec<EventQueue>,
     /// When something happens next at each NIC.
-    pub wake: Vec<u64>,
+    pub wake: Vec<Ticks>,
     /// Tasks that will resume at a known time.
     pub resuming: usize,
     /// When a task resumed last.
-    pub last_resumed: u64,
+    pub last_resumed: Ticks,
 }
 
 impl Scheduler {
     pub fn new(nics: usize) -> Scheduler {
         Scheduler {
-            now: 0,
+            now: Ticks(0),
             nic: 0,
             events: vec![EventQueue::default(); nics],
-            wake: vec![u64::MAX; nics],
+            wake: vec![Ticks::NEVER; nics],
             resuming: 0,
-            last_resumed: 0,
+            last_resumed: Ticks(0),
         }
     }
 
@@ -62,13 +64,13 @@ impl Scheduler {
 
     /// Runs a NIC no later than `time`.
     #[inline]
-    pub fn wake_at(&mut self, nic: usize, time: u64) {
+    pub fn wake_at(&mut self, nic: usize, time: Ticks) {
         let wake = &mut self.wake[nic];
         *wake = time.min(*wake);
     }
 
     /// Resumes a waiting task at `time`, or now if that has passed.
-    pub fn resume(&mut self, waiter: Waiter, time: u64) {
+    pub fn resume(&mut self, waiter: Waiter, time: Ticks) {
         self.resuming += 1;
         self.add(Event {
             time: time.max(self.now),

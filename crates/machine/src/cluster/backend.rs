@@ -21,7 +21,7 @@ use crate::network::packet::{Kind, Packet};
 use crate::network::switch::group_words;
 use crate::profile::GROUP_WORDS;
 use crate::report::Sent;
-use crate::schedule::BlockSignal;
+use crate::schedule::{BlockSignal, Ticks};
 
 pub struct TaskBackend {
     shared: Rc<Shared>,
@@ -69,7 +69,7 @@ impl TaskBackend {
             .resume(task.waiter(self.task), task.clock);
     }
 
-    fn send_parcel(&self, state: &mut BlockState, at: u64, parcel: Parcel) {
+    fn send_parcel(&self, state: &mut BlockState, at: Ticks, parcel: Parcel) {
         let bytes = match &parcel {
             Parcel::Shipment { buffer, .. } => buffer.len(),
             Parcel::Return { .. } => 0,
@@ -103,11 +103,11 @@ impl Backend for TaskBackend {
     }
 
     fn now(&self) -> Time {
-        self.with(|state| Time(state.tasks[self.task as usize].clock))
+        self.with(|state| Time(state.tasks[self.task as usize].clock.0))
     }
 
     fn work(&self, work: Work) {
-        let ticks = self.shared.layout.profile.core.costs.ticks(work);
+        let ticks = Ticks(self.shared.layout.profile.work.ticks(work));
         self.with(|state| state.tasks[self.task as usize].clock += ticks);
     }
 
@@ -147,7 +147,7 @@ impl Backend for TaskBackend {
         }
         self.with(|state| {
             let task = &mut state.tasks[self.task as usize];
-            if deadline.is_some_and(|deadline| deadline.0 <= task.clock) {
+            if deadline.is_some_and(|deadline| deadline.0 <= task.clock.0) {
                 return Poll::Ready(false);
             }
             let any: &dyn Any = &**signal;
@@ -158,7 +158,7 @@ impl Backend for TaskBackend {
             let waiter = task.waiter(self.task);
             ours.subscribe(waiter);
             if let Some(deadline) = deadline {
-                state.fabric.scheduler.resume(waiter, deadline.0);
+                state.fabric.scheduler.resume(waiter, Ticks(deadline.0));
             }
             Poll::Pending
         })
@@ -221,9 +221,9 @@ impl Backend for TaskBackend {
                 return Poll::Pending;
             }
             task.clock += if outgoing.forwarded {
-                model.forward
+                model.forward_cycles
             } else {
-                model.send + model.send_word * outgoing.words.len() as u64
+                model.send_cycles + model.send_word_cycles * outgoing.words.len() as u64
             };
             task.waits = Waits::Nothing;
             let time = task.clock;
@@ -237,7 +237,7 @@ impl Backend for TaskBackend {
             state.fabric.counts.messages += 1;
             if self.shared.layout.setting.sends {
                 state.sends.push(Sent {
-                    time,
+                    time: time.0,
                     from: self.rank.0,
                     to: to.0,
                     words: written - 1,
@@ -258,7 +258,7 @@ impl Backend for TaskBackend {
             let model = &self.shared.layout.profile.core;
             let task = &mut state.tasks[self.task as usize];
             if std::mem::take(&mut task.holding) {
-                task.clock += model.receive_done;
+                task.clock += model.receive_done_cycles;
             }
             // Others of this rank may ask for the same message at an earlier time.
             let is_alone = state.ranks[self.local as usize].cores.is_empty();
@@ -268,19 +268,19 @@ impl Backend for TaskBackend {
             }
             let task = &mut state.tasks[self.task as usize];
             let rank = &mut state.ranks[self.local as usize];
-            let limit = deadline.map_or(u64::MAX, |deadline| deadline.0.max(task.clock));
+            let limit = deadline.map_or(Ticks::NEVER, |deadline| task.clock.max(Ticks(deadline.0)));
             let arrival = rank.front(port.0, &state.fabric).map(|packet| packet.time);
             if let Some(arrival) = arrival.filter(|&arrival| arrival <= limit) {
                 let polled = task.waits == Waits::Message(port.0) && task.clock == arrival;
                 if arrival > task.clock || polled {
                     // It polls, and sees the message a little after it came.
                     task.go_to(arrival);
-                    task.clock += model.notice;
+                    task.clock += model.notice_cycles;
                 }
                 task.waits = Waits::Nothing;
                 let front = rank.front(port.0, &state.fabric).expect("it is there");
                 let words = front.words.len() as u64;
-                task.clock += model.receive + model.receive_word * words;
+                task.clock += model.receive_cycles + model.receive_word_cycles * words;
                 task.holding = true;
                 let time = task.clock;
                 let packet = rank.take(port.0, time, &mut state.fabric);
@@ -295,7 +295,7 @@ impl Backend for TaskBackend {
             {
                 // It polled in vain.
                 task.go_to(limit);
-                task.clock += model.notice;
+                task.clock += model.notice_cycles;
                 task.waits = Waits::Nothing;
                 rank.forget(port.0, self.task, &mut state.fabric);
                 return Poll::Ready(None);

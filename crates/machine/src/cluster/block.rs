@@ -32,7 +32,7 @@ use crate::network::bins::Bins;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
 use crate::report::Report;
-use crate::schedule::Mailbox;
+use crate::schedule::{Mailbox, Ticks};
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -87,7 +87,7 @@ impl Block {
         Task_: Future<Output = ()> + 'static,
     {
         let local = rank - self.shared.state.borrow().first_rank;
-        let task = self.add(Task::new(local, None, 0));
+        let task = self.add(Task::new(local, None, Ticks(0)));
         let future = program(self.node(task, local, 0));
         self.running[task as usize] = Some(Box::pin(future));
         self.shared.state.borrow_mut().go_to(local);
@@ -129,12 +129,12 @@ impl Block {
     }
 
     /// Adds a parcel that another block, or this one, sent.
-    pub fn take_parcel(&mut self, time: u64, parcel: Parcel) {
+    pub fn take_parcel(&mut self, time: Ticks, parcel: Parcel) {
         self.shared.state.borrow_mut().expect(time, parcel);
     }
 
     /// Runs all that happens in a window.
-    pub fn run(&mut self, window: Range<u64>) {
+    pub fn run(&mut self, window: Range<Ticks>) {
         let nics = {
             let state = &mut *self.shared.state.borrow_mut();
             state.run_switches(window.clone());
@@ -147,7 +147,7 @@ impl Block {
         }
     }
 
-    fn run_nic(&mut self, nic: usize, until: u64) {
+    fn run_nic(&mut self, nic: usize, until: Ticks) {
         let mut state = self.shared.state.borrow_mut();
         loop {
             match state.run_nic(nic, until) {

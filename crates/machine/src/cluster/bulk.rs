@@ -9,6 +9,7 @@ use node::backend::Completion;
 use node::{Address, Buffer, Rank};
 
 use crate::network::layout::Layout;
+use crate::schedule::Ticks;
 
 /// A buffer under way.
 pub enum Parcel {
@@ -36,7 +37,7 @@ pub struct Bulk {
     arriving: BTreeMap<u32, Parcel>,
     arrivals: u32,
     /// For other blocks: when, and what.
-    pub outbox: Vec<(u64, Parcel)>,
+    pub outbox: Vec<(Ticks, Parcel)>,
 }
 
 impl Parcel {
@@ -87,7 +88,7 @@ impl Bulk {
 }
 
 /// Ticks that so many bytes take between two ranks.
-pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> u64 {
+pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> Ticks {
     let network = &layout.profile.network;
     let topology = &layout.topology;
     let near = topology.leaf_of(topology.nic_of(from.0)) == topology.leaf_of(topology.nic_of(to.0));
@@ -96,6 +97,7 @@ pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> u64 {
     } else {
         2 * u64::from(network.layers) - 1
     };
-    let path = (switches + 1) * network.link + switches * network.switch;
-    path.max(layout.window) + bytes.div_ceil(network.flit_bytes as usize) as u64
+    let profile = &layout.profile;
+    let path = profile.link() * (switches + 1) + profile.switch() * switches;
+    path.max(layout.window) + Ticks(bytes.div_ceil(network.flit_bytes as usize) as u64)
 }

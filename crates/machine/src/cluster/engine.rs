@@ -20,7 +20,7 @@ use crate::cluster::exchange::Exchange;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
 use crate::report::{RunError, Watch};
-use crate::schedule::Mailbox;
+use crate::schedule::{Mailbox, Ticks};
 
 /// What the threads of a run share.
 pub struct Engine {
@@ -35,7 +35,7 @@ pub struct Engine {
     /// When the last task of each thread went on; the end of time while one is to go on.
     still: [Vec<AtomicU64>; 2],
     /// Ticks in which messages are sent again and again and no task goes on: then none will.
-    patience: u64,
+    patience: Ticks,
     /// Whether something in this window, or in the one before, ends the run.
     stop: [AtomicBool; 2],
     failed: Mutex<Option<RunError>>,
@@ -46,20 +46,20 @@ pub struct Engine {
 const STILL_TIMEOUTS: u64 = 64 * 64;
 
 /// When the last task of these blocks went on; the end of time while one is to go on.
-fn still_since(blocks: &[(u32, Block)]) -> u64 {
+fn still_since(blocks: &[(u32, Block)]) -> Ticks {
     let since = |block: &Block| {
         block
             .shared
             .state
             .borrow()
             .still_since()
-            .unwrap_or(u64::MAX)
+            .unwrap_or(Ticks::NEVER)
     };
     blocks
         .iter()
         .map(|(_, block)| since(block))
         .max()
-        .unwrap_or(0)
+        .unwrap_or_default()
 }
 
 impl Engine {
@@ -75,7 +75,7 @@ impl Engine {
             barrier: Barrier::new(threads),
             next: [next(), next()],
             still: [next(), next()],
-            patience: STILL_TIMEOUTS * layout.profile.nic.timeout + layout.slowest(),
+            patience: layout.profile.nic.timeout_cycles * STILL_TIMEOUTS + layout.slowest(),
             stop: [AtomicBool::new(false), AtomicBool::new(false)],
             failed: Mutex::new(None),
         }
@@ -102,7 +102,7 @@ impl Engine {
                 (number, block)
             })
             .collect();
-        let mut begin = 0;
+        let mut begin = Ticks(0);
         let mut scratch = Scratch::default();
         for window in (0..2).cycle() {
             let until = begin + self.layout.window;
@@ -112,10 +112,11 @@ impl Engine {
             let next = blocks
                 .iter()
                 .map(|(_, block)| block.shared.state.borrow().next());
-            self.next[window][thread].store(next.min().unwrap_or(u64::MAX), Ordering::Release);
-            self.still[window][thread].store(still_since(&blocks), Ordering::Release);
+            self.next[window][thread]
+                .store(next.min().unwrap_or(Ticks::NEVER).0, Ordering::Release);
+            self.still[window][thread].store(still_since(&blocks).0, Ordering::Release);
             if thread == 0 {
-                self.watch.ticks.store(until, Ordering::Relaxed);
+                self.watch.ticks.store(until.0, Ordering::Relaxed);
                 let asked = self.watch.stop.load(Ordering::Relaxed);
                 if asked {
                     self.fail(window, RunError::Stopped);
@@ -125,13 +126,13 @@ impl Engine {
             let next = self.next[window]
                 .iter()
                 .map(|next| next.load(Ordering::Acquire));
-            begin = next.min().expect("at least one thread");
+            begin = Ticks(next.min().expect("at least one thread"));
             let still = self.still[window]
                 .iter()
                 .map(|still| still.load(Ordering::Acquire));
             let is_stuck =
-                begin.saturating_sub(still.max().expect("at least one thread")) > self.patience;
-            if begin == u64::MAX || is_stuck || self.stop[window].load(Ordering::Acquire) {
+                begin.since(Ticks(still.max().expect("at least one thread"))) > self.patience;
+            if begin == Ticks::NEVER || is_stuck || self.stop[window].load(Ordering::Acquire) {
                 break;
             }
         }
@@ -152,7 +153,7 @@ impl Engine {
         blocks: &mut [(u32, Block)],
         scratch: &mut Scratch,
         window: usize,
-        ticks: Range<u64>,
+        ticks: Range<Ticks>,
     ) {
         let mut received = 0;
         for (number, block) in blocks.iter_mut() {

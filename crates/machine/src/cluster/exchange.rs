@@ -10,9 +10,10 @@ use crate::cluster::bulk::Parcel;
 use crate::network::bins::Bins;
 use crate::network::layout::Layout;
 use crate::network::topology::End;
+use crate::schedule::Ticks;
 
 /// Each with the time of its arrival.
-type Parcels = Mutex<Vec<(u64, Parcel)>>;
+type Parcels = Mutex<Vec<(Ticks, Parcel)>>;
 
 pub struct Exchange {
     /// By receiving link, numbered through over all switches.

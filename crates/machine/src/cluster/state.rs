@@ -19,7 +19,7 @@ use crate::network::slab::fetch;
 use crate::network::switch::Switch;
 use crate::nic::Nic;
 use crate::report::{Counts, Report, Sent};
-use crate::schedule::{Call, Event, EventKind, Mailbox, Timeline};
+use crate::schedule::{Call, Event, EventKind, Mailbox, Ticks, Timeline};
 
 /// What the tasks of a block share.
 pub struct Shared {
@@ -97,7 +97,7 @@ impl BlockState {
     /// Deals with what happens at a NIC before `until`, up to what the state alone does not deal
     /// with. At one moment packets arrive first, then the NIC does what it has to, then its tasks
     /// go on.
-    pub fn run_nic(&mut self, local: usize, until: u64) -> Upcall {
+    pub fn run_nic(&mut self, local: usize, until: Ticks) -> Upcall {
         let fabric = &mut self.fabric;
         fabric.scheduler.nic = local;
         let each = fabric.layout.topology.ranks_per_nic as usize;
@@ -105,7 +105,7 @@ impl BlockState {
         let ranks = &mut self.ranks[local * each..(local + 1) * each];
         loop {
             let arrival = fabric.arrivals[local].front(&fabric.scratch.slab);
-            let arrival = arrival.map_or(u64::MAX, |next| next.time);
+            let arrival = arrival.map_or(Ticks::NEVER, |next| next.time);
             let (own, event) = (nic.next(), fabric.scheduler.events[local].next());
             let next = arrival.min(own).min(event);
             if next >= until {
@@ -159,7 +159,7 @@ impl BlockState {
     }
 
     /// A parcel will arrive at its time.
-    pub fn expect(&mut self, time: u64, parcel: Parcel) {
+    pub fn expect(&mut self, time: Ticks, parcel: Parcel) {
         self.go_to(parcel.to().0 - self.first_rank);
         let target = self.bulk.expect(parcel);
         self.fabric.scheduler.add(Event {
@@ -177,8 +177,8 @@ impl BlockState {
     }
 
     /// Lets the switches work through what arrives in a window.
-    pub fn run_switches(&mut self, window: Range<u64>) {
-        self.fabric.first_out = u64::MAX;
+    pub fn run_switches(&mut self, window: Range<Ticks>) {
+        self.fabric.first_out = Ticks::NEVER;
         let mut bins = std::mem::take(&mut self.fabric.incoming);
         for (local, switch) in self.switches.iter_mut().enumerate() {
             std::mem::take(&mut self.fabric.inputs[local])
@@ -191,14 +191,17 @@ impl BlockState {
     }
 
     /// When something happens next.
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> Ticks {
         let switches = self.switches.iter().map(Switch::next);
-        switches.min().unwrap_or(u64::MAX).min(self.fabric.next())
+        switches
+            .min()
+            .unwrap_or(Ticks::NEVER)
+            .min(self.fabric.next())
     }
 
     /// Since when no task went on; none while one is to go on, or something else than messages is
     /// to come.
-    pub fn still_since(&self) -> Option<u64> {
+    pub fn still_since(&self) -> Option<Ticks> {
         let is_still =
             self.fabric.scheduler.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
         is_still.then_some(self.fabric.scheduler.last_resumed)
@@ -236,7 +239,12 @@ impl BlockState {
 
     /// Whether a task can run now: on which core, if its rank has several tasks. One that finds no
     /// core, or others before it, waits for its turn.
-    pub fn core_for(&mut self, task: u32, given: Option<usize>, now: u64) -> Option<Option<usize>> {
+    pub fn core_for(
+        &mut self,
+        task: u32,
+        given: Option<usize>,
+        now: Ticks,
+    ) -> Option<Option<usize>> {
         let (rank, priority) = (
             self.tasks[task as usize].rank,
             self.tasks[task as usize].priority,
@@ -274,7 +282,7 @@ impl BlockState {
         }
     }
 
-    fn ask_for_core(&mut self, rank: u32, free: u64) {
+    fn ask_for_core(&mut self, rank: u32, free: Ticks) {
         let time = free.max(self.fabric.scheduler.now);
         self.fabric.scheduler.resuming += 1;
         self.fabric.scheduler.add(Event {
@@ -293,7 +301,7 @@ impl BlockState {
         let chosen = core.and_then(|_| state.most_urgent());
         if !state.ready.is_empty() {
             // What the chosen one does with its core is known when it has run.
-            let free = state.next_free_core().max(now + 1);
+            let free = state.next_free_core().max(now + Ticks(1));
             self.ask_for_core(rank, free);
         }
         chosen.map_or(Upcall::Nothing, |ready| {
@@ -312,8 +320,8 @@ impl BlockState {
         let state = &mut self.ranks[task.rank as usize];
         state.tasks += 1;
         if state.tasks == 2 && state.cores.is_empty() {
-            let cores = self.fabric.layout.profile.core.per_rank as usize;
-            state.cores = vec![0; cores];
+            let cores = self.fabric.layout.profile.core.cores_per_rank as usize;
+            state.cores = vec![Ticks(0); cores];
         }
         self.tasks.push(task);
         number
@@ -323,7 +331,7 @@ impl BlockState {
     pub fn end_task(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         if std::mem::take(&mut task.holding) {
-            task.clock += self.fabric.layout.profile.core.receive_done;
+            task.clock += self.fabric.layout.profile.core.receive_done_cycles;
         }
         self.meter.enter(task, None);
         task.waits = Waits::Ended;
@@ -362,13 +370,18 @@ impl BlockState {
         let busiest = self.switches.iter().map(Switch::busiest_down_flits);
         let busiest_down_flits = busiest.max().unwrap_or(0);
         let mut report = Report {
-            ends: self.ranks[..ranks].iter().map(|rank| rank.end).collect(),
+            ends: self.ranks[..ranks].iter().map(|rank| rank.end.0).collect(),
             counts: Counts {
                 busiest_down_flits,
                 ..self.fabric.counts
             },
             sends: self.sends,
-            tapped: self.nics.into_iter().flat_map(|nic| nic.tapped).collect(),
+            tapped: self
+                .nics
+                .into_iter()
+                .flat_map(|nic| nic.tapped)
+                .map(|ticks| ticks.0)
+                .collect(),
             ..Report::default()
         };
         self.meter.tell(&mut report.stages, &mut report.slices);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{List, Packet};
 use crate::network::slab::{Place, Slab};
-use crate::schedule::Waiter;
+use crate::schedule::{Ticks, Waiter};
 use crate::setting::Queues;
 
 /// A rank's side of its NIC, and its cores.
@@ -19,14 +19,14 @@ pub struct RankState {
     /// Receive entries in use.
     entries: u32,
     /// Entries that a core took ahead of the world's time, with when.
-    releases: VecDeque<(u64, u32, u16)>,
+    releases: VecDeque<(Ticks, u32, u16)>,
     /// Which tasks are ready and find no core, oldest first.
     pub ready: Vec<Ready>,
     /// When each core is free; empty while the rank has one task.
-    pub cores: Vec<u64>,
+    pub cores: Vec<Ticks>,
     pub tasks: u32,
     /// When its last task ended.
-    pub end: u64,
+    pub end: Ticks,
 }
 
 /// Messages that a NIC has not taken, each with the time its last word was written.
@@ -34,15 +34,15 @@ pub struct Outgoing {
     messages: List,
     /// Words that wait, with one more for each message.
     pub words: u32,
-    /// The time of the first; `u64::MAX` when none waits.
-    pub first: u64,
+    /// The time of the first; `Ticks::NEVER` when none waits.
+    pub first: Ticks,
 }
 
 /// A task that is ready and has no core.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     pub priority: u8,
-    pub since: u64,
+    pub since: Ticks,
     pub task: u32,
 }
 
@@ -60,7 +60,7 @@ impl Default for Outgoing {
         Outgoing {
             messages: List::default(),
             words: 0,
-            first: u64::MAX,
+            first: Ticks::NEVER,
         }
     }
 }
@@ -68,7 +68,7 @@ impl Default for Outgoing {
 impl Outgoing {
     pub fn push(&mut self, place: Place, slab: &mut Slab) {
         let packet = &slab[place];
-        if self.first == u64::MAX {
+        if self.first == Ticks::NEVER {
             self.first = packet.time;
         }
         self.words += packet.words.len() as u32 + 1;
@@ -82,7 +82,10 @@ impl Outgoing {
     pub fn pop(&mut self, slab: &Slab) -> Option<Place> {
         let place = self.messages.pop(slab)?;
         self.words -= slab[place].words.len() as u32 + 1;
-        self.first = self.messages.front(slab).map_or(u64::MAX, |next| next.time);
+        self.first = self
+            .messages
+            .front(slab)
+            .map_or(Ticks::NEVER, |next| next.time);
         Some(place)
     }
 }
@@ -123,7 +126,7 @@ impl RankState {
     }
 
     /// Takes the oldest message of a port; its entries are free at `time`.
-    pub fn take(&mut self, port: u16, time: u64, fabric: &mut Fabric) -> Packet {
+    pub fn take(&mut self, port: u16, time: Ticks, fabric: &mut Fabric) -> Packet {
         let place = self
             .queue(port)
             .messages
@@ -170,7 +173,7 @@ impl RankState {
     }
 
     /// Frees what was taken until `now`: how many entries.
-    pub fn release(&mut self, now: u64) -> u32 {
+    pub fn release(&mut self, now: Ticks) -> u32 {
         let mut freed = 0;
         while let Some(&(time, entries, port)) = self.releases.front() {
             if time > now {
@@ -190,7 +193,7 @@ impl RankState {
     }
 
     /// When entries are free next.
-    pub fn next_release(&self) -> Option<u64> {
+    pub fn next_release(&self) -> Option<Ticks> {
         self.releases.front().map(|(time, ..)| *time)
     }
 
@@ -213,18 +216,18 @@ impl RankState {
             fabric.counts.longest_send_wait = fabric
                 .counts
                 .longest_send_wait
-                .max(fabric.scheduler.now.saturating_sub(waiter.clock));
+                .max(fabric.scheduler.now.since(waiter.clock).0);
             fabric.scheduler.resume(waiter, waiter.clock);
         }
     }
 
     /// A core that is free.
-    pub fn free_core(&self, now: u64) -> Option<usize> {
+    pub fn free_core(&self, now: Ticks) -> Option<usize> {
         self.cores.iter().position(|&free| free <= now)
     }
 
     /// When the next core is free.
-    pub fn next_free_core(&self) -> u64 {
+    pub fn next_free_core(&self) -> Ticks {
         *self.cores.iter().min().expect("a rank has a core")
     }
 

@@ -10,7 +10,7 @@ use crate::network::slab::{Place, Slab};
 use crate::network::switch::{ArrivalOrder, At};
 use crate::network::topology::End;
 use crate::report::Counts;
-use crate::schedule::Scheduler;
+use crate::schedule::{Scheduler, Ticks};
 
 /// What the blocks of a thread share, each while it runs: memory that the one before has just used
 /// is still in the cache.
@@ -46,12 +46,12 @@ pub struct Fabric {
     /// For other blocks, by the link of the block's switch.
     pub outbox: Vec<Bins>,
     /// When the first of what is in them arrives.
-    pub first_out: u64,
+    pub first_out: Ticks,
     first_switch: u32,
     first_nic: u32,
     // What every launch needs, near at hand.
-    link: u64,
-    switch: u64,
+    link: Ticks,
+    switch: Ticks,
     loss_parts: u32,
 }
 
@@ -76,11 +76,11 @@ impl Fabric {
             arrivals: vec![List::default(); nics],
             returned: Vec::new(),
             outbox: (0..links).map(|_| Bins::default()).collect(),
-            first_out: u64::MAX,
+            first_out: Ticks::NEVER,
             first_switch,
             first_nic,
-            link: layout.profile.network.link,
-            switch: layout.profile.network.switch,
+            link: layout.profile.link(),
+            switch: layout.profile.switch(),
             loss_parts: layout.setting.loss_parts,
         }
     }
@@ -110,14 +110,14 @@ impl Fabric {
     /// A packet begins on a link: it arrives where the link leads, unless it is lost. A tail is
     /// what it takes longer to a switch.
     #[inline]
-    pub fn launch(&mut self, packet: &mut Packet, start: u64, link: Link, tail: u64) {
+    pub fn launch(&mut self, packet: &mut Packet, start: Ticks, link: Link, tail: Ticks) {
         if self.loss_parts > 0 && self.is_lost(packet, start) {
             return;
         }
-        let flits = u64::from(packet.flits);
-        let to_switch = start + self.link + flits.max(self.switch) + tail;
+        let length = packet.wire_time();
+        let to_switch = start + self.link + length.max(self.switch) + tail;
         match link {
-            Link::Nic(nic) => self.deliver(packet, start + self.link + flits, nic as usize),
+            Link::Nic(nic) => self.deliver(packet, start + self.link + length, nic as usize),
             Link::Switch(switch) => self.bring(switch as usize, packet, to_switch),
             Link::Block(number) => {
                 self.first_out = self.first_out.min(to_switch);
@@ -128,7 +128,7 @@ impl Fabric {
 
     /// A packet comes to a NIC at `time`.
     #[inline]
-    fn deliver(&mut self, packet: &mut Packet, time: u64, nic: usize) {
+    fn deliver(&mut self, packet: &mut Packet, time: Ticks, nic: usize) {
         self.scheduler.wake_at(nic, time);
         let slab = &mut self.scratch.slab;
         let place = slab.put(packet.take());
@@ -138,27 +138,27 @@ impl Fabric {
 
     /// A packet comes to a switch of this block at `time`.
     #[inline]
-    pub fn bring(&mut self, switch: usize, packet: &mut Packet, time: u64) {
+    pub fn bring(&mut self, switch: usize, packet: &mut Packet, time: Ticks) {
         let inputs = &mut self.inputs[switch];
         inputs.first = inputs.first.min(time);
         inputs.packets.push(packet, time, &mut self.scratch.spare);
     }
 
     #[cold]
-    fn is_lost(&mut self, packet: &Packet, start: u64) -> bool {
+    fn is_lost(&mut self, packet: &Packet, start: Ticks) -> bool {
         let is_lost = self.layout.draw(Purpose::Loss, packet, start) < self.loss_parts;
         self.counts.lost += u64::from(is_lost);
         is_lost
     }
 
     /// When something happens next: at a switch, at a NIC, in another block.
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> Ticks {
         let inputs = self.inputs.iter().map(|inputs| inputs.first);
         let wake = self.scheduler.wake.iter().copied();
         inputs
             .chain(wake)
             .min()
-            .unwrap_or(u64::MAX)
+            .unwrap_or(Ticks::NEVER)
             .min(self.first_out)
     }
 }
@@ -167,14 +167,14 @@ impl Fabric {
 pub struct SwitchInput {
     pub packets: Bins,
     /// When the first arrives.
-    pub first: u64,
+    pub first: Ticks,
 }
 
 impl Default for SwitchInput {
     fn default() -> SwitchInput {
         SwitchInput {
             packets: Bins::default(),
-            first: u64::MAX,
+            first: Ticks::NEVER,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::network::packet::{Packet, Sizes};
 use crate::network::switch::LONGEST_WINDOW;
 use crate::network::topology::Topology;
+use crate::schedule::Ticks;
 use crate::{Profile, Setting};
 
 /// What does not change during a run; all blocks share it.
@@ -14,13 +15,13 @@ pub struct Layout {
     /// Flits that a port's queue holds.
     pub queue_flits: u64,
     /// The least time between two blocks: how long a window is.
-    pub window: u64,
+    pub window: Ticks,
     /// Whether the whole machine is one block.
     pub one_block: bool,
 }
 
 /// With less between two blocks than this, what windows save is less than what they cost.
-const SHORTEST_WINDOW: u64 = 32;
+const SHORTEST_WINDOW: Ticks = Ticks(32);
 
 impl Layout {
     pub fn new(profile: Profile, setting: Setting) -> Layout {
@@ -35,12 +36,11 @@ impl Layout {
         let queue_flits = network
             .queue_bytes
             .map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
-        let window = network.link
-            + network
-                .switch
-                .max(u64::from(sizes.header.min(sizes.control)));
-        let window = window.clamp(1, LONGEST_WINDOW);
-        let one_block = network.link + network.switch < SHORTEST_WINDOW || topology.switches == 1;
+        let (link, switch) = (profile.link(), profile.switch());
+        let shortest = Ticks(u64::from(sizes.header.min(sizes.control)));
+        let window = link + switch.max(shortest);
+        let window = window.clamp(Ticks(1), Ticks(LONGEST_WINDOW));
+        let one_block = link + switch < SHORTEST_WINDOW || topology.switches == 1;
         Layout {
             queue_flits,
             window,
@@ -53,9 +53,9 @@ impl Layout {
     }
 
     /// No packet and its answer are longer on their way, but for queues.
-    pub fn slowest(&self) -> u64 {
-        let hop = self.profile.network.link + self.profile.network.switch.max(u64::from(u16::MAX));
-        2 * (self.setting.tail + 6 * hop)
+    pub fn slowest(&self) -> Ticks {
+        let hop = self.profile.link() + self.profile.switch().max(Ticks(u64::from(u16::MAX)));
+        (Ticks(self.setting.tail) + hop * 6) * 2
     }
 
     /// Which block a switch is in.
@@ -93,10 +93,10 @@ impl Layout {
 
     /// A number that the run's seed and a packet decide: the same on any thread, nothing to keep
     /// (SplitMix64's finaliser).
-    pub fn draw(&self, purpose: Purpose, packet: &Packet, time: u64) -> u32 {
+    pub fn draw(&self, purpose: Purpose, packet: &Packet, time: Ticks) -> u32 {
         let mut value = self.setting.seed ^ (purpose as u64) << 56;
         value ^= (u64::from(packet.from) << 32) | u64::from(packet.sequence);
-        value = value.wrapping_add(time.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        value = value.wrapping_add(time.0.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         value = value.wrapping_add(u64::from(packet.to) << 17);
         value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -7,12 +7,13 @@ use node::Words;
 
 use crate::network::slab::{NOWHERE, Place, Slab};
 use crate::profile::GROUP_WORDS;
+use crate::schedule::Ticks;
 
 /// A packet under way.
 #[derive(Clone, Debug)]
 pub struct Packet {
     /// When it is where it goes next.
-    pub time: u64,
+    pub time: Ticks,
     /// The next of its list.
     pub next: Place,
     /// Which rank sent it; of a control packet, the first rank of its NIC.
@@ -122,7 +123,7 @@ impl Kind {
 
 impl Packet {
     /// A packet without words, from one rank to another.
-    pub const fn new(kind: Kind, time: u64, from: u32, to: u32) -> Packet {
+    pub const fn new(kind: Kind, time: Ticks, from: u32, to: u32) -> Packet {
         let words = Words::new();
         Packet {
             time,
@@ -139,7 +140,7 @@ impl Packet {
     }
 
     /// A control packet about this one, from `from` back to its sender.
-    pub fn answer(&self, kind: Kind, from: u32, time: u64) -> Packet {
+    pub fn answer(&self, kind: Kind, from: u32, time: Ticks) -> Packet {
         Packet {
             time,
             from,
@@ -161,7 +162,13 @@ impl Packet {
     /// Moves the packet out.
     #[inline]
     pub fn take(&mut self) -> Packet {
-        std::mem::replace(self, Packet::new(Kind::Data, 0, 0, 0))
+        std::mem::replace(self, Packet::new(Kind::Data, Ticks(0), 0, 0))
+    }
+
+    /// How long the packet occupies a link, which carries a flit a tick.
+    #[inline]
+    pub fn wire_time(&self) -> Ticks {
+        Ticks(u64::from(self.flits))
     }
 
     /// Whether its message has another segment.
@@ -250,7 +257,7 @@ mod tests {
         let (mut even, mut odd) = (List::default(), List::default());
         for round in 0..3 {
             for number in 0..10 {
-                let place = slab.put(Packet::new(Kind::Data, 0, 0, number));
+                let place = slab.put(Packet::new(Kind::Data, Ticks(0), 0, number));
                 if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut slab, place);
             }
             for number in 0..10 {

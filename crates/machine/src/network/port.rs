@@ -8,6 +8,7 @@
 //! reason).
 
 use crate::network::packet::Packet;
+use crate::schedule::Ticks;
 
 /// Flits of data that go between two headers of cut packets while data wait: sixteen small packets.
 /// For each header its receiver sends a NACK and a PULL, for each data packet an ACK: of small
@@ -22,9 +23,9 @@ const MOST_HEADERS: u32 = 64;
 #[derive(Debug)]
 pub struct Port {
     /// When the link has sent what began.
-    busy: u64,
-    /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
-    start: u64,
+    busy: Ticks,
+    /// When the next packet begins, if no other comes before; `Ticks::NEVER` when none waits.
+    start: Ticks,
     queues: [Queue; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
@@ -36,8 +37,8 @@ pub struct Port {
 
 #[derive(Debug)]
 struct Queue {
-    /// When the first is there; `u64::MAX` when none is.
-    ready: u64,
+    /// When the first is there; `Ticks::NEVER` when none is.
+    ready: Ticks,
     /// Flits that wait.
     flits: u64,
     /// Seats of the first and the last.
@@ -62,7 +63,7 @@ const NO_ENTRY: Entry = Entry::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Queued<At> {
     /// The time from which it is there.
-    ready: u64,
+    ready: Ticks,
     at: At,
     flits: u16,
     is_header: bool,
@@ -107,7 +108,7 @@ impl<At: Copy> QueueStore<At> {
 
 impl Queue {
     const EMPTY: Queue = Queue {
-        ready: u64::MAX,
+        ready: Ticks::NEVER,
         flits: 0,
         first: NO_ENTRY,
         last: NO_ENTRY,
@@ -118,8 +119,8 @@ impl Default for Port {
     fn default() -> Port {
         let queues = [Queue::EMPTY, Queue::EMPTY];
         Port {
-            busy: 0,
-            start: u64::MAX,
+            busy: Ticks(0),
+            start: Ticks::NEVER,
             queues,
             sent_flits: 0,
             headers: 0,
@@ -129,9 +130,9 @@ impl Default for Port {
 }
 
 impl Port {
-    /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
+    /// When the next packet begins, if no other comes before; `Ticks::NEVER` when none waits.
     #[inline]
-    pub fn next_start(&self) -> u64 {
+    pub fn next_start(&self) -> Ticks {
         self.start
     }
 
@@ -142,11 +143,11 @@ impl Port {
 
     /// Begins with a packet that is there now, if nothing waits and the link is free.
     #[inline]
-    pub fn begin_now(&mut self, now: u64, flits: u64) -> bool {
-        let is_free = self.busy <= now && self.start == u64::MAX;
+    pub fn begin_now(&mut self, now: Ticks, packet: &Packet) -> bool {
+        let is_free = self.busy <= now && self.start == Ticks::NEVER;
         if is_free {
-            self.busy = now + flits;
-            self.sent_flits += flits;
+            self.busy = now + packet.wire_time();
+            self.sent_flits += u64::from(packet.flits);
         }
         is_free
     }
@@ -179,7 +180,11 @@ impl Port {
 
     /// The next packet that begins before `until`: where it lies, and when it begins.
     #[inline]
-    pub fn next<At: Copy>(&mut self, until: u64, store: &mut QueueStore<At>) -> Option<(At, u64)> {
+    pub fn next<At: Copy>(
+        &mut self,
+        until: Ticks,
+        store: &mut QueueStore<At>,
+    ) -> Option<(At, Ticks)> {
         let start = self.start;
         if start >= until {
             return None;
@@ -191,7 +196,7 @@ impl Port {
         queue.ready = store
             .entries
             .get(packet.next as usize)
-            .map_or(u64::MAX, |next| next.ready);
+            .map_or(Ticks::NEVER, |next| next.ready);
         queue.flits -= u64::from(packet.flits);
         if packet.is_header {
             self.headers -= 1;
@@ -199,7 +204,7 @@ impl Port {
         } else if is_data {
             self.data_turn = self.data_turn.saturating_sub(u32::from(packet.flits));
         }
-        self.busy = start + u64::from(packet.flits);
+        self.busy = start + Ticks(u64::from(packet.flits));
         self.sent_flits += u64::from(packet.flits);
         self.start = self
             .busy
@@ -208,7 +213,7 @@ impl Port {
     }
 
     /// Whether a cut packet's header would be next while data wait that have not had their turns.
-    fn is_datas_turn<At>(&self, start: u64, store: &QueueStore<At>) -> bool {
+    fn is_datas_turn<At>(&self, start: Ticks, store: &QueueStore<At>) -> bool {
         let next_is_header = || store.entries[self.queues[0].first as usize].is_header;
         self.data_turn > 0 && self.queues[1].ready <= start && next_is_header()
     }
@@ -251,8 +256,8 @@ mod tests {
         }
         let mut sent = Vec::new();
         for until in (0..200).step_by(step as usize) {
-            while let Some(next) = port.next(until, &mut store) {
-                sent.push(next);
+            while let Some(next) = port.next(Ticks(until), &mut store) {
+                sent.push((next.0, next.1.0));
             }
         }
         assert_eq!(port.sent_flits, sent.len() as u64 * 10 - control(&sent));
@@ -262,7 +267,7 @@ mod tests {
     fn packet(kind: Kind, time: u64) -> Packet {
         let mut packet = Packet {
             words: Words::from(&[1, 2][..]),
-            ..Packet::new(kind, time, 0, 0)
+            ..Packet::new(kind, Ticks(time), 0, 0)
         };
         packet.measure(&SIZES);
         packet
@@ -296,13 +301,19 @@ mod tests {
     #[test]
     fn a_free_link_takes_a_packet_at_once() {
         let (mut port, mut store) = (Port::default(), QueueStore::default());
-        assert!(port.begin_now(5, 10));
-        assert!(!port.begin_now(14, 10));
+        assert!(port.begin_now(Ticks(5), &packet(Kind::Data, 0)));
+        assert!(!port.begin_now(Ticks(14), &packet(Kind::Data, 0)));
         port.push(&packet(Kind::Ack, 14), (), &mut store);
         assert_eq!(port.waiting(true), 9);
-        assert!(!port.begin_now(15, 10), "something waits");
-        assert_eq!(port.next(15, &mut store), None);
-        assert_eq!(port.next(16, &mut store).map(|(_, start)| start), Some(15));
+        assert!(
+            !port.begin_now(Ticks(15), &packet(Kind::Data, 0)),
+            "something waits"
+        );
+        assert_eq!(port.next(Ticks(15), &mut store), None);
+        assert_eq!(
+            port.next(Ticks(16), &mut store).map(|(_, start)| start),
+            Some(Ticks(15))
+        );
         assert_eq!(port.waiting(true), 0);
     }
 }

@@ -30,6 +30,7 @@ use crate::network::packet::{Kind, Packet};
 use crate::network::port::Port;
 use crate::network::slab::{Place, fetch};
 use crate::network::topology::Divisor;
+use crate::schedule::Ticks;
 
 use self::arrival_order::Arrival;
 pub use self::arrival_order::{ArrivalOrder, LONGEST_WINDOW};
@@ -52,7 +53,7 @@ pub struct Switch {
     /// What the switch itself sends: each with its link.
     own: Vec<(u32, Packet)>,
     /// When the first of what waits at its ports begins.
-    next_start: u64,
+    next_start: Ticks,
 }
 
 impl Switch {
@@ -76,25 +77,25 @@ impl Switch {
             exits: (0..count).map(exit).collect(),
             casts: Casts::default(),
             own: Vec::new(),
-            next_start: u64::MAX,
+            next_start: Ticks::NEVER,
         }
     }
 
     /// When something happens here next, but for what arrives.
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> Ticks {
         self.next_start.min(self.casts.next_look())
     }
 
     /// Works through all that arrives in a window. The bins are empty then.
-    pub fn run(&mut self, window: &Range<u64>, bins: &mut Vec<Bin>, fabric: &mut Fabric) {
+    pub fn run(&mut self, window: &Range<Ticks>, bins: &mut Vec<Bin>, fabric: &mut Fabric) {
         if bins.iter().all(Vec::is_empty) && self.next() >= window.end {
             return;
         }
         let mut order = std::mem::take(&mut fabric.scratch.order);
-        order.clear((window.end - window.start) as usize, self.exits.len());
+        order.clear((window.end - window.start).0 as usize, self.exits.len());
         self.find_ways(window, bins, &mut order, fabric);
         order.sort(bins);
-        self.next_start = u64::MAX;
+        self.next_start = Ticks::NEVER;
         for (link, exit) in self.exits.iter_mut().enumerate() {
             let due = order.of(link);
             if !due.is_empty() || exit.port.next_start() < window.end {
@@ -115,7 +116,7 @@ impl Switch {
     /// Notes by which link each packet leaves. What arrives after the window waits inside.
     fn find_ways(
         &mut self,
-        window: &Range<u64>,
+        window: &Range<Ticks>,
         bins: &mut Vec<Bin>,
         order: &mut ArrivalOrder,
         fabric: &mut Fabric,
@@ -138,7 +139,7 @@ impl Switch {
                 } else {
                     let link = self.way(packet, fabric);
                     let spot = Spot::new(bin, index);
-                    order.note(packet, packet.time - window.start, spot, link);
+                    order.note(packet, (packet.time - window.start).0, spot, link);
                 }
             }
         }
@@ -148,7 +149,7 @@ impl Switch {
             let mut own = Bins::default();
             for (number, (link, packet)) in self.own.iter_mut().enumerate() {
                 let (time, spot) = (packet.time, Spot::nth(bins.len(), number));
-                order.note(packet, time - window.start, spot, *link);
+                order.note(packet, (time - window.start).0, spot, *link);
                 own.push(packet, time, &mut fabric.scratch.spare);
             }
             self.own.clear();
@@ -157,14 +158,14 @@ impl Switch {
     }
 
     /// Deals with the multicasts of a window in order of time.
-    fn work_on(&mut self, mut casts: Vec<Packet>, window: &Range<u64>, fabric: &mut Fabric) {
+    fn work_on(&mut self, mut casts: Vec<Packet>, window: &Range<Ticks>, fabric: &mut Fabric) {
         casts.sort_by_key(|packet| (packet.time, packet.from, packet.sequence, packet.port));
         for packet in casts {
             self.look_until(packet.time, fabric);
             fabric.scheduler.now = packet.time;
             self.arrive_cast(packet, fabric);
         }
-        self.look_until(window.end - 1, fabric);
+        self.look_until(window.end - Ticks(1), fabric);
     }
 
     /// The most flits that a link to a NIC carried.
@@ -216,19 +217,25 @@ struct Exit {
 
 impl Exit {
     /// Puts packets on the link at their times, or behind what waits there.
-    fn run(&mut self, window: &Range<u64>, due: &[Arrival], bins: &mut [Bin], fabric: &mut Fabric) {
+    fn run(
+        &mut self,
+        window: &Range<Ticks>,
+        due: &[Arrival],
+        bins: &mut [Bin],
+        fabric: &mut Fabric,
+    ) {
         for (index, next) in due.iter().enumerate() {
             if let Some(ahead) = due.get(index + AHEAD) {
                 fetch(ahead.spot().packet(bins));
             }
-            let now = window.start + next.tick();
+            let now = window.start + Ticks(next.tick());
             if self.port.next_start() < now {
                 // What began before now makes room.
                 self.drain(now, bins, fabric);
             }
             let packet = next.spot().packet(bins);
-            if self.port.begin_now(now, u64::from(packet.flits)) {
-                fabric.launch(packet, now, self.link, 0);
+            if self.port.begin_now(now, packet) {
+                fabric.launch(packet, now, self.link, Ticks(0));
             } else if self.makes_room(packet, fabric) {
                 self.port.push(
                     packet,
@@ -278,13 +285,13 @@ impl Exit {
     }
 
     /// Lets begin what can begin before `until`.
-    fn drain(&mut self, until: u64, bins: &mut [Bin], fabric: &mut Fabric) {
+    fn drain(&mut self, until: Ticks, bins: &mut [Bin], fabric: &mut Fabric) {
         while let Some((at, start)) = self.port.next(until, &mut fabric.scratch.at_switches) {
             match at {
-                At::Bin(spot) => fabric.launch(spot.packet(bins), start, self.link, 0),
+                At::Bin(spot) => fabric.launch(spot.packet(bins), start, self.link, Ticks(0)),
                 At::Slab(place) => {
                     let mut packet = fabric.scratch.slab.take(place);
-                    fabric.launch(&mut packet, start, self.link, 0);
+                    fabric.launch(&mut packet, start, self.link, Ticks(0));
                 }
             }
         }
@@ -293,7 +300,7 @@ impl Exit {
 
 /// There was no room even for a header: tells the sender of data (NDP's return to sender).
 #[cold]
-fn turn_away(packet: Packet, now: u64, fabric: &mut Fabric) {
+fn turn_away(packet: Packet, now: Ticks, fabric: &mut Fabric) {
     if packet.kind == Kind::Data || packet.kind == Kind::DataAgain {
         fabric.counts.returned += 1;
         fabric

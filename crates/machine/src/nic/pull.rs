@@ -11,21 +11,22 @@ use std::collections::VecDeque;
 use super::Nic;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
+use crate::schedule::Ticks;
 
 /// What a NIC has to ask for.
 pub struct Pulls {
     waiting: VecDeque<Packet>,
-    last_data: u64,
+    last_data: Ticks,
     /// When it asks by itself.
-    pub ask_at: u64,
+    pub ask_at: Ticks,
 }
 
 impl Default for Pulls {
     fn default() -> Pulls {
         Pulls {
             waiting: VecDeque::new(),
-            last_data: 0,
-            ask_at: u64::MAX,
+            last_data: Ticks(0),
+            ask_at: Ticks::NEVER,
         }
     }
 }
@@ -37,8 +38,8 @@ impl Nic {
     /// A header came: its packet will be asked for.
     pub(super) fn owe_pull(&mut self, header: Packet, fabric: &Fabric) {
         self.pulls.waiting.push_back(header);
-        if self.pulls.ask_at == u64::MAX {
-            self.pulls.ask_at = fabric.scheduler.now + IDLE_WINDOWS * fabric.layout.window;
+        if self.pulls.ask_at == Ticks::NEVER {
+            self.pulls.ask_at = fabric.scheduler.now + fabric.layout.window * IDLE_WINDOWS;
         }
     }
 
@@ -50,16 +51,16 @@ impl Nic {
 
     /// Asks by itself when no data have come for a while.
     pub(super) fn pull_if_idle(&mut self, fabric: &mut Fabric) {
-        let idle = IDLE_WINDOWS * fabric.layout.window;
+        let idle = fabric.layout.window * IDLE_WINDOWS;
         let mut next = self.pulls.last_data + idle;
         if next <= fabric.scheduler.now {
             self.pull(fabric);
             let segment =
                 fabric.layout.profile.nic.segment_bytes / fabric.layout.profile.network.flit_bytes;
-            next = fabric.scheduler.now + u64::from(segment);
+            next = fabric.scheduler.now + Ticks(u64::from(segment));
         }
         self.pulls.ask_at = if self.pulls.waiting.is_empty() {
-            u64::MAX
+            Ticks::NEVER
         } else {
             next
         };
@@ -74,7 +75,7 @@ impl Nic {
             Some(0)
         };
         if let Some(header) = next.and_then(|next| self.pulls.waiting.remove(next)) {
-            let ready = fabric.scheduler.now + fabric.layout.profile.nic.receive;
+            let ready = fabric.scheduler.now + fabric.layout.profile.nic.receive_cycles;
             let pull = header.answer(Kind::Pull, self.first_rank, ready);
             let place = fabric.scratch.slab.put(pull);
             self.emit(place, fabric);

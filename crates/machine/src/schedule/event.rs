@@ -1,10 +1,12 @@
 //! The events of the tasks behind a NIC.
 
+use super::Ticks;
+
 /// Something that happens behind a NIC. The order is by time, kind and target, so at one moment
 /// tasks resume in the order of their numbers, whatever the order in which they were woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    pub time: u64,
+    pub time: Ticks,
     pub kind: EventKind,
     /// A task, a rank, or the number of a call or parcel.
     pub target: u32,
@@ -39,10 +41,10 @@ impl EventQueue {
         self.0.insert(self.0.len() - sooner, event);
     }
 
-    /// The time of the next event; `u64::MAX` when there is none.
+    /// The time of the next event; `Ticks::NEVER` when there is none.
     #[inline]
-    pub fn next(&self) -> u64 {
-        self.0.last().map_or(u64::MAX, |event| event.time)
+    pub fn next(&self) -> Ticks {
+        self.0.last().map_or(Ticks::NEVER, |event| event.time)
     }
 
     #[inline]

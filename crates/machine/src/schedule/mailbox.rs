@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::Time;
 use node::backend::Signal;
 
-use super::{Call, Timeline};
+use super::{Call, Ticks, Timeline};
 
 /// A task that waits, in one of its turns.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,7 @@ pub struct Waiter {
     pub task: u32,
     pub turn: u32,
     /// The task's own clock: it resumes no earlier.
-    pub clock: u64,
+    pub clock: Ticks,
 }
 
 /// A block's timeline, and the tasks that its signals woke.
@@ -25,7 +25,7 @@ pub struct Mailbox {
     /// Whether anything lies in it.
     filled: AtomicBool,
     woken: Mutex<Vec<Waiter>>,
-    calls: Mutex<Vec<(u64, Call)>>,
+    calls: Mutex<Vec<(Ticks, Call)>>,
 }
 
 impl Mailbox {
@@ -36,8 +36,8 @@ impl Mailbox {
         }
     }
 
-    pub fn set_now(&self, now: u64) {
-        self.now.store(now, Ordering::Relaxed);
+    pub fn set_now(&self, now: Ticks) {
+        self.now.store(now.0, Ordering::Relaxed);
     }
 
     pub fn is_filled(&self) -> bool {
@@ -45,7 +45,7 @@ impl Mailbox {
     }
 
     /// Takes all wake-ups and calls.
-    pub fn empty(&self) -> (Vec<Waiter>, Vec<(u64, Call)>) {
+    pub fn empty(&self) -> (Vec<Waiter>, Vec<(Ticks, Call)>) {
         self.filled.store(false, Ordering::Relaxed);
         (
             std::mem::take(&mut *lock(&self.woken)),
@@ -72,7 +72,7 @@ impl Timeline for Mailbox {
     }
 
     fn call_at(&self, at: Time, call: Call) {
-        lock(&self.calls).push((at.0, call));
+        lock(&self.calls).push((Ticks(at.0), call));
         self.filled.store(true, Ordering::Relaxed);
     }
 

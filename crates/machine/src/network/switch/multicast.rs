@@ -24,6 +24,7 @@ use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, Packet};
 use crate::network::topology::Layer;
 use crate::profile::GROUP_WORDS;
+use crate::schedule::Ticks;
 
 /// The two words that name a group.
 pub fn group_words(group: Group) -> [u64; GROUP_WORDS] {
@@ -47,14 +48,14 @@ type Key = (u32, u32);
 pub struct Casts {
     kept: BTreeMap<Key, Kept>,
     /// Those that are done, with when: one that is sent again is acknowledged again.
-    done: VecDeque<(u64, Key)>,
+    done: VecDeque<(Ticks, Key)>,
     /// When to look which branches have not acknowledged; none while nothing is kept.
-    look_at: Option<u64>,
+    look_at: Option<Ticks>,
 }
 
 impl Casts {
-    pub fn next_look(&self) -> u64 {
-        self.look_at.unwrap_or(u64::MAX)
+    pub fn next_look(&self) -> Ticks {
+        self.look_at.unwrap_or(Ticks::NEVER)
     }
 }
 
@@ -65,7 +66,7 @@ struct Kept {
     links: Bits,
     /// Members by their place among the ranks below.
     members: Bits,
-    sent: u64,
+    sent: Ticks,
 }
 
 /// Timeouts after which a multicast does not come again: its sender tries once in 64 at least, so
@@ -252,12 +253,12 @@ impl Switch {
         if kept.upstream.is_some() {
             self.acknowledge(&kept.packet, fabric);
         }
-        let horizon = FORGOTTEN * fabric.layout.profile.nic.timeout;
+        let horizon = fabric.layout.profile.nic.timeout_cycles * FORGOTTEN;
         while self
             .casts
             .done
             .front()
-            .is_some_and(|(time, _)| time + horizon < fabric.scheduler.now)
+            .is_some_and(|(time, _)| *time + horizon < fabric.scheduler.now)
         {
             self.casts.done.pop_front();
         }
@@ -298,12 +299,13 @@ impl Switch {
 
     fn start_timer(&mut self, fabric: &Fabric) {
         if !self.casts.kept.is_empty() && self.casts.look_at.is_none() {
-            self.casts.look_at = Some(fabric.scheduler.now + fabric.layout.profile.nic.timeout);
+            self.casts.look_at =
+                Some(fabric.scheduler.now + fabric.layout.profile.nic.timeout_cycles);
         }
     }
 
     /// Looks at what is due until `time`.
-    pub(super) fn look_until(&mut self, time: u64, fabric: &mut Fabric) {
+    pub(super) fn look_until(&mut self, time: Ticks, fabric: &mut Fabric) {
         while let Some(at) = self.casts.look_at.filter(|&at| at <= time) {
             fabric.scheduler.now = at;
             self.look_for_late(fabric);
@@ -313,7 +315,7 @@ impl Switch {
     /// Sends again what nobody acknowledged for so long.
     fn look_for_late(&mut self, fabric: &mut Fabric) {
         self.casts.look_at = None;
-        let timeout = fabric.layout.profile.nic.timeout;
+        let timeout = fabric.layout.profile.nic.timeout_cycles;
         let late = |kept: &Kept| kept.sent + timeout <= fabric.scheduler.now;
         let keys: Vec<Key> = self
             .casts
