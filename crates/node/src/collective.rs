@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::guarded::Close;
+use crate::sync::Close;
 use crate::{Address, Buffer, BulkPort, Node, Pool, Port, Rank, Undelivered};
 
 /// Bytes of a piece: a few pages, so that the pieces that wait to be taken are little memory.

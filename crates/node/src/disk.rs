@@ -3,6 +3,8 @@
 //! Data requests take the buffer and return a ticket; several may be in flight. The rest happens at
 //! once, when the world has reached the task's clock.
 
+mod paths;
+
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -11,14 +13,14 @@ use std::sync::Arc;
 
 use crate::backend::{Control, Done, FileHandle, Request};
 use crate::opening::{Access, FileKind, Metadata};
-use crate::ticket::{Ticket, ticket};
+use crate::sync::{Ticket, ticket};
 use crate::{Buffer, Node};
 
 /// EMFILE, which has no name in the standard library; 24 on every Unix.
 const TOO_MANY_OPEN_FILES: i32 = 24;
 
 /// The verb of an error when a file has its new name, and its directory cannot be synced.
-pub(crate) const KEEP_THE_NAME: &str = "make durable the name of";
+const KEEP_THE_NAME: &str = "make durable the name of";
 
 /// A failed operation on a file: what, where, why, and what to do.
 #[derive(Debug)]

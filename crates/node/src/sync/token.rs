@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::guarded::{Close, Closed, Guarded};
+use crate::sync::{Close, Closed, Guarded};
 use crate::{Node, Time};
 
 /// A set of tokens, each with the number of its owner; clones share it.

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::guarded::{Close, Closed, Guarded};
+use crate::sync::{Close, Closed, Guarded};
 use crate::{Node, Time};
 
 /// A bounded queue of work units; clones share it.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::guarded::Guarded;
+use crate::sync::Guarded;
 use crate::{Node, Time};
 
 /// The right to one answer.

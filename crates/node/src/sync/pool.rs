@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::guarded::{Close, Closed, Guarded};
+use crate::sync::{Close, Closed, Guarded};
 use crate::{Buffer, Node, Time};
 
 /// A fixed set of buffers that stages take and give back; clones share it.

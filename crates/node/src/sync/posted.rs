@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Node;
-use crate::guarded::{Close, Closed, Guarded};
+use crate::sync::{Close, Closed, Guarded};
 
 /// A place for one value, read by many; clones share it.
 #[derive(Debug)]
