@@ -12,9 +12,9 @@
 //!
 //! Source: the documented layout of gensort 1.5.
 
-use crate::gensort::RECORD_BYTES;
-use crate::lcg::Lcg;
-use crate::skew;
+use super::RECORD_BYTES;
+use super::lcg::Lcg;
+use super::skew;
 
 const KEY_BYTES: usize = 10;
 /// Key characters taken from the upper half of the state; the others come from the lower half.
@@ -36,7 +36,7 @@ const BLANK: [u8; RECORD_BYTES] = {
 };
 
 /// Fills `out` with the records from number `first` on.
-pub(crate) fn fill(first: u128, skewed: bool, out: &mut [[u8; RECORD_BYTES]]) {
+pub(super) fn fill(first: u128, skewed: bool, out: &mut [[u8; RECORD_BYTES]]) {
     let mut sequence = Lcg::of_record(first);
     let mut number = first;
     for record in out {
@@ -69,7 +69,7 @@ fn write_record(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) {
 }
 
 /// The ten characters of the key that `state` gives.
-pub(crate) const fn key(state: u128) -> [u8; KEY_BYTES] {
+pub(super) const fn key(state: u128) -> [u8; KEY_BYTES] {
     let mut characters = [0; KEY_BYTES];
     let mut rest = (state >> 64) as u64;
     let mut index = 0;

@@ -17,9 +17,9 @@
 //! Source: the documented behaviour of gensort 1.5, with its quirk (see [`class`]). The prefixes
 //! are computed by the compiler.
 
-use crate::ascii;
-use crate::gensort::RECORD_BYTES;
-use crate::lcg::Lcg;
+use super::RECORD_BYTES;
+use super::ascii;
+use super::lcg::Lcg;
 
 /// A class for every bit length of a 128-bit number, zero included.
 const CLASSES: usize = 129;
@@ -31,7 +31,7 @@ static ASCII_PREFIXES: [[u8; PREFIX_BYTES]; CLASSES] = ascii_prefixes();
 
 /// Skews the key of binary record `number`, whose state is `state`.
 #[inline]
-pub(crate) fn binary(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) {
+pub(super) fn binary(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) {
     let replaced_bits = (state >> 32) as u32 & 63;
     if (1..=PREFIX_BITS).contains(&replaced_bits) {
         let kept = u64::MAX >> replaced_bits;
@@ -43,7 +43,7 @@ pub(crate) fn binary(number: u128, state: u128, record: &mut [u8; RECORD_BYTES])
 
 /// Skews the key of ASCII record `number`, whose state is `state`.
 #[inline]
-pub(crate) fn ascii(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) {
+pub(super) fn ascii(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) {
     let replaced_bytes = (state >> 32) as usize & 7;
     if replaced_bytes <= PREFIX_BYTES {
         let prefix = &ASCII_PREFIXES[class(number)];

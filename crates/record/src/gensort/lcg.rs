@@ -17,13 +17,13 @@ const INCREMENT: u128 = 0x4a69_6d47_7261_7952_4950_2020_2020_2001;
 
 /// The sequence at one of its states.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lcg {
+pub(super) struct Lcg {
     state: u128,
 }
 
 impl Lcg {
     /// The sequence at `X(index)`.
-    pub(crate) const fn at(mut index: u128) -> Lcg {
+    pub(super) const fn at(mut index: u128) -> Lcg {
         let mut state: u128 = 0;
         let (mut multiplier, mut increment) = (MULTIPLIER, INCREMENT);
         while index != 0 {
@@ -38,13 +38,13 @@ impl Lcg {
     }
 
     /// The state of record `number`, from which its key is taken.
-    pub(crate) const fn of_record(number: u128) -> Lcg {
+    pub(super) const fn of_record(number: u128) -> Lcg {
         Lcg::at(number.wrapping_add(1))
     }
 
     /// The current state; the sequence moves on to the next.
     #[inline]
-    pub(crate) const fn draw(&mut self) -> u128 {
+    pub(super) const fn draw(&mut self) -> u128 {
         let drawn = self.state;
         self.state = MULTIPLIER.wrapping_mul(drawn).wrapping_add(INCREMENT);
         drawn

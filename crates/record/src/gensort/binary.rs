@@ -12,9 +12,9 @@
 //!
 //! Source: the documented layout of gensort 1.5 (TeraGen of Hadoop follows 1.1, another layout).
 
-use crate::gensort::RECORD_BYTES;
-use crate::lcg::Lcg;
-use crate::skew;
+use super::RECORD_BYTES;
+use super::lcg::Lcg;
+use super::skew;
 
 const GROUPS: usize = 10;
 const GROUP_BYTES: usize = 10;
@@ -37,7 +37,7 @@ const GROUP_MASKS: [u128; GROUPS] = [
 ];
 
 /// Fills `out` with the records from number `first` on.
-pub(crate) fn fill(first: u128, skewed: bool, out: &mut [[u8; RECORD_BYTES]]) {
+pub(super) fn fill(first: u128, skewed: bool, out: &mut [[u8; RECORD_BYTES]]) {
     let mut sequence = Lcg::of_record(first);
     let mut states = [0; TILE_RECORDS + GROUPS - 1];
     for state in &mut states[TILE_RECORDS..] {
