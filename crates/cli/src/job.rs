@@ -4,45 +4,21 @@
 //! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells
 //! how the job ended: that of the first rank that can be heard.
 
+use std::any::Any;
 use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, thread};
 
 use node::Rank;
-use node::backend::Network;
-use node_mpi::{NetworkError, Session, exit_now, launched};
+use node::backend::{Network, NetworkError, Session};
 use pipeline::{Control, Failure};
 use rustix::process::{Signal, getpid, getppid, kill_process};
+use signal_hook::low_level;
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit, TOLD};
+use crate::ending::{say, scratch, signals};
+use crate::launcher::{self, RANK_0_TELLS};
 use crate::progress::{Progress, wait};
-use crate::{say, scratch, signals};
-
-/// What launchers say of how many ranks there are: one alone needs no MPI.
-const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
-
-/// What they say of how many are on this host: Open MPI, MPICH, Slurm (`2(x3)`: two on each of
-/// three hosts).
-const LOCAL_SIZES: [&str; 3] = [
-    "OMPI_COMM_WORLD_LOCAL_SIZE",
-    "MPI_LOCALNRANKS",
-    "SLURM_STEP_TASKS_PER_NODE",
-];
-
-/// What they say of which rank this is, before MPI does.
-const RANKS: [&str; 4] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_RANK",
-    "PMI_RANK",
-    "SLURM_PROCID",
-];
-
-/// How many command lines Open MPI has started; others do not say.
-const COMMAND_LINES: &str = "OMPI_NUM_APP_CTX";
-
-/// Launchers end all ranks when one has failed, Open MPI within a second or two: who leaves a
-/// failure to rank 0 gives it so long to tell it.
-const RANK_0_TELLS: Duration = Duration::from_secs(3);
 
 /// After a failure ranks wait for each other so long: one that is gone never comes.
 const PARTING: Duration = Duration::from_secs(3);
@@ -81,7 +57,7 @@ const WIND_UP: Duration = Duration::from_secs(8);
 /// A job of several ranks.
 #[derive(Clone)]
 pub struct Job {
-    session: Arc<Session>,
+    session: Arc<dyn Session>,
     /// Whether failures are told as JSON, too.
     json: bool,
 }
@@ -89,34 +65,42 @@ pub struct Job {
 impl Job {
     /// Joins the other ranks, if a launcher has started some.
     pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
-        if !launched() {
+        let Some(transport) = launcher::transport() else {
             return Ok(None);
-        }
+        };
         end_with_the_launcher();
-        if is_only_rank() {
+        if launcher::is_only_rank() {
             return Ok(None);
         }
-        let session = Session::start().unwrap_or_else(|error| {
+        let session = (transport.join)().unwrap_or_else(|error| {
             let failure = no_start(&error, json);
             failure.tell();
-            // MPI may be at work, and wait.
-            exit_now(failure.code.into())
+            // The network may be at work, and wait.
+            low_level::exit(failure.code.into())
         });
         if session.nodes() == 1 {
             return Ok(None);
         }
-        let job = Job {
-            session: Arc::new(session),
-            json,
-        };
+        let job = Job { session, json };
         let speaker = job.clone();
         say::through(move |text| speaker.last_word(text));
         Ok(Some(job))
     }
 
     /// How letters go to the other ranks.
-    pub fn network(&self) -> Arc<Session> {
-        Arc::clone(&self.session)
+    pub fn network(&self) -> Arc<dyn Network> {
+        Arc::clone(&self.session) as Arc<dyn Network>
+    }
+
+    /// The library that carries the network, in its words.
+    pub fn library(&self) -> &str {
+        self.session.library()
+    }
+
+    /// The session, if it is of this kind: for abilities of one network alone.
+    pub fn session<S: Session>(&self) -> Option<Arc<S>> {
+        let session: Arc<dyn Any + Send + Sync> = Arc::clone(&self.session) as _;
+        session.downcast().ok()
     }
 
     /// Whether this rank speaks for all.
@@ -138,13 +122,15 @@ impl Job {
     /// the protocol ends the run that `control` watches, on all ranks.
     pub fn on_failure(&self, control: Control, remove: impl Fn() + Send + 'static) {
         let json = self.json;
-        self.session.on_failure(move |error| {
+        self.session.on_failure(Box::new(move |error| {
             remove();
             scratch::remove_all();
             no_network(error).with_json(json).tell();
-        });
-        self.session
-            .on_foreign(move |error| control.fail(Failure::Program(Box::new(error.clone()))));
+        }));
+        let foreign = move |error: &NetworkError| {
+            control.fail(Failure::Program(Box::new(error.clone())));
+        };
+        self.session.on_foreign(Box::new(foreign));
     }
 
     /// Ends this rank when the run that `control` watches has failed and does not wind up, until
@@ -189,7 +175,7 @@ impl Job {
             self.session.abort(failure.code.into());
         }
         Err(CliFailure {
-            kind: say::TOLD,
+            kind: TOLD,
             ..failure
         })
     }
@@ -203,12 +189,12 @@ impl Job {
             "gristmill: WARNING all is sorted and in its place, but ranks do not part within {} s; look at their hosts",
             GOOD_BYE.as_secs(),
         ));
-        exit_now(0)
+        low_level::exit(0)
     }
 
     /// Parts from the other ranks; `None` if they do not come within that time.
     fn part(&self, most: Duration) -> Option<Result<(), NetworkError>> {
-        let (session, (end, ended)) = (self.network(), mpsc::channel());
+        let (session, (end, ended)) = (Arc::clone(&self.session), mpsc::channel());
         thread::spawn(move || drop(end.send(session.end())));
         ended.recv_timeout(most).ok()
     }
@@ -258,8 +244,8 @@ fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<Str
 /// ends the process on the spot. So it is as if SIGTERM came when it is gone. What processes of
 /// other launchers live for is not known.
 fn end_with_the_launcher() {
-    let (parent, is_open_mpi) = (getppid(), env::var_os(SIZES[0]).is_some());
-    if parent.is_none() || !is_open_mpi {
+    let parent = getppid();
+    if parent.is_none() || !launcher::is_open_mpi() {
         return;
     }
     let watch = move || {
@@ -273,61 +259,21 @@ fn end_with_the_launcher() {
     let _ = thread::Builder::new().name("launcher".into()).spawn(watch);
 }
 
-/// Whether a launcher has started this process, and no other.
-pub fn is_only_rank() -> bool {
-    launched() && number(&SIZES) == Some(1)
-}
-
-/// Whether rank 0 tells what is wrong with the command line, which all ranks have; it has had time
-/// to when this comes back.
-pub fn leaves_usage_to_another() -> bool {
-    let sorts = env::args_os()
-        .nth(1)
-        .is_some_and(|command| command == "sort");
-    let leaves = sorts && is_later_rank() && number(&[COMMAND_LINES]).unwrap_or(1) == 1;
-    if leaves {
-        thread::sleep(RANK_0_TELLS);
-    }
-    leaves
-}
-
-/// Whether a launcher has started this process, and not as the first one.
-fn is_later_rank() -> bool {
-    launched() && number(&RANKS).is_some_and(|rank| rank > 0)
-}
-
 /// A rank that cannot join. Mostly none can, and rank 0 tells why; where it could not have known,
 /// the launcher has not ended this one meanwhile, which tells it.
 fn no_start(error: &NetworkError, json: bool) -> CliFailure {
     let failure = no_network(error);
-    if !is_later_rank() {
+    if !launcher::is_later_rank() {
         return failure.with_json(json);
     }
     thread::sleep(RANK_0_TELLS);
-    let rank = number(&RANKS).unwrap_or(0);
+    let rank = launcher::rank().unwrap_or(0);
     let message = format!(
         "rank {rank} on {}: {}",
         node_real::host_name(),
         failure.message
     );
     CliFailure { message, ..failure }
-}
-
-/// Ranks on this host, which share its memory and its cores.
-pub fn ranks_here() -> u64 {
-    number(&LOCAL_SIZES)
-        .filter(|&ranks| ranks > 0 && launched())
-        .unwrap_or(1)
-}
-
-fn number(names: &[&str]) -> Option<u64> {
-    let of = |text: String| {
-        text.split(|c: char| !c.is_ascii_digit())
-            .next()?
-            .parse()
-            .ok()
-    };
-    names.iter().find_map(|name| of(env::var(name).ok()?))
 }
 
 fn no_network(error: &NetworkError) -> CliFailure {

@@ -10,11 +10,18 @@
 //! to know. Where it runs on another host than rank 0, nobody can ask it: then no bar is shown, and
 //! launching counts from this process's own start.
 
+mod environment;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::IsTerminal;
 use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::fs::OFlags;
+
+pub use environment::{
+    RANK_0_TELLS, is_later_rank, is_only_rank, is_open_mpi, leaves_usage_to_another, rank,
+    ranks_here, transport,
+};
 
 /// What launchers are called, other than by a longer name that begins so.
 const NAMES: [&str; 6] = ["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];

@@ -8,10 +8,12 @@ use node::Node;
 use node_real::{Cluster, facts_of_memory};
 use pipeline::{Control, Failure};
 
-use crate::failure::CliFailure;
-use crate::job::{Job, ranks_here};
+use crate::ending::codes;
+use crate::ending::failure::CliFailure;
+use crate::ending::signals::{self, GRACE};
+use crate::job::Job;
+use crate::launcher::ranks_here;
 use crate::progress::{Mode, Progress};
-use crate::signals::{self, GRACE};
 use crate::size::Memory;
 
 /// Runs `program` on one real node, with signals and progress.
@@ -69,7 +71,7 @@ where
     Task: Future<Output = Result<T, Failure>> + 'static,
 {
     let (stopped, disks) = (control.clone(), cluster.disks());
-    let stop = move |signal| stopped.stop(signals::name(signal));
+    let stop = move |signal| stopped.stop(codes::name(signal));
     let caught = signals::watch(GRACE, stop, move || disks.remove_unfinished())?;
     let shown = Progress::start(control.clone(), progress, ranks);
     // A panic outside of the stages is a bug; even then nothing is left behind.
@@ -86,7 +88,7 @@ where
         let stopped = matches!(failure, Failure::Stopped(_));
         let failure = CliFailure::from(failure);
         match caught.signal() {
-            Some(signal) if stopped => failure.with_code(signals::code(signal) as u8),
+            Some(signal) if stopped => failure.with_code(codes::of_signal(signal) as u8),
             _ => failure,
         }
     })

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! MPI is not linked: a shim that `make mpi` compiles is opened when a launcher has started this
-//! process ([`launched`]), so one binary runs with any MPI library and without one. See
+//! process ([`TRANSPORT`]), so one binary runs with any MPI library and without one. See
 //! `docs/decisions/0015-mpi.md`.
 //!
 //! It refuses to go on without a peer: the first failure ends every process, and a phase that was
@@ -27,7 +27,6 @@ mod outbox;
 mod session;
 mod wire;
 
-pub use ffi::exit_now;
 pub use ffi::{Shim, shim};
-pub use session::{Session, launched};
-pub use wire::{AllToAll, NetworkError};
+pub use session::{Session, TRANSPORT};
+pub use wire::AllToAll;

@@ -7,10 +7,10 @@
 
 pub(crate) mod local;
 
-use std::fmt;
 use std::ops::Range;
 
-use node::{Buffer, Rank};
+use node::Buffer;
+pub(crate) use node::backend::NetworkError;
 
 /// What tells streams between two ranks apart; each arrives in order.
 pub(crate) type Tag = u16;
@@ -23,7 +23,7 @@ pub(crate) struct Hold(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request(pub usize);
 
-/// What a receive brought that has no room for what came.
+/// Reported length of a message that is longer than its receive buffer.
 pub(crate) const TOO_LONG: usize = usize::MAX;
 
 /// A request that is done, and how much a receive brought.
@@ -32,54 +32,6 @@ pub(crate) struct Completed {
     pub request: Request,
     pub bytes: usize,
 }
-
-/// Why a network failed; the whole run ends with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetworkError {
-    /// Whose letter or line it was, if it was one's.
-    pub peer: Option<Rank>,
-    /// What happened.
-    pub what: String,
-    /// Whether that peer said what no rank of this version says.
-    pub is_foreign: bool,
-}
-
-impl NetworkError {
-    pub(crate) fn new(what: impl Into<String>) -> NetworkError {
-        NetworkError {
-            peer: None,
-            what: what.into(),
-            is_foreign: false,
-        }
-    }
-
-    pub(crate) fn of(peer: u32, what: impl Into<String>) -> NetworkError {
-        NetworkError {
-            peer: Some(Rank(peer)),
-            what: what.into(),
-            is_foreign: false,
-        }
-    }
-
-    /// That peer does not keep to the protocol.
-    pub(crate) fn foreign(peer: u32, what: impl Into<String>) -> NetworkError {
-        NetworkError {
-            is_foreign: true,
-            ..NetworkError::of(peer, what)
-        }
-    }
-}
-
-impl fmt::Display for NetworkError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.peer {
-            Some(peer) => write!(out, "network, rank {peer}: {}", self.what),
-            None => write!(out, "network: {}", self.what),
-        }
-    }
-}
-
-impl std::error::Error for NetworkError {}
 
 /// A string for each rank, and room for one of each: all of them one behind the other, by rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

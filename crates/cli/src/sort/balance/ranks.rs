@@ -10,7 +10,7 @@ use sort::{RankReport, Report};
 use super::done_by;
 use crate::launcher::Launch;
 use crate::size::{grouped, readable};
-use crate::sort::{Part, Together};
+use crate::sort::part::{Part, Together};
 use crate::text::{COLUMNS, figure, labelled, wrapped};
 
 mod spread;

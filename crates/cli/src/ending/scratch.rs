@@ -1,11 +1,10 @@
-//! Directories to work in, files that are not finished, and processes at work for us, gone on every
-//! exit: also when a signal ends the process.
+//! Directories to work in, unfinished files and helper processes: all are gone after every exit, also
+//! when a signal ends the process.
 
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,22 +12,43 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::iterator::{Handle, Signals};
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::failure::CliFailure;
-use crate::{files, signals};
+use super::codes;
+use super::failure::CliFailure;
+use crate::files;
 
-/// A program that still runs may make a file while others are removed: so often it is tried again,
-/// for a second in all. What is left then has a name that says whose it is.
+/// A program that still runs may make a file while others are removed, so removing is tried this
+/// often, for a second in all. Whatever is left has a name that says whose it is.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What is to go when the process ends.
-static ALIVE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// All that must not outlive this process.
+static LEFTOVERS: Mutex<Leftovers> = Mutex::new(Leftovers {
+    paths: Vec::new(),
+    processes: Vec::new(),
+    is_ending: false,
+});
 
-/// Who is to end when the process ends.
-static COMPANIONS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+struct Leftovers {
+    /// Files and directories to remove.
+    paths: Vec<PathBuf>,
+    /// Processes to end.
+    processes: Vec<Pid>,
+    /// Whether a signal is ending this process.
+    is_ending: bool,
+}
 
-/// Whether a signal is ending the process.
-static ENDING: AtomicBool = AtomicBool::new(false);
+impl Leftovers {
+    /// Ends and removes all.
+    fn remove(&self) {
+        for process in &self.processes {
+            // It may have ended by itself.
+            let _ = kill_process(*process, Signal::KILL);
+        }
+        for path in &self.paths {
+            remove(path);
+        }
+    }
+}
 
 /// A directory.
 pub struct Scratch {
@@ -51,7 +71,7 @@ impl Scratch {
                 ..CliFailure::new("io", message)
             }
         })?;
-        alive().push(place.path().to_owned());
+        leftovers().paths.push(place.path().to_owned());
         Ok(Scratch {
             place,
             watch: remove_on_signal()?,
@@ -67,12 +87,11 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         self.watch.close();
-        alive().retain(|place| place != self.place.path());
+        leftovers().paths.retain(|place| place != self.place.path());
     }
 }
 
-/// A file that is written under another name until it is complete. Whoever makes one watches for
-/// signals.
+/// A file that is written under another name until it is complete. Its maker watches for signals.
 pub struct Draft {
     file: NamedTempFile,
     target: PathBuf,
@@ -94,7 +113,7 @@ impl Draft {
         let mut builder = tempfile::Builder::new();
         let file = builder.prefix(".gristmill-").permissions(mode);
         let file = file.tempfile_in(files::directory_of(&target))?;
-        alive().push(file.path().to_owned());
+        leftovers().paths.push(file.path().to_owned());
         if let Some(old) = old {
             file.as_file().set_permissions(old)?;
         }
@@ -114,86 +133,77 @@ impl Draft {
             .persist(&self.target)
             .map(drop)
             .map_err(|error| error.error);
-        alive().retain(|place| *place != path);
+        leftovers().paths.retain(|place| *place != path);
         ended
     }
 }
 
-/// Something else that is removed when a signal ends the process; otherwise whoever made it does
-/// so. A signal is heard while there is a [`Scratch`].
+/// A path that is removed when a signal ends the process; otherwise its maker removes it. A signal is
+/// heard while there is a [`Scratch`].
 pub struct Held(PathBuf);
 
 impl Held {
     /// From here on it is.
     pub fn new(path: PathBuf) -> Held {
-        alive().push(path.clone());
+        leftovers().paths.push(path.clone());
         Held(path)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        alive().retain(|place| *place != self.0);
+        leftovers().paths.retain(|place| *place != self.0);
     }
 }
 
-/// A process that ends with this one, or it would go on writing where all was removed. It must not
-/// have been waited for while there is this.
+/// A process that ends with this one, or it would go on writing where all was removed. Nobody may wait
+/// for the process before this value is dropped.
 pub struct Companion(Pid);
 
 impl Companion {
     /// From here on it is.
     pub fn new(process: Pid) -> Companion {
-        companions().push(process);
+        leftovers().processes.push(process);
         Companion(process)
     }
 }
 
 impl Drop for Companion {
     fn drop(&mut self) {
-        companions().retain(|process| *process != self.0);
+        leftovers().processes.retain(|process| *process != self.0);
     }
 }
 
-fn alive() -> MutexGuard<'static, Vec<PathBuf>> {
-    ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn companions() -> MutexGuard<'static, Vec<Pid>> {
-    COMPANIONS.lock().unwrap_or_else(PoisonError::into_inner)
+fn leftovers() -> MutexGuard<'static, Leftovers> {
+    LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends and removes all that is in use; the process is about to end.
 pub fn remove_all() {
-    for process in &*companions() {
-        // It may have ended by itself.
-        let _ = kill_process(*process, Signal::KILL);
-    }
-    for place in &*alive() {
-        remove(place);
-    }
+    leftovers().remove();
 }
 
-/// If a signal is ending the process, waits for that: what fails now fails because of it.
+/// Waits for the end if a signal is ending the process: a failure now is only its consequence.
 pub fn give_way_to_signal() {
-    while ENDING.load(Ordering::SeqCst) {
+    while leftovers().is_ending {
         std::thread::park();
     }
 }
 
 fn remove_on_signal() -> Result<Handle, CliFailure> {
-    let mut caught = Signals::new(signals::ending()).map_err(signals::unwatched)?;
+    let mut caught = Signals::new(codes::ending()).map_err(CliFailure::unwatched)?;
     let handle = caught.handle();
     let watch = move || {
         if let Some(signal) = caught.forever().next() {
-            ENDING.store(true, Ordering::SeqCst);
-            remove_all();
-            std::process::exit(signals::code(signal));
+            let mut leftovers = leftovers();
+            leftovers.is_ending = true;
+            leftovers.remove();
+            std::process::exit(codes::of_signal(signal));
         }
     };
     std::thread::Builder::new()
         .spawn(watch)
-        .map_err(signals::unwatched)?;
+        .map_err(CliFailure::unwatched)?;
     Ok(handle)
 }
 

@@ -1,4 +1,4 @@
-//! How the command ends: exit codes, and one line for each failure.
+//! Failures of the command: one line for people, a word for programs, an exit code.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use ::lab::LabError;
 use ::sort::SortError;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use node::DiskError;
-use node_mpi::NetworkError;
+use node::backend::NetworkError;
 use pipeline::Failure;
+use serde_json::{Value, json};
 
+use super::codes::{FAILED, READER_GONE_CODE};
 use crate::files::is_standard_output;
-use crate::signals::READER_GONE_CODE;
-use crate::{job, json, say};
 
 /// How a command that did its work ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +50,11 @@ pub struct CliFailure {
     pub json: bool,
 }
 
-/// Usage, input and I/O errors.
-const FAILED: u8 = 2;
+/// The kind of a failure that was told already, by this process or another one.
+pub const TOLD: &str = "told";
+
+/// The kind of a failure that is not told: nobody reads standard output any more.
+pub const READER_GONE: &str = "reader_gone";
 
 impl CliFailure {
     /// A command line that cannot be carried out.
@@ -73,26 +75,34 @@ impl CliFailure {
         }
     }
 
-    /// The same, told as JSON if asked for.
+    /// Signals could not be watched.
+    pub fn unwatched(cause: io::Error) -> CliFailure {
+        CliFailure::new(
+            "system",
+            format!("cannot watch for signals: {cause}; raise ulimit -u and -n"),
+        )
+    }
+
+    /// The failure as JSON.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "error": {
+                "kind": self.kind,
+                "file": self.file.as_ref().map(|file| file.display().to_string()),
+                "offset": self.offset,
+                "message": self.message,
+            }
+        })
+    }
+
+    /// The same failure, told as JSON if asked for.
     pub fn with_json(self, json: bool) -> CliFailure {
         CliFailure { json, ..self }
     }
 
-    /// The same with another exit code.
+    /// The same failure with another exit code.
     pub fn with_code(self, code: u8) -> CliFailure {
         CliFailure { code, ..self }
-    }
-
-    /// Tells it, and gives the exit code.
-    pub fn tell(&self) -> ExitCode {
-        if self.kind == say::READER_GONE || self.kind == say::TOLD {
-            return ExitCode::from(self.code);
-        }
-        if say::last(format!("gristmill: {}", self.message)) && self.json {
-            // When that fails too, the line above and the exit code are all that can be told.
-            let _ = say::out(json::error(self));
-        }
-        ExitCode::from(self.code)
     }
 }
 
@@ -101,7 +111,7 @@ impl From<Failure> for CliFailure {
         let message = failure.to_string();
         match failure {
             Failure::Disk(error) if is_reader_gone(&error) => {
-                CliFailure::new(say::READER_GONE, message).with_code(READER_GONE_CODE)
+                CliFailure::new(READER_GONE, message).with_code(READER_GONE_CODE)
             }
             Failure::Disk(error) => CliFailure {
                 file: Some(error.path),
@@ -125,7 +135,7 @@ impl From<Failure> for CliFailure {
     }
 }
 
-/// Who read the records from standard output has what it wanted, as of `sort | head`.
+/// Whether the reader of standard output has what it wanted, as in `sort | head`.
 fn is_reader_gone(error: &DiskError) -> bool {
     let is_stdout = error.path == Path::new("standard output") || is_standard_output(&error.path);
     error.cause.kind() == io::ErrorKind::BrokenPipe && is_stdout
@@ -143,66 +153,5 @@ impl From<LabError> for CliFailure {
             file,
             ..CliFailure::new(error.kind(), error.to_string())
         }
-    }
-}
-
-/// Tells what is wrong with the command line. The reference's gensort and valsort exit 1 then, and
-/// so do ours.
-pub fn usage(mut error: clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
-    if job::leaves_usage_to_another() {
-        return ExitCode::from(FAILED);
-    }
-    without_far_guess(&mut error);
-    say::err(told(&error));
-    if std::env::args_os().any(|argument| argument == "--json") {
-        let text = error.render().to_string();
-        // Its first paragraph says what is wrong, in one line or in several.
-        let lines = text
-            .lines()
-            .take_while(|line| !line.is_empty())
-            .map(str::trim);
-        let message = lines.collect::<Vec<_>>().join(" ");
-        let message = message.trim_start_matches("error: ");
-        let _ = say::out(json::error(&CliFailure::usage(message)));
-    }
-    ExitCode::from(if is_of_reference() { 1 } else { FAILED })
-}
-
-/// Whether the command is one of the reference's, which show how they are used on any mistake.
-fn is_of_reference() -> bool {
-    let command = std::env::args_os().nth(1).unwrap_or_default();
-    command == "gensort" || command == "valsort"
-}
-
-/// What is wrong in the words of every failure. A wrong value is told in one line, which names its
-/// option; what is not understood at all, with the usage.
-fn told(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let text = text.trim_end();
-    let Some(told) = text.strip_prefix("error: ") else {
-        return text.to_owned();
-    };
-    let told = match error.kind() {
-        ErrorKind::ValueValidation if !is_of_reference() => told.lines().next().unwrap_or(told),
-        _ => told,
-    };
-    format!("gristmill: {told}")
-}
-
-/// Takes a guess at another option away that begins with another letter: `--incast` for `--list`
-/// helps nobody.
-fn without_far_guess(error: &mut clap::Error) {
-    let first_letter = |kind| match error.get(kind) {
-        Some(ContextValue::String(option)) => option.trim_start_matches('-').chars().next(),
-        _ => None,
-    };
-    let given = first_letter(ContextKind::InvalidArg);
-    let guessed = first_letter(ContextKind::SuggestedArg);
-    if guessed.is_some() && guessed != given {
-        error.remove(ContextKind::SuggestedArg);
     }
 }

@@ -4,8 +4,7 @@ use ::sort::{RankReport, Report, Warning};
 use pipeline::{Move, StageReport};
 use serde_json::{Value, json};
 
-use crate::failure::CliFailure;
-use crate::sort::{Part, Together};
+use super::part::{Part, Together};
 
 /// The report of a sort; rank 0 knows more of a job than what its ranks have agreed on.
 pub fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
@@ -123,17 +122,5 @@ fn moved(one: &Move) -> Value {
         "from": one.from,
         "to": one.to,
         "why": one.why,
-    })
-}
-
-/// A failure.
-pub fn error(failure: &CliFailure) -> Value {
-    json!({
-        "error": {
-            "kind": failure.kind,
-            "file": failure.file.as_ref().map(|file| file.display().to_string()),
-            "offset": failure.offset,
-            "message": failure.message,
-        }
     })
 }
