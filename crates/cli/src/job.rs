@@ -2,7 +2,7 @@
 //! ranks.
 //!
 //! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells
-//! how the job ended: that of the first rank that can be heard.
+//! how the job ended: that of the first rank that still answers.
 
 use std::any::Any;
 use std::sync::{Arc, mpsc};
@@ -20,38 +20,39 @@ use crate::ending::{say, scratch, signals};
 use crate::launcher::{self, RANK_0_TELLS};
 use crate::progress::{Progress, wait};
 
-/// After a failure ranks wait for each other so long: one that is gone never comes.
+/// How long ranks wait for each other after a failure; a rank that is gone never comes.
 const PARTING: Duration = Duration::from_secs(3);
 
-/// After a success they do: then nothing is left but to say good-bye, and rank 0 to write a report.
+/// How long they wait after a success, when only rank 0 still has a report to write.
 const GOOD_BYE: Duration = Duration::from_secs(60);
 
-/// Ranks at work are heard every second at least. Who was not heard for that long is out of reach,
-/// and named when the job ends.
+/// Ranks at work send something every second. A rank that is silent for this long is out of reach,
+/// and is named when the job ends.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// When a rank or a host is lost, Open MPI 4 wakes the others (SIGCONT), ends them (SIGTERM) a
-/// second later, and kills them after another one. All that are alive say that they stop, or that
-/// they are here: it is listened for so long.
+/// How long a rank listens to the others after a signal. When a rank or a host is lost, Open MPI 4
+/// wakes the others (SIGCONT), ends them (SIGTERM) a second later, and kills them after another
+/// second. All ranks that are alive say that they stop, or that they are still here.
 const ANSWER: Duration = Duration::from_millis(400);
 
-/// How often.
+/// How often the listening rank checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Then who was not heard since before that SIGCONT is the lost one; a beat is a second at most.
+/// A rank that was silent for this long, since before that SIGCONT, is the lost one; a beat takes a
+/// second at most.
 const MISSED: Duration = Duration::from_millis(1200);
 
-/// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before
-/// it hears of a rank's end: as soon as it has sent a word to a daemon that does not answer, TCP
-/// does not look any more whether that one lives (keepalive), but sends the word again and again,
-/// for a quarter of an hour. Ranks are done 16 s after a link is cut; mpirun that was told to look
-/// sees it within 20 (docs/cluster.md).
+/// How long a failed rank stays when another is silent, whose host may be out of reach. mpirun must
+/// notice that by itself before it hears of a rank's end: once it has sent data to a daemon that
+/// does not answer, TCP sends no keepalive probes any more but repeats the data for a quarter of an
+/// hour. Ranks are done 16 s after a link is cut; an mpirun with keepalive notices within 20
+/// (docs/cluster.md).
 const HOLD: Duration = Duration::from_secs(8);
 
-/// How often it is looked whether the launcher is still there.
+/// How often a rank checks whether its launcher is alive.
 const PARENT: Duration = Duration::from_millis(250);
 
-/// A sort that has failed winds up within this, or is ended: a disk may hang, too.
+/// How long a failed sort may take to end by itself before it is ended; a disk may hang.
 const WIND_UP: Duration = Duration::from_secs(8);
 
 /// A job of several ranks.
@@ -64,6 +65,9 @@ pub struct Job {
 
 impl Job {
     /// Joins the other ranks, if a launcher has started some.
+    ///
+    /// # Errors
+    /// Never today: a rank that cannot join ends the process.
     pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
         let Some(transport) = launcher::transport() else {
             return Ok(None);
@@ -87,7 +91,7 @@ impl Job {
         Ok(Some(job))
     }
 
-    /// How letters go to the other ranks.
+    /// The network to the other ranks.
     pub fn network(&self) -> Arc<dyn Network> {
         Arc::clone(&self.session) as Arc<dyn Network>
     }
@@ -113,13 +117,13 @@ impl Job {
         self.session.rank()
     }
 
-    /// How many there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> u32 {
         self.session.nodes()
     }
 
-    /// What to do when the network fails: then every rank ends itself. A peer that does not keep to
-    /// the protocol ends the run that `control` watches, on all ranks.
+    /// Sets what happens when the network fails: every rank ends itself. A peer that does not keep
+    /// to the protocol ends the run that `control` watches, on all ranks.
     pub fn on_failure(&self, control: Control, remove: impl Fn() + Send + 'static) {
         let json = self.json;
         self.session.on_failure(Box::new(move |error| {
@@ -133,8 +137,8 @@ impl Job {
         self.session.on_foreign(Box::new(foreign));
     }
 
-    /// Ends this rank when the run that `control` watches has failed and does not wind up, until
-    /// what comes back is stopped.
+    /// Ends this rank when the run that `control` watches has failed and does not end by itself.
+    /// The watch lasts until the returned handle is stopped.
     pub fn see_to_the_end(
         &self,
         control: Control,
@@ -161,14 +165,18 @@ impl Job {
         })
     }
 
-    /// Ends this rank's part: the result, if it is this rank that tells it.
+    /// Ends this rank's part of the job.
+    ///
+    /// # Errors
+    /// The failure of the run; its kind says whether it was told.
     pub fn leave(&self, ended: Result<Exit, CliFailure>) -> Result<Exit, CliFailure> {
         let failure = match ended {
             Ok(exit) => return self.leave_in_peace(exit),
             Err(failure) => failure,
         };
         failure.tell();
-        // Who stood still has heard nobody since, and knows of the silence from the others alone.
+        // A rank that was stopped has heard no peer since, and knows of the silence only from
+        // others.
         let is_out_of_reach = failure.kind == "silent" || !self.session.silent(SILENCE).is_empty();
         let most = if is_out_of_reach { HOLD } else { PARTING };
         if self.part(most).is_none() {
@@ -180,7 +188,7 @@ impl Job {
         })
     }
 
-    /// All is sorted and in its place.
+    /// Ends this rank after a success.
     fn leave_in_peace(&self, exit: Exit) -> Result<Exit, CliFailure> {
         if let Some(parted) = self.part(GOOD_BYE) {
             return parted.map(|()| exit).map_err(|error| no_network(&error));
@@ -192,18 +200,18 @@ impl Job {
         low_level::exit(0)
     }
 
-    /// Parts from the other ranks; `None` if they do not come within that time.
+    /// Leaves the other ranks in good order; `None` if they do not come within that time.
     fn part(&self, most: Duration) -> Option<Result<(), NetworkError>> {
         let (session, (end, ended)) = (Arc::clone(&self.session), mpsc::channel());
         thread::spawn(move || drop(end.send(session.end())));
         ended.recv_timeout(most).ok()
     }
 
-    /// What this rank says of the job's end, when it has heard who is still there.
+    /// The last words of this rank about the job, after listening for the other ranks.
     fn last_word(&self, text: String) -> Option<String> {
         let begin = Instant::now();
         loop {
-            // Who was told by another rank may get its own signal a moment later.
+            // A rank that heard of the end from another may get its own signal a moment later.
             let since = signals::came().unwrap_or(begin.elapsed());
             if since >= ANSWER || self.session.silent(since).is_empty() {
                 break;
@@ -219,13 +227,13 @@ impl Job {
     }
 }
 
-/// What a rank says of the job's end: nothing, while one before it can speak; and who was silent.
+/// The last words of a rank: none while a rank before it can speak; else with the silent rank.
 fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<String> {
     let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
     if !(0..own.0).all(is_silent) {
         return None;
     }
-    // On a busy machine one that lives may be late, too: the lost one is longest silent.
+    // On a busy machine a living rank may be late too: the lost rank is silent for longest.
     let missed = silent
         .iter()
         .filter(|(rank, _)| !text.contains(&format!("rank {rank} ")));
@@ -240,9 +248,9 @@ fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<Str
     })
 }
 
-/// An mpirun that is killed, or interrupted twice, tells nobody: two seconds later MPI notices, and
-/// ends the process on the spot. So it is as if SIGTERM came when it is gone. What processes of
-/// other launchers live for is not known.
+/// Ends this process as by SIGTERM when its mpirun is gone. An mpirun that is killed, or
+/// interrupted twice, does not tell its ranks: two seconds later MPI notices and ends the process
+/// on the spot. Other launchers are not watched.
 fn end_with_the_launcher() {
     let parent = getppid();
     if parent.is_none() || !launcher::is_open_mpi() {
@@ -252,15 +260,15 @@ fn end_with_the_launcher() {
         while getppid() == parent {
             thread::sleep(PARENT);
         }
-        // Where that fails there is nobody to be told.
+        // A failure cannot be reported anywhere.
         let _ = kill_process(getpid(), Signal::TERM);
     };
     // Without it MPI notices.
     let _ = thread::Builder::new().name("launcher".into()).spawn(watch);
 }
 
-/// A rank that cannot join. Mostly none can, and rank 0 tells why; where it could not have known,
-/// the launcher has not ended this one meanwhile, which tells it.
+/// The failure of a rank that cannot join. Mostly no rank can, and rank 0 tells why. Where rank 0
+/// could not know, the launcher has not ended this rank meanwhile, so this rank tells.
 fn no_start(error: &NetworkError, json: bool) -> CliFailure {
     let failure = no_network(error);
     if !launcher::is_later_rank() {
@@ -284,7 +292,7 @@ fn no_network(error: &NetworkError) -> CliFailure {
 mod tests {
     use super::*;
 
-    /// Each is silent for so many milliseconds.
+    /// `silent` has ranks with their milliseconds of silence.
     fn said(text: &str, own: u32, silent: &[(u32, u64)]) -> Option<String> {
         let silent: Vec<_> = silent
             .iter()

@@ -17,6 +17,9 @@ use crate::progress::{Mode, Progress};
 use crate::size::Memory;
 
 /// Runs `program` on one real node, with signals and progress.
+///
+/// # Errors
+/// When the program fails, or signals cannot be watched.
 pub fn run<T, P, Task>(control: &Control, progress: Mode, program: P) -> Result<T, CliFailure>
 where
     T: Send + 'static,
@@ -27,6 +30,9 @@ where
 }
 
 /// Runs `program` as one node of a job; rank 0 alone shows progress, for all.
+///
+/// # Errors
+/// When the program fails, or signals cannot be watched.
 pub fn run_in<T, P, Task>(
     job: &Job,
     control: &Control,
@@ -94,10 +100,10 @@ where
     })
 }
 
-/// What a cgroup's limit keeps for the program and the kernel's own needs.
+/// Memory of a cgroup's limit that stays for the program and the kernel's own needs.
 pub const CGROUP_RESERVE_BYTES: u64 = 48 << 20;
 
-/// Per cent of the available memory that a sort takes when nobody says how much.
+/// Per cent of the available memory that a sort takes by default.
 const DEFAULT_PERCENT: u64 = 75;
 
 /// The memory limit in bytes: as asked for, under the control group's limit.

@@ -31,17 +31,17 @@ pub struct Cluster {
     watch: Arc<Watch>,
 }
 
-/// What a run gives.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome<T> {
-    /// What each rank's program returned, in the order of ranks.
+    /// The answers of the ranks' programs, in the order of ranks.
     pub answers: Vec<T>,
-    /// What the machine counted.
+    /// The counts of the machine.
     pub report: Report,
 }
 
-/// What a thread gives back of its blocks: answers with their ranks, and the blocks' reports with
-/// their numbers.
+/// The results of a thread: answers with their ranks, and the reports of its blocks with their
+/// numbers.
 type Ended<T> = (Vec<(u32, T)>, Vec<(u32, Report, Vec<String>)>);
 
 /// How many of the waiting tasks an error names.
@@ -51,7 +51,7 @@ impl Cluster {
     /// A machine of this profile.
     ///
     /// # Errors
-    /// When the topology does not hold so many ranks.
+    /// When the topology does not hold the ranks.
     pub fn new(profile: Profile, setting: Setting) -> Result<Cluster, SetupError> {
         check(&profile, setting.ranks)?;
         let layout = Arc::new(Layout::new(profile, setting));
@@ -190,7 +190,7 @@ const MOST_RANKS: u64 = (1 << 23) - 1;
 /// Switches are numbered in 16 bits.
 const MOST_SWITCHES: u32 = u16::MAX as u32 - 1;
 
-/// Whether the machine has so many ranks, and the simulator can number its parts.
+/// Checks that the machine has that many ranks, and that the simulator can number its parts.
 fn check(profile: &Profile, ranks: u32) -> Result<(), SetupError> {
     let most = profile.most_ranks().min(MOST_RANKS);
     if ranks == 0 {

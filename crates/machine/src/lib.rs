@@ -1,7 +1,7 @@
 //! A simulated machine, in two forms.
 //!
-//! [`Cluster`] is the machine that NanoSort's programs ran on (sections 2, 5.1): cores, four behind a NIC,
-//! leaf and spine switches, under one virtual clock in the profile's ticks.
+//! [`Cluster`] is the machine that NanoSort's programs ran on (sections 2, 5.1): cores, four behind
+//! a NIC, leaf and spine switches, under one virtual clock in the profile's ticks.
 //!
 //! ```text
 //!   program (async fn) --- Node --- TaskBackend: each verb, with its cost

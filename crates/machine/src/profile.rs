@@ -182,10 +182,9 @@ impl Profile {
         Some(Profile::parse(text).expect("a test reads every built-in machine"))
     }
 
-    /// The same machine with other latencies of links and switches, in nanoseconds; `None` leaves
-    /// what it has. Where that makes a round trip long, the NIC's timeout is ten of them: whoever
-    /// changes the network means no NIC that sends everything twice. The hash stays that of the
-    /// file.
+    /// This machine with other latencies of links and switches, in nanoseconds; `None` keeps a
+    /// latency. The NIC's timeout is at least ten round trips, since a change of the network must
+    /// not make a NIC send everything twice. The hash stays that of the file.
     ///
     /// # Errors
     /// When a latency is negative, not a number, or beyond a second.
@@ -224,7 +223,7 @@ impl Profile {
         Ticks(self.ticks(self.network.switch_ns.value()))
     }
 
-    /// Microseconds of so many ticks.
+    /// A time in microseconds.
     pub fn microseconds(&self, ticks: u64) -> f64 {
         ticks as f64 * self.tick_fs as f64 * 1e-9
     }

@@ -1,8 +1,8 @@
-//! What a run asks of its machine beside the profile.
+//! The settings of a run beside the profile of its machine.
 
 use node::Rank;
 
-/// How to run.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// How many ranks.
@@ -17,9 +17,9 @@ pub struct Setting {
     pub queues: Queues,
     /// Ticks added to some messages on their way.
     pub tail: u64,
-    /// How many of them: parts of 2^32.
+    /// The share of those messages, in parts of 2^32.
     pub tail_parts: u32,
-    /// How many packets are lost on each link: parts of 2^32.
+    /// The share of packets that each link loses, in parts of 2^32.
     pub loss_parts: u32,
     /// Measures from a message's first flit in to the next message's last flit out, at this rank's
     /// NIC.
@@ -45,8 +45,7 @@ pub struct Sample {
 const GROUP: u32 = 64;
 
 impl Sample {
-    /// So many of these ranks; of more ranks than that, the whole groups that these are, or one
-    /// smaller group.
+    /// A sample of at most `traced` of these ranks, in whole groups or one smaller group.
     pub fn new(ranks: u32, traced: u32) -> Sample {
         Sample { ranks, traced }
     }

@@ -17,8 +17,8 @@ use crate::outbox::{Command, Outbox};
 use crate::wire::local::LocalWire;
 use crate::wire::{AllToAll, Wire, Wired};
 
-/// What launchers tell the processes they start: Open MPI's own, PMI-1 and PMI-2 (MPICH, Slurm),
-/// PMIx.
+/// Variables that launchers set for the processes they start: Open MPI, PMI-1 and PMI-2 (MPICH,
+/// Slurm), PMIx.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"];
 
 /// Exit code of a run whose network failed, as of any operating fault.
@@ -37,7 +37,7 @@ const LEAST_NAP: Duration = Duration::from_micros(20);
 /// and at most so long, for 500 looks a second cost a hundredth of a core.
 const MOST_NAP: Duration = Duration::from_millis(2);
 
-/// MPI carries nothing while nobody calls it.
+/// With requests under way naps are shorter: MPI makes progress only while it is called.
 const MOST_NAP_UNDER_WAY: Duration = Duration::from_micros(50);
 
 /// MPI, for processes that a launcher such as `mpirun` or `srun` has started.
@@ -54,7 +54,7 @@ const MEETING: Duration = Duration::from_secs(300);
 /// daemons that may be out of reach.
 const ABORTING: Duration = Duration::from_secs(3);
 
-/// What is done with failures, on the network's thread.
+/// The code that handles failures, on the network's thread.
 struct Hooks {
     /// The network has failed; then every process is ended.
     failure: Hook,
@@ -78,7 +78,7 @@ pub struct Session {
     thread: Mutex<Option<JoinHandle<Wired>>>,
 }
 
-/// What the thread tells when it is connected.
+/// The first message of the thread, when it is connected.
 struct Greeting {
     rank: Rank,
     nodes: u32,
@@ -100,8 +100,8 @@ impl Session {
         })
     }
 
-    /// So many sessions that are all in this process, for tests: the same protocol, without MPI.
-    /// Each needs a thread of its own.
+    /// Sessions that are all in this process, for tests: the same protocol, without MPI. Each needs
+    /// a thread of its own.
     ///
     /// # Errors
     /// When the system has no thread.
@@ -135,7 +135,7 @@ impl Session {
                 library,
                 hearing: engine.hearing(),
             };
-            // Whoever asked for it waits.
+            // The caller of `over` waits for it.
             let _ = greet.send(greeting);
             speak(&mut engine, &commands, &told)
         };
@@ -170,15 +170,15 @@ impl Session {
         }
     }
 
-    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`): what an
-    /// exchange is measured against. All processes call it, when nobody waits for a message that is
-    /// not posted yet: what is posted later waits until it is over.
+    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`), as a
+    /// yardstick for an exchange. All processes call it, when no task waits for a message that is
+    /// not posted yet: letters that are posted later wait until it is over.
     ///
     /// # Errors
     /// When the network has failed.
     ///
     /// # Panics
-    /// When the lengths are not those of strings of all processes.
+    /// When there is not one length for each process, or they do not add up.
     pub fn all_to_all(&self, strings: AllToAll) -> Result<AllToAll, NetworkError> {
         strings.check(self.nodes as usize);
         let (done, answer) = mpsc::channel();

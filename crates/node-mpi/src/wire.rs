@@ -1,6 +1,6 @@
-//! What the engine asks of a message-passing library: to send and to receive bytes, and to say what
-//! is done. Two wires exist: MPI ([`crate::ffi`]), and one within this process for tests
-//! ([`local`]).
+//! The operations that the engine needs of a message-passing library: sending and receiving bytes,
+//! and reporting the requests that are done. Two wires exist: MPI ([`crate::ffi`]), and one within
+//! this process for tests ([`local`]).
 //!
 //! A request works on memory that must stay where it is until the request is done. So a wire
 //! *holds* the buffers, and lends them out only when no request works on them.
@@ -12,7 +12,7 @@ use std::ops::Range;
 use node::Buffer;
 pub(crate) use node::backend::NetworkError;
 
-/// What tells streams between two ranks apart; each arrives in order.
+/// The number of a stream between two ranks; each stream arrives in order.
 pub(crate) type Tag = u16;
 
 /// A buffer that a wire holds.
@@ -36,19 +36,19 @@ pub(crate) struct Completed {
 /// A string for each rank, and room for one of each: all of them one behind the other, by rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllToAll {
-    /// What is sent.
+    /// The strings to send.
     pub sent: Vec<u8>,
-    /// How much of it to each rank.
+    /// The bytes for each rank.
     pub sent_bytes: Vec<usize>,
-    /// What comes.
+    /// The strings that arrive.
     pub received: Vec<u8>,
-    /// How much of it from each rank.
+    /// The bytes from each rank.
     pub received_bytes: Vec<usize>,
 }
 
 impl AllToAll {
     /// # Panics
-    /// When the lengths are not those of strings of so many ranks.
+    /// When there is not one length for each rank, or they do not add up.
     pub(crate) fn check(&self, ranks: usize) {
         let sides = [
             (&self.sent, &self.sent_bytes),
@@ -93,7 +93,7 @@ pub(crate) trait Wire {
     fn barrier(&mut self) -> Wired;
     /// Ends every process of the run, now.
     fn abort(&mut self, code: i32);
-    /// Leaves the run in good order; receives that nobody answers any more are given up.
+    /// Leaves the run in good order; receives that no peer answers any more are given up.
     fn end(&mut self) -> Wired;
 }
 

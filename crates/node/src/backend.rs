@@ -57,7 +57,7 @@ pub trait Backend {
     fn ranks_per_nic(&self) -> u32 {
         1
     }
-    /// Whether the network carries one message of so many words to a group.
+    /// Whether the network carries one message of `words` words to a group.
     fn multicasts(&self, _words: usize) -> bool {
         false
     }
@@ -113,15 +113,15 @@ pub trait Inboxes: Send + Sync {
 /// A small message on its way out.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
-    /// Where it goes.
+    /// Its receivers.
     pub to: Target,
-    /// What it says.
+    /// Its words.
     pub words: &'a Words,
     /// Whether these words are passed on as they were received.
     pub forwarded: bool,
 }
 
-/// Who hears a message.
+/// The receivers of a message.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     /// One node.

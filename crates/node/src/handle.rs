@@ -78,6 +78,9 @@ impl Node {
 
     /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages where the
     /// machine has them. Memory is used when it is touched.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
     pub fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
         self.backend.buffers(count, bytes)
     }
@@ -149,7 +152,10 @@ impl Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic(pub String);
 
-/// What the task returns, or its panic.
+/// Runs a task to its end, and catches its panic.
+///
+/// # Errors
+/// When the task panics.
 pub async fn catch<T>(task: impl Future<Output = T>) -> Result<T, Panic> {
     let mut task = std::pin::pin!(task);
     // Unwind safe: a task that panicked is not polled again, and what it shared with others is

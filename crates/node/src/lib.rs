@@ -1,4 +1,4 @@
-//! What a program may ask of the node it runs on.
+//! The node that a program runs on, and the verbs it offers.
 //!
 //! A program is written once, against a [`Node`]; the node is real (threads, files) or simulated
 //! (coroutines, modelled disks, a virtual clock). The idea is Berkeley NOW's: a thin message layer

@@ -74,7 +74,7 @@ impl Node {
         }
     }
 
-    /// Whom to send so many words for all of a group to hear them.
+    /// The targets of a message of `words` words that all members of a group are to receive.
     pub(crate) fn targets(
         &self,
         to: Group,
@@ -163,7 +163,7 @@ impl MessagePort {
 /// A shipment that comes to a lent buffer.
 #[derive(Debug)]
 pub struct Arrival {
-    /// Who sent it.
+    /// The node that sent it.
     pub from: Rank,
     /// How much it is.
     pub bytes: usize,
@@ -179,9 +179,9 @@ pub enum Undelivered {
     /// That node sent something that does not belong there: it may run another program, or another
     /// version of it.
     Foreign {
-        /// Who sent it.
+        /// The node that sent it.
         from: Rank,
-        /// What is wrong with it.
+        /// The mistake in it.
         what: String,
     },
 }

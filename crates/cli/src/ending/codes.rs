@@ -8,8 +8,8 @@ pub const FAILED: u8 = 2;
 /// A process that a signal ended exits with this and the signal's number.
 const SIGNAL_CODE: i32 = 128;
 
-/// The code of a process whose standard output nobody reads any more: a shell says the same of one
-/// that SIGPIPE ended.
+/// The code of a process after the reader of its standard output has gone: a shell reports the same
+/// for a process that SIGPIPE ended.
 pub const READER_GONE_CODE: u8 = (SIGNAL_CODE + SIGPIPE) as u8;
 
 /// The exit code of a run that `signal` ended.

@@ -53,7 +53,7 @@ pub struct CliFailure {
 /// The kind of a failure that was told already, by this process or another one.
 pub const TOLD: &str = "told";
 
-/// The kind of a failure that is not told: nobody reads standard output any more.
+/// The kind of a failure that is not told: the reader of standard output has gone.
 pub const READER_GONE: &str = "reader_gone";
 
 impl CliFailure {

@@ -12,6 +12,9 @@ use super::codes::READER_GONE_CODE;
 use super::failure::{CliFailure, READER_GONE, TOLD};
 
 /// Prints a line on standard output.
+///
+/// # Errors
+/// When standard output cannot be written, or its reader has gone.
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{text}")

@@ -1,5 +1,5 @@
-//! Directories to work in, unfinished files and helper processes: all are gone after every exit, also
-//! when a signal ends the process.
+//! Directories to work in, unfinished files and helper processes: all are gone after every exit,
+//! also when a signal ends the process.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -58,6 +58,9 @@ pub struct Scratch {
 
 impl Scratch {
     /// A new directory in `parent`, for `purpose`.
+    ///
+    /// # Errors
+    /// When the directory cannot be made, or signals cannot be watched.
     pub fn new(parent: &Path, purpose: &str) -> Result<Scratch, CliFailure> {
         let prefix = format!("gristmill-{purpose}-");
         let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent);
@@ -98,10 +101,13 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A new file beside `target`, or beside what it is a link to. It can be read by whom the old
-    /// one could be read by.
+    /// A new file beside `target`, or beside the file it is a link to. It has the permissions of
+    /// the old file.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
     pub fn new(target: &Path) -> io::Result<Draft> {
-        // A new file's mode, which the umask narrows.
+        // The mode of a new file, which the umask narrows.
         const NEW_MODE: u32 = 0o666;
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
         let old = std::fs::metadata(&target)
@@ -120,12 +126,15 @@ impl Draft {
         Ok(Draft { file, target })
     }
 
-    /// What is written to.
+    /// The file to write to.
     pub fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Shows it under its name.
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
     pub fn finish(self) -> io::Result<()> {
         let path = self.file.path().to_owned();
         let ended = self
@@ -138,8 +147,8 @@ impl Draft {
     }
 }
 
-/// A path that is removed when a signal ends the process; otherwise its maker removes it. A signal is
-/// heard while there is a [`Scratch`].
+/// A path that is removed when a signal ends the process; otherwise its maker removes it. A signal
+/// is heard while there is a [`Scratch`].
 pub struct Held(PathBuf);
 
 impl Held {
@@ -156,8 +165,8 @@ impl Drop for Held {
     }
 }
 
-/// A process that ends with this one, or it would go on writing where all was removed. Nobody may wait
-/// for the process before this value is dropped.
+/// A process that ends with this one, or it would keep writing where all was removed. Drop this
+/// value before you wait for the process.
 pub struct Companion(Pid);
 
 impl Companion {

@@ -11,8 +11,8 @@ use signal_hook::low_level;
 use super::failure::CliFailure;
 use super::{codes, say, scratch};
 
-/// How long a run may take to end by itself after a signal. Launchers of MPI jobs kill a process that
-/// has not ended a second after SIGTERM.
+/// How long a run may take to end by itself after a signal. Launchers of MPI jobs kill a process
+/// that has not ended a second after SIGTERM.
 pub const GRACE: Duration = Duration::from_millis(500);
 
 /// When the first signal came that ends a run.
@@ -51,8 +51,8 @@ impl Caught {
     }
 }
 
-/// Watches for signals from now on. The first asks the run to `stop`. After the grace, or at another
-/// signal, `remove` removes what the run has made, and the process ends.
+/// Watches for signals from now on. The first asks the run to `stop`. After the grace, or at
+/// another signal, `remove` removes what the run has made, and the process ends.
 ///
 /// # Errors
 /// When the system has no thread or no handle for it.

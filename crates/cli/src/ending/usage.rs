@@ -9,7 +9,7 @@ use super::failure::CliFailure;
 use super::say;
 use crate::launcher;
 
-/// Tells what is wrong with the command line. The reference's gensort and valsort exit 1 then, and
+/// Tells the mistake in a command line. The reference's gensort and valsort exit 1 then, and
 /// so do ours.
 pub fn tell(mut error: clap::Error) -> ExitCode {
     if !error.use_stderr() {
@@ -41,8 +41,8 @@ fn is_of_reference() -> bool {
     command == "gensort" || command == "valsort"
 }
 
-/// What is wrong in the words of every failure. A wrong value is told in one line, which names its
-/// option; what is not understood at all, with the usage.
+/// The error in the form of every failure. A wrong value is told in one line, which names its
+/// option; other mistakes are told with the usage.
 fn told(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.trim_end();

@@ -42,13 +42,13 @@ const COMMAND_LINES: &str = "OMPI_NUM_APP_CTX";
 /// Open MPI within a second or two.
 pub const RANK_0_TELLS: Duration = Duration::from_secs(3);
 
-/// Whether a launcher has started this process, and no other.
+/// Whether a launcher has started this process alone.
 pub fn is_only_rank() -> bool {
     transport().is_some() && number(&SIZES) == Some(1)
 }
 
-/// Whether rank 0 tells what is wrong with the command line, which all ranks have; it has had time
-/// to when this comes back.
+/// Whether rank 0 tells the mistake in the command line, which all ranks have. It has had time to
+/// do so when this returns.
 pub fn leaves_usage_to_another() -> bool {
     let sorts = env::args_os()
         .nth(1)
@@ -65,7 +65,7 @@ pub fn is_open_mpi() -> bool {
     env::var_os(SIZES[0]).is_some()
 }
 
-/// Whether a launcher has started this process, and not as the first one.
+/// Whether a launcher has started this process as a rank other than 0.
 pub fn is_later_rank() -> bool {
     transport().is_some() && number(&RANKS).is_some_and(|rank| rank > 0)
 }

@@ -42,7 +42,7 @@ pub fn table(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// The same in a line, for a terminal.
+/// The table in one line, for a terminal.
 pub fn line(report: &Report) -> String {
     format!(
         "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
@@ -54,12 +54,12 @@ pub fn line(report: &Report) -> String {
     )
 }
 
-/// What was done how, and how fast.
+/// The plan, and its rate.
 fn done(report: &Report) -> String {
     done_by(report.plan, report.passes, report)
 }
 
-/// The same, of whoever did it.
+/// The plan and the rate of any report.
 fn done_by(who: &str, passes: u32, report: &Report) -> String {
     let rate = report.bytes as f64 / 1e6 / report.seconds;
     format!(

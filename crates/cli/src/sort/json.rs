@@ -37,7 +37,7 @@ pub fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Valu
     value
 }
 
-/// What a rank has told of itself.
+/// Adds what a rank reports about itself.
 fn add_part(rank: &mut Value, part: &Part) {
     rank["host"] = part.host.as_str().into();
     rank["peak_rss_bytes"] = part.peak_rss_bytes.into();
@@ -48,7 +48,7 @@ fn add_part(rank: &mut Value, part: &Part) {
     rank["stages"] = part.stages.iter().map(stage).collect();
 }
 
-/// What this node did.
+/// The report of this node.
 fn of_node(report: &Report, peak_rss_bytes: u64) -> Value {
     json!({
         "records": report.records,

@@ -39,7 +39,7 @@ type Running = Pin<Box<dyn Future<Output = ()>>>;
 pub struct Block {
     pub shared: Rc<Shared>,
     running: Vec<Option<Running>>,
-    /// Messages received that were told already.
+    /// Messages received that were reported already.
     told: u64,
 }
 
@@ -63,7 +63,7 @@ impl Block {
         received - std::mem::replace(&mut self.told, received)
     }
 
-    /// What the block counted, and which of its tasks still wait.
+    /// The counts of the block, and the tasks that still wait.
     pub fn report(self, number: u32) -> (u32, Report, Vec<String>) {
         let ranks = self.ranks().len();
         // Futures hold the state through their nodes.
@@ -173,7 +173,7 @@ impl Block {
         self.settle();
     }
 
-    /// Lets a task go on, if it waits in that turn and finds a core.
+    /// Resumes a task, if it waits in that turn and finds a core.
     fn resume(&mut self, number: u32, turn: u32, given: Option<usize>) {
         let core = {
             let state = &mut *self.shared.state.borrow_mut();

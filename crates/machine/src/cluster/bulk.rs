@@ -32,7 +32,7 @@ pub enum Parcel {
 #[derive(Default)]
 pub struct Bulk {
     next: u32,
-    /// Who waits for a buffer to come back.
+    /// Senders that wait for a buffer to come back.
     waiting: BTreeMap<u32, Completion<Buffer>>,
     arriving: BTreeMap<u32, Parcel>,
     arrivals: u32,
@@ -49,7 +49,7 @@ impl Parcel {
         }
     }
 
-    /// Whose block it goes to.
+    /// The rank that it goes to.
     pub fn to(&self) -> Rank {
         match self {
             Parcel::Shipment { to, .. } => to.rank,
@@ -59,14 +59,14 @@ impl Parcel {
 }
 
 impl Bulk {
-    /// A shipment begins: its number here.
+    /// Begins a shipment, and returns its number here.
     pub fn begin(&mut self, done: Completion<Buffer>) -> u32 {
         self.next += 1;
         self.waiting.insert(self.next, done);
         self.next
     }
 
-    /// Who waits for this buffer.
+    /// Ends a shipment: its buffer is back.
     pub fn end(&mut self, number: u32) -> Completion<Buffer> {
         self.waiting.remove(&number).expect("somebody shipped it")
     }
@@ -87,7 +87,7 @@ impl Bulk {
     }
 }
 
-/// Ticks that so many bytes take between two ranks.
+/// The time that `bytes` bytes take between two ranks.
 pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> Ticks {
     let network = &layout.profile.network;
     let topology = &layout.topology;

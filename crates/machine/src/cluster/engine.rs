@@ -1,4 +1,4 @@
-//! Windows: all blocks run the same stretch of time, then hand on what they sent, then go on.
+//! Windows: all blocks run the same stretch of time, hand on their packets, and run the next.
 //!
 //! ```text
 //!   thread 0:  blocks 0 2 4 ...  | hand on |        | blocks 0 2 4 ... |
@@ -22,7 +22,7 @@ use crate::network::layout::Layout;
 use crate::report::{RunError, Watch};
 use crate::schedule::{Mailbox, Ticks};
 
-/// What the threads of a run share.
+/// The state that the threads of a run share.
 pub struct Engine {
     pub layout: Arc<Layout>,
     pub mailboxes: Vec<Arc<Mailbox>>,
@@ -32,20 +32,20 @@ pub struct Engine {
     barrier: Barrier,
     /// The earliest event that each thread knows, for this window and the one before.
     next: [Vec<AtomicU64>; 2],
-    /// When the last task of each thread went on; the end of time while one is to go on.
+    /// When the last task of each thread resumed; `Ticks::NEVER` while one is to resume.
     still: [Vec<AtomicU64>; 2],
-    /// Ticks in which messages are sent again and again and no task goes on: then none will.
+    /// How long messages may be sent again while no task resumes: beyond this none ever will.
     patience: Ticks,
     /// Whether something in this window, or in the one before, ends the run.
     stop: [AtomicBool; 2],
     failed: Mutex<Option<RunError>>,
 }
 
-/// A message is sent again after 64 timeouts at most; when 64 tries of all that is under way have
-/// let no task go on, none will.
+/// A message is sent again after 64 timeouts at most. When 64 tries of all messages have resumed no
+/// task, none will.
 const STILL_TIMEOUTS: u64 = 64 * 64;
 
-/// When the last task of these blocks went on; the end of time while one is to go on.
+/// When the last task of these blocks resumed; `Ticks::NEVER` while one is to resume.
 fn still_since(blocks: &[(u32, Block)]) -> Ticks {
     let since = |block: &Block| {
         block

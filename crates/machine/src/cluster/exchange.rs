@@ -1,4 +1,4 @@
-//! What blocks hand each other between windows.
+//! Packets and parcels that blocks hand to each other between windows.
 //!
 //! A bin for each link between blocks, twice: one is filled while the other is read. A bin changes
 //! hands whole, so its packets are not copied, and memory holds what is under way and no more.

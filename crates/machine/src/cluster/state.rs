@@ -21,7 +21,7 @@ use crate::nic::Nic;
 use crate::report::{Counts, Report, Sent};
 use crate::schedule::{Call, Event, EventKind, Mailbox, Ticks, Timeline};
 
-/// What the tasks of a block share.
+/// The state that the tasks of a block share.
 pub struct Shared {
     pub layout: Arc<Layout>,
     pub mailbox: Arc<Mailbox>,
@@ -94,9 +94,8 @@ impl BlockState {
         }
     }
 
-    /// Deals with what happens at a NIC before `until`, up to what the state alone does not deal
-    /// with. At one moment packets arrive first, then the NIC does what it has to, then its tasks
-    /// go on.
+    /// Handles the events of a NIC before `until`, up to one that its block must handle. At one
+    /// moment packets arrive first, then the NIC acts, then its tasks resume.
     pub fn run_nic(&mut self, local: usize, until: Ticks) -> Upcall {
         let fabric = &mut self.fabric;
         fabric.scheduler.nic = local;
@@ -153,7 +152,7 @@ impl BlockState {
         }
     }
 
-    /// What is added to the time of the block from here on is about this rank's NIC.
+    /// Makes this rank's NIC the one that new events are about.
     pub fn go_to(&mut self, local_rank: u32) {
         self.fabric.scheduler.nic = self.fabric.layout.topology.nic_of(local_rank) as usize;
     }
@@ -176,7 +175,7 @@ impl BlockState {
         (&mut self.nics[local], &mut self.fabric)
     }
 
-    /// Lets the switches work through what arrives in a window.
+    /// Runs the switches through the arrivals of a window.
     pub fn run_switches(&mut self, window: Range<Ticks>) {
         self.fabric.first_out = Ticks::NEVER;
         let mut bins = std::mem::take(&mut self.fabric.incoming);
@@ -199,8 +198,7 @@ impl BlockState {
             .min(self.fabric.next())
     }
 
-    /// Since when no task went on; none while one is to go on, or something else than messages is
-    /// to come.
+    /// When the last task resumed; none while a task is to resume, or a call or parcel is to come.
     pub fn still_since(&self) -> Option<Ticks> {
         let is_still =
             self.fabric.scheduler.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
@@ -273,7 +271,7 @@ impl BlockState {
     /// A task has run up to its clock; until then its core is busy.
     pub fn leave_core(&mut self, task: u32, core: Option<usize>) {
         let task = &self.tasks[task as usize];
-        // What it sent leaves at its clock: until then nothing stands still.
+        // Its messages leave at its clock: until then the block is not idle.
         self.fabric.scheduler.last_resumed = self.fabric.scheduler.last_resumed.max(task.clock);
         let cores = &mut self.ranks[task.rank as usize].cores;
         // A rank's first task ran without a number for its core, and may have spawned another.
@@ -300,7 +298,7 @@ impl BlockState {
         let core = state.free_core(now);
         let chosen = core.and_then(|_| state.most_urgent());
         if !state.ready.is_empty() {
-            // What the chosen one does with its core is known when it has run.
+            // When the chosen task leaves its core is known after it has run.
             let free = state.next_free_core().max(now + Ticks(1));
             self.ask_for_core(rank, free);
         }
@@ -363,7 +361,7 @@ impl BlockState {
             .collect()
     }
 
-    /// What the block counted, for its first so many ranks.
+    /// The report of the block, for its first `ranks` ranks.
     pub fn report(mut self, ranks: usize) -> Report {
         self.sends
             .sort_unstable_by_key(|sent| (sent.from, sent.time));

@@ -1,4 +1,4 @@
-//! What belongs to a rank: its words on the way out, its receive queues, its cores.
+//! The state of a rank: its messages on the way out, its receive queues, its cores.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::setting::Queues;
 /// A rank's side of its NIC, and its cores.
 #[derive(Default)]
 pub struct RankState {
-    /// What the NIC has not taken.
+    /// Messages that the NIC has not taken.
     pub outgoing: Outgoing,
     /// Tasks that wait for room to send.
     senders: VecDeque<Waiter>,
@@ -20,7 +20,7 @@ pub struct RankState {
     entries: u32,
     /// Entries that a core took ahead of the world's time, with when.
     releases: VecDeque<(Ticks, u32, u16)>,
-    /// Which tasks are ready and find no core, oldest first.
+    /// Tasks that are ready and find no core, oldest first.
     pub ready: Vec<Ready>,
     /// When each core is free; empty while the rank has one task.
     pub cores: Vec<Ticks>,
@@ -91,7 +91,7 @@ impl Outgoing {
 }
 
 impl RankState {
-    /// A message is there at its time.
+    /// Adds a message, which arrives at its time.
     pub fn deliver(&mut self, place: Place, entries: u32, fabric: &mut Fabric) {
         let (time, port) = (
             fabric.scratch.slab[place].time,
@@ -107,7 +107,7 @@ impl RankState {
         }
     }
 
-    /// Whether a queue has room for so many entries.
+    /// Whether a queue has room for `entries` entries.
     pub fn has_room(&self, port: u16, entries: u32, fabric: &Fabric) -> bool {
         let model = &fabric.layout.profile.nic;
         match fabric.layout.setting.queues {
@@ -156,7 +156,7 @@ impl RankState {
         waiters.push_back(waiter);
     }
 
-    /// A task waits no longer. Was it woken for a message, the next may have it.
+    /// A task waits no longer. If it was woken for a message, the next waiter may have it.
     pub fn forget(&mut self, port: u16, task: u32, fabric: &mut Fabric) {
         let queue = self.queue(port);
         queue.waiters.retain(|waiter| waiter.task != task);

@@ -26,11 +26,11 @@ pub struct Task {
 pub struct Stage {
     pub number: u16,
     pub begin: Ticks,
-    /// What the task had waited before.
+    /// Ticks that the task had waited before.
     pub idle: Ticks,
 }
 
-/// What a task waits for.
+/// The thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     Start,
@@ -58,7 +58,7 @@ impl Task {
         }
     }
 
-    /// Goes on at `time`.
+    /// Resumes at `time`.
     pub fn go_on(&mut self, time: Ticks) {
         self.turn = self.turn.wrapping_add(1);
         self.go_to(time);

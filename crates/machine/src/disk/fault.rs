@@ -1,5 +1,5 @@
-//! Faults by number: "the n-th operation of a disk fails", for n = 1, 2, 3 ... until none occurs any
-//! more (SQLite's way of testing).
+//! Faults by number: "the n-th operation of a disk fails", for n = 1, 2, 3 ... until none occurs
+//! any more (SQLite's way of testing).
 
 use std::io;
 use std::sync::Mutex;

@@ -6,7 +6,7 @@ use node::Time;
 
 use super::Cut;
 
-/// What happens to the world after an event.
+/// A disaster that strikes after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strike {
     /// A node dies.
@@ -26,7 +26,7 @@ struct Strikes {
     events: u64,
     /// After which event, and what.
     to_come: Vec<(u64, Strike)>,
-    /// What has struck in the last run, and when.
+    /// The strikes of the last run, each with its time.
     struck: Vec<(Time, Strike)>,
     deaths: u64,
 }
@@ -59,7 +59,7 @@ impl StrikePlan {
         self.lock().deaths
     }
 
-    /// What has struck in the last run, and when.
+    /// The strikes of the last run, each with its time.
     pub(crate) fn struck(&self) -> Vec<(Time, Strike)> {
         self.lock().struck.clone()
     }

@@ -12,44 +12,44 @@ use crate::network::topology::End;
 use crate::report::Counts;
 use crate::schedule::{Scheduler, Ticks};
 
-/// What the blocks of a thread share, each while it runs: memory that the one before has just used
-/// is still in the cache.
+/// Memory that the blocks of a thread share, each while it runs: then it is still in the cache from
+/// the block before.
 #[derive(Default)]
 pub struct Scratch {
     /// Packets in NICs and at ports.
     pub slab: Slab,
-    /// What waits at the ports of NICs, and of switches.
+    /// The queues at the ports of NICs, and of switches.
     pub at_nics: QueueStore<Place>,
     pub at_switches: QueueStore<At>,
     /// Bins that were emptied, to be filled again.
     pub spare: Vec<Bin>,
-    /// Where a switch puts in order what arrives.
+    /// Sorts the arrivals of a switch.
     pub order: ArrivalOrder,
 }
 
-/// A block's packets and time.
+/// The network inside a block: packets under way, their time, and their counts.
 pub struct Fabric {
     pub layout: Arc<Layout>,
     pub scratch: Scratch,
-    /// Whether it has the scratch: its packets are out of reach otherwise.
+    /// Whether it has the scratch memory; without it packets are out of reach.
     pub has_scratch: bool,
     pub scheduler: Scheduler,
     pub counts: Counts,
-    /// What comes to each of the block's switches from inside.
+    /// Packets for each switch of the block from inside the block.
     pub inputs: Vec<SwitchInput>,
-    /// What came to the block's switch from other blocks.
+    /// Packets for the block's switch from other blocks.
     pub incoming: Vec<Bin>,
-    /// What comes to each of its NICs, in order of time.
+    /// Packets for each NIC, in order of time.
     pub arrivals: Vec<List>,
     /// Headers that a switch gives back.
     pub returned: Vec<Packet>,
     /// For other blocks, by the link of the block's switch.
     pub outbox: Vec<Bins>,
-    /// When the first of what is in them arrives.
+    /// When the first packet in them arrives.
     pub first_out: Ticks,
     first_switch: u32,
     first_nic: u32,
-    // What every launch needs, near at hand.
+    // The numbers that every launch needs.
     link: Ticks,
     switch: Ticks,
     loss_parts: u32,
@@ -91,7 +91,7 @@ impl Fabric {
         bytes.div_ceil(self.layout.profile.nic.entry_bytes).max(1)
     }
 
-    /// A link as what is launched needs it: where it leads from a switch of this block.
+    /// The link of a switch of this block, as [`Fabric::launch`] needs it.
     pub fn link_to(&self, end: End, number: u32) -> Link {
         match end {
             End::Nic(nic) => Link::Nic(nic - self.first_nic),
@@ -107,8 +107,8 @@ impl Fabric {
         Link::Switch(self.layout.topology.leaf_of(nic) - self.first_switch)
     }
 
-    /// A packet begins on a link: it arrives where the link leads, unless it is lost. A tail is
-    /// what it takes longer to a switch.
+    /// A packet begins on a link: it arrives at the other end, unless it is lost. `tail` is extra
+    /// latency on the way to a switch.
     #[inline]
     pub fn launch(&mut self, packet: &mut Packet, start: Ticks, link: Link, tail: Ticks) {
         if self.loss_parts > 0 && self.is_lost(packet, start) {

@@ -6,7 +6,7 @@ use crate::network::topology::Topology;
 use crate::schedule::Ticks;
 use crate::{Profile, Setting};
 
-/// What does not change during a run; all blocks share it.
+/// The fixed parts of a machine; all blocks share them.
 pub struct Layout {
     pub profile: Profile,
     pub setting: Setting,
@@ -52,7 +52,7 @@ impl Layout {
         }
     }
 
-    /// No packet and its answer are longer on their way, but for queues.
+    /// The longest that a packet and its answer take, apart from queues.
     pub fn slowest(&self) -> Ticks {
         let hop = self.profile.link() + self.profile.switch().max(Ticks(u64::from(u16::MAX)));
         (Ticks(self.setting.tail) + hop * 6) * 2
@@ -104,7 +104,7 @@ impl Layout {
     }
 }
 
-/// What a number is drawn for.
+/// The purpose of a drawn number.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
     Route = 1,

@@ -1,4 +1,4 @@
-//! What moves: packets, small values in lists through one store.
+//! Packets, and lists of them in one store.
 //!
 //! A packet is 64 bytes, a cache line, with up to three words of its message inside. On its way to
 //! a switch it lies in a bin; at NICs it lies in the slab, where lists link it by its place.
@@ -27,29 +27,29 @@ pub struct Packet {
     pub flits: u16,
     /// The port of its receiver; between switches, the branch of a multicast it is about.
     pub port: u16,
-    /// What it is.
+    /// Data or control.
     pub kind: Kind,
     /// The transmit buffer that holds its message, and whether it is one of two segments.
     pub slot: u8,
-    /// What it says; of a multicast, after two words that name the group.
+    /// Its words; of a multicast, after two words that name the group.
     pub words: Words,
 }
 
-/// What a packet is: data first, then control.
+/// The kind of a packet: data first, then control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
     /// A segment of a message.
     Data,
-    /// The same, sent again because nobody acknowledged it.
+    /// A segment that is sent again, because it was not acknowledged.
     DataAgain,
     /// A message to a group.
     Cast,
-    /// The same, sent again.
+    /// A message to a group, sent again.
     CastAgain,
     /// The copy of a multicast for one member.
     Copy,
-    /// The same, sent again.
+    /// A copy, sent again.
     CopyAgain,
     /// A segment cut down to its header; from here on what goes before data.
     Trimmed,
@@ -101,7 +101,7 @@ impl Kind {
         matches!(self, Kind::DataAgain | Kind::CopyAgain | Kind::CastAgain)
     }
 
-    /// The same, as it is sent again.
+    /// The kind of a packet that is sent again.
     pub fn again(self) -> Kind {
         match self {
             Kind::Cast => Kind::CastAgain,
@@ -111,7 +111,7 @@ impl Kind {
         }
     }
 
-    /// What a full queue leaves of it.
+    /// The kind after a full queue has cut off the data.
     pub fn trimmed(self) -> Kind {
         match self {
             Kind::Cast | Kind::CastAgain => Kind::CastTrimmed,

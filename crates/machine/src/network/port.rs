@@ -37,7 +37,7 @@ pub struct Port {
 
 #[derive(Debug)]
 struct Queue {
-    /// When the first is there; `Ticks::NEVER` when none is.
+    /// When the first packet is ready; `Ticks::NEVER` when the queue is empty.
     ready: Ticks,
     /// Flits that wait.
     flits: u64,
@@ -62,7 +62,7 @@ const NO_ENTRY: Entry = Entry::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Queued<At> {
-    /// The time from which it is there.
+    /// The time from which it is ready.
     ready: Ticks,
     at: At,
     flits: u16,
@@ -141,7 +141,7 @@ impl Port {
         self.queues[usize::from(!control)].flits
     }
 
-    /// Begins with a packet that is there now, if nothing waits and the link is free.
+    /// Begins with a packet that is ready now, if nothing waits and the link is free.
     #[inline]
     pub fn begin_now(&mut self, now: Ticks, packet: &Packet) -> bool {
         let is_free = self.busy <= now && self.start == Ticks::NEVER;
@@ -152,8 +152,8 @@ impl Port {
         is_free
     }
 
-    /// Adds a packet that is there from its time on. Those of one queue leave in the order in which
-    /// they were added: one that is not there yet holds up those behind it.
+    /// Adds a packet that is ready from its time on. The packets of a queue leave in the order in
+    /// which they were added: one that is not ready yet holds up the packets behind it.
     #[inline]
     pub fn push<At: Copy>(&mut self, packet: &Packet, at: At, store: &mut QueueStore<At>) {
         let queue = &mut self.queues[usize::from(!packet.kind.is_control())];

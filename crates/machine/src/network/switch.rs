@@ -1,4 +1,4 @@
-//! A switch: a port for each link, a way for each packet.
+//! A switch: a port for each link, and the choice of a link for each packet.
 //!
 //! Down to what lies below it, up over a random link otherwise (packet spraying). Where a queue is
 //! full, data are cut down to their header, which travels as control and makes the receiver ask for
@@ -50,7 +50,7 @@ pub struct Switch {
     downlinks: u32,
     exits: Vec<Exit>,
     casts: Casts,
-    /// What the switch itself sends: each with its link.
+    /// Packets that the switch itself sends, each with its link.
     own: Vec<(u32, Packet)>,
     /// When the first of what waits at its ports begins.
     next_start: Ticks,
@@ -230,7 +230,7 @@ impl Exit {
             }
             let now = window.start + Ticks(next.tick());
             if self.port.next_start() < now {
-                // What began before now makes room.
+                // Packets that began before now make room.
                 self.drain(now, bins, fabric);
             }
             let packet = next.spot().packet(bins);

@@ -14,7 +14,7 @@
 
 use crate::Profile;
 
-/// The shape of a machine with so many ranks.
+/// The shape of a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Topology {
     pub ranks: u32,

@@ -78,8 +78,8 @@ impl Nic {
         slot.late_at = fabric.scheduler.now + timeout.doubled(slot.refusals) * PATIENCE;
     }
 
-    /// A switch had no room even for the header: the packet is sent again after a while. Each packet
-    /// has a moment of its own, or they would all collide again.
+    /// A switch had no room even for the header: the packet is sent again after a while. Each
+    /// packet has a moment of its own, or they would all collide again.
     pub(super) fn given_back(&mut self, returned: &Packet, fabric: &mut Fabric) {
         let timeout = fabric.layout.profile.nic.timeout_cycles;
         let drawn = u64::from(

@@ -25,8 +25,8 @@ struct Half {
     by_second_try: HashSet<u64>,
 }
 
-/// Numbers that are added and seldom read. They lie in pieces, because a vector that grows leaves its
-/// old memory behind, and this is the largest part of a NIC.
+/// Numbers that are added and seldom read. They lie in pieces, because a vector that grows leaves
+/// its old memory behind, and this is the largest part of a NIC.
 #[derive(Default)]
 struct Log {
     pieces: Vec<Vec<u64>>,

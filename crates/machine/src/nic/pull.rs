@@ -1,6 +1,6 @@
 //! PULLs: a receiver asks for what was cut down to its header.
 //!
-//! A header goes before data, so whoever asks for a cut packet at once gets a header again while
+//! A header goes before data, so a receiver that asks at once gets a header again while
 //! the queue is full, and headers alone fill the link. NDP therefore paces its PULLs. Here a PULL
 //! leaves for each packet that comes whole, which keeps as many under way as the queue holds; and
 //! at the pace of whole segments when no data have come for a while. (Ours: the public NIC switches
@@ -13,7 +13,7 @@ use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
 use crate::schedule::Ticks;
 
-/// What a NIC has to ask for.
+/// The packets that a NIC has to ask for.
 pub struct Pulls {
     waiting: VecDeque<Packet>,
     last_data: Ticks,

@@ -18,8 +18,8 @@ pub struct Partial {
     again: bool,
 }
 
-/// The most entries that stay to be freed: beyond this they are freed whether room is needed or not,
-/// because the list takes memory.
+/// The most entries that stay to be freed: beyond this they are freed whether room is needed or
+/// not, because the list takes memory.
 const MOST_RELEASES: usize = 16;
 
 impl Nic {
@@ -186,7 +186,8 @@ impl Nic {
         self.wait_for_room(ranks);
     }
 
-    /// A core takes a message from its queue at `time`: then a message that is kept back may follow.
+    /// A core takes a message from its queue at `time`: then a message that is kept back may
+    /// follow.
     pub fn made_room(&mut self, time: Ticks) {
         if !self.blocked.is_empty() {
             self.unblock_at = self.unblock_at.min(time);

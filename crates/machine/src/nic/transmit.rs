@@ -1,5 +1,5 @@
-//! The way out: the arbiter that serves the cores, the transmit buffers, and what is sent again
-//! because nobody acknowledged it.
+//! The way out: the arbiter that serves the cores, the transmit buffers, and retransmission after a
+//! timeout.
 
 use node::Words;
 
@@ -159,8 +159,8 @@ impl Nic {
         self.emit(place, fabric);
     }
 
-    /// Schedules a check for late messages: a little after `late_at`, since many are late soon after
-    /// each other, and one check finds them together.
+    /// Schedules a check for late messages: a little after `late_at`, since many are late soon
+    /// after each other, and one check finds them together.
     pub(super) fn look_after(&mut self, late_at: Ticks, fabric: &Fabric) {
         let time = late_at + fabric.layout.profile.nic.timeout_cycles / 16;
         self.look_at = self.look_at.min(time);

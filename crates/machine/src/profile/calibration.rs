@@ -22,7 +22,7 @@ fn near(ours: u64, measured: f64, percent: f64) {
     );
 }
 
-/// Flits of a packet with so many words.
+/// Flits of a packet with `words` words.
 fn flits(profile: &Profile, words: u64) -> u64 {
     let bytes = u64::from(profile.nic.header_bytes) + 8 * words;
     bytes.div_ceil(u64::from(profile.network.flit_bytes))

@@ -1,4 +1,4 @@
-//! What a profile's numbers must be to one another for the machine to work at all.
+//! Rules between the numbers of a profile, without which the machine cannot work.
 //!
 //! Each rule names the key, what it is and what is expected. A machine that breaks one would stand
 //! still (a queue that can never take a message), or could not be told apart from a bug.
@@ -75,7 +75,7 @@ impl Profile {
         self.patience()
     }
 
-    /// What is not lost must not be sent again: else every message goes over the wires twice, and a
+    /// A packet that is not lost must not be sent again: else every message is sent twice, and a
     /// machine whose timeout is far too short never ends.
     pub(super) fn patience(&self) -> Checked {
         let (timeout, trip) = (self.nic.timeout_cycles, self.round_trip());

@@ -57,32 +57,32 @@ impl<'de> Deserialize<'de> for Ticks {
 }
 
 /// A time that may be far longer than a step.
-pub fn long_time<'de, D: Deserializer<'de>>(from: D) -> Result<Ticks, D::Error> {
+pub(super) fn long_time<'de, D: Deserializer<'de>>(from: D) -> Result<Ticks, D::Error> {
     whole(from, 0, MOST_WHOLE).map(Ticks)
 }
 
 /// Bytes of a key that may be left out; may be 0.
-pub fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+pub(super) fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     whole(from, 0, MOST_WHOLE).map(Some)
 }
 
 /// A count of parts: at least one.
-pub fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+pub(super) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     whole(from, 1, u64::from(u32::MAX)).map(|count| count as u32)
 }
 
 /// A decimal, as thousandths of its unit; may be 0.
-pub fn thousandths<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+pub(super) fn thousandths<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_any(Decimal { most: MOST_DECIMAL })
 }
 
 /// Thousandths of the ticks of one unit of work; may be 0.
-pub fn cost<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+pub(super) fn cost<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_any(Decimal { most: MOST_CYCLES })
 }
 
 /// The size of a cache; may be 0.
-pub fn cache<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+pub(super) fn cache<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     whole(from, 0, MOST_WHOLE)
 }
 

@@ -35,6 +35,6 @@ struct Work {
     account: u64,
 }
 
-pub fn costs<'de, D: Deserializer<'de>>(from: D) -> Result<Costs, D::Error> {
+pub(super) fn costs<'de, D: Deserializer<'de>>(from: D) -> Result<Costs, D::Error> {
     Work::deserialize(from)
 }

@@ -15,7 +15,7 @@ pub trait Disks: Send + Sync + 'static {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>>;
     /// Standard input or output.
     fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>>;
-    /// What is known of a path, links followed.
+    /// The metadata of a path, links followed.
     fn metadata(&self, path: &Path) -> io::Result<Metadata>;
     /// The access that the file at a path gives, links followed.
     fn access(&self, path: &Path) -> io::Result<Access>;
@@ -36,7 +36,7 @@ pub trait Disks: Send + Sync + 'static {
 pub enum RenameError {
     /// Both names are as they were.
     NotRenamed(io::Error),
-    /// The new name is there, but a crash may take it back.
+    /// The file has its new name, but a crash may take it back.
     NotDurable(io::Error),
 }
 
@@ -54,7 +54,7 @@ impl From<io::ErrorKind> for RenameError {
 
 /// An open file of a backend.
 pub trait FileHandle: Send + Sync + 'static {
-    /// What is known of it.
+    /// The metadata of the file.
     fn metadata(&self) -> io::Result<Metadata>;
     /// Whether requests bypass the page cache and need whole blocks.
     fn is_direct(&self) -> bool;
@@ -64,7 +64,7 @@ pub trait FileHandle: Send + Sync + 'static {
     fn control(&self, control: Control) -> io::Result<u64>;
 }
 
-/// What a data request gives back: the buffer always (or the chain), and how it went.
+/// The result of a data request: always the buffer (or the chain), and whether it succeeded.
 pub type Done<Held = Buffer> = (Held, io::Result<()>);
 
 /// A data request; its completer gives the buffer back.
@@ -72,48 +72,48 @@ pub enum Request {
     /// Fill the buffer's first `bytes` from `offset` (`None`: the next ones of a sequential
     /// source), short only at the end of the file; sets the buffer's length.
     Read {
-        /// Where in the file.
+        /// The offset in the file.
         offset: Option<u64>,
-        /// How much.
+        /// The bytes to read.
         bytes: usize,
-        /// Into what.
+        /// The buffer, or the buffers, to fill.
         buffer: Buffer,
-        /// Whom to tell.
+        /// Receives the result.
         done: Completer<Done>,
     },
     /// Write that range of the buffer, all of it, at `offset` (`None`: behind what was written).
     Write {
-        /// Where in the file.
+        /// The offset in the file.
         offset: Option<u64>,
-        /// Which part of the buffer.
+        /// The part of the buffer.
         range: Range<usize>,
-        /// From what.
+        /// The buffer, or the buffers, to write.
         buffer: Buffer,
-        /// Whom to tell.
+        /// Receives the result.
         done: Completer<Done>,
     },
     /// Fill the whole memory of each buffer, one behind the other, from `offset` on, short only at
     /// the end of the file; sets the lengths.
     ReadChain {
-        /// Where in the file.
+        /// The offset in the file.
         offset: u64,
-        /// Into what.
+        /// The buffer, or the buffers, to fill.
         buffers: Vec<Buffer>,
-        /// Whom to tell.
+        /// Receives the result.
         done: Completer<Done<Vec<Buffer>>>,
     },
     /// Write the whole memory of each buffer, one behind the other, from `offset` on.
     WriteChain {
-        /// Where in the file.
+        /// The offset in the file.
         offset: u64,
-        /// From what.
+        /// The buffer, or the buffers, to write.
         buffers: Vec<Buffer>,
-        /// Whom to tell.
+        /// Receives the result.
         done: Completer<Done<Vec<Buffer>>>,
     },
     /// Make all completed writes durable.
     Sync {
-        /// Whom to tell.
+        /// Receives the result.
         done: Completer<io::Result<()>>,
     },
 }

@@ -49,7 +49,7 @@ pub struct Transport {
 pub struct NetworkError {
     /// The peer whose letter or line it was, if it was one's.
     pub peer: Option<Rank>,
-    /// What happened.
+    /// The failure in words.
     pub what: String,
     /// Whether that peer sent what no process of this version sends.
     pub is_foreign: bool,

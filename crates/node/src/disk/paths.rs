@@ -45,7 +45,7 @@ impl Node {
             .await
     }
 
-    /// What is known of a path, links followed.
+    /// The metadata of a path, links followed.
     ///
     /// # Errors
     /// When the path leads to nothing, or cannot be looked at.

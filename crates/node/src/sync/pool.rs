@@ -32,6 +32,9 @@ impl Pool {
     }
 
     /// Takes an empty buffer, waiting for one.
+    ///
+    /// # Errors
+    /// When the pool was closed.
     pub async fn take(&self, node: &Node) -> Result<Buffer, Closed> {
         self.shared.wait_for(node, State::take).await
     }

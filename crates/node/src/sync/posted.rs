@@ -40,6 +40,9 @@ impl<T: Send + Sync + 'static> Posted<T> {
     }
 
     /// The value, waiting for it.
+    ///
+    /// # Errors
+    /// When it was closed before it was posted.
     pub async fn read(&self, node: &Node) -> Result<Arc<T>, Closed> {
         let step = |state: &mut State<T>| {
             if state.closed {

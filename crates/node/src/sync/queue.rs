@@ -42,6 +42,9 @@ impl<T: Send + 'static> Queue<T> {
     }
 
     /// Adds a unit, waiting while the queue is full.
+    ///
+    /// # Errors
+    /// When the queue was closed.
     pub async fn push(&self, node: &Node, unit: T) -> Result<(), Closed> {
         let mut unit = Some(unit);
         self.shared
@@ -59,6 +62,9 @@ impl<T: Send + 'static> Queue<T> {
     }
 
     /// Takes the oldest unit, waiting for one; `None` when the queue has ended.
+    ///
+    /// # Errors
+    /// When the queue was closed.
     pub async fn pop(&self, node: &Node) -> Result<Option<T>, Closed> {
         self.shared.wait_for(node, State::take).await
     }

@@ -57,13 +57,13 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// Waits until the answer is there (true) or the deadline passes first (false).
+    /// Waits for the answer (true), or until the deadline passes first (false).
     pub async fn done_by(&self, node: &Node, deadline: Time) -> bool {
         let step = |slot: &mut Option<Answer<T>>| slot.is_some().then_some(());
         self.shared.wait(node, Some(deadline), step).await.is_some()
     }
 
-    /// Whether the answer is there.
+    /// Whether the answer was given.
     pub fn is_done(&self) -> bool {
         self.shared.look(Option::is_some)
     }

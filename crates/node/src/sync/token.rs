@@ -32,6 +32,9 @@ impl Tokens {
     }
 
     /// Takes any one token of `wanted`, the longest idle first; `None` when the deadline passes.
+    ///
+    /// # Errors
+    /// When the tokens were closed.
     pub async fn take_any(
         &self,
         node: &Node,

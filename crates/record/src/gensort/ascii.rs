@@ -27,7 +27,7 @@ const FILLER_AT: usize = 46;
 const FILLER_DIGITS: usize = 13;
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// What every record has in common: the spaces and the line's end.
+/// The bytes that all records have in common: the spaces and the line's end.
 const BLANK: [u8; RECORD_BYTES] = {
     let mut line = [b' '; RECORD_BYTES];
     line[98] = b'\r';

@@ -22,7 +22,7 @@ const GROUP_BYTES: usize = 10;
 /// Records made from one tile of states: 73 states are 1.2 KB, a small part of the first cache.
 const TILE_RECORDS: usize = 64;
 
-/// What each group is exclusive-or'd with, in the upper ten bytes.
+/// The mask that each group is exclusive-or'd with, in the upper ten bytes.
 const GROUP_MASKS: [u128; GROUPS] = [
     0,
     0xF0E8_E4E2_E1D8_D4D2_D1CC << 48,

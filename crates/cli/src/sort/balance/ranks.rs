@@ -75,7 +75,7 @@ pub fn table(report: &Report, together: &Together) -> String {
     lines.join("\n")
 }
 
-/// The same in two lines or three, for a terminal.
+/// The table in two lines or three, for a terminal.
 pub fn line(report: &Report, together: &Together) -> String {
     let launch = together
         .launch
@@ -121,7 +121,7 @@ fn names<'a>(ranks: &[Rank<'a>]) -> Vec<&'a str> {
     names
 }
 
-/// What each rank did.
+/// The work of each rank.
 fn rows(ranks: &[Rank], report: &Report) -> Vec<String> {
     let row = |cells: [String; 8]| {
         let [rank, host, read, sorted, part, rate, memory, seconds] = cells;
@@ -164,7 +164,7 @@ fn rows(ranks: &[Rank], report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// What each stage of each rank did.
+/// The work of each stage of each rank.
 fn columns(ranks: &[Rank], stages: &[&str]) -> Vec<String> {
     let row = |name: &str, cells: Vec<String>, rate: &str| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>6}")).collect();
@@ -188,7 +188,7 @@ fn columns(ranks: &[Rank], stages: &[&str]) -> Vec<String> {
     lines
 }
 
-/// What all workers of a stage of all ranks could do if they were never held up.
+/// The rate of all workers of a stage on all ranks if they never had to wait.
 fn rate_of_all(ranks: &[Rank], name: &str) -> String {
     let each = ranks.iter().filter_map(|rank| rank.stage(name));
     let rate: f64 = each.map(StageReport::mb_per_s).sum();
@@ -252,7 +252,7 @@ fn host(part: &Part) -> &str {
     name.unwrap_or(&part.host)
 }
 
-/// A name in so many columns, one of which stays free.
+/// A name cut to a column; one character stays free.
 fn shortened(name: &str, columns: usize) -> String {
     match name.chars().count() {
         length if length < columns => name.to_owned(),

@@ -1,5 +1,5 @@
-//! What arrives at a switch in a window: for each of its links what goes out there, in order of
-//! time, sender and sequence.
+//! The packets that arrive at a switch in a window, sorted by the link they leave by, then by time,
+//! sender and sequence.
 //!
 //! A link's packets do not touch those of another. So packets are first put in order of their
 //! ticks, then of the links they leave by, both by counting; what is left in disorder are the few
@@ -43,7 +43,7 @@ impl Arrival {
     }
 }
 
-/// What arrives in a window.
+/// The packets that arrive in a window.
 #[derive(Default)]
 pub struct ArrivalOrder {
     /// In any order at first, by link and moment at last.
@@ -126,7 +126,7 @@ impl ArrivalOrder {
         self.due[hole] = due;
     }
 
-    /// What leaves by a link, in order.
+    /// The packets that leave by a link, in order.
     #[inline]
     pub fn of(&self, link: usize) -> &[Arrival] {
         // Each link's next place is the first of the link after it by now.

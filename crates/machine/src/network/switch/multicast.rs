@@ -40,14 +40,15 @@ fn group_of(words: &[u64]) -> Group {
     }
 }
 
-/// Who sent a multicast, and its number there.
+/// The sender of a multicast, and its number there.
 type Key = (u32, u32);
 
 /// The multicasts that a switch keeps.
 #[derive(Default)]
 pub struct Casts {
     kept: BTreeMap<Key, Kept>,
-    /// Those that are done, with when: one that is sent again is acknowledged again.
+    /// The multicasts that are done, each with its time: one that is sent again is acknowledged
+    /// again.
     done: VecDeque<(Ticks, Key)>,
     /// When to look which branches have not acknowledged; none while nothing is kept.
     look_at: Option<Ticks>,
@@ -108,7 +109,7 @@ impl Switch {
             packet,
         };
         self.find_branches(&mut kept, fabric);
-        // What the sender tried before may have been kept, and forgotten.
+        // An earlier try of the sender may have been kept, and forgotten.
         self.copy_out(&kept, kept.packet.kind.is_again(), fabric);
         let key = (kept.packet.from, kept.packet.sequence);
         if kept.links.is_empty() && kept.members.is_empty() {
@@ -172,7 +173,7 @@ impl Switch {
 
     fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, fabric: &mut Fabric) {
         let topology = &fabric.layout.topology;
-        // What the switch below calls the link back, among its uplinks.
+        // The number of the link back among the uplinks of the switch below.
         let slot = if link < topology.downlinks(self.number) {
             let crate::network::topology::End::Switch(below) = topology.end_of(self.number, link)
             else {
@@ -283,7 +284,7 @@ impl Switch {
                     },
                 )
             }
-            // The sender's NIC knows ACK and NACK alone.
+            // The sender's NIC understands only ACK and NACK.
             None => {
                 let kind = if kind == Kind::CastAck {
                     Kind::Ack
@@ -312,7 +313,7 @@ impl Switch {
         }
     }
 
-    /// Sends again what nobody acknowledged for so long.
+    /// Sends again the multicasts whose timeout has passed.
     fn look_for_late(&mut self, fabric: &mut Fabric) {
         self.casts.look_at = None;
         let timeout = fabric.layout.profile.nic.timeout_cycles;

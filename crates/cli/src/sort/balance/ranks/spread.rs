@@ -6,7 +6,7 @@ use crate::text::figure;
 /// Columns of the worst rank and its host.
 const WORST: usize = 18;
 
-/// What ranks did, a row a measure.
+/// The work of the ranks, a row a measure.
 pub(super) fn rows(ranks: &[Rank]) -> Vec<String> {
     let mean = ranks.iter().map(|rank| rank.did.bytes as f64).sum::<f64>() / ranks.len() as f64;
     let of_mean = |rank: &Rank| {
@@ -59,7 +59,7 @@ pub(super) fn rows(ranks: &[Rank]) -> Vec<String> {
     ]
 }
 
-/// What their stages did, and of how many ranks each is the bottleneck.
+/// The work of their stages, and on how many ranks each is the bottleneck.
 pub(super) fn stages(ranks: &[Rank], names: &[&str]) -> Vec<String> {
     let per_cent = |value: f64| format!("{value:.0}%");
     let head = ["least", "median", "most"].map(str::to_owned);
