@@ -55,7 +55,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
         }
     })
     .map_err(|failure| failure.with_json(arguments.json))?;
-    tell(&directories, arguments.json)?;
+    match arguments.json {
+        true => tell_programs(&directories)?,
+        false => tell_people(&directories)?,
+    }
     let refused = directories.into_iter().find_map(|place| place.offer.err());
     refused.map_or(Ok(Exit::Done), Err)
 }
@@ -106,37 +109,39 @@ async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<
     Ok(file.is_direct())
 }
 
-fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
+fn tell_programs(directories: &[Directory]) -> Result<(), CliFailure> {
+    let memory = facts_of_memory();
+    let mpi = mpi::Mpi::look();
+    let places = directories.iter().map(|place| {
+        json!({
+            "path": place.path.display().to_string(),
+            "free_bytes": place.offer.as_ref().ok().map(|offer| offer.free_bytes),
+            "direct_io": place.offer.as_ref().ok().map(|offer| offer.direct_io),
+            "error": place.offer.as_ref().err().map(|failure| &failure.message),
+        })
+    });
+    let mut value = json!({
+        "cores": machine::cores(),
+        "memory_bytes": memory.total_bytes,
+        "available_bytes": memory.available_bytes,
+        "cgroup_limit_bytes": memory.cgroup_limit_bytes,
+        "default_memory_limit_bytes": machine::memory_limit(None),
+        "open_file_limit": open_file_limit(),
+        "directories": places.collect::<Vec<_>>(),
+        "mpi": mpi.json(),
+    });
+    if let Some(failure) = directories
+        .iter()
+        .find_map(|place| place.offer.as_ref().err())
+    {
+        value["error"] = failure.to_json()["error"].take();
+    }
+    say::out(format!("{value:#}"))
+}
+
+fn tell_people(directories: &[Directory]) -> Result<(), CliFailure> {
     let memory = facts_of_memory();
     let limit = machine::memory_limit(None);
-    let mpi = mpi::Mpi::look();
-    if json {
-        let places = directories.iter().map(|place| {
-            json!({
-                "path": place.path.display().to_string(),
-                "free_bytes": place.offer.as_ref().ok().map(|offer| offer.free_bytes),
-                "direct_io": place.offer.as_ref().ok().map(|offer| offer.direct_io),
-                "error": place.offer.as_ref().err().map(|failure| &failure.message),
-            })
-        });
-        let mut value = json!({
-            "cores": machine::cores(),
-            "memory_bytes": memory.total_bytes,
-            "available_bytes": memory.available_bytes,
-            "cgroup_limit_bytes": memory.cgroup_limit_bytes,
-            "default_memory_limit_bytes": limit,
-            "open_file_limit": open_file_limit(),
-            "directories": places.collect::<Vec<_>>(),
-            "mpi": mpi.json(),
-        });
-        if let Some(failure) = directories
-            .iter()
-            .find_map(|place| place.offer.as_ref().err())
-        {
-            value["error"] = crate::json::error(failure)["error"].take();
-        }
-        return say::out(format!("{value:#}"));
-    }
     let cgroup = memory
         .cgroup_limit_bytes
         .map_or("none".to_owned(), readable);
@@ -172,5 +177,5 @@ fn tell(directories: &[Directory], json: bool) -> Result<(), CliFailure> {
         ))?;
         say::out(format!("  direct I/O          {direct}"))?;
     }
-    say::out(mpi.text())
+    say::out(mpi::Mpi::look().text())
 }

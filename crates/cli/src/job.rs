@@ -2,121 +2,109 @@
 //! ranks.
 //!
 //! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells
-//! how the job ended: that of the first rank that can be heard.
+//! how the job ended: that of the first rank that still answers.
 
+use std::any::Any;
 use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, thread};
 
 use node::Rank;
-use node::backend::Network;
-use node_mpi::{NetworkError, Session, exit_now, launched};
+use node::backend::{Network, NetworkError, Session};
 use pipeline::{Control, Failure};
 use rustix::process::{Signal, getpid, getppid, kill_process};
+use signal_hook::low_level;
 
-use crate::failure::{CliFailure, Exit};
+use crate::ending::failure::{CliFailure, Exit, TOLD};
+use crate::ending::{say, scratch, signals};
+use crate::launcher::{self, RANK_0_TELLS};
 use crate::progress::{Progress, wait};
-use crate::{say, scratch, signals};
 
-/// What launchers say of how many ranks there are: one alone needs no MPI.
-const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
-
-/// What they say of how many are on this host: Open MPI, MPICH, Slurm (`2(x3)`: two on each of
-/// three hosts).
-const LOCAL_SIZES: [&str; 3] = [
-    "OMPI_COMM_WORLD_LOCAL_SIZE",
-    "MPI_LOCALNRANKS",
-    "SLURM_STEP_TASKS_PER_NODE",
-];
-
-/// What they say of which rank this is, before MPI does.
-const RANKS: [&str; 4] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_RANK",
-    "PMI_RANK",
-    "SLURM_PROCID",
-];
-
-/// How many command lines Open MPI has started; others do not say.
-const COMMAND_LINES: &str = "OMPI_NUM_APP_CTX";
-
-/// Launchers end all ranks when one has failed, Open MPI within a second or two: who leaves a
-/// failure to rank 0 gives it so long to tell it.
-const RANK_0_TELLS: Duration = Duration::from_secs(3);
-
-/// After a failure ranks wait for each other so long: one that is gone never comes.
+/// How long ranks wait for each other after a failure; a rank that is gone never comes.
 const PARTING: Duration = Duration::from_secs(3);
 
-/// After a success they do: then nothing is left but to say good-bye, and rank 0 to write a report.
+/// How long they wait after a success, when only rank 0 still has a report to write.
 const GOOD_BYE: Duration = Duration::from_secs(60);
 
-/// Ranks at work are heard every second at least. Who was not heard for that long is out of reach,
-/// and named when the job ends.
+/// Ranks at work send something every second. A rank that is silent for this long is out of reach,
+/// and is named when the job ends.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// When a rank or a host is lost, Open MPI 4 wakes the others (SIGCONT), ends them (SIGTERM) a
-/// second later, and kills them after another one. All that are alive say that they stop, or that
-/// they are here: it is listened for so long.
+/// How long a rank listens to the others after a signal. When a rank or a host is lost, Open MPI 4
+/// wakes the others (SIGCONT), ends them (SIGTERM) a second later, and kills them after another
+/// second. All ranks that are alive say that they stop, or that they are still here.
 const ANSWER: Duration = Duration::from_millis(400);
 
-/// How often.
+/// How often the listening rank checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Then who was not heard since before that SIGCONT is the lost one; a beat is a second at most.
+/// A rank that was silent for this long, since before that SIGCONT, is the lost one; a beat takes a
+/// second at most.
 const MISSED: Duration = Duration::from_millis(1200);
 
-/// When a rank is silent its host may be out of reach. Then mpirun must see that by itself before
-/// it hears of a rank's end: as soon as it has sent a word to a daemon that does not answer, TCP
-/// does not look any more whether that one lives (keepalive), but sends the word again and again,
-/// for a quarter of an hour. Ranks are done 16 s after a link is cut; mpirun that was told to look
-/// sees it within 20 (docs/cluster.md).
+/// How long a failed rank stays when another is silent, whose host may be out of reach. mpirun must
+/// notice that by itself before it hears of a rank's end: once it has sent data to a daemon that
+/// does not answer, TCP sends no keepalive probes any more but repeats the data for a quarter of an
+/// hour. Ranks are done 16 s after a link is cut; an mpirun with keepalive notices within 20
+/// (docs/cluster.md).
 const HOLD: Duration = Duration::from_secs(8);
 
-/// How often it is looked whether the launcher is still there.
+/// How often a rank checks whether its launcher is alive.
 const PARENT: Duration = Duration::from_millis(250);
 
-/// A sort that has failed winds up within this, or is ended: a disk may hang, too.
+/// How long a failed sort may take to end by itself before it is ended; a disk may hang.
 const WIND_UP: Duration = Duration::from_secs(8);
 
 /// A job of several ranks.
 #[derive(Clone)]
 pub struct Job {
-    session: Arc<Session>,
+    session: Arc<dyn Session>,
     /// Whether failures are told as JSON, too.
     json: bool,
 }
 
 impl Job {
     /// Joins the other ranks, if a launcher has started some.
+    ///
+    /// # Errors
+    /// Never today: a rank that cannot join ends the process.
     pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
-        if !launched() {
+        let Some(transport) = launcher::transport() else {
             return Ok(None);
-        }
+        };
         end_with_the_launcher();
-        if is_only_rank() {
+        if launcher::is_only_rank() {
             return Ok(None);
         }
-        let session = Session::start().unwrap_or_else(|error| {
+        let session = (transport.join)().unwrap_or_else(|error| {
             let failure = no_start(&error, json);
             failure.tell();
-            // MPI may be at work, and wait.
-            exit_now(failure.code.into())
+            // The network may be at work, and wait.
+            low_level::exit(failure.code.into())
         });
         if session.nodes() == 1 {
             return Ok(None);
         }
-        let job = Job {
-            session: Arc::new(session),
-            json,
-        };
+        let job = Job { session, json };
         let speaker = job.clone();
         say::through(move |text| speaker.last_word(text));
         Ok(Some(job))
     }
 
-    /// How letters go to the other ranks.
-    pub fn network(&self) -> Arc<Session> {
-        Arc::clone(&self.session)
+    /// The network to the other ranks.
+    pub fn network(&self) -> Arc<dyn Network> {
+        Arc::clone(&self.session) as Arc<dyn Network>
+    }
+
+    /// The library that carries the network, in its words.
+    pub fn library(&self) -> &str {
+        self.session.library()
+    }
+
+    /// The session, if it is of this kind: for abilities of one network alone.
+    pub fn session<S: Session>(&self) -> Option<Arc<S>> {
+        let session: Arc<dyn Any + Send + Sync> = Arc::clone(&self.session) as _;
+        session.downcast().ok()
     }
 
     /// Whether this rank speaks for all.
@@ -129,26 +117,28 @@ impl Job {
         self.session.rank()
     }
 
-    /// How many there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> u32 {
         self.session.nodes()
     }
 
-    /// What to do when the network fails: then every rank ends itself. A peer that does not keep to
-    /// the protocol ends the run that `control` watches, on all ranks.
+    /// Sets what happens when the network fails: every rank ends itself. A peer that does not keep
+    /// to the protocol ends the run that `control` watches, on all ranks.
     pub fn on_failure(&self, control: Control, remove: impl Fn() + Send + 'static) {
         let json = self.json;
-        self.session.on_failure(move |error| {
+        self.session.on_failure(Box::new(move |error| {
             remove();
             scratch::remove_all();
             no_network(error).with_json(json).tell();
-        });
-        self.session
-            .on_foreign(move |error| control.fail(Failure::Program(Box::new(error.clone()))));
+        }));
+        let foreign = move |error: &NetworkError| {
+            control.fail(Failure::Program(Box::new(error.clone())));
+        };
+        self.session.on_foreign(Box::new(foreign));
     }
 
-    /// Ends this rank when the run that `control` watches has failed and does not wind up, until
-    /// what comes back is stopped.
+    /// Ends this rank when the run that `control` watches has failed and does not end by itself.
+    /// The watch lasts until the returned handle is stopped.
     pub fn see_to_the_end(
         &self,
         control: Control,
@@ -175,26 +165,30 @@ impl Job {
         })
     }
 
-    /// Ends this rank's part: the result, if it is this rank that tells it.
+    /// Ends this rank's part of the job.
+    ///
+    /// # Errors
+    /// The failure of the run; its kind says whether it was told.
     pub fn leave(&self, ended: Result<Exit, CliFailure>) -> Result<Exit, CliFailure> {
         let failure = match ended {
             Ok(exit) => return self.leave_in_peace(exit),
             Err(failure) => failure,
         };
         failure.tell();
-        // Who stood still has heard nobody since, and knows of the silence from the others alone.
+        // A rank that was stopped has heard no peer since, and knows of the silence only from
+        // others.
         let is_out_of_reach = failure.kind == "silent" || !self.session.silent(SILENCE).is_empty();
         let most = if is_out_of_reach { HOLD } else { PARTING };
         if self.part(most).is_none() {
             self.session.abort(failure.code.into());
         }
         Err(CliFailure {
-            kind: say::TOLD,
+            kind: TOLD,
             ..failure
         })
     }
 
-    /// All is sorted and in its place.
+    /// Ends this rank after a success.
     fn leave_in_peace(&self, exit: Exit) -> Result<Exit, CliFailure> {
         if let Some(parted) = self.part(GOOD_BYE) {
             return parted.map(|()| exit).map_err(|error| no_network(&error));
@@ -203,21 +197,21 @@ impl Job {
             "gristmill: WARNING all is sorted and in its place, but ranks do not part within {} s; look at their hosts",
             GOOD_BYE.as_secs(),
         ));
-        exit_now(0)
+        low_level::exit(0)
     }
 
-    /// Parts from the other ranks; `None` if they do not come within that time.
+    /// Leaves the other ranks in good order; `None` if they do not come within that time.
     fn part(&self, most: Duration) -> Option<Result<(), NetworkError>> {
-        let (session, (end, ended)) = (self.network(), mpsc::channel());
+        let (session, (end, ended)) = (Arc::clone(&self.session), mpsc::channel());
         thread::spawn(move || drop(end.send(session.end())));
         ended.recv_timeout(most).ok()
     }
 
-    /// What this rank says of the job's end, when it has heard who is still there.
+    /// The last words of this rank about the job, after listening for the other ranks.
     fn last_word(&self, text: String) -> Option<String> {
         let begin = Instant::now();
         loop {
-            // Who was told by another rank may get its own signal a moment later.
+            // A rank that heard of the end from another may get its own signal a moment later.
             let since = signals::came().unwrap_or(begin.elapsed());
             if since >= ANSWER || self.session.silent(since).is_empty() {
                 break;
@@ -233,13 +227,13 @@ impl Job {
     }
 }
 
-/// What a rank says of the job's end: nothing, while one before it can speak; and who was silent.
+/// The last words of a rank: none while a rank before it can speak; else with the silent rank.
 fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<String> {
     let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
     if !(0..own.0).all(is_silent) {
         return None;
     }
-    // On a busy machine one that lives may be late, too: the lost one is longest silent.
+    // On a busy machine a living rank may be late too: the lost rank is silent for longest.
     let missed = silent
         .iter()
         .filter(|(rank, _)| !text.contains(&format!("rank {rank} ")));
@@ -254,80 +248,40 @@ fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<Str
     })
 }
 
-/// An mpirun that is killed, or interrupted twice, tells nobody: two seconds later MPI notices, and
-/// ends the process on the spot. So it is as if SIGTERM came when it is gone. What processes of
-/// other launchers live for is not known.
+/// Ends this process as by SIGTERM when its mpirun is gone. An mpirun that is killed, or
+/// interrupted twice, does not tell its ranks: two seconds later MPI notices and ends the process
+/// on the spot. Other launchers are not watched.
 fn end_with_the_launcher() {
-    let (parent, is_open_mpi) = (getppid(), env::var_os(SIZES[0]).is_some());
-    if parent.is_none() || !is_open_mpi {
+    let parent = getppid();
+    if parent.is_none() || !launcher::is_open_mpi() {
         return;
     }
     let watch = move || {
         while getppid() == parent {
             thread::sleep(PARENT);
         }
-        // Where that fails there is nobody to be told.
+        // A failure cannot be reported anywhere.
         let _ = kill_process(getpid(), Signal::TERM);
     };
     // Without it MPI notices.
     let _ = thread::Builder::new().name("launcher".into()).spawn(watch);
 }
 
-/// Whether a launcher has started this process, and no other.
-pub fn is_only_rank() -> bool {
-    launched() && number(&SIZES) == Some(1)
-}
-
-/// Whether rank 0 tells what is wrong with the command line, which all ranks have; it has had time
-/// to when this comes back.
-pub fn leaves_usage_to_another() -> bool {
-    let sorts = env::args_os()
-        .nth(1)
-        .is_some_and(|command| command == "sort");
-    let leaves = sorts && is_later_rank() && number(&[COMMAND_LINES]).unwrap_or(1) == 1;
-    if leaves {
-        thread::sleep(RANK_0_TELLS);
-    }
-    leaves
-}
-
-/// Whether a launcher has started this process, and not as the first one.
-fn is_later_rank() -> bool {
-    launched() && number(&RANKS).is_some_and(|rank| rank > 0)
-}
-
-/// A rank that cannot join. Mostly none can, and rank 0 tells why; where it could not have known,
-/// the launcher has not ended this one meanwhile, which tells it.
+/// The failure of a rank that cannot join. Mostly no rank can, and rank 0 tells why. Where rank 0
+/// could not know, the launcher has not ended this rank meanwhile, so this rank tells.
 fn no_start(error: &NetworkError, json: bool) -> CliFailure {
     let failure = no_network(error);
-    if !is_later_rank() {
+    if !launcher::is_later_rank() {
         return failure.with_json(json);
     }
     thread::sleep(RANK_0_TELLS);
-    let rank = number(&RANKS).unwrap_or(0);
+    let rank = launcher::rank().unwrap_or(0);
     let message = format!(
         "rank {rank} on {}: {}",
         node_real::host_name(),
         failure.message
     );
     CliFailure { message, ..failure }
-}
-
-/// Ranks on this host, which share its memory and its cores.
-pub fn ranks_here() -> u64 {
-    number(&LOCAL_SIZES)
-        .filter(|&ranks| ranks > 0 && launched())
-        .unwrap_or(1)
-}
-
-fn number(names: &[&str]) -> Option<u64> {
-    let of = |text: String| {
-        text.split(|c: char| !c.is_ascii_digit())
-            .next()?
-            .parse()
-            .ok()
-    };
-    names.iter().find_map(|name| of(env::var(name).ok()?))
 }
 
 fn no_network(error: &NetworkError) -> CliFailure {
@@ -338,7 +292,7 @@ fn no_network(error: &NetworkError) -> CliFailure {
 mod tests {
     use super::*;
 
-    /// Each is silent for so many milliseconds.
+    /// `silent` has ranks with their milliseconds of silence.
     fn said(text: &str, own: u32, silent: &[(u32, u64)]) -> Option<String> {
         let silent: Vec<_> = silent
             .iter()

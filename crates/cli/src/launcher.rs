@@ -6,9 +6,11 @@
 //!                 \--- daemon on another host ---- gristmill (rank 1)
 //! ```
 //!
-//! A rank's standard error is a pipe to its launcher, so whether people look on is the launcher's
-//! to know. Where it runs on another host than rank 0, nobody can ask it: then no bar is shown, and
-//! launching counts from this process's own start.
+//! A rank's standard error is a pipe to its launcher, so only the launcher has a terminal. Where it
+//! runs on another host than rank 0, it cannot be asked: then no bar is shown, and launching counts
+//! from this process's own start.
+
+mod environment;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::IsTerminal;
@@ -16,15 +18,20 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::fs::OFlags;
 
-/// What launchers are called, other than by a longer name that begins so.
+pub use environment::{
+    RANK_0_TELLS, is_later_rank, is_only_rank, is_open_mpi, leaves_usage_to_another, rank,
+    ranks_here, transport,
+};
+
+/// Names of launchers, or their beginnings.
 const NAMES: [&str; 6] = ["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];
 
 /// Between the launcher and a rank there may be a daemon, a shell and a wrapper such as `timeout`
 /// or `numactl`.
 const GENERATIONS: usize = 6;
 
-/// What the kernel counts a process's start in: USER_HZ, 100 a second on every architecture that
-/// Rust knows.
+/// The unit of a process's start in /proc: USER_HZ, 100 a second on every architecture that Rust
+/// supports.
 const TICKS_PER_S: f64 = 100.0;
 
 /// A process of this host.
@@ -84,12 +91,12 @@ pub fn terminal() -> Option<File> {
     opened.is_terminal().then_some(opened)
 }
 
-/// What a job took before its ranks could begin: starting processes, finding each other, being
+/// The time of a job before its ranks could begin: starting processes, finding each other, getting
 /// ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     pub seconds: f64,
-    /// What began then: the launcher, by its name, or this process.
+    /// The begin of that time: the start of the launcher, by its name, or of this process.
     pub since: String,
 }
 

@@ -8,13 +8,18 @@ use node::Node;
 use node_real::{Cluster, facts_of_memory};
 use pipeline::{Control, Failure};
 
-use crate::failure::CliFailure;
-use crate::job::{Job, ranks_here};
+use crate::ending::codes;
+use crate::ending::failure::CliFailure;
+use crate::ending::signals::{self, GRACE};
+use crate::job::Job;
+use crate::launcher::ranks_here;
 use crate::progress::{Mode, Progress};
-use crate::signals::{self, GRACE};
 use crate::size::Memory;
 
 /// Runs `program` on one real node, with signals and progress.
+///
+/// # Errors
+/// When the program fails, or signals cannot be watched.
 pub fn run<T, P, Task>(control: &Control, progress: Mode, program: P) -> Result<T, CliFailure>
 where
     T: Send + 'static,
@@ -25,6 +30,9 @@ where
 }
 
 /// Runs `program` as one node of a job; rank 0 alone shows progress, for all.
+///
+/// # Errors
+/// When the program fails, or signals cannot be watched.
 pub fn run_in<T, P, Task>(
     job: &Job,
     control: &Control,
@@ -69,7 +77,7 @@ where
     Task: Future<Output = Result<T, Failure>> + 'static,
 {
     let (stopped, disks) = (control.clone(), cluster.disks());
-    let stop = move |signal| stopped.stop(signals::name(signal));
+    let stop = move |signal| stopped.stop(codes::name(signal));
     let caught = signals::watch(GRACE, stop, move || disks.remove_unfinished())?;
     let shown = Progress::start(control.clone(), progress, ranks);
     // A panic outside of the stages is a bug; even then nothing is left behind.
@@ -86,16 +94,16 @@ where
         let stopped = matches!(failure, Failure::Stopped(_));
         let failure = CliFailure::from(failure);
         match caught.signal() {
-            Some(signal) if stopped => failure.with_code(signals::code(signal) as u8),
+            Some(signal) if stopped => failure.with_code(codes::of_signal(signal) as u8),
             _ => failure,
         }
     })
 }
 
-/// What a cgroup's limit keeps for the program and the kernel's own needs.
+/// Memory of a cgroup's limit that stays for the program and the kernel's own needs.
 pub const CGROUP_RESERVE_BYTES: u64 = 48 << 20;
 
-/// Per cent of the available memory that a sort takes when nobody says how much.
+/// Per cent of the available memory that a sort takes by default.
 const DEFAULT_PERCENT: u64 = 75;
 
 /// The memory limit in bytes: as asked for, under the control group's limit.

@@ -1,22 +1,17 @@
 //! The `gristmill` command: one file a subcommand.
 
-mod balance;
 mod bench;
 mod completions;
 mod demo;
 mod doctor;
-mod failure;
+mod ending;
 mod files;
 mod gensort;
 mod job;
-mod json;
 mod lab;
 mod launcher;
 mod machine;
 mod progress;
-mod say;
-mod scratch;
-mod signals;
 mod sim;
 mod size;
 mod sort;
@@ -27,7 +22,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::failure::{CliFailure, Exit};
+use ending::failure::{CliFailure, Exit};
+use ending::{failure, say, scratch, signals, usage};
 
 /// Sorts records from disk to disk, inside a memory limit, losing none.
 #[derive(Parser)]
@@ -69,7 +65,7 @@ impl Command {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::usage(error),
+        Err(error) => return usage::tell(error),
     };
     let ended = arguments.command.run();
     scratch::give_way_to_signal();

@@ -44,7 +44,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts to show, for so many ranks.
+    /// Starts to show the progress of `ranks` ranks.
     pub fn start(control: Control, mode: Mode, ranks: u32) -> Progress {
         let job = Job::new(ranks);
         Progress::with(move |ended| match (mode, Terminal::find(ranks > 1)) {
@@ -81,8 +81,8 @@ pub fn wait(ended: &AtomicBool) -> bool {
     !ended.load(Ordering::SeqCst)
 }
 
-/// What a bar needs beside its longest figures; a terminal that has less shows no bar and no rate,
-/// as a line that wraps cannot be drawn again. A rank that is late needs more.
+/// Columns for a bar beside its longest figures. A narrower terminal shows no bar and no rate,
+/// because a line that wraps cannot be drawn again. A rank that is late needs more.
 const WIDE: u16 = 60;
 const WIDE_OF_JOB: u16 = WIDE + 20;
 

@@ -1,7 +1,9 @@
 //! `gristmill sort`: sorts files of records.
 
+mod balance;
 mod choices;
 mod cluster;
+mod json;
 mod part;
 mod resume;
 mod target;
@@ -11,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::sort::{
-    Bytes, Choice, ExchangeKind, IoChoice, Job, Manifest, Report, Resources, SortError, Source,
-    Start, Target, Tune, Tuning, Validated, ValidatedSet, Written, validate, validate_set,
+    Bytes, IoChoice, Job, Manifest, Report, Resources, SortError, Source, Target, Tuning,
+    Validated, ValidatedSet, Written, validate, validate_set,
 };
 use clap::Args;
 use node::{Node, Rank};
@@ -27,7 +29,7 @@ use choices::{ExchangeName, IoName, PlanName, StartName, TuneName};
 use target::Named;
 use tell::tell;
 
-pub use part::{Part, Together};
+use part::Together;
 
 /// Sort fixed-length records.
 ///
@@ -287,42 +289,20 @@ fn job(arguments: &Arguments, format: &Format, target: Target) -> Job {
         resources: Resources {
             cores: arguments.parallel.map_or_else(machine::cores, usize::from),
             memory_bytes: machine::memory_limit(arguments.memory),
-            io: match arguments.io {
-                IoName::Auto => IoChoice::Auto,
-                IoName::Direct => IoChoice::Direct,
-                IoName::Buffered => IoChoice::Buffered,
-            },
+            io: arguments.io.into(),
         },
         shared: false,
         temporary: arguments.temporary.clone(),
-        plan: match arguments.plan {
-            PlanName::Auto => Choice::Auto,
-            PlanName::OnePass => Choice::OnePass,
-            PlanName::TwoPass => Choice::TwoPass,
-            PlanName::Merge => Choice::Merge,
+        plan: arguments.plan.into(),
+        exchange: arguments.exchange.into(),
+        tuning: Tuning {
+            tune: arguments.tune.into(),
+            start: arguments.start.into(),
+            ..Tuning::default()
         },
-        exchange: match arguments.exchange {
-            ExchangeName::Streams => ExchangeKind::Streams,
-            ExchangeName::Rounds => ExchangeKind::Rounds,
-        },
-        tuning: tuning(arguments),
         control: Control::default(),
         resume: None,
         listing: None,
-    }
-}
-
-fn tuning(arguments: &Arguments) -> Tuning {
-    Tuning {
-        tune: match arguments.tune {
-            TuneName::Auto => Tune::Auto,
-            TuneName::Off => Tune::Off,
-        },
-        start: match arguments.start {
-            StartName::Derived => Start::Derived,
-            StartName::Worst => Start::Worst,
-        },
-        ..Tuning::default()
     }
 }
 

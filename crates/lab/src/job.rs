@@ -1,6 +1,6 @@
 //! An experiment in one piece: a program, what it is told, where it runs, and from which seeds.
 
-use machine::Profile;
+use machine::{Profile, Ticks};
 
 use crate::error::LabError;
 use crate::observer::Observer;
@@ -286,7 +286,7 @@ fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> 
 }
 
 fn has_no_latency(profile: &Profile) -> bool {
-    profile.network.link + profile.network.switch == 0
+    profile.link() + profile.switch() == Ticks(0)
 }
 
 #[cfg(test)]

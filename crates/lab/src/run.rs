@@ -134,7 +134,7 @@ fn simulate<P: Program>(
             // A link carries a flit in each tick.
             busiest_down_us: microseconds(report.counts.busiest_down_flits, profile.tick_fs),
             windows: report.windows,
-            mac_ns: tap.map(|_| profile.nic.mac_ps as f64 / 1e3),
+            mac_ns: tap.map(|_| profile.nic.mac_ns.value()),
             slices,
         }),
         wall_s,

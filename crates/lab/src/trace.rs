@@ -100,7 +100,7 @@ struct Tracks {
 impl Tracks {
     fn new(profile: &Profile, cores: u32) -> Tracks {
         let nic = profile.core.ranks_per_nic.max(1);
-        let leaf = nic.saturating_mul(profile.network.down.max(1));
+        let leaf = nic.saturating_mul(profile.network.down_links.max(1));
         match cores > leaf {
             true => Tracks {
                 what: "leaf",

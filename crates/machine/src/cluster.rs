@@ -1,50 +1,47 @@
 //! A simulated cluster: programs on nanosecond cores, their NICs, and the network between them.
 
+mod backend;
+mod block;
+mod bulk;
+mod engine;
+mod exchange;
+mod state;
+
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use node::Node;
 
 use crate::disk::{DiskModel, MemoryDisks};
-use crate::engine::Engine;
-use crate::engine::block::Block;
-use crate::engine::medium::Fabric;
+use crate::network::layout::Layout;
+use crate::network::topology::Topology;
 use crate::profile::Profile;
-use crate::report::{Report, RunError, Stuck, Windows};
+use crate::report::{Report, RunError, Stuck, Watch, Windows};
+use crate::schedule::{Mailbox, Timeline};
 use crate::setting::{Setting, SetupError};
-use crate::timeline::{Desk, Timeline};
+
+use block::Block;
+use engine::Engine;
 
 /// A machine that is ready to run programs.
 pub struct Cluster {
-    fabric: Arc<Fabric>,
-    desks: Vec<Arc<Desk>>,
+    layout: Arc<Layout>,
+    mailboxes: Vec<Arc<Mailbox>>,
     disks: Mutex<std::collections::BTreeMap<u32, Arc<MemoryDisks>>>,
     watch: Arc<Watch>,
 }
 
-/// A run as others see it while it goes on.
-#[derive(Debug, Default)]
-pub struct Watch {
-    /// How far the run is, in ticks.
-    pub ticks: AtomicU64,
-    /// Messages received so far.
-    pub received: AtomicU64,
-    /// Set to end the run.
-    pub stop: AtomicBool,
-}
-
-/// What a run gives.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome<T> {
-    /// What each rank's program returned, in the order of ranks.
+    /// The answers of the ranks' programs, in the order of ranks.
     pub answers: Vec<T>,
-    /// What the machine counted.
+    /// The counts of the machine.
     pub report: Report,
 }
 
-/// What a thread gives back of its blocks: answers with their ranks, and the blocks' reports with
-/// their numbers.
+/// The results of a thread: answers with their ranks, and the reports of its blocks with their
+/// numbers.
 type Ended<T> = (Vec<(u32, T)>, Vec<(u32, Report, Vec<String>)>);
 
 /// How many of the waiting tasks an error names.
@@ -54,15 +51,15 @@ impl Cluster {
     /// A machine of this profile.
     ///
     /// # Errors
-    /// When the topology does not hold so many ranks.
+    /// When the topology does not hold the ranks.
     pub fn new(profile: Profile, setting: Setting) -> Result<Cluster, SetupError> {
-        setting.check(&profile)?;
-        let fabric = Arc::new(Fabric::new(profile, setting));
-        let desk = |_| Arc::new(Desk::new(fabric.profile.tick_fs));
-        let desks = (0..fabric.blocks()).map(desk).collect();
+        check(&profile, setting.ranks)?;
+        let layout = Arc::new(Layout::new(profile, setting));
+        let mailbox = |_| Arc::new(Mailbox::new(layout.profile.tick_fs));
+        let mailboxes = (0..layout.blocks()).map(mailbox).collect();
         Ok(Cluster {
-            fabric,
-            desks,
+            layout,
+            mailboxes,
             disks: Mutex::default(),
             watch: Arc::default(),
         })
@@ -75,11 +72,11 @@ impl Cluster {
 
     /// The disks of a rank: to put files there and to look at them, before and after a run.
     pub fn disks(&self, rank: u32) -> Arc<MemoryDisks> {
-        let topology = &self.fabric.topology;
+        let topology = &self.layout.topology;
         let block = self
-            .fabric
+            .layout
             .block_of(topology.leaf_of(topology.nic_of(rank)));
-        let timeline: Arc<dyn Timeline> = Arc::clone(&self.desks[block as usize]) as _;
+        let timeline: Arc<dyn Timeline> = Arc::clone(&self.mailboxes[block as usize]) as _;
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(MemoryDisks::new(&timeline, DiskModel::default()));
         Arc::clone(disks.entry(rank).or_insert_with(new))
@@ -95,7 +92,7 @@ impl Cluster {
         P: Fn(Node) -> Task + Clone + Send + Sync + 'static,
         Task: Future<Output = T> + 'static,
     {
-        let engine = Engine::new(&self.fabric, &self.desks, &self.watch);
+        let engine = Engine::new(&self.layout, &self.mailboxes, &self.watch);
         let run = |thread| self.run_thread(&engine, thread, &program);
         let ended: Vec<Ended<T>> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..engine.threads())
@@ -131,7 +128,7 @@ impl Cluster {
             for rank in block.ranks() {
                 if let Some(disks) = given.get(&rank) {
                     let disks = Arc::clone(disks) as Arc<dyn node::backend::Disks>;
-                    block.shared.inner.borrow_mut().disks.insert(rank, disks);
+                    block.shared.state.borrow_mut().disks.insert(rank, disks);
                 }
                 let (program, answers) = (program.clone(), std::rc::Rc::clone(&answers));
                 block.start(rank, move |node| async move {
@@ -158,8 +155,8 @@ impl Cluster {
         }
         reports.sort_by_key(|(number, ..)| *number);
         let windows = Windows {
-            ticks: self.fabric.window,
-            blocks: self.fabric.blocks(),
+            ticks: self.layout.window.0,
+            blocks: self.layout.blocks(),
         };
         let mut report = Report {
             windows,
@@ -176,7 +173,7 @@ impl Cluster {
             return Err(RunError::Stuck(Stuck {
                 waiting,
                 tasks,
-                seed: self.fabric.setting.seed,
+                seed: self.layout.setting.seed,
             }));
         }
         answers.sort_by_key(|(rank, _)| *rank);
@@ -185,4 +182,32 @@ impl Cluster {
             report,
         })
     }
+}
+
+/// Ranks that the simulator can number: NICs and switches are found by multiplication.
+const MOST_RANKS: u64 = (1 << 23) - 1;
+
+/// Switches are numbered in 16 bits.
+const MOST_SWITCHES: u32 = u16::MAX as u32 - 1;
+
+/// Checks that the machine has that many ranks, and that the simulator can number its parts.
+fn check(profile: &Profile, ranks: u32) -> Result<(), SetupError> {
+    let most = profile.most_ranks().min(MOST_RANKS);
+    if ranks == 0 {
+        return Err(SetupError("a machine has at least one core".to_owned()));
+    }
+    if u64::from(ranks) > most {
+        return Err(SetupError(format!(
+            "{ranks} cores do not fit: the topology of {} holds {most}",
+            profile.name
+        )));
+    }
+    let switches = Topology::new(profile, ranks).switches;
+    if switches > MOST_SWITCHES {
+        return Err(SetupError(format!(
+            "{ranks} cores of {} need {switches} switches: the simulator numbers {MOST_SWITCHES}",
+            profile.name
+        )));
+    }
+    Ok(())
 }

@@ -1,8 +1,6 @@
-//! The cores: tasks with their clocks, what a verb of a node costs them, and the queues between
-//! them and their NIC.
+//! The cores: tasks with their clocks, the time they spend in each stage, and the queues between a
+//! rank and its NIC.
 
-pub mod backend;
-pub mod events;
 pub mod meter;
 pub mod rank;
 pub mod task;

@@ -6,6 +6,7 @@
 //! [`journal`]'s to say.
 
 mod content;
+mod fault;
 mod handle;
 mod holes;
 mod journal;
@@ -20,9 +21,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use node::backend::{FileHandle, Request, chain_capacity};
 use node::{FileKind, Random, Time};
 
-use crate::fault::{Fault, FaultPlan};
-use crate::timeline::Timeline;
+use crate::schedule::Timeline;
 use content::{Content, Inode};
+pub use fault::Fault;
+use fault::FaultPlan;
 use handle::Handle;
 pub use journal::Durability;
 use journal::{Entry, Journal};
@@ -31,7 +33,7 @@ const KIB: u64 = 1024;
 
 const FS_PER_NS: u64 = 1_000_000;
 
-/// What requests cost, in nanoseconds; nothing by default.
+/// The cost of requests in nanoseconds; nothing by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskModel {
     /// Before the first byte of a request.
@@ -73,7 +75,7 @@ type Spoiler = Box<dyn FnMut(&Path, u64, &mut [u8]) + Send>;
 
 struct State {
     files: Files,
-    /// Those that somebody may ask about: files lie in any directory.
+    /// Directories that are reported as such; files may lie in any directory.
     directories: BTreeSet<PathBuf>,
     /// Where a crash may lose something, what changed since that is on the disk for sure.
     journal: Option<Journal>,
@@ -203,18 +205,18 @@ impl MemoryDisks {
         state.disks[state.disk_of(under)].written
     }
 
-    /// Says that a path is a directory, to whoever asks what is there.
+    /// Makes a path a directory.
     pub fn put_directory(&self, path: &Path) {
         self.shared.lock().directories.insert(path.to_owned());
     }
 
-    /// The bytes of a file, if it is there and holds bytes.
+    /// The bytes of a file, if it exists and holds bytes.
     pub fn get(&self, path: &Path) -> Option<Vec<u8>> {
         let inode = self.shared.lock().files.get(path).cloned()?;
         inode.lock().bytes()
     }
 
-    /// The length of a file, if it is there.
+    /// The length of a file, if it exists.
     pub fn length(&self, path: &Path) -> Option<u64> {
         let inode = self.shared.lock().files.get(path).cloned()?;
         let length = inode.lock().length;
@@ -231,8 +233,8 @@ impl MemoryDisks {
         self.shared.faults.fail(nth, fault);
     }
 
-    /// Between two runs: no operation fails any more, and nobody holds a lock, since all processes
-    /// have ended.
+    /// Prepares the next run: no operation fails any more, and no file is locked, since all
+    /// processes have ended.
     pub fn mend(&self) {
         self.shared.faults.mend();
         self.shared
@@ -242,7 +244,7 @@ impl MemoryDisks {
             .for_each(|inode| inode.lock().locked = false);
     }
 
-    /// What a crash leaves of changes from now on; what is there stays.
+    /// Sets what a crash leaves of changes from now on; older changes are safe.
     pub fn set_durability(&self, durability: Durability) {
         let mut state = self.shared.lock();
         state.journal = Journal::new(durability, &state.files);

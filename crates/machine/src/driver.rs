@@ -1,6 +1,7 @@
 //! The event loop: resumes tasks, one at a time, as the seed has it.
 
 mod links;
+mod strike;
 mod task;
 pub(crate) mod world;
 
@@ -13,13 +14,14 @@ use std::task::{Context, Waker};
 use node::{Address, Costs, Message, Node, Port, Random, Rank, Time};
 
 use crate::disk::{DiskModel, MemoryDisks};
+use crate::driver::strike::StrikePlan;
 use crate::driver::task::{Place, TaskBackend};
 use crate::driver::world::{Action, Step, TaskId, World};
-use crate::fault::{Strike, StrikePlan};
 use crate::report::Stuck;
-use crate::timeline::Timeline;
+use crate::schedule::Timeline;
 
 pub use crate::driver::links::{Back, Cut, Passage};
+pub use crate::driver::strike::Strike;
 
 /// A run of a program on simulated nodes.
 pub struct Driver {
@@ -61,7 +63,7 @@ impl Driver {
     }
 
     /// Lets all nodes see the disks of node 0, as a file system that they share. It outlives nodes:
-    /// what a dead one wrote is there.
+    /// the files of a dead node remain.
     #[must_use]
     pub fn sharing_disks(mut self) -> Driver {
         let first = Arc::clone(&self.disks[0]);
@@ -84,7 +86,7 @@ impl Driver {
 
     /// Lets a node die after the `nth` event of the next run (the first is 1), if there are so
     /// many: its tasks stop where they are, and its disks hold what a crash leaves (see
-    /// [`Durability`](crate::Durability)). In the run after that it is there again.
+    /// [`Durability`](crate::Durability)). In the next run it is alive again.
     pub fn kill(&self, rank: u32, nth: u64) {
         self.strikes.after(nth, Strike::Death(rank));
     }
@@ -95,8 +97,8 @@ impl Driver {
         self.strikes.after(nth, Strike::Cut(cut));
     }
 
-    /// Lets what nodes send each other arrive late from now on, by up to so many ticks, which the
-    /// seed draws.
+    /// Lets messages between nodes arrive late from now on, by up to `most` ticks, which the seed
+    /// draws.
     pub fn delay(&self, most: u64) {
         self.world.links.set_delay(most);
     }
@@ -141,6 +143,9 @@ impl Driver {
 
     /// Runs `program` on every node to its end; the answers in the order of ranks. A node that dies
     /// before its program has ended gives none.
+    ///
+    /// # Errors
+    /// When tasks wait for events that never come.
     pub fn run<T, P, Task>(&self, program: P) -> Result<Vec<T>, Stuck>
     where
         T: Send + 'static,

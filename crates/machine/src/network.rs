@@ -6,6 +6,8 @@
 //! ```
 
 pub mod bins;
+pub mod fabric;
+pub mod layout;
 pub mod packet;
 pub mod port;
 pub mod slab;

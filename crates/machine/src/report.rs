@@ -1,8 +1,20 @@
-//! What a run of the machine tells.
+//! The report of a run.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// What the machine counted.
+/// A run as others see it while it goes on.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// How far the run is, in ticks.
+    pub ticks: AtomicU64,
+    /// Messages received so far.
+    pub received: AtomicU64,
+    /// Set to end the run.
+    pub stop: AtomicBool,
+}
+
+/// The counts and times of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// When each rank's last task ended, in ticks; by rank.
@@ -101,7 +113,7 @@ pub struct Counts {
 /// One stage over all ranks that went through it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StageTimes {
-    /// What the program calls it.
+    /// Its name in the program.
     pub name: &'static str,
     /// For each rank that went through it, in the order of ranks: ticks in it, and of them idle,
     /// waiting for messages or room. A rank that came back to a stage adds up.
@@ -111,13 +123,13 @@ pub struct StageTimes {
 /// A stage of a traced rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Who.
+    /// The rank.
     pub rank: u32,
-    /// What.
+    /// The stage.
     pub name: &'static str,
-    /// From when, in ticks.
+    /// Its begin in ticks.
     pub begin: u64,
-    /// Until when.
+    /// Its end in ticks.
     pub end: u64,
     /// Ticks of it that it waited.
     pub idle: u64,
@@ -128,9 +140,9 @@ pub struct Slice {
 pub struct Sent {
     /// When its last word was written, in ticks.
     pub time: u64,
-    /// By whom.
+    /// The sender.
     pub from: u32,
-    /// To whom; of a multicast, to the last of its group.
+    /// The receiver; of a multicast, the last of its group.
     pub to: u32,
     /// How many words it has; of a multicast, with two that name the group.
     pub words: u32,

@@ -1,11 +1,8 @@
-//! What a run asks of its machine beside the profile.
+//! The settings of a run beside the profile of its machine.
 
 use node::Rank;
 
-use crate::Profile;
-use crate::network::topology::Topology;
-
-/// How to run.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// How many ranks.
@@ -20,9 +17,9 @@ pub struct Setting {
     pub queues: Queues,
     /// Ticks added to some messages on their way.
     pub tail: u64,
-    /// How many of them: parts of 2^32.
+    /// The share of those messages, in parts of 2^32.
     pub tail_parts: u32,
-    /// How many packets are lost on each link: parts of 2^32.
+    /// The share of packets that each link loses, in parts of 2^32.
     pub loss_parts: u32,
     /// Measures from a message's first flit in to the next message's last flit out, at this rank's
     /// NIC.
@@ -48,8 +45,7 @@ pub struct Sample {
 const GROUP: u32 = 64;
 
 impl Sample {
-    /// So many of these ranks; of more ranks than that, the whole groups that these are, or one
-    /// smaller group.
+    /// A sample of at most `traced` of these ranks, in whole groups or one smaller group.
     pub fn new(ranks: u32, traced: u32) -> Sample {
         Sample { ranks, traced }
     }
@@ -133,6 +129,11 @@ impl Setting {
             sends: false,
         }
     }
+
+    /// Which ranks' stages are written down.
+    pub(crate) fn sample(&self) -> Sample {
+        Sample::new(self.ranks, self.traced)
+    }
 }
 
 /// A share of 1 in parts of 2^32.
@@ -151,42 +152,6 @@ impl std::fmt::Display for SetupError {
 }
 
 impl std::error::Error for SetupError {}
-
-/// Ranks that the simulator can number: NICs and switches are found by multiplication.
-const MOST_RANKS: u64 = (1 << 23) - 1;
-
-/// Switches are numbered in 16 bits.
-const MOST_SWITCHES: u32 = u16::MAX as u32 - 1;
-
-impl Setting {
-    /// Which ranks' stages are written down.
-    pub(crate) fn sample(&self) -> Sample {
-        Sample::new(self.ranks, self.traced)
-    }
-
-    pub(crate) fn check(&self, profile: &Profile) -> Result<(), SetupError> {
-        let most = profile.most_ranks().min(MOST_RANKS);
-        if self.ranks > 0 && u64::from(self.ranks) <= most {
-            let switches = Topology::new(profile, self.ranks).switches;
-            if switches > MOST_SWITCHES {
-                return Err(SetupError(format!(
-                    "{} cores of {} need {switches} switches: the simulator numbers {MOST_SWITCHES}",
-                    self.ranks, profile.name
-                )));
-            }
-        }
-        if self.ranks == 0 {
-            return Err(SetupError("a machine has at least one core".to_owned()));
-        }
-        if u64::from(self.ranks) > most {
-            return Err(SetupError(format!(
-                "{} cores do not fit: the topology of {} holds {most}",
-                self.ranks, profile.name
-            )));
-        }
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

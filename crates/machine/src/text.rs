@@ -22,7 +22,7 @@ pub fn read(path: &Path, most_bytes: u64) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| refused("it is no text in UTF-8"))
 }
 
-/// The same of a file that need not be text.
+/// The bytes of a regular file, at most `most_bytes` of it; the file need not be text.
 ///
 /// # Errors
 /// When it cannot be read, is no regular file, or is longer.

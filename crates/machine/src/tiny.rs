@@ -2,55 +2,41 @@
 
 use node::Costs;
 
+use crate::profile::Nanoseconds;
+use crate::schedule::Ticks;
 use crate::{CoreModel, NetworkModel, NicModel, Profile};
 
 impl Profile {
-    /// Four NICs a leaf, two ranks a NIC, ticks of a nanosecond.
+    /// A nanoPU with four NICs a leaf, two ranks a NIC, and ticks of a nanosecond.
     pub(crate) fn tiny() -> Profile {
+        let nanopu = Profile::named("nanopu").expect("it is built in");
         Profile {
-            name: "tiny".to_owned(),
-            description: "a machine for tests".to_owned(),
             tick_fs: 1_000_000,
             core: CoreModel {
-                per_rank: 1,
                 ranks_per_nic: 2,
-                costs: Costs::default(),
-                notice: 5,
-                receive: 7,
-                receive_word: 1,
-                receive_done: 11,
-                send: 5,
-                send_word: 1,
-                forward: 3,
                 transmit_words: 300,
+                ..nanopu.core
             },
+            work: Costs::default(),
             nic: NicModel {
-                receive: 14,
-                transmit: 6,
-                turn: 1,
                 transmit_buffers: 4,
                 large_transmit_buffers: 2,
                 receive_buffers: 4,
-                entry_bytes: 64,
                 queue_entries: 33,
                 all_entries: 66,
-                header_bytes: 64,
-                control_bytes: 72,
-                segment_bytes: 1024,
-                timeout: 20_000,
-                mac_ps: 52_000,
+                timeout_cycles: Ticks(20_000),
+                ..nanopu.nic
             },
             network: NetworkModel {
-                layers: 2,
-                down: 4,
-                up: 4,
-                top: 16,
-                flit_bytes: 8,
-                link: 50,
-                switch: 100,
+                down_links: 4,
+                up_links: 4,
+                top_links: 16,
+                link_ns: Nanoseconds::of(50.0),
+                switch_ns: Nanoseconds::of(100.0),
                 queue_bytes: None,
+                ..nanopu.network
             },
-            hash: 0,
+            ..nanopu
         }
     }
 }

@@ -7,7 +7,7 @@ mod common;
 mod ends;
 
 use common::*;
-use machine::{Counts, Profile, Queues, Setting, parts};
+use machine::{Counts, Profile, Queues, Setting, Ticks, parts};
 use node::{Port, Time};
 
 /// Sixteen NICs of two ranks on four leaves.
@@ -115,7 +115,7 @@ fn tails_are_only_late() {
 #[test]
 fn a_short_timeout_doubles_nothing() {
     let mut hasty = endless(edited(&sixty_four()));
-    hasty.nic.timeout = 500;
+    hasty.nic.timeout_cycles = Ticks(500);
     all_to_all(hasty, Setting::new(64), 4, 2);
 }
 

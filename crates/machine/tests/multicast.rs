@@ -229,8 +229,7 @@ fn the_first_switch_frees_the_buffer() {
     );
     let counts = outcome.report.counts;
     assert_eq!((counts.resent, counts.dropped), (0, 0));
-    let network = &profile.network;
-    let far = 4 * network.link + 3 * network.switch;
+    let far = (profile.link() * 4 + profile.switch() * 3).0;
     let serial = 10 * u64::from(COUNT);
     let time = *outcome.answers.iter().max().unwrap();
     assert!(time >= serial + far, "{time}");

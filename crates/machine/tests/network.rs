@@ -8,7 +8,7 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use machine::{Outcome, Profile, Setting};
+use machine::{Outcome, Profile, Setting, Ticks};
 use node::{Node, Time};
 
 /// Ranks of a leaf.
@@ -24,24 +24,30 @@ fn flits(profile: &Profile, words: u64) -> u64 {
 /// From a program that begins to send at time zero to the last flit at the receiver's NIC, over so
 /// many links.
 fn to_the_nic(profile: &Profile, words: u64, links: u64) -> u64 {
-    let (core, nic, network) = (&profile.core, &profile.nic, &profile.network);
-    let sent = core.send + core.send_word * words + nic.transmit;
+    let (core, nic) = (&profile.core, &profile.nic);
+    let sent = core.send_cycles + core.send_word_cycles * words + nic.transmit_cycles;
     // Two segments follow each other on each link.
     let headers = if words > FULL as u64 { 2 } else { 1 } * flits(profile, 0);
-    sent + links * network.link + (links - 1) * network.switch + headers + words
+    (sent + way(profile, links)).0 + headers + words
+}
+
+/// Over so many links, and the switches between them.
+fn way(profile: &Profile, links: u64) -> Ticks {
+    profile.link() * links + profile.switch() * (links - 1)
 }
 
 /// From there to the program that waits for it having read it.
 fn to_the_program(profile: &Profile, words: u64) -> u64 {
     let core = &profile.core;
-    profile.nic.receive + core.notice + core.receive + core.receive_word * words
+    let noticed = profile.nic.receive_cycles + core.notice_cycles;
+    (noticed + core.receive_cycles + core.receive_word_cycles * words).0
 }
 
 /// From a message's turn at its NIC to its transmit buffer being free again.
 fn round_trip(profile: &Profile, words: u64, links: u64) -> u64 {
-    let (nic, network) = (&profile.nic, &profile.network);
-    let ways = 2 * (links * network.link + (links - 1) * network.switch);
-    nic.transmit + nic.receive + ways + flits(profile, words) + u64::from(nic.control_bytes) / 8
+    let nic = &profile.nic;
+    let ways = way(profile, links) * 2 + nic.transmit_cycles + nic.receive_cycles;
+    ways.0 + flits(profile, words) + u64::from(nic.control_bytes) / 8
 }
 
 /// When the last rank ended.
@@ -117,7 +123,7 @@ fn the_cores_of_a_nic_take_turns() {
     let profile = nanopu();
     let one = flows(profile.clone(), 8, 2, &[(1, vec![4], 1)]);
     let alone = to_the_nic(&profile, 2, 2) + to_the_program(&profile, 2);
-    assert_eq!(one.answers[4], alone + profile.nic.turn);
+    assert_eq!(one.answers[4], alone + profile.nic.turn_cycles.0);
     // Four cores that send at once share one link: their packets follow each other.
     let four: Vec<_> = (0..4).map(|core| (core, vec![4 + core], 1)).collect();
     let all = flows(profile.clone(), 8, 2, &four);
@@ -353,8 +359,8 @@ fn a_core_has_a_window_of_messages_under_way() {
 #[test]
 fn an_acknowledgement_costs_what_its_receiver_takes() {
     let mut profile = edited(&[("transmit_buffers", "1"), ("large_transmit_buffers", "1")]);
-    for received_in in [profile.nic.receive, 1000] {
-        profile.nic.receive = received_in;
+    for received_in in [profile.nic.receive_cycles, Ticks(1000)] {
+        profile.nic.receive_cycles = received_in;
         // Each receiver has a NIC of its own, so none is busy with the message before.
         let receivers = [4, 8, 12, 16];
         let outcome = flows(profile.clone(), 17, 2, &[(0, receivers.to_vec(), 4)]);
@@ -389,7 +395,7 @@ fn sends_that_find_room_take_their_words_and_no_more() {
     );
     assert_eq!(
         outcome.answers[0],
-        100 * (profile.core.send + 2 * profile.core.send_word)
+        ((profile.core.send_cycles + profile.core.send_word_cycles * 2) * 100).0
     );
     assert_eq!(outcome.report.counts.longest_send_wait, 0);
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use node::backend::Network;
+use node::backend::{Network, Session as _};
 use node::{Address, Buffer, Node, Pool, Port, Rank};
 use node_mpi::Session;
 use node_real::Cluster;
@@ -14,7 +14,7 @@ const BULK: Port = Port(2);
 const BACK: Port = Port(3);
 
 fn main() {
-    if node_mpi::launched() {
+    if (node_mpi::TRANSPORT.is_launched)() {
         let session = Session::start().unwrap_or_else(|error| panic!("{error}"));
         return run(session);
     }

@@ -1,5 +1,5 @@
 //! Messages between machines over MPI: a [`node::backend::Network`] below the nodes of
-//! `node-real`. Whoever uses one machine needs none of it.
+//! `node-real`. A run on one machine needs none of it.
 //!
 //! ```text
 //!   tasks of this process --- Session (post, fetch) --- Outbox
@@ -13,11 +13,11 @@
 //! ```
 //!
 //! MPI is not linked: a shim that `make mpi` compiles is opened when a launcher has started this
-//! process ([`launched`]), so one binary runs with any MPI library and without one. See
+//! process ([`TRANSPORT`]), so one binary runs with any MPI library and without one. See
 //! `docs/decisions/0015-mpi.md`.
 //!
-//! It refuses to go on without a peer: the first failure ends every process, and a phase that was
-//! made durable is where the next run goes on.
+//! A run does not continue without a peer: the first failure ends every process, and the next run
+//! continues from the last phase that was made durable.
 
 mod engine;
 mod ffi;
@@ -27,7 +27,6 @@ mod outbox;
 mod session;
 mod wire;
 
-pub use ffi::exit_now;
 pub use ffi::{Shim, shim};
-pub use session::{Session, launched};
-pub use wire::{AllToAll, NetworkError};
+pub use session::{Session, TRANSPORT};
+pub use wire::AllToAll;

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{env, io, thread};
 
-use node::backend::{Contents, Inboxes, Letter, Network};
+use node::backend::{Contents, Hook, Inboxes, Letter, Network, NetworkError, Transport};
 use node::{Address, Rank};
 
 use crate::engine::{Engine, Turn};
@@ -15,10 +15,10 @@ use crate::ffi::{MpiWire, exit_now};
 use crate::hearing::Hearing;
 use crate::outbox::{Command, Outbox};
 use crate::wire::local::LocalWire;
-use crate::wire::{AllToAll, NetworkError, Wire, Wired};
+use crate::wire::{AllToAll, Wire, Wired};
 
-/// What launchers tell the processes they start: Open MPI's own, PMI-1 and PMI-2 (MPICH, Slurm),
-/// PMIx.
+/// Variables that launchers set for the processes they start: Open MPI, PMI-1 and PMI-2 (MPICH,
+/// Slurm), PMIx.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"];
 
 /// Exit code of a run whose network failed, as of any operating fault.
@@ -37,13 +37,14 @@ const LEAST_NAP: Duration = Duration::from_micros(20);
 /// and at most so long, for 500 looks a second cost a hundredth of a core.
 const MOST_NAP: Duration = Duration::from_millis(2);
 
-/// MPI carries nothing while nobody calls it.
+/// With requests under way naps are shorter: MPI makes progress only while it is called.
 const MOST_NAP_UNDER_WAY: Duration = Duration::from_micros(50);
 
-/// Whether a launcher such as `mpirun` or `srun` has started this process as one of several.
-pub fn launched() -> bool {
-    LAUNCHERS.iter().any(|name| env::var_os(name).is_some())
-}
+/// MPI, for processes that a launcher such as `mpirun` or `srun` has started.
+pub const TRANSPORT: Transport = Transport {
+    is_launched: || LAUNCHERS.iter().any(|name| env::var_os(name).is_some()),
+    join: || Ok(Arc::new(Session::start()?)),
+};
 
 /// Launchers of many ranks take minutes until all are started and know each other; one that takes
 /// longer has lost some of them, and MPI would wait for ever.
@@ -53,9 +54,7 @@ const MEETING: Duration = Duration::from_secs(300);
 /// daemons that may be out of reach.
 const ABORTING: Duration = Duration::from_secs(3);
 
-type Hook = Box<dyn Fn(&NetworkError) + Send>;
-
-/// What is done with failures, on the network's thread.
+/// The code that handles failures, on the network's thread.
 struct Hooks {
     /// The network has failed; then every process is ended.
     failure: Hook,
@@ -67,7 +66,7 @@ type Told = Arc<Mutex<Hooks>>;
 
 /// One process of a run of many: the [`Network`] to the others.
 ///
-/// A session that is dropped without [`Session::end`] leaves without a word; its launcher then ends
+/// A session that is dropped without an end leaves without a word; its launcher then ends
 /// the other processes.
 pub struct Session {
     rank: Rank,
@@ -79,7 +78,7 @@ pub struct Session {
     thread: Mutex<Option<JoinHandle<Wired>>>,
 }
 
-/// What the thread tells when it is connected.
+/// The first message of the thread, when it is connected.
 struct Greeting {
     rank: Rank,
     nodes: u32,
@@ -92,7 +91,7 @@ impl Session {
     ///
     /// # Errors
     /// When there is no shim or no MPI library, MPI refuses, or the others do not come. Then MPI
-    /// may still be at work: leave by [`exit_now`].
+    /// may still be at work: leave without an orderly exit (`_exit`).
     pub fn start() -> Result<Session, NetworkError> {
         Session::over(|| {
             let wire = MpiWire::start()?;
@@ -101,8 +100,8 @@ impl Session {
         })
     }
 
-    /// So many sessions that are all in this process, for tests: the same protocol, without MPI.
-    /// Each needs a thread of its own.
+    /// Sessions that are all in this process, for tests: the same protocol, without MPI. Each needs
+    /// a thread of its own.
     ///
     /// # Errors
     /// When the system has no thread.
@@ -136,7 +135,7 @@ impl Session {
                 library,
                 hearing: engine.hearing(),
             };
-            // Whoever asked for it waits.
+            // The caller of `over` waits for it.
             let _ = greet.send(greeting);
             speak(&mut engine, &commands, &told)
         };
@@ -171,56 +170,48 @@ impl Session {
         }
     }
 
-    /// The MPI library's name and version, in its words.
-    pub fn library(&self) -> &str {
-        &self.library
-    }
-
-    /// What to do when the network fails, on its thread, before every process is ended with exit
-    /// code 2: to tell, and to remove what the run has made. Without this, the failure is printed.
-    pub fn on_failure(&self, hook: impl Fn(&NetworkError) + Send + 'static) {
-        lock(&self.hooks).failure = Box::new(hook);
-    }
-
-    /// What to do when a peer says what no rank of this version says: it is heard no more, and the
-    /// others are, so that a run can end in good order. Without this the network has failed.
-    pub fn on_foreign(&self, hook: impl Fn(&NetworkError) + Send + 'static) {
-        lock(&self.hooks).foreign = Some(Box::new(hook));
-    }
-
-    /// Who was not heard for that long, and for how long, if this process has been listening.
-    pub fn silent(&self, least: Duration) -> Vec<(Rank, Duration)> {
-        self.hearing.silent(least)
-    }
-
-    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`): what an
-    /// exchange is measured against. All processes call it, when nobody waits for a message that is
-    /// not posted yet: what is posted later waits until it is over.
+    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`), as a
+    /// yardstick for an exchange. All processes call it, when no task waits for a message that is
+    /// not posted yet: letters that are posted later wait until it is over.
     ///
     /// # Errors
     /// When the network has failed.
     ///
     /// # Panics
-    /// When the lengths are not those of strings of all processes.
+    /// When there is not one length for each process, or they do not add up.
     pub fn all_to_all(&self, strings: AllToAll) -> Result<AllToAll, NetworkError> {
         strings.check(self.nodes as usize);
         let (done, answer) = mpsc::channel();
         self.outbox.push(Command::AllToAll { strings, done });
         answer.recv().map_err(|_| NetworkError::new("it has ended"))
     }
+}
 
-    /// Ends every process of the run with this exit code, now.
-    pub fn abort(&self, code: i32) -> ! {
+impl node::backend::Session for Session {
+    fn library(&self) -> &str {
+        &self.library
+    }
+
+    fn on_failure(&self, hook: Hook) {
+        lock(&self.hooks).failure = hook;
+    }
+
+    fn on_foreign(&self, hook: Hook) {
+        lock(&self.hooks).foreign = Some(hook);
+    }
+
+    fn silent(&self, least: Duration) -> Vec<(Rank, Duration)> {
+        self.hearing.silent(least)
+    }
+
+    fn abort(&self, code: i32) -> ! {
         self.outbox.close(Command::Abort(code));
         thread::sleep(ABORTING);
         exit_now(code)
     }
 
-    /// Leaves in good order: all that was posted has gone out, and all processes have come here.
-    ///
-    /// # Errors
-    /// When the network has failed. Where it is MPI, this process has ended then.
-    pub fn end(&self) -> Result<(), NetworkError> {
+    /// Where MPI has failed, this process has ended.
+    fn end(&self) -> Result<(), NetworkError> {
         let thread = self
             .thread
             .lock()
@@ -351,6 +342,7 @@ mod tests {
     use super::*;
     use crate::frame::BATCH_BYTES;
     use node::Buffer;
+    use node::backend::Session as _;
 
     #[test]
     fn peers_that_run_something_else_are_told_and_the_session_goes_on() {
@@ -358,7 +350,7 @@ mod tests {
         let wire = wires.remove(0);
         let session = Session::over(move || Ok((wire, String::new()))).unwrap();
         let (tell, told) = mpsc::channel();
-        session.on_foreign(move |error| tell.send(error.clone()).unwrap());
+        session.on_foreign(Box::new(move |error| tell.send(error.clone()).unwrap()));
         let speak = |mut wire: LocalWire| {
             thread::spawn(move || {
                 let hold = wire.hold(Buffer::heap(40));
@@ -390,7 +382,7 @@ mod tests {
         let [wire, mut peer] = LocalWire::family(2).try_into().ok().unwrap();
         let session = Session::over(move || Ok((wire, String::new()))).unwrap();
         let (tell, told) = mpsc::channel();
-        session.on_failure(move |error| tell.send(error.to_string()).unwrap());
+        session.on_failure(Box::new(move |error| tell.send(error.to_string()).unwrap()));
         // The peer meets us, and then speaks nonsense.
         let hold = peer.hold(Buffer::heap(40));
         peer.send(hold, 0..40, 0, 1).unwrap();

@@ -1,18 +1,18 @@
-//! What the engine asks of a message-passing library: to send and to receive bytes, and to say what
-//! is done. Two wires exist: MPI ([`crate::ffi`]), and one within this process for tests
-//! ([`local`]).
+//! The operations that the engine needs of a message-passing library: sending and receiving bytes,
+//! and reporting the requests that are done. Two wires exist: MPI ([`crate::ffi`]), and one within
+//! this process for tests ([`local`]).
 //!
 //! A request works on memory that must stay where it is until the request is done. So a wire
 //! *holds* the buffers, and lends them out only when no request works on them.
 
 pub(crate) mod local;
 
-use std::fmt;
 use std::ops::Range;
 
-use node::{Buffer, Rank};
+use node::Buffer;
+pub(crate) use node::backend::NetworkError;
 
-/// What tells streams between two ranks apart; each arrives in order.
+/// The number of a stream between two ranks; each stream arrives in order.
 pub(crate) type Tag = u16;
 
 /// A buffer that a wire holds.
@@ -23,7 +23,7 @@ pub(crate) struct Hold(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request(pub usize);
 
-/// What a receive brought that has no room for what came.
+/// Reported length of a message that is longer than its receive buffer.
 pub(crate) const TOO_LONG: usize = usize::MAX;
 
 /// A request that is done, and how much a receive brought.
@@ -33,70 +33,22 @@ pub(crate) struct Completed {
     pub bytes: usize,
 }
 
-/// Why a network failed; the whole run ends with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetworkError {
-    /// Whose letter or line it was, if it was one's.
-    pub peer: Option<Rank>,
-    /// What happened.
-    pub what: String,
-    /// Whether that peer said what no rank of this version says.
-    pub is_foreign: bool,
-}
-
-impl NetworkError {
-    pub(crate) fn new(what: impl Into<String>) -> NetworkError {
-        NetworkError {
-            peer: None,
-            what: what.into(),
-            is_foreign: false,
-        }
-    }
-
-    pub(crate) fn of(peer: u32, what: impl Into<String>) -> NetworkError {
-        NetworkError {
-            peer: Some(Rank(peer)),
-            what: what.into(),
-            is_foreign: false,
-        }
-    }
-
-    /// That peer does not keep to the protocol.
-    pub(crate) fn foreign(peer: u32, what: impl Into<String>) -> NetworkError {
-        NetworkError {
-            is_foreign: true,
-            ..NetworkError::of(peer, what)
-        }
-    }
-}
-
-impl fmt::Display for NetworkError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.peer {
-            Some(peer) => write!(out, "network, rank {peer}: {}", self.what),
-            None => write!(out, "network: {}", self.what),
-        }
-    }
-}
-
-impl std::error::Error for NetworkError {}
-
 /// A string for each rank, and room for one of each: all of them one behind the other, by rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllToAll {
-    /// What is sent.
+    /// The strings to send.
     pub sent: Vec<u8>,
-    /// How much of it to each rank.
+    /// The bytes for each rank.
     pub sent_bytes: Vec<usize>,
-    /// What comes.
+    /// The strings that arrive.
     pub received: Vec<u8>,
-    /// How much of it from each rank.
+    /// The bytes from each rank.
     pub received_bytes: Vec<usize>,
 }
 
 impl AllToAll {
     /// # Panics
-    /// When the lengths are not those of strings of so many ranks.
+    /// When there is not one length for each rank, or they do not add up.
     pub(crate) fn check(&self, ranks: usize) {
         let sides = [
             (&self.sent, &self.sent_bytes),
@@ -141,7 +93,7 @@ pub(crate) trait Wire {
     fn barrier(&mut self) -> Wired;
     /// Ends every process of the run, now.
     fn abort(&mut self, code: i32);
-    /// Leaves the run in good order; receives that nobody answers any more are given up.
+    /// Leaves the run in good order; receives that no peer answers any more are given up.
     fn end(&mut self) -> Wired;
 }
 

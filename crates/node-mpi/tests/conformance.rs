@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use node::backend::{Inboxes, Letter, Network};
+use node::backend::{Inboxes, Letter, Network, Session as _};
 use node::conformance::{Harness, Place, source_bytes};
 use node::{Address, Node, Rank};
 use node_mpi::Session;
@@ -93,7 +93,7 @@ fn start_ranks() {
 }
 
 fn be_one_rank(shared: PathBuf) {
-    assert!(node_mpi::launched());
+    assert!((node_mpi::TRANSPORT.is_launched)());
     let session = Arc::new(Session::start().unwrap());
     assert_eq!(session.nodes(), RANKS, "every process is one of a run");
     let ranks = Ranks {

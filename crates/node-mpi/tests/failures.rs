@@ -7,7 +7,7 @@ use std::env;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use node::backend::Network;
+use node::backend::{Network, Session as _};
 use node_mpi::Session;
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -62,7 +62,7 @@ fn a_rank_that_gives_up_ends_the_run_with_its_code() {
 #[test]
 fn a_missing_shim_is_told_with_what_to_do() {
     if env::var_os(RANK).is_some() {
-        assert!(node_mpi::launched());
+        assert!((node_mpi::TRANSPORT.is_launched)());
         let error = Session::start().err().unwrap();
         println!("{error}");
         return;

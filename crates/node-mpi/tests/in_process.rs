@@ -3,7 +3,7 @@
 
 mod common;
 
-use node::backend::Network;
+use node::backend::{Network, Session as _};
 use node::{Address, Arrival, Buffer, Pool, Port, Rank};
 use node_mpi::{AllToAll, Session};
 

@@ -4,18 +4,24 @@
 //! `Ready`; on a simulated one it returns `Pending` and the event loop polls the task again. No
 //! waker is used.
 
+mod disks;
+mod mailbox;
+mod session;
+
 use std::future::Future;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::{fmt, io};
 
-use crate::message::{Inbox, Message};
-use crate::opening::{Access, Metadata, Open, Standard};
-use crate::ticket::Completer;
 use crate::{Address, Buffer, Group, Node, Port, Rank, Time, Words, Work};
+
+pub use crate::sync::{Completer as Completion, ticket};
+pub use disks::{
+    Control, Disks, Done, FileHandle, RenameError, Request, chain_capacity, set_chain_len,
+};
+pub use mailbox::{Contents, Fetch, Inbox as PortInbox, Letter, Message};
+pub use session::{Hook, NetworkError, Session, Transport};
 
 /// How a task starts: a constructor that may change threads, of a future that does not.
 pub type Start = Box<dyn FnOnce(Node) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
@@ -51,7 +57,7 @@ pub trait Backend {
     fn ranks_per_nic(&self) -> u32 {
         1
     }
-    /// Whether the network carries one message of so many words to a group.
+    /// Whether the network carries one message of `words` words to a group.
     fn multicasts(&self, _words: usize) -> bool {
         false
     }
@@ -74,7 +80,7 @@ pub trait Backend {
         self.inbox(port).poll_next(self, deadline)
     }
     /// The mailbox of a port of this node.
-    fn inbox(&self, port: Port) -> Arc<Inbox>;
+    fn inbox(&self, port: Port) -> Arc<PortInbox>;
     /// Delivers to a mailbox of any node, by an event at the task's clock.
     fn post(&self, to: Address, letter: Letter);
     /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages.
@@ -101,21 +107,21 @@ pub trait Network: Send + Sync {
 /// The mailboxes of a process's own node.
 pub trait Inboxes: Send + Sync {
     /// The mailbox of a port.
-    fn inbox(&self, port: Port) -> Arc<Inbox>;
+    fn inbox(&self, port: Port) -> Arc<PortInbox>;
 }
 
 /// A small message on its way out.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
-    /// Where it goes.
+    /// Its receivers.
     pub to: Target,
-    /// What it says.
+    /// Its words.
     pub words: &'a Words,
     /// Whether these words are passed on as they were received.
     pub forwarded: bool,
 }
 
-/// Who hears a message.
+/// The receivers of a message.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     /// One node.
@@ -142,151 +148,8 @@ pub trait Signal: std::any::Any + Send + Sync {
     fn advance(&self);
 }
 
-/// Paths of a node. Calls happen at the world's time and may block on a real node.
-pub trait Disks: Send + Sync + 'static {
-    /// Opens or creates a file.
-    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>>;
-    /// Standard input or output.
-    fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>>;
-    /// What is known of a path, links followed.
-    fn metadata(&self, path: &Path) -> io::Result<Metadata>;
-    /// The access that the file at a path gives, links followed.
-    fn access(&self, path: &Path) -> io::Result<Access>;
-    /// The path with all links followed; its last part need not exist.
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
-    /// Replaces `to` by `from` in one step, and makes that durable.
-    fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError>;
-    /// Removes a file.
-    fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Names in a directory.
-    fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
-    /// Free bytes of the file system that holds `path`.
-    fn space(&self, path: &Path) -> io::Result<u64>;
-}
-
-/// How a rename failed.
-#[derive(Debug)]
-pub enum RenameError {
-    /// Both names are as they were.
-    NotRenamed(io::Error),
-    /// The new name is there, but a crash may take it back.
-    NotDurable(io::Error),
-}
-
-impl From<io::Error> for RenameError {
-    fn from(cause: io::Error) -> RenameError {
-        RenameError::NotRenamed(cause)
-    }
-}
-
-impl From<io::ErrorKind> for RenameError {
-    fn from(kind: io::ErrorKind) -> RenameError {
-        RenameError::NotRenamed(kind.into())
-    }
-}
-
-/// An open file of a backend.
-pub trait FileHandle: Send + Sync + 'static {
-    /// What is known of it.
-    fn metadata(&self) -> io::Result<Metadata>;
-    /// Whether requests bypass the page cache and need whole blocks.
-    fn is_direct(&self) -> bool;
-    /// Starts a data request at the task's clock `at`.
-    fn submit(&self, at: Time, request: Request);
-    /// Changes the file, at once.
-    fn control(&self, control: Control) -> io::Result<u64>;
-}
-
-/// What a data request gives back: the buffer always (or the chain), and how it went.
-pub type Done<Held = Buffer> = (Held, io::Result<()>);
-
-/// A data request; its completer gives the buffer back.
-pub enum Request {
-    /// Fill the buffer's first `bytes` from `offset` (`None`: the next ones of a sequential
-    /// source), short only at the end of the file; sets the buffer's length.
-    Read {
-        /// Where in the file.
-        offset: Option<u64>,
-        /// How much.
-        bytes: usize,
-        /// Into what.
-        buffer: Buffer,
-        /// Whom to tell.
-        done: Completer<Done>,
-    },
-    /// Write that range of the buffer, all of it, at `offset` (`None`: behind what was written).
-    Write {
-        /// Where in the file.
-        offset: Option<u64>,
-        /// Which part of the buffer.
-        range: Range<usize>,
-        /// From what.
-        buffer: Buffer,
-        /// Whom to tell.
-        done: Completer<Done>,
-    },
-    /// Fill the whole memory of each buffer, one behind the other, from `offset` on, short only at
-    /// the end of the file; sets the lengths.
-    ReadChain {
-        /// Where in the file.
-        offset: u64,
-        /// Into what.
-        buffers: Vec<Buffer>,
-        /// Whom to tell.
-        done: Completer<Done<Vec<Buffer>>>,
-    },
-    /// Write the whole memory of each buffer, one behind the other, from `offset` on.
-    WriteChain {
-        /// Where in the file.
-        offset: u64,
-        /// From what.
-        buffers: Vec<Buffer>,
-        /// Whom to tell.
-        done: Completer<Done<Vec<Buffer>>>,
-    },
-    /// Make all completed writes durable.
-    Sync {
-        /// Whom to tell.
-        done: Completer<io::Result<()>>,
-    },
-}
-
-/// How much a chain of buffers holds.
-pub fn chain_capacity(buffers: &[Buffer]) -> usize {
-    buffers.iter().map(Buffer::capacity).sum()
-}
-
-/// Says that the first `len` bytes of a chain's memory are filled.
-pub fn set_chain_len(buffers: &mut [Buffer], len: usize) {
-    let mut rest = len;
-    for buffer in buffers {
-        buffer.set_len(rest.min(buffer.capacity()));
-        rest -= buffer.len();
-    }
-}
-
-/// A change of a file that moves no data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Reserve a range's space; make the file at least so long.
-    Preallocate(Range<u64>),
-    /// Make the file this long.
-    Truncate(u64),
-    /// Give a range's space back; it reads as zeros.
-    Release(Range<u64>),
-    /// Lock the file for this run; answers 1, or 0 when another run holds it.
-    Lock,
-    /// How many bytes of the range lie in the page cache.
-    Resident(Range<u64>),
-    /// Set owner, group and permission bits, as far as the caller may.
-    Access(Access),
-}
-
 impl fmt::Debug for dyn Signal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Signal({})", self.epoch())
     }
 }
-
-pub use crate::message::{Contents, Fetch, Inbox as PortInbox, Letter};
-pub use crate::ticket::{Completer as Completion, ticket};

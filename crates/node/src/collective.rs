@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::guarded::Close;
+use crate::sync::Close;
 use crate::{Address, Buffer, BulkPort, Node, Pool, Port, Rank, Undelivered};
 
 /// Bytes of a piece: a few pages, so that the pieces that wait to be taken are little memory.
@@ -90,6 +90,9 @@ impl Collective {
     }
 
     /// What the root says, which alone is asked.
+    ///
+    /// # Errors
+    /// When the collective was closed, or a node sent something else.
     pub async fn broadcast(
         &mut self,
         node: &Node,
@@ -108,6 +111,9 @@ impl Collective {
 
     /// What every node says to this one, in the order of ranks; `said` has a string for each of
     /// them.
+    ///
+    /// # Errors
+    /// When the collective was closed, or a node sent something else.
     pub async fn all_to_all(
         &mut self,
         node: &Node,

@@ -3,6 +3,8 @@
 //! Data requests take the buffer and return a ticket; several may be in flight. The rest happens at
 //! once, when the world has reached the task's clock.
 
+mod paths;
+
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -11,25 +13,25 @@ use std::sync::Arc;
 
 use crate::backend::{Control, Done, FileHandle, Request};
 use crate::opening::{Access, FileKind, Metadata};
-use crate::ticket::{Ticket, ticket};
+use crate::sync::{Ticket, ticket};
 use crate::{Buffer, Node};
 
 /// EMFILE, which has no name in the standard library; 24 on every Unix.
 const TOO_MANY_OPEN_FILES: i32 = 24;
 
 /// The verb of an error when a file has its new name, and its directory cannot be synced.
-pub(crate) const KEEP_THE_NAME: &str = "make durable the name of";
+const KEEP_THE_NAME: &str = "make durable the name of";
 
 /// A failed operation on a file: what, where, why, and what to do.
 #[derive(Debug)]
 pub struct DiskError {
-    /// What was tried: `read`, `write`, `open` ...
+    /// The operation: `read`, `write`, `open` ...
     pub verb: &'static str,
     /// The file.
     pub path: PathBuf,
     /// The byte it began at, where there is one.
     pub offset: Option<u64>,
-    /// What the system said.
+    /// The error of the system.
     pub cause: io::Error,
 }
 
@@ -145,7 +147,7 @@ impl File {
         &self.path
     }
 
-    /// What was known of it when it was opened.
+    /// Its metadata when it was opened.
     pub fn metadata(&self) -> Metadata {
         self.metadata
     }
@@ -155,7 +157,7 @@ impl File {
         self.metadata.kind == FileKind::Sequential
     }
 
-    /// The same file, read front to back only: for one whose length says nothing about its content.
+    /// This file, read front to back only: for one whose length says nothing about its content.
     pub fn front_to_back(mut self) -> File {
         self.metadata.kind = FileKind::Sequential;
         self
@@ -264,6 +266,9 @@ impl File {
     }
 
     /// Makes all completed writes durable.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
     pub async fn sync(&self, node: &Node) -> Result<(), DiskError> {
         let (ticket, done) = ticket(node, "disk sync");
         self.handle.submit(node.now(), Request::Sync { done });
@@ -275,6 +280,9 @@ impl File {
 
     /// Reserves the space of a range, and makes the file at least so long. What was released in it
     /// takes space again.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
     pub async fn preallocate(&self, node: &Node, range: Range<u64>) -> Result<(), DiskError> {
         self.control(node, "reserve space for", Control::Preallocate(range))
             .await
@@ -282,6 +290,9 @@ impl File {
     }
 
     /// Makes the file `length` long.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
     pub async fn truncate(&self, node: &Node, length: u64) -> Result<(), DiskError> {
         self.control(node, "set the length of", Control::Truncate(length))
             .await
@@ -289,6 +300,9 @@ impl File {
     }
 
     /// Gives a range's space back to the file system; it reads as zeros.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
     pub async fn release(&self, node: &Node, range: Range<u64>) -> Result<(), DiskError> {
         self.control(node, "release space of", Control::Release(range))
             .await
@@ -297,11 +311,17 @@ impl File {
 
     /// Locks the file for this run; false when another run holds it. The system unlocks it when
     /// the run ends, however it ends.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
     pub async fn lock(&self, node: &Node) -> Result<bool, DiskError> {
         Ok(self.control(node, "lock", Control::Lock).await? == 1)
     }
 
     /// How many bytes of the range lie in the page cache.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
     pub async fn resident(&self, node: &Node, range: Range<u64>) -> Result<u64, DiskError> {
         self.control(node, "look at", Control::Resident(range))
             .await
@@ -309,6 +329,9 @@ impl File {
 
     /// Gives the file this access, as far as the caller may: where the group cannot be set, its
     /// members get no more than others have; where the owner cannot be set, it stays the caller's.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
     pub async fn set_access(&self, node: &Node, access: Access) -> Result<(), DiskError> {
         self.control(node, "set permissions of", Control::Access(access))
             .await

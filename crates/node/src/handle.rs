@@ -3,15 +3,12 @@
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::backend::{Backend, Disks, RenameError, Signal};
-use crate::disk::{DiskError, File, KEEP_THE_NAME};
-use crate::opening::{Access, Metadata, Open, Standard};
-use crate::ticket::{Ticket, ticket};
+use crate::backend::{Backend, Signal};
+use crate::sync::{Ticket, ticket};
 use crate::{Buffer, Rank, Time, Work};
 
 /// One task's handle of the node it runs on: clock, work, messages, disks, random numbers.
@@ -81,6 +78,9 @@ impl Node {
 
     /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages where the
     /// machine has them. Memory is used when it is touched.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
     pub fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
         self.backend.buffers(count, bytes)
     }
@@ -134,95 +134,6 @@ impl Node {
         Ok(ticket)
     }
 
-    /// Opens or creates a file.
-    pub async fn open(&self, path: &Path, how: Open) -> Result<File, DiskError> {
-        self.reach().await;
-        let verb = if how.is_create() { "create" } else { "open" };
-        let handle = self
-            .disks()
-            .open(path, how)
-            .map_err(|cause| DiskError::new(verb, path, cause))?;
-        File::new(handle, path).map_err(|cause| DiskError::new(verb, path, cause))
-    }
-
-    /// Standard input or output.
-    pub async fn standard(&self, which: Standard) -> Result<File, DiskError> {
-        self.reach().await;
-        let path = Path::new(which.name());
-        let failed = |cause| DiskError::new("open", path, cause);
-        let handle = self.disks().standard(which).map_err(failed)?;
-        File::new(handle, path).map_err(failed)
-    }
-
-    /// The owner, group and permissions of the file at a path, links followed.
-    ///
-    /// # Errors
-    /// When the path leads to nothing, or cannot be looked at.
-    pub async fn access(&self, path: &Path) -> Result<Access, DiskError> {
-        self.on_path("look at", path, |disks| disks.access(path))
-            .await
-    }
-
-    /// What is known of a path, links followed.
-    pub async fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
-        self.on_path("look at", path, |disks| disks.metadata(path))
-            .await
-    }
-
-    /// The path with all links followed; its last part need not exist.
-    pub async fn resolve(&self, path: &Path) -> Result<PathBuf, DiskError> {
-        self.on_path("find", path, |disks| disks.resolve(path))
-            .await
-    }
-
-    /// Replaces `to` by `from` in one step; durable when it returns.
-    ///
-    /// # Errors
-    /// After an error `to` may still name the new file without being durable: check which file has
-    /// the name.
-    pub async fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-        self.reach().await;
-        self.disks().rename(from, to).map_err(|error| match error {
-            RenameError::NotRenamed(cause) => DiskError::new("rename to", to, cause),
-            RenameError::NotDurable(cause) => DiskError::new(KEEP_THE_NAME, to, cause),
-        })
-    }
-
-    /// Removes a file.
-    pub async fn remove(&self, path: &Path) -> Result<(), DiskError> {
-        self.on_path("remove", path, |disks| disks.remove(path))
-            .await
-    }
-
-    /// Names in a directory, sorted.
-    pub async fn list(&self, directory: &Path) -> Result<Vec<String>, DiskError> {
-        let mut names = self
-            .on_path("list", directory, |disks| disks.list(directory))
-            .await?;
-        names.sort();
-        Ok(names)
-    }
-
-    /// Free bytes of the file system that holds `path`.
-    pub async fn space(&self, path: &Path) -> Result<u64, DiskError> {
-        self.on_path("ask the free space of", path, |disks| disks.space(path))
-            .await
-    }
-
-    async fn on_path<T>(
-        &self,
-        verb: &'static str,
-        path: &Path,
-        call: impl FnOnce(&dyn Disks) -> io::Result<T>,
-    ) -> Result<T, DiskError> {
-        self.reach().await;
-        call(&*self.disks()).map_err(|cause| DiskError::new(verb, path, cause))
-    }
-
-    fn disks(&self) -> Arc<dyn Disks> {
-        self.backend.disks()
-    }
-
     pub(crate) fn backend(&self) -> &dyn Backend {
         &*self.backend
     }
@@ -241,7 +152,10 @@ impl Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic(pub String);
 
-/// What the task returns, or its panic.
+/// Runs a task to its end, and catches its panic.
+///
+/// # Errors
+/// When the task panics.
 pub async fn catch<T>(task: impl Future<Output = T>) -> Result<T, Panic> {
     let mut task = std::pin::pin!(task);
     // Unwind safe: a task that panicked is not polled again, and what it shared with others is

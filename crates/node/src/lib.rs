@@ -1,4 +1,4 @@
-//! What a program may ask of the node it runs on.
+//! The node that a program runs on, and the verbs it offers.
 //!
 //! A program is written once, against a [`Node`]; the node is real (threads, files) or simulated
 //! (coroutines, modelled disks, a virtual clock). The idea is Berkeley NOW's: a thin message layer
@@ -30,40 +30,29 @@ mod collective;
 pub mod conformance;
 mod disk;
 mod group;
-mod guarded;
 mod handle;
 mod message;
 mod opening;
-mod pool;
-mod posted;
-mod queue;
 mod random;
 mod reorder;
-mod ticket;
+mod sync;
 mod time;
-mod token;
 mod words;
 mod work;
 
+pub use backend::Message;
 pub use buffer::{Buffer, Memory};
 pub use collective::Collective;
 pub use disk::{ChainTicket, DiskError, DiskTicket, File};
 pub use group::Group;
-pub use guarded::{Close, Closed, Guarded};
 pub use handle::{Node, Panic, catch};
-pub use message::{
-    Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, Message, MessagePort, Undelivered,
-};
+pub use message::{Arrival, BulkPort, MESSAGE_BYTES, MESSAGE_WORDS, MessagePort, Undelivered};
 pub use opening::{
     Access, FileKind, Metadata, NotBelieved, Open, PERMISSION_BITS, Standard, of_another_group,
 };
-pub use pool::Pool;
-pub use posted::Posted;
-pub use queue::Queue;
 pub use random::Random;
 pub use reorder::{Matching, Reorder};
-pub use ticket::Ticket;
+pub use sync::{Close, Closed, Guarded, Pool, Posted, Queue, Ticket, Tokens};
 pub use time::{Address, Port, Rank, Time};
-pub use token::Tokens;
 pub use words::{INLINE_WORDS, Words};
 pub use work::{Costs, Work};

@@ -4,16 +4,14 @@
 //! buffers: the receiver lends the buffers, so the size of its pool is the senders' credit, and a
 //! sender has its own buffer back when the data have left it.
 
-use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::backend::{Backend, Outgoing, Signal, Target};
-use crate::guarded::{Close, Closed, Guarded};
-use crate::ticket::{Completer, Ticket, ticket};
+use crate::backend::{Contents, Letter, Message, Outgoing, PortInbox, Target};
+use crate::sync::{Close, Closed, Ticket, ticket};
 use crate::{Address, Buffer, Group, Node, Pool, Port, Rank, Time, Words, Work};
 
 /// The longest small message: two segments of 1,024 bytes, the nanoPU's limit (NanoSort,
@@ -23,130 +21,8 @@ pub const MESSAGE_BYTES: usize = 2048;
 /// The longest small message in words.
 pub const MESSAGE_WORDS: usize = MESSAGE_BYTES / 8;
 
-/// Who waits for what another node sends looks so often whether the port was closed meanwhile: that
-/// node may have died.
+/// How often a waiting receiver checks whether its port was closed, since the sender may have died.
 const LOOK_S: f64 = 0.25;
-
-/// A small message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// Who sent it.
-    pub from: Rank,
-    /// What it says.
-    pub words: Words,
-}
-
-/// What a backend delivers to a mailbox.
-pub enum Letter {
-    /// A small message.
-    Message(Message),
-    /// A buffer that waits until the receiver has room for its contents.
-    Shipment {
-        /// Who sent it.
-        from: Rank,
-        /// Where what it says lies.
-        contents: Contents,
-    },
-}
-
-/// The contents of a shipment, which the receiver has yet to take.
-pub enum Contents {
-    /// In memory here.
-    Here {
-        /// The sender's buffer.
-        buffer: Buffer,
-        /// Gives the buffer back to the sender.
-        done: Completer<Buffer>,
-    },
-    /// In another process, whose buffer comes back to it there.
-    Away {
-        /// How much it is.
-        bytes: usize,
-        /// Begins to fill a buffer with it.
-        fetch: Fetch,
-    },
-}
-
-impl Contents {
-    fn bytes(&self) -> usize {
-        match self {
-            Contents::Here { buffer, .. } => buffer.len(),
-            Contents::Away { bytes, .. } => *bytes,
-        }
-    }
-}
-
-/// Fills the buffer it is given, sets its length, and gives it back when that is done.
-pub type Fetch = Box<dyn FnOnce(Buffer, Completer<Buffer>) + Send>;
-
-/// A port's mailbox; backends keep one for each port that is used.
-pub struct Inbox {
-    shared: Guarded<State>,
-}
-
-#[derive(Default)]
-struct State {
-    letters: VecDeque<Letter>,
-    bound: bool,
-    closed: bool,
-}
-
-impl Inbox {
-    /// An empty mailbox.
-    pub fn new(signal: Arc<dyn Signal>) -> Inbox {
-        Inbox {
-            shared: Guarded::over(signal, State::default()),
-        }
-    }
-
-    /// Puts a letter in; the world is at the moment of its arrival.
-    pub fn deliver(&self, letter: Letter) {
-        self.shared
-            .change_now(|state| state.letters.push_back(letter));
-    }
-
-    /// Marks it as owned.
-    ///
-    /// # Panics
-    /// When it has an owner.
-    pub fn bind(&self, port: Port) {
-        self.shared.change_now(|state| {
-            assert!(!state.bound, "port {} has an owner already", port.0);
-            state.bound = true;
-        });
-    }
-
-    /// The next small message, for backends that keep them in mailboxes; `None` at the deadline. A
-    /// shipment from another process is left where it is: that one does not run what we run, and
-    /// waits for ever.
-    ///
-    /// # Panics
-    /// When a node of this process has shipped something here.
-    pub fn poll_next<B: Backend + ?Sized>(
-        &self,
-        backend: &B,
-        deadline: Option<Time>,
-    ) -> Poll<Option<Message>> {
-        self.shared.poll_wait(backend, deadline, |state| {
-            loop {
-                match state.letters.pop_front()? {
-                    Letter::Message(message) => return Some(message),
-                    Letter::Shipment {
-                        contents: Contents::Away { .. },
-                        ..
-                    } => {}
-                    Letter::Shipment { .. } => panic!("a shipment to a port for small messages"),
-                }
-            }
-        })
-    }
-}
-
-impl Close for Inbox {
-    fn close(&self) {
-        self.shared.change_now(|state| state.closed = true);
-    }
-}
 
 impl Node {
     /// Makes this task the owner of a port for small messages.
@@ -198,7 +74,7 @@ impl Node {
         }
     }
 
-    /// Whom to send so many words for all of a group to hear them.
+    /// The targets of a message of `words` words that all members of a group are to receive.
     pub(crate) fn targets(
         &self,
         to: Group,
@@ -287,7 +163,7 @@ impl MessagePort {
 /// A shipment that comes to a lent buffer.
 #[derive(Debug)]
 pub struct Arrival {
-    /// Who sent it.
+    /// The node that sent it.
     pub from: Rank,
     /// How much it is.
     pub bytes: usize,
@@ -295,17 +171,17 @@ pub struct Arrival {
     pub filled: Ticket<Buffer>,
 }
 
-/// Why nothing came that can be used.
+/// Why a shipment was not received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undelivered {
-    /// Whoever waited was sent home.
+    /// The port was closed.
     Closed,
-    /// That node sent what does not belong there: it may run another program, or another version of
-    /// it.
+    /// That node sent something that does not belong there: it may run another program, or another
+    /// version of it.
     Foreign {
-        /// Who sent it.
+        /// The node that sent it.
         from: Rank,
-        /// What is wrong with it.
+        /// The mistake in it.
         what: String,
     },
 }
@@ -333,7 +209,7 @@ impl Error for Undelivered {}
 
 /// The owner's end of a port for bulk.
 pub struct BulkPort {
-    inbox: Arc<Inbox>,
+    inbox: Arc<PortInbox>,
 }
 
 impl BulkPort {
@@ -345,7 +221,7 @@ impl BulkPort {
         let Arrival { from, filled, .. } = self.lend(node, pool).await?;
         let look = (LOOK_S / node.seconds(1)) as u64;
         while !filled.done_by(node, node.now().after(look)).await {
-            if self.inbox.shared.look(|state| state.closed) {
+            if self.inbox.is_closed() {
                 return Err(Undelivered::Closed);
             }
         }
@@ -359,13 +235,7 @@ impl BulkPort {
     /// As of [`BulkPort::accept`].
     pub async fn lend(&self, node: &Node, pool: &Pool) -> Result<Arrival, Undelivered> {
         let mut lent = pool.take(node).await?;
-        let step = |state: &mut State| {
-            if state.closed {
-                return Some(Err(Closed));
-            }
-            state.letters.pop_front().map(Ok)
-        };
-        let letter = self.inbox.shared.wait_for(node, step).await?;
+        let letter = self.inbox.next(node).await?;
         let (from, contents) = match letter {
             Letter::Shipment { from, contents } => (from, contents),
             Letter::Message(Message { from, .. }) => {

@@ -1,4 +1,4 @@
-//! What work costs on a node.
+//! The cost of work on a node.
 //!
 //! A program says what it did (`node.work(Work::Sort { records })`); the node's cost table says how
 //! long that takes. A real node has no table: there the work takes the time it takes.
@@ -13,7 +13,7 @@ pub enum Work {
         /// Sources that they come from.
         sources: u64,
     },
-    /// Looking at each of so many words in turn, as a minimum does.
+    /// Reading words one after the other, as a minimum does.
     Scan {
         /// Words looked at.
         words: u64,
@@ -150,7 +150,7 @@ impl Costs {
     }
 }
 
-/// Thousandths of ticks for so many units: 64 bits hold them only as long as both are small.
+/// Thousandths of ticks for `units` units: 64 bits hold them only as long as both are small.
 fn product(cost: u64, units: u64) -> u128 {
     u128::from(cost) * u128::from(units)
 }

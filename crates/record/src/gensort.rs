@@ -15,7 +15,10 @@
 //! It refuses a buffer that is not a whole number of records (a panic: the caller's mistake), and
 //! opens no file: the command does.
 
-use crate::{ascii, binary};
+mod ascii;
+mod binary;
+mod lcg;
+mod skew;
 
 /// Length of every gensort record, key included.
 pub const RECORD_BYTES: usize = 100;

@@ -1,8 +1,7 @@
-//! What is sorted: fixed-length records, their order, where they come from and how they are
-//! checked.
+//! Fixed-length records: their formats, their order, how they are made and how they are checked.
 //!
-//! Every other room of Gristmill moves records without knowing them. This one knows them, and hands
-//! out the little the others need: a length, an order of words, bytes to sort, a judgement.
+//! Every other crate of Gristmill moves records without knowing them. This one knows them, and
+//! offers the little the others need: a length, an order of words, bytes to sort, a verdict.
 //!
 //! ```text
 //! "--format fixed:64 --key 8+8:u64le"
@@ -13,24 +12,20 @@
 //!        +------- compare ------------> Validator ----> Summary ----> "SUCCESS - all .."
 //!                                          ^          (validate, comparison, summary, checksum)
 //! record number --- Generator ---> records |
-//!                   (gensort, binary, ascii, skew, lcg)
+//!                      (gensort)
 //! ```
 //!
 //! It is arithmetic over slices: no files, no threads, no clock, and no other crate of the
-//! workspace. What touches the world does so with these values in its hands.
+//! workspace. Code that touches the world uses these values.
 
-mod ascii;
-mod binary;
 mod checksum;
 mod comparison;
 mod field;
 mod format;
 mod gensort;
 mod key;
-mod lcg;
 mod normalised;
 mod order;
-mod skew;
 mod summary;
 mod validate;
 

@@ -238,7 +238,7 @@ fn measured(arguments: &Arguments, job: &Job) -> Result<Report, CliFailure> {
         "bytes_per_pair": load.bytes(),
         "chunk_bytes": load.chunk_bytes,
         "window_bytes": load.window_bytes,
-        "library": job.network().library().split(',').next().unwrap_or_default(),
+        "library": job.library().split(',').next().unwrap_or_default(),
     });
     if let Some(sockets) = sockets {
         facts["addresses"] = sockets.addresses().join(" ").into();

@@ -27,14 +27,14 @@ pub struct Step {
     pub job: Option<Ranks>,
 }
 
-/// What is shown of a job beside.
+/// The ranks of a job, as its progress shows them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
     /// How many there are.
     pub count: u32,
-    /// Who is last, and how far.
+    /// The last rank, and how far it is.
     pub last: (Rank, Box<Step>),
-    /// Who has not told anything for longest, and since when, if that is too long.
+    /// The rank that has been silent for longest, and for how long, if that is too long.
     pub silent: Option<(Rank, Duration)>,
 }
 
@@ -83,7 +83,7 @@ impl Step {
         (part + BEHIND < all).then(|| format!("rank {rank} at {:.0}%", 100.0 * part))
     }
 
-    /// What programs are told of the ranks.
+    /// The ranks as JSON.
     pub fn json_of_ranks(&self) -> Option<Value> {
         let Ranks {
             count,
@@ -157,7 +157,7 @@ impl Job {
         step
     }
 
-    /// Who has been silent for longest, if that is too long.
+    /// The rank that has been silent for longest, if that is too long.
     fn silent(&mut self, others: &BTreeMap<Rank, Heard>, now: Instant) -> Option<(Rank, Duration)> {
         for (&rank, Heard { times, .. }) in others {
             let last = self.heard.entry(rank).or_insert((*times, now));
@@ -181,7 +181,7 @@ impl Job {
             .map(|(_, step)| lap(step.phase))
             .min()
             .unwrap_or(Lap::Begin);
-        // Who has not told anything has not begun.
+        // A rank that has sent nothing has not begun.
         let now = if is_complete { heard } else { Lap::Begin };
         let in_lap = |(rank, step): &(Rank, Step)| match lap(step.phase) == now {
             true => (step.done_bytes, step.total_bytes),
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!((step.total_bytes, step.phase), (0, ""));
     }
 
-    /// Who checks its output already has sorted; what it reads for that does not count yet.
+    /// A rank that checks its output has sorted; the bytes it reads for that do not count yet.
     #[test]
     fn laps_are_apart() {
         let mut job = Job::new(2);

@@ -48,7 +48,7 @@ impl Terminal {
             .filter(|&columns| columns > 0)
     }
 
-    /// What a bar is drawn on.
+    /// The target that a bar is drawn on.
     pub fn target(self) -> ProgressDrawTarget {
         match self {
             Terminal::Own => ProgressDrawTarget::stderr(),

@@ -1,5 +1,6 @@
-//! What an option of `gristmill sort` may be.
+//! The values that options of `gristmill sort` take.
 
+use ::sort::{Choice, ExchangeKind, IoChoice, Start, Tune};
 use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -47,4 +48,52 @@ pub enum ExchangeName {
     Streams,
     /// In rounds, in which each rank sends to one and receives from one
     Rounds,
+}
+
+impl From<PlanName> for Choice {
+    fn from(name: PlanName) -> Choice {
+        match name {
+            PlanName::Auto => Choice::Auto,
+            PlanName::OnePass => Choice::OnePass,
+            PlanName::TwoPass => Choice::TwoPass,
+            PlanName::Merge => Choice::Merge,
+        }
+    }
+}
+
+impl From<IoName> for IoChoice {
+    fn from(name: IoName) -> IoChoice {
+        match name {
+            IoName::Auto => IoChoice::Auto,
+            IoName::Direct => IoChoice::Direct,
+            IoName::Buffered => IoChoice::Buffered,
+        }
+    }
+}
+
+impl From<TuneName> for Tune {
+    fn from(name: TuneName) -> Tune {
+        match name {
+            TuneName::Auto => Tune::Auto,
+            TuneName::Off => Tune::Off,
+        }
+    }
+}
+
+impl From<StartName> for Start {
+    fn from(name: StartName) -> Start {
+        match name {
+            StartName::Derived => Start::Derived,
+            StartName::Worst => Start::Worst,
+        }
+    }
+}
+
+impl From<ExchangeName> for ExchangeKind {
+    fn from(name: ExchangeName) -> ExchangeKind {
+        match name {
+            ExchangeName::Streams => ExchangeKind::Streams,
+            ExchangeName::Rounds => ExchangeKind::Rounds,
+        }
+    }
 }

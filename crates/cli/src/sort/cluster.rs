@@ -9,11 +9,11 @@ use pipeline::Failure;
 use super::part::{Part, Together};
 use super::target::is_directory;
 use super::tell::{tell, write_report};
-use super::{Arguments, PlanName, Prepared, check_output, prepare, resume};
+use super::{Arguments, PlanName, check_output, prepare, resume};
+use crate::ending::{say, signals};
 use crate::failure::{CliFailure, Exit};
-use crate::job::is_only_rank;
-use crate::launcher::Launch;
-use crate::{machine, say, signals};
+use crate::launcher::{Launch, is_only_rank};
+use crate::machine;
 
 pub use crate::job::Job;
 
@@ -25,35 +25,22 @@ const AFTER: Port = Port(105);
 /// This rank's part.
 pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let own = with_rank(arguments, job.rank());
-    let shared = is_shared(arguments);
-    // What one rank refuses, all refuse: so it is told to the others first.
+    // A refusal by one rank is told to the others first, so that all refuse.
     let prepared = check(arguments).and_then(|()| Ok((prepare(&own)?, resume::of(arguments)?)));
-    let (prepared, refused) = match prepared {
-        Ok(prepared) => (Some(prepared), None),
-        Err(failure) => (None, Some(failure)),
-    };
-    let (work, named) = match prepared {
-        Some((
-            Prepared {
-                job,
-                named,
-                comparison,
-            },
+    let prepared = prepared.map(|(prepared, resume)| {
+        let comparison = own.verify.then_some(prepared.comparison);
+        let job = ::sort::Job {
+            shared: is_shared(arguments),
             resume,
-        )) => {
-            let comparison = own.verify.then_some(comparison);
-            let listing = listing(arguments);
-            let target = one_for_all(arguments, job.target);
-            let job = ::sort::Job {
-                shared,
-                resume,
-                listing,
-                target,
-                ..job
-            };
-            (Some((job, comparison)), Some(named))
-        }
-        None => (None, None),
+            listing: listing(arguments),
+            target: one_for_all(arguments, prepared.job.target),
+            ..prepared.job
+        };
+        ((job, comparison), prepared.named)
+    });
+    let (work, named, refused) = match prepared {
+        Ok((work, named)) => (Some(work), Some(named), None),
+        Err(failure) => (None, None, Some(failure)),
     };
     let control = work
         .as_ref()

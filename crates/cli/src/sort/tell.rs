@@ -3,12 +3,12 @@
 use ::sort::Report;
 use serde_json::Value;
 
-use super::Arguments;
+use super::balance::{self, ranks};
 use super::part::{Noticed, Together};
-use crate::balance::{self, ranks};
+use super::{Arguments, json};
+use crate::ending::say;
 use crate::failure::CliFailure;
 use crate::progress::{Mode, Terminal};
-use crate::{json, say};
 
 /// Tells how a sort went: what it noticed, its report, what people want to know.
 pub(super) fn tell(

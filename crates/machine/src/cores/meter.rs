@@ -50,17 +50,17 @@ impl Meter {
     fn leave(&mut self, task: &Task, stage: Stage) {
         let (ticks, idle) = (task.clock - stage.begin, task.idle - stage.idle);
         let sum = self.times[usize::from(stage.number)][task.rank as usize].get_or_insert((0, 0));
-        sum.0 += ticks;
-        sum.1 += idle;
+        sum.0 += ticks.0;
+        sum.1 += idle.0;
         let rank = self.first_rank + task.rank;
         if self.slices.len() < MOST_SLICES && self.sample.has(rank) {
             let name = self.names[usize::from(stage.number)];
             self.slices.push(Slice {
                 rank,
                 name,
-                begin: stage.begin,
-                end: task.clock,
-                idle,
+                begin: stage.begin.0,
+                end: task.clock.0,
+                idle: idle.0,
             });
         }
     }

@@ -1,17 +1,17 @@
-//! What belongs to a rank: its words on the way out, its receive queues, its cores.
+//! The state of a rank: its messages on the way out, its receive queues, its cores.
 
 use std::collections::VecDeque;
 
-use crate::cores::events::{Event, What};
-use crate::engine::medium::Medium;
+use crate::network::fabric::Fabric;
 use crate::network::packet::{List, Packet};
 use crate::network::slab::{Place, Slab};
+use crate::schedule::{Ticks, Waiter};
 use crate::setting::Queues;
 
 /// A rank's side of its NIC, and its cores.
 #[derive(Default)]
 pub struct RankState {
-    /// What the NIC has not taken.
+    /// Messages that the NIC has not taken.
     pub outgoing: Outgoing,
     /// Tasks that wait for room to send.
     senders: VecDeque<Waiter>,
@@ -19,14 +19,14 @@ pub struct RankState {
     /// Receive entries in use.
     entries: u32,
     /// Entries that a core took ahead of the world's time, with when.
-    releases: VecDeque<(u64, u32, u16)>,
-    /// Which tasks are ready and find no core, oldest first.
+    releases: VecDeque<(Ticks, u32, u16)>,
+    /// Tasks that are ready and find no core, oldest first.
     pub ready: Vec<Ready>,
     /// When each core is free; empty while the rank has one task.
-    pub cores: Vec<u64>,
+    pub cores: Vec<Ticks>,
     pub tasks: u32,
     /// When its last task ended.
-    pub end: u64,
+    pub end: Ticks,
 }
 
 /// Messages that a NIC has not taken, each with the time its last word was written.
@@ -34,24 +34,15 @@ pub struct Outgoing {
     messages: List,
     /// Words that wait, with one more for each message.
     pub words: u32,
-    /// The time of the first; `u64::MAX` when none waits.
-    pub first: u64,
-}
-
-/// A task that waits, in one of its turns.
-#[derive(Clone, Copy, Debug)]
-pub struct Waiter {
-    pub task: u32,
-    pub turn: u32,
-    /// Its own clock: it goes on no earlier.
-    pub clock: u64,
+    /// The time of the first; `Ticks::NEVER` when none waits.
+    pub first: Ticks,
 }
 
 /// A task that is ready and has no core.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     pub priority: u8,
-    pub since: u64,
+    pub since: Ticks,
     pub task: u32,
 }
 
@@ -69,7 +60,7 @@ impl Default for Outgoing {
         Outgoing {
             messages: List::default(),
             words: 0,
-            first: u64::MAX,
+            first: Ticks::NEVER,
         }
     }
 }
@@ -77,7 +68,7 @@ impl Default for Outgoing {
 impl Outgoing {
     pub fn push(&mut self, place: Place, slab: &mut Slab) {
         let packet = &slab[place];
-        if self.first == u64::MAX {
+        if self.first == Ticks::NEVER {
             self.first = packet.time;
         }
         self.words += packet.words.len() as u32 + 1;
@@ -91,29 +82,35 @@ impl Outgoing {
     pub fn pop(&mut self, slab: &Slab) -> Option<Place> {
         let place = self.messages.pop(slab)?;
         self.words -= slab[place].words.len() as u32 + 1;
-        self.first = self.messages.front(slab).map_or(u64::MAX, |next| next.time);
+        self.first = self
+            .messages
+            .front(slab)
+            .map_or(Ticks::NEVER, |next| next.time);
         Some(place)
     }
 }
 
 impl RankState {
-    /// A message is there at its time.
-    pub fn deliver(&mut self, place: Place, entries: u32, medium: &mut Medium) {
-        let (time, port) = (medium.bench.slab[place].time, medium.bench.slab[place].port);
+    /// Adds a message, which arrives at its time.
+    pub fn deliver(&mut self, place: Place, entries: u32, fabric: &mut Fabric) {
+        let (time, port) = (
+            fabric.scratch.slab[place].time,
+            fabric.scratch.slab[place].port,
+        );
         self.entries += entries;
         let queue = self.queue(port);
         queue.entries += entries;
-        queue.messages.push(&mut medium.bench.slab, place);
+        queue.messages.push(&mut fabric.scratch.slab, place);
         if let Some(waiter) = queue.waiters.pop_front() {
             // A core that is busy sees it when it is done.
-            waiter.resume(waiter.clock.max(time), medium);
+            fabric.scheduler.resume(waiter, waiter.clock.max(time));
         }
     }
 
-    /// Whether a queue has room for so many entries.
-    pub fn has_room(&self, port: u16, entries: u32, medium: &Medium) -> bool {
-        let model = &medium.fabric.profile.nic;
-        match medium.fabric.setting.queues {
+    /// Whether a queue has room for `entries` entries.
+    pub fn has_room(&self, port: u16, entries: u32, fabric: &Fabric) -> bool {
+        let model = &fabric.layout.profile.nic;
+        match fabric.layout.setting.queues {
             Queues::ByCore => self.entries + entries <= model.queue_entries,
             Queues::ByPort => {
                 let used = self.queues.iter().find(|queue| queue.port == port);
@@ -124,19 +121,19 @@ impl RankState {
     }
 
     /// The oldest message of a port.
-    pub fn front<'a>(&mut self, port: u16, medium: &'a Medium) -> Option<&'a Packet> {
-        self.queue(port).messages.front(&medium.bench.slab)
+    pub fn front<'a>(&mut self, port: u16, fabric: &'a Fabric) -> Option<&'a Packet> {
+        self.queue(port).messages.front(&fabric.scratch.slab)
     }
 
     /// Takes the oldest message of a port; its entries are free at `time`.
-    pub fn take(&mut self, port: u16, time: u64, medium: &mut Medium) -> Packet {
+    pub fn take(&mut self, port: u16, time: Ticks, fabric: &mut Fabric) -> Packet {
         let place = self
             .queue(port)
             .messages
-            .pop(&medium.bench.slab)
+            .pop(&fabric.scratch.slab)
             .expect("a message is there");
-        let packet = medium.bench.slab.take(place);
-        let entries = medium.entries_of(&packet);
+        let packet = fabric.scratch.slab.take(place);
+        let entries = fabric.entries_of(&packet);
         // Several cores may take at times that are not in order.
         let later = self
             .releases
@@ -159,24 +156,24 @@ impl RankState {
         waiters.push_back(waiter);
     }
 
-    /// A task waits no longer. Was it woken for a message, the next may have it.
-    pub fn forget(&mut self, port: u16, task: u32, medium: &mut Medium) {
+    /// A task waits no longer. If it was woken for a message, the next waiter may have it.
+    pub fn forget(&mut self, port: u16, task: u32, fabric: &mut Fabric) {
         let queue = self.queue(port);
         queue.waiters.retain(|waiter| waiter.task != task);
         let Some(time) = queue
             .messages
-            .front(&medium.bench.slab)
+            .front(&fabric.scratch.slab)
             .map(|packet| packet.time)
         else {
             return;
         };
         if let Some(waiter) = queue.waiters.pop_front() {
-            waiter.resume(waiter.clock.max(time), medium);
+            fabric.scheduler.resume(waiter, waiter.clock.max(time));
         }
     }
 
     /// Frees what was taken until `now`: how many entries.
-    pub fn release(&mut self, now: u64) -> u32 {
+    pub fn release(&mut self, now: Ticks) -> u32 {
         let mut freed = 0;
         while let Some(&(time, entries, port)) = self.releases.front() {
             if time > now {
@@ -196,7 +193,7 @@ impl RankState {
     }
 
     /// When entries are free next.
-    pub fn next_release(&self) -> Option<u64> {
+    pub fn next_release(&self) -> Option<Ticks> {
         self.releases.front().map(|(time, ..)| *time)
     }
 
@@ -214,23 +211,23 @@ impl RankState {
     }
 
     /// The NIC has taken a message: those who wait to send try again.
-    pub fn room_at(&mut self, medium: &mut Medium) {
+    pub fn room_at(&mut self, fabric: &mut Fabric) {
         while let Some(waiter) = self.senders.pop_front() {
-            medium.counts.longest_send_wait = medium
+            fabric.counts.longest_send_wait = fabric
                 .counts
                 .longest_send_wait
-                .max(medium.now.saturating_sub(waiter.clock));
-            waiter.resume(waiter.clock, medium);
+                .max(fabric.scheduler.now.since(waiter.clock).0);
+            fabric.scheduler.resume(waiter, waiter.clock);
         }
     }
 
     /// A core that is free.
-    pub fn free_core(&self, now: u64) -> Option<usize> {
+    pub fn free_core(&self, now: Ticks) -> Option<usize> {
         self.cores.iter().position(|&free| free <= now)
     }
 
     /// When the next core is free.
-    pub fn next_free_core(&self) -> u64 {
+    pub fn next_free_core(&self) -> Ticks {
         *self.cores.iter().min().expect("a rank has a core")
     }
 
@@ -261,19 +258,5 @@ impl RankState {
             waiters: VecDeque::new(),
         });
         self.queues.last_mut().expect("just added")
-    }
-}
-
-impl Waiter {
-    /// Lets the task go on at `time`.
-    pub fn resume(self, time: u64, medium: &mut Medium) {
-        let time = time.max(medium.now);
-        medium.resuming += 1;
-        medium.event(Event {
-            time,
-            what: What::Resume,
-            whom: self.task,
-            turn: self.turn,
-        });
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks of a block: their clocks, what they wait for, and the time they spend.
 
-use crate::cores::rank::Waiter;
+use crate::schedule::{Ticks, Waiter};
 
 /// A task as its block knows it; its future is kept apart.
 pub struct Task {
@@ -9,7 +9,7 @@ pub struct Task {
     /// Its own name; none for a rank's first task.
     pub name: Option<Box<str>>,
     /// Its clock, level with the world's or ahead of it.
-    pub clock: u64,
+    pub clock: Ticks,
     /// How often it was resumed: a wake-up for an earlier turn is stale.
     pub turn: u32,
     /// Whether it has a message that it is not done with.
@@ -17,7 +17,7 @@ pub struct Task {
     pub priority: u8,
     pub waits: Waits,
     /// Ticks that it waited.
-    pub idle: u64,
+    pub idle: Ticks,
     pub stage: Option<Stage>,
 }
 
@@ -25,12 +25,12 @@ pub struct Task {
 #[derive(Clone, Copy, Debug)]
 pub struct Stage {
     pub number: u16,
-    pub begin: u64,
-    /// What the task had waited before.
-    pub idle: u64,
+    pub begin: Ticks,
+    /// Ticks that the task had waited before.
+    pub idle: Ticks,
 }
 
-/// What a task waits for.
+/// The thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     Start,
@@ -44,7 +44,7 @@ pub enum Waits {
 }
 
 impl Task {
-    pub fn new(rank: u32, name: Option<Box<str>>, clock: u64) -> Task {
+    pub fn new(rank: u32, name: Option<Box<str>>, clock: Ticks) -> Task {
         Task {
             rank,
             name,
@@ -53,19 +53,19 @@ impl Task {
             holding: false,
             priority: 0,
             waits: Waits::Start,
-            idle: 0,
+            idle: Ticks(0),
             stage: None,
         }
     }
 
-    /// Goes on at `time`.
-    pub fn go_on(&mut self, time: u64) {
+    /// Resumes at `time`.
+    pub fn go_on(&mut self, time: Ticks) {
         self.turn = self.turn.wrapping_add(1);
         self.go_to(time);
     }
 
     /// Waits until `time`, within its turn.
-    pub fn go_to(&mut self, time: u64) {
+    pub fn go_to(&mut self, time: Ticks) {
         if time > self.clock {
             self.idle += time - self.clock;
             self.clock = time;

@@ -1,4 +1,4 @@
-//! What a file holds, and how it changes.
+//! The content of a file, and how it changes.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -61,7 +61,7 @@ impl Inode {
         }
     }
 
-    /// The same file with what it holds now, locked by nobody.
+    /// A copy of the file with its content, not locked.
     pub fn copy(&self) -> Inode {
         let content = Content {
             locked: false,

@@ -11,8 +11,8 @@ use node::{Buffer, Metadata, Time};
 
 use super::Shared;
 use super::content::{BLOCK_BYTES, Change, Inode};
+use super::fault::Fault;
 use super::journal::{Data, Entry};
-use crate::fault::Fault;
 
 #[derive(Clone)]
 pub(super) struct Handle {

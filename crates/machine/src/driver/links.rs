@@ -1,4 +1,4 @@
-//! Links between nodes: what goes over them comes late, or not at all, and nobody is told.
+//! Links between nodes: letters arrive late, or never, and no node is told.
 //!
 //! ```text
 //! a > b    | parcel | parcel | parcel | > inbox     each at a drawn time, none before the one in front of it
@@ -10,7 +10,7 @@
 //! From a node to another everything keeps its order, as [`node::backend::Network`] promises; what
 //! different nodes send may overtake each other. A link that is cut delivers nothing, in either
 //! direction. If it heals, what was on its way arrives then, for TCP sends it again; else never.
-//! What a dead node had let go still arrives.
+//! Letters that a node sent before it died still arrive.
 //!
 //! For tests of tests the network can be broken, too: a rule loses small messages, or carries them
 //! over cut links, and buffers of bulk come back too early or never ([`Back`]). And it counts what
@@ -23,9 +23,9 @@ use node::backend::{Completion, Contents, Letter};
 use node::{Address, Buffer, Message, Port, Random, Rank, Time};
 
 use crate::driver::world::{Action, World};
-use crate::timeline::Call;
+use crate::schedule::Call;
 
-/// One parcel in so many takes long, the others at most a [`QUICK`]th of that: with most of them
+/// One parcel in [`SLOW`] takes long, the others at most a [`QUICK`]th of that: with most of them
 /// late nothing would overtake anything.
 const SLOW: usize = 4;
 const QUICK: u64 = 16;
@@ -97,14 +97,14 @@ struct State {
     most_waiting: BTreeMap<Port, usize>,
 }
 
-/// What is on one way.
+/// The letters on one way.
 #[derive(Default)]
 struct Queued {
     parcels: VecDeque<Call>,
     last: Time,
 }
 
-/// What an arrival is.
+/// The outcome of an arrival.
 enum Arrival {
     Parcel(Call),
     At(Time),
@@ -196,7 +196,7 @@ impl Links {
         queued.last
     }
 
-    /// What arrives where a parcel is due.
+    /// The arrival for a parcel that is due.
     fn arrival(&self, way: Way, now: Time) -> Arrival {
         let mut state = self.lock();
         let cuts = state.cuts.iter().filter(|(cut, _)| cut.is_of(way.0, way.1));

@@ -10,7 +10,7 @@ use node::{Address, Buffer, Costs, Port, Random, Rank, Time, Work};
 
 use crate::driver::links;
 use crate::driver::world::{Action, DriverSignal, TICK_FS, TaskId, Wake, World};
-use crate::timeline::Call;
+use crate::schedule::Call;
 
 pub(crate) struct TaskBackend {
     world: Arc<World>,

@@ -1,4 +1,4 @@
-//! What all tasks of a run share: the time, who is ready, and what is to come.
+//! The state that all tasks of a run share: the time, the ready tasks, and the events to come.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use node::backend::{PortInbox, Signal, Start};
 use node::{Address, Random, Time};
 
 use crate::driver::links::Links;
-use crate::timeline::{Call, Timeline};
+use crate::schedule::{Call, Timeline};
 
 /// The driver's tick is a nanosecond.
 pub(crate) const TICK_FS: u64 = 1_000_000;
@@ -21,7 +21,7 @@ pub(crate) struct Wake {
     pub turn: u64,
 }
 
-/// What happens at a moment.
+/// The effect of an event.
 pub(crate) enum Action {
     Wake(Wake),
     Call(Call),
@@ -59,7 +59,7 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-/// What is known of a task beside its future.
+/// A task without its future.
 pub(crate) struct TaskState {
     rank: u32,
     pub name: String,
@@ -86,7 +86,7 @@ struct State {
     random: Random,
 }
 
-/// What the driver does next.
+/// The next step of the driver.
 pub(crate) enum Step {
     Start(TaskId, u32, Start),
     Resume(TaskId),
@@ -230,8 +230,8 @@ impl World {
         if let Some((task, rank, start)) = state.starts.pop() {
             return Step::Start(task, rank, start);
         }
-        // A deadline nobody waits for any more must neither move the time nor stand for an event
-        // that is due.
+        // A deadline that no task waits for any more must neither move the time nor stand for an
+        // event that is due.
         while state
             .events
             .peek()

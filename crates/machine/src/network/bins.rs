@@ -4,6 +4,7 @@
 //! memory holds what is under way and little more.
 
 use crate::network::packet::Packet;
+use crate::schedule::Ticks;
 
 /// Some packets.
 pub type Bin = Vec<Packet>;
@@ -50,7 +51,7 @@ pub struct Bins(Vec<Bin>);
 impl Bins {
     /// Moves a packet in that arrives at `time`.
     #[inline]
-    pub fn push(&mut self, packet: &mut Packet, time: u64, spare: &mut Vec<Bin>) {
+    pub fn push(&mut self, packet: &mut Packet, time: Ticks, spare: &mut Vec<Bin>) {
         if self.0.last().is_none_or(|bin| bin.len() >= MOST) {
             self.0.push(spare.pop().unwrap_or_default());
         }

@@ -1,4 +1,4 @@
-//! What moves: packets, small values in lists through one store.
+//! Packets, and lists of them in one store.
 //!
 //! A packet is 64 bytes, a cache line, with up to three words of its message inside. On its way to
 //! a switch it lies in a bin; at NICs it lies in the slab, where lists link it by its place.
@@ -6,12 +6,14 @@
 use node::Words;
 
 use crate::network::slab::{NOWHERE, Place, Slab};
+use crate::profile::GROUP_WORDS;
+use crate::schedule::Ticks;
 
 /// A packet under way.
 #[derive(Clone, Debug)]
 pub struct Packet {
     /// When it is where it goes next.
-    pub time: u64,
+    pub time: Ticks,
     /// The next of its list.
     pub next: Place,
     /// Which rank sent it; of a control packet, the first rank of its NIC.
@@ -25,29 +27,29 @@ pub struct Packet {
     pub flits: u16,
     /// The port of its receiver; between switches, the branch of a multicast it is about.
     pub port: u16,
-    /// What it is.
+    /// Data or control.
     pub kind: Kind,
     /// The transmit buffer that holds its message, and whether it is one of two segments.
     pub slot: u8,
-    /// What it says; of a multicast, after two words that name the group.
+    /// Its words; of a multicast, after two words that name the group.
     pub words: Words,
 }
 
-/// What a packet is: data first, then control.
+/// The kind of a packet: data first, then control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
     /// A segment of a message.
     Data,
-    /// The same, sent again because nobody acknowledged it.
+    /// A segment that is sent again, because it was not acknowledged.
     DataAgain,
     /// A message to a group.
     Cast,
-    /// The same, sent again.
+    /// A message to a group, sent again.
     CastAgain,
     /// The copy of a multicast for one member.
     Copy,
-    /// The same, sent again.
+    /// A copy, sent again.
     CopyAgain,
     /// A segment cut down to its header; from here on what goes before data.
     Trimmed,
@@ -99,7 +101,7 @@ impl Kind {
         matches!(self, Kind::DataAgain | Kind::CopyAgain | Kind::CastAgain)
     }
 
-    /// The same, as it is sent again.
+    /// The kind of a packet that is sent again.
     pub fn again(self) -> Kind {
         match self {
             Kind::Cast => Kind::CastAgain,
@@ -109,7 +111,7 @@ impl Kind {
         }
     }
 
-    /// What a full queue leaves of it.
+    /// The kind after a full queue has cut off the data.
     pub fn trimmed(self) -> Kind {
         match self {
             Kind::Cast | Kind::CastAgain => Kind::CastTrimmed,
@@ -121,7 +123,7 @@ impl Kind {
 
 impl Packet {
     /// A packet without words, from one rank to another.
-    pub const fn new(kind: Kind, time: u64, from: u32, to: u32) -> Packet {
+    pub const fn new(kind: Kind, time: Ticks, from: u32, to: u32) -> Packet {
         let words = Words::new();
         Packet {
             time,
@@ -138,7 +140,7 @@ impl Packet {
     }
 
     /// A control packet about this one, from `from` back to its sender.
-    pub fn answer(&self, kind: Kind, from: u32, time: u64) -> Packet {
+    pub fn answer(&self, kind: Kind, from: u32, time: Ticks) -> Packet {
         Packet {
             time,
             from,
@@ -160,7 +162,13 @@ impl Packet {
     /// Moves the packet out.
     #[inline]
     pub fn take(&mut self) -> Packet {
-        std::mem::replace(self, Packet::new(Kind::Data, 0, 0, 0))
+        std::mem::replace(self, Packet::new(Kind::Data, Ticks(0), 0, 0))
+    }
+
+    /// How long the packet occupies a link, which carries a flit a tick.
+    #[inline]
+    pub fn wire_time(&self) -> Ticks {
+        Ticks(u64::from(self.flits))
     }
 
     /// Whether its message has another segment.
@@ -181,9 +189,6 @@ impl Packet {
 
 /// In a packet's slot: its message has two segments.
 pub const PART: u8 = 0x80;
-
-/// Words in front of a multicast's own that name its group.
-pub const GROUP_WORDS: usize = 2;
 
 /// Sizes on the wire, in flits.
 #[derive(Clone, Copy, Debug)]
@@ -252,7 +257,7 @@ mod tests {
         let (mut even, mut odd) = (List::default(), List::default());
         for round in 0..3 {
             for number in 0..10 {
-                let place = slab.put(Packet::new(Kind::Data, 0, 0, number));
+                let place = slab.put(Packet::new(Kind::Data, Ticks(0), 0, number));
                 if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut slab, place);
             }
             for number in 0..10 {

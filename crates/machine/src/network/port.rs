@@ -8,6 +8,7 @@
 //! reason).
 
 use crate::network::packet::Packet;
+use crate::schedule::Ticks;
 
 /// Flits of data that go between two headers of cut packets while data wait: sixteen small packets.
 /// For each header its receiver sends a NACK and a PULL, for each data packet an ACK: of small
@@ -18,13 +19,13 @@ const DATA_FLITS: u32 = 160;
 const MOST_HEADERS: u32 = 64;
 
 /// The sending end of a link. Of its two queues, that of control packets comes first. What waits is
-/// known by where it lies, in the waiting room of all ports of a thread.
+/// known by its entry in the store of all ports of a thread.
 #[derive(Debug)]
 pub struct Port {
     /// When the link has sent what began.
-    busy: u64,
-    /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
-    start: u64,
+    busy: Ticks,
+    /// When the next packet begins, if no other comes before; `Ticks::NEVER` when none waits.
+    start: Ticks,
     queues: [Queue; 2],
     /// Flits that went over the link.
     pub sent_flits: u64,
@@ -36,81 +37,81 @@ pub struct Port {
 
 #[derive(Debug)]
 struct Queue {
-    /// When the first is there; `u64::MAX` when none is.
-    ready: u64,
+    /// When the first packet is ready; `Ticks::NEVER` when the queue is empty.
+    ready: Ticks,
     /// Flits that wait.
     flits: u64,
     /// Seats of the first and the last.
-    first: Seat,
-    last: Seat,
+    first: Entry,
+    last: Entry,
 }
 
-/// Where the packets of a thread's ports wait: there are several ports for each core, few of which
-/// have any, and a seat that was just left is in the cache.
+/// The packets that wait at the ports of a thread. Each core has several ports, most of them empty,
+/// so they share one store, and an entry that was just removed is still in the cache.
 #[derive(Debug)]
-pub struct WaitingRoom<At> {
-    seats: Vec<Waiting<At>>,
-    /// The first free seat; each leads to the next.
-    free: Seat,
+pub struct QueueStore<At> {
+    entries: Vec<Queued<At>>,
+    /// The first free entry; each leads to the next.
+    free: Entry,
 }
 
-/// A seat by its number.
-type Seat = u32;
+/// An entry by its number.
+type Entry = u32;
 
-const NOBODY: Seat = Seat::MAX;
+const NO_ENTRY: Entry = Entry::MAX;
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting<At> {
-    /// Since when it is there.
-    ready: u64,
+struct Queued<At> {
+    /// The time from which it is ready.
+    ready: Ticks,
     at: At,
     flits: u16,
     is_header: bool,
-    /// Who comes after it.
-    next: Seat,
+    /// The entry behind it.
+    next: Entry,
 }
 
-impl<At> Default for WaitingRoom<At> {
-    fn default() -> WaitingRoom<At> {
-        WaitingRoom {
-            seats: Vec::new(),
-            free: NOBODY,
+impl<At> Default for QueueStore<At> {
+    fn default() -> QueueStore<At> {
+        QueueStore {
+            entries: Vec::new(),
+            free: NO_ENTRY,
         }
     }
 }
 
-impl<At: Copy> WaitingRoom<At> {
+impl<At: Copy> QueueStore<At> {
     #[inline]
-    fn sit(&mut self, packet: Waiting<At>) -> Seat {
-        let seat = self.free;
-        if let Some(free) = self.seats.get_mut(seat as usize) {
+    fn insert(&mut self, packet: Queued<At>) -> Entry {
+        let entry = self.free;
+        if let Some(free) = self.entries.get_mut(entry as usize) {
             self.free = free.next;
             *free = packet;
-            return seat;
+            return entry;
         }
         assert!(
-            self.seats.len() < NOBODY as usize,
-            "seats are numbered in 32 bits"
+            self.entries.len() < NO_ENTRY as usize,
+            "entries are numbered in 32 bits"
         );
-        self.seats.push(packet);
-        self.seats.len() as Seat - 1
+        self.entries.push(packet);
+        self.entries.len() as Entry - 1
     }
 
     #[inline]
-    fn leave(&mut self, seat: Seat) -> Waiting<At> {
-        let packet = self.seats[seat as usize];
-        self.seats[seat as usize].next = self.free;
-        self.free = seat;
+    fn remove(&mut self, entry: Entry) -> Queued<At> {
+        let packet = self.entries[entry as usize];
+        self.entries[entry as usize].next = self.free;
+        self.free = entry;
         packet
     }
 }
 
 impl Queue {
     const EMPTY: Queue = Queue {
-        ready: u64::MAX,
+        ready: Ticks::NEVER,
         flits: 0,
-        first: NOBODY,
-        last: NOBODY,
+        first: NO_ENTRY,
+        last: NO_ENTRY,
     };
 }
 
@@ -118,8 +119,8 @@ impl Default for Port {
     fn default() -> Port {
         let queues = [Queue::EMPTY, Queue::EMPTY];
         Port {
-            busy: 0,
-            start: u64::MAX,
+            busy: Ticks(0),
+            start: Ticks::NEVER,
             queues,
             sent_flits: 0,
             headers: 0,
@@ -129,9 +130,9 @@ impl Default for Port {
 }
 
 impl Port {
-    /// When the next packet begins, if no other comes before; `u64::MAX` when none waits.
+    /// When the next packet begins, if no other comes before; `Ticks::NEVER` when none waits.
     #[inline]
-    pub fn next_start(&self) -> u64 {
+    pub fn next_start(&self) -> Ticks {
         self.start
     }
 
@@ -140,58 +141,62 @@ impl Port {
         self.queues[usize::from(!control)].flits
     }
 
-    /// Begins with a packet that is there now, if nothing waits and the link is free.
+    /// Begins with a packet that is ready now, if nothing waits and the link is free.
     #[inline]
-    pub fn begin_now(&mut self, now: u64, flits: u64) -> bool {
-        let is_free = self.busy <= now && self.start == u64::MAX;
+    pub fn begin_now(&mut self, now: Ticks, packet: &Packet) -> bool {
+        let is_free = self.busy <= now && self.start == Ticks::NEVER;
         if is_free {
-            self.busy = now + flits;
-            self.sent_flits += flits;
+            self.busy = now + packet.wire_time();
+            self.sent_flits += u64::from(packet.flits);
         }
         is_free
     }
 
-    /// Adds a packet that is there from its time on. Those of one queue leave in the order in which
-    /// they were added: one that is not there yet holds up those behind it.
+    /// Adds a packet that is ready from its time on. The packets of a queue leave in the order in
+    /// which they were added: one that is not ready yet holds up the packets behind it.
     #[inline]
-    pub fn push<At: Copy>(&mut self, packet: &Packet, at: At, room: &mut WaitingRoom<At>) {
+    pub fn push<At: Copy>(&mut self, packet: &Packet, at: At, store: &mut QueueStore<At>) {
         let queue = &mut self.queues[usize::from(!packet.kind.is_control())];
         let is_header = packet.kind.is_trimmed();
         self.headers += u32::from(is_header);
         queue.flits += u64::from(packet.flits);
         let (ready, flits) = (packet.time, packet.flits);
-        let seat = room.sit(Waiting {
+        let entry = store.insert(Queued {
             ready,
             at,
             flits,
             is_header,
-            next: NOBODY,
+            next: NO_ENTRY,
         });
-        if queue.first == NOBODY {
-            queue.first = seat;
+        if queue.first == NO_ENTRY {
+            queue.first = entry;
             queue.ready = packet.time;
             self.start = self.start.min(self.busy.max(packet.time));
         } else {
-            room.seats[queue.last as usize].next = seat;
+            store.entries[queue.last as usize].next = entry;
         }
-        queue.last = seat;
+        queue.last = entry;
     }
 
     /// The next packet that begins before `until`: where it lies, and when it begins.
     #[inline]
-    pub fn next<At: Copy>(&mut self, until: u64, room: &mut WaitingRoom<At>) -> Option<(At, u64)> {
+    pub fn next<At: Copy>(
+        &mut self,
+        until: Ticks,
+        store: &mut QueueStore<At>,
+    ) -> Option<(At, Ticks)> {
         let start = self.start;
         if start >= until {
             return None;
         }
-        let is_data = self.queues[0].ready > start || self.is_datas_turn(start, room);
+        let is_data = self.queues[0].ready > start || self.is_datas_turn(start, store);
         let queue = &mut self.queues[usize::from(is_data)];
-        let packet = room.leave(queue.first);
+        let packet = store.remove(queue.first);
         queue.first = packet.next;
-        queue.ready = room
-            .seats
+        queue.ready = store
+            .entries
             .get(packet.next as usize)
-            .map_or(u64::MAX, |next| next.ready);
+            .map_or(Ticks::NEVER, |next| next.ready);
         queue.flits -= u64::from(packet.flits);
         if packet.is_header {
             self.headers -= 1;
@@ -199,7 +204,7 @@ impl Port {
         } else if is_data {
             self.data_turn = self.data_turn.saturating_sub(u32::from(packet.flits));
         }
-        self.busy = start + u64::from(packet.flits);
+        self.busy = start + Ticks(u64::from(packet.flits));
         self.sent_flits += u64::from(packet.flits);
         self.start = self
             .busy
@@ -208,8 +213,8 @@ impl Port {
     }
 
     /// Whether a cut packet's header would be next while data wait that have not had their turns.
-    fn is_datas_turn<At>(&self, start: u64, room: &WaitingRoom<At>) -> bool {
-        let next_is_header = || room.seats[self.queues[0].first as usize].is_header;
+    fn is_datas_turn<At>(&self, start: Ticks, store: &QueueStore<At>) -> bool {
+        let next_is_header = || store.entries[self.queues[0].first as usize].is_header;
         self.data_turn > 0 && self.queues[1].ready <= start && next_is_header()
     }
 
@@ -219,12 +224,12 @@ impl Port {
     }
 
     /// Looks at where each that waits lies, to move it elsewhere.
-    pub fn each_place<At>(&self, room: &mut WaitingRoom<At>, mut look: impl FnMut(&mut At)) {
+    pub fn each_place<At>(&self, store: &mut QueueStore<At>, mut look: impl FnMut(&mut At)) {
         for queue in &self.queues {
-            let mut seat = queue.first;
-            while let Some(waiting) = room.seats.get_mut(seat as usize) {
+            let mut entry = queue.first;
+            while let Some(waiting) = store.entries.get_mut(entry as usize) {
                 look(&mut waiting.at);
-                seat = waiting.next;
+                entry = waiting.next;
             }
         }
     }
@@ -245,14 +250,14 @@ mod tests {
 
     /// What leaves, and when, if it is drained in steps.
     fn sent(packets: &[(Kind, u64)], step: u64) -> Vec<(Kind, u64)> {
-        let (mut port, mut room) = (Port::default(), WaitingRoom::default());
+        let (mut port, mut store) = (Port::default(), QueueStore::default());
         for &(kind, time) in packets {
-            port.push(&packet(kind, time), kind, &mut room);
+            port.push(&packet(kind, time), kind, &mut store);
         }
         let mut sent = Vec::new();
         for until in (0..200).step_by(step as usize) {
-            while let Some(next) = port.next(until, &mut room) {
-                sent.push(next);
+            while let Some(next) = port.next(Ticks(until), &mut store) {
+                sent.push((next.0, next.1.0));
             }
         }
         assert_eq!(port.sent_flits, sent.len() as u64 * 10 - control(&sent));
@@ -262,7 +267,7 @@ mod tests {
     fn packet(kind: Kind, time: u64) -> Packet {
         let mut packet = Packet {
             words: Words::from(&[1, 2][..]),
-            ..Packet::new(kind, time, 0, 0)
+            ..Packet::new(kind, Ticks(time), 0, 0)
         };
         packet.measure(&SIZES);
         packet
@@ -295,14 +300,20 @@ mod tests {
 
     #[test]
     fn a_free_link_takes_a_packet_at_once() {
-        let (mut port, mut room) = (Port::default(), WaitingRoom::default());
-        assert!(port.begin_now(5, 10));
-        assert!(!port.begin_now(14, 10));
-        port.push(&packet(Kind::Ack, 14), (), &mut room);
+        let (mut port, mut store) = (Port::default(), QueueStore::default());
+        assert!(port.begin_now(Ticks(5), &packet(Kind::Data, 0)));
+        assert!(!port.begin_now(Ticks(14), &packet(Kind::Data, 0)));
+        port.push(&packet(Kind::Ack, 14), (), &mut store);
         assert_eq!(port.waiting(true), 9);
-        assert!(!port.begin_now(15, 10), "something waits");
-        assert_eq!(port.next(15, &mut room), None);
-        assert_eq!(port.next(16, &mut room).map(|(_, start)| start), Some(15));
+        assert!(
+            !port.begin_now(Ticks(15), &packet(Kind::Data, 0)),
+            "something waits"
+        );
+        assert_eq!(port.next(Ticks(15), &mut store), None);
+        assert_eq!(
+            port.next(Ticks(16), &mut store).map(|(_, start)| start),
+            Some(Ticks(15))
+        );
         assert_eq!(port.waiting(true), 0);
     }
 }

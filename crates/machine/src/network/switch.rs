@@ -1,10 +1,10 @@
-//! A switch: a port for each link, a way for each packet.
+//! A switch: a port for each link, and the choice of a link for each packet.
 //!
 //! Down to what lies below it, up over a random link otherwise (packet spraying). Where a queue is
 //! full, data are cut down to their header, which travels as control and makes the receiver ask for
 //! them again (trimming, as NDP does); where there is no room even for that, the sender is told to
 //! try again later. Multicasts are in
-//! [`cast`](self::cast).
+//! [`multicast`](self::multicast).
 //!
 //! A switch has no events. Whatever reaches it in a window left its last hop before the window
 //! began, a link and a switch's latency ago. So all that comes is known at the window's beginning,
@@ -18,22 +18,24 @@
 //!
 //! Multicasts make packets of their own; they go first, and do not look at the ports.
 
-mod agenda;
-mod cast;
+mod arrival_order;
+mod multicast;
 
 use std::ops::Range;
 
-use crate::engine::medium::{Bench, Link, Medium, Purpose};
 use crate::network::bins::{Bin, Bins, Spot};
+use crate::network::fabric::{Fabric, Link, Scratch};
+use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, Packet};
 use crate::network::port::Port;
 use crate::network::slab::{Place, fetch};
 use crate::network::topology::Divisor;
+use crate::schedule::Ticks;
 
-use self::agenda::Due;
-pub use self::agenda::{Agenda, LONGEST_WINDOW};
-use self::cast::Casts;
-pub use self::cast::group_words;
+use self::arrival_order::Arrival;
+pub use self::arrival_order::{ArrivalOrder, LONGEST_WINDOW};
+use self::multicast::Casts;
+pub use self::multicast::group_words;
 
 /// Packets ahead that are fetched into the cache.
 const AHEAD: usize = 6;
@@ -48,19 +50,19 @@ pub struct Switch {
     downlinks: u32,
     exits: Vec<Exit>,
     casts: Casts,
-    /// What the switch itself sends: each with its link.
+    /// Packets that the switch itself sends, each with its link.
     own: Vec<(u32, Packet)>,
     /// When the first of what waits at its ports begins.
-    next_start: u64,
+    next_start: Ticks,
 }
 
 impl Switch {
-    pub fn new(number: u32, local: usize, medium: &Medium) -> Switch {
-        let topology = &medium.fabric.topology;
+    pub fn new(number: u32, local: usize, fabric: &Fabric) -> Switch {
+        let topology = &fabric.layout.topology;
         let (first, until) = topology.below(number);
         let count = topology.downlinks(number) + topology.uplinks(number);
         let exit = |link| {
-            let link = medium.link_to(topology.end_of(number, link), link);
+            let link = fabric.link_to(topology.end_of(number, link), link);
             Exit {
                 port: Port::default(),
                 link,
@@ -75,49 +77,49 @@ impl Switch {
             exits: (0..count).map(exit).collect(),
             casts: Casts::default(),
             own: Vec::new(),
-            next_start: u64::MAX,
+            next_start: Ticks::NEVER,
         }
     }
 
     /// When something happens here next, but for what arrives.
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> Ticks {
         self.next_start.min(self.casts.next_look())
     }
 
     /// Works through all that arrives in a window. The bins are empty then.
-    pub fn run(&mut self, window: &Range<u64>, bins: &mut Vec<Bin>, medium: &mut Medium) {
+    pub fn run(&mut self, window: &Range<Ticks>, bins: &mut Vec<Bin>, fabric: &mut Fabric) {
         if bins.iter().all(Vec::is_empty) && self.next() >= window.end {
             return;
         }
-        let mut agenda = std::mem::take(&mut medium.bench.agenda);
-        agenda.clear((window.end - window.start) as usize, self.exits.len());
-        self.find_ways(window, bins, &mut agenda, medium);
-        agenda.sort(bins);
-        self.next_start = u64::MAX;
+        let mut order = std::mem::take(&mut fabric.scratch.order);
+        order.clear((window.end - window.start).0 as usize, self.exits.len());
+        self.find_ways(window, bins, &mut order, fabric);
+        order.sort(bins);
+        self.next_start = Ticks::NEVER;
         for (link, exit) in self.exits.iter_mut().enumerate() {
-            let due = agenda.of(link);
+            let due = order.of(link);
             if !due.is_empty() || exit.port.next_start() < window.end {
-                exit.run(window, due, bins, medium);
+                exit.run(window, due, bins, fabric);
             }
             self.next_start = self.next_start.min(exit.port.next_start());
         }
-        medium.bench.agenda = agenda;
+        fabric.scratch.order = order;
         bins.iter_mut().for_each(Vec::clear);
-        for mut header in std::mem::take(&mut medium.returned) {
+        for mut header in std::mem::take(&mut fabric.returned) {
             // It comes in again, as what the switch has to say itself, no sooner than all else.
-            let time = header.time + medium.fabric.window;
-            header.measure(&medium.fabric.sizes);
-            medium.bring(self.local, &mut header, time);
+            let time = header.time + fabric.layout.window;
+            header.measure(&fabric.layout.sizes);
+            fabric.bring(self.local, &mut header, time);
         }
     }
 
     /// Notes by which link each packet leaves. What arrives after the window waits inside.
     fn find_ways(
         &mut self,
-        window: &Range<u64>,
+        window: &Range<Ticks>,
         bins: &mut Vec<Bin>,
-        agenda: &mut Agenda,
-        medium: &mut Medium,
+        order: &mut ArrivalOrder,
+        fabric: &mut Fabric,
     ) {
         let mut casts = Vec::new();
         for bin in 0..bins.len() {
@@ -131,24 +133,24 @@ impl Switch {
                 }
                 let packet = &mut packets[index];
                 if packet.time >= window.end {
-                    medium.bring(self.local, packet, packet.time);
+                    fabric.bring(self.local, packet, packet.time);
                 } else if packet.kind.concerns_casts() {
                     casts.push(packet.take());
                 } else {
-                    let link = self.way(packet, medium);
+                    let link = self.way(packet, fabric);
                     let spot = Spot::new(bin, index);
-                    agenda.note(packet, packet.time - window.start, spot, link);
+                    order.note(packet, (packet.time - window.start).0, spot, link);
                 }
             }
         }
-        medium.counts.events += (agenda.len() + casts.len()) as u64;
+        fabric.counts.events += (order.len() + casts.len()) as u64;
         if !casts.is_empty() || self.casts.next_look() < window.end {
-            self.work_on(casts, window, medium);
+            self.work_on(casts, window, fabric);
             let mut own = Bins::default();
             for (number, (link, packet)) in self.own.iter_mut().enumerate() {
                 let (time, spot) = (packet.time, Spot::nth(bins.len(), number));
-                agenda.note(packet, time - window.start, spot, *link);
-                own.push(packet, time, &mut medium.bench.spare);
+                order.note(packet, (time - window.start).0, spot, *link);
+                own.push(packet, time, &mut fabric.scratch.spare);
             }
             self.own.clear();
             own.move_to(bins);
@@ -156,14 +158,14 @@ impl Switch {
     }
 
     /// Deals with the multicasts of a window in order of time.
-    fn work_on(&mut self, mut casts: Vec<Packet>, window: &Range<u64>, medium: &mut Medium) {
+    fn work_on(&mut self, mut casts: Vec<Packet>, window: &Range<Ticks>, fabric: &mut Fabric) {
         casts.sort_by_key(|packet| (packet.time, packet.from, packet.sequence, packet.port));
         for packet in casts {
-            self.look_until(packet.time, medium);
-            medium.now = packet.time;
-            self.arrive_cast(packet, medium);
+            self.look_until(packet.time, fabric);
+            fabric.scheduler.now = packet.time;
+            self.arrive_cast(packet, fabric);
         }
-        self.look_until(window.end - 1, medium);
+        self.look_until(window.end - Ticks(1), fabric);
     }
 
     /// The most flits that a link to a NIC carried.
@@ -176,12 +178,12 @@ impl Switch {
     }
 
     /// The link towards a packet's receiver.
-    fn way(&self, packet: &Packet, medium: &Medium) -> u32 {
-        let nic = medium.fabric.topology.nic_of(packet.to);
+    fn way(&self, packet: &Packet, fabric: &Fabric) -> u32 {
+        let nic = fabric.layout.topology.nic_of(packet.to);
         if self.below.contains(&nic) {
             return self.each.quotient(nic - self.below.start);
         }
-        self.up(medium.fabric.draw(Purpose::Route, packet, packet.time))
+        self.up(fabric.layout.draw(Purpose::Route, packet, packet.time))
     }
 
     /// An uplink, as a number draws it.
@@ -191,9 +193,9 @@ impl Switch {
     }
 
     /// Puts a packet of the switch's own on a link; it is dropped when there is no room.
-    fn emit(&mut self, link: u32, mut packet: Packet, medium: &Medium) {
-        packet.measure(&medium.fabric.sizes);
-        packet.time = medium.now;
+    fn emit(&mut self, link: u32, mut packet: Packet, fabric: &Fabric) {
+        packet.measure(&fabric.layout.sizes);
+        packet.time = fabric.scheduler.now;
         self.own.push((link, packet));
     }
 }
@@ -215,32 +217,41 @@ struct Exit {
 
 impl Exit {
     /// Puts packets on the link at their times, or behind what waits there.
-    fn run(&mut self, window: &Range<u64>, due: &[Due], bins: &mut [Bin], medium: &mut Medium) {
+    fn run(
+        &mut self,
+        window: &Range<Ticks>,
+        due: &[Arrival],
+        bins: &mut [Bin],
+        fabric: &mut Fabric,
+    ) {
         for (index, next) in due.iter().enumerate() {
             if let Some(ahead) = due.get(index + AHEAD) {
                 fetch(ahead.spot().packet(bins));
             }
-            let now = window.start + next.tick();
+            let now = window.start + Ticks(next.tick());
             if self.port.next_start() < now {
-                // What began before now makes room.
-                self.drain(now, bins, medium);
+                // Packets that began before now make room.
+                self.drain(now, bins, fabric);
             }
             let packet = next.spot().packet(bins);
-            if self.port.begin_now(now, u64::from(packet.flits)) {
-                medium.launch(packet, now, self.link, 0);
-            } else if self.makes_room(packet, medium) {
-                self.port
-                    .push(packet, At::Bin(next.spot()), &mut medium.bench.at_switches);
+            if self.port.begin_now(now, packet) {
+                fabric.launch(packet, now, self.link, Ticks(0));
+            } else if self.makes_room(packet, fabric) {
+                self.port.push(
+                    packet,
+                    At::Bin(next.spot()),
+                    &mut fabric.scratch.at_switches,
+                );
             } else {
-                turn_away(packet.take(), now, medium);
+                turn_away(packet.take(), now, fabric);
             }
         }
         if self.port.next_start() < window.end {
-            self.drain(window.end, bins, medium);
+            self.drain(window.end, bins, fabric);
         }
-        let Bench {
+        let Scratch {
             slab, at_switches, ..
-        } = &mut medium.bench;
+        } = &mut fabric.scratch;
         self.port.each_place(at_switches, |at| {
             if let At::Bin(spot) = *at {
                 *at = At::Slab(slab.put(spot.packet(bins).take()));
@@ -250,18 +261,18 @@ impl Exit {
 
     /// Whether there is room for a packet, or at least for its header.
     #[inline]
-    fn makes_room(&self, packet: &mut Packet, medium: &mut Medium) -> bool {
-        let most = medium.fabric.queue_flits;
+    fn makes_room(&self, packet: &mut Packet, fabric: &mut Fabric) -> bool {
+        let most = fabric.layout.queue_flits;
         let is_control = packet.kind.is_control();
         let fits = self.port.waiting(is_control) + u64::from(packet.flits) <= most;
-        fits || !is_control && self.trims(packet, medium)
+        fits || !is_control && self.trims(packet, fabric)
     }
 
     /// Cuts a packet down to its header, if there is room for that.
     #[cold]
-    fn trims(&self, packet: &mut Packet, medium: &mut Medium) -> bool {
-        let sizes = medium.fabric.sizes;
-        let most = medium.fabric.queue_flits;
+    fn trims(&self, packet: &mut Packet, fabric: &mut Fabric) -> bool {
+        let sizes = fabric.layout.sizes;
+        let most = fabric.layout.queue_flits;
         let has_room = self.port.waiting(true) + u64::from(sizes.control) <= most;
         if !has_room || !self.port.takes_header() {
             return false;
@@ -269,18 +280,18 @@ impl Exit {
         packet.kind = packet.kind.trimmed();
         packet.words = node::Words::new();
         packet.measure(&sizes);
-        medium.counts.trimmed += 1;
+        fabric.counts.trimmed += 1;
         true
     }
 
     /// Lets begin what can begin before `until`.
-    fn drain(&mut self, until: u64, bins: &mut [Bin], medium: &mut Medium) {
-        while let Some((at, start)) = self.port.next(until, &mut medium.bench.at_switches) {
+    fn drain(&mut self, until: Ticks, bins: &mut [Bin], fabric: &mut Fabric) {
+        while let Some((at, start)) = self.port.next(until, &mut fabric.scratch.at_switches) {
             match at {
-                At::Bin(spot) => medium.launch(spot.packet(bins), start, self.link, 0),
+                At::Bin(spot) => fabric.launch(spot.packet(bins), start, self.link, Ticks(0)),
                 At::Slab(place) => {
-                    let mut packet = medium.bench.slab.take(place);
-                    medium.launch(&mut packet, start, self.link, 0);
+                    let mut packet = fabric.scratch.slab.take(place);
+                    fabric.launch(&mut packet, start, self.link, Ticks(0));
                 }
             }
         }
@@ -289,13 +300,13 @@ impl Exit {
 
 /// There was no room even for a header: tells the sender of data (NDP's return to sender).
 #[cold]
-fn turn_away(packet: Packet, now: u64, medium: &mut Medium) {
+fn turn_away(packet: Packet, now: Ticks, fabric: &mut Fabric) {
     if packet.kind == Kind::Data || packet.kind == Kind::DataAgain {
-        medium.counts.returned += 1;
-        medium
+        fabric.counts.returned += 1;
+        fabric
             .returned
             .push(packet.answer(Kind::Returned, packet.to, now));
     } else {
-        medium.counts.dropped += 1;
+        fabric.counts.dropped += 1;
     }
 }

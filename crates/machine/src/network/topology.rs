@@ -14,7 +14,7 @@
 
 use crate::Profile;
 
-/// The shape of a machine with so many ranks.
+/// The shape of a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Topology {
     pub ranks: u32,
@@ -69,13 +69,13 @@ impl Topology {
         let network = &profile.network;
         let ranks_per_nic = profile.core.ranks_per_nic;
         let nics = ranks.div_ceil(ranks_per_nic);
-        let leaves = nics.div_ceil(network.down);
+        let leaves = nics.div_ceil(network.down_links);
         let pods = if network.layers == 3 {
-            leaves.div_ceil(network.down)
+            leaves.div_ceil(network.down_links)
         } else {
             0
         };
-        let (down, up, top) = (network.down, network.up, network.top);
+        let (down, up, top) = (network.down_links, network.up_links, network.top_links);
         // A single leaf needs nothing above it, a single pod no core switches.
         let switches = match (leaves, pods) {
             (1, _) => 1,
@@ -270,7 +270,7 @@ mod tests {
             let topology = Topology::new(&profile, ranks);
             for from in 0..topology.nics {
                 for to in 0..topology.nics {
-                    for up in 0..profile.network.up {
+                    for up in 0..profile.network.up_links {
                         let hops = arrives(&topology, from, to, up);
                         assert!(hops < 2 * layers);
                         let near = topology.leaf_of(from) == topology.leaf_of(to);

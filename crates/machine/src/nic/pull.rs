@@ -1,6 +1,6 @@
 //! PULLs: a receiver asks for what was cut down to its header.
 //!
-//! A header goes before data, so whoever asks for a cut packet at once gets a header again while
+//! A header goes before data, so a receiver that asks at once gets a header again while
 //! the queue is full, and headers alone fill the link. NDP therefore paces its PULLs. Here a PULL
 //! leaves for each packet that comes whole, which keeps as many under way as the queue holds; and
 //! at the pace of whole segments when no data have come for a while. (Ours: the public NIC switches
@@ -9,23 +9,24 @@
 use std::collections::VecDeque;
 
 use super::Nic;
-use crate::engine::medium::Medium;
+use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
+use crate::schedule::Ticks;
 
-/// What a NIC has to ask for.
+/// The packets that a NIC has to ask for.
 pub struct Pulls {
     waiting: VecDeque<Packet>,
-    last_data: u64,
+    last_data: Ticks,
     /// When it asks by itself.
-    pub ask_at: u64,
+    pub ask_at: Ticks,
 }
 
 impl Default for Pulls {
     fn default() -> Pulls {
         Pulls {
             waiting: VecDeque::new(),
-            last_data: 0,
-            ask_at: u64::MAX,
+            last_data: Ticks(0),
+            ask_at: Ticks::NEVER,
         }
     }
 }
@@ -35,38 +36,38 @@ const IDLE_WINDOWS: u64 = 2;
 
 impl Nic {
     /// A header came: its packet will be asked for.
-    pub(super) fn owe_pull(&mut self, header: Packet, medium: &Medium) {
+    pub(super) fn owe_pull(&mut self, header: Packet, fabric: &Fabric) {
         self.pulls.waiting.push_back(header);
-        if self.pulls.ask_at == u64::MAX {
-            self.pulls.ask_at = medium.now + IDLE_WINDOWS * medium.fabric.window;
+        if self.pulls.ask_at == Ticks::NEVER {
+            self.pulls.ask_at = fabric.scheduler.now + fabric.layout.window * IDLE_WINDOWS;
         }
     }
 
     /// Data came whole: one more may.
-    pub(super) fn pull_for_data(&mut self, medium: &mut Medium) {
-        self.pulls.last_data = medium.now;
-        self.pull(medium);
+    pub(super) fn pull_for_data(&mut self, fabric: &mut Fabric) {
+        self.pulls.last_data = fabric.scheduler.now;
+        self.pull(fabric);
     }
 
     /// Asks by itself when no data have come for a while.
-    pub(super) fn pull_if_idle(&mut self, medium: &mut Medium) {
-        let idle = IDLE_WINDOWS * medium.fabric.window;
+    pub(super) fn pull_if_idle(&mut self, fabric: &mut Fabric) {
+        let idle = fabric.layout.window * IDLE_WINDOWS;
         let mut next = self.pulls.last_data + idle;
-        if next <= medium.now {
-            self.pull(medium);
+        if next <= fabric.scheduler.now {
+            self.pull(fabric);
             let segment =
-                medium.fabric.profile.nic.segment_bytes / medium.fabric.profile.network.flit_bytes;
-            next = medium.now + u64::from(segment);
+                fabric.layout.profile.nic.segment_bytes / fabric.layout.profile.network.flit_bytes;
+            next = fabric.scheduler.now + Ticks(u64::from(segment));
         }
         self.pulls.ask_at = if self.pulls.waiting.is_empty() {
-            u64::MAX
+            Ticks::NEVER
         } else {
             next
         };
     }
 
-    fn pull(&mut self, medium: &mut Medium) {
-        let next = if self.is_full(medium) {
+    fn pull(&mut self, fabric: &mut Fabric) {
+        let next = if self.is_full(fabric) {
             // There is room for the rest of what is in assembly alone.
             let is_known = |header: &Packet| self.partial_of(header).is_some();
             self.pulls.waiting.iter().position(is_known)
@@ -74,10 +75,10 @@ impl Nic {
             Some(0)
         };
         if let Some(header) = next.and_then(|next| self.pulls.waiting.remove(next)) {
-            let ready = medium.now + medium.fabric.profile.nic.receive;
+            let ready = fabric.scheduler.now + fabric.layout.profile.nic.receive_cycles;
             let pull = header.answer(Kind::Pull, self.first_rank, ready);
-            let place = medium.bench.slab.put(pull);
-            self.emit(place, medium);
+            let place = fabric.scratch.slab.put(pull);
+            self.emit(place, fabric);
         }
     }
 }

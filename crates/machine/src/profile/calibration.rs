@@ -5,7 +5,8 @@
 
 use node::Work;
 
-use super::Profile;
+use super::{CoreModel, Profile};
+use crate::schedule::Ticks;
 
 const NANOPU_TICK_NS: f64 = 0.3125;
 
@@ -21,7 +22,7 @@ fn near(ours: u64, measured: f64, percent: f64) {
     );
 }
 
-/// Flits of a packet with so many words.
+/// Flits of a packet with `words` words.
 fn flits(profile: &Profile, words: u64) -> u64 {
     let bytes = u64::from(profile.nic.header_bytes) + 8 * words;
     bytes.div_ceil(u64::from(profile.network.flit_bytes))
@@ -30,30 +31,39 @@ fn flits(profile: &Profile, words: u64) -> u64 {
 /// From a message's first flit in to the last flit out of the core's answer, which passes it on.
 fn loopback(profile: &Profile, words: u64) -> u64 {
     let (core, nic) = (&profile.core, &profile.nic);
-    let software = core.notice + core.receive + core.receive_word * words + core.forward;
-    2 * flits(profile, words) + nic.receive + software + nic.transmit
+    let software = core.notice_cycles
+        + core.receive_cycles
+        + core.receive_word_cycles * words
+        + core.forward_cycles;
+    2 * flits(profile, words) + (nic.receive_cycles + software + nic.transmit_cycles).0
 }
 
 fn wire_to_wire_ns(profile: &Profile, words: u64) -> f64 {
-    loopback(profile, words) as f64 * NANOPU_TICK_NS + profile.nic.mac_ps as f64 / 1000.0
+    loopback(profile, words) as f64 * NANOPU_TICK_NS + profile.nic.mac_ns.value()
 }
 
 /// From a program that begins to send to one on another leaf that has read the message.
 fn one_way(profile: &Profile, words: u64) -> u64 {
-    let (core, nic, network) = (&profile.core, &profile.nic, &profile.network);
-    let sent = core.send + core.send_word * words + nic.transmit + flits(profile, words);
-    let read = nic.receive + core.notice + core.receive + core.receive_word * words;
-    sent + 4 * network.link + 3 * network.switch + read
+    let (core, nic) = (&profile.core, &profile.nic);
+    let sent = core.send_cycles + core.send_word_cycles * words + nic.transmit_cycles;
+    let read = nic.receive_cycles + core.notice_cycles + received(core, words);
+    let way = profile.link() * 4 + profile.switch() * 3;
+    flits(profile, words) + (sent + way + read).0
+}
+
+/// To begin with a message and to read it.
+fn received(core: &CoreModel, words: u64) -> Ticks {
+    core.receive_cycles + core.receive_word_cycles * words
 }
 
 /// A message after others that wait already.
 fn receive(profile: &Profile, words: u64) -> u64 {
     let core = &profile.core;
-    core.receive + core.receive_word * words + core.receive_done
+    (received(core, words) + core.receive_done_cycles).0
 }
 
 fn send(profile: &Profile, words: u64) -> u64 {
-    profile.core.send + profile.core.send_word * words
+    (profile.core.send_cycles + profile.core.send_word_cycles * words).0
 }
 
 #[test]
@@ -79,7 +89,7 @@ fn loopbacks_of_the_nanopu_are_the_measured_ones() {
 #[test]
 fn a_nanopu_core_receives_and_sends_as_measured() {
     let nanopu = machine("nanopu");
-    let first = nanopu.core.notice + receive(&nanopu, 2);
+    let first = nanopu.core.notice_cycles.0 + receive(&nanopu, 2);
     assert_eq!((receive(&nanopu, 2), first), (20, 25));
     // NanoSort, section 6.1: 8 ns for one message of 16 bytes, 400 ns for 64.
     near(first, 8.0 / NANOPU_TICK_NS, 3.0);
@@ -90,7 +100,7 @@ fn a_nanopu_core_receives_and_sends_as_measured() {
 
 #[test]
 fn sorting_costs_what_a_rocket_core_takes() {
-    let costs = machine("nanopu").core.costs;
+    let costs = machine("nanopu").work;
     // Quicksort in cycles, on a model of the core within 2 % of its RTL on average; of quicksort it
     // is 4 % above: 1,024 keys take 34.7 us on the RTL, 36.3 on the model and 36.5 here.
     let measured = [
@@ -115,7 +125,7 @@ fn sorting_costs_what_a_rocket_core_takes() {
 #[test]
 fn scans_cost_what_a_rocket_core_takes() {
     let nanopu = machine("nanopu");
-    let microseconds = |words| nanopu.core.costs.ticks(Work::Scan { words }) as f64 * 0.3125e-3;
+    let microseconds = |words| nanopu.work.ticks(Work::Scan { words }) as f64 * 0.3125e-3;
     // In L1 on RTL 1.30 us; NanoSort, section 6.1: 18 us for 8,192 values.
     assert!((microseconds(1024) / 1.30 - 1.0).abs() < 0.02);
     assert_eq!(microseconds(8192), 18.0);
@@ -123,7 +133,7 @@ fn scans_cost_what_a_rocket_core_takes() {
 
 #[test]
 fn select_bucket_and_copy_stay_in_proportion() {
-    let costs = machine("nanopu").core.costs;
+    let costs = machine("nanopu").work;
     // Quickselect of few keys is a part of sorting them.
     let (select, sort) = (
         costs.ticks(Work::Select { keys: 16 }),
@@ -164,7 +174,11 @@ fn a_round_trip_of_ramcloud_takes_five_microseconds() {
     let ramcloud = machine("ramcloud");
     assert_eq!(one_way(&ramcloud, 2), 8000);
     assert_eq!(ramcloud.microseconds(2 * 8000), 5.0);
-    assert_eq!(ramcloud.nic.mac_ps, 0, "the round trip is end to end");
+    assert_eq!(
+        ramcloud.nic.mac_ns.value(),
+        0.0,
+        "the round trip is end to end"
+    );
 }
 
 #[test]
@@ -172,7 +186,7 @@ fn no_unloaded_round_trip_runs_into_a_timeout() {
     for (name, _) in Profile::BUILT_IN {
         let profile = machine(name);
         let round_trip = 2 * one_way(&profile, 128);
-        let timeout = profile.nic.timeout;
+        let timeout = profile.nic.timeout_cycles.0;
         assert!(
             timeout >= 3 * round_trip,
             "{name}: {timeout} for {round_trip}"
@@ -190,10 +204,13 @@ fn other_stacks_differ_only_where_they_say() {
             (nanopu.tick_fs, nanopu.network),
             "{name}"
         );
-        assert_eq!(stack.nic.mac_ps, nanopu.nic.mac_ps, "{name}");
-        assert_eq!(stack.core.costs, nanopu.core.costs, "{name}");
+        assert_eq!(stack.nic.mac_ns, nanopu.nic.mac_ns, "{name}");
+        assert_eq!(stack.work, nanopu.work, "{name}");
     }
-    assert_eq!(machine("ramcloud").core.costs, nanopu.core.costs);
+    assert_eq!(machine("ramcloud").work, nanopu.work);
     let larger = machine("nanopu-3-layer");
-    assert_eq!((larger.core, larger.nic), (nanopu.core, nanopu.nic));
+    assert_eq!(
+        (larger.core, larger.work, larger.nic),
+        (nanopu.core, nanopu.work, nanopu.nic)
+    );
 }

@@ -1,17 +1,21 @@
-//! What a profile's numbers must be to one another for the machine to work at all.
+//! Rules between the numbers of a profile, without which the machine cannot work.
 //!
 //! Each rule names the key, what it is and what is expected. A machine that breaks one would stand
 //! still (a queue that can never take a message), or could not be told apart from a bug.
 
-use super::{NetworkModel, NicModel, Profile, ProfileError};
+use node::MESSAGE_WORDS;
+
+use crate::schedule::Ticks;
+
+use super::{GROUP_WORDS, NetworkModel, NicModel, Profile, ProfileError};
 
 /// Longest message that programs send.
 const MESSAGE_BYTES: u64 = node::MESSAGE_BYTES as u64;
 
 const WORD_BYTES: u32 = 8;
 
-/// Such a message as it waits to leave.
-const WAITING_WORDS: u32 = crate::nic::LONGEST_WORDS;
+/// The longest message as it waits to leave: its header word, its group and its own words.
+const WAITING_WORDS: u32 = (1 + GROUP_WORDS + MESSAGE_WORDS) as u32;
 
 /// The engine names the transmit buffers of a NIC, and the two segments of a message, in one byte.
 const MOST_TRANSMIT_BUFFERS: u32 = 128;
@@ -50,7 +54,7 @@ impl Profile {
             &format!("tick_ps is {}", self.tick_fs as f64 / 1e3),
             "the length of a cycle, 1 to 1000000",
         )?;
-        let cores = self.core.per_rank;
+        let cores = self.core.cores_per_rank;
         rule(
             cores <= MOST_CORES,
             &format!("core.cores_per_rank is {cores}"),
@@ -71,12 +75,12 @@ impl Profile {
         self.patience()
     }
 
-    /// What is not lost must not be sent again: else every message goes over the wires twice, and a
+    /// A packet that is not lost must not be sent again: else every message is sent twice, and a
     /// machine whose timeout is far too short never ends.
     pub(super) fn patience(&self) -> Checked {
-        let (timeout, trip) = (self.nic.timeout, self.round_trip());
-        let [link, switch] = [self.network.link, self.network.switch]
-            .map(|ticks| ticks as f64 * self.tick_fs as f64 / 1e6);
+        let (timeout, trip) = (self.nic.timeout_cycles, self.round_trip());
+        let [link, switch] =
+            [self.link(), self.switch()].map(|ticks| ticks.0 as f64 * self.tick_fs as f64 / 1e6);
         rule(
             timeout >= trip,
             &format!("nic.timeout_cycles is {timeout}"),
@@ -88,16 +92,12 @@ impl Profile {
 
     /// From the first flit out of the longest message until its acknowledgement is back, over the
     /// top of the network, when nothing is in the way.
-    pub(super) fn round_trip(&self) -> u64 {
+    pub(super) fn round_trip(&self) -> Ticks {
         let NetworkModel {
-            layers,
-            flit_bytes,
-            link,
-            switch,
-            ..
+            layers, flit_bytes, ..
         } = self.network;
         let switches = 2 * u64::from(layers) - 1;
-        let way = (switches + 1) * link + switches * switch;
+        let way = self.link() * (switches + 1) + self.switch() * switches;
         let NicModel {
             header_bytes,
             control_bytes,
@@ -106,8 +106,8 @@ impl Profile {
         } = self.nic;
         let segments = (MESSAGE_BYTES as u32).div_ceil(segment_bytes);
         let there = segments * header_bytes + MESSAGE_BYTES as u32;
-        let flits = |bytes: u32| u64::from(bytes.div_ceil(flit_bytes));
-        2 * way + flits(there) + self.nic.receive + flits(control_bytes)
+        let flits = |bytes: u32| Ticks(u64::from(bytes.div_ceil(flit_bytes)));
+        way * 2 + flits(there) + self.nic.receive_cycles + flits(control_bytes)
     }
 
     /// A switch must be able to hold one whole packet.
@@ -124,10 +124,13 @@ impl Profile {
     /// Ranks are numbered in 32 bits.
     fn ranks(&self) -> Checked {
         let NetworkModel {
-            layers, down, top, ..
+            layers,
+            down_links,
+            top_links,
+            ..
         } = self.network;
-        let leaves = u128::from(down).pow(layers - 2) * u128::from(top);
-        let ranks = leaves * u128::from(down) * u128::from(self.core.ranks_per_nic);
+        let leaves = u128::from(down_links).pow(layers - 2) * u128::from(top_links);
+        let ranks = leaves * u128::from(down_links) * u128::from(self.core.ranks_per_nic);
         rule(
             ranks <= u128::from(u32::MAX),
             &format!("the topology holds {ranks} ranks"),
@@ -139,8 +142,8 @@ impl Profile {
             &format!("at most {MOST_RANKS_PER_NIC}"),
         )?;
         rule(
-            self.network.up <= MOST_UPLINKS,
-            &format!("network.up_links is {}", self.network.up),
+            self.network.up_links <= MOST_UPLINKS,
+            &format!("network.up_links is {}", self.network.up_links),
             &format!("at most {MOST_UPLINKS}"),
         )
     }
@@ -207,9 +210,9 @@ fn buffers(nic: &NicModel) -> Checked {
 fn shape(network: &NetworkModel) -> Checked {
     let NetworkModel {
         layers,
-        down,
-        up,
-        top,
+        down_links,
+        up_links,
+        top_links,
         flit_bytes,
         ..
     } = *network;
@@ -218,7 +221,11 @@ fn shape(network: &NetworkModel) -> Checked {
         &format!("network.layers is {layers}"),
         "2 or 3",
     )?;
-    for (key, links) in [("down_links", down), ("up_links", up), ("top_links", top)] {
+    for (key, links) in [
+        ("down_links", down_links),
+        ("up_links", up_links),
+        ("top_links", top_links),
+    ] {
         rule(
             links <= MOST_LINKS,
             &format!("network.{key} is {links}"),

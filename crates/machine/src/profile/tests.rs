@@ -1,6 +1,7 @@
 //! Reading profiles: the built-in ones, and every way to get one wrong.
 
-use super::{CoreModel, NetworkModel, Profile};
+use super::{CoreModel, Nanoseconds, NetworkModel, Profile};
+use crate::schedule::Ticks;
 
 /// The text of the nanoPU with one line replaced.
 fn with(line: &str, instead: &str) -> String {
@@ -98,15 +99,18 @@ fn every_number_of_a_built_in_machine_gives_its_source() {
 fn a_node_is_four_cores_of_the_nanopu() {
     let nanopu = Profile::named("nanopu").unwrap();
     let nodes = Profile::named("nanopu-nodes").unwrap();
-    assert_eq!((nodes.core.per_rank, nodes.core.ranks_per_nic), (4, 1));
+    assert_eq!(
+        (nodes.core.cores_per_rank, nodes.core.ranks_per_nic),
+        (4, 1)
+    );
     let core = CoreModel {
-        per_rank: 1,
+        cores_per_rank: 1,
         ranks_per_nic: 4,
         ..nodes.core
     };
     assert_eq!(
-        (core, nodes.nic, nodes.network),
-        (nanopu.core, nanopu.nic, nanopu.network)
+        (core, nodes.work, nodes.nic, nodes.network),
+        (nanopu.core, nanopu.work, nanopu.nic, nanopu.network)
     );
     assert_eq!(nodes.most_ranks() * 4, nanopu.most_ranks());
 }
@@ -115,20 +119,27 @@ fn a_node_is_four_cores_of_the_nanopu() {
 fn the_nanopu_is_the_one_of_the_paper() {
     let nanopu = Profile::named("nanopu").unwrap();
     assert_eq!(nanopu.tick_fs, 312_500);
-    assert_eq!((nanopu.core.per_rank, nanopu.core.ranks_per_nic), (1, 4));
+    assert_eq!(
+        (nanopu.core.cores_per_rank, nanopu.core.ranks_per_nic),
+        (1, 4)
+    );
     let network = NetworkModel {
         layers: 2,
-        down: 64,
-        up: 64,
-        top: 256,
+        down_links: 64,
+        up_links: 64,
+        top_links: 256,
         flit_bytes: 8,
-        link: 140,
-        switch: 842,
+        link_ns: Nanoseconds::of(43.75),
+        switch_ns: Nanoseconds::of(263.0),
         queue_bytes: Some(85 * 1088),
     };
     assert_eq!(nanopu.network, network);
-    assert_eq!((nanopu.most_ranks(), nanopu.nic.mac_ps), (65_536, 52_000));
-    assert_eq!(nanopu.core.costs.load, 24_250);
+    assert_eq!((nanopu.link(), nanopu.switch()), (Ticks(140), Ticks(842)));
+    assert_eq!(
+        (nanopu.most_ranks(), nanopu.nic.mac_ns.value()),
+        (65_536, 52.0)
+    );
+    assert_eq!(nanopu.work.load, 24_250);
     let larger = Profile::named("nanopu-3-layer").unwrap();
     assert_eq!((larger.most_ranks(), larger.network.layers), (1_048_576, 3));
 }
@@ -381,15 +392,15 @@ fn links_and_switches_may_be_others_for_a_run() {
     let same = nanopu.clone().with_network(None, None).unwrap();
     assert_eq!(same, nanopu);
     let other = nanopu.clone().with_network(Some(0.0), Some(100.1)).unwrap();
-    assert_eq!((other.network.link, other.network.switch), (0, 320));
+    assert_eq!((other.link(), other.switch()), (Ticks(0), Ticks(320)));
     assert_eq!(other.hash, nanopu.hash);
     // Six switches there and back are 21 us, and the timeout was 20.
     let slow = nanopu.clone().with_network(None, Some(3500.0)).unwrap();
-    assert_eq!(other.nic.timeout, 64_000);
+    assert_eq!(other.nic.timeout_cycles, Ticks(64_000));
     assert!(
-        (672_000..750_000).contains(&slow.nic.timeout),
+        (672_000..750_000).contains(&slow.nic.timeout_cycles.0),
         "{}",
-        slow.nic.timeout
+        slow.nic.timeout_cycles
     );
     let link = nanopu.clone().with_network(Some(-1.0), None).unwrap_err();
     assert_eq!(

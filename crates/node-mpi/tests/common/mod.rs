@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use node::Node;
-use node::backend::Network;
+use node::backend::{Network, Session as _};
 use node_mpi::Session;
 use node_real::Cluster;
 
@@ -34,11 +34,11 @@ where
     P: Fn(Node) -> Task + Clone + Send + 'static,
     Task: Future<Output = T> + 'static,
 {
-    session.on_failure(|error| {
+    session.on_failure(Box::new(|error| {
         // Tasks would wait for ever.
         eprintln!("{error}");
         std::process::abort();
-    });
+    }));
     let session = Arc::new(session);
     let cluster = Cluster::over(Arc::clone(&session) as Arc<dyn Network>, 1);
     let answer = cluster.run(program).pop().unwrap();

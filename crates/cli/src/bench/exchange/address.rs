@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Load;
 use super::ranks::Ranks;
 use crate::failure::CliFailure;
-use crate::job::ranks_here;
+use crate::launcher::ranks_here;
 
 /// Where Linux lists the addresses of this host's networks.
 const LISTED: &str = "/proc/net/fib_trie";

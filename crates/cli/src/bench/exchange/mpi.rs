@@ -26,7 +26,8 @@ pub struct Alltoallv {
 impl Alltoallv {
     /// So many calls with so many bytes for each other rank.
     pub fn new(job: &Job, bytes: usize, calls: u64) -> Result<Alltoallv, CliFailure> {
-        let (session, own) = (job.network(), job.rank().0);
+        let session = job.session().expect("the job uses MPI");
+        let own = job.rank().0;
         let ranks = job.ranks();
         let all = bytes.saturating_mul(ranks as usize - 1); // of a call
         if all > MOST_OF_A_CALL {

@@ -1,0 +1,230 @@
+//! Directories to work in, unfinished files and helper processes: all are gone after every exit,
+//! also when a signal ends the process.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::iterator::{Handle, Signals};
+use tempfile::{NamedTempFile, TempDir};
+
+use super::codes;
+use super::failure::CliFailure;
+use crate::files;
+
+/// A program that still runs may make a file while others are removed, so removing is tried this
+/// often, for a second in all. Whatever is left has a name that says whose it is.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// All that must not outlive this process.
+static LEFTOVERS: Mutex<Leftovers> = Mutex::new(Leftovers {
+    paths: Vec::new(),
+    processes: Vec::new(),
+    is_ending: false,
+});
+
+struct Leftovers {
+    /// Files and directories to remove.
+    paths: Vec<PathBuf>,
+    /// Processes to end.
+    processes: Vec<Pid>,
+    /// Whether a signal is ending this process.
+    is_ending: bool,
+}
+
+impl Leftovers {
+    /// Ends and removes all.
+    fn remove(&self) {
+        for process in &self.processes {
+            // It may have ended by itself.
+            let _ = kill_process(*process, Signal::KILL);
+        }
+        for path in &self.paths {
+            remove(path);
+        }
+    }
+}
+
+/// A directory.
+pub struct Scratch {
+    place: TempDir,
+    watch: Handle,
+}
+
+impl Scratch {
+    /// A new directory in `parent`, for `purpose`.
+    ///
+    /// # Errors
+    /// When the directory cannot be made, or signals cannot be watched.
+    pub fn new(parent: &Path, purpose: &str) -> Result<Scratch, CliFailure> {
+        let prefix = format!("gristmill-{purpose}-");
+        let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent);
+        let place = made.map_err(|cause| {
+            let shown = parent.display();
+            let message =
+                format!("cannot work in {shown}: {cause}; name a directory with --directory");
+            let file = Some(parent.to_owned());
+            CliFailure {
+                file,
+                ..CliFailure::new("io", message)
+            }
+        })?;
+        leftovers().paths.push(place.path().to_owned());
+        Ok(Scratch {
+            place,
+            watch: remove_on_signal()?,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.place.path()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.watch.close();
+        leftovers().paths.retain(|place| place != self.place.path());
+    }
+}
+
+/// A file that is written under another name until it is complete. Its maker watches for signals.
+pub struct Draft {
+    file: NamedTempFile,
+    target: PathBuf,
+}
+
+impl Draft {
+    /// A new file beside `target`, or beside the file it is a link to. It has the permissions of
+    /// the old file.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn new(target: &Path) -> io::Result<Draft> {
+        // The mode of a new file, which the umask narrows.
+        const NEW_MODE: u32 = 0o666;
+        let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
+        let old = std::fs::metadata(&target)
+            .ok()
+            .map(|found| found.permissions());
+        let mode = old
+            .clone()
+            .unwrap_or_else(|| Permissions::from_mode(NEW_MODE));
+        let mut builder = tempfile::Builder::new();
+        let file = builder.prefix(".gristmill-").permissions(mode);
+        let file = file.tempfile_in(files::directory_of(&target))?;
+        leftovers().paths.push(file.path().to_owned());
+        if let Some(old) = old {
+            file.as_file().set_permissions(old)?;
+        }
+        Ok(Draft { file, target })
+    }
+
+    /// The file to write to.
+    pub fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn finish(self) -> io::Result<()> {
+        let path = self.file.path().to_owned();
+        let ended = self
+            .file
+            .persist(&self.target)
+            .map(drop)
+            .map_err(|error| error.error);
+        leftovers().paths.retain(|place| *place != path);
+        ended
+    }
+}
+
+/// A path that is removed when a signal ends the process; otherwise its maker removes it. A signal
+/// is heard while there is a [`Scratch`].
+pub struct Held(PathBuf);
+
+impl Held {
+    /// From here on it is.
+    pub fn new(path: PathBuf) -> Held {
+        leftovers().paths.push(path.clone());
+        Held(path)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        leftovers().paths.retain(|place| *place != self.0);
+    }
+}
+
+/// A process that ends with this one, or it would keep writing where all was removed. Drop this
+/// value before you wait for the process.
+pub struct Companion(Pid);
+
+impl Companion {
+    /// From here on it is.
+    pub fn new(process: Pid) -> Companion {
+        leftovers().processes.push(process);
+        Companion(process)
+    }
+}
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        leftovers().processes.retain(|process| *process != self.0);
+    }
+}
+
+fn leftovers() -> MutexGuard<'static, Leftovers> {
+    LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends and removes all that is in use; the process is about to end.
+pub fn remove_all() {
+    leftovers().remove();
+}
+
+/// Waits for the end if a signal is ending the process: a failure now is only its consequence.
+pub fn give_way_to_signal() {
+    while leftovers().is_ending {
+        std::thread::park();
+    }
+}
+
+fn remove_on_signal() -> Result<Handle, CliFailure> {
+    let mut caught = Signals::new(codes::ending()).map_err(CliFailure::unwatched)?;
+    let handle = caught.handle();
+    let watch = move || {
+        if let Some(signal) = caught.forever().next() {
+            let mut leftovers = leftovers();
+            leftovers.is_ending = true;
+            leftovers.remove();
+            std::process::exit(codes::of_signal(signal));
+        }
+    };
+    std::thread::Builder::new()
+        .spawn(watch)
+        .map_err(CliFailure::unwatched)?;
+    Ok(handle)
+}
+
+fn remove(place: &Path) {
+    if std::fs::remove_file(place).is_ok() || !place.exists() {
+        return;
+    }
+    for _ in 0..ATTEMPTS {
+        // A control group is a directory whose files cannot be removed.
+        if std::fs::remove_dir(place).is_ok() || std::fs::remove_dir_all(place).is_ok() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}

@@ -1,0 +1,93 @@
+//! The environment that a launcher such as `mpirun` or `srun` gives to its processes: whether there
+//! is a job, and this process's place in it.
+
+use std::time::Duration;
+use std::{env, thread};
+
+use node::backend::Transport;
+
+/// The networks that a job may use.
+const TRANSPORTS: [Transport; 1] = [node_mpi::TRANSPORT];
+
+/// The network of this process's job, if a launcher has started it.
+pub fn transport() -> Option<Transport> {
+    TRANSPORTS
+        .into_iter()
+        .find(|transport| (transport.is_launched)())
+}
+
+/// Variables for the number of ranks; one alone needs no network.
+const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+/// Variables for the ranks on this host: Open MPI, MPICH, Slurm (`2(x3)`: two on each of three
+/// hosts).
+const LOCAL_SIZES: [&str; 3] = [
+    "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "MPI_LOCALNRANKS",
+    "SLURM_STEP_TASKS_PER_NODE",
+];
+
+/// Variables for the number of this rank, before the network knows it.
+const RANKS: [&str; 4] = [
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "SLURM_PROCID",
+];
+
+/// Variable for the command lines that Open MPI has started; other launchers do not say.
+const COMMAND_LINES: &str = "OMPI_NUM_APP_CTX";
+
+/// How long a rank waits for rank 0 to tell a failure. Launchers end all ranks when one has failed,
+/// Open MPI within a second or two.
+pub const RANK_0_TELLS: Duration = Duration::from_secs(3);
+
+/// Whether a launcher has started this process alone.
+pub fn is_only_rank() -> bool {
+    transport().is_some() && number(&SIZES) == Some(1)
+}
+
+/// Whether rank 0 tells the mistake in the command line, which all ranks have. It has had time to
+/// do so when this returns.
+pub fn leaves_usage_to_another() -> bool {
+    let sorts = env::args_os()
+        .nth(1)
+        .is_some_and(|command| command == "sort");
+    let leaves = sorts && is_later_rank() && number(&[COMMAND_LINES]).unwrap_or(1) == 1;
+    if leaves {
+        thread::sleep(RANK_0_TELLS);
+    }
+    leaves
+}
+
+/// Whether Open MPI has started this process.
+pub fn is_open_mpi() -> bool {
+    env::var_os(SIZES[0]).is_some()
+}
+
+/// Whether a launcher has started this process as a rank other than 0.
+pub fn is_later_rank() -> bool {
+    transport().is_some() && number(&RANKS).is_some_and(|rank| rank > 0)
+}
+
+/// The number of this rank, if its launcher tells it.
+pub fn rank() -> Option<u64> {
+    number(&RANKS)
+}
+
+/// Ranks on this host, which share its memory and its cores.
+pub fn ranks_here() -> u64 {
+    number(&LOCAL_SIZES)
+        .filter(|&ranks| ranks > 0 && transport().is_some())
+        .unwrap_or(1)
+}
+
+fn number(names: &[&str]) -> Option<u64> {
+    let of = |text: String| {
+        text.split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()
+    };
+    names.iter().find_map(|name| of(env::var(name).ok()?))
+}

@@ -1,0 +1,300 @@
+//! The balance table of a sort, for people: who was busy, who starved, who was blocked.
+//!
+//! TritonSort tunes its pipeline with this table (Figure 8): the size of each worker's units, and
+//! the rate that one worker and all of a stage reach while they are busy. The slowest stage sets
+//! the rate of the whole, so it is marked; others that starve or are blocked have more workers than
+//! they need.
+
+pub mod ranks;
+
+use pipeline::StageReport;
+use sort::Report;
+
+use crate::size::{grouped, readable};
+use crate::text::{COLUMNS, figure, labelled, wrapped};
+
+/// The table, in lines of at most [`COLUMNS`] columns.
+pub fn table(report: &Report) -> String {
+    let mut lines = Vec::new();
+    lines.extend(wrapped(&done(report), COLUMNS));
+    lines.extend(wrapped(&report.reason, COLUMNS));
+    lines.push(String::new());
+    lines.push(format!(
+        "{:>43} {:>7} {:>7} {:>20}",
+        "mean", "MB/s", "MB/s", "per cent of life"
+    ));
+    lines.push(row(
+        " ",
+        [
+            "stage", "workers", "units", "unit", "of one", "of all", "busy", "starved", "blocked",
+        ],
+    ));
+    for stage in &report.stages {
+        let mark = if stage.name == report.bottleneck {
+            ">"
+        } else {
+            " "
+        };
+        lines.push(row(mark, cells(stage).each_ref().map(String::as_str)));
+    }
+    lines.push(String::new());
+    lines.extend(foot(report));
+    lines.join("\n")
+}
+
+/// The table in one line, for a terminal.
+pub fn line(report: &Report) -> String {
+    format!(
+        "sorted {} records ({}) in {:.3} s, {}/s; the {} was busiest",
+        grouped(report.records),
+        readable(report.bytes),
+        report.seconds,
+        readable((report.bytes as f64 / report.seconds) as u64),
+        report.bottleneck,
+    )
+}
+
+/// The plan, and its rate.
+fn done(report: &Report) -> String {
+    done_by(report.plan, report.passes, report)
+}
+
+/// The plan and the rate of any report.
+fn done_by(who: &str, passes: u32, report: &Report) -> String {
+    let rate = report.bytes as f64 / 1e6 / report.seconds;
+    format!(
+        "{who}: {} records ({}) in {passes} {}, {:.3} s{}",
+        grouped(report.records),
+        readable(report.bytes),
+        if passes == 1 { "pass" } else { "passes" },
+        report.seconds,
+        if rate.is_finite() {
+            format!(", {} MB/s", figure(rate, 1))
+        } else {
+            String::new()
+        },
+    )
+}
+
+/// A line of the table: nine columns, each apart from its neighbour, in [`COLUMNS`] columns.
+fn row(mark: &str, cells: [&str; 9]) -> String {
+    let [name, workers, units, unit, one, all, busy, starved, blocked] = cells;
+    format!(
+        "{mark} {name:<17} {workers:>7} {units:>7} {unit:>7} {one:>7} {all:>7} {busy:>4} {starved:>7} \
+         {blocked:>7}"
+    )
+}
+
+fn cells(stage: &StageReport) -> [String; 9] {
+    let if_any = |any: bool, cell: String| if any { cell } else { "-".to_owned() };
+    let rate = |rate: f64| if_any(rate > 0.0, figure(rate, 1));
+    let alive = stage.alive_s();
+    let part = |seconds: f64| if_any(alive > 0.0, format!("{:.0}%", 100.0 * seconds / alive));
+    [
+        stage.name.to_owned(),
+        stage.workers.to_string(),
+        count(stage.units),
+        if_any(stage.units > 0, bytes(stage.unit_bytes())),
+        rate(stage.worker_mb_per_s()),
+        rate(stage.mb_per_s()),
+        part(stage.busy_s),
+        part(stage.starved_s),
+        part(stage.blocked_s),
+    ]
+}
+
+fn foot(report: &Report) -> Vec<String> {
+    let sample = report.sample;
+    let disk = [
+        format!("read {},", readable(report.read_bytes)),
+        format!("written {},", readable(report.written_bytes)),
+        format!("temporary {} at most", readable(report.temp_peak_bytes)),
+    ];
+    let sample = [
+        format!("{} places,", grouped(sample.places)),
+        format!("{} read for it,", readable(sample.bytes)),
+        format!("{:.3} s", sample.seconds),
+    ];
+    let uneven = [
+        format!("the largest of {} partitions", grouped(report.partitions)),
+        format!("is {:.2} times their mean", report.unevenness),
+    ];
+    let line = |label, parts: &[String]| labelled(label, parts.iter().map(String::as_str));
+    vec![
+        line("disk", &disk),
+        line("sample", &sample),
+        line("uneven", &uneven),
+    ]
+}
+
+/// A number in seven columns, in millions if it has more digits.
+fn count(number: u64) -> String {
+    const EXACT: u64 = 10_000_000;
+    if number < EXACT {
+        number.to_string()
+    } else {
+        format!("{}M", number / 1_000_000)
+    }
+}
+
+/// Bytes in seven columns, with three digits that count.
+fn bytes(bytes: f64) -> String {
+    const UNITS: [(&str, f64); 5] = [
+        ("TB", 1e12),
+        ("GB", 1e9),
+        ("MB", 1e6),
+        ("kB", 1e3),
+        ("B", 1.0),
+    ];
+    let unit = UNITS.into_iter().find(|(_, unit)| bytes >= *unit);
+    let (name, unit) = unit.unwrap_or(UNITS[4]);
+    let value = bytes / unit;
+    let decimals = match value {
+        _ if unit == 1.0 => 0,
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sort::{DirectIo, SampleCost};
+
+    fn stage(name: &'static str, workers: usize, did: (u64, u64), times: [f64; 3]) -> StageReport {
+        let ((units, bytes), [busy_s, starved_s, blocked_s]) = (did, times);
+        StageReport {
+            name,
+            workers,
+            units,
+            bytes,
+            busy_s,
+            starved_s,
+            blocked_s,
+        }
+    }
+
+    /// Two passes over ten gigabytes, with every stage there is, and one that had nothing to do.
+    fn report() -> Report {
+        Report {
+            records: 100_000_000,
+            bytes: 10_000_000_000,
+            passes: 2,
+            plan: "two-pass",
+            reason: "10000000000 bytes do not fit in 1073741824 bytes of memory".to_owned(),
+            partitions: 1017,
+            seconds: 24.8,
+            read_bytes: 18_700_000_000,
+            written_bytes: 19_500_000_000,
+            temp_peak_bytes: 9_500_000_000,
+            direct_io: DirectIo {
+                read: true,
+                write: true,
+                reason: String::new(),
+            },
+            checksum: 1,
+            bottleneck: "writer",
+            stages: vec![
+                stage("sampler", 1, (2034, 16_660_000), [0.4, 0.0, 0.0]),
+                stage("reader", 2, (2385, 10_000_000_000), [20.0, 0.0, 4.0]),
+                stage("distributor", 2, (2385, 10_000_000_000), [9.0, 11.0, 4.0]),
+                stage(
+                    "partition buffers",
+                    1,
+                    (12_500_000, 10_000_000_000),
+                    [0.012, 11.9, 0.1],
+                ),
+                stage("spiller", 2, (2500, 9_500_000_000), [22.0, 2.0, 0.0]),
+                stage("reloader", 1, (0, 0), [0.0, 0.0, 0.0]),
+                stage("loader", 1, (2500, 9_500_000_000), [9.0, 0.0, 3.0]),
+                stage("sorter", 2, (1017, 10_000_000_000), [16.0, 4.0, 4.0]),
+                stage("writer", 2, (2800, 10_000_000_000), [23.5, 0.5, 0.0]),
+            ],
+            moves: Vec::new(),
+            sample: SampleCost {
+                places: 2034,
+                bytes: 16_660_000,
+                seconds: 0.4,
+            },
+            unevenness: 1.27,
+            warnings: Vec::new(),
+            ranks: Vec::new(),
+            written: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_table_as_people_see_it() {
+        let expected = "\
+two-pass: 100,000,000 records (10.0 GB) in 2 passes, 24.800 s, 403 MB/s
+10000000000 bytes do not fit in 1073741824 bytes of memory
+
+                                       mean    MB/s    MB/s     per cent of life
+  stage             workers   units    unit  of one  of all busy starved blocked
+  sampler                 1    2034 8.19 kB    41.6    41.6 100%      0%      0%
+  reader                  2    2385 4.19 MB     500    1000  83%      0%     17%
+  distributor             2    2385 4.19 MB    1111    2222  38%     46%     17%
+  partition buffers       1     12M   800 B  833333  833333   0%     99%      1%
+  spiller                 2    2500 3.80 MB     432     864  92%      8%      0%
+  reloader                1       0       -       -       -    -       -       -
+  loader                  1    2500 3.80 MB    1056    1056  75%      0%     25%
+  sorter                  2    1017 9.83 MB     625    1250  67%     17%     17%
+> writer                  2    2800 3.57 MB     426     851  98%      2%      0%
+
+disk      read 18.7 GB, written 19.5 GB, temporary 9.5 GB at most
+sample    2,034 places, 16.7 MB read for it, 0.400 s
+uneven    the largest of 1,017 partitions is 1.27 times their mean";
+        assert_eq!(table(&report()), expected);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_page() {
+        let long = "the input, of unknown length, did not fit ".repeat(5);
+        let told = table(&Report {
+            reason: long,
+            ..report()
+        });
+        assert!(
+            told.lines().all(|line| line.chars().count() <= COLUMNS),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_sort_of_nothing_has_a_table() {
+        let stages = vec![stage("reader", 1, (0, 0), [0.0; 3])];
+        let nothing = Report {
+            records: 0,
+            bytes: 0,
+            seconds: 0.0,
+            passes: 1,
+            stages,
+            ..report()
+        };
+        let told = table(&nothing);
+        assert!(
+            told.starts_with("two-pass: 0 records (0 bytes) in 1 pass, 0.000 s\n"),
+            "{told}"
+        );
+        assert!(!told.contains("NaN"), "{told}");
+    }
+
+    #[test]
+    fn three_digits_count() {
+        let cases = [
+            (0.0, "0 B"),
+            (999.0, "999 B"),
+            (1000.0, "1.00 kB"),
+            (65_536.0, "65.5 kB"),
+            (524_288.0, "524 kB"),
+            (4_194_304.0, "4.19 MB"),
+            (1e13, "10.0 TB"),
+        ];
+        for (given, told) in cases {
+            assert_eq!(bytes(given), told);
+        }
+        assert_eq!([count(9_999_999), count(10_000_000)], ["9999999", "10M"]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Reports as JSON: the field names are a contract with scripts.
+
+use ::sort::{RankReport, Report, Warning};
+use pipeline::{Move, StageReport};
+use serde_json::{Value, json};
+
+use super::part::{Part, Together};
+
+/// The report of a sort; rank 0 knows more of a job than what its ranks have agreed on.
+pub fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
+    let mut value = of_node(report, peak_rss_bytes);
+    if report.ranks.is_empty() {
+        return value;
+    }
+    let mut ranks: Vec<Value> = report.ranks.iter().map(rank).collect();
+    for (rank, part) in ranks.iter_mut().zip(&together.parts) {
+        add_part(rank, part);
+    }
+    value["ranks"] = ranks.into();
+    value["skew"] = report.skew().into();
+    if let Some(passes) = together.parts.iter().map(|part| part.passes).max() {
+        value["passes"] = passes.into();
+    }
+    if let Some(launch) = &together.launch {
+        value["launch_seconds"] = launch.seconds.into();
+        value["launch_since"] = launch.since.as_str().into();
+    }
+    let warnings = value["warnings"].as_array_mut().expect("a list");
+    warnings.extend(together.warnings().map(|(rank, noticed)| {
+        json!({
+            "kind": noticed.kind,
+            "file": noticed.file,
+            "message": noticed.message,
+            "rank": rank,
+        })
+    }));
+    value
+}
+
+/// Adds what a rank reports about itself.
+fn add_part(rank: &mut Value, part: &Part) {
+    rank["host"] = part.host.as_str().into();
+    rank["peak_rss_bytes"] = part.peak_rss_bytes.into();
+    rank["passes"] = part.passes.into();
+    rank["read_bytes"] = part.read_bytes.into();
+    rank["written_bytes"] = part.written_bytes.into();
+    rank["temp_peak_bytes"] = part.temp_peak_bytes.into();
+    rank["stages"] = part.stages.iter().map(stage).collect();
+}
+
+/// The report of this node.
+fn of_node(report: &Report, peak_rss_bytes: u64) -> Value {
+    json!({
+        "records": report.records,
+        "bytes": report.bytes,
+        "passes": report.passes,
+        "plan": report.plan,
+        "reason": report.reason,
+        "partitions": report.partitions,
+        "seconds": report.seconds,
+        "read_bytes": report.read_bytes,
+        "written_bytes": report.written_bytes,
+        "temp_peak_bytes": report.temp_peak_bytes,
+        "peak_rss_bytes": peak_rss_bytes,
+        "direct_io": {
+            "read": report.direct_io.read,
+            "write": report.direct_io.write,
+            "reason": report.direct_io.reason,
+        },
+        "checksum": format!("{:x}", report.checksum),
+        "bottleneck": report.bottleneck,
+        "stages": report.stages.iter().map(stage).collect::<Value>(),
+        "sample": {
+            "places": report.sample.places,
+            "bytes": report.sample.bytes,
+            "seconds": report.sample.seconds,
+        },
+        "unevenness": report.unevenness,
+        "warnings": report.warnings.iter().map(warning).collect::<Vec<_>>(),
+        "moves": report.moves.iter().map(moved).collect::<Vec<_>>(),
+    })
+}
+
+fn rank(rank: &RankReport) -> Value {
+    json!({
+        "read_records": rank.read_records,
+        "records": rank.records,
+        "bytes": rank.bytes,
+        "checksum": format!("{:x}", rank.checksum),
+        "seconds": rank.seconds,
+        "bottleneck": rank.bottleneck,
+    })
+}
+
+fn warning(warning: &Warning) -> Value {
+    json!({
+        "kind": warning.kind(),
+        "file": warning.file().display().to_string(),
+        "message": warning.to_string(),
+    })
+}
+
+fn stage<Name: AsRef<str>>(stage: &StageReport<Name>) -> Value {
+    json!({
+        "name": stage.name.as_ref(),
+        "workers": stage.workers,
+        "units": stage.units,
+        "bytes": stage.bytes,
+        "busy_s": stage.busy_s,
+        "starved_s": stage.starved_s,
+        "blocked_s": stage.blocked_s,
+        "mb_per_s": stage.mb_per_s(),
+        "unit_bytes": stage.unit_bytes().round() as u64,
+    })
+}
+
+fn moved(one: &Move) -> Value {
+    json!({
+        "seconds": one.seconds,
+        "stage": one.stage,
+        "what": one.what,
+        "from": one.from,
+        "to": one.to,
+        "why": one.why,
+    })
+}

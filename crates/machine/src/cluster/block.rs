@@ -1,0 +1,261 @@
+//! A block: a leaf with its NICs and cores, or a switch above; run in the order of time.
+//!
+//! ```text
+//!   each window:  the switch works through what arrives        (switch.rs)
+//!                 each NIC with its cores runs the window through:
+//!                   packets arrive | the NIC sends | a task goes on
+//!                   what waits at its port leaves               (port.rs)
+//! ```
+//!
+//! NICs meet in switches alone, a link and a switch's latency later. So one NIC after the other
+//! goes through the whole window with its cores, and stays in the first cache as long.
+//!
+//! A block runs a window at a time. Nothing that another block does in a window reaches it before
+//! the window's end, so blocks run in any order or at once, each with its own state in the cache.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use node::Node;
+use node::backend::{Contents, Letter, ticket};
+
+use crate::cluster::backend::TaskBackend;
+use crate::cluster::bulk::Parcel;
+use crate::cluster::state::{BlockState, Shared, Upcall};
+use crate::cores::task::Task;
+use crate::network::bins::Bins;
+use crate::network::fabric::Scratch;
+use crate::network::layout::Layout;
+use crate::report::Report;
+use crate::schedule::{Mailbox, Ticks};
+
+type Running = Pin<Box<dyn Future<Output = ()>>>;
+
+pub struct Block {
+    pub shared: Rc<Shared>,
+    running: Vec<Option<Running>>,
+    /// Messages received that were reported already.
+    told: u64,
+}
+
+impl Block {
+    pub fn new(layout: &Arc<Layout>, block: u32, mailbox: &Arc<Mailbox>) -> Block {
+        let shared = Shared {
+            layout: Arc::clone(layout),
+            mailbox: Arc::clone(mailbox),
+            state: RefCell::new(BlockState::new(layout, block)),
+        };
+        Block {
+            shared: Rc::new(shared),
+            running: Vec::new(),
+            told: 0,
+        }
+    }
+
+    /// Messages received since this was asked last.
+    pub fn received_since(&mut self) -> u64 {
+        let received = self.shared.state.borrow().fabric.counts.received;
+        received - std::mem::replace(&mut self.told, received)
+    }
+
+    /// The counts of the block, and the tasks that still wait.
+    pub fn report(self, number: u32) -> (u32, Report, Vec<String>) {
+        let ranks = self.ranks().len();
+        // Futures hold the state through their nodes.
+        drop(self.running);
+        let shared = Rc::into_inner(self.shared).expect("no task is left");
+        let state = shared.state.into_inner();
+        let waiting = state.waiting();
+        (number, state.report(ranks), waiting)
+    }
+
+    /// The ranks of this block.
+    pub fn ranks(&self) -> std::ops::Range<u32> {
+        let state = self.shared.state.borrow();
+        let until = state.first_rank + state.ranks.len() as u32;
+        state.first_rank..until.min(self.shared.layout.setting.ranks)
+    }
+
+    /// Gives a rank its program.
+    pub fn start<Task_>(&mut self, rank: u32, program: impl FnOnce(Node) -> Task_)
+    where
+        Task_: Future<Output = ()> + 'static,
+    {
+        let local = rank - self.shared.state.borrow().first_rank;
+        let task = self.add(Task::new(local, None, Ticks(0)));
+        let future = program(self.node(task, local, 0));
+        self.running[task as usize] = Some(Box::pin(future));
+        self.shared.state.borrow_mut().go_to(local);
+        self.wake(task);
+    }
+
+    fn add(&mut self, task: Task) -> u32 {
+        let number = self.shared.state.borrow_mut().add_task(task);
+        self.running.resize_with(number as usize + 1, || None);
+        number
+    }
+
+    fn node(&self, task: u32, local: u32, stream: u64) -> Node {
+        Node::new(Box::new(TaskBackend::new(
+            &self.shared,
+            task,
+            local,
+            stream,
+        )))
+    }
+
+    fn wake(&self, task: u32) {
+        let state = &mut *self.shared.state.borrow_mut();
+        let clock = state.tasks[task as usize].clock;
+        let waiter = state.tasks[task as usize].waiter(task);
+        state.fabric.scheduler.resume(waiter, clock);
+    }
+
+    /// Takes the scratch memory, or gives it back.
+    pub fn swap_scratch(&mut self, scratch: &mut Scratch) {
+        let fabric = &mut self.shared.state.borrow_mut().fabric;
+        std::mem::swap(&mut fabric.scratch, scratch);
+        fabric.has_scratch = !fabric.has_scratch;
+    }
+
+    /// Adds what another block sent.
+    pub fn take_in(&mut self, packets: &mut Bins) {
+        packets.move_to(&mut self.shared.state.borrow_mut().fabric.incoming);
+    }
+
+    /// Adds a parcel that another block, or this one, sent.
+    pub fn take_parcel(&mut self, time: Ticks, parcel: Parcel) {
+        self.shared.state.borrow_mut().expect(time, parcel);
+    }
+
+    /// Runs all that happens in a window.
+    pub fn run(&mut self, window: Range<Ticks>) {
+        let nics = {
+            let state = &mut *self.shared.state.borrow_mut();
+            state.run_switches(window.clone());
+            state.fabric.scheduler.wake.len()
+        };
+        for nic in 0..nics {
+            if self.shared.state.borrow().fabric.scheduler.wake[nic] < window.end {
+                self.run_nic(nic, window.end);
+            }
+        }
+    }
+
+    fn run_nic(&mut self, nic: usize, until: Ticks) {
+        let mut state = self.shared.state.borrow_mut();
+        loop {
+            match state.run_nic(nic, until) {
+                Upcall::Nothing => {}
+                Upcall::Over => return,
+                upcall => {
+                    self.shared.mailbox.set_now(state.fabric.scheduler.now);
+                    drop(state);
+                    self.handle(upcall);
+                    state = self.shared.state.borrow_mut();
+                }
+            }
+        }
+    }
+
+    fn handle(&mut self, upcall: Upcall) {
+        match upcall {
+            Upcall::Nothing | Upcall::Over => return,
+            Upcall::Resume { task, turn, core } => self.resume(task, turn, core),
+            Upcall::Call(call) => call(),
+            Upcall::Parcel(parcel) => self.open(parcel),
+        }
+        self.settle();
+    }
+
+    /// Resumes a task, if it waits in that turn and finds a core.
+    fn resume(&mut self, number: u32, turn: u32, given: Option<usize>) {
+        let core = {
+            let state = &mut *self.shared.state.borrow_mut();
+            if state.tasks[number as usize].turn != turn || self.running[number as usize].is_none()
+            {
+                return;
+            }
+            let now = state.fabric.scheduler.now;
+            let Some(core) = state.core_for(number, given, now) else {
+                return;
+            };
+            state.tasks[number as usize].go_on(now);
+            core
+        };
+        let running = self.running[number as usize].as_mut().expect("it runs");
+        let ended = running
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready();
+        if ended {
+            self.running[number as usize] = None;
+        }
+        let state = &mut *self.shared.state.borrow_mut();
+        if ended {
+            state.end_task(number);
+        }
+        state.leave_core(number, core);
+    }
+
+    /// Starts what was spawned, and wakes the tasks that signals woke.
+    fn settle(&mut self) {
+        loop {
+            let started = self.shared.state.borrow_mut().starts.pop();
+            let Some((task, start)) = started else { break };
+            let local = self.shared.state.borrow().tasks[task as usize].rank;
+            let future = start(self.node(task, local, u64::from(task) + 1));
+            self.running
+                .resize_with(self.running.len().max(task as usize + 1), || None);
+            self.running[task as usize] = Some(future);
+            self.wake(task);
+        }
+        if self.shared.mailbox.is_filled() {
+            self.shared
+                .state
+                .borrow_mut()
+                .drain_mailbox(&self.shared.mailbox);
+        }
+    }
+
+    /// A parcel has arrived.
+    fn open(&mut self, parcel: Parcel) {
+        match parcel {
+            Parcel::Return { number, buffer, .. } => {
+                let done = self.shared.state.borrow_mut().bulk.end(number);
+                done.complete(buffer);
+            }
+            Parcel::Shipment {
+                to,
+                from,
+                number,
+                buffer,
+            } => {
+                let local = to.rank.0 - self.shared.state.borrow().first_rank;
+                let now = self.shared.state.borrow().fabric.scheduler.now;
+                // A task without work of its own gives the buffer back when the receiver has copied
+                // it.
+                let porter = self.add(Task::new(local, Some("porter".into()), now));
+                let node = self.node(porter, local, u64::from(porter) + 1);
+                let (lent, done) = ticket(&node, "a receiver's buffer");
+                let back = TaskBackend::new(&self.shared, porter, local, 0);
+                self.running[porter as usize] = Some(Box::pin(async move {
+                    let buffer = lent.wait(&node).await;
+                    back.give_back(from, number, buffer);
+                }));
+                self.wake(porter);
+                let inbox = {
+                    let state = &mut *self.shared.state.borrow_mut();
+                    state.inbox(&self.shared.mailbox, to.rank.0, to.port.0)
+                };
+                let contents = Contents::Here { buffer, done };
+                inbox.deliver(Letter::Shipment { from, contents });
+            }
+        }
+    }
+}

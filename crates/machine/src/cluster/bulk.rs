@@ -1,0 +1,103 @@
+//! Bulk between ranks: whole buffers, at a link's rate and the network's latency.
+//!
+//! A simplification: a shipment is not cut into packets, so it neither waits for messages nor makes
+//! them wait. The tiny tasks of this machine ship nothing; sorts of files do.
+
+use std::collections::BTreeMap;
+
+use node::backend::Completion;
+use node::{Address, Buffer, Rank};
+
+use crate::network::layout::Layout;
+use crate::schedule::Ticks;
+
+/// A buffer under way.
+pub enum Parcel {
+    /// To a port, from a sender who wants the buffer back.
+    Shipment {
+        to: Address,
+        from: Rank,
+        number: u32,
+        buffer: Buffer,
+    },
+    /// Back to its sender.
+    Return {
+        to: Rank,
+        number: u32,
+        buffer: Buffer,
+    },
+}
+
+/// A block's parcels.
+#[derive(Default)]
+pub struct Bulk {
+    next: u32,
+    /// Senders that wait for a buffer to come back.
+    waiting: BTreeMap<u32, Completion<Buffer>>,
+    arriving: BTreeMap<u32, Parcel>,
+    arrivals: u32,
+    /// For other blocks: when, and what.
+    pub outbox: Vec<(Ticks, Parcel)>,
+}
+
+impl Parcel {
+    /// The order of those that arrive at one moment.
+    pub fn order(&self) -> (u32, u32, bool) {
+        match self {
+            Parcel::Shipment { from, number, .. } => (from.0, *number, true),
+            Parcel::Return { to, number, .. } => (to.0, *number, false),
+        }
+    }
+
+    /// The rank that it goes to.
+    pub fn to(&self) -> Rank {
+        match self {
+            Parcel::Shipment { to, .. } => to.rank,
+            Parcel::Return { to, .. } => *to,
+        }
+    }
+}
+
+impl Bulk {
+    /// Begins a shipment, and returns its number here.
+    pub fn begin(&mut self, done: Completion<Buffer>) -> u32 {
+        self.next += 1;
+        self.waiting.insert(self.next, done);
+        self.next
+    }
+
+    /// Ends a shipment: its buffer is back.
+    pub fn end(&mut self, number: u32) -> Completion<Buffer> {
+        self.waiting.remove(&number).expect("somebody shipped it")
+    }
+
+    /// A parcel will arrive: its number among those.
+    pub fn expect(&mut self, parcel: Parcel) -> u32 {
+        self.arrivals += 1;
+        self.arriving.insert(self.arrivals, parcel);
+        self.arrivals
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.arriving.is_empty() && self.outbox.is_empty()
+    }
+
+    pub fn arrived(&mut self, number: u32) -> Parcel {
+        self.arriving.remove(&number).expect("it was expected")
+    }
+}
+
+/// The time that `bytes` bytes take between two ranks.
+pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> Ticks {
+    let network = &layout.profile.network;
+    let topology = &layout.topology;
+    let near = topology.leaf_of(topology.nic_of(from.0)) == topology.leaf_of(topology.nic_of(to.0));
+    let switches = if near {
+        1
+    } else {
+        2 * u64::from(network.layers) - 1
+    };
+    let profile = &layout.profile;
+    let path = profile.link() * (switches + 1) + profile.switch() * switches;
+    path.max(layout.window) + Ticks(bytes.div_ceil(network.flit_bytes as usize) as u64)
+}

@@ -1,0 +1,88 @@
+//! Packets and parcels that blocks hand to each other between windows.
+//!
+//! A bin for each link between blocks, twice: one is filled while the other is read. A bin changes
+//! hands whole, so its packets are not copied, and memory holds what is under way and no more.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::cluster::block::Block;
+use crate::cluster::bulk::Parcel;
+use crate::network::bins::Bins;
+use crate::network::layout::Layout;
+use crate::network::topology::End;
+use crate::schedule::Ticks;
+
+/// Each with the time of its arrival.
+type Parcels = Mutex<Vec<(Ticks, Parcel)>>;
+
+pub struct Exchange {
+    /// By receiving link, numbered through over all switches.
+    bins: [Vec<Mutex<Bins>>; 2],
+    /// The first link of each switch; those who receive little have few.
+    first: Vec<usize>,
+    parcels: [Vec<Parcels>; 2],
+}
+
+impl Exchange {
+    pub fn new(layout: &Layout) -> Exchange {
+        let topology = &layout.topology;
+        let blocks = layout.blocks();
+        let mut first = vec![0];
+        if !layout.one_block {
+            for switch in 0..blocks {
+                let links = topology.downlinks(switch) + topology.uplinks(switch);
+                first.push(first[switch as usize] + links as usize);
+            }
+        }
+        let links = *first.last().expect("at least one");
+        let bins = || (0..links).map(|_| Mutex::default()).collect();
+        let parcels = || (0..blocks).map(|_| Mutex::default()).collect();
+        Exchange {
+            bins: [bins(), bins()],
+            first,
+            parcels: [parcels(), parcels()],
+        }
+    }
+
+    /// Hands on what a block sent in this window.
+    pub fn hand_on(&self, number: u32, block: &Block, window: usize) {
+        let layout = &*block.shared.layout;
+        let state = &mut *block.shared.state.borrow_mut();
+        for (link, bins) in state.fabric.outbox.iter_mut().enumerate() {
+            if bins.is_empty() {
+                continue;
+            }
+            let End::Switch(to) = layout.topology.end_of(number, link as u32) else {
+                unreachable!("NICs are in their leaf's block")
+            };
+            let back = layout.topology.back(number, link as u32) as usize;
+            bins.hand_to(&mut lock(
+                &self.bins[window][self.first[to as usize] + back],
+            ));
+        }
+        for (time, parcel) in state.bulk.outbox.drain(..) {
+            let nic = layout.topology.nic_of(parcel.to().0);
+            let to = layout.block_of(layout.topology.leaf_of(nic));
+            lock(&self.parcels[window][to as usize]).push((time, parcel));
+        }
+    }
+
+    /// Gives a block what others sent it in that window.
+    pub fn take(&self, number: u32, block: &mut Block, window: usize) {
+        if !block.shared.layout.one_block {
+            let range = self.first[number as usize]..self.first[number as usize + 1];
+            self.bins[window][range]
+                .iter()
+                .for_each(|bins| block.take_in(&mut lock(bins)));
+        }
+        let mut parcels = std::mem::take(&mut *lock(&self.parcels[window][number as usize]));
+        parcels.sort_by_key(|(time, parcel)| (*time, parcel.order()));
+        for (time, parcel) in parcels {
+            block.take_parcel(time, parcel);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

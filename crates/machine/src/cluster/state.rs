@@ -1,0 +1,396 @@
+//! The state of a block apart from the futures of its tasks, so that a running task can change it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use node::Rank;
+use node::backend::{Disks, PortInbox, Start};
+
+use crate::cluster::bulk::{Bulk, Parcel};
+use crate::cores::meter::Meter;
+use crate::cores::rank::{RankState, Ready};
+use crate::cores::task::{Task, Waits};
+use crate::disk::{DiskModel, MemoryDisks};
+use crate::network::fabric::Fabric;
+use crate::network::layout::Layout;
+use crate::network::slab::fetch;
+use crate::network::switch::Switch;
+use crate::nic::Nic;
+use crate::report::{Counts, Report, Sent};
+use crate::schedule::{Call, Event, EventKind, Mailbox, Ticks, Timeline};
+
+/// The state that the tasks of a block share.
+pub struct Shared {
+    pub layout: Arc<Layout>,
+    pub mailbox: Arc<Mailbox>,
+    pub state: RefCell<BlockState>,
+}
+
+/// The state of a block.
+pub struct BlockState {
+    pub fabric: Fabric,
+    switches: Vec<Switch>,
+    nics: Vec<Nic>,
+    pub first_rank: u32,
+    pub ranks: Vec<RankState>,
+    pub tasks: Vec<Task>,
+    pub meter: Meter,
+    pub sends: Vec<Sent>,
+    /// Tasks that were spawned and have no future yet.
+    pub starts: Vec<(u32, Start)>,
+    pub bulk: Bulk,
+    pub inboxes: BTreeMap<(u32, u16), Arc<PortInbox>>,
+    /// Disks of the ranks that asked for them or were given some.
+    pub disks: BTreeMap<u32, Arc<dyn Disks>>,
+    calls: BTreeMap<u32, Call>,
+    next_call: u32,
+}
+
+/// What a NIC leaves to its block: events that run a task or other code.
+pub enum Upcall {
+    Nothing,
+    /// Nothing happens there any more in this window.
+    Over,
+    /// A task resumes, on the core it was given or on a free one.
+    Resume {
+        task: u32,
+        turn: u32,
+        core: Option<usize>,
+    },
+    Call(Call),
+    Parcel(Parcel),
+}
+
+impl BlockState {
+    pub fn new(layout: &Arc<Layout>, block: u32) -> BlockState {
+        let topology = &layout.topology;
+        let (first_switch, until_switch) = layout.switches_of(block);
+        let (first_nic, until_nic) = layout.nics_of(block);
+        let each = topology.ranks_per_nic;
+        let first_rank = (first_nic * each).min(topology.ranks);
+        // Every NIC has all its cores; those beyond the last rank run nothing.
+        let cores = ((until_nic - first_nic) * each) as usize;
+        let setting = &layout.setting;
+        let fabric = Fabric::new(layout, block);
+        let switch = |number| Switch::new(number, (number - first_switch) as usize, &fabric);
+        let nic = |number| Nic::new(number, &fabric);
+        BlockState {
+            switches: (first_switch..until_switch).map(switch).collect(),
+            nics: (first_nic..until_nic).map(nic).collect(),
+            fabric,
+            first_rank,
+            ranks: (0..cores).map(|_| RankState::default()).collect(),
+            tasks: Vec::new(),
+            meter: Meter::new(first_rank, cores, setting.sample()),
+            sends: Vec::new(),
+            starts: Vec::new(),
+            bulk: Bulk::default(),
+            inboxes: BTreeMap::new(),
+            disks: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            next_call: 0,
+        }
+    }
+
+    /// Handles the events of a NIC before `until`, up to one that its block must handle. At one
+    /// moment packets arrive first, then the NIC acts, then its tasks resume.
+    pub fn run_nic(&mut self, local: usize, until: Ticks) -> Upcall {
+        let fabric = &mut self.fabric;
+        fabric.scheduler.nic = local;
+        let each = fabric.layout.topology.ranks_per_nic as usize;
+        let nic = &mut self.nics[local];
+        let ranks = &mut self.ranks[local * each..(local + 1) * each];
+        loop {
+            let arrival = fabric.arrivals[local].front(&fabric.scratch.slab);
+            let arrival = arrival.map_or(Ticks::NEVER, |next| next.time);
+            let (own, event) = (nic.next(), fabric.scheduler.events[local].next());
+            let next = arrival.min(own).min(event);
+            if next >= until {
+                fabric.scheduler.wake[local] = next.min(nic.drain(until, fabric));
+                return Upcall::Over;
+            }
+            fabric.scheduler.now = next;
+            fabric.counts.events += 1;
+            if arrival == next
+                && let Some(place) = fabric.arrivals[local].pop(&fabric.scratch.slab)
+            {
+                fabric.arrivals[local]
+                    .front(&fabric.scratch.slab)
+                    .into_iter()
+                    .for_each(fetch);
+                nic.arrive(place, ranks, fabric);
+            } else if own == next {
+                nic.act(ranks, fabric);
+            } else if let Some(event) = fabric.scheduler.events[local].pop() {
+                return self.happen(event);
+            }
+        }
+    }
+
+    fn happen(&mut self, event: Event) -> Upcall {
+        match event.kind {
+            EventKind::Resume => {
+                self.fabric.scheduler.resuming -= 1;
+                self.fabric.scheduler.last_resumed = self.fabric.scheduler.now;
+                Upcall::Resume {
+                    task: event.target,
+                    turn: event.turn,
+                    core: None,
+                }
+            }
+            EventKind::CoreFree => {
+                self.fabric.scheduler.resuming -= 1;
+                self.give_core(event.target)
+            }
+            EventKind::Call => self
+                .calls
+                .remove(&event.target)
+                .map_or(Upcall::Nothing, Upcall::Call),
+            EventKind::Parcel => Upcall::Parcel(self.bulk.arrived(event.target)),
+        }
+    }
+
+    /// Makes this rank's NIC the one that new events are about.
+    pub fn go_to(&mut self, local_rank: u32) {
+        self.fabric.scheduler.nic = self.fabric.layout.topology.nic_of(local_rank) as usize;
+    }
+
+    /// A parcel will arrive at its time.
+    pub fn expect(&mut self, time: Ticks, parcel: Parcel) {
+        self.go_to(parcel.to().0 - self.first_rank);
+        let target = self.bulk.expect(parcel);
+        self.fabric.scheduler.add(Event {
+            time,
+            kind: EventKind::Parcel,
+            target,
+            turn: 0,
+        });
+    }
+
+    /// The NIC of a rank of this block, and what it works through.
+    pub fn nic(&mut self, local_rank: u32) -> (&mut Nic, &mut Fabric) {
+        let local = self.fabric.layout.topology.nic_of(local_rank) as usize;
+        (&mut self.nics[local], &mut self.fabric)
+    }
+
+    /// Runs the switches through the arrivals of a window.
+    pub fn run_switches(&mut self, window: Range<Ticks>) {
+        self.fabric.first_out = Ticks::NEVER;
+        let mut bins = std::mem::take(&mut self.fabric.incoming);
+        for (local, switch) in self.switches.iter_mut().enumerate() {
+            std::mem::take(&mut self.fabric.inputs[local])
+                .packets
+                .move_to(&mut bins);
+            switch.run(&window, &mut bins, &mut self.fabric);
+            self.fabric.scratch.spare.append(&mut bins);
+        }
+        self.fabric.incoming = bins;
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Ticks {
+        let switches = self.switches.iter().map(Switch::next);
+        switches
+            .min()
+            .unwrap_or(Ticks::NEVER)
+            .min(self.fabric.next())
+    }
+
+    /// When the last task resumed; none while a task is to resume, or a call or parcel is to come.
+    pub fn still_since(&self) -> Option<Ticks> {
+        let is_still =
+            self.fabric.scheduler.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
+        is_still.then_some(self.fabric.scheduler.last_resumed)
+    }
+
+    /// Moves the mailbox into the events of the NIC that is being run.
+    pub fn drain_mailbox(&mut self, mailbox: &Mailbox) {
+        let (woken, calls) = mailbox.empty();
+        for (at, call) in calls {
+            self.next_call = self.next_call.wrapping_add(1);
+            let target = self.next_call;
+            self.calls.insert(target, call);
+            let time = at.max(self.fabric.scheduler.now);
+            self.fabric.scheduler.add(Event {
+                time,
+                kind: EventKind::Call,
+                target,
+                turn: 0,
+            });
+        }
+        for waiter in woken {
+            // Another NIC of the block may have gone through this moment already.
+            let nic = self
+                .fabric
+                .layout
+                .topology
+                .nic_of(self.tasks[waiter.task as usize].rank);
+            assert_eq!(
+                nic as usize, self.fabric.scheduler.nic,
+                "ranks behind two NICs share no signal"
+            );
+            self.fabric.scheduler.resume(waiter, waiter.clock);
+        }
+    }
+
+    /// Whether a task can run now: on which core, if its rank has several tasks. One that finds no
+    /// core, or others before it, waits for its turn.
+    pub fn core_for(
+        &mut self,
+        task: u32,
+        given: Option<usize>,
+        now: Ticks,
+    ) -> Option<Option<usize>> {
+        let (rank, priority) = (
+            self.tasks[task as usize].rank,
+            self.tasks[task as usize].priority,
+        );
+        let state = &mut self.ranks[rank as usize];
+        if state.cores.is_empty() || given.is_some() {
+            return Some(given);
+        }
+        if state.ready.is_empty()
+            && let Some(core) = state.free_core(now)
+        {
+            return Some(Some(core));
+        }
+        if state.ready.iter().all(|ready| ready.task != task) {
+            state.ready.push(Ready {
+                priority,
+                since: now,
+                task,
+            });
+        }
+        let free = state.next_free_core();
+        self.ask_for_core(rank, free);
+        None
+    }
+
+    /// A task has run up to its clock; until then its core is busy.
+    pub fn leave_core(&mut self, task: u32, core: Option<usize>) {
+        let task = &self.tasks[task as usize];
+        // Its messages leave at its clock: until then the block is not idle.
+        self.fabric.scheduler.last_resumed = self.fabric.scheduler.last_resumed.max(task.clock);
+        let cores = &mut self.ranks[task.rank as usize].cores;
+        // A rank's first task ran without a number for its core, and may have spawned another.
+        if let Some(free) = cores.get_mut(core.unwrap_or(0)) {
+            *free = task.clock;
+        }
+    }
+
+    fn ask_for_core(&mut self, rank: u32, free: Ticks) {
+        let time = free.max(self.fabric.scheduler.now);
+        self.fabric.scheduler.resuming += 1;
+        self.fabric.scheduler.add(Event {
+            time,
+            kind: EventKind::CoreFree,
+            target: rank,
+            turn: 0,
+        });
+    }
+
+    /// A core of a rank may be free: the most urgent of its ready tasks goes on.
+    fn give_core(&mut self, rank: u32) -> Upcall {
+        let now = self.fabric.scheduler.now;
+        let state = &mut self.ranks[rank as usize];
+        let core = state.free_core(now);
+        let chosen = core.and_then(|_| state.most_urgent());
+        if !state.ready.is_empty() {
+            // When the chosen task leaves its core is known after it has run.
+            let free = state.next_free_core().max(now + Ticks(1));
+            self.ask_for_core(rank, free);
+        }
+        chosen.map_or(Upcall::Nothing, |ready| {
+            let turn = self.tasks[ready.task as usize].turn;
+            Upcall::Resume {
+                task: ready.task,
+                turn,
+                core,
+            }
+        })
+    }
+
+    /// A rank has one more task: from two on they share its cores.
+    pub fn add_task(&mut self, task: Task) -> u32 {
+        let number = self.tasks.len() as u32;
+        let state = &mut self.ranks[task.rank as usize];
+        state.tasks += 1;
+        if state.tasks == 2 && state.cores.is_empty() {
+            let cores = self.fabric.layout.profile.core.cores_per_rank as usize;
+            state.cores = vec![Ticks(0); cores];
+        }
+        self.tasks.push(task);
+        number
+    }
+
+    /// A task has ended.
+    pub fn end_task(&mut self, number: u32) {
+        let task = &mut self.tasks[number as usize];
+        if std::mem::take(&mut task.holding) {
+            task.clock += self.fabric.layout.profile.core.receive_done_cycles;
+        }
+        self.meter.enter(task, None);
+        task.waits = Waits::Ended;
+        let state = &mut self.ranks[task.rank as usize];
+        state.tasks -= 1;
+        state.end = state.end.max(task.clock);
+    }
+
+    /// A port's mailbox for bulk.
+    pub fn inbox(&mut self, mailbox: &Arc<Mailbox>, rank: u32, port: u16) -> Arc<PortInbox> {
+        let new = || Arc::new(PortInbox::new(mailbox.signal("a shipment")));
+        Arc::clone(self.inboxes.entry((rank, port)).or_insert_with(new))
+    }
+
+    /// A rank's disks: those it was given, or empty ones.
+    pub fn disks_of(&mut self, mailbox: &Arc<Mailbox>, rank: u32) -> Arc<dyn Disks> {
+        let new = || -> Arc<dyn Disks> {
+            let timeline: Arc<dyn Timeline> = Arc::clone(mailbox) as Arc<dyn Timeline>;
+            Arc::new(MemoryDisks::new(&timeline, DiskModel::default()))
+        };
+        Arc::clone(self.disks.entry(rank).or_insert_with(new))
+    }
+
+    /// Tasks that wait, with what for.
+    pub fn waiting(&self) -> Vec<String> {
+        let alive = self.tasks.iter().filter(|task| task.waits != Waits::Ended);
+        alive
+            .map(|task| format!("{} waits for {}", self.name(task), task.waits))
+            .collect()
+    }
+
+    /// The report of the block, for its first `ranks` ranks.
+    pub fn report(mut self, ranks: usize) -> Report {
+        self.sends
+            .sort_unstable_by_key(|sent| (sent.from, sent.time));
+        let busiest = self.switches.iter().map(Switch::busiest_down_flits);
+        let busiest_down_flits = busiest.max().unwrap_or(0);
+        let mut report = Report {
+            ends: self.ranks[..ranks].iter().map(|rank| rank.end.0).collect(),
+            counts: Counts {
+                busiest_down_flits,
+                ..self.fabric.counts
+            },
+            sends: self.sends,
+            tapped: self
+                .nics
+                .into_iter()
+                .flat_map(|nic| nic.tapped)
+                .map(|ticks| ticks.0)
+                .collect(),
+            ..Report::default()
+        };
+        self.meter.tell(&mut report.stages, &mut report.slices);
+        report
+    }
+
+    fn name(&self, task: &Task) -> String {
+        let rank = Rank(self.first_rank + task.rank);
+        match &task.name {
+            Some(name) => format!("{name} of core {rank}"),
+            None => format!("core {rank}"),
+        }
+    }
+}

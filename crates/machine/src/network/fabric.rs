@@ -1,0 +1,189 @@
+//! A block's share of the network: its packets, its clock, and the links out of it.
+
+use std::sync::Arc;
+
+use crate::network::bins::{Bin, Bins};
+use crate::network::layout::{Layout, Purpose};
+use crate::network::packet::{List, Packet};
+use crate::network::port::QueueStore;
+use crate::network::slab::{Place, Slab};
+use crate::network::switch::{ArrivalOrder, At};
+use crate::network::topology::End;
+use crate::report::Counts;
+use crate::schedule::{Scheduler, Ticks};
+
+/// Memory that the blocks of a thread share, each while it runs: then it is still in the cache from
+/// the block before.
+#[derive(Default)]
+pub struct Scratch {
+    /// Packets in NICs and at ports.
+    pub slab: Slab,
+    /// The queues at the ports of NICs, and of switches.
+    pub at_nics: QueueStore<Place>,
+    pub at_switches: QueueStore<At>,
+    /// Bins that were emptied, to be filled again.
+    pub spare: Vec<Bin>,
+    /// Sorts the arrivals of a switch.
+    pub order: ArrivalOrder,
+}
+
+/// The network inside a block: packets under way, their time, and their counts.
+pub struct Fabric {
+    pub layout: Arc<Layout>,
+    pub scratch: Scratch,
+    /// Whether it has the scratch memory; without it packets are out of reach.
+    pub has_scratch: bool,
+    pub scheduler: Scheduler,
+    pub counts: Counts,
+    /// Packets for each switch of the block from inside the block.
+    pub inputs: Vec<SwitchInput>,
+    /// Packets for the block's switch from other blocks.
+    pub incoming: Vec<Bin>,
+    /// Packets for each NIC, in order of time.
+    pub arrivals: Vec<List>,
+    /// Headers that a switch gives back.
+    pub returned: Vec<Packet>,
+    /// For other blocks, by the link of the block's switch.
+    pub outbox: Vec<Bins>,
+    /// When the first packet in them arrives.
+    pub first_out: Ticks,
+    first_switch: u32,
+    first_nic: u32,
+    // The numbers that every launch needs.
+    link: Ticks,
+    switch: Ticks,
+    loss_parts: u32,
+}
+
+impl Fabric {
+    pub fn new(layout: &Arc<Layout>, block: u32) -> Fabric {
+        let topology = &layout.topology;
+        let links = topology.downlinks(block) + topology.uplinks(block);
+        let links = if layout.one_block { 0 } else { links };
+        let (first_switch, until_switch) = layout.switches_of(block);
+        let (first_nic, until_nic) = layout.nics_of(block);
+        let nics = (until_nic - first_nic) as usize;
+        Fabric {
+            layout: Arc::clone(layout),
+            scratch: Scratch::default(),
+            has_scratch: false,
+            scheduler: Scheduler::new(nics),
+            counts: Counts::default(),
+            inputs: (first_switch..until_switch)
+                .map(|_| SwitchInput::default())
+                .collect(),
+            incoming: Vec::new(),
+            arrivals: vec![List::default(); nics],
+            returned: Vec::new(),
+            outbox: (0..links).map(|_| Bins::default()).collect(),
+            first_out: Ticks::NEVER,
+            first_switch,
+            first_nic,
+            link: layout.profile.link(),
+            switch: layout.profile.switch(),
+            loss_parts: layout.setting.loss_parts,
+        }
+    }
+
+    /// Entries of a receive queue that a message takes.
+    pub fn entries_of(&self, packet: &Packet) -> u32 {
+        let bytes = packet.words.len() as u32 * 8;
+        bytes.div_ceil(self.layout.profile.nic.entry_bytes).max(1)
+    }
+
+    /// The link of a switch of this block, as [`Fabric::launch`] needs it.
+    pub fn link_to(&self, end: End, number: u32) -> Link {
+        match end {
+            End::Nic(nic) => Link::Nic(nic - self.first_nic),
+            End::Switch(switch) if self.layout.one_block => {
+                Link::Switch(switch - self.first_switch)
+            }
+            End::Switch(_) => Link::Block(number),
+        }
+    }
+
+    /// The link from a NIC to its leaf.
+    pub fn link_up(&self, nic: u32) -> Link {
+        Link::Switch(self.layout.topology.leaf_of(nic) - self.first_switch)
+    }
+
+    /// A packet begins on a link: it arrives at the other end, unless it is lost. `tail` is extra
+    /// latency on the way to a switch.
+    #[inline]
+    pub fn launch(&mut self, packet: &mut Packet, start: Ticks, link: Link, tail: Ticks) {
+        if self.loss_parts > 0 && self.is_lost(packet, start) {
+            return;
+        }
+        let length = packet.wire_time();
+        let to_switch = start + self.link + length.max(self.switch) + tail;
+        match link {
+            Link::Nic(nic) => self.deliver(packet, start + self.link + length, nic as usize),
+            Link::Switch(switch) => self.bring(switch as usize, packet, to_switch),
+            Link::Block(number) => {
+                self.first_out = self.first_out.min(to_switch);
+                self.outbox[number as usize].push(packet, to_switch, &mut self.scratch.spare);
+            }
+        }
+    }
+
+    /// A packet comes to a NIC at `time`.
+    #[inline]
+    fn deliver(&mut self, packet: &mut Packet, time: Ticks, nic: usize) {
+        self.scheduler.wake_at(nic, time);
+        let slab = &mut self.scratch.slab;
+        let place = slab.put(packet.take());
+        slab[place].time = time;
+        self.arrivals[nic].push(slab, place);
+    }
+
+    /// A packet comes to a switch of this block at `time`.
+    #[inline]
+    pub fn bring(&mut self, switch: usize, packet: &mut Packet, time: Ticks) {
+        let inputs = &mut self.inputs[switch];
+        inputs.first = inputs.first.min(time);
+        inputs.packets.push(packet, time, &mut self.scratch.spare);
+    }
+
+    #[cold]
+    fn is_lost(&mut self, packet: &Packet, start: Ticks) -> bool {
+        let is_lost = self.layout.draw(Purpose::Loss, packet, start) < self.loss_parts;
+        self.counts.lost += u64::from(is_lost);
+        is_lost
+    }
+
+    /// When something happens next: at a switch, at a NIC, in another block.
+    pub fn next(&self) -> Ticks {
+        let inputs = self.inputs.iter().map(|inputs| inputs.first);
+        let wake = self.scheduler.wake.iter().copied();
+        inputs
+            .chain(wake)
+            .min()
+            .unwrap_or(Ticks::NEVER)
+            .min(self.first_out)
+    }
+}
+
+/// Packets for a switch of this block.
+pub struct SwitchInput {
+    pub packets: Bins,
+    /// When the first arrives.
+    pub first: Ticks,
+}
+
+impl Default for SwitchInput {
+    fn default() -> SwitchInput {
+        SwitchInput {
+            packets: Bins::default(),
+            first: Ticks::NEVER,
+        }
+    }
+}
+
+/// A link, as its sending end sees it: to a NIC or a switch of its block, or to another block by
+/// the bin of that number.
+#[derive(Clone, Copy, Debug)]
+pub enum Link {
+    Nic(u32),
+    Switch(u32),
+    Block(u32),
+}

@@ -1,0 +1,114 @@
+//! The parts of a machine that do not change during a run.
+
+use crate::network::packet::{Packet, Sizes};
+use crate::network::switch::LONGEST_WINDOW;
+use crate::network::topology::Topology;
+use crate::schedule::Ticks;
+use crate::{Profile, Setting};
+
+/// The fixed parts of a machine; all blocks share them.
+pub struct Layout {
+    pub profile: Profile,
+    pub setting: Setting,
+    pub topology: Topology,
+    pub sizes: Sizes,
+    /// Flits that a port's queue holds.
+    pub queue_flits: u64,
+    /// The least time between two blocks: how long a window is.
+    pub window: Ticks,
+    /// Whether the whole machine is one block.
+    pub one_block: bool,
+}
+
+/// With less between two blocks than this, what windows save is less than what they cost.
+const SHORTEST_WINDOW: Ticks = Ticks(32);
+
+impl Layout {
+    pub fn new(profile: Profile, setting: Setting) -> Layout {
+        let topology = Topology::new(&profile, setting.ranks);
+        let network = &profile.network;
+        let flits = |bytes: u32| bytes.div_ceil(network.flit_bytes) as u16;
+        let sizes = Sizes {
+            header: flits(profile.nic.header_bytes),
+            word: flits(8),
+            control: flits(profile.nic.control_bytes),
+        };
+        let queue_flits = network
+            .queue_bytes
+            .map_or(u64::MAX, |bytes| bytes / u64::from(network.flit_bytes));
+        let (link, switch) = (profile.link(), profile.switch());
+        let shortest = Ticks(u64::from(sizes.header.min(sizes.control)));
+        let window = link + switch.max(shortest);
+        let window = window.clamp(Ticks(1), Ticks(LONGEST_WINDOW));
+        let one_block = link + switch < SHORTEST_WINDOW || topology.switches == 1;
+        Layout {
+            queue_flits,
+            window,
+            one_block,
+            topology,
+            sizes,
+            profile,
+            setting,
+        }
+    }
+
+    /// The longest that a packet and its answer take, apart from queues.
+    pub fn slowest(&self) -> Ticks {
+        let hop = self.profile.link() + self.profile.switch().max(Ticks(u64::from(u16::MAX)));
+        (Ticks(self.setting.tail) + hop * 6) * 2
+    }
+
+    /// Which block a switch is in.
+    pub fn block_of(&self, switch: u32) -> u32 {
+        if self.one_block { 0 } else { switch }
+    }
+
+    pub fn blocks(&self) -> u32 {
+        if self.one_block {
+            1
+        } else {
+            self.topology.switches
+        }
+    }
+
+    /// The first switch of a block, and the first after it.
+    pub fn switches_of(&self, block: u32) -> (u32, u32) {
+        if self.one_block {
+            (0, self.topology.switches)
+        } else {
+            (block, block + 1)
+        }
+    }
+
+    /// The first NIC of a block, and the first after it.
+    pub fn nics_of(&self, block: u32) -> (u32, u32) {
+        if self.one_block {
+            (0, self.topology.nics)
+        } else if block < self.topology.leaves {
+            self.topology.below(block)
+        } else {
+            (self.topology.nics, self.topology.nics)
+        }
+    }
+
+    /// A number that the run's seed and a packet decide: the same on any thread, nothing to keep
+    /// (SplitMix64's finaliser).
+    pub fn draw(&self, purpose: Purpose, packet: &Packet, time: Ticks) -> u32 {
+        let mut value = self.setting.seed ^ (purpose as u64) << 56;
+        value ^= (u64::from(packet.from) << 32) | u64::from(packet.sequence);
+        value = value.wrapping_add(time.0.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        value = value.wrapping_add(u64::from(packet.to) << 17);
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (value ^ (value >> 31)) as u32
+    }
+}
+
+/// The purpose of a drawn number.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose {
+    Route = 1,
+    Tail = 2,
+    Loss = 3,
+    Wait = 4,
+}

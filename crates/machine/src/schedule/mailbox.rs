@@ -1,0 +1,114 @@
+//! The mailbox of a block: tasks that signals woke, and calls for later.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use node::Time;
+use node::backend::Signal;
+
+use super::{Call, Ticks, Timeline};
+
+/// A task that waits, in one of its turns.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiter {
+    pub task: u32,
+    pub turn: u32,
+    /// The task's own clock: it resumes no earlier.
+    pub clock: Ticks,
+}
+
+/// A block's timeline, and the tasks that its signals woke.
+#[derive(Default)]
+pub struct Mailbox {
+    tick_fs: u64,
+    now: AtomicU64,
+    /// Whether anything lies in it.
+    filled: AtomicBool,
+    woken: Mutex<Vec<Waiter>>,
+    calls: Mutex<Vec<(Ticks, Call)>>,
+}
+
+impl Mailbox {
+    pub fn new(tick_fs: u64) -> Mailbox {
+        Mailbox {
+            tick_fs,
+            ..Mailbox::default()
+        }
+    }
+
+    pub fn set_now(&self, now: Ticks) {
+        self.now.store(now.0, Ordering::Relaxed);
+    }
+
+    pub fn is_filled(&self) -> bool {
+        self.filled.load(Ordering::Relaxed)
+    }
+
+    /// Takes all wake-ups and calls.
+    pub fn empty(&self) -> (Vec<Waiter>, Vec<(Ticks, Call)>) {
+        self.filled.store(false, Ordering::Relaxed);
+        (
+            std::mem::take(&mut *lock(&self.woken)),
+            std::mem::take(&mut *lock(&self.calls)),
+        )
+    }
+
+    pub fn signal(self: &Arc<Self>, label: &'static str) -> Arc<dyn Signal> {
+        Arc::new(BlockSignal {
+            label,
+            epoch: Mutex::default(),
+            mailbox: Arc::clone(self),
+        })
+    }
+}
+
+impl Timeline for Mailbox {
+    fn now(&self) -> Time {
+        Time(self.now.load(Ordering::Relaxed))
+    }
+
+    fn tick_fs(&self) -> u64 {
+        self.tick_fs
+    }
+
+    fn call_at(&self, at: Time, call: Call) {
+        lock(&self.calls).push((Ticks(at.0), call));
+        self.filled.store(true, Ordering::Relaxed);
+    }
+
+    fn call_in_any_order(&self, at: Time, call: Call) {
+        self.call_at(at, call);
+    }
+}
+
+/// A signal of a block: its waiters resume in the order in which they came.
+pub struct BlockSignal {
+    pub label: &'static str,
+    epoch: Mutex<(u64, Vec<Waiter>)>,
+    mailbox: Arc<Mailbox>,
+}
+
+impl BlockSignal {
+    pub fn subscribe(&self, waiter: Waiter) {
+        lock(&self.epoch).1.push(waiter);
+    }
+}
+
+impl Signal for BlockSignal {
+    fn epoch(&self) -> u64 {
+        lock(&self.epoch).0
+    }
+
+    fn advance(&self) {
+        let mut epoch = lock(&self.epoch);
+        epoch.0 += 1;
+        if !epoch.1.is_empty() {
+            lock(&self.mailbox.woken).append(&mut epoch.1);
+            self.mailbox.filled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

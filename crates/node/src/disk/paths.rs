@@ -1,0 +1,122 @@
+//! Verbs of a node on paths.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{DiskError, File, KEEP_THE_NAME};
+use crate::Node;
+use crate::backend::{Disks, RenameError};
+use crate::opening::{Access, Metadata, Open, Standard};
+
+impl Node {
+    /// Opens or creates a file.
+    ///
+    /// # Errors
+    /// When the disk refuses it.
+    pub async fn open(&self, path: &Path, how: Open) -> Result<File, DiskError> {
+        self.reach().await;
+        let verb = if how.is_create() { "create" } else { "open" };
+        let handle = self
+            .disks()
+            .open(path, how)
+            .map_err(|cause| DiskError::new(verb, path, cause))?;
+        File::new(handle, path).map_err(|cause| DiskError::new(verb, path, cause))
+    }
+
+    /// Standard input or output.
+    ///
+    /// # Errors
+    /// When there is no such stream.
+    pub async fn standard(&self, which: Standard) -> Result<File, DiskError> {
+        self.reach().await;
+        let path = Path::new(which.name());
+        let failed = |cause| DiskError::new("open", path, cause);
+        let handle = self.disks().standard(which).map_err(failed)?;
+        File::new(handle, path).map_err(failed)
+    }
+
+    /// The owner, group and permissions of the file at a path, links followed.
+    ///
+    /// # Errors
+    /// When the path leads to nothing, or cannot be looked at.
+    pub async fn access(&self, path: &Path) -> Result<Access, DiskError> {
+        self.on_path("look at", path, |disks| disks.access(path))
+            .await
+    }
+
+    /// The metadata of a path, links followed.
+    ///
+    /// # Errors
+    /// When the path leads to nothing, or cannot be looked at.
+    pub async fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
+        self.on_path("look at", path, |disks| disks.metadata(path))
+            .await
+    }
+
+    /// The path with all links followed; its last part need not exist.
+    ///
+    /// # Errors
+    /// When a directory on the way is not there, or cannot be looked at.
+    pub async fn resolve(&self, path: &Path) -> Result<PathBuf, DiskError> {
+        self.on_path("find", path, |disks| disks.resolve(path))
+            .await
+    }
+
+    /// Replaces `to` by `from` in one step; durable when it returns.
+    ///
+    /// # Errors
+    /// After an error `to` may still name the new file without being durable: check which file has
+    /// the name.
+    pub async fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        self.reach().await;
+        self.disks().rename(from, to).map_err(|error| match error {
+            RenameError::NotRenamed(cause) => DiskError::new("rename to", to, cause),
+            RenameError::NotDurable(cause) => DiskError::new(KEEP_THE_NAME, to, cause),
+        })
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// When the file is not there, or the directory refuses.
+    pub async fn remove(&self, path: &Path) -> Result<(), DiskError> {
+        self.on_path("remove", path, |disks| disks.remove(path))
+            .await
+    }
+
+    /// Names in a directory, sorted.
+    ///
+    /// # Errors
+    /// When there is no such directory, or it cannot be read.
+    pub async fn list(&self, directory: &Path) -> Result<Vec<String>, DiskError> {
+        let mut names = self
+            .on_path("list", directory, |disks| disks.list(directory))
+            .await?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Free bytes of the file system that holds `path`.
+    ///
+    /// # Errors
+    /// When the path leads to nothing.
+    pub async fn space(&self, path: &Path) -> Result<u64, DiskError> {
+        self.on_path("ask the free space of", path, |disks| disks.space(path))
+            .await
+    }
+
+    async fn on_path<T>(
+        &self,
+        verb: &'static str,
+        path: &Path,
+        call: impl FnOnce(&dyn Disks) -> io::Result<T>,
+    ) -> Result<T, DiskError> {
+        self.reach().await;
+        call(&*self.disks()).map_err(|cause| DiskError::new(verb, path, cause))
+    }
+
+    fn disks(&self) -> Arc<dyn Disks> {
+        self.backend().disks()
+    }
+}

@@ -1,0 +1,15 @@
+//! Sharing between tasks: everything is a [`Guarded`] state over one primitive, a signal.
+
+mod guarded;
+mod pool;
+mod posted;
+mod queue;
+mod ticket;
+mod token;
+
+pub use guarded::{Close, Closed, Guarded};
+pub use pool::Pool;
+pub use posted::Posted;
+pub use queue::Queue;
+pub use ticket::{Completer, Ticket, ticket};
+pub use token::Tokens;

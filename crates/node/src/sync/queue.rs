@@ -1,0 +1,122 @@
+//! Bounded queues between stages.
+//!
+//! A queue ends when all its producers have said so, and its consumers have taken what is left.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::sync::{Close, Closed, Guarded};
+use crate::{Node, Time};
+
+/// A bounded queue of work units; clones share it.
+#[derive(Debug)]
+pub struct Queue<T> {
+    shared: Arc<Guarded<State<T>>>,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    units: VecDeque<T>,
+    capacity: usize,
+    producers: usize,
+    closed: bool,
+}
+
+impl<T: Send + 'static> Queue<T> {
+    /// A queue of at most `capacity` units that ends when `producers` have finished.
+    pub fn new(node: &Node, label: &'static str, capacity: usize, producers: usize) -> Queue<T> {
+        assert!(
+            capacity > 0,
+            "a queue that holds nothing would block for ever"
+        );
+        let units = VecDeque::new();
+        let state = State {
+            units,
+            capacity,
+            producers,
+            closed: false,
+        };
+        Queue {
+            shared: Arc::new(Guarded::new(node, label, state)),
+        }
+    }
+
+    /// Adds a unit, waiting while the queue is full.
+    ///
+    /// # Errors
+    /// When the queue was closed.
+    pub async fn push(&self, node: &Node, unit: T) -> Result<(), Closed> {
+        let mut unit = Some(unit);
+        self.shared
+            .wait_for(node, |state| {
+                if state.closed {
+                    return Some(Err(Closed));
+                }
+                if state.units.len() == state.capacity {
+                    return None;
+                }
+                state.units.push_back(unit.take().expect("pushed once"));
+                Some(Ok(()))
+            })
+            .await
+    }
+
+    /// Takes the oldest unit, waiting for one; `None` when the queue has ended.
+    ///
+    /// # Errors
+    /// When the queue was closed.
+    pub async fn pop(&self, node: &Node) -> Result<Option<T>, Closed> {
+        self.shared.wait_for(node, State::take).await
+    }
+
+    /// As [`Queue::pop`], but `None` when the deadline passes first.
+    pub async fn pop_until(
+        &self,
+        node: &Node,
+        deadline: Time,
+    ) -> Option<Result<Option<T>, Closed>> {
+        self.shared.wait(node, Some(deadline), State::take).await
+    }
+
+    /// Says that one producer will push no more.
+    pub async fn finish(&self, node: &Node) {
+        self.shared
+            .change(node, |state| {
+                state.producers = state
+                    .producers
+                    .checked_sub(1)
+                    .expect("more producers ended than began");
+            })
+            .await;
+    }
+}
+
+impl<T> State<T> {
+    fn take(&mut self) -> Option<Result<Option<T>, Closed>> {
+        if self.closed {
+            return Some(Err(Closed));
+        }
+        match self.units.pop_front() {
+            Some(unit) => Some(Ok(Some(unit))),
+            None if self.producers == 0 => Some(Ok(None)),
+            None => None,
+        }
+    }
+}
+
+impl<T: Send> Close for Queue<T> {
+    fn close(&self) {
+        self.shared.change_now(|state| {
+            state.closed = true;
+            state.units.clear();
+        });
+    }
+}
+
+impl<T> Clone for Queue<T> {
+    fn clone(&self) -> Queue<T> {
+        Queue {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
