@@ -173,15 +173,6 @@ fn programs_name_no_backend_and_no_system() {
     }
 }
 
-/// Files that have grown beyond the limit, until they are divided: none may join them.
-const TOO_LONG: [&str; 5] = [
-    "sort/src/files/input.rs",
-    "sort/src/files/output/set.rs",
-    "sort/src/passes/wiring.rs",
-    "sort/src/plan.rs",
-    "sort/src/plan/spilling.rs",
-];
-
 /// A smell, not a law: what grows beyond this usually hides a concept. Tests at the end of a file
 /// and files of tests may be longer.
 #[test]
@@ -196,12 +187,7 @@ fn no_file_gets_away() {
                 .take_while(|line| *line != "#[cfg(test)]")
                 .count();
             let is_long = code > MOST_LINES && !is_of_tests;
-            let is_known = TOO_LONG.contains(&name.as_str());
-            assert!(is_known || !is_long, "{name} has {code} lines");
-            assert!(
-                !is_known || is_long,
-                "{name} is short again: take it off the list"
-            );
+            assert!(!is_long, "{name} has {code} lines");
         }
     }
 }

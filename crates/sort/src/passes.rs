@@ -6,4 +6,5 @@ pub(crate) mod distribution;
 pub(crate) mod exchange;
 pub(crate) mod merge;
 pub(crate) mod presorted;
+pub(crate) mod report;
 pub(crate) mod wiring;

@@ -4,19 +4,22 @@
 //! without sorting. Memory is a sum of named needs ([`Plan::needs`]).
 
 mod exchanging;
+mod limits;
 mod merging;
 mod needs;
+mod search;
 mod spare;
+mod spilled;
 mod spilling;
 mod tight;
 
 pub(crate) use exchanging::Exchanging;
 pub use exchanging::window;
+pub(crate) use limits::Limits;
 pub use merging::Merging;
 pub(crate) use merging::{READS_AHEAD, Room};
 pub use needs::Need;
 pub(crate) use needs::{SAMPLES_IN_FLIGHT, WORST_UNIT_BYTES};
-pub(crate) use spilling::Limits;
 pub use spilling::Spilling;
 
 use crate::error::SortError;
@@ -24,6 +27,7 @@ use crate::job::{Resources, Start, Tuning};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::ChunkShape;
 use crate::records::block::whole_blocks;
+use search::on_fewer_cores;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -78,12 +82,6 @@ const SAMPLE_SHARE: u64 = 50;
 const READERS: usize = 2;
 const WRITERS: usize = 2;
 const DEPTH: usize = 2;
-
-/// More memory than any machine has: what does not fit in that has been asked for in vain.
-const MOST_BYTES: u64 = 1 << 50;
-
-/// The least memory is told to this.
-const LEAST_STEP_BYTES: u64 = 64 * KIB;
 
 /// The derived numbers of a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -323,52 +321,6 @@ impl Plan {
             merging: None,
         }
     }
-}
-
-/// A plan on all cores if memory allows, else on fewer, or a tight one for large records.
-///
-/// # Errors
-/// When the memory limit is below what one core needs, with that figure.
-fn on_fewer_cores(
-    shape: &Shape,
-    resources: &Resources,
-    on: impl Fn((usize, bool), u64) -> Option<(u32, Plan)>,
-) -> Result<Plan, SortError> {
-    let limit = resources.memory_bytes;
-    let halves = std::iter::successors(Some(resources.cores.max(1)), |&cores| Some(cores / 2));
-    let tried = halves
-        .take_while(|&cores| cores > 0)
-        .filter_map(|cores| on((cores, false), limit));
-    // Another time on disk costs more than a core helps; of equals the first comes out.
-    if let Some((_, plan)) = tried.min_by_key(|(times, _)| *times) {
-        return Ok(plan);
-    }
-    let tight = |memory| shape.is_large().then(|| on((1, true), memory)).flatten();
-    if let Some((_, plan)) = tight(limit) {
-        return Ok(plan);
-    }
-    let works = |memory| on((1, false), memory).or_else(|| tight(memory)).is_some();
-    let (mut low, mut high) = (limit, limit.max(MIB));
-    while !works(high) && high < MOST_BYTES {
-        (low, high) = (high, high * 2);
-    }
-    while low + LEAST_STEP_BYTES < high {
-        let middle = low.midpoint(high);
-        (low, high) = if works(middle) {
-            (low, middle)
-        } else {
-            (middle, high)
-        };
-    }
-    let bytes = shape
-        .records
-        .map(|records| records * shape.record_bytes as u64);
-    Err(SortError::TooLittleMemory {
-        bytes,
-        needed: high,
-        limit,
-        passes: "several passes",
-    })
 }
 
 /// More workers than units would have nothing to do.

@@ -14,7 +14,7 @@ use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::Range;
 use crate::epochs::sorting::Sorting;
 use crate::error::SortError;
-use crate::passes::wiring::Outcome;
+use crate::passes::report::Outcome;
 use crate::records::span::check;
 use crate::report::{RankReport, Report, Written};
 use crate::stages::Settled;

@@ -20,7 +20,8 @@ use pipeline::{Dial, Failure, Pipeline, StageReport};
 
 use crate::files::output::Layout;
 use crate::files::spill::Spill;
-use crate::passes::wiring::{Outcome, Pools, Run, add_up};
+use crate::passes::report::{Outcome, add_up};
+use crate::passes::wiring::{Pools, Run};
 use crate::records::block::Chunk;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::{Ledger, Partition};

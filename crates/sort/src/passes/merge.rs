@@ -17,7 +17,8 @@ use pipeline::{Dial, Failure, Pipeline, StageReport};
 
 use crate::files::input::Input;
 use crate::files::spill::Spill;
-use crate::passes::wiring::{Outcome, Run, add_up};
+use crate::passes::report::{Outcome, add_up};
+use crate::passes::wiring::Run;
 use crate::plan::Merging;
 use crate::plan::READS_AHEAD;
 use crate::records::block::Bucket;

@@ -11,21 +11,20 @@ use std::io;
 use std::sync::Arc;
 
 use node::{Buffer, Node, Pool, Posted, Queue};
-use pipeline::{Failure, Pipeline, StageReport, Tuner, bottleneck};
+use pipeline::{Failure, Pipeline, Tuner};
 
 use crate::files::input::Inputs;
 use crate::files::output::Output;
-use crate::job::{IoChoice, Job, Tune};
+use crate::job::{Job, Tune};
 use crate::passes::dials::Dials;
 use crate::passes::exchange::Exchange;
 use crate::plan::Plan;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Bucket, Chunk};
 use crate::records::splitters::Splitters;
-use crate::report::{DirectIo, Report};
 use crate::stages::{
-    Cursor, Distributor, Divide, Places, Reader, Sampler, Seams, Settled, Sorter, Tally, Turn,
-    Writer, distribute, read, sample, sort, write,
+    Cursor, Distributor, Divide, Places, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer,
+    distribute, read, sample, sort, write,
 };
 
 /// The memory of a run.
@@ -66,16 +65,6 @@ pub(crate) struct Run<'a> {
     pub tuner: Tuner,
     /// How records of all nodes go where they belong, where there are several.
     pub exchange: Option<Exchange>,
-}
-
-/// What a run did beside what its stages tell.
-pub(crate) struct Outcome {
-    pub plan: &'static str,
-    pub reason: String,
-    pub passes: u32,
-    pub temp_peak_bytes: u64,
-    /// Sorted runs of a merge.
-    pub runs: Option<u64>,
 }
 
 impl<'a> Run<'a> {
@@ -320,94 +309,5 @@ impl<'a> Run<'a> {
         let buffers: io::Result<Vec<Buffer>> = self.job.contents.buffers(self.node, count, bytes);
         let buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
         Ok(pipeline.owns(Pool::new(self.node, label, buffers)))
-    }
-
-    /// The report of all stages, on records whose account is settled.
-    pub(crate) fn report(
-        &self,
-        stages: Vec<StageReport>,
-        (settled, outcome): (Settled, Outcome),
-    ) -> Report {
-        let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
-            stages
-                .iter()
-                .filter(|stage| names.contains(&stage.name))
-                .map(of)
-                .sum()
-        };
-        Report {
-            records: settled.records,
-            bytes: settled.records * self.plan.record_bytes as u64,
-            passes: outcome.passes,
-            plan: outcome.plan,
-            reason: match &self.why {
-                Some(why) => format!("{}; {why}", outcome.reason),
-                None => outcome.reason,
-            },
-            partitions: outcome
-                .runs
-                .unwrap_or(sum(&["sorter"], |stage| stage.units)),
-            seconds: 0.0,
-            read_bytes: sum(
-                &["reader", "sampler", "loader", "reloader", "run reader"],
-                |stage| stage.bytes,
-            ),
-            written_bytes: sum(
-                &["writer", "spiller", "run writer", "run merger"],
-                |stage| stage.bytes,
-            ),
-            temp_peak_bytes: outcome.temp_peak_bytes,
-            direct_io: self.direct_io(),
-            checksum: settled.checksum,
-            bottleneck: bottleneck(&stages),
-            stages,
-            sample: settled.sample,
-            unevenness: settled.unevenness(),
-            warnings: Vec::new(),
-            moves: self.tuner.moves(),
-            ranks: Vec::new(),
-            written: Vec::new(),
-        }
-    }
-
-    fn direct_io(&self) -> DirectIo {
-        let write = self.output.as_ref().is_none_or(|output| output.is_direct());
-        let read = self.inputs.is_direct();
-        let reason = match (self.job.resources.io, read) {
-            (IoChoice::Auto, true) => "the input is not in the page cache",
-            (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",
-            _ => "as asked for",
-        };
-        DirectIo {
-            read,
-            write,
-            reason: reason.to_owned(),
-        }
-    }
-}
-
-/// What stages of one name did side by side, as one stage.
-fn side_by_side(stages: Vec<StageReport>) -> Vec<StageReport> {
-    let mut all: Vec<StageReport> = Vec::new();
-    for stage in stages {
-        match all.iter_mut().find(|known| known.name == stage.name) {
-            Some(known) => {
-                let workers = known.workers + stage.workers;
-                known.add(&stage);
-                known.workers = workers;
-            }
-            None => all.push(stage),
-        }
-    }
-    all
-}
-
-/// Adds what stages did in a later phase to what those of the same names did before.
-pub(crate) fn add_up(stages: &mut Vec<StageReport>, later: Vec<StageReport>) {
-    for stage in side_by_side(later) {
-        match stages.iter_mut().find(|known| known.name == stage.name) {
-            Some(known) => known.add(&stage),
-            None => stages.push(stage),
-        }
     }
 }

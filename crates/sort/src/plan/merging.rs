@@ -8,14 +8,16 @@
 //! One size of buffers serves the input, the runs and the merge. Large ones make large requests;
 //! small ones let more runs be merged at once.
 
+mod chunk;
+
 use crate::job::{Resources, Tuning};
+use crate::plan::SortError;
 use crate::plan::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES};
+use crate::plan::search::on_fewer_cores;
 use crate::plan::tight::{TIGHT_UNITS, tight};
 use crate::plan::{BLOCK_BYTES, KIB, MIB, Plan, SMALLEST_UNIT_BYTES, Shape, UNIT_BYTES, WRITERS};
-use crate::plan::{SortError, on_fewer_cores};
-use crate::records::block::FOOTER_BYTES;
-use crate::records::block::greatest_common_divisor;
 use crate::records::contents::Workspace;
+use chunk::Chunk;
 
 /// Reads of each run that are under way or wait for the merge.
 pub(crate) const READS_AHEAD: usize = 2;
@@ -365,38 +367,6 @@ impl Plan {
                 bytes: SPILLING_PROGRAM_BYTES,
             },
         ]
-    }
-}
-
-/// A chunk, and what fits into it.
-struct Chunk {
-    bytes: u64,
-    /// Records that a read of the input brings.
-    block_records: usize,
-    /// Records of a run.
-    records: usize,
-}
-
-impl Chunk {
-    /// A chunk of about that size. If it can be, reads of the input begin and end at whole disk
-    /// blocks; else there is a block more on either side.
-    fn of(shape: &Shape, wanted: u64) -> Chunk {
-        let record = shape.record_bytes as u64;
-        let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record);
-        let whole = wanted / (step * record);
-        let (bytes, block_records) = if whole > 1 {
-            (whole * step * record + BLOCK_BYTES, whole * step)
-        } else {
-            let beside = 2 * BLOCK_BYTES;
-            let bytes = wanted.max(record + beside).next_multiple_of(BLOCK_BYTES);
-            (bytes, (bytes - beside) / record)
-        };
-        let records = (bytes - FOOTER_BYTES as u64) / record;
-        Chunk {
-            bytes,
-            block_records: block_records as usize,
-            records: records as usize,
-        }
     }
 }
 

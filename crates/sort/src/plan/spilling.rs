@@ -23,7 +23,7 @@ const UNIT_SHARE: u64 = 64;
 const SMALLEST_UNIT_BYTES: u64 = 64 << 10;
 
 /// A chain of this size when memory is full makes writes that reach the disk's rate.
-const CHAIN_BYTES: u64 = MIB;
+pub(super) const CHAIN_BYTES: u64 = MIB;
 
 const SMALLEST_CHUNK_BYTES: u64 = BLOCK_BYTES;
 const LARGEST_CHUNK_BYTES: u64 = 64 << 10;
@@ -31,7 +31,7 @@ const LARGEST_CHUNK_BYTES: u64 = 64 << 10;
 /// Shorter chains than this cost more than writing all records once more: a disk that moves 1.8
 /// GB/s moves 0.1 in writes of 4 KiB, four in flight, and 0.3 in writes of 16 KiB (`gristmill bench
 /// disk`).
-const CRUMB_BYTES: usize = 16 << 10;
+pub(super) const CRUMB_BYTES: usize = 16 << 10;
 
 /// Shorter chains take longer on their way than on the disk: of them more are in flight.
 const SMALL_CHAIN_BYTES: usize = 256 << 10;
@@ -44,7 +44,7 @@ const OPEN_SHARE: u64 = 8;
 /// Partitions come out so much larger than their mean, at times, as a sample divides them. Of some
 /// hundreds with 64 samples each, the largest is larger by a third, and in one sort of a thousand
 /// by more than this.
-const UNEVEN_PERCENT: u64 = 160;
+pub(super) const UNEVEN_PERCENT: u64 = 160;
 
 /// More partitions than that cost more to look through than they save.
 const MOST_PARTITIONS: usize = 4096;
@@ -54,7 +54,7 @@ const MOST_PARTITIONS: usize = 4096;
 const PIPE_TIMES_MEMORY: u64 = 32;
 
 /// More times nobody waits for.
-const MOST_TIMES: u32 = 8;
+pub(super) const MOST_TIMES: u32 = 8;
 
 /// Sizes of the pool that are tried before it is known to a chunk.
 const STEPS: usize = 64;
@@ -186,46 +186,6 @@ impl Plan {
         plan
     }
 
-    /// How often a record of so many bytes is written before its partition fits in memory.
-    fn times(&self, bytes: u64) -> u32 {
-        let Some(spilling) = self.spilling else {
-            return 0;
-        };
-        let records = spilling.partition_chunks as u64 * u64::from(spilling.chunk_records);
-        let fits = u128::from(records) * self.record_bytes as u128;
-        let largest = |bytes| bytes * u128::from(UNEVEN_PERCENT) / (100 * self.buckets as u128);
-        if self.is_one_partition() {
-            return 1;
-        }
-        let (mut left, mut times) = (largest(u128::from(bytes)), 1);
-        while left > fits && times < MOST_TIMES {
-            (left, times) = (largest(left), times + 1);
-        }
-        times
-    }
-
-    /// Whether chains are too short to be worth a write when memory is full. The longest goes
-    /// first: it is about twice as long as the mean.
-    fn writes_crumbs(&self) -> bool {
-        let chain = |spilling: Spilling| 2 * spilling.held * self.chunk_bytes / self.buckets;
-        self.spilling
-            .is_some_and(|spilling| chain(spilling) < CRUMB_BYTES)
-    }
-
-    /// Whether some partitions will be too large for memory, as far as that is known.
-    pub(crate) fn divides_again(&self) -> bool {
-        self.times_spilled() > 1
-    }
-
-    /// How often a record is spilled, as far as that is known: by partitions, or in runs.
-    pub(crate) fn times_spilled(&self) -> u32 {
-        match (self.input_bytes, &self.merging) {
-            (None, _) => 1,
-            (Some(_), Some(merging)) => self.merges(merging),
-            (Some(bytes), None) => self.times(bytes),
-        }
-    }
-
     /// So many partitions, and chunks as for a pool of about that size.
     fn with_partitions(mut self, partitions: usize, pool: u64, tuning: &Tuning) -> Plan {
         let record = self.record_bytes as u64;
@@ -335,52 +295,6 @@ impl Plan {
         self.resample_bytes() as usize / self.record_bytes
     }
 
-    /// Bytes that will be spilled at most at a time, about; nothing of a pipe, whose length is not
-    /// known.
-    pub(crate) fn temporary_bytes(&self) -> u64 {
-        let Some(input) = self.input_bytes else {
-            return 0;
-        };
-        if let Some(merging) = &self.merging {
-            return self.spilled_by_merge(merging, input);
-        }
-        let Some(spilling) = self.spilling else {
-            return 0;
-        };
-        let full =
-            (input / self.record_bytes as u64).div_ceil(spilling.chunk_records.max(1).into());
-        // Of each partition a chunk may be half empty, and two are read back beside what stays.
-        let chunks = full + (self.distributors * self.buckets / 2) as u64;
-        // While a partition is partitioned again, half of what is held may stay.
-        let kept = (self.chunks as u64).saturating_sub(2 * full / self.buckets as u64);
-        let again = if self.divides_again() { 2 } else { 1 };
-        let kept = kept.min(spilling.held as u64 / again);
-        if full <= kept {
-            0
-        } else {
-            (chunks - kept) * self.chunk_bytes as u64
-        }
-    }
-
-    /// The bounds of the partition buffers.
-    pub(crate) fn limits(&self) -> Limits {
-        let Some(spilling) = self.spilling else {
-            return Limits::NOTHING_SPILLS;
-        };
-        let input = self.input_bytes.unwrap_or(0) / self.record_bytes as u64;
-        let chunks = input / u64::from(spilling.chunk_records.max(1));
-        Limits {
-            held: spilling.held,
-            run: spilling.run,
-            least_run: CHAIN_BYTES as usize / self.chunk_bytes,
-            pool: self.chunks,
-            partition: spilling.partition_chunks,
-            excess: usize::try_from(chunks)
-                .unwrap_or(usize::MAX)
-                .saturating_sub(self.chunks),
-        }
-    }
-
     /// Chunks of a partition that is as large as they come, as far as that is known: room to sort a
     /// larger one would hardly ever be used.
     fn largest_partition(&self) -> usize {
@@ -431,49 +345,4 @@ impl Plan {
 fn numbers_of_partitions() -> impl Iterator<Item = usize> {
     let next = |&number: &usize| Some(number + (number / 4).max(1));
     std::iter::successors(Some(1), next).take_while(|&number| number <= MOST_PARTITIONS)
-}
-
-/// How many chunks may be where.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// That may stay while the input is read.
-    pub held: usize,
-    /// Of one write at most.
-    pub run: usize,
-    /// Of one write that is not forced, to begin with.
-    pub least_run: usize,
-    /// Of the pool: what stays must leave room to read any partition back.
-    pub pool: usize,
-    /// Of a partition that can be sorted in memory: of a larger one nothing stays, since it will be
-    /// partitioned again.
-    pub partition: usize,
-    /// That memory cannot hold for sure, as far as that is known.
-    pub excess: usize,
-}
-
-impl Limits {
-    /// For a sort in one pass: all chunks stay.
-    const NOTHING_SPILLS: Limits = Limits {
-        held: usize::MAX,
-        run: usize::MAX,
-        least_run: usize::MAX,
-        pool: usize::MAX,
-        partition: usize::MAX,
-        excess: 0,
-    };
-
-    /// Chunks that may stay while a partition is partitioned again.
-    pub(crate) fn stays_beside(&self) -> usize {
-        self.held / 2
-    }
-
-    /// Those of a partition that is partitioned again, while so many chunks stay beside it.
-    pub(crate) fn beside(self, staying: usize) -> Limits {
-        // All of it is written, so nothing waits for more memory to be needed.
-        Limits {
-            held: self.held - staying,
-            excess: usize::MAX,
-            ..self
-        }
-    }
 }

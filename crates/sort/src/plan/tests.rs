@@ -136,7 +136,7 @@ fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, So
     };
     let tight = with(needed).unwrap();
     assert!(tight.tight && tight.needed() <= needed, "{tight:#?}");
-    assert!(with(needed - 2 * LEAST_STEP_BYTES).is_err());
+    assert!(with(needed - 2 * crate::plan::search::LEAST_STEP_BYTES).is_err());
     needed
 }
 

@@ -60,7 +60,7 @@ fn the_least_memory_is_said_and_is_enough() {
             plan(
                 records,
                 record_bytes,
-                needed - 2 * super::super::LEAST_STEP_BYTES
+                needed - 2 * crate::plan::search::LEAST_STEP_BYTES
             )
             .is_err()
         );

@@ -1,0 +1,81 @@
+//! How a source is opened: through the page cache or past it, as a set of files, as a stream.
+
+use std::path::Path;
+
+use node::{Buffer, DiskError, File, FileKind, Node, Open, Standard};
+use pipeline::Failure;
+
+use crate::files::manifest::Manifest;
+use crate::job::{IoChoice, Source};
+use crate::records::block::BLOCK_BYTES;
+
+/// The set of files that a source is, and its directory, if it is one.
+pub(super) async fn set_of<'a>(
+    node: &Node,
+    source: &'a Source,
+) -> Result<Option<(&'a Path, Manifest)>, Failure> {
+    let Source::Path(path) = source else {
+        return Ok(None);
+    };
+    let found = node.metadata(path).await;
+    if !found.is_ok_and(|found| found.kind == FileKind::Directory) {
+        return Ok(None);
+    }
+    Ok(Manifest::read(node, path)
+        .await?
+        .map(|manifest| (path.as_path(), manifest)))
+}
+
+pub(super) async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<File, DiskError> {
+    let Some(path) = source.path() else {
+        return node.standard(Standard::Input).await;
+    };
+    let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
+    let seen = file.metadata();
+    // A file that a manifest lists must have the length that it says.
+    let is_named = matches!(source, Source::Path(_));
+    if is_named && seen.kind == FileKind::Regular && seen.length == 0 {
+        return as_stream_if_filled(node, path, file).await;
+    }
+    if io != IoChoice::Auto || file.is_sequential() || is_cached(node, &file).await? {
+        return Ok(file);
+    }
+    node.open(path, source.how(true)).await
+}
+
+/// The file of length 0 as it is if it is empty, else as a stream. The kernel makes files such as
+/// those of `/proc` when they are read, and gives them no length before; a byte that can be read
+/// shows that.
+async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<File, DiskError> {
+    let file = match file.is_direct() {
+        true => node.open(path, Open::Read { direct: false }).await?,
+        false => file,
+    };
+    let (byte, result) = file.read(node, 0, 1, Buffer::heap(1)).wait(node).await;
+    result?;
+    // An ordinary file that somebody fills just now has a length by then.
+    let is_filled = !byte.is_empty() && node.metadata(path).await?.length == 0;
+    Ok(if is_filled {
+        file.front_to_back()
+    } else {
+        file
+    })
+}
+
+/// Pages looked at to tell whether a file is cached: a few microseconds each.
+const PROBES: u64 = 32;
+
+/// Whether at least half of the file lies in the page cache, by a sample of its pages.
+async fn is_cached(node: &Node, file: &File) -> Result<bool, DiskError> {
+    let blocks = file.metadata().length / BLOCK_BYTES;
+    if blocks == 0 {
+        return Ok(true);
+    }
+    let probes = PROBES.min(blocks);
+    let mut resident = 0;
+    for probe in 0..probes {
+        let begin = probe * blocks / probes * BLOCK_BYTES;
+        resident += file.resident(node, begin..begin + BLOCK_BYTES).await?;
+    }
+    Ok(resident * 2 >= probes * BLOCK_BYTES)
+}

@@ -1,0 +1,73 @@
+//! How often records will be spilled, and how much space they take.
+
+use super::Plan;
+use super::spilling::{CRUMB_BYTES, MOST_TIMES, Spilling, UNEVEN_PERCENT};
+
+impl Plan {
+    /// How often a record of so many bytes is written before its partition fits in memory.
+    pub(super) fn times(&self, bytes: u64) -> u32 {
+        let Some(spilling) = self.spilling else {
+            return 0;
+        };
+        let records = spilling.partition_chunks as u64 * u64::from(spilling.chunk_records);
+        let fits = u128::from(records) * self.record_bytes as u128;
+        let largest = |bytes| bytes * u128::from(UNEVEN_PERCENT) / (100 * self.buckets as u128);
+        if self.is_one_partition() {
+            return 1;
+        }
+        let (mut left, mut times) = (largest(u128::from(bytes)), 1);
+        while left > fits && times < MOST_TIMES {
+            (left, times) = (largest(left), times + 1);
+        }
+        times
+    }
+
+    /// Whether chains are too short to be worth a write when memory is full. The longest goes
+    /// first: it is about twice as long as the mean.
+    pub(super) fn writes_crumbs(&self) -> bool {
+        let chain = |spilling: Spilling| 2 * spilling.held * self.chunk_bytes / self.buckets;
+        self.spilling
+            .is_some_and(|spilling| chain(spilling) < CRUMB_BYTES)
+    }
+
+    /// Whether some partitions will be too large for memory, as far as that is known.
+    pub(crate) fn divides_again(&self) -> bool {
+        self.times_spilled() > 1
+    }
+
+    /// How often a record is spilled, as far as that is known: by partitions, or in runs.
+    pub(crate) fn times_spilled(&self) -> u32 {
+        match (self.input_bytes, &self.merging) {
+            (None, _) => 1,
+            (Some(_), Some(merging)) => self.merges(merging),
+            (Some(bytes), None) => self.times(bytes),
+        }
+    }
+
+    /// Bytes that will be spilled at most at a time, about; nothing of a pipe, whose length is not
+    /// known.
+    pub(crate) fn temporary_bytes(&self) -> u64 {
+        let Some(input) = self.input_bytes else {
+            return 0;
+        };
+        if let Some(merging) = &self.merging {
+            return self.spilled_by_merge(merging, input);
+        }
+        let Some(spilling) = self.spilling else {
+            return 0;
+        };
+        let full =
+            (input / self.record_bytes as u64).div_ceil(spilling.chunk_records.max(1).into());
+        // Of each partition a chunk may be half empty, and two are read back beside what stays.
+        let chunks = full + (self.distributors * self.buckets / 2) as u64;
+        // While a partition is partitioned again, half of what is held may stay.
+        let kept = (self.chunks as u64).saturating_sub(2 * full / self.buckets as u64);
+        let again = if self.divides_again() { 2 } else { 1 };
+        let kept = kept.min(spilling.held as u64 / again);
+        if full <= kept {
+            0
+        } else {
+            (chunks - kept) * self.chunk_bytes as u64
+        }
+    }
+}
