@@ -96,7 +96,8 @@ async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Rep
     let began = node.now();
     let mut agreement = Agreement::new(node, &job.control);
     // A rank that sends early waits until the port has its owner.
-    let ports = Ports::bind(node);
+    let exchanges = node.nodes() > 1 || job.resume.is_some();
+    let ports = exchanges.then(|| Ports::bind(node));
     let (scene, fingerprint) = recover(node, job, &mut agreement).await?;
     let opener = Opener { node, job };
     let parts = match &scene.begun {
@@ -132,7 +133,7 @@ async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Rep
     sorting.resumed = resumed;
     let mut mine = scene.mine;
     let mut ranges: Vec<Range<'_>> = Vec::new();
-    if job.resume.is_none() && node.nodes() == 1 {
+    if !exchanges {
         ranges.push(sorting.phase_one_alone().await?);
     } else {
         for round in &scene.holders.rounds {

@@ -177,7 +177,8 @@ impl<'a> Sorting<'a> {
         range: &mut Option<Range<'a>>,
     ) -> Result<(), Failure> {
         let node = self.node;
-        let mut exchange = Exchange::new(node, exchanging, &self.ports, divided).await;
+        let ports = self.ports.as_ref().expect("records are exchanged");
+        let mut exchange = Exchange::new(node, exchanging, ports, divided).await;
         if self.resume().is_some() {
             exchange.owners = Some(Arc::new(round.owners.clone()));
         }

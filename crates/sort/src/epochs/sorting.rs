@@ -51,7 +51,8 @@ pub(crate) struct Unfinished {
 pub(crate) struct Sorting<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
-    pub ports: Ports,
+    /// None where no records are exchanged.
+    pub ports: Option<Ports>,
     pub common: Common,
     pub parts: Parts,
     pub stages: Vec<StageReport>,
@@ -67,7 +68,7 @@ impl<'a> Sorting<'a> {
     pub(crate) fn new(
         node: &'a Node,
         job: &'a Job,
-        (ports, common, parts): (Ports, Common, Parts),
+        (ports, common, parts): (Option<Ports>, Common, Parts),
         unfinished: &'a mut Unfinished,
     ) -> Sorting<'a> {
         Sorting {

@@ -3,6 +3,7 @@
 use crate::common::{drawn_records, job, sorted};
 use node::Random;
 use node_real::Cluster;
+use pipeline::Control;
 use record::{Order, Ties};
 use sort::{IoChoice, Job, Report, Tuning};
 
@@ -59,6 +60,31 @@ fn one_to_three_workers_of_each_stage_give_the_same_bytes() {
             "a file is left"
         );
     }
+}
+
+/// A program may sort more than once on its node.
+#[test]
+fn a_node_sorts_twice() {
+    let place = tempfile::tempdir().unwrap();
+    let (input, output) = (place.path().join("in"), place.path().join("out"));
+    let records = drawn_records(&mut Random::new(3), 100, 500);
+    std::fs::write(&input, &records).unwrap();
+    let order = Order::gensort(Ties::Record);
+    let paths = [&input, &output].map(|path| path.to_str().unwrap());
+    let again = job(&[paths[0]], paths[1], &order);
+    let ends = Cluster::new(1, 1).run(move |node| {
+        let first = again.clone();
+        let second = Job {
+            control: Control::default(),
+            ..again.clone()
+        };
+        async move {
+            sort::run(&node, &first).await?;
+            sort::run(&node, &second).await
+        }
+    });
+    assert!(ends.into_iter().all(|end| end.is_ok()));
+    assert!(std::fs::read(&output).unwrap() == sorted(&records, &order));
 }
 
 #[test]
