@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms it may know (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 12] = [
+const MAY_KNOW: [(&str, &[&str]); 13] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
@@ -41,6 +41,19 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
             "sort",
             "grain",
             "lab",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "record",
+            "kernel",
+            "node",
+            "node-real",
+            "node-mpi",
+            "pipeline",
+            "sort",
+            "cli",
         ],
     ),
     ("hostile", &["kernel"]),

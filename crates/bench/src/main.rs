@@ -1,0 +1,120 @@
+//! `gristmill bench`: what is measured stands beside its floor, in one run.
+//!
+//! A machine's noise is larger than what is looked for, so no figure stands alone: every section
+//! begins with a floor (a copy of the same bytes), contenders take turns, each round begins with
+//! another one, and all runs are told:
+//!
+//! ```text
+//! round 1   floor  a  b  c
+//! round 2          a  b  c  floor
+//! round 3             b  c  floor  a        > median of each, and its ratio to the floor's
+//! ```
+//!
+//! Rates of one hour are not those of the next; ratios within one run are what compares.
+
+mod child;
+mod cold;
+mod contender;
+mod datamation;
+mod disk;
+mod exchange;
+mod external;
+mod floor;
+mod group;
+mod heaper_merger;
+mod host;
+mod kernel;
+mod measure;
+mod memory;
+mod minute;
+mod records;
+mod requests;
+mod room;
+mod scratches;
+mod stage;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use cli::failure::{self, CliFailure, Exit};
+
+const EXAMPLES: &str = "\
+Examples:
+  gristmill-bench datamation --directory /scratch      a million records, cold, beside cp
+  gristmill-bench external --size 10GB --memory 1G     more than memory holds, beside its floor
+  gristmill-bench disk --dir /scratch                  what the size of requests does to a disk
+  gristmill-bench kernel --json                        the kernels in memory, for a script
+  mpirun -n 4 gristmill-bench exchange --size 32M      what goes between ranks
+
+The measured command is the `gristmill` beside this program, or else the one on PATH; the variable
+GRISTMILL names another. --smoke tries everything out in seconds.";
+
+/// Measures this machine: sorts beside a copy and peers, kernels, stages, disks, and the exchange
+/// between ranks, each with its floor.
+#[derive(Parser)]
+#[command(name = "gristmill-bench", version, max_term_width = 100, before_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    Datamation(datamation::Arguments),
+    External(external::Arguments),
+    Minute(minute::Arguments),
+    Disk(disk::Arguments),
+    Exchange(exchange::Arguments),
+    Memory(memory::Arguments),
+    Kernel(kernel::Arguments),
+    Stage(stage::Arguments),
+    HeaperMerger(heaper_merger::Arguments),
+}
+
+/// What every measurement may be asked.
+#[derive(Args, Clone, Copy)]
+struct Common {
+    /// Runs of each contender
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    runs: u16,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// A tiny size, to see that it works; the figures mean nothing
+    #[arg(long)]
+    smoke: bool,
+}
+
+impl Common {
+    /// What to measure with: as asked for, or the default, or the tiny size.
+    fn size(self, asked: Option<u64>, default: u64, smoke: u64) -> u64 {
+        asked.unwrap_or(if self.smoke { smoke } else { default })
+    }
+}
+
+fn main() -> ExitCode {
+    match Arguments::try_parse() {
+        Ok(arguments) => cli::end(run(&arguments.bench)),
+        Err(error) => failure::usage(error),
+    }
+}
+
+fn run(bench: &Bench) -> Result<Exit, CliFailure> {
+    let (json, report) = match bench {
+        // Every rank of a job measures, and one of them reports.
+        Bench::Exchange(arguments) => return exchange::run(arguments),
+        Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
+        Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
+        Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),
+        Bench::Disk(arguments) => (arguments.common.json, disk::run(arguments)),
+        Bench::Memory(arguments) => (arguments.common.json, memory::run(arguments)),
+        Bench::Kernel(arguments) => (arguments.common.json, kernel::run(arguments)),
+        Bench::Stage(arguments) => (arguments.common.json, stage::run(arguments)),
+        Bench::HeaperMerger(arguments) => (arguments.common.json, heaper_merger::run(arguments)),
+    };
+    let told = report.and_then(|report| report.tell(json));
+    told.map_err(|failure| failure.with_json(json))?;
+    Ok(Exit::Done)
+}

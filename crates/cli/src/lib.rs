@@ -1,0 +1,101 @@
+//! The `gristmill` command: one file a subcommand.
+//!
+//! It is a library so that `gristmill-bench` fails, speaks and cleans up as the command does.
+
+mod balance;
+mod completions;
+mod demo;
+mod doctor;
+pub mod failure;
+mod files;
+mod gensort;
+pub mod job;
+mod json;
+mod lab;
+mod launcher;
+pub mod machine;
+mod moved;
+mod progress;
+pub mod say;
+pub mod scratch;
+mod signals;
+mod sim;
+pub mod size;
+mod sort;
+mod text;
+mod valsort;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::failure::{CliFailure, Exit};
+
+/// Sorts records from disk to disk, inside a memory limit, losing none.
+#[derive(Parser)]
+#[command(name = "gristmill", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Sort(sort::Arguments),
+    Gensort(gensort::Arguments),
+    Valsort(valsort::Arguments),
+    Sim(Box<sim::Arguments>),
+    Lab(lab::Arguments),
+    Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
+    Completions(completions::Arguments),
+    Bench(moved::Bench),
+}
+
+impl Command {
+    fn run(self) -> Result<Exit, CliFailure> {
+        match self {
+            Command::Sort(arguments) => sort::run(&arguments),
+            Command::Gensort(arguments) => gensort::run(&arguments),
+            Command::Valsort(arguments) => valsort::run(&arguments),
+            Command::Sim(arguments) => sim::run(&arguments),
+            Command::Lab(arguments) => lab::run(&arguments),
+            Command::Demo(arguments) => demo::run(&arguments),
+            Command::Doctor(arguments) => doctor::run(&arguments),
+            Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
+            Command::Bench(arguments) => arguments.run(),
+        }
+    }
+}
+
+/// Runs the command line of this process; the exit code.
+pub fn main() -> ExitCode {
+    let arguments = match arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => return failure::usage(error),
+    };
+    end(arguments.command.run())
+}
+
+/// Ends a command: reports its failure, and gives its exit code.
+pub fn end(ended: Result<Exit, CliFailure>) -> ExitCode {
+    scratch::give_way_to_signal();
+    match ended {
+        Ok(exit) => exit.code(),
+        Err(failure) => failure.tell(),
+    }
+}
+
+/// The command line; of one that asks for the help of a program of `sim`, that help.
+fn arguments() -> Result<Arguments, clap::Error> {
+    let line: Vec<_> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let Some(program) = sim::help::asked_for(&line) else {
+        return Arguments::try_parse();
+    };
+    let command =
+        Arguments::command().mut_subcommand("sim", |sim| sim::help::of_program(sim, program));
+    let matches = command.try_get_matches_from(["gristmill", "sim", program.name, "--help"])?;
+    Arguments::from_arg_matches(&matches)
+}
