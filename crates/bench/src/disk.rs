@@ -17,11 +17,11 @@ use clap::Args;
 use kernel::patterns::Random;
 use node::{Node, Open};
 use pipeline::Failure;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::Common;
 use crate::host::on_node;
-use crate::measure::{Row, Subject, measure};
+use crate::race::{Race, Row};
 use crate::requests::{Requests, Way};
 use crate::room::{check_room, directory};
 use crate::table::{Report, Section};
@@ -89,40 +89,41 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     }
     let place = directory(&arguments.directory, "--dir")?;
     check_room(&[(&place, bytes.saturating_mul(2))])?;
-    let burst = Burst {
+    let mut burst = Burst {
         place: Scratch::new(&place, "bench")?,
         bytes,
         time: if common.smoke { SMOKE_BURST } else { BURST },
     };
     let direct = burst.lay_out()?;
-    let subjects = trials().map(|trial| Subject::new(trial.name(), trial.command(), trial));
-    let rows = measure(common.runs, subjects.collect(), |trial| burst.time(trial))?;
-    let kinds: Vec<Trial> = trials().collect();
-    let section = |way, title: &str| {
-        let rows = rows
-            .iter()
-            .zip(&kinds)
-            .filter(|(_, trial)| trial.way == way);
-        let rows = rows
-            .map(|(row, trial)| described(row, *trial, bytes))
-            .collect();
-        let section = Section::new(title, (bytes, "byte"), beside_best(rows));
-        Section {
-            columns: Some(columns),
-            ..section
-        }
+    let mut race = Race::new();
+    for trial in trials() {
+        race.enter(trial.name(), trial.command(), move |burst: &mut Burst| {
+            burst.time(trial)
+        });
+    }
+    let mut writes = race.run(common.runs, &mut burst)?;
+    for (row, trial) in writes.iter_mut().zip(trials()) {
+        row.add(json!({
+            "request_bytes": trial.bytes,
+            "in_flight": trial.depth,
+            "mb_per_s": bytes as f64 / 1e6 / row.median(),
+        }));
+    }
+    let reads = writes.split_off(writes.len() / 2);
+    let section = |title: &str, rows| {
+        Section::new(title, (bytes, "byte"), beside_best(rows)).with_lines(lines)
     };
-    let facts = json!({ "bytes": bytes, "burst_s": burst.time.as_secs_f64(), "direct": direct });
     Ok(Report {
         bench: "disk",
-        facts: facts.as_object().cloned().unwrap_or_default(),
+        facts: json!({ "bytes": bytes, "burst_s": burst.time.as_secs_f64(), "direct": direct }),
         sections: vec![
-            section(Way::Write, "writes in order"),
-            section(Way::Read, "reads at random places"),
+            section("writes in order", writes),
+            section("reads at random places", reads),
         ],
     })
 }
 
+/// Every kind of request, writes first.
 fn trials() -> impl Iterator<Item = Trial> {
     let sizes = std::iter::successors(Some(SMALLEST), |bytes| Some(bytes * 2));
     let sizes: Vec<usize> = sizes.take_while(|bytes| *bytes <= LARGEST).collect();
@@ -148,10 +149,9 @@ impl Trial {
     }
 
     fn command(self) -> String {
-        let place = if self.way == Way::Write {
-            "in order"
-        } else {
-            "at random places"
+        let place = match self.way {
+            Way::Write => "in order",
+            Way::Read => "at random places",
         };
         format!(
             "node::File::{} of {} bytes, direct, {place}",
@@ -161,10 +161,9 @@ impl Trial {
     }
 
     fn verb(self) -> &'static str {
-        if self.way == Way::Write {
-            "write"
-        } else {
-            "read"
+        match self.way {
+            Way::Write => "write",
+            Way::Read => "read",
         }
     }
 
@@ -278,58 +277,40 @@ impl Trial {
     }
 }
 
-fn described(row: &Row, trial: Trial, bytes: u64) -> Row {
-    let more = json!({
-        "request_bytes": trial.bytes,
-        "in_flight": trial.depth,
-        "mb_per_s": bytes as f64 / 1e6 / row.median(),
-    });
-    Row {
-        more: more.as_object().cloned().unwrap_or_default(),
-        ..row.clone()
-    }
-}
-
-/// The best row first, as the floor; each says how many per cent of its rate it reaches.
+/// Puts the best row first, as the floor. Each row says how many per cent of its rate it reaches.
 fn beside_best(mut rows: Vec<Row>) -> Vec<Row> {
     let best = rows
         .iter()
         .min_by(|a, b| a.median().total_cmp(&b.median()))
-        .cloned();
-    let Some(mut best) = best else { return rows };
-    best.name = format!("best: {}", best.name);
-    rows.insert(0, best);
-    let least = rows[0].median();
+        .expect("there are trials");
+    let (name, least) = (format!("best: {}", best.name), best.median());
+    rows.insert(
+        0,
+        Row {
+            name,
+            ..best.clone()
+        },
+    );
     for row in &mut rows {
-        row.more.insert(
-            "percent_of_best".to_owned(),
-            (least / row.median() * 100.0).into(),
-        );
+        row.add(json!({ "percent_of_best": least / row.median() * 100.0 }));
     }
     rows
 }
 
-/// A line for each size, and the rates of each number in flight beside each other.
-fn columns(rows: &[Row]) -> Vec<Vec<String>> {
+/// A line for each size, with the rates of each number in flight beside each other.
+fn lines(rows: &[Row]) -> Vec<Vec<String>> {
     let mut heading = vec![String::new()];
     for depth in DEPTHS {
         heading.extend([format!("MB/s, {depth} in flight"), "% of best".to_owned()]);
     }
     let mut lines = vec![heading];
-    let trials = rows.get(1..).unwrap_or_default();
-    let figure = |more: &Map<String, Value>, name: &str| {
-        more.get(name).and_then(Value::as_f64).unwrap_or(0.0)
-    };
-    for number in 0..trials.len() / DEPTHS.len() {
-        let same_size = trials
-            .iter()
-            .skip(number)
-            .step_by(trials.len() / DEPTHS.len());
-        let bytes = figure(&trials[number].more, "request_bytes") as usize;
-        let mut line = vec![size_name(bytes)];
-        for row in same_size {
-            line.push(format!("{:.1}", figure(&row.more, "mb_per_s")));
-            line.push(format!("{:.0}", figure(&row.more, "percent_of_best")));
+    let trials = &rows[1..];
+    let sizes = trials.len() / DEPTHS.len();
+    for number in 0..sizes {
+        let mut line = vec![size_name(trials[number].figure("request_bytes") as usize)];
+        for row in trials.iter().skip(number).step_by(sizes) {
+            line.push(format!("{:.1}", row.figure("mb_per_s")));
+            line.push(format!("{:.0}", row.figure("percent_of_best")));
         }
         lines.push(line);
     }

@@ -24,8 +24,8 @@ use serde_json::json;
 use sort::ExchangeKind;
 
 use crate::Common;
-use crate::measure::{Row, Subject, measure};
-use crate::table::{Report, Section};
+use crate::race::Race;
+use crate::table::{Column, Report, Section};
 use address::{Network, Sockets};
 use cli::failure::{CliFailure, Exit};
 use cli::job::Job;
@@ -188,51 +188,41 @@ fn measured(arguments: &Arguments, job: &Job) -> Result<Report, CliFailure> {
     let takes_part =
         |who: &Contender| *who == Contender::Alltoallv || asked.is_empty() || asked.contains(who);
     let contenders: Vec<Contender> = all.filter(takes_part).collect();
-    let mut at_once = ranks.agree(Alltoallv::new(job, load.bytes(), 1))?;
-    let mut in_pieces = ranks.agree(Alltoallv::new(job, load.chunk_bytes, load.chunks))?;
     let sockets = match contenders.iter().any(|who| who.uses_sockets()) {
         true => Some(Sockets::open(&mut ranks, arguments.interface, load)?),
         false => None,
     };
-    let subject = |&who: &Contender| Subject::new(who.name(), who.command(), who);
-    let subjects = contenders.iter().map(subject).collect();
-    let mut resent = 0;
-    let rows = measure(arguments.common.runs, subjects, |who| {
-        let seconds = match (who, &sockets) {
-            (Contender::Alltoallv, _) => at_once.exchange(&mut ranks),
-            (Contender::AlltoallvInPieces, _) => in_pieces.exchange(&mut ranks),
-            (Contender::Streams, _) => of_the_sort(&ranks, load, ExchangeKind::Streams),
-            (Contender::Rounds, _) => of_the_sort(&ranks, load, ExchangeKind::Rounds),
-            (Contender::UdpRounds, Some(sockets)) => datagrams::exchange(&mut ranks, sockets, load)
-                .map(|(seconds, again)| {
-                    resent += again;
-                    seconds
-                }),
-            (Contender::TcpOneThread, Some(sockets)) => {
-                streams::exchange(&mut ranks, sockets, (load, streams::Threads::One))
-            }
-            (Contender::TcpThreads, Some(sockets)) => {
-                streams::exchange(&mut ranks, sockets, (load, streams::Threads::EachPeer))
-            }
-            (_, None) => unreachable!("sockets were opened for whoever uses them"),
-        };
-        seconds.and_then(|seconds| ranks.slowest(seconds))
-    })?;
-    let resent = ranks.sum(resent)?;
-    let (count, runs) = (u64::from(ranks.count()), u64::from(arguments.common.runs));
-    let rows = rows
-        .into_iter()
-        .map(|row| described(row, load, count))
-        .collect();
+    let mut field = Field {
+        at_once: ranks.agree(Alltoallv::new(job, load.bytes(), 1))?,
+        in_pieces: ranks.agree(Alltoallv::new(job, load.chunk_bytes, load.chunks))?,
+        ranks,
+        sockets,
+        load,
+        resent: 0,
+    };
+    let mut race = Race::new();
+    for who in contenders {
+        race.enter(who.name(), who.command(), move |field: &mut Field| {
+            let seconds = field.time(who)?;
+            field.ranks.slowest(seconds)
+        });
+    }
+    let runs = arguments.common.runs;
+    let mut rows = race.run(runs, &mut field)?;
+    let resent = field.ranks.sum(field.resent)?;
+    let count = u64::from(field.ranks.count());
+    let bytes = (count - 1) * load.bytes() as u64;
+    for row in &mut rows {
+        let per_rank = bytes as f64 / row.median() / 1e6;
+        row.add(json!({
+            "mb_per_s_per_rank": per_rank,
+            "mb_per_s": per_rank * count as f64,
+        }));
+    }
     let title = format!(
         "from each of {count} ranks to each other one, {}",
         readable(load.bytes() as u64)
     );
-    let bytes = (count - 1) * load.bytes() as u64;
-    let section = Section {
-        columns: Some(columns),
-        ..Section::new(title, (bytes, "byte"), rows)
-    };
     let mut facts = json!({
         "ranks": count,
         "bytes_per_pair": load.bytes(),
@@ -240,48 +230,65 @@ fn measured(arguments: &Arguments, job: &Job) -> Result<Report, CliFailure> {
         "window_bytes": load.window_bytes,
         "library": job.network().library().split(',').next().unwrap_or_default(),
     });
-    if let Some(sockets) = sockets {
+    if let Some(sockets) = field.sockets {
         facts["addresses"] = sockets.addresses().join(" ").into();
-        facts["datagrams_sent_again_a_run"] = (resent / runs).into();
+        facts["datagrams_sent_again_a_run"] = (resent / u64::from(runs)).into();
     }
     Ok(Report {
         bench: "exchange",
-        facts: facts.as_object().cloned().unwrap_or_default(),
-        sections: vec![section],
+        facts,
+        sections: vec![Section::new(title, (bytes, "byte"), rows).with_columns(&COLUMNS)],
     })
 }
 
-/// Rates: what a rank sends, and all of them.
-fn described(mut row: Row, load: Load, ranks: u64) -> Row {
-    let per_rank = ((ranks - 1) * load.bytes() as u64) as f64 / row.median() / 1e6;
-    row.more
-        .insert("mb_per_s_per_rank".to_owned(), per_rank.into());
-    row.more
-        .insert("mb_per_s".to_owned(), (per_rank * ranks as f64).into());
-    row
+/// All ways to exchange, ready on this rank.
+struct Field {
+    ranks: Ranks,
+    at_once: Alltoallv,
+    in_pieces: Alltoallv,
+    /// Open where a contender uses them.
+    sockets: Option<Sockets>,
+    load: Load,
+    /// Datagrams that were lost, in all runs.
+    resent: u64,
 }
 
-fn columns(rows: &[Row]) -> Vec<Vec<String>> {
-    let heading = [
-        "",
-        "median ms",
-        "min ms",
-        "max ms",
-        "MB/s a rank",
-        "MB/s in all",
-        "of alltoallv",
-        "",
-    ];
-    let mut lines = vec![heading.map(str::to_owned).to_vec()];
-    let floor = rows.first().map_or(0.0, Row::median);
-    for row in rows {
-        let rate = |field: &str| row.more.get(field).and_then(serde_json::Value::as_f64);
-        let rate = |field: &str| format!("{:.0}", rate(field).unwrap_or_default());
-        let mut line = vec![row.name.clone()];
-        line.extend([row.median(), row.least(), row.most()].map(|s| format!("{:.1}", s * 1e3)));
-        line.extend([rate("mb_per_s_per_rank"), rate("mb_per_s")]);
-        line.extend([format!("{:.2}", floor / row.median()), row.command.clone()]);
-        lines.push(line);
+impl Field {
+    /// The seconds of an exchange on this rank.
+    fn time(&mut self, who: Contender) -> Result<f64, CliFailure> {
+        let (load, ranks) = (self.load, &mut self.ranks);
+        let sockets = || self.sockets.as_ref().expect("opened for this contender");
+        match who {
+            Contender::Alltoallv => self.at_once.exchange(ranks),
+            Contender::AlltoallvInPieces => self.in_pieces.exchange(ranks),
+            Contender::Streams => of_the_sort(ranks, load, ExchangeKind::Streams),
+            Contender::Rounds => of_the_sort(ranks, load, ExchangeKind::Rounds),
+            Contender::UdpRounds => {
+                let (seconds, resent) = datagrams::exchange(ranks, sockets(), load)?;
+                self.resent += resent;
+                Ok(seconds)
+            }
+            Contender::TcpOneThread => {
+                streams::exchange(ranks, sockets(), (load, streams::Threads::One))
+            }
+            Contender::TcpThreads => {
+                streams::exchange(ranks, sockets(), (load, streams::Threads::EachPeer))
+            }
+        }
     }
-    lines
 }
+
+const COLUMNS: [Column; 6] = [
+    Column("median ms", |_, row| format!("{:.1}", row.median() * 1e3)),
+    Column("min ms", |_, row| format!("{:.1}", row.least() * 1e3)),
+    Column("max ms", |_, row| format!("{:.1}", row.most() * 1e3)),
+    Column("MB/s a rank", |_, row| {
+        format!("{:.0}", row.figure("mb_per_s_per_rank"))
+    }),
+    Column("MB/s in all", |_, row| {
+        format!("{:.0}", row.figure("mb_per_s"))
+    }),
+    Column("of alltoallv", |section, row| {
+        format!("{:.2}", section.floor() / row.median())
+    }),
+];

@@ -1,40 +1,32 @@
-//! `bench external`: what memory does not hold, sorted from disk to disk, beside its floor and
-//! peers.
+//! `gristmill-bench external`: more records than memory holds, sorted from disk to disk, beside
+//! their floor and peers.
 //!
 //! The floor of two passes is reading the input and writing as much at once, direct, twice. Every
-//! figure is taken from outside, in the same way for everybody, cold and with a durable output.
+//! figure is taken from outside, in the same way for all programs, with cold inputs and durable
+//! outputs.
 
+mod contest;
 mod input;
-mod outcome;
-mod race;
-mod racer;
-
-pub use race::{Place, report};
-pub use racer::{OUTPUT, REPORT, Racer, Told};
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use cli::failure::CliFailure;
+use cli::machine;
+use cli::say;
+use cli::size::{grouped, readable, size};
 use pipeline::Failure;
 use record::RECORD_BYTES;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use sort::{IoChoice, Plan, Resources, Shape, SortError, Tuning};
 
 use crate::Common;
-use crate::cold::Cold;
-use crate::contender::Input;
-use crate::group::Groups;
+use crate::programs::{Groups, Input, PEERS, Place, Program, Settings, Told, gristmill};
+use crate::records::Inputs;
 use crate::room::{check_room, directory};
-use crate::scratches::Scratches;
 use crate::table::{Report, Section};
-use cli::failure::CliFailure;
-use cli::size::{grouped, readable, size};
-use cli::{machine, say};
-
+use contest::{COLUMNS, Contest};
 use input::Pattern;
-use outcome::{columns, facts, rows};
-use race::Race;
-use racer::PEERS;
 
 /// Sort more than memory holds, from disk to disk, beside its floor and the peers that are found.
 ///
@@ -80,67 +72,103 @@ const SMOKE_SIZE: u64 = 1 << 20;
 const MEMORY: u64 = 1 << 30;
 const SMOKE_MEMORY: u64 = 64 << 20;
 
-/// Temporary files take so many per cent of the input's bytes at most: chunks and blocks are not
-/// all full.
+/// The most that temporary files take, in per cent of the input: chunks and blocks are not all full.
 const TEMPORARY_PERCENT: u64 = 112;
 
 /// Measures.
+///
+/// # Errors
+/// Too little memory or room; a failure of the measured command.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
-    let records = records(common.size(arguments.size, SIZE, SMOKE_SIZE), "--size")?;
-    let (groups, group_facts) = groups(arguments.cgroup_limit);
-    let limit = groups
-        .as_ref()
-        .and(arguments.cgroup_limit)
-        .unwrap_or(u64::MAX);
+    let records = records(common.size(arguments.size, SIZE, SMOKE_SIZE))?;
+    let groups = groups(arguments.cgroup_limit);
+    let limit = match (&groups, arguments.cgroup_limit) {
+        (Some(Ok(_)), Some(limit)) => limit.saturating_sub(machine::CGROUP_RESERVE_BYTES),
+        _ => u64::MAX,
+    };
     let memory_bytes = common
         .size(arguments.memory, MEMORY, SMOKE_MEMORY)
-        .min(limit.saturating_sub(machine::CGROUP_RESERVE_BYTES));
+        .min(limit);
     let peers = peers(arguments.peers.as_deref())?;
-    let scratches = Scratches::new(&arguments.directory, &arguments.temporary)?;
+    let why = groups.as_ref().and_then(|found| found.as_ref().err());
+    let why = why.cloned();
+    let settings = Settings {
+        groups: groups.and_then(Result::ok),
+        ..Settings::new(common.smoke)
+    };
+    let place = Place::new(&arguments.directory, &arguments.temporary, settings)?;
     let told = Told {
         memory_bytes,
-        temporary: &scratches.temporary,
+        temporary: &place.temporary,
     };
-    let racers = Racer::all(&told, peers.as_deref())?;
-    check_disks(&scratches, records * RECORD_BYTES as u64, &racers)?;
+    let mut programs = vec![Program::ours_told(gristmill()?, &told)];
+    programs.extend(Program::peers(&told));
+    programs.extend(peers.iter().flat_map(|peers| Program::built(peers, &told)));
+    check_disks(&place, records * RECORD_BYTES as u64, &programs)?;
     check_plan(records, &told)?;
-    let place = Place {
-        scratch: scratches.work,
-        temporary: scratches.temporary.clone(),
-        cold: Cold::find(common.smoke),
-        groups,
-        smoke: common.smoke,
+    let inputs = Inputs::new(records, &programs, |input| {
+        say::err(format!("making {}", input.file()));
+        let path = place.file(input.file());
+        arguments.input.make(&path, input.style(), records)
+    })?;
+    let mut contest = Contest {
+        place,
+        inputs,
+        floors: Vec::new(),
+        failed: Vec::new(),
     };
-    let cold = place.cold;
-    let mut race = Race::new(place, arguments.input, records, racers)?;
-    race.run(common.runs)?;
-    let mut facts = facts(&race, memory_bytes, cold);
-    facts.extend(group_facts);
+    let rows = contest.run(common.runs, programs)?;
+    let mut facts = facts(&contest, records);
+    facts["input"] = arguments.input.name().into();
+    facts["memory_bytes"] = memory_bytes.into();
+    if let Some(limit) = arguments.cgroup_limit {
+        facts["cgroup_limit_bytes"] = why.is_none().then_some(limit).into();
+        facts["cgroup_skipped"] = why.into();
+    }
     let title = "disk to disk, cold, durable";
-    let section = Section {
-        columns: Some(columns),
-        ..Section::new(title, (records, "record"), rows(&race))
-    };
     Ok(Report {
         bench: "external",
         facts,
-        sections: vec![section],
+        sections: vec![Section::new(title, (records, "record"), rows).with_columns(&COLUMNS)],
     })
 }
 
-/// How many records are so many bytes.
-pub fn records(bytes: u64, option: &str) -> Result<u64, CliFailure> {
+/// The facts that hold for all rows.
+fn facts(contest: &Contest, records: u64) -> Value {
+    let failed = contest.failed.iter();
+    let floors = contest.floors.iter();
+    json!({
+        "records": records,
+        "bytes": records * RECORD_BYTES as u64,
+        "input": null,
+        "memory_bytes": null,
+        "cores": machine::cores(),
+        "cold": contest.place.settings.cold.name(),
+        "checksum": contest.inputs.checksum(Input::Binary).to_string(),
+        "floor_one_pass_s": floors.clone().map(|floor| floor.seconds).collect::<Vec<_>>(),
+        "floor_direct": floors.clone().all(|floor| floor.direct),
+        "failed": failed
+            .map(|(name, why)| json!({ "name": name, "why": why }))
+            .collect::<Vec<_>>(),
+    })
+}
+
+/// The records in a number of bytes.
+fn records(bytes: u64) -> Result<u64, CliFailure> {
     let records = bytes / RECORD_BYTES as u64;
     if records > 0 {
         return Ok(records);
     }
     Err(CliFailure::usage(format!(
-        "{option} {bytes} is less than a record of {RECORD_BYTES} bytes"
+        "--size {bytes} is less than a record of {RECORD_BYTES} bytes"
     )))
 }
 
-/// Refuses memory in which ours could not sort so many records, before anything is made.
+/// Refuses memory in which ours could not sort that many records, before anything is made.
+///
+/// # Errors
+/// Too little memory; the message has the least that is enough.
 pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
     let shape = Shape {
         inputs: 1,
@@ -174,7 +202,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
     }
 }
 
-/// Where peers were built: as asked for, or where they usually are, or nowhere.
+/// The directory of peers: the named one, or the usual one if it is there.
 fn peers(asked: Option<&Path>) -> Result<Option<PathBuf>, CliFailure> {
     match asked {
         Some(place) => directory(place, "--peers").map(Some),
@@ -182,40 +210,30 @@ fn peers(asked: Option<&Path>) -> Result<Option<PathBuf>, CliFailure> {
     }
 }
 
-/// Where groups can be made, if they are wanted; else it is said why not.
-fn groups(limit: Option<u64>) -> (Option<Groups>, Map<String, Value>) {
-    let found = limit.map(Groups::find);
-    let why = found
-        .as_ref()
-        .and_then(|found| found.as_ref().err())
-        .cloned();
-    if let Some(why) = &why {
+/// The maker of control groups with that limit, or the reason why there is none, which is reported.
+fn groups(limit: Option<u64>) -> Option<Result<Groups, String>> {
+    let found = Groups::find(limit?);
+    if let Err(why) = &found {
         say::err(format!(
             "--cgroup-limit is skipped: {why}; be root where groups can be made"
         ));
     }
-    let mut facts = Map::new();
-    if limit.is_some() {
-        let used = if why.is_none() { limit } else { None };
-        facts.insert("cgroup_limit_bytes".to_owned(), used.into());
-        facts.insert("cgroup_skipped".to_owned(), why.into());
-    }
-    (found.and_then(Result::ok), facts)
+    Some(found)
 }
 
-/// Refuses disks without room for inputs, and for output and temporary files of the contender that
-/// is running, or for the floor's file.
-fn check_disks(scratches: &Scratches, bytes: u64, racers: &[Racer]) -> Result<(), CliFailure> {
-    let reads = |input: &&Input| racers.iter().any(|racer| racer.input == **input);
+/// Refuses disks without room for inputs, and for output and temporary files of the program that is
+/// running, or for the floor's file.
+fn check_disks(place: &Place, bytes: u64, programs: &[Program]) -> Result<(), CliFailure> {
+    let reads = |input: &&Input| programs.iter().any(|program| program.input == **input);
     let files = Input::ALL.iter().filter(reads).count() as u64 + 1;
-    let mut needs = vec![(scratches.work.path(), bytes.saturating_mul(files))];
-    // Who knows one directory puts all of it there.
-    let first = scratches.temporary.first().map(PathBuf::as_path);
-    needs.extend(first.map(|place| (place, temporary_bytes(bytes))));
-    check_room(&needs)
+    check_room(&[
+        (place.path(), bytes.saturating_mul(files)),
+        // A sort that takes one directory puts all of it there.
+        (&place.temporary[0], temporary_bytes(bytes)),
+    ])
 }
 
-/// Room for temporary files of a sort of so many bytes.
+/// The room for temporary files of a sort of that many bytes.
 pub fn temporary_bytes(bytes: u64) -> u64 {
     bytes / 100 * TEMPORARY_PERCENT
 }

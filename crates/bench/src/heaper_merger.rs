@@ -23,17 +23,17 @@ use clap::Args;
 use kernel::patterns::Random;
 use pipeline::{Control, StageReport};
 use record::{Order, RECORD_BYTES, Ties};
-use serde_json::json;
+use serde_json::{Value, json};
 use sort::{
-    Bytes, Choice, ExchangeKind, IoChoice, Job, Merging, Plan, Report as Sorted, Resources, Shape,
-    Source, Target, Tuning,
+    Bytes, Choice, ExchangeKind, IoChoice, Job, Merging, Plan, Resources, Shape, Source, Target,
+    Tuning,
 };
 
 use crate::Common;
 use crate::cold::Cold;
 use crate::host::on_node;
-use crate::measure::{Row, Subject, measure};
-use crate::table::{Report, Section};
+use crate::race::{Race, Run};
+use crate::table::{Column, RATIO, Report, Section};
 use cli::failure::CliFailure;
 use cli::machine;
 use cli::scratch::Scratch;
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let bytes = common.size(arguments.size, SIZE_BYTES, SMOKE_SIZE_BYTES);
     let memory_bytes = common.size(arguments.memory, MEMORY_BYTES, SMOKE_MEMORY_BYTES);
-    let bench = HeaperMerger {
+    let mut bench = HeaperMerger {
         place: Scratch::new(&arguments.directory, "bench")?,
         records: (bytes / RECORD_BYTES as u64).max(1),
         memory_bytes,
@@ -92,47 +92,31 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         ([], false) => FILES.to_vec(),
         (asked, _) => asked.to_vec(),
     };
-    let floor = Subject::new("copy", "read one file and write another, durably", None);
-    let subject = |&runs: &u32| {
-        let command = format!(
-            "gristmill sort --plan merge -S {}K of {runs} sorted runs",
-            memory_bytes >> 10
-        );
-        Subject::new(format!("{runs} runs"), command, Some(runs))
-    };
-    let subjects = std::iter::once(floor)
-        .chain(files.iter().map(subject))
-        .collect();
-    let mut seen: Vec<(u32, Sorted)> = Vec::new();
-    let mut rows = measure(common.runs, subjects, |runs| {
-        let Some(runs) = runs else {
-            return bench.copy();
-        };
-        let (seconds, report) = bench.merge(runs)?;
-        seen.retain(|(other, _)| *other != runs);
-        seen.push((runs, report));
-        Ok(seconds)
-    })?;
-    for (row, runs) in rows.iter_mut().skip(1).zip(files) {
-        if let Some((_, report)) = seen.iter().find(|(of, _)| *of == runs) {
-            describe(row, report);
-        }
+    let mut race = Race::new();
+    let command = "read one file and write another, durably";
+    race.enter("copy", command, |bench: &mut HeaperMerger| bench.copy());
+    for runs in files {
+        let kibibytes = memory_bytes >> 10;
+        let command = format!("gristmill sort --plan merge -S {kibibytes}K of {runs} sorted runs");
+        race.enter(format!("{runs} runs"), command, move |bench| {
+            bench.merge(runs)
+        });
+    }
+    let mut rows = race.run(common.runs, &mut bench)?;
+    for row in &mut rows[1..] {
+        let rate = row.figure("bytes") / 1e6 / row.median().max(f64::MIN_POSITIVE);
+        row.add(json!({ "mb_per_s": rate }));
     }
     let title = format!("merging sorted runs in {}", readable(memory_bytes));
-    let section = Section {
-        columns: Some(columns),
-        ..Section::new(title, (bench.records, "record"), rows)
-    };
-    let facts = json!({
-        "bytes": bench.records * RECORD_BYTES as u64,
-        "memory_bytes": memory_bytes,
-        "cores": machine::cores(),
-        "cold": bench.cold.name(),
-    });
     Ok(Report {
         bench: "heaper-merger",
-        facts: facts.as_object().cloned().unwrap_or_default(),
-        sections: vec![section],
+        facts: json!({
+            "bytes": bench.records * RECORD_BYTES as u64,
+            "memory_bytes": memory_bytes,
+            "cores": machine::cores(),
+            "cold": bench.cold.name(),
+        }),
+        sections: vec![Section::new(title, (bench.records, "record"), rows).with_columns(&COLUMNS)],
     })
 }
 
@@ -153,8 +137,8 @@ struct Stretches {
 }
 
 impl HeaperMerger {
-    /// Seconds of the merge, and all that is known of the sort.
-    fn merge(&self, runs: u32) -> Result<(f64, Sorted), CliFailure> {
+    /// The merge of `runs` runs.
+    fn merge(&self, runs: u32) -> Result<Run, CliFailure> {
         let stretches = self.stretches(runs.into())?;
         let input = self.place.path().join(INPUT);
         write_runs(&input, stretches).map_err(|cause| failed(&input, &cause))?;
@@ -181,13 +165,22 @@ impl HeaperMerger {
             let message = format!("{} runs were made of {runs}", report.partitions);
             return Err(CliFailure::new("bug", message));
         }
-        let seconds = ["run merger", "writer"]
-            .iter()
-            .filter_map(|name| report.stage(name));
-        Ok((seconds.map(lived).sum(), report))
+        let stages = ["run merger", "writer"];
+        let merging = stages.iter().filter_map(|name| report.stage(name));
+        let reads = report.stage("run reader");
+        Ok(Run {
+            seconds: Some(merging.map(lived).sum()),
+            figures: json!({
+                "runs": report.partitions,
+                "read_bytes": reads.map_or(0, |stage| stage.bytes / stage.units.max(1)),
+                "bytes": report.bytes,
+                // The first pass made the runs.
+                "merge_passes": report.passes - 1,
+            }),
+        })
     }
 
-    /// So many runs that are whole loads, and the plan's numbers that make them so.
+    /// The size of runs that are whole loads, and the plan's numbers that make them so.
     fn stretches(&self, runs: u64) -> Result<Stretches, CliFailure> {
         let (merging, tuning) = self.merging(runs)?;
         let blocks = (self.records / runs / merging.block_records as u64).max(1);
@@ -302,46 +295,20 @@ fn lived(stage: &StageReport) -> f64 {
     (stage.busy_s + stage.starved_s + stage.blocked_s) / stage.workers.max(1) as f64
 }
 
-/// What the merge did, with the median of its times.
-fn describe(row: &mut Row, report: &Sorted) {
-    let seconds = row.median().max(f64::MIN_POSITIVE);
-    let reads = report.stage("run reader");
-    let read = reads.map_or(0, |stage| stage.bytes / stage.units.max(1));
-    let figures = json!({
-        "runs": report.partitions,
-        "read_bytes": read,
-        "bytes": report.bytes,
-        // The first pass made the runs.
-        "merge_passes": report.passes - 1,
-        "mb_per_s": report.bytes as f64 / 1e6 / seconds,
-    });
-    row.more
-        .extend(figures.as_object().cloned().unwrap_or_default());
-}
-
 /// Figure 1 as a table.
-fn columns(rows: &[Row]) -> Vec<Vec<String>> {
-    let heading = [
-        "", "read", "passes", "seconds", "min", "max", "MB/s", "ratio", "",
-    ];
-    let mut lines = vec![heading.map(str::to_owned).to_vec()];
-    let floor = rows.first().map_or(0.0, Row::median);
-    for row in rows {
-        let figure = |field: &str| row.more.get(field).and_then(serde_json::Value::as_f64);
-        let shown = |figure: Option<f64>, show: fn(f64) -> String| {
-            figure.map_or_else(|| "-".to_owned(), show)
-        };
-        lines.push(vec![
-            row.name.clone(),
-            shown(figure("read_bytes"), |bytes| readable(bytes as u64)),
-            shown(figure("merge_passes"), |passes| passes.to_string()),
-            format!("{:.3}", row.median()),
-            format!("{:.3}", row.least()),
-            format!("{:.3}", row.most()),
-            shown(figure("mb_per_s"), |rate| format!("{rate:.0}")),
-            format!("{:.2}", row.median() / floor),
-            row.command.clone(),
-        ]);
-    }
-    lines
-}
+const COLUMNS: [Column; 7] = [
+    Column("read", |_, row| {
+        row.shown("read_bytes", |bytes| bytes.as_u64().map(readable))
+    }),
+    Column("passes", |_, row| {
+        row.shown("merge_passes", |passes| Some(passes.to_string()))
+    }),
+    Column("seconds", |_, row| format!("{:.3}", row.median())),
+    Column("min", |_, row| format!("{:.3}", row.least())),
+    Column("max", |_, row| format!("{:.3}", row.most())),
+    Column("MB/s", |_, row| {
+        let rate = |rate: &Value| rate.as_f64().map(|rate| format!("{rate:.0}"));
+        row.shown("mb_per_s", rate)
+    }),
+    RATIO,
+];

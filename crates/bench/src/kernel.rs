@@ -1,26 +1,30 @@
-//! `bench kernel`: the in-memory kernels and the papers' choices, beside copies of the same bytes.
+//! `gristmill-bench kernel`: the in-memory kernels, the sorts of papers and of other crates, beside
+//! copies of the same bytes.
 //!
 //! ```text
-//! pairs      copy | our sort, the papers' variants, std        one thread, then all
-//! records    copy | build + sort + gather, and the parts       one thread, then all
-//! patterns   uniform | skewed, equal, sorted, reversed         what bad inputs cost
+//! pairs      copy | our sort, the papers' variants, std, crates    one thread, then all
+//! records    copy | build + sort + gather, and the parts           one thread, then all
+//! patterns   uniform | skewed, equal, sorted, reversed             what bad inputs cost
 //! ```
-//!
-//! Peers of other crates are measured beside ours by `cargo bench -p gristmill-kernel`.
 
 mod pairs;
 mod patterns;
 mod records;
+mod variants;
 
 use clap::Args;
+use cli::failure::CliFailure;
+use cli::machine;
+use serde_json::json;
 
 use crate::Common;
 use crate::host::{check_memory, thread_counts};
+use crate::pairs::KEY_BYTES;
 use crate::table::Report;
-use cli::failure::CliFailure;
-use cli::machine;
 
-/// Measure the in-memory kernels, and the papers' choices, beside copies of the same bytes.
+/// Measure the in-memory kernels and their peers beside copies of the same bytes.
+///
+/// Peers are the papers' sorts, std's, and the crates voracious_radix_sort, rdst and rayon.
 #[derive(Args)]
 pub struct Arguments {
     /// How many pairs of a 10-byte key and a row [default: 10000000]
@@ -41,17 +45,21 @@ const MOST_RECORDS: u64 = 10_000_000;
 const MOST_CHUNK_BYTES: u64 = u32::MAX as u64;
 
 /// Measures.
+///
+/// # Errors
+/// Too little memory; a sort that does not sort.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
-    let common = arguments.common;
+    let (common, cores) = (arguments.common, machine::cores());
     let pairs = common.size(arguments.pairs, PAIRS, SMOKE_PAIRS).max(1);
     let fitting = machine::memory_limit(None) / records::BYTES_EACH;
     let records = arguments
         .records
         .unwrap_or(pairs.min(MOST_RECORDS).min(fitting))
         .max(1);
-    check_length(pairs, pairs::KEY_BYTES as u64, "--pairs")?;
+    check_length(pairs, KEY_BYTES as u64, "--pairs")?;
     check_length(records, record::RECORD_BYTES as u64, "--records")?;
-    check_memory(pairs.saturating_mul(patterns::BYTES_EACH), "--pairs")?;
+    let pair_bytes = pairs::BYTES_EACH.max(patterns::BYTES_EACH);
+    check_memory(pairs.saturating_mul(pair_bytes), "--pairs")?;
     check_memory(records.saturating_mul(records::BYTES_EACH), "--records")?;
     let mut sections = Vec::new();
     for threads in thread_counts() {
@@ -60,18 +68,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     for threads in thread_counts() {
         sections.push(records::measure_on(common.runs, records as usize, threads)?);
     }
-    sections.push(patterns::measure_on(
-        common.runs,
-        pairs as usize,
-        machine::cores(),
-    )?);
-    let mut facts = serde_json::Map::new();
-    facts.insert("pairs".to_owned(), pairs.into());
-    facts.insert("records".to_owned(), records.into());
-    facts.insert("cores".to_owned(), machine::cores().into());
+    sections.push(patterns::measure_on(common.runs, pairs as usize, cores)?);
     Ok(Report {
         bench: "kernel",
-        facts,
+        facts: json!({ "pairs": pairs, "records": records, "cores": cores }),
         sections,
     })
 }

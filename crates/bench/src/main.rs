@@ -12,25 +12,24 @@
 //!
 //! Rates of one hour are not those of the next; ratios within one run are what compares.
 
-mod child;
+mod buffers;
 mod cold;
-mod contender;
 mod datamation;
 mod disk;
 mod exchange;
 mod external;
 mod floor;
-mod group;
 mod heaper_merger;
 mod host;
 mod kernel;
-mod measure;
 mod memory;
 mod minute;
+mod pairs;
+mod programs;
+mod race;
 mod records;
 mod requests;
 mod room;
-mod scratches;
 mod stage;
 mod table;
 

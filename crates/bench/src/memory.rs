@@ -5,15 +5,18 @@
 //! IPS4o's published time of the first is shown beside, marked: it is from another machine.
 
 use clap::Args;
-use kernel::patterns::{Random, entries_of};
-use kernel::{Entry, Rows, Slab, WholeRecords, sort_parallel};
-
-use crate::Common;
-use crate::host::{check_memory, thread_counts, threads_in_words};
-use crate::measure::{Row, Subject, copy, measure, on_threads, timed, touch, wrong};
-use crate::table::{Report, Section};
 use cli::failure::CliFailure;
 use cli::machine;
+use kernel::patterns::Random;
+use kernel::{Entry, Slab, sort_parallel};
+use serde_json::json;
+
+use crate::Common;
+use crate::buffers::{checked, copy, on_threads, timed, touch};
+use crate::host::{check_memory, thread_counts, threads_in_words};
+use crate::pairs::Pairs;
+use crate::race::{Race, Row};
+use crate::table::{Report, Section};
 
 /// Sort a million keys in memory, beside a copy of them and IPS4o's published 2 ms.
 #[derive(Args)]
@@ -32,7 +35,6 @@ const SMOKE_KEYS: u64 = 10_000;
 const IPS4O_SECONDS: f64 = 2e-3;
 
 const KEY_BYTES: usize = 8;
-const PAIR_KEY_BYTES: usize = 10;
 
 /// Bytes of memory for each key: both inputs, the same again to sort in, and scratch.
 const BYTES_EACH: u64 = 160;
@@ -46,65 +48,67 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         plain_keys(common.runs, keys as usize)?,
         pairs(common.runs, keys as usize)?,
     ];
-    let mut facts = serde_json::Map::new();
-    facts.insert("keys".to_owned(), keys.into());
-    facts.insert("cores".to_owned(), machine::cores().into());
     Ok(Report {
         bench: "memory",
-        facts,
+        facts: json!({ "keys": keys, "cores": machine::cores() }),
         sections,
     })
 }
 
-#[derive(Clone, Copy)]
-enum How {
-    Copy,
-    Gristmill(usize),
-    Standard,
+/// Keys, and memory to sort them in.
+struct Keys {
+    keys: Slab<u64>,
+    sorted: Slab<u64>,
+    entries: Slab<Entry>,
+    scratch: Slab<Entry>,
+}
+
+impl Keys {
+    fn new(count: usize) -> Result<Keys, CliFailure> {
+        let mut keys = touch(Slab::<u64>::new(count))?;
+        let mut random = Random::new(1);
+        keys.iter_mut().for_each(|key| *key = random.next_u64());
+        Ok(Keys {
+            keys,
+            sorted: touch(Slab::new(count))?,
+            entries: touch(Slab::new(count))?,
+            scratch: touch(Slab::new(count))?,
+        })
+    }
+
+    fn time(
+        &mut self,
+        sort: impl FnOnce(&mut [u64], &mut [Entry], &mut [Entry]),
+    ) -> Result<f64, CliFailure> {
+        self.sorted.copy_from_slice(&self.keys);
+        let seconds = timed(|| sort(&mut self.sorted, &mut self.entries, &mut self.scratch));
+        checked(seconds, self.sorted.is_sorted(), "a sort of keys")
+    }
 }
 
 fn plain_keys(runs: u16, count: usize) -> Result<Section, CliFailure> {
-    let mut keys = touch(Slab::<u64>::new(count))?;
-    let mut random = Random::new(1);
-    keys.iter_mut().for_each(|key| *key = random.next_u64());
-    let mut sorted = touch(Slab::<u64>::new(count))?;
-    let mut entries = touch(Slab::<Entry>::new(count))?;
-    let mut scratch = touch(Slab::<Entry>::new(count))?;
-    let mut subjects = vec![Subject::new("copy", "memory copy of the keys", How::Copy)];
-    subjects.extend(thread_counts().into_iter().map(|threads| {
+    let mut race = Race::new();
+    race.enter("copy", "memory copy of the keys", |keys: &mut Keys| {
+        Ok(copy(&keys.keys, &mut keys.sorted, 1))
+    });
+    for threads in thread_counts() {
         let name = format!("gristmill, {}", threads_in_words(threads));
-        Subject::new(
-            name,
-            "keys > entries > kernel::sort_parallel > keys",
-            How::Gristmill(threads),
-        )
-    }));
-    subjects.push(Subject::new("std", "<[u64]>::sort_unstable", How::Standard));
-    let mut rows = measure(runs, subjects, |how| {
-        sorted.copy_from_slice(&keys);
-        let seconds = match how {
-            How::Copy => return Ok(timed(|| copy(&keys, &mut sorted, 1))),
-            How::Standard => timed(|| sorted.sort_unstable()),
-            How::Gristmill(threads) => {
-                timed(|| sort_keys(&mut sorted, &mut entries, &mut scratch, threads))
-            }
-        };
-        if sorted.is_sorted() {
-            Ok(seconds)
-        } else {
-            Err(wrong("a sort of keys"))
-        }
-    })?;
-    rows.push(Row::published(
-        "IPS4o, 1M keys",
-        "published; another machine",
-        IPS4O_SECONDS,
-    ));
-    Ok(Section::new(
-        "8-byte keys in memory",
-        (count as u64, "key"),
-        rows,
-    ))
+        let command = "keys > entries > kernel::sort_parallel > keys";
+        race.enter(name, command, move |keys: &mut Keys| {
+            keys.time(|keys, entries, scratch| sort_keys(keys, entries, scratch, threads))
+        });
+    }
+    race.enter("std", "<[u64]>::sort_unstable", |keys: &mut Keys| {
+        keys.time(|keys, _, _| keys.sort_unstable())
+    });
+    let mut rows = race.run(runs, &mut Keys::new(count)?)?;
+    rows.push(Row {
+        seconds: vec![IPS4O_SECONDS],
+        published: true,
+        ..Row::new("IPS4o, 1M keys", "published; another machine")
+    });
+    let title = "8-byte keys in memory";
+    Ok(Section::new(title, (count as u64, "key"), rows))
 }
 
 /// Sorts keys in place, by way of entries that carry them.
@@ -143,44 +147,19 @@ impl kernel::Words for PrefixAlone {
 }
 
 fn pairs(runs: u16, count: usize) -> Result<Section, CliFailure> {
-    let mut keys = touch(Slab::<u8>::new(count * PAIR_KEY_BYTES))?;
-    Random::new(2).fill(&mut keys);
-    let entries = entries_of(&keys, PAIR_KEY_BYTES);
-    let chunks = [&keys[..]];
-    let words = WholeRecords(Rows::new(&chunks, PAIR_KEY_BYTES));
-    let mut sorted = touch(Slab::<Entry>::new(count))?;
-    let mut scratch = touch(Slab::<Entry>::new(count))?;
-    let mut subjects = vec![Subject::new("copy", "memory copy of the pairs", How::Copy)];
-    subjects.extend(thread_counts().into_iter().map(|threads| {
+    let mut race = Race::new();
+    race.enter("copy", "memory copy of the pairs", |pairs: &mut Pairs| {
+        Ok(pairs.copy(1))
+    });
+    for threads in thread_counts() {
         let name = format!("gristmill, {}", threads_in_words(threads));
-        Subject::new(name, "kernel::sort_parallel", How::Gristmill(threads))
-    }));
-    subjects.push(Subject::new(
-        "std",
-        "sort_unstable by (prefix, row)",
-        How::Standard,
-    ));
-    let rows = measure(runs, subjects, |how| {
-        sorted.copy_from_slice(&entries);
-        let seconds = match how {
-            How::Copy => return Ok(timed(|| copy(&entries, &mut sorted, 1))),
-            How::Standard => {
-                timed(|| sorted.sort_unstable_by_key(|entry| (entry.prefix, entry.row)))
-            }
-            How::Gristmill(threads) => {
-                timed(|| sort_parallel(&mut sorted, &mut scratch, &words, threads))
-            }
-        };
-        let sound = sorted.is_sorted_by_key(|entry| entry.prefix);
-        if sound {
-            Ok(seconds)
-        } else {
-            Err(wrong("a sort of pairs"))
-        }
-    })?;
-    Ok(Section::new(
-        "10-byte keys with their rows in memory",
-        (count as u64, "pair"),
-        rows,
-    ))
+        race.enter(name, "kernel::sort_parallel", move |pairs: &mut Pairs| {
+            pairs.time(|entries, scratch, words| sort_parallel(entries, scratch, words, threads))
+        });
+    }
+    let command = "sort_unstable by (prefix, row)";
+    race.enter("std", command, Pairs::time_standard);
+    let rows = race.run(runs, &mut Pairs::new(count)?)?;
+    let title = "10-byte keys with their rows in memory";
+    Ok(Section::new(title, (count as u64, "pair"), rows))
 }

@@ -9,22 +9,19 @@ mod search;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use record::{Checksum, Generator, RECORD_BYTES};
-use serde_json::{Map, Value, json};
-
-use crate::cold::Cold;
-use crate::contender::{Input, gristmill};
-use crate::external::{OUTPUT, Place, REPORT, Racer, Told, check_plan, report, temporary_bytes};
-use crate::measure::Row;
-use crate::records::{generated, what_is_wrong};
-use crate::room::{check_room, free_bytes};
-use crate::scratches::Scratches;
-use crate::table::{Report, Section};
 use cli::failure::CliFailure;
 use cli::machine;
 use cli::say;
 use cli::size::{grouped, readable, size};
+use record::{Generator, RECORD_BYTES};
+use serde_json::{Value, json};
 
+use crate::external::{check_plan, temporary_bytes};
+use crate::programs::{Input, OUTPUT, Place, Program, Settings, Told, gristmill};
+use crate::race::Row;
+use crate::records::{Inputs, generated};
+use crate::room::{check_room, free_bytes};
+use crate::table::{Column, Report, Section};
 use search::Try;
 
 /// Sort as many records as end within a minute, from disk to disk.
@@ -68,14 +65,18 @@ const SMOKE_FIRST: u64 = 2_000;
 const SMOKE_MOST: u64 = 20_000;
 
 /// Measures.
+///
+/// # Errors
+/// Too little memory or room; a failure of the measured command.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let limit_s = f64::from(arguments.seconds);
     let first = match arguments.smoke {
         true => SMOKE_FIRST,
         false => FIRST_PER_SECOND * u64::from(arguments.seconds),
     };
-    let scratches = Scratches::new(&arguments.directory, &arguments.temporary)?;
-    let most = most_records(scratches.work.path())?;
+    let settings = Settings::new(arguments.smoke);
+    let place = Place::new(&arguments.directory, &arguments.temporary, settings)?;
+    let most = most_records(place.path())?;
     let most = if arguments.smoke {
         most.min(SMOKE_MOST)
     } else {
@@ -83,21 +84,13 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     };
     let told = Told {
         memory_bytes: arguments.memory,
-        temporary: &scratches.temporary,
+        temporary: &place.temporary,
     };
     check_plan(first, &told)?;
-    let racer = Racer::ours(gristmill()?, &told, Input::Binary.file());
-    let temporary = scratches.temporary.clone();
-    let place = Place {
-        temporary: temporary.clone(),
-        cold: Cold::find(arguments.smoke),
-        groups: None,
-        smoke: arguments.smoke,
-        scratch: scratches.work,
-    };
+    let program = Program::ours_told(gristmill()?, &told);
     let mut minute = Minute {
         place,
-        racer,
+        program,
         tries: Vec::new(),
         rows: Vec::new(),
     };
@@ -120,58 +113,49 @@ fn most_records(place: &Path) -> Result<u64, CliFailure> {
 /// The tries so far.
 struct Minute {
     place: Place,
-    racer: Racer,
+    program: Program,
     tries: Vec<Try>,
     rows: Vec<Row>,
 }
 
 impl Minute {
     fn try_to_sort(&mut self, records: u64) -> Result<(), CliFailure> {
-        let checksum = self.make(records)?;
-        let took = self.place.run(&self.racer)?;
-        if let Some(why) = what_is_wrong(&self.place.file(OUTPUT), records, checksum) {
-            let message = format!("the output is not the sorted input: {why}");
-            return Err(CliFailure::new("disorder", message));
+        let inputs = self.make(records)?;
+        let seconds = self.place.run(&self.program)?.seconds;
+        if let Some(why) = inputs.what_is_wrong(Input::Binary, &self.place.file(OUTPUT)) {
+            return Err(self.program.wrong(&why));
         }
-        say::err(format!(
-            "{} records: {:.3} s",
-            grouped(records),
-            took.seconds
-        ));
-        let report = report(&self.place.file(REPORT))?;
-        let more = json!({
+        say::err(format!("{} records: {seconds:.3} s", grouped(records)));
+        let report = self.place.report()?;
+        self.tries.push(Try { records, seconds });
+        let mut row = Row::new(format!("try {}", self.tries.len()), self.program.shown());
+        row.seconds.push(seconds);
+        row.add(json!({
             "records": records,
             "bytes": records * RECORD_BYTES as u64,
             "plan": report["plan"],
             "passes": report["passes"],
             "validated": true,
             "peak_rss_bytes": report["peak_rss_bytes"],
-        });
-        self.tries.push(Try {
-            records,
-            seconds: took.seconds,
-        });
-        self.rows.push(Row {
-            name: format!("try {}", self.tries.len()),
-            command: self.racer.shown(),
-            seconds: vec![took.seconds],
-            published: false,
-            more: more.as_object().cloned().unwrap_or_default(),
-        });
+        }));
+        self.rows.push(row);
         Ok(())
     }
 
-    fn make(&self, records: u64) -> Result<Checksum, CliFailure> {
+    fn make(&self, records: u64) -> Result<Inputs, CliFailure> {
         let input = self.place.file(Input::Binary.file());
         self.place.clear();
         // The last one's; it is not there the first time.
         let _ = std::fs::remove_file(&input);
         let bytes = records * RECORD_BYTES as u64;
-        let mut needs = vec![(self.place.scratch.path(), 2 * bytes)];
-        let first = self.place.temporary.first().map(PathBuf::as_path);
-        needs.extend(first.map(|place| (place, temporary_bytes(bytes))));
-        check_room(&needs)?;
-        generated(&input, Generator::default(), records)
+        check_room(&[
+            (self.place.path(), 2 * bytes),
+            (&self.place.temporary[0], temporary_bytes(bytes)),
+        ])?;
+        let programs = std::slice::from_ref(&self.program);
+        Inputs::new(records, programs, |_| {
+            generated(&input, Generator::default(), records)
+        })
     }
 
     fn report(self, limit_s: f64, most: u64, memory_bytes: u64) -> Result<Report, CliFailure> {
@@ -180,68 +164,51 @@ impl Minute {
                 format!("nothing could be sorted within {limit_s} s; give more --seconds");
             return Err(CliFailure::new("too_slow", message));
         };
-        // The input of the last try lies there still; the floor is that of the best.
+        // The input of the last try is still there; the floor is that of the best.
         self.make(best.records)?;
-        let floor = Row {
-            name: "floor of one pass".to_owned(),
-            command: "read as many bytes as the best and write as many at once".to_owned(),
-            seconds: vec![self.place.floor()?.seconds],
-            published: false,
-            more: Map::new(),
-        };
+        let command = "read as many bytes as the best and write as many at once";
+        let mut floor = Row::new("floor of one pass", command);
+        floor.seconds.push(self.place.floor()?.seconds);
         let mut rows = vec![floor];
         rows.extend(self.rows);
         for row in &mut rows[1..] {
-            row.more
-                .insert("within".to_owned(), (row.median() <= limit_s).into());
+            row.add(json!({ "within": row.median() <= limit_s }));
         }
-        let facts = json!({
-            "limit_s": limit_s,
-            "records": best.records,
-            "bytes": best.records * RECORD_BYTES as u64,
-            "seconds": (best.seconds * 1e6).round() / 1e6,
-            "memory_bytes": memory_bytes,
-            "cores": machine::cores(),
-            "cold": self.place.cold.name(),
-            "room_for_records": most,
-        });
-        let section = Section::new(
-            "disk to disk, cold, durable",
-            (best.records, "record"),
-            rows,
-        );
+        let title = "disk to disk, cold, durable";
+        let items = (best.records, "record");
         Ok(Report {
             bench: "minute",
-            facts: facts.as_object().cloned().unwrap_or_default(),
-            sections: vec![Section {
-                columns: Some(columns),
-                ..section
-            }],
+            facts: json!({
+                "limit_s": limit_s,
+                "records": best.records,
+                "bytes": best.records * RECORD_BYTES as u64,
+                "seconds": (best.seconds * 1e6).round() / 1e6,
+                "memory_bytes": memory_bytes,
+                "cores": machine::cores(),
+                "cold": self.place.settings.cold.name(),
+                "room_for_records": most,
+            }),
+            sections: vec![Section::new(title, items, rows).with_columns(&COLUMNS)],
         })
     }
 }
 
 /// The tries: how many records, how long, and whether in time.
-fn columns(rows: &[Row]) -> Vec<Vec<String>> {
-    let heading = ["", "records", "bytes", "seconds", "in time", "plan", ""];
-    let mut lines = vec![heading.map(str::to_owned).to_vec()];
-    for row in rows {
-        let number = |field: &str| row.more.get(field).and_then(Value::as_u64);
-        let in_time = match row.more.get("within").and_then(Value::as_bool) {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "-",
-        };
-        let plan = row.more.get("plan").and_then(Value::as_str).unwrap_or("-");
-        lines.push(vec![
-            row.name.clone(),
-            number("records").map_or("-".to_owned(), grouped),
-            number("bytes").map_or("-".to_owned(), readable),
-            format!("{:.3}", row.median()),
-            in_time.to_owned(),
-            plan.to_owned(),
-            row.command.clone(),
-        ]);
-    }
-    lines
-}
+const COLUMNS: [Column; 5] = [
+    Column("records", |_, row| {
+        row.shown("records", |records| records.as_u64().map(grouped))
+    }),
+    Column("bytes", |_, row| {
+        row.shown("bytes", |bytes| bytes.as_u64().map(readable))
+    }),
+    Column("seconds", |_, row| format!("{:.3}", row.median())),
+    Column("in time", |_, row| {
+        row.shown("within", |within| match within {
+            Value::Bool(true) => Some("yes".to_owned()),
+            _ => Some("no".to_owned()),
+        })
+    }),
+    Column("plan", |_, row| {
+        row.shown("plan", |plan| plan.as_str().map(str::to_owned))
+    }),
+];

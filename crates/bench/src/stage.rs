@@ -11,20 +11,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cli::failure::CliFailure;
+use cli::machine;
+use cli::scratch::Scratch;
 use kernel::Slab;
 use pipeline::{Control, StageReport};
 use record::RECORD_BYTES;
-use serde_json::json;
+use serde_json::{Value, json};
 use sort::stages::{Alone, Stage, alone};
 use sort::{IoChoice, Resources, Tuning};
 
 use crate::Common;
+use crate::buffers::{copy, touch};
 use crate::host::{check_memory, on_node};
-use crate::measure::{Row, Subject, copy, measure, timed, touch};
-use crate::table::{Report, Section};
-use cli::failure::CliFailure;
-use cli::machine;
-use cli::scratch::Scratch;
+use crate::race::{Race, Row, Run};
+use crate::table::{Column, RATIO, Report, Section};
 
 /// Run a stage of the sort alone, between a synthetic source and a sink.
 ///
@@ -76,41 +77,27 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         .max(1);
     check_memory(records.saturating_mul(BYTES_EACH), "--records")?;
     let place = Scratch::new(&arguments.directory, "bench")?;
-    let stages = &arguments.name.0;
-    let floor = Subject::new("copy", "memory copy of the input, all cores", None);
-    let subject = |&stage: &Stage| {
+    let mut race = Race::new();
+    let command = "memory copy of the input, all cores";
+    race.enter("copy", command, |_: &mut ()| copied(records));
+    for &stage in &arguments.name.0 {
         let command = format!("gristmill-bench stage {} --records {records}", stage.name());
-        Subject::new(stage.name(), command, Some(stage))
-    };
-    let subjects = std::iter::once(floor)
-        .chain(stages.iter().map(subject))
-        .collect();
-    let mut last: Vec<StageReport> = Vec::new();
-    let mut rows = measure(common.runs, subjects, |stage| {
-        let Some(stage) = stage else {
-            return copied(records);
-        };
-        let report = run_alone(stage, records, &place)?;
-        let seconds = report.busy_each_s();
-        last.retain(|other| other.name != report.name);
-        last.push(report);
-        Ok(seconds)
-    })?;
-    for row in &mut rows {
-        if let Some(report) = last.iter().find(|report| report.name == row.name) {
-            describe(row, report);
-        }
+        let place = &place;
+        race.enter(stage.name(), command, move |_| {
+            let report = run_alone(stage, records, place)?;
+            Ok(Run {
+                seconds: Some(report.busy_each_s()),
+                figures: raw(&report),
+            })
+        });
     }
+    let mut rows = race.run(common.runs, &mut ())?;
+    rows.iter_mut().skip(1).for_each(derive);
     let title = "stages alone, busy time of the average worker";
-    let section = Section {
-        columns: Some(columns),
-        ..Section::new(title, (records, "record"), rows)
-    };
-    let facts = json!({ "records": records, "cores": machine::cores() });
     Ok(Report {
         bench: "stage",
-        facts: facts.as_object().cloned().unwrap_or_default(),
-        sections: vec![section],
+        facts: json!({ "records": records, "cores": machine::cores() }),
+        sections: vec![Section::new(title, (records, "record"), rows).with_columns(&COLUMNS)],
     })
 }
 
@@ -137,58 +124,50 @@ fn copied(records: u64) -> Result<f64, CliFailure> {
     let bytes = records as usize * RECORD_BYTES;
     let from = touch(Slab::<u8>::new(bytes))?;
     let mut to = touch(Slab::<u8>::new(bytes))?;
-    Ok(timed(|| copy(&from, &mut to, machine::cores())))
+    Ok(copy(&from, &mut to, machine::cores()))
 }
 
-/// What Figure 8 says of a stage, from the median of its busy times.
-fn describe(row: &mut Row, report: &StageReport) {
-    let (units, workers) = (report.units.max(1) as f64, report.workers as f64);
-    let (megabytes, busy) = (
-        report.bytes as f64 / 1e6,
-        row.median().max(f64::MIN_POSITIVE),
-    );
-    let figures = json!({
-        "unit_mb": megabytes / units,
+/// The figures that one run gives.
+fn raw(report: &StageReport) -> Value {
+    json!({
         "workers": report.workers,
         "units": report.units,
         "bytes": report.bytes,
+        "starved_s": report.starved_s,
+        "blocked_s": report.blocked_s,
+    })
+}
+
+/// Figure 8's figures of a stage, from the median of its busy times.
+fn derive(row: &mut Row) {
+    let (units, workers) = (row.figure("units").max(1.0), row.figure("workers"));
+    let busy = row.median().max(f64::MIN_POSITIVE);
+    let megabytes = row.figure("bytes") / 1e6;
+    row.add(json!({
+        "unit_mb": megabytes / units,
         "busy_ms_per_unit": busy * workers / units * 1e3,
         "mb_per_s_per_worker": megabytes / workers / busy,
         "mb_per_s": megabytes / busy,
-        "starved_s": report.starved_s,
-        "blocked_s": report.blocked_s,
-    });
-    row.more
-        .extend(figures.as_object().cloned().unwrap_or_default());
+    }));
 }
 
 /// Figure 8.
-fn columns(rows: &[Row]) -> Vec<Vec<String>> {
-    const FIGURES: [(&str, &str); 5] = [
-        ("unit MB", "unit_mb"),
-        ("workers", "workers"),
-        ("busy ms/unit", "busy_ms_per_unit"),
-        ("MB/s/worker", "mb_per_s_per_worker"),
-        ("MB/s", "mb_per_s"),
-    ];
-    let mut heading = vec![String::new()];
-    heading.extend(FIGURES.map(|(title, _)| title.to_owned()));
-    heading.extend(["min ms", "median ms", "max ms", "ratio", ""].map(str::to_owned));
-    let floor = rows.first().map_or(0.0, Row::median);
-    let mut lines = vec![heading];
-    for row in rows {
-        let figure = |(_, field)| match row.more.get(field) {
-            Some(value) if field == "workers" => value.to_string(),
-            Some(value) => number(value.as_f64().unwrap_or(0.0)),
-            None => "-".to_owned(),
-        };
-        let mut line = vec![row.name.clone()];
-        line.extend(FIGURES.map(figure));
-        line.extend([row.least(), row.median(), row.most()].map(|s| number(s * 1e3)));
-        line.extend([format!("{:.2}", row.median() / floor), row.command.clone()]);
-        lines.push(line);
-    }
-    lines
+const COLUMNS: [Column; 9] = [
+    Column("unit MB", |_, row| shown(row, "unit_mb")),
+    Column("workers", |_, row| {
+        row.shown("workers", |workers| Some(workers.to_string()))
+    }),
+    Column("busy ms/unit", |_, row| shown(row, "busy_ms_per_unit")),
+    Column("MB/s/worker", |_, row| shown(row, "mb_per_s_per_worker")),
+    Column("MB/s", |_, row| shown(row, "mb_per_s")),
+    Column("min ms", |_, row| number(row.least() * 1e3)),
+    Column("median ms", |_, row| number(row.median() * 1e3)),
+    Column("max ms", |_, row| number(row.most() * 1e3)),
+    RATIO,
+];
+
+fn shown(row: &Row, figure: &str) -> String {
+    row.shown(figure, |figure| figure.as_f64().map(number))
 }
 
 /// Three figures that count, about.

@@ -1,50 +1,89 @@
-//! What was measured, as a table for people and as JSON for scripts.
+//! A report: a table for people, and JSON for scripts.
 
-use serde_json::{Map, Value, json};
-
-use crate::measure::Row;
 use cli::failure::CliFailure;
 use cli::say;
 use cli::size::grouped;
+use serde_json::{Map, Value, json};
+
+use crate::race::Row;
 
 /// A measurement.
 pub struct Report {
     /// Its name on the command line.
     pub bench: &'static str,
-    /// What holds for all rows.
-    pub facts: Map<String, Value>,
+    /// An object of facts that hold for all rows.
+    pub facts: Value,
     /// Its parts.
     pub sections: Vec<Section>,
 }
 
 /// Rows that compare: the first is the floor of the others.
 pub struct Section {
-    /// What is measured.
-    pub title: String,
-    /// Items of a run, and what an item is: for the time of one.
-    pub items: (u64, &'static str),
-    /// The rows, the floor first.
-    pub rows: Vec<Row>,
-    /// Columns instead of those of times, for rows that are more than a time.
-    pub columns: Option<Columns>,
+    title: String,
+    /// How many items a run handles, and the name of one.
+    items: (u64, &'static str),
+    rows: Vec<Row>,
+    view: View,
 }
 
-/// How a section with columns of its own shows a row; the first row is the heading.
-pub type Columns = fn(&[Row]) -> Vec<Vec<String>>;
+/// A column of a table: its heading, and the cell of a row. A heading that ends in `/` is followed
+/// by the name of an item.
+pub struct Column(pub &'static str, pub fn(&Section, &Row) -> String);
+
+/// How a section shows its rows.
+enum View {
+    /// A line for each row: its name, these columns, its command.
+    Columns(&'static [Column]),
+    /// Whatever lines the function makes; the first is the heading.
+    Lines(fn(&[Row]) -> Vec<Vec<String>>),
+}
+
+/// The ratio of a row's median to the floor's.
+pub const RATIO: Column = Column("ratio", |section, row| {
+    let ratio = section.ratio(row);
+    ratio.map_or_else(|| "published".to_owned(), |ratio| format!("{ratio:.2}"))
+});
+
+const TIMES: [Column; 5] = [
+    Column("median", |_, row| duration(row.median())),
+    Column("min", |_, row| duration(row.least())),
+    Column("max", |_, row| duration(row.most())),
+    Column("ns/", |section, row| {
+        format!("{:.2}", section.nanoseconds(row))
+    }),
+    RATIO,
+];
 
 impl Section {
-    /// A section of times.
+    /// A section that shows times.
     pub fn new(title: impl Into<String>, items: (u64, &'static str), rows: Vec<Row>) -> Section {
         Section {
             title: title.into(),
             items,
             rows,
-            columns: None,
+            view: View::Columns(&TIMES),
         }
     }
 
+    /// Shows these columns in place of times.
+    pub fn with_columns(mut self, columns: &'static [Column]) -> Section {
+        self.view = View::Columns(columns);
+        self
+    }
+
+    /// Shows these lines in place of a line for each row.
+    pub fn with_lines(mut self, lines: fn(&[Row]) -> Vec<Vec<String>>) -> Section {
+        self.view = View::Lines(lines);
+        self
+    }
+
+    /// The median of the floor; 0 without one.
+    pub fn floor(&self) -> f64 {
+        self.rows.first().map_or(0.0, Row::median)
+    }
+
     fn ratio(&self, row: &Row) -> Option<f64> {
-        let floor = self.rows.first().map_or(0.0, Row::median);
+        let floor = self.floor();
         (floor > 0.0 && !row.published).then(|| row.median() / floor)
     }
 
@@ -64,44 +103,46 @@ impl Section {
             "published": row.published,
         });
         let fields = value.as_object_mut().expect("made above");
-        fields.extend(row.more.clone());
+        fields.extend(row.figures.clone());
         value
     }
 
-    fn times(&self) -> Vec<Vec<String>> {
-        let heading = [
-            "",
-            "median",
-            "min",
-            "max",
-            &format!("ns/{}", self.items.1),
-            "ratio",
-            "",
-        ];
-        let mut lines = vec![heading.map(str::to_owned).to_vec()];
-        for row in &self.rows {
-            let ratio = self
-                .ratio(row)
-                .map_or("published".to_owned(), |x| format!("{x:.2}"));
-            let each = format!("{:.2}", self.nanoseconds(row));
-            let times = [row.median(), row.least(), row.most()].map(duration);
-            let mut line = vec![row.name.clone()];
-            line.extend(times);
-            line.extend([each, ratio, row.command.clone()]);
-            lines.push(line);
-        }
+    fn lines(&self) -> Vec<Vec<String>> {
+        let columns = match self.view {
+            View::Columns(columns) => columns,
+            View::Lines(lines) => return lines(&self.rows),
+        };
+        let heading = columns.iter().map(|Column(heading, _)| match heading {
+            heading if heading.ends_with('/') => format!("{heading}{}", self.items.1),
+            heading => (*heading).to_owned(),
+        });
+        let framed = |name: &str, cells: Vec<String>, command: &str| {
+            let mut line = vec![name.to_owned()];
+            line.extend(cells);
+            line.push(command.to_owned());
+            line
+        };
+        let line = |row: &Row| {
+            let cells = columns.iter().map(|Column(_, cell)| cell(self, row));
+            framed(&row.name, cells.collect(), &row.command)
+        };
+        let mut lines = vec![framed("", heading.collect(), "")];
+        lines.extend(self.rows.iter().map(line));
         lines
     }
 }
 
 impl Report {
     /// Prints it.
+    ///
+    /// # Errors
+    /// Standard output that cannot be written.
     pub fn tell(&self, json: bool) -> Result<(), CliFailure> {
         if json {
             return say::out(format!("{:#}", self.json()));
         }
         say::out(format!("bench {}", self.bench))?;
-        for (name, value) in &self.facts {
+        for (name, value) in self.facts() {
             let text = value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
@@ -110,30 +151,29 @@ impl Report {
         for section in &self.sections {
             let (items, item) = section.items;
             say::out(format!("\n{} ({} {item}s)", section.title, grouped(items)))?;
-            let lines = section
-                .columns
-                .map_or_else(|| section.times(), |of| of(&section.rows));
-            print(&lines)?;
+            print(&section.lines())?;
         }
         Ok(())
     }
 
+    fn facts(&self) -> Map<String, Value> {
+        self.facts.as_object().cloned().unwrap_or_default()
+    }
+
     fn json(&self) -> Value {
-        let rows = |section: &Section| section.rows.iter().map(|row| section.json(row)).collect();
-        let rows: Vec<Value> = self
-            .sections
-            .iter()
-            .flat_map::<Vec<Value>, _>(rows)
+        let sections = self.sections.iter();
+        let rows: Vec<Value> = sections
+            .flat_map(|section| section.rows.iter().map(|row| section.json(row)))
             .collect();
         let mut value = json!({ "bench": self.bench });
         let fields = value.as_object_mut().expect("made above");
-        fields.extend(self.facts.clone());
+        fields.extend(self.facts());
         fields.insert("rows".to_owned(), rows.into());
         value
     }
 }
 
-/// Prints lines in columns: names to the left, figures to the right, a last column without a
+/// Prints lines in columns: names to the left, figures to the right, and a last column without a
 /// heading as it is.
 fn print(lines: &[Vec<String>]) -> Result<(), CliFailure> {
     let Some(heading) = lines.first() else {

@@ -1,4 +1,4 @@
-//! What is sorted: gensort's records, or those of inputs that sorts are known to mind.
+//! Inputs: gensort's records, and orders of keys that are hard for some sorts.
 //!
 //! ```text
 //! uniform   gensort          equal     one record, again and again
@@ -10,11 +10,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
+use cli::failure::CliFailure;
 use kernel::RecordCrc;
 use record::{Checksum, Generator, RECORD_BYTES, Style};
 
 use crate::records::generated;
-use cli::failure::CliFailure;
 
 /// The order in which keys come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -1,152 +1,88 @@
-//! Pairs of a 10-byte key and a row: our sort, the sorts of the papers, and std's.
+//! Sorts of pairs: ours, those of the papers, std's, and other crates'.
 
-use kernel::patterns::{Random, entries_of};
-use kernel::variants::Variant;
-use kernel::{Entry, Rows, Slab, WholeRecords, sort, sort_parallel};
-
-use crate::host::threads_in_words;
-use crate::measure::{Subject, copy, measure, timed, touch, wrong};
-use crate::table::Section;
 use cli::failure::CliFailure;
+use kernel::{Entry, sort, sort_parallel};
+use rayon::slice::ParallelSliceMut;
+use rdst::{RadixKey, RadixSort};
+use voracious_radix_sort::RadixSort as _;
 
-/// gensort's key.
-pub(super) const KEY_BYTES: usize = 10;
+use super::variants;
+use crate::host::threads_in_words;
+use crate::pairs::{KEY_BYTES, Pairs, ROW_BITS};
+use crate::race::Race;
+use crate::table::Section;
 
-/// Bits of a row in the peers' 128-bit pair; the other 80 are the key.
-const ROW_BITS: u32 = 48;
+/// Bytes of memory for each pair: its key, three entries, and the peers' two numbers.
+pub(super) const BYTES_EACH: u64 =
+    (KEY_BYTES + 3 * size_of::<Entry>() + 2 * size_of::<Number>()) as u64;
 
-#[derive(Clone, Copy)]
-enum How {
-    Copy,
-    Sort,
-    Parallel,
-    Variant(Variant),
-    StandardTuples,
-    StandardNumbers,
+/// A pair as rdst sorts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Number(u128);
+
+impl RadixKey for Number {
+    const LEVELS: usize = KEY_BYTES;
+
+    fn get_level(&self, level: usize) -> u8 {
+        (self.0 >> (ROW_BITS + 8 * level)) as u8
+    }
 }
 
-/// Measures sorts of `count` pairs on so many threads.
+/// Measures sorts of `count` pairs.
 pub(super) fn measure_on(runs: u16, count: usize, threads: usize) -> Result<Section, CliFailure> {
-    let mut keys = touch(Slab::<u8>::new(count * KEY_BYTES))?;
-    Random::new(1).fill(&mut keys);
-    let subjects = if threads == 1 {
-        on_one_thread()
+    let mut race = Race::new();
+    let command = "memory copy of the pairs";
+    race.enter("copy", command, |pairs: &mut Pairs| Ok(pairs.copy(threads)));
+    if threads == 1 {
+        on_one_thread(&mut race);
     } else {
-        on_all_threads()
-    };
-    let mut pairs = Pairs::new(&keys, threads)?;
-    let rows = measure(runs, subjects, |how| pairs.time(how))?;
-    let title = format!(
-        "10-byte keys with their rows, {}",
-        threads_in_words(threads)
-    );
+        on_all_threads(&mut race, threads);
+    }
+    let rows = race.run(runs, &mut Pairs::new(count)?)?;
+    let threads = threads_in_words(threads);
+    let title = format!("10-byte keys with their rows, {threads}");
     Ok(Section::new(title, (count as u64, "pair"), rows))
 }
 
-fn on_one_thread() -> Vec<Subject<How>> {
-    vec![
-        Subject::new("copy", "memory copy of the pairs", How::Copy),
-        Subject::new("gristmill", "kernel::sort", How::Sort),
-        Subject::new(
-            "partial radix, 22 bits",
-            "kernel::variants partial-radix: NOW-Sort 6.5, with clean-up",
-            How::Variant(Variant::PartialRadix),
-        ),
-        Subject::new(
-            "mergesort",
-            "kernel::variants mergesort: psort, quasi in place",
-            How::Variant(Variant::Mergesort),
-        ),
-        Subject::new(
-            "in-place permutation",
-            "kernel::variants american-flag: McIlroy 1993",
-            How::Variant(Variant::AmericanFlag),
-        ),
-        Subject::new(
-            "std, (prefix, row)",
-            "sort_unstable by 8 key bytes and row",
-            How::StandardTuples,
-        ),
-        Subject::new(
-            "std, u128",
-            "sort_unstable of 10 key bytes and 6 of the row",
-            How::StandardNumbers,
-        ),
-    ]
-}
-
-fn on_all_threads() -> Vec<Subject<How>> {
-    vec![
-        Subject::new("copy", "memory copy of the pairs", How::Copy),
-        Subject::new("gristmill", "kernel::sort_parallel", How::Parallel),
-    ]
-}
-
-struct Pairs<'a> {
-    keys: &'a [u8],
-    entries: Vec<Entry>,
-    sorted: Slab<Entry>,
-    scratch: Slab<Entry>,
-    threads: usize,
-}
-
-impl Pairs<'_> {
-    fn new(keys: &[u8], threads: usize) -> Result<Pairs<'_>, CliFailure> {
-        let entries = entries_of(keys, KEY_BYTES);
-        let sorted = touch(Slab::<Entry>::new(entries.len()))?;
-        let scratch = touch(Slab::<Entry>::new(entries.len()))?;
-        Ok(Pairs {
-            keys,
-            entries,
-            sorted,
-            scratch,
-            threads,
+fn on_one_thread(race: &mut Race<'_, Pairs>) {
+    race.enter("gristmill", "kernel::sort", |pairs| {
+        pairs.time(|entries, scratch, words| sort(entries, scratch, words))
+    });
+    for variant in &variants::ALL {
+        race.enter(variant.name, variant.source, |pairs| {
+            pairs.time(|entries, scratch, words| variant.sort(entries, scratch, words))
+        });
+    }
+    let command = "sort_unstable by 8 key bytes and row";
+    race.enter("std, (prefix, row)", command, Pairs::time_standard);
+    let command = "sort_unstable of 10 key bytes and 6 of the row";
+    race.enter("std, u128", command, |pairs| {
+        pairs.time_numbers(|number| number, <[u128]>::sort_unstable)
+    });
+    race.enter("voracious, u128", "voracious_sort", |pairs| {
+        pairs.time_numbers(|number| number, |numbers| numbers.voracious_sort())
+    });
+    race.enter("rdst, u128", "radix sort on one thread", |pairs| {
+        pairs.time_numbers(Number, |numbers| {
+            numbers.radix_sort_builder().with_parallel(false).sort();
         })
-    }
+    });
+}
 
-    fn time(&mut self, how: How) -> Result<f64, CliFailure> {
-        let chunks = [self.keys];
-        let words = WholeRecords(Rows::new(&chunks, KEY_BYTES));
-        let Pairs {
-            entries,
-            sorted,
-            scratch,
-            threads,
-            ..
-        } = self;
-        sorted.copy_from_slice(entries);
-        let seconds = match how {
-            How::Copy => return Ok(timed(|| copy(entries, sorted, *threads))),
-            How::StandardNumbers => return self.time_numbers(),
-            How::Sort => timed(|| sort(sorted, scratch, &words)),
-            How::Parallel => timed(|| sort_parallel(sorted, scratch, &words, *threads)),
-            How::Variant(variant) => timed(|| variant.sort(sorted, scratch, &words)),
-            How::StandardTuples => {
-                timed(|| sorted.sort_unstable_by_key(|entry| (entry.prefix, entry.row)))
-            }
-        };
-        let sound = sorted.is_sorted_by_key(|entry| entry.prefix);
-        if sound {
-            Ok(seconds)
-        } else {
-            Err(wrong("a sort of pairs"))
-        }
-    }
-
-    /// As peers hold a pair: one number, ten key bytes and then six of the row.
-    fn time_numbers(&self) -> Result<f64, CliFailure> {
-        let mut numbers = touch(Slab::<u128>::new(self.entries.len()))?;
-        let keys = self.keys.chunks_exact(KEY_BYTES);
-        for ((number, entry), key) in numbers.iter_mut().zip(&self.entries).zip(keys) {
-            let high = u128::from(entry.prefix) << (u64::BITS);
-            let low = u128::from(u16::from_be_bytes([key[8], key[9]])) << ROW_BITS;
-            *number = high | low | u128::from(entry.row);
-        }
-        let seconds = timed(|| numbers.sort_unstable());
-        if numbers.is_sorted() {
-            Ok(seconds)
-        } else {
-            Err(wrong("std's sort"))
-        }
-    }
+fn on_all_threads(race: &mut Race<'_, Pairs>, threads: usize) {
+    race.enter("gristmill", "kernel::sort_parallel", move |pairs| {
+        pairs.time(|entries, scratch, words| sort_parallel(entries, scratch, words, threads))
+    });
+    race.enter("voracious, u128", "voracious_mt_sort", move |pairs| {
+        pairs.time_numbers(
+            |number| number,
+            |numbers| numbers.voracious_mt_sort(threads),
+        )
+    });
+    race.enter("rdst, u128", "radix_sort_unstable", |pairs| {
+        pairs.time_numbers(Number, |numbers| numbers.radix_sort_unstable())
+    });
+    race.enter("rayon, u128", "par_sort_unstable", |pairs| {
+        pairs.time_numbers(|number| number, |numbers| numbers.par_sort_unstable())
+    });
 }

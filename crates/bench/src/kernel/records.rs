@@ -1,16 +1,18 @@
 //! Whole records of 100 bytes: into a second buffer in order, and the kernels on the way there.
 
+use cli::failure::CliFailure;
 use kernel::patterns::Random;
 use kernel::{
     Bin, Classifier, Entry, RecordCrc, Rows, Slab, WholeRecords, gather_parallel, row, scatter,
     sort_parallel,
 };
 use record::RECORD_BYTES;
+use serde_json::json;
 
+use crate::buffers::{checked, copy, on_threads, timed, touch};
 use crate::host::threads_in_words;
-use crate::measure::{Subject, copy, measure, on_threads, timed, touch, wrong};
+use crate::race::{Race, Run};
 use crate::table::Section;
-use cli::failure::CliFailure;
 
 /// Buckets to classify and scatter into: what a sort of a hundred megabytes has, about.
 const BUCKETS: usize = 128;
@@ -22,47 +24,34 @@ const BLOCK_RECORDS: usize = 4096;
 pub(super) const BYTES_EACH: u64 =
     (2 * RECORD_BYTES + 2 * size_of::<Entry>() + size_of::<u64>() + size_of::<u32>()) as u64;
 
-#[derive(Clone, Copy)]
-enum How {
-    Copy,
-    Sort,
-    Checksum,
-    Classify,
-    Scatter,
-}
-
-/// Measures kernels over `count` records on so many threads.
+/// Measures kernels over `count` records.
 pub(super) fn measure_on(runs: u16, count: usize, threads: usize) -> Result<Section, CliFailure> {
-    let mut subjects = vec![
-        Subject::new("copy", "memory copy of the records", How::Copy),
-        Subject::new(
-            "build, sort, gather",
-            "entries > kernel::sort_parallel > kernel::gather_parallel",
-            How::Sort,
-        ),
-    ];
+    let mut race = Race::new();
+    race.enter(
+        "copy",
+        "memory copy of the records",
+        |records: &mut Records| Ok(copy(&records.records, &mut records.out, records.threads)),
+    );
+    race.enter(
+        "build, sort, gather",
+        "entries > kernel::sort_parallel > kernel::gather_parallel",
+        Records::time_sort,
+    );
     if threads == 1 {
-        let buckets = format!("{BUCKETS} buckets");
-        subjects.extend([
-            Subject::new(
-                "checksum",
-                "kernel::RecordCrc, a CRC-32 a record",
-                How::Checksum,
-            ),
-            Subject::new(
-                "classify",
-                format!("kernel::Classifier, {buckets}"),
-                How::Classify,
-            ),
-            Subject::new(
-                "scatter",
-                format!("kernel::scatter, {buckets}"),
-                How::Scatter,
-            ),
-        ]);
+        let command = "kernel::RecordCrc, a CRC-32 a record";
+        race.enter("checksum", command, |records: &mut Records| {
+            Ok(records.time_checksum())
+        });
+        let command = format!("kernel::Classifier, {BUCKETS} buckets");
+        race.enter("classify", command, |records: &mut Records| {
+            Ok(records.time_classify())
+        });
+        let command = format!("kernel::scatter, {BUCKETS} buckets");
+        race.enter("scatter", command, |records: &mut Records| {
+            Ok(records.time_scatter())
+        });
     }
-    let mut records = Records::new(count, threads)?;
-    let rows = measure(runs, subjects, |how| records.time(how))?;
+    let rows = race.run(runs, &mut Records::new(count, threads)?)?;
     let title = format!("whole records of 100 bytes, {}", threads_in_words(threads));
     Ok(Section::new(title, (count as u64, "record"), rows))
 }
@@ -103,25 +92,8 @@ impl Records {
         })
     }
 
-    fn time(&mut self, how: How) -> Result<f64, CliFailure> {
-        match how {
-            How::Copy => Ok(timed(|| copy(&self.records, &mut self.out, self.threads))),
-            How::Sort => self.time_sort(),
-            How::Checksum => {
-                let crc = RecordCrc::new(RECORD_BYTES);
-                Ok(timed(|| _ = std::hint::black_box(crc.sum(&self.records))))
-            }
-            How::Classify => Ok(timed(|| {
-                let blocks = self.prefixes.chunks(BLOCK_RECORDS);
-                for (prefixes, bins) in blocks.zip(self.bins.chunks_mut(BLOCK_RECORDS)) {
-                    self.classifier.classify(prefixes, bins);
-                }
-            })),
-            How::Scatter => Ok(self.time_scatter()),
-        }
-    }
-
-    fn time_sort(&mut self) -> Result<f64, CliFailure> {
+    /// A run's figures are the seconds of its parts.
+    fn time_sort(&mut self) -> Result<Run, CliFailure> {
         let Records {
             records,
             out,
@@ -132,17 +104,29 @@ impl Records {
         } = self;
         let chunks = [&records[..]];
         let rows = Rows::new(&chunks, RECORD_BYTES);
-        let seconds = timed(|| {
-            build(records, entries, *threads);
-            sort_parallel(entries, scratch, &WholeRecords(rows), *threads);
-            gather_parallel(&rows, entries, out, *threads);
-        });
-        let sound = out.chunks_exact(RECORD_BYTES).is_sorted();
-        if sound {
-            Ok(seconds)
-        } else {
-            Err(wrong("our sort of records"))
-        }
+        let built = timed(|| build(records, entries, *threads));
+        let sorted = timed(|| sort_parallel(entries, scratch, &WholeRecords(rows), *threads));
+        let gathered = timed(|| gather_parallel(&rows, entries, out, *threads));
+        let is_sorted = out.chunks_exact(RECORD_BYTES).is_sorted();
+        let seconds = checked(built + sorted + gathered, is_sorted, "our sort of records")?;
+        Ok(Run {
+            seconds: Some(seconds),
+            figures: json!({ "build_s": built, "sort_s": sorted, "gather_s": gathered }),
+        })
+    }
+
+    fn time_checksum(&mut self) -> f64 {
+        let crc = RecordCrc::new(RECORD_BYTES);
+        timed(|| _ = std::hint::black_box(crc.sum(&self.records)))
+    }
+
+    fn time_classify(&mut self) -> f64 {
+        timed(|| {
+            let blocks = self.prefixes.chunks(BLOCK_RECORDS);
+            for (prefixes, bins) in blocks.zip(self.bins.chunks_mut(BLOCK_RECORDS)) {
+                self.classifier.classify(prefixes, bins);
+            }
+        })
     }
 
     fn time_scatter(&mut self) -> f64 {
@@ -166,7 +150,7 @@ impl Records {
     }
 }
 
-/// Builds an entry for each record, on so many threads.
+/// Builds an entry for each record, on some threads.
 fn build(records: &[u8], entries: &mut [Entry], threads: usize) {
     let share = entries.len().div_ceil(threads).max(1);
     let shares = records

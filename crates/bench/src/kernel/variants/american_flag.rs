@@ -12,8 +12,9 @@
 //! It needs no second buffer, which is its point; each swap waits for the one before, which is its
 //! price. Short ranges are insertion sorted, and the shared leading bits of a range are skipped.
 
+use kernel::Entry;
+
 use super::insertion_sort;
-use crate::Entry;
 
 /// Bits of one pass.
 const BITS: u32 = 8;

@@ -14,8 +14,9 @@
 //! are held in registers, and which one leaves is arithmetic on positions, not a jump (psort
 //! poster, "quasi-in-place mergesort and explicit handling of CPU registers").
 
+use kernel::Entry;
+
 use super::insertion_sort;
-use crate::Entry;
 
 /// Blocks sorted by insertion first: short enough for its square to stay small.
 const BLOCK: usize = 16;

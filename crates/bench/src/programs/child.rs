@@ -6,10 +6,10 @@
 //!       every 20 ms
 //! ```
 //!
-//! The system's own figures, the same for everybody: `VmHWM` of /proc/PID/status is the most
-//! resident memory so far, so a sample loses only what grew in the last moment; `/proc/PID/io`
-//! counts bytes that went to and came from disks, past the page cache or through it, and can still
-//! be read when the process has ended but nobody has heard of it.
+//! The figures are the system's own, the same for all programs. `VmHWM` of /proc/PID/status is the
+//! largest resident memory so far, so a sample misses only the growth of the last moment.
+//! `/proc/PID/io` counts bytes to and from disks, past the page cache or through it. It can still
+//! be read when the process has ended but was not waited for.
 
 use std::fs::{self, File};
 use std::io;
@@ -32,36 +32,53 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 /// A block of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
-/// What is watched beside the process.
+/// The surroundings of a process.
 pub struct Watched<'a> {
-    /// Its name.
+    /// The name of its program.
     pub name: &'a str,
-    /// Where its temporary files go.
+    /// The directories of its temporary files.
     pub temporary: &'a [PathBuf],
-    /// Where it writes what it sorts.
+    /// The file that it writes.
     pub output: &'a Path,
-    /// A file for what it says on standard error.
+    /// A file for its standard error.
     pub said: &'a Path,
 }
 
-/// What a process took.
+/// The resources that a process took.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Took {
     /// From its start to its durable output.
     pub seconds: f64,
-    /// Its most resident memory.
+    /// Its largest resident memory.
     pub peak_rss_bytes: u64,
-    /// The most that lay in its temporary directories.
+    /// The most bytes in its temporary directories.
     pub temp_peak_bytes: u64,
-    /// What it read from disks; `None` where the system does not count.
+    /// Bytes read from disks; `None` where the system does not count.
     pub read_bytes: Option<u64>,
-    /// What it wrote to disks.
+    /// Bytes written to disks.
     pub written_bytes: Option<u64>,
-    /// The most memory of its control group, page cache included.
+    /// The largest memory of its control group, page cache included.
     pub group_peak_bytes: Option<u64>,
 }
 
-/// Runs a process to its end.
+impl Took {
+    /// The larger of each figure of two runs.
+    pub fn most(&self, other: &Took) -> Took {
+        Took {
+            seconds: self.seconds.max(other.seconds),
+            peak_rss_bytes: self.peak_rss_bytes.max(other.peak_rss_bytes),
+            temp_peak_bytes: self.temp_peak_bytes.max(other.temp_peak_bytes),
+            read_bytes: self.read_bytes.max(other.read_bytes),
+            written_bytes: self.written_bytes.max(other.written_bytes),
+            group_peak_bytes: self.group_peak_bytes.max(other.group_peak_bytes),
+        }
+    }
+}
+
+/// Runs a process to its end, and until its output is durable.
+///
+/// # Errors
+/// It cannot be run, fails, or leaves no output.
 pub fn run(mut command: Command, watched: &Watched) -> Result<Took, CliFailure> {
     let failed = |cause: io::Error| {
         CliFailure::new("program", format!("cannot run {}: {cause}", watched.name))

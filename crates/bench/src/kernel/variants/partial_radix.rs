@@ -13,8 +13,9 @@
 //! The paper's bubble sort relies on uniform keys: a million keys that share their 22 bits would
 //! cost its square. Here such groups are sorted by comparison instead.
 
+use kernel::Entry;
+
 use super::insertion_sort;
-use crate::Entry;
 
 /// Bits of one pass: 2^11 counters are 8 KB, a quarter of a first-level cache.
 const BITS: u32 = 11;
