@@ -367,6 +367,14 @@ pub(crate) fn amount(bytes: u64) -> String {
     )
 }
 
+/// The system refused memory.
+pub(crate) fn no_memory(bytes: usize, cause: &std::io::Error) -> SortError {
+    SortError::NoMemory {
+        bytes: bytes as u64,
+        cause: cause.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,41 @@
 //! What is to be sorted, and with what.
 
-use std::path::PathBuf;
+use node::Open;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pipeline::Control;
 use serde::{Deserialize, Serialize};
 
-use crate::contents::Contents;
-use crate::input::Source;
+use crate::records::contents::Contents;
+
+/// Where records come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file, a device or a named pipe.
+    Path(PathBuf),
+    /// A file that a manifest lists, which must be a regular one: a device has no end, and a pipe
+    /// may have no writer.
+    Listed(PathBuf),
+    /// Standard input.
+    Standard,
+}
+
+impl Source {
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) | Source::Listed(path) => Some(path),
+            Source::Standard => None,
+        }
+    }
+
+    pub(crate) fn how(&self, direct: bool) -> Open {
+        match self {
+            Source::Listed(_) => Open::Regular { direct },
+            Source::Path(_) | Source::Standard => Open::Read { direct },
+        }
+    }
+}
 
 /// Where a result goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -27,58 +27,40 @@
 //! wall clock, no thread and no file of the system.
 
 mod agreement;
-mod arrivals;
-mod block;
-mod cluster;
-mod contents;
-mod dials;
+mod epochs;
 mod error;
-mod exchange;
-mod generate;
-mod input;
+mod files;
 mod job;
-mod manifest;
-mod merge;
-mod one_pass;
-mod output;
-mod partition;
-mod phase;
+mod passes;
 mod plan;
-mod presorted;
 pub mod protocol;
-mod ranked;
+mod ranks;
+mod records;
 mod report;
-mod room;
 mod run;
-mod shelf;
-mod sorted_run;
-mod spill;
-mod splitters;
+mod runs;
 pub mod stages;
-mod temporary;
-mod text_file;
-mod two_pass;
-mod validate;
-mod validate_set;
+mod tools;
 
-pub use block::{Block, Bucket, Chunk, Destination, Mark, Piece};
-pub use cluster::{parting, roll_call, run_and};
-pub use contents::{Bytes, Contents, Counts, Workspace};
 pub use error::SortError;
-pub use exchange::{ExchangeAlone, Exchanged, Load};
-pub use generate::{Generate, generate};
-pub use input::{Input, Source};
+pub use files::disk_space::Demand;
+pub use files::input::Input;
+pub use files::manifest::{ListedFile, Manifest};
+pub use files::path_template::{names_rank, of_rank};
+pub use files::temporary::sweep;
+pub use files::text_file::spelled;
 pub use job::{
-    Choice, ExchangeKind, IoChoice, Job, Listing, Resources, Resume, Start, Target, Tune, Tuning,
+    Choice, ExchangeKind, IoChoice, Job, Listing, Resources, Resume, Source, Start, Target, Tune,
+    Tuning,
 };
-pub use manifest::{ListedFile, Manifest};
+pub use passes::exchange::{ExchangeAlone, Exchanged, Load};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
-pub use ranked::{names_rank, of_rank};
+pub use ranks::barriers::{parting, roll_call};
+pub use records::block::{Block, Bucket, Chunk, Destination, Mark, Piece};
+pub use records::contents::{Bytes, Contents, Counts, Workspace};
+pub use records::splitters::Splitters;
 pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, Written};
-pub use room::Demand;
-pub use run::run;
-pub use splitters::Splitters;
-pub use temporary::sweep;
-pub use text_file::spelled;
-pub use validate::{Validated, validate};
-pub use validate_set::{SetSummary, ValidatedSet, validate_set};
+pub use run::{run, run_and};
+pub use tools::generate::{Generate, generate};
+pub use tools::validate::{Validated, validate};
+pub use tools::validate_set::{SetSummary, ValidatedSet, validate_set};

@@ -13,13 +13,17 @@ mod tight;
 pub(crate) use exchanging::Exchanging;
 pub use exchanging::window;
 pub use merging::Merging;
+pub(crate) use merging::{READS_AHEAD, Room};
 pub use needs::Need;
+pub(crate) use needs::{SAMPLES_IN_FLIGHT, WORST_UNIT_BYTES};
+pub(crate) use spilling::Limits;
 pub use spilling::Spilling;
 
 use crate::error::SortError;
-use crate::input::BLOCK_BYTES;
 use crate::job::{Resources, Start, Tuning};
-use crate::stages::ChunkShape;
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::ChunkShape;
+use crate::records::block::whole_blocks;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -405,25 +409,6 @@ fn chunk_bytes(bucket_bytes: u64, distributors: usize) -> u64 {
 pub(crate) fn unit_records(input_bytes: u64, record: u64) -> usize {
     let unit = (input_bytes / UNITS_AT_LEAST).clamp(SMALLEST_UNIT_BYTES, UNIT_BYTES);
     whole_blocks((unit / record).max(1) as usize, record as usize)
-}
-
-/// At most so many records, that end at whole blocks where that can be.
-pub(crate) fn whole_blocks(records: usize, record_bytes: usize) -> usize {
-    let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record_bytes as u64);
-    let step = step as usize;
-    if records > step {
-        records - records % step
-    } else {
-        records
-    }
-}
-
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 {
-        a
-    } else {
-        greatest_common_divisor(b, a % b)
-    }
 }
 
 fn samples(input_bytes: u64, buckets: u64, record: u64) -> u64 {

@@ -5,11 +5,11 @@
 //! chunks to receive   on their way from each rank             | waiting for a distributor
 //! ```
 
-use super::{BLOCK_BYTES, KIB, MIB, Plan};
-use crate::block::{FOOTER_BYTES, MARK_BYTES};
 use crate::error::SortError;
 use crate::job::ExchangeKind;
-use crate::stages::ChunkShape;
+use crate::plan::{BLOCK_BYTES, KIB, MIB, Plan};
+use crate::records::block::ChunkShape;
+use crate::records::block::{FOOTER_BYTES, MARK_BYTES};
 
 /// The exchange takes this part of memory, as long as that makes chunks of a useful size.
 const SHARE: u64 = 4;

@@ -8,15 +8,17 @@
 //! One size of buffers serves the input, the runs and the merge. Large ones make large requests;
 //! small ones let more runs be merged at once.
 
-use super::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES};
-use super::tight::{TIGHT_UNITS, tight};
-use super::{BLOCK_BYTES, KIB, MIB, Plan, SMALLEST_UNIT_BYTES, Shape, UNIT_BYTES, WRITERS};
-use super::{SortError, greatest_common_divisor, on_fewer_cores};
-use crate::arrivals::READS_AHEAD;
-use crate::block::FOOTER_BYTES;
-use crate::contents::Workspace;
 use crate::job::{Resources, Tuning};
-use crate::shelf::Room;
+use crate::plan::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES};
+use crate::plan::tight::{TIGHT_UNITS, tight};
+use crate::plan::{BLOCK_BYTES, KIB, MIB, Plan, SMALLEST_UNIT_BYTES, Shape, UNIT_BYTES, WRITERS};
+use crate::plan::{SortError, on_fewer_cores};
+use crate::records::block::FOOTER_BYTES;
+use crate::records::block::greatest_common_divisor;
+use crate::records::contents::Workspace;
+
+/// Reads of each run that are under way or wait for the merge.
+pub(crate) const READS_AHEAD: usize = 2;
 
 /// Loads are sorted faster than a disk of some GB/s gives them, and every sorter more makes loads
 /// smaller.
@@ -396,6 +398,14 @@ impl Chunk {
             records: records as usize,
         }
     }
+}
+
+/// The memory that a merge and the loads that stay share, in chunks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub chunks: usize,
+    /// Chunks of a read that is worth it.
+    pub read: usize,
 }
 
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! What a plan needs memory for, and why no pool of it deadlocks.
 
-use super::tight::TIGHT_UNITS;
-use super::{LARGEST_OF_MEAN, MIB, Plan};
-use crate::block::Mark;
-use crate::contents::Workspace;
-use crate::dials::WORST_UNIT_BYTES;
-use crate::input::BLOCK_BYTES;
 use crate::job::Start;
-use crate::stages::SAMPLES_IN_FLIGHT;
+use crate::plan::tight::TIGHT_UNITS;
+use crate::plan::{LARGEST_OF_MEAN, MIB, Plan};
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::Mark;
+use crate::records::contents::Workspace;
+
+/// The worst start reads in units of this size.
+pub(crate) const WORST_UNIT_BYTES: usize = 64 << 10;
+
+/// Small random reads in flight.
+pub(crate) const SAMPLES_IN_FLIGHT: usize = 8;
 
 /// What the program takes beside its buffers: code, stacks, heap.
 const PROGRAM_BYTES: u64 = 8 * MIB;

@@ -1,7 +1,7 @@
 //! What a plan has to spare for a tuner: workers that begin parked, where memory is plentiful.
 
-use super::{Plan, Shape};
 use crate::job::{Tune, Tuning};
+use crate::plan::{Plan, Shape};
 
 /// Inputs of fewer units are read before a tuner has seen what one more worker brings.
 const UNITS_FOR_SPARE: u64 = 256;

@@ -8,13 +8,15 @@
 //! Partitions are many, so that each fits beside others when it is read back, and so few that a
 //! chain is worth a write when memory is full.
 
-use super::{BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, Shape, UNIT_BYTES, WRITERS, useful_workers};
-use crate::block::{FOOTER_BYTES, MARK_BYTES};
-use crate::contents::Workspace;
-use crate::input::BLOCK_BYTES;
 use crate::job::{Resources, Tuning};
 use crate::plan::tight::tight;
-use crate::stages::{ChunkShape, Limits};
+use crate::plan::{
+    BUCKET_BYTES, LARGEST_OF_MEAN, MIB, Plan, Shape, UNIT_BYTES, WRITERS, useful_workers,
+};
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::ChunkShape;
+use crate::records::block::{FOOTER_BYTES, MARK_BYTES};
+use crate::records::contents::Workspace;
 
 /// Read units take this part of memory at most; of them there are some eight.
 const UNIT_SHARE: u64 = 64;
@@ -360,8 +362,11 @@ impl Plan {
         }
     }
 
-    /// What the partition buffers keep to.
-    pub(crate) fn limits(&self, spilling: Spilling) -> Limits {
+    /// The bounds of the partition buffers.
+    pub(crate) fn limits(&self) -> Limits {
+        let Some(spilling) = self.spilling else {
+            return Limits::NOTHING_SPILLS;
+        };
         let input = self.input_bytes.unwrap_or(0) / self.record_bytes as u64;
         let chunks = input / u64::from(spilling.chunk_records.max(1));
         Limits {
@@ -426,4 +431,49 @@ impl Plan {
 fn numbers_of_partitions() -> impl Iterator<Item = usize> {
     let next = |&number: &usize| Some(number + (number / 4).max(1));
     std::iter::successors(Some(1), next).take_while(|&number| number <= MOST_PARTITIONS)
+}
+
+/// How many chunks may be where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// That may stay while the input is read.
+    pub held: usize,
+    /// Of one write at most.
+    pub run: usize,
+    /// Of one write that is not forced, to begin with.
+    pub least_run: usize,
+    /// Of the pool: what stays must leave room to read any partition back.
+    pub pool: usize,
+    /// Of a partition that can be sorted in memory: of a larger one nothing stays, since it will be
+    /// partitioned again.
+    pub partition: usize,
+    /// That memory cannot hold for sure, as far as that is known.
+    pub excess: usize,
+}
+
+impl Limits {
+    /// For a sort in one pass: all chunks stay.
+    const NOTHING_SPILLS: Limits = Limits {
+        held: usize::MAX,
+        run: usize::MAX,
+        least_run: usize::MAX,
+        pool: usize::MAX,
+        partition: usize::MAX,
+        excess: 0,
+    };
+
+    /// Chunks that may stay while a partition is partitioned again.
+    pub(crate) fn stays_beside(&self) -> usize {
+        self.held / 2
+    }
+
+    /// Those of a partition that is partitioned again, while so many chunks stay beside it.
+    pub(crate) fn beside(self, staying: usize) -> Limits {
+        // All of it is written, so nothing waits for more memory to be needed.
+        Limits {
+            held: self.held - staying,
+            excess: usize::MAX,
+            ..self
+        }
+    }
 }

@@ -13,8 +13,8 @@
 //! out the buffer that came back last. So a sort of n records touches n chunks, however large the
 //! pool is.
 
-use super::{Merging, Plan, SMALLEST_UNIT_BYTES, Shape};
 use crate::job::{Resources, Tuning};
+use crate::plan::{Merging, Plan, SMALLEST_UNIT_BYTES, Shape};
 
 /// Buffers of units: one is read or filled, the other is distributed or written.
 ///

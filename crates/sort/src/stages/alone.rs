@@ -27,13 +27,13 @@ use node::{Buffer, Node, Pool, Queue};
 use pipeline::{Control, Failure, Pipeline, StageReport, Worker};
 use record::{Generator, Order, RECORD_BYTES, Ties};
 
-use crate::block::{Block, Bucket, Chunk, Destination};
-use crate::contents::{Bytes, Contents, Sample};
 use crate::error::SortError;
+use crate::error::no_memory;
 use crate::job::{Resources, Tuning};
-use crate::phase::no_memory;
 use crate::plan::{Plan, Shape};
-use crate::splitters::Splitters;
+use crate::records::block::{Block, Bucket, Chunk, Destination};
+use crate::records::contents::{Bytes, Contents, Sample};
+use crate::records::splitters::Splitters;
 
 /// A stage of the one-pass sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use node::{Node, Posted, Queue, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::{Bucket, Chunk};
-use crate::output::{Layout, Output};
-use crate::splitters::Splitters;
+use crate::files::output::{Layout, Output};
+use crate::records::block::{Bucket, Chunk};
+use crate::records::splitters::Splitters;
 
 /// What the collector needs.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use node::{Guarded, Node};
 use pipeline::Worker;
 
-use crate::input::{Inputs, ReadUnit};
+use crate::files::input::{Inputs, ReadUnit};
 
 /// How far an input has been handed out, in records; clones share it.
 #[derive(Clone)]

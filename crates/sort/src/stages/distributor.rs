@@ -3,16 +3,18 @@
 //! Each distributor has a chunk of every bucket open, its own, so none waits for another. Full
 //! chunks go to the collector.
 
+use crate::records::block::ChunkShape;
+use crate::records::open_bucket::OpenBucket;
+use crate::records::open_bucket::Place;
 use std::sync::Arc;
 
-use kernel::Bin;
-use node::{Buffer, Pool, Posted, Queue, Tokens, Work};
+use node::{Pool, Posted, Queue, Tokens, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::{Block, Chunk, Mark};
-use crate::contents::{Assignment, Contents};
 use crate::error::SortError;
-use crate::splitters::Splitters;
+use crate::records::block::{Block, Chunk};
+use crate::records::contents::{Assignment, Contents};
+use crate::records::splitters::Splitters;
 use crate::stages::Tally;
 
 /// What distributors share.
@@ -52,100 +54,6 @@ impl Distributor {
         }
         Ok(worker.push(&self.out, full).await?)
     }
-}
-
-/// The open end of a bucket: a chunk that is being filled, and fresh ones behind it.
-#[derive(Debug, Default)]
-pub struct OpenBucket {
-    buffers: Vec<Buffer>,
-    /// Records in the first of the buffers.
-    records: u32,
-    marks: Vec<Mark>,
-    /// Records that a buffer may hold.
-    most: u32,
-}
-
-impl OpenBucket {
-    fn new(shape: ChunkShape) -> OpenBucket {
-        OpenBucket {
-            most: shape.records,
-            ..OpenBucket::default()
-        }
-    }
-
-    /// Where the bucket's next records go.
-    pub fn room(&mut self, record_bytes: usize) -> Bin<'_> {
-        let [filled, until] = [self.records, self.most].map(|count| count as usize * record_bytes);
-        let mut buffers = self
-            .buffers
-            .iter_mut()
-            .map(|buffer| &mut buffer.bytes_mut()[..until]);
-        let tail = buffers
-            .next()
-            .map_or(&mut [][..], |first| &mut first[filled..]);
-        Bin::new(tail, buffers)
-    }
-
-    /// Records that still fit.
-    fn room_records(&self) -> u32 {
-        self.buffers.len() as u32 * self.most - self.records
-    }
-
-    /// Takes note of `count` records that were copied in, the first with rank `position`; full
-    /// chunks go to `full`.
-    fn advance(&mut self, count: u32, position: Option<u64>, chunk: &Place, full: &mut Vec<Chunk>) {
-        let mut left = count;
-        while left > 0 {
-            let fits = left.min(chunk.shape.records - self.records);
-            if let Some(position) = position {
-                let position = position + u64::from(count - left);
-                self.marks.push(Mark {
-                    start: self.records,
-                    position,
-                });
-            }
-            self.records += fits;
-            left -= fits;
-            if self.records == chunk.shape.records {
-                full.extend(self.close(chunk));
-            }
-        }
-        if self.marks.len() >= chunk.shape.marks as usize {
-            full.extend(self.close(chunk));
-        }
-    }
-
-    /// The chunk that was being filled, if it holds anything.
-    fn close(&mut self, chunk: &Place) -> Option<Chunk> {
-        if self.records == 0 {
-            return None;
-        }
-        let mut buffer = self.buffers.remove(0);
-        let records = std::mem::take(&mut self.records);
-        buffer.set_len(records as usize * chunk.record_bytes);
-        Some(Chunk {
-            bucket: chunk.bucket,
-            records,
-            marks: std::mem::take(&mut self.marks),
-            buffer,
-        })
-    }
-}
-
-/// How much goes into a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkShape {
-    /// Records at most.
-    pub records: u32,
-    /// Marks at most; there is room for them behind the records, if the chunk may be spilled.
-    pub marks: u32,
-}
-
-/// Whose chunk it is.
-struct Place {
-    bucket: u32,
-    shape: ChunkShape,
-    record_bytes: usize,
 }
 
 /// A distributor's work.
@@ -226,7 +134,7 @@ async fn make_room(
                     return Err(SortError::PipeTooLong { bytes, limit }.into());
                 }
             };
-            open.buffers.push(buffer);
+            open.add(buffer);
         }
     }
     Ok(())

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use node::{Queue, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::{Block, Bucket, Chunk, Destination, Mark};
-use crate::contents::{Contents, Place, Workspace};
-use crate::shelf::{Ends, Shelf};
-use crate::sorted_run::SortedLoad;
+use crate::records::block::{Block, Bucket, Chunk, Destination, Mark};
+use crate::records::contents::{Contents, Place, Workspace};
+use crate::runs::shelf::{Ends, Shelf};
+use crate::runs::sorted_run::SortedLoad;
 use crate::stages::{Load, Tally};
 
 /// What sorters of loads share.
@@ -33,7 +33,7 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
         let bucket = bucket_of(contents, blocks);
         contents
             .sort(&bucket, &mut workspace)
-            .map_err(|cause| crate::phase::no_memory(bucket.records as usize * 32, &cause))?;
+            .map_err(|cause| crate::error::no_memory(bucket.records as usize * 32, &cause))?;
         let bytes = bucket.records as usize * contents.record_bytes();
         worker.node.work(Work::Checksum {
             bytes: bytes as u64,

@@ -3,8 +3,8 @@
 use node::Queue;
 use pipeline::{Failure, Worker};
 
-use crate::block::Bucket;
-use crate::partition::{Run, Spilled};
+use crate::records::block::Bucket;
+use crate::runs::partition::{Run, Spilled};
 use crate::stages::spill_reader::{SpillReader, wishes};
 
 /// What the loader needs.

@@ -7,8 +7,9 @@
 use node::Queue;
 use pipeline::{Failure, Worker};
 
-use crate::block::Block;
-use crate::shelf::{Room, Shelf};
+use crate::plan::Room;
+use crate::records::block::Block;
+use crate::runs::shelf::Shelf;
 
 /// Blocks that are sorted together, in input order.
 #[derive(Debug)]

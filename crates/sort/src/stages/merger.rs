@@ -12,14 +12,16 @@ use std::sync::Arc;
 use node::{Buffer, Pool, Posted, Queue, Work};
 use pipeline::{Failure, Worker};
 
-use crate::arrivals::{Arrivals, READS_AHEAD};
-use crate::block::Piece;
-use crate::contents::{Contents, Merging, Place};
 use crate::error::SortError;
-use crate::input::BLOCK_BYTES;
-use crate::partition::Spilled;
+use crate::plan::READS_AHEAD;
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::Piece;
+use crate::records::contents::{Contents, Merging, Place};
+use crate::records::span::Span;
+use crate::runs::arrivals::Arrivals;
+use crate::runs::partition::Spilled;
 use crate::stages::run_writer::{Chaining, Chains};
-use crate::stages::{Span, Tally, Wants};
+use crate::stages::{Tally, Wants};
 
 /// Where the merged records come from.
 #[derive(Clone)]

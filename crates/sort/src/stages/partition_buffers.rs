@@ -16,15 +16,16 @@
 //! only more and more that is written. What must be written for sure is written early, when a disk
 //! is idle and a chain is worth a write.
 
+use crate::plan::Limits;
 use std::ops::Range;
 
 use node::{Posted, Queue, Tokens, Work};
 use pipeline::{Failure, Move, Tuner, Worker};
 
-use crate::block::Chunk;
-use crate::partition::Ledger;
-use crate::spill::Slot;
-use crate::splitters::Splitters;
+use crate::files::spill::Slot;
+use crate::records::block::Chunk;
+use crate::records::splitters::Splitters;
+use crate::runs::partition::Ledger;
 use crate::stages::write_size::WriteSize;
 
 /// Chunks of one partition on their way to a spill file.
@@ -54,41 +55,6 @@ pub(crate) struct PartitionBuffers {
     pub record_bytes: usize,
     pub chunk_bytes: usize,
     pub tuner: Tuner,
-}
-
-/// How many chunks may be where.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// That may stay while the input is read.
-    pub held: usize,
-    /// Of one write at most.
-    pub run: usize,
-    /// Of one write that is not forced, to begin with.
-    pub least_run: usize,
-    /// Of the pool: what stays must leave room to read any partition back.
-    pub pool: usize,
-    /// Of a partition that can be sorted in memory: of a larger one nothing stays, since it will be
-    /// partitioned again.
-    pub partition: usize,
-    /// That memory cannot hold for sure, as far as that is known.
-    pub excess: usize,
-}
-
-impl Limits {
-    /// Chunks that may stay while a partition is partitioned again.
-    fn stays_beside(&self) -> usize {
-        self.held / 2
-    }
-
-    /// Those of a partition that is partitioned again, while so many chunks stay beside it.
-    pub(crate) fn beside(self, staying: usize) -> Limits {
-        // All of it is written, so nothing waits for more memory to be needed.
-        Limits {
-            held: self.held - staying,
-            excess: usize::MAX,
-            ..self
-        }
-    }
 }
 
 /// The work of the partition buffers: one worker, which alone knows all chains.

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use node::{Buffer, DiskTicket, File, Node, Pool, Posted, Queue};
 use pipeline::{Dial, Failure, Worker};
 
-use crate::block::Block;
-use crate::contents::{Contents, Sample};
 use crate::error::SortError;
-use crate::input::{BLOCK_BYTES, Files, Inputs, ReadUnit};
-use crate::plan::whole_blocks;
+use crate::files::input::{Files, Inputs, ReadUnit};
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::Block;
+use crate::records::block::whole_blocks;
+use crate::records::contents::{Contents, Sample};
+use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
-use crate::splitters::Splitters;
 use crate::stages::{Cursor, Tally};
 
 /// What readers share.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use node::{Arrival, BulkPort, Pool, Queue, Rank, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::{Block, Stamp};
-use crate::contents::Contents;
 use crate::error::SortError;
+use crate::records::block::{Block, Stamp};
+use crate::records::contents::Contents;
 use crate::stages::patience::{UnderWay, outlast};
 
 /// What the receiver needs.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use node::{ChainTicket, Posted, Queue};
 use pipeline::{Failure, Worker};
 
-use crate::block::{Block, Chunk};
-use crate::contents::Sample;
-use crate::partition::Run;
-use crate::spill::Extent;
-use crate::splitters::Splitters;
+use crate::files::spill::Extent;
+use crate::records::block::{Block, Chunk};
+use crate::records::contents::Sample;
+use crate::records::splitters::Splitters;
+use crate::runs::partition::Run;
 use crate::stages::spill_reader::{SpillReader, wishes};
 
 /// Records that are sampled for each bucket: buckets come out within about a third of each other.

@@ -31,7 +31,7 @@ use pipeline::{Failure, Worker};
 
 use crate::error::SortError;
 
-use super::sender::{Sender, Waiting};
+use crate::stages::sender::{Sender, Waiting};
 
 /// A rank that has nothing to send waits so long for its distributors, or else others' rounds would
 /// have to go as fast as they can: the time of a chunk on a link of 1 GB/s, so that little is lost.
@@ -127,7 +127,7 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     async fn tell(&self, rank: u32, words: [u64; 3]) {
-        let port = crate::exchange::ROUNDS;
+        let port = crate::protocol::ROUNDS;
         self.worker
             .node
             .send(

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use node::{Buffer, ChainTicket, Node, Queue, Work};
 use pipeline::{Failure, Worker};
 
-use crate::arrivals::Arrivals;
-use crate::block::Chunk;
-use crate::contents::Place;
-use crate::partition::{Run, Spilled};
-use crate::sorted_run::{SortedLoad, SortedRun, Stretch};
-use crate::spill::Extent;
+use crate::files::spill::Extent;
+use crate::records::block::Chunk;
+use crate::records::contents::Place;
+use crate::runs::arrivals::Arrivals;
+use crate::runs::partition::{Run, Spilled};
+use crate::runs::sorted_run::{SortedLoad, SortedRun, Stretch};
 use crate::stages::spill_reader::SpillReader;
 
 /// What readers of runs share. Run r is read by worker r modulo their number, so that its reads

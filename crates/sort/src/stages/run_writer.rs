@@ -6,12 +6,12 @@ use std::sync::Arc;
 use node::{Buffer, Pool, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::Chunk;
-use crate::contents::{Contents, Place};
-use crate::partition::Spilled;
-use crate::shelf::Shelf;
-use crate::sorted_run::SortedLoad;
-use crate::spill::{Slot, Spill};
+use crate::files::spill::{Slot, Spill};
+use crate::records::block::Chunk;
+use crate::records::contents::{Contents, Place};
+use crate::runs::partition::Spilled;
+use crate::runs::shelf::Shelf;
+use crate::runs::sorted_run::SortedLoad;
 use crate::stages::spill_write::SpillWrite;
 
 /// How sorted records get into spill files.

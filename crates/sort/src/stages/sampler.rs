@@ -4,21 +4,20 @@
 //! Of random input every record of a block counts; of sorted input the parts still divide evenly.
 //! The sampler runs beside the readers, whose first blocks wait for it.
 
+use crate::plan::SAMPLES_IN_FLIGHT;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use node::Posted;
 use pipeline::{Failure, Worker};
 
-use crate::contents::{Contents, Sample};
-use crate::input::{BLOCK_BYTES, Files, Inputs};
+use crate::files::input::{Files, Inputs};
+use crate::records::block::BLOCK_BYTES;
+use crate::records::contents::{Contents, Sample};
+use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
-use crate::splitters::Splitters;
 use crate::stages::Tally;
 use crate::stages::reader::InFlight;
-
-/// Small random reads in flight.
-pub(crate) const SAMPLES_IN_FLIGHT: usize = 8;
 
 /// What is to be sampled.
 #[derive(Clone)]
@@ -79,7 +78,7 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     let mut idle = places
         .contents
         .buffers(&worker.node, depth, room)
-        .map_err(|cause| crate::phase::no_memory(depth * room, &cause))?;
+        .map_err(|cause| crate::error::no_memory(depth * room, &cause))?;
     let mut files = Files::new(inputs);
     let mut in_flight: VecDeque<InFlight> = VecDeque::new();
     let mut drawn = Drawn::default();

@@ -6,16 +6,16 @@
 //!                       ^ seam ^           ^  seam   ^
 //! ```
 
+use crate::records::span::Left;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use node::{Buffer, Closed, Guarded, Node, Pool};
 use pipeline::{Failure, Worker};
-use serde::{Deserialize, Serialize};
 
-use crate::block::Piece;
-use crate::input::BLOCK_BYTES;
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::Piece;
 
 /// The seams under way; clones share them.
 #[derive(Clone)]
@@ -23,15 +23,6 @@ pub(crate) struct Seams {
     /// By file and disk block.
     shared: Arc<Guarded<BTreeMap<(usize, u64), Seam>>>,
     pool: Pool,
-}
-
-/// A part of a disk block of the output, of which the rest is to come, or is elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Left {
-    pub block: u64,
-    /// Where in the block it begins.
-    pub begin: usize,
-    pub bytes: Vec<u8>,
 }
 
 struct Seam {

@@ -24,9 +24,9 @@ use std::sync::Arc;
 use node::{Address, Buffer, MessagePort, Pool, Port, Queue, Rank, Ticket, Tokens, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::Chunk;
-use crate::contents::Contents;
 use crate::job::ExchangeKind;
+use crate::records::block::Chunk;
+use crate::records::contents::Contents;
 use crate::stages::patience::UnderWay;
 use crate::stages::{rounds, streams};
 

@@ -14,12 +14,13 @@ use std::sync::Arc;
 use node::{Buffer, Pool, Queue, Work};
 use pipeline::{Failure, Worker};
 
-use crate::block::{Bucket, Destination, Piece};
-use crate::contents::{Contents, Place, Workspace};
 use crate::error::SortError;
-use crate::input::BLOCK_BYTES;
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::{Bucket, Destination, Piece};
+use crate::records::contents::{Contents, Place, Workspace};
+use crate::records::span::Span;
 use crate::stages::seams::{Part, Seams};
-use crate::stages::{Span, Tally, Turn};
+use crate::stages::{Tally, Turn};
 
 /// What sorters share.
 #[derive(Clone)]
@@ -44,7 +45,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
     while let Some(bucket) = worker.pop(&sorter.buckets).await? {
         contents
             .sort(&bucket, &mut workspace)
-            .map_err(|cause| crate::phase::no_memory(bucket.records as usize * 32, &cause))?;
+            .map_err(|cause| crate::error::no_memory(bucket.records as usize * 32, &cause))?;
         worker.node.work(Work::Sort {
             records: bucket.records,
         });

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use node::{Buffer, ChainTicket, Pool, Work};
 use pipeline::{Dial, Failure, Worker};
 
-use crate::block::Chunk;
-use crate::contents::Contents;
 use crate::error::SortError;
-use crate::partition::{Run, Spilled};
-use crate::spill::{Extent, Spill, Stamps};
+use crate::files::spill::{Extent, Spill, Stamps};
+use crate::records::block::Chunk;
+use crate::records::contents::Contents;
+use crate::runs::partition::{Run, Spilled};
 
 /// Times that space is given back while all that is spilled is read: so much of it is taken in vain
 /// at most.

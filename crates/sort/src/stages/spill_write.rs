@@ -4,10 +4,10 @@
 use node::{Buffer, ChainTicket, Node};
 use pipeline::Failure;
 
-use crate::block::Chunk;
-use crate::contents::Contents;
-use crate::partition::{Run, Spilled};
-use crate::spill::{Extent, Slot, Spill};
+use crate::files::spill::{Extent, Slot, Spill};
+use crate::records::block::Chunk;
+use crate::records::contents::Contents;
+use crate::runs::partition::{Run, Spilled};
 
 /// A write under way.
 pub(crate) struct SpillWrite {

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use node::{Pool, Queue, Tokens, Work};
 use pipeline::{Dial, Failure, Worker};
 
-use crate::contents::Contents;
-use crate::partition::Ledger;
-use crate::spill::Spill;
+use crate::files::spill::Spill;
+use crate::records::contents::Contents;
+use crate::runs::partition::Ledger;
 use crate::stages::Chain;
 use crate::stages::spill_write::SpillWrite;
 

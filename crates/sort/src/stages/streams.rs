@@ -12,7 +12,7 @@
 
 use pipeline::{Failure, Worker};
 
-use super::sender::{Sender, Waiting};
+use crate::stages::sender::{Sender, Waiting};
 
 /// Sends all that distributors have.
 pub(super) async fn send_all(worker: &Worker, sender: &Sender) -> Result<(), Failure> {

@@ -1,12 +1,12 @@
 //! The account of records: what came in must go out, in order (guarantee 2).
 
+use crate::records::span::Span;
+use crate::records::span::check;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
-use crate::contents::Contents;
 use crate::error::SortError;
+use crate::records::contents::Contents;
 use crate::report::SampleCost;
 
 /// What workers found, added up; clones share it. Sums do not depend on who was first.
@@ -26,50 +26,6 @@ struct Counts {
     /// By their begin; what follows each other in one file is one.
     spans: BTreeMap<u64, Span>,
     sample: SampleCost,
-}
-
-/// Sorted records of one file that follow each other: how many, their first and their last.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Span {
-    /// Records before them.
-    pub begin: u64,
-    pub records: u64,
-    /// The file of the output.
-    pub file: usize,
-    /// Sum of their CRC-32.
-    pub sum: u128,
-    pub first: Vec<u8>,
-    pub last: Vec<u8>,
-}
-
-impl Span {
-    fn end(&self) -> u64 {
-        self.begin + self.records
-    }
-
-    /// Whether that one is the next in the same file.
-    fn is_before(&self, other: &Span) -> bool {
-        self.end() == other.begin && self.file == other.file
-    }
-
-    /// Adds the next one.
-    fn join(&mut self, next: Span, contents: &dyn Contents) -> Result<(), SortError> {
-        check(self, &next, contents)?;
-        self.records += next.records;
-        self.sum = self.sum.wrapping_add(next.sum);
-        self.last = next.last;
-        Ok(())
-    }
-}
-
-/// Whether one span may stand before the other.
-fn check(a: &Span, b: &Span, contents: &dyn Contents) -> Result<(), SortError> {
-    let in_order = contents.in_order(&a.last, &b.first);
-    if in_order {
-        Ok(())
-    } else {
-        Err(SortError::Disorder { record: b.begin })
-    }
 }
 
 /// What the account says.
@@ -195,7 +151,7 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contents::Bytes;
+    use crate::records::contents::Bytes;
     use record::{Order, Ties};
 
     fn span(begin: u64, records: u64, first: u8, last: u8) -> Span {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use node::{DiskTicket, Pool, Queue};
 use pipeline::{Dial, Failure, Worker};
 
-use crate::block::Piece;
-use crate::output::Output;
+use crate::files::output::Output;
+use crate::records::block::Piece;
 
 /// What writers share.
 #[derive(Clone)]

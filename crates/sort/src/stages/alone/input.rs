@@ -12,15 +12,16 @@ use node::{Pool, Posted, Queue};
 use pipeline::{Dial, Failure, StageReport, Worker};
 use record::{Generator, RECORD_BYTES};
 
-use super::{Bench, Stage, drain};
-use crate::block::Block;
-use crate::generate::{Generate, generate};
-use crate::input::{Inputs, Source};
+use crate::files::input::Inputs;
+use crate::job::Source;
 use crate::job::{IoChoice, Target};
+use crate::records::block::Block;
+use crate::stages::alone::{Bench, Stage, drain};
 use crate::stages::{
     Collector, Cursor, Distributor, Places, Reader, Sampler, Tally, collect, distribute, read,
     sample,
 };
+use crate::tools::generate::{Generate, generate};
 
 impl Bench<'_> {
     /// A generated file > sampler or reader > sink.

@@ -1,0 +1,162 @@
+//! Checkpoints that earlier runs have left: found, compared with the command line, and checked
+//! before they are used.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use node::{Metadata, Node};
+use pipeline::Failure;
+use serde::de::DeserializeOwned;
+
+use crate::epochs::bounds::{check_all, check_begun};
+use crate::epochs::checkpoint::{BEGUN, Begun, Checkpoint, epoch_name, written_name};
+use crate::epochs::paths::{Site, job_stem};
+use crate::error::SortError;
+use crate::files::text_file;
+use crate::files::text_file::Entry;
+use crate::job::Resume;
+
+/// Said of an entry that another user may have written, or that was altered.
+const NOT_BELIEVED: &str = "is not believed";
+
+impl Checkpoint {
+    /// Those of all ranges of a job whose entries lie in a directory.
+    pub(crate) async fn find(
+        node: &Node,
+        resume: &Resume,
+        place: &Path,
+    ) -> Result<Vec<Checkpoint>, Failure> {
+        let job = job_stem(&resume.name);
+        let Ok(names) = node.list(place).await else {
+            return Ok(Vec::new());
+        };
+        let range = |name: &String| -> Option<u32> {
+            name.strip_prefix(&job)?
+                .strip_suffix(BEGUN)?
+                .strip_suffix('.')?
+                .parse()
+                .ok()
+        };
+        let mut ranges: Vec<u32> = names.iter().filter_map(range).collect();
+        ranges.sort_unstable();
+        ranges.dedup();
+        let mut found = Vec::new();
+        for range in ranges {
+            found.extend(Checkpoint::open(node, resume, (place, range)).await?);
+        }
+        Ok(found)
+    }
+
+    /// The one of a range whose entries lie there, as far as it is there.
+    async fn open(
+        node: &Node,
+        resume: &Resume,
+        (place, range): (&Path, u32),
+    ) -> Result<Option<Checkpoint>, Failure> {
+        let path = place.join(format!("{}{range}.{BEGUN}", job_stem(&resume.name)));
+        let refused = |what| {
+            Failure::from(SortError::Checkpoint {
+                file: path.clone(),
+                what,
+            })
+        };
+        let Some(begun) = entry::<Begun>(node, &path).await? else {
+            return Ok(None);
+        };
+        // Another name with the same checksum.
+        if begun.name != resume.name {
+            return Err(refused(format!("is of a sort into {}", begun.name)));
+        }
+        let site = match Site::of(node, resume, begun.rank, range).await {
+            // Another host has the directories of that range.
+            Err(error) if error.cause.kind() == ErrorKind::NotFound => return Ok(None),
+            site => site?,
+        };
+        if let Some(what) = moved(&begun, &site, range) {
+            return Err(refused(what));
+        }
+        check_begun(&begun).map_err(|what| refused(format!("{NOT_BELIEVED}: {what}")))?;
+        let (mut epochs, mut written) = (Vec::new(), Vec::new());
+        while epochs.len() < begun.epochs as usize
+            && let Some(epoch) = entry(node, &site.entry(&epoch_name(epochs.len()))).await?
+        {
+            epochs.push(epoch);
+        }
+        while let Some(more) = entry(node, &site.entry(&written_name(written.len()))).await? {
+            written.push(more);
+        }
+        let found = Checkpoint {
+            site,
+            begun,
+            epochs,
+            written,
+            lock: None,
+        };
+        check_all(&found).map_err(|what| refused(format!("{NOT_BELIEVED}: {what}")))?;
+        Ok(found.has_its_files(node).await?.then_some(found))
+    }
+
+    /// Whether all that the entries speak of is there.
+    ///
+    /// # Errors
+    /// When a spill file is shorter than they say.
+    async fn has_its_files(&self, node: &Node) -> Result<bool, SortError> {
+        for (path, end) in self.spill_paths().iter().zip(self.spill_ends()) {
+            match node.metadata(path).await {
+                Err(_) => return Ok(false),
+                Ok(there) if there.length < end => {
+                    let what = format!("has {} bytes, and records up to byte {end}", there.length);
+                    return Err(SortError::Checkpoint {
+                        file: path.clone(),
+                        what,
+                    });
+                }
+                Ok(_) => {}
+            }
+        }
+        // A draft that was cut, or restored from a copy, does not have the records that are
+        // written.
+        let least = self.bytes_written();
+        let is_it = |draft: Metadata| draft.identity == self.begun.draft && draft.length >= least;
+        let draft = node.metadata(&self.draft()).await;
+        Ok(draft.is_ok_and(is_it) || self.is_named(node).await)
+    }
+}
+
+/// How a checkpoint differs from one that would have been written here.
+fn moved(begun: &Begun, site: &Site, range: u32) -> Option<String> {
+    let (directories, target) = site.spelled();
+    if begun.range != range {
+        return Some(format!(
+            "is of range {}, and its name says {range}",
+            begun.range
+        ));
+    }
+    if begun.target != target {
+        return Some(format!(
+            "was begun for the output {}, and -o leads to {target}",
+            begun.target
+        ));
+    }
+    let list = |all: &[String]| all.join(", ");
+    (begun.directories != directories).then(|| {
+        let (then, now) = (list(&begun.directories), list(&directories));
+        format!("was begun with temporary files in {then}, and this sort has them in {now}")
+    })
+}
+
+async fn entry<T: DeserializeOwned>(node: &Node, path: &Path) -> Result<Option<T>, Failure> {
+    let refused = |what| {
+        Failure::from(SortError::Checkpoint {
+            file: path.to_owned(),
+            what,
+        })
+    };
+    match text_file::read_entry(node, path).await? {
+        Entry::Missing => Ok(None),
+        Entry::Doubtful(why) => Err(refused(format!("{NOT_BELIEVED}: {why}"))),
+        Entry::Text(text) => serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|error| refused(format!("is not as this version writes it ({error})"))),
+    }
+}

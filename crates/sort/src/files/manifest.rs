@@ -1,0 +1,330 @@
+//! The manifest of an ordered set of files: which they are, in key order, and what each holds.
+//!
+//! ```text
+//! DIR/manifest.json              { "gristmill_set": 1, ..., "files": [ ... ] }
+//! DIR/part-00000-1f0c77a2          the smallest keys
+//! /disk2/part-00001-1f0c77a2
+//! DIR/part-00002-1f0c77a2          the largest keys
+//! ```
+//!
+//! It lies in the first directory of the set. Files there are named by name alone, so that a set of
+//! one directory can be moved; all others by their whole path. A file that no manifest lists is no
+//! part of any set.
+
+use std::path::{Path, PathBuf};
+
+use node::Node;
+use pipeline::Failure;
+use record::{Checksum, Format, Order, Ties};
+use serde::{Deserialize, Serialize};
+
+use crate::error::SortError;
+use crate::files::text_file;
+use crate::files::text_file::Entry;
+use crate::records::contents::Contents;
+use crate::records::span::Span;
+
+/// A file of a set: the number of its directory among those of the set, and its name there.
+pub(crate) type Placed = (usize, String);
+
+/// The version that is written, and the only one that is read.
+const VERSION: u32 = 1;
+
+/// Bytes of a key that are listed: what tells files apart, even where keys are long.
+const LISTED_KEY_BYTES: usize = 64;
+
+/// What a set of files is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of this list.
+    pub gristmill_set: u32,
+    /// What a record is, as `--format` has it.
+    pub format: String,
+    /// The keys, each as `--key` has it; the first counts most.
+    pub keys: Vec<String>,
+    /// Whether equal keys kept their input order (otherwise the whole record decided).
+    pub stable: bool,
+    /// Length of a record.
+    pub record_bytes: usize,
+    /// Records of all files.
+    pub records: u64,
+    /// Sum of the CRC-32 of every record, in hexadecimal digits, as valsort prints it.
+    pub checksum: String,
+    /// Where the set was made: elsewhere, files with whole paths may be those of another set.
+    pub directory: String,
+    /// The files in key order.
+    pub files: Vec<ListedFile>,
+}
+
+/// A file of a set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedFile {
+    /// Its name beside the manifest, or its whole path.
+    pub path: String,
+    /// The host that wrote it, of a sort over several: the path is one there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Its records.
+    pub records: u64,
+    /// Sum of the CRC-32 of every record.
+    pub checksum: String,
+    /// The keys of its first record, one behind the other, in hexadecimal digits: 64 bytes at most.
+    pub first_key: String,
+    /// The keys of its last record.
+    pub last_key: String,
+}
+
+impl Manifest {
+    /// Its name in its directory.
+    pub const NAME: &str = "manifest.json";
+
+    /// How names of lists of all ranks' outputs end.
+    pub const SUFFIX: &str = ".manifest.json";
+
+    /// Adds a file.
+    pub(crate) fn add(&mut self, file: ListedFile) {
+        self.records += file.records;
+        let sum = [&self.checksum, &file.checksum]
+            .map(|text| Checksum(u128::from_str_radix(text, 16).expect("a checksum of ours")));
+        self.checksum = sum[0].merge(sum[1]).to_string();
+        self.files.push(file);
+    }
+
+    /// A manifest of no files yet.
+    pub(crate) fn new(contents: &dyn Contents, directory: &Path) -> Manifest {
+        let keys = contents.order().map(Order::keys).unwrap_or_default();
+        Manifest {
+            gristmill_set: VERSION,
+            format: format!("fixed:{}", contents.record_bytes()),
+            keys: keys.iter().map(ToString::to_string).collect(),
+            stable: contents.is_stable(),
+            record_bytes: contents.record_bytes(),
+            records: 0,
+            checksum: Checksum::default().to_string(),
+            directory: directory.to_string_lossy().into_owned(),
+            files: Vec::new(),
+        }
+    }
+
+    /// The sum over all records, if the manifest, which lies in that directory, agrees with itself.
+    ///
+    /// # Errors
+    /// When it says no order, or its totals are not the sums over its files.
+    pub(crate) fn checked_sum(&self, directory: &Path) -> Result<Checksum, SortError> {
+        let refused = |what| SortError::Manifest {
+            file: directory.join(Manifest::NAME),
+            what,
+        };
+        self.order(directory)?;
+        let mut all = (0, Checksum::default());
+        for file in &self.files {
+            let ListedFile {
+                path,
+                records,
+                checksum,
+                ..
+            } = file;
+            let none = || refused(format!("lists {checksum:?} as the checksum of {path}"));
+            all.0 += u128::from(*records);
+            all.1 = all.1.merge(checksum_of(checksum).ok_or_else(none)?);
+        }
+        let advice = "to sort its files all the same, name each of them";
+        let wrong = self
+            .wrong_totals(all)
+            .map(|what| refused(format!("{what}; {advice}")));
+        wrong.map_or(Ok(all.1), Err)
+    }
+
+    /// How the totals differ from the records and the checksum of all files, if they do.
+    pub(crate) fn wrong_totals(&self, (records, checksum): (u128, Checksum)) -> Option<String> {
+        let is_wrong =
+            u128::from(self.records) != records || checksum_of(&self.checksum) != Some(checksum);
+        is_wrong.then(|| {
+            format!(
+                "lists {} records with checksum {} in all; its files have {records} with {checksum}",
+                self.records, self.checksum
+            )
+        })
+    }
+
+    /// The manifest in a directory, if there is one and only the caller can have written it: it
+    /// says which files of an old set may go.
+    ///
+    /// # Errors
+    /// As [`Manifest::read`], and when another user may have written it.
+    pub(crate) async fn read_own(
+        node: &Node,
+        directory: &Path,
+    ) -> Result<Option<Manifest>, Failure> {
+        let path = directory.join(Manifest::NAME);
+        match text_file::read_own(node, &path).await? {
+            Entry::Missing => Ok(None),
+            Entry::Text(text) => Ok(Some(Manifest::parse(&path, &text)?)),
+            Entry::Doubtful(why) => Err(SortError::Manifest {
+                file: path,
+                what: format!("is not believed: {why}"),
+            }
+            .into()),
+        }
+    }
+
+    /// The manifest in a directory, if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or what has its name is something else.
+    pub async fn read(node: &Node, directory: &Path) -> Result<Option<Manifest>, Failure> {
+        Manifest::read_from(node, &directory.join(Manifest::NAME)).await
+    }
+
+    /// The same in a file of any name.
+    ///
+    /// # Errors
+    /// As [`Manifest::read`].
+    pub async fn read_from(node: &Node, path: &Path) -> Result<Option<Manifest>, Failure> {
+        let Some(text) = text_file::read(node, path).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Manifest::parse(path, &text)?))
+    }
+
+    fn parse(path: &Path, text: &[u8]) -> Result<Manifest, SortError> {
+        let refused = |what| SortError::Manifest {
+            file: path.to_owned(),
+            what,
+        };
+        let parsed = serde_json::from_slice(text);
+        let manifest: Manifest = parsed
+            .map_err(|error| refused(format!("is no manifest of a set of files: {error}")))?;
+        if manifest.gristmill_set != VERSION {
+            let version = manifest.gristmill_set;
+            return Err(refused(format!("is of version {version}, not {VERSION}")));
+        }
+        Ok(manifest)
+    }
+
+    /// As the file has it.
+    pub(crate) fn text(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).expect("text and numbers");
+        text.push(b'\n');
+        text
+    }
+
+    /// The order of the records.
+    ///
+    /// # Errors
+    /// When the manifest, which lies in that directory, says no order.
+    pub fn order(&self, directory: &Path) -> Result<Order, SortError> {
+        let ties = if self.stable {
+            Ties::Position
+        } else {
+            Ties::Record
+        };
+        let refused = |what| SortError::Manifest {
+            file: directory.join(Manifest::NAME),
+            what,
+        };
+        let format = Format::parse(&self.format, &self.keys, ties);
+        let format = format.map_err(|error| refused(format!("says no order: {error}")))?;
+        if format.record_bytes != self.record_bytes {
+            return Err(refused(format!(
+                "has two lengths of records: {}",
+                self.format
+            )));
+        }
+        Ok(format.order)
+    }
+
+    /// The files in key order, of a manifest that lies in that directory.
+    pub fn paths(&self, directory: &Path) -> Vec<PathBuf> {
+        self.files
+            .iter()
+            .map(|file| directory.join(&file.path))
+            .collect()
+    }
+
+    /// The files of the set that a new one in these directories replaces, links followed, if it
+    /// lies in the first; and how many it lists elsewhere, which stay. Of a copy of a set only
+    /// those belong to it that were copied.
+    pub(crate) fn placed(&self, directories: &[PathBuf]) -> (Vec<Placed>, usize) {
+        let is_at_home = self.directory == directories[0].to_string_lossy();
+        let place = |file: &ListedFile| -> Option<Placed> {
+            let path = Path::new(&file.path);
+            let name = path.file_name()?.to_str()?.to_owned();
+            let number = match is_name(&file.path) {
+                true => 0,
+                false => directories
+                    .iter()
+                    .position(|directory| is_at_home && path.parent() == Some(directory))?,
+            };
+            is_part(&name).then_some((number, name))
+        };
+        let placed: Vec<Placed> = self.files.iter().filter_map(place).collect();
+        let elsewhere = if is_at_home {
+            self.files.len() - placed.len()
+        } else {
+            0
+        };
+        (placed, elsewhere)
+    }
+}
+
+impl ListedFile {
+    /// The file that holds these buckets.
+    pub(crate) fn of(path: String, contents: &dyn Contents, buckets: &[Span]) -> ListedFile {
+        let sum = buckets
+            .iter()
+            .fold(0_u128, |sum, bucket| sum.wrapping_add(bucket.sum));
+        let key = |record: Option<&Vec<u8>>| match (contents.order(), record) {
+            (Some(order), Some(record)) => listed_key(order, record),
+            _ => String::new(),
+        };
+        ListedFile {
+            path,
+            host: None,
+            records: buckets.iter().map(|bucket| bucket.records).sum(),
+            checksum: Checksum(sum).to_string(),
+            first_key: key(buckets.first().map(|bucket| &bucket.first)),
+            last_key: key(buckets.last().map(|bucket| &bucket.last)),
+        }
+    }
+}
+
+/// A checksum from its hexadecimal digits, if they are such.
+fn checksum_of(digits: &str) -> Option<Checksum> {
+    // A number of Rust's may have a sign.
+    let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u128::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| is_hexadecimal)
+        .map(Checksum)
+}
+
+/// The keys of a record, as a manifest has them.
+pub(crate) fn listed_key(order: &Order, record: &[u8]) -> String {
+    let bytes = order.key_bytes(record).take(LISTED_KEY_BYTES);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The name of file `number` of a set; `tag` is that of its run.
+pub(crate) fn part_name(number: usize, tag: u32) -> String {
+    format!("part-{number:05}-{tag:08x}")
+}
+
+/// Whether a file has such a name: nothing else is ever removed, whatever a list says.
+pub(crate) fn is_part(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let Some((number, tag)) = name
+        .strip_prefix("part-")
+        .and_then(|rest| rest.split_once('-'))
+    else {
+        return false;
+    };
+    let digits =
+        |text: &str, least| text.len() >= least && text.bytes().all(|b| b.is_ascii_hexdigit());
+    digits(number, 5) && digits(tag, 8) && tag.len() == 8
+}
+
+/// Whether it lies beside the list that names it.
+pub(crate) fn is_name(path: &str) -> bool {
+    !path.contains('/')
+}

@@ -1,0 +1,103 @@
+//! Files that do not outlive their run: outputs before they have their names, and what is spilled.
+//!
+//! Each has a name of its own and a lock. What a kill leaves behind has a dead lock, and the next
+//! run of the same user in that directory sweeps it away; a run that is alive keeps its files. The
+//! journal of a set of files is one of them; what it names goes with it (`output/journal.rs`).
+//! Files of other users, links, pipes and devices are left alone, whatever their names.
+
+use std::path::{Path, PathBuf};
+
+use node::{DiskError, File, Node, Open};
+
+use crate::files::output::journal;
+
+/// How names of all of them begin.
+pub(crate) const PREFIX: &str = ".gristmill-";
+const SUFFIX: &str = ".tmp";
+
+/// A file that somebody must rename or remove.
+#[derive(Clone, Debug)]
+pub(crate) struct Temporary {
+    pub file: File,
+    pub path: PathBuf,
+}
+
+impl Temporary {
+    /// Makes and locks one, after what dead runs have left there was swept away.
+    pub(crate) async fn create(
+        node: &Node,
+        directory: &Path,
+        how: Open,
+    ) -> Result<Temporary, DiskError> {
+        sweep(node, directory, &[]).await;
+        Temporary::another(node, directory, how).await
+    }
+
+    /// Makes and locks one more in a directory that was swept.
+    pub(crate) async fn another(
+        node: &Node,
+        directory: &Path,
+        how: Open,
+    ) -> Result<Temporary, DiskError> {
+        loop {
+            let path = directory.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
+            let file = match node.open(&path, how).await {
+                Err(error) if error.cause.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            let made = Temporary { file, path };
+            // Between its creation and its lock, another run may have swept the file away.
+            match made.file.lock(node).await {
+                Ok(true) if made.is_at(node, &made.path).await => return Ok(made),
+                Ok(_) => {}
+                // Some file systems have no locks; there, what a kill leaves is not swept either.
+                Err(error) if error.cause.kind() == std::io::ErrorKind::Unsupported => {
+                    return Ok(made);
+                }
+                Err(error) => {
+                    made.remove(node).await;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Removes it.
+    pub(crate) async fn remove(&self, node: &Node) {
+        // The failure that led here is told; a second one would hide it.
+        let _ = node.remove(&self.path).await;
+    }
+
+    /// Whether it is what has that name.
+    pub(crate) async fn is_at(&self, node: &Node, path: &Path) -> bool {
+        let mine = self.file.metadata();
+        let there = node.metadata(path).await;
+        there.is_ok_and(|there| (there.device, there.identity) == (mine.device, mine.identity))
+    }
+}
+
+/// Removes what killed runs of the same user have left in a directory: files of our name that no
+/// run locks. Files of a set which lie in other directories are removed only where these are named,
+/// too: `beside`, with links followed.
+pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
+    // Sweeping is a courtesy: what cannot be looked at or removed is not ours, or not in our way.
+    let Ok(names) = node.list(directory).await else {
+        return;
+    };
+    for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
+        let is_journal = name.ends_with(journal::SUFFIX);
+        if !is_journal && !name.ends_with(SUFFIX) {
+            continue;
+        }
+        let path = directory.join(name);
+        let Ok(file) = node.open(&path, Open::Own).await else {
+            continue;
+        };
+        if !file.lock(node).await.unwrap_or(false) {
+            continue;
+        }
+        if !is_journal || journal::settle(node, &path, beside).await {
+            let _ = node.remove(&path).await;
+        }
+    }
+}

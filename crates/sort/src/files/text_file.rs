@@ -1,0 +1,256 @@
+//! Small files of text, read and written as a whole through the node's disks.
+//!
+//! A *text* may be anybody's, as a manifest is, which people move and edit. An *entry* is a text
+//! that only programs of one user write and read again: a journal, or a part of a checkpoint. An
+//! entry is believed if it is a regular file of the caller's own which others cannot write, and if
+//! its seal is whole:
+//!
+//! ```text
+//! { "directories": [ ... ], ... }
+//! gristmill-seal 1f0c77a2           CRC-32 of the entry's name, a zero byte, and the text before
+//! ```
+//!
+//! The seal finds what was altered or cut, and what was copied to another name. It does not keep a
+//! forger out: the owner and the mode of the file do. It refuses to say where files are: paths
+//! never come from an entry; an entry names paths only to be compared with those of the command
+//! line.
+
+use std::io;
+use std::path::Path;
+
+use node::{Buffer, DiskError, File, Node, NotBelieved, Open};
+
+use crate::files::temporary::Temporary;
+
+/// Bytes of the longest text: a manifest of 14,000 files with keys of 64 bytes, which takes some 40
+/// MB when it is read.
+const LONGEST_TEXT: u64 = 8 << 20;
+
+/// Bytes of the longest entry: a checkpoint lists each run that was spilled in an epoch, some 20
+/// bytes for each 2 MiB, so this is one of 10 TiB.
+const LONGEST_ENTRY: u64 = 128 << 20;
+
+/// Permission bits of what only its owner reads or writes.
+pub(crate) const PRIVATE: u32 = 0o600;
+
+/// Permission bits with which others than the owner write.
+pub(crate) const OTHERS_WRITE: u32 = 0o022;
+
+/// How the last line of an entry begins.
+const SEAL: &str = "\ngristmill-seal ";
+
+/// The file at a path where an entry may be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// Nothing.
+    Missing,
+    /// A file that is not believed, and why.
+    Doubtful(String),
+    /// The text of an entry.
+    Text(Vec<u8>),
+}
+
+/// The text of a regular file, if it is there.
+///
+/// # Errors
+/// When it cannot be read, is not a regular file, or is too long.
+pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+    match node.open(path, Open::Regular { direct: false }).await {
+        Err(error) if is_missing(&error) => Ok(None),
+        opened => whole(node, opened?, LONGEST_TEXT).await.map(Some),
+    }
+}
+
+/// The text of a file that only the caller can have written: none if it is there but another user
+/// may have.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) async fn read_own(node: &Node, path: &Path) -> Result<Entry, DiskError> {
+    let file = match node.open(path, Open::Own).await {
+        Err(error) if is_missing(&error) => return Ok(Entry::Missing),
+        Err(error) => match NotBelieved::of(&error.cause) {
+            Some(NotBelieved(why)) => return Ok(Entry::Doubtful(why.clone())),
+            None => return Err(error),
+        },
+        Ok(file) => file,
+    };
+    if others_write(&file) {
+        return Ok(Entry::Doubtful(
+            "others than its owner may write it".to_owned(),
+        ));
+    }
+    whole(node, file, LONGEST_ENTRY).await.map(Entry::Text)
+}
+
+/// Whether others than its owner may write an open file.
+pub(crate) fn others_write(file: &File) -> bool {
+    file.metadata().mode & OTHERS_WRITE != 0
+}
+
+/// The entry at a path.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) async fn read_entry(node: &Node, path: &Path) -> Result<Entry, DiskError> {
+    Ok(match read_own(node, path).await? {
+        Entry::Text(text) => match unsealed(path, text) {
+            Some(text) => Entry::Text(text),
+            None => Entry::Doubtful("its seal is missing or broken".to_owned()),
+        },
+        other => other,
+    })
+}
+
+/// Writes an entry, which is then whole and durable; see [`put`].
+///
+/// # Errors
+/// When it cannot be written; the name shows what it showed before, or the new entry.
+pub(crate) async fn put_entry(
+    node: &Node,
+    path: &Path,
+    mut text: Vec<u8>,
+) -> Result<File, DiskError> {
+    let seal = seal(path, &text);
+    text.extend_from_slice(seal.as_bytes());
+    put(node, path, text, PRIVATE).await
+}
+
+fn seal(path: &Path, text: &[u8]) -> String {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let crc = kernel::block_crc(&[name, &[0], text].concat());
+    format!("{SEAL}{crc:08x}\n")
+}
+
+/// The text of an entry without its seal, if that is whole.
+fn unsealed(path: &Path, mut text: Vec<u8>) -> Option<Vec<u8>> {
+    let length = text.len().checked_sub(seal(path, &[]).len())?;
+    let found = text.split_off(length);
+    (found == seal(path, &text).as_bytes()).then_some(text)
+}
+
+fn is_missing(error: &DiskError) -> bool {
+    error.cause.kind() == io::ErrorKind::NotFound
+}
+
+async fn whole(node: &Node, file: File, longest: u64) -> Result<Vec<u8>, DiskError> {
+    let failed = |cause: io::Error| Err(DiskError::new("read", file.path(), cause));
+    let length = file.metadata().length;
+    if length > longest {
+        return failed(io::Error::other(
+            "it is far too long for a file of this program",
+        ));
+    }
+    let bytes = length as usize;
+    let (buffer, result) = file
+        .read(node, 0, bytes, Buffer::heap(bytes))
+        .wait(node)
+        .await;
+    result?;
+    if buffer.len() < bytes {
+        return failed(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(buffer.filled().to_vec())
+}
+
+/// Gives a file this text: a reader finds it whole and durable, or what was there before. The file
+/// is locked as long as somebody has it open here. `mode` are the permission bits of a new one,
+/// before the process's mask.
+///
+/// # Errors
+/// When it cannot be written; the name shows what it showed before, or the new text.
+pub(crate) async fn put(
+    node: &Node,
+    path: &Path,
+    text: Vec<u8>,
+    mode: u32,
+) -> Result<File, DiskError> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let how = Open::Create {
+        direct: false,
+        mode,
+    };
+    let draft = Temporary::another(node, directory, how).await?;
+    let put = match write(node, &draft.file, text).await {
+        Ok(()) => node.rename(&draft.path, path).await,
+        failed => failed,
+    };
+    if put.is_err() {
+        draft.remove(node).await;
+    }
+    put.map_err(|error| DiskError {
+        path: path.to_owned(),
+        ..error
+    })?;
+    Ok(draft.file)
+}
+
+/// Writes the text of a new file, and makes it durable.
+pub(crate) async fn write(node: &Node, file: &File, text: Vec<u8>) -> Result<(), DiskError> {
+    let bytes = text.len();
+    let (_, result) = file
+        .write(node, 0, Buffer::new(Box::new(text)), 0..bytes)
+        .wait(node)
+        .await;
+    result?;
+    file.sync(node).await
+}
+
+/// A path as text, one text for each path: bytes that are not UTF-8 are escaped, and so is the
+/// backslash.
+pub fn spelled(path: &Path) -> String {
+    let mut text = String::new();
+    for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(&part.valid().replace('\\', r"\\"));
+        part.invalid()
+            .iter()
+            .for_each(|byte| text.push_str(&format!(r"\x{byte:02x}")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_finds_every_change_of_text_and_name() {
+        let (path, text) = (
+            Path::new("/t/.gristmill-1.journal"),
+            b"{\"files\":[]}".to_vec(),
+        );
+        let sealed = [text.as_slice(), seal(path, &text).as_bytes()].concat();
+        assert_eq!(unsealed(path, sealed.clone()), Some(text.clone()));
+        assert_eq!(
+            unsealed(Path::new("/u/.gristmill-1.journal"), sealed.clone()),
+            Some(text)
+        );
+        assert_eq!(
+            unsealed(Path::new("/t/.gristmill-2.journal"), sealed.clone()),
+            None
+        );
+        for at in 0..sealed.len() {
+            for bit in 0..8 {
+                let mut altered = sealed.clone();
+                altered[at] ^= 1 << bit;
+                assert_eq!(unsealed(path, altered), None, "bit {bit} of byte {at}");
+            }
+            assert_eq!(
+                unsealed(path, sealed[..at].to_vec()),
+                None,
+                "cut at byte {at}"
+            );
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn each_path_has_a_text_of_its_own() {
+        use std::os::unix::ffi::OsStrExt;
+        let spell = |bytes: &[u8]| spelled(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+        assert_eq!(spell("/café/out".as_bytes()), "/café/out");
+        assert_eq!(spell(b"/a\xff\\b"), r"/a\xff\\b");
+        assert_ne!(spell(b"/a\xff"), spell(b"/a\\xff"));
+        assert_ne!(spell(b"/a\xff"), spell(b"/a\xfe"));
+    }
+}

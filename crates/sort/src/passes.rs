@@ -1,0 +1,9 @@
+//! Passes over the records: pipelines wired from stages.
+
+pub(crate) mod choice;
+pub(crate) mod dials;
+pub(crate) mod distribution;
+pub(crate) mod exchange;
+pub(crate) mod merge;
+pub(crate) mod presorted;
+pub(crate) mod wiring;

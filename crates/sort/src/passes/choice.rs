@@ -1,0 +1,59 @@
+//! Which plan sorts an input on one node.
+
+use std::sync::Arc;
+
+use node::Node;
+use pipeline::Failure;
+
+use crate::files::input::Inputs;
+use crate::job::{Choice, Job};
+use crate::passes::presorted::Presorted;
+use crate::plan::{Plan, Shape};
+
+/// A plan, and its reason where that is not memory alone.
+///
+/// One pass where all records fit in memory for sure. A merge for input of unknown length, since it
+/// needs no splitters of records that have not come yet, and for input that is nearly sorted: its
+/// runs are few and long. Else two passes: distribution does not slow down as the input grows
+/// (TritonSort 2.5). But where memory is so little that partitions would be divided again, a merge
+/// that writes no record more often makes larger writes.
+pub(crate) async fn choose(
+    node: &Node,
+    job: &Job,
+    shape: &Shape,
+    inputs: &Arc<Inputs>,
+) -> Result<(Plan, Option<String>), Failure> {
+    let one = || Plan::new(shape, &job.resources, &job.tuning);
+    let two = || Plan::two_pass(shape, &job.resources, &job.tuning);
+    let merge = || Plan::merge(shape, &job.resources, &job.tuning);
+    let plan = match job.plan {
+        Choice::OnePass => one()?,
+        Choice::TwoPass => two()?,
+        Choice::Merge => merge()?,
+        Choice::Auto if shape.records.is_none() => {
+            merge().or_else(|refused| two().map_err(|other| refused.or_less(other)))?
+        }
+        Choice::Auto => match one() {
+            Ok(plan) => plan,
+            Err(in_one) => {
+                let seen = Presorted::measure(node, job, inputs).await?;
+                let merged = seen.is_nearly_sorted().then(|| merge().ok()).flatten();
+                if merged.is_none()
+                    && let Ok(divided) = two()
+                    && divided.divides_again()
+                    && let Ok(plan) = merge()
+                    && plan.times_spilled() <= divided.times_spilled()
+                {
+                    let why = "partitions would have to be divided again".to_owned();
+                    return Ok((plan, Some(why)));
+                }
+                // Large records need much memory for a sample, and a merge needs none.
+                let plan = merged.map_or_else(two, Ok).or_else(|in_two| {
+                    merge().map_err(|refused| refused.or_less(in_two).or_less(in_one))
+                })?;
+                return Ok((plan, seen.reason()));
+            }
+        },
+    };
+    Ok((plan, None))
+}

@@ -1,0 +1,57 @@
+//! What of a plan may be moved while the sort runs, and where it begins.
+//!
+//! The plan's numbers are the most: buffers and queues are made for them, so no move needs more
+//! memory.
+
+use crate::plan::WORST_UNIT_BYTES;
+use pipeline::{Dial, Stage};
+
+use crate::job::Start;
+use crate::plan::Plan;
+
+/// The dials of a sort: what was learned in one pipeline is not forgotten in the next.
+#[derive(Clone)]
+pub(crate) struct Dials {
+    start: Start,
+    /// Bytes of a read unit.
+    pub unit_bytes: Dial,
+    /// Requests in flight of each worker of a stage.
+    pub readers: Dial,
+    pub writers: Dial,
+    pub spillers: Dial,
+    pub loader: Dial,
+}
+
+impl Dials {
+    /// The dials of a plan.
+    pub(crate) fn new(plan: &Plan, start: Start) -> Dials {
+        let dial = |least: usize, most: usize| {
+            let least = least.min(most);
+            Dial::new(
+                least..=most,
+                if start == Start::Worst { least } else { most },
+            )
+        };
+        let unit_bytes = plan.unit_records * plan.record_bytes;
+        Dials {
+            start,
+            unit_bytes: dial(WORST_UNIT_BYTES.max(plan.record_bytes), unit_bytes),
+            readers: dial(1, plan.depth),
+            writers: dial(1, plan.depth),
+            spillers: dial(
+                1,
+                plan.spilling.map_or(plan.depth, |spilling| spilling.depth),
+            ),
+            loader: dial(1, plan.loads()),
+        }
+    }
+
+    /// A stage of `derived` workers, and `spare` ones beyond that.
+    pub(crate) fn stage(&self, name: &'static str, derived: usize, spare: usize) -> Stage {
+        let stage = Stage::new(name, derived + spare).derived(derived);
+        match self.start {
+            Start::Derived => stage,
+            Start::Worst => stage.called(1),
+        }
+    }
+}

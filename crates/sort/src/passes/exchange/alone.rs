@@ -1,0 +1,219 @@
+//! The exchange alone, between a synthetic source and a sink: what the network carries if no disk
+//! and no distributor holds it up.
+//!
+//! ```text
+//! source > sender, confirmer ==> receiver > opener > sink
+//!   ^__________|                     ^_________________|      chunks that are full of records all the time
+//! ```
+//!
+//! The stages in the middle are those of the sort, with as much memory as beside one distributor.
+//! The source hands out chunks for all other ranks in turn, as a distributor of even data does; a
+//! rank sends nothing to itself, since that uses no link. The sink counts, and the opener has
+//! looked whether each chunk came as it was.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use node::{Buffer, Collective, Node, Pool, Port, Queue};
+use pipeline::{Control, Failure, Pipeline, Worker};
+use record::{Generator, Order, RECORD_BYTES, Ties};
+
+use crate::error::no_memory;
+use crate::job::ExchangeKind;
+use crate::passes::exchange::{Link, Outgoing, Ports};
+use crate::plan::Exchanging;
+use crate::records::block::{Block, Chunk};
+use crate::records::contents::{Bytes, Contents};
+
+/// Where ranks meet before and after.
+const MEETING: Port = Port(111);
+
+/// The front of a chunk tells whose it is.
+const RANK_BYTES: usize = 4;
+
+/// What a sort keeps between opener and distributor.
+const QUEUE: usize = 2;
+
+/// This node's place in exchanges that are measured, one after the other.
+pub struct ExchangeAlone {
+    ports: Ports,
+    together: Collective,
+}
+
+/// What came of an exchange.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchanged {
+    /// From the moment when all were ready to that when this rank had sent and received all.
+    pub seconds: f64,
+    /// Records that came.
+    pub records: u64,
+    /// From whom, chunk by chunk.
+    pub from: Vec<u32>,
+}
+
+/// What goes to each other rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// How ranks exchange.
+    pub kind: ExchangeKind,
+    /// Chunks for each other rank.
+    pub chunks: u64,
+    /// Bytes of each.
+    pub chunk_bytes: usize,
+}
+
+impl ExchangeAlone {
+    /// Takes it; once for each node.
+    pub fn new(node: &Node) -> ExchangeAlone {
+        ExchangeAlone {
+            ports: Ports::bind(node),
+            together: Collective::new(node, MEETING),
+        }
+    }
+
+    /// An exchange with all other ranks, which all begin at once.
+    ///
+    /// # Errors
+    /// Too little memory; a chunk that did not come as it was sent.
+    pub async fn run(&mut self, node: &Node, load: Load) -> Result<Exchanged, Failure> {
+        let contents: Arc<dyn Contents> = Arc::new(Bytes::new(Order::gensort(Ties::Record)));
+        let plan = Exchanging::alone(node.nodes(), load.chunk_bytes, RECORD_BYTES);
+        let mut pipeline = Pipeline::new(&Control::default());
+        let pool = |label, count| -> Result<Pool, Failure> {
+            let buffers = filled(node, &*contents, count, plan.chunk_bytes)?;
+            Ok(pipeline.owns(Pool::new(node, label, buffers)))
+        };
+        let sent = pool("chunks to send", plan.sent)?;
+        let received = pool("chunks to receive", plan.received)?;
+        self.meet(node).await?;
+        let begin = node.now();
+        let full = pipeline.owns(Queue::new(node, "chunks of ranks", 1, 1));
+        let outgoing = Outgoing {
+            chunks: full,
+            pool: sent,
+            shares: Some(plan.shares(&pipeline, node)),
+        };
+        let source = Source {
+            outgoing: outgoing.clone(),
+            load,
+            records: plan.shape.records,
+        };
+        pipeline.stage(node, "source", 1, async move |worker| {
+            source.run(worker).await
+        });
+        let (kind, contents, plan, ports) = (load.kind, &contents, &plan, &self.ports);
+        let link = Link {
+            node,
+            kind,
+            contents,
+            plan,
+            ports,
+        };
+        let blocks = link.start(&mut pipeline, outgoing, &received, QUEUE);
+        let came = Arc::new(Mutex::new((0, Vec::new())));
+        let sink = Sink {
+            blocks,
+            pool: received,
+            came: Arc::clone(&came),
+        };
+        pipeline.stage(node, "sink", 1, async move |worker| sink.run(worker).await);
+        pipeline.join(node).await?;
+        let seconds = node.seconds(node.now().since(begin));
+        self.meet(node).await?;
+        let (records, from) =
+            std::mem::take(&mut *came.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Exchanged {
+            seconds,
+            records,
+            from,
+        })
+    }
+
+    /// Waits for all ranks.
+    async fn meet(&mut self, node: &Node) -> Result<(), Failure> {
+        let nothing = vec![Vec::new(); node.nodes() as usize];
+        Ok(self.together.all_to_all(node, nothing).await.map(drop)?)
+    }
+}
+
+/// Buffers full of records, of which the first begins with the number of its rank.
+fn filled(
+    node: &Node,
+    contents: &dyn Contents,
+    count: usize,
+    bytes: usize,
+) -> Result<Vec<Buffer>, Failure> {
+    let buffers = contents.buffers(node, count, bytes);
+    let mut buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
+    let records = bytes / RECORD_BYTES;
+    for buffer in &mut buffers {
+        Generator::default().fill(0, &mut buffer.bytes_mut()[..records * RECORD_BYTES]);
+        buffer.bytes_mut()[..RANK_BYTES].copy_from_slice(&node.rank().0.to_le_bytes());
+    }
+    Ok(buffers)
+}
+
+/// Hands out a chunk for each other rank, again and again.
+#[derive(Clone)]
+struct Source {
+    outgoing: Outgoing,
+    load: Load,
+    /// Records of a chunk.
+    records: u32,
+}
+
+impl Source {
+    async fn run(&self, worker: &Worker) -> Result<(), Failure> {
+        let (own, ranks) = (worker.node.rank().0, worker.node.nodes());
+        let Outgoing {
+            chunks,
+            pool,
+            shares,
+        } = &self.outgoing;
+        for _ in 0..self.load.chunks {
+            let mut full = Vec::new();
+            for bucket in (1..ranks).map(|step| (own + step) % ranks) {
+                if let Some(shares) = shares {
+                    worker
+                        .hold(shares.take_any(&worker.node, &[bucket], None))
+                        .await?;
+                }
+                let (records, marks, buffer) = (self.records, Vec::new(), worker.take(pool).await?);
+                full.push(Chunk {
+                    bucket,
+                    records,
+                    marks,
+                    buffer,
+                });
+            }
+            worker.push(chunks, full).await?;
+        }
+        chunks.finish(&worker.node).await;
+        Ok(())
+    }
+}
+
+/// Counts what comes.
+#[derive(Clone)]
+struct Sink {
+    blocks: Queue<Block>,
+    pool: Pool,
+    came: Arc<Mutex<(u64, Vec<u32>)>>,
+}
+
+impl Sink {
+    async fn run(&self, worker: &Worker) -> Result<(), Failure> {
+        let (mut records, mut from) = (0, Vec::new());
+        while let Some(block) = worker.pop(&self.blocks).await? {
+            records += block.records as u64;
+            let rank = block
+                .buffer
+                .bytes()
+                .first_chunk::<RANK_BYTES>()
+                .expect("a whole chunk");
+            from.push(u32::from_le_bytes(*rank));
+            self.pool.give(&worker.node, block.buffer).await;
+        }
+        *self.came.lock().unwrap_or_else(PoisonError::into_inner) = (records, from);
+        Ok(())
+    }
+}

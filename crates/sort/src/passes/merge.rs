@@ -1,0 +1,365 @@
+//! The merge sort: sorted runs, and a merge of them (NOW-Sort 6, TritonSort 2.5).
+//!
+//! ```text
+//! run formation   reader > loads > sorter > run writer
+//! merge           run reader > merger > writer
+//!                 (run reader > merger, into longer runs first, if there are too many)
+//! ```
+//!
+//! What is in memory when the input has ended stays there, as far as the merge has room; so what
+//! fits in memory is not written. Loads that follow each other in order are one run: sorted input
+//! is one.
+
+use std::sync::Arc;
+
+use node::{Pool, Posted, Queue};
+use pipeline::{Dial, Failure, Pipeline, StageReport};
+
+use crate::files::input::Input;
+use crate::files::spill::Spill;
+use crate::passes::wiring::{Outcome, Run, add_up};
+use crate::plan::Merging;
+use crate::plan::READS_AHEAD;
+use crate::records::block::Bucket;
+use crate::report::Report;
+use crate::runs::arrivals::Arrivals;
+use crate::runs::partition::Spilled;
+use crate::runs::shelf::Shelf;
+use crate::runs::sorted_run::{SortedRun, Stretch, groups};
+use crate::stages::{
+    Chains, Cursor, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger, RunReader, RunWriter,
+    Runs, Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs, sort_loads, write,
+    write_runs,
+};
+
+/// Sorts with spill files in the job's temporary directories.
+pub(crate) async fn merge(run: &Run<'_>, merging: Merging) -> Result<Report, Failure> {
+    let spill = run.spill();
+    let sorted = MergeSort {
+        run,
+        merging,
+        spill: spill.clone(),
+    }
+    .sort()
+    .await;
+    spill.remove(run.node).await;
+    sorted
+}
+
+/// The memory of all phases.
+struct Memory {
+    /// For loads, and then for reads of runs.
+    loaded: Pool,
+    /// For what is written to runs.
+    written: Pool,
+}
+
+struct MergeSort<'a> {
+    run: &'a Run<'a>,
+    merging: Merging,
+    spill: Spill,
+}
+
+impl MergeSort<'_> {
+    async fn sort(&self) -> Result<Report, Failure> {
+        let run = self.run;
+        let (mut runs, mut stages, memory) = self.form_runs().await?;
+        let formed = runs.len();
+        while runs.len() > self.merging.fan_in {
+            runs = self.merge_groups(runs, &memory, &mut stages).await?;
+        }
+        let passes = 1 + runs.iter().map(|run| run.writes).max().unwrap_or(0);
+        let reason = self.reason(formed, passes);
+        add_up(&mut stages, self.merge_all(runs, &memory).await?);
+        let temp_peak_bytes = self.spill.peak_bytes();
+        let outcome = Outcome {
+            plan: "merge",
+            reason,
+            passes,
+            temp_peak_bytes,
+        };
+        Ok(Report {
+            partitions: formed as u64,
+            ..run.report(stages, outcome)?
+        })
+    }
+
+    fn reason(&self, runs: usize, passes: u32) -> String {
+        let limit = self.run.job.resources.memory_bytes;
+        let made = match runs {
+            1 => "one sorted run".to_owned(),
+            _ => format!("{runs} sorted runs"),
+        };
+        match passes {
+            1 => format!("the input fitted in {limit} bytes of memory, as {made}"),
+            _ => format!("{}: {made}", self.run.does_not_fit()),
+        }
+    }
+
+    /// reader > loads > sorter > run writer
+    async fn form_runs(&self) -> Result<(Vec<SortedRun>, Vec<StageReport>, Memory), Failure> {
+        let (run, node, plan, merging) = (self.run, self.run.node, &self.run.plan, self.merging);
+        let mut pipeline = Pipeline::new(&run.job.control);
+        let bytes = plan.chunk_bytes;
+        let loaded = run.pool(
+            &pipeline,
+            "memory for records",
+            (plan.chunks_loaded(), bytes),
+        )?;
+        let written = run.pool(&pipeline, "chunks of runs", (plan.chunks_written(), bytes))?;
+        let blocks = pipeline.owns(Queue::new(node, "blocks", merging.read_ahead, 1));
+        let reader = Reader {
+            inputs: Arc::clone(run.inputs),
+            record_bytes: plan.record_bytes,
+            unit_bytes: Dial::fixed(merging.block_records * plan.record_bytes),
+            depth: Dial::fixed(merging.read_ahead),
+            cursor: Cursor::new(node),
+            pool: loaded.clone(),
+            out: blocks.clone(),
+            divide: None,
+        };
+        // One, so that blocks come in the order of the input.
+        pipeline.stage(node, "reader", 1, async move |worker| {
+            read(worker, &reader).await
+        });
+        let shelf = pipeline.owns(Shelf::new(node));
+        let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
+        let blocks_of = |input: &Input| input.records.div_ceil(merging.block_records as u64);
+        let input_blocks = run.inputs.files.iter().map(blocks_of).sum();
+        let loads = Loads {
+            blocks,
+            most: merging.load_chunks,
+            fit: merging.loads as u64,
+            exceeds: run.inputs.is_seekable() && !merging.fits(input_blocks),
+            room: plan.room(),
+            out: filled.clone(),
+            shelf: shelf.clone(),
+            record_bytes: plan.record_bytes,
+        };
+        pipeline.stage(node, "loads", 1, async move |worker| {
+            gather_loads(worker, &loads).await
+        });
+        let sorter = LoadSorter {
+            contents: Arc::clone(&run.job.contents),
+            loads: filled,
+            shelf: shelf.clone(),
+            tally: run.tally.clone(),
+        };
+        pipeline.stage(node, "sorter", plan.sorters, async move |worker| {
+            sort_loads(worker, &sorter).await
+        });
+        let chains = self.chains(&pipeline, written.clone());
+        let writer = RunWriter {
+            shelf: shelf.clone(),
+            chains,
+            home: loaded.clone(),
+        };
+        pipeline.stage(
+            node,
+            "run writer",
+            merging.run_workers,
+            async move |worker| write_runs(worker, &writer).await,
+        );
+        let stages = pipeline.join(node).await?;
+        self.spill.trim(node).await;
+        Ok((shelf.take(node).await, stages, Memory { loaded, written }))
+    }
+
+    fn chains(&self, pipeline: &Pipeline, pool: Pool) -> Chains {
+        Chains {
+            contents: Arc::clone(&self.run.job.contents),
+            spill: pipeline.owns(self.spill.clone()),
+            pool,
+            chunk_records: self.merging.chunk_records,
+            chain: self.merging.chain,
+            depth: self.run.plan.depth,
+        }
+    }
+
+    /// Merges groups of neighbours, so that one merge can take what is left in the end.
+    async fn merge_groups(
+        &self,
+        runs: Vec<SortedRun>,
+        memory: &Memory,
+        stages: &mut Vec<StageReport>,
+    ) -> Result<Vec<SortedRun>, Failure> {
+        let mut left = runs.into_iter();
+        let sizes = groups(left.len(), self.merging.fan_in);
+        let mut merged = Vec::new();
+        for size in sizes {
+            let mut group: Vec<SortedRun> = left.by_ref().take(size).collect();
+            if size == 1 {
+                merged.append(&mut group);
+                continue;
+            }
+            let writes = 1 + group.iter().map(|run| run.writes).max().unwrap_or(0);
+            let (on_disk, did) = self.merge_group(group, memory).await?;
+            add_up(stages, did);
+            let stretches = on_disk.into_iter().map(Stretch::Disk).collect();
+            merged.push(SortedRun { stretches, writes });
+        }
+        Ok(merged)
+    }
+
+    /// run reader > merger, into one longer run
+    async fn merge_group(
+        &self,
+        group: Vec<SortedRun>,
+        memory: &Memory,
+    ) -> Result<(Vec<Spilled>, Vec<StageReport>), Failure> {
+        let (run, node) = (self.run, self.run.node);
+        let records = group.iter().map(SortedRun::records).sum();
+        run.job
+            .control
+            .enter("merge runs", records * run.plan.record_bytes as u64);
+        let mut pipeline = Pipeline::new(&run.job.control);
+        let merged = pipeline.owns(Posted::new(node, "the merged run"));
+        let sources = self.start_reading(&mut pipeline, group, memory);
+        let chains = self.chains(&pipeline, pipeline.owns(memory.written.clone()));
+        let merger = RunMerger {
+            sources,
+            records,
+            chains,
+            merged: merged.clone(),
+        };
+        pipeline.stage(node, "run merger", 1, async move |worker| {
+            crate::stages::merge_run(worker, &merger).await
+        });
+        let stages = pipeline.join(node).await?;
+        let merged = merged.read(node).await.map_err(|_| Failure::Closed)?;
+        Ok((merged.to_vec(), stages))
+    }
+
+    /// run reader > merger > writer
+    async fn merge_all(
+        &self,
+        runs: Vec<SortedRun>,
+        memory: &Memory,
+    ) -> Result<Vec<StageReport>, Failure> {
+        let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
+        let records: u64 = runs.iter().map(SortedRun::records).sum();
+        let output_bytes = records * plan.record_bytes as u64;
+        if plan.input_bytes.is_none() {
+            run.output().reserve(node, output_bytes).await?;
+        }
+        let parts = self.parts(records).await?;
+        run.job.control.enter("merge", output_bytes);
+        let mut pipeline = Pipeline::new(&run.job.control);
+        let units = (plan.write_units(), plan.buffer_bytes());
+        let units = run.pool(&pipeline, "unit buffers", units)?;
+        let pieces = pipeline.owns(Queue::new(node, "pieces", 1, 1));
+        let merger = Merger {
+            sources: self.start_reading(&mut pipeline, runs, memory),
+            parts,
+            unit_bytes: plan.unit_bytes,
+            pool: units,
+            sequential: run.output().is_sequential(),
+            out: pieces.clone(),
+            tally: run.tally.clone(),
+        };
+        pipeline.stage(node, "merger", 1, async move |worker| {
+            crate::stages::merge(worker, &merger).await
+        });
+        let writer = Writer {
+            output: Arc::clone(run.output()),
+            pieces,
+            depth: Dial::fixed(plan.depth),
+        };
+        let writers = plan.writers;
+        pipeline.stage(node, "writer", writers, async move |worker| {
+            write(worker, &writer).await
+        });
+        pipeline.join(node).await
+    }
+
+    /// The files of the output, and how many records go to each.
+    async fn parts(&self, records: u64) -> Result<Vec<OutputPart>, Failure> {
+        let (node, record_bytes) = (self.run.node, self.run.plan.record_bytes);
+        let slices = match self.run.output().is_one_file() {
+            true => 1,
+            false => records.clamp(1, SLICES),
+        };
+        let sizes: Vec<u64> = (0..slices)
+            .map(|slice| (slice + 1) * records / slices - slice * records / slices)
+            .collect();
+        self.run.output().learn(node, &self.spill.rates()).await;
+        let layout = self
+            .run
+            .output()
+            .lay_out(node, &sizes, record_bytes)
+            .await?;
+        let mut parts: Vec<OutputPart> = Vec::new();
+        for slice in (0..sizes.len()).filter(|&slice| sizes[slice] > 0) {
+            let Bucket {
+                first, records, to, ..
+            } = layout.bucket(slice, Vec::new());
+            match parts.last_mut().filter(|part| part.file == to.file) {
+                Some(part) => part.records += records,
+                None => parts.push(OutputPart {
+                    file: to.file,
+                    first,
+                    records,
+                }),
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Starts to read runs ahead: as much of each that has something on disk as there is memory
+    /// for.
+    fn start_reading(
+        &self,
+        pipeline: &mut Pipeline,
+        runs: Vec<SortedRun>,
+        memory: &Memory,
+    ) -> Sources {
+        let (node, merging) = (self.run.node, self.merging);
+        let pool = pipeline.owns(memory.loaded.clone());
+        let on_disk = runs.iter().filter(|run| run.is_on_disk()).count();
+        let free = pool.idle() - READS_AHEAD * (runs.len() - on_disk);
+        let read = (free / (READS_AHEAD * on_disk.max(1))).clamp(1, merging.chain);
+        let needed = READS_AHEAD * (on_disk * read + runs.len() - on_disk);
+        assert!(
+            needed <= pool.idle(),
+            "every run has its share: {needed} of {}",
+            pool.idle()
+        );
+        let readers = merging.run_workers;
+        let wants = Wants::new(node, readers, READS_AHEAD * runs.len().div_ceil(readers));
+        for queue in wants.queues() {
+            pipeline.owns(queue.clone());
+        }
+        let sources = Sources {
+            contents: Arc::clone(&self.run.job.contents),
+            runs: runs.len(),
+            wants,
+            arrivals: pipeline.owns(Arrivals::new(node, runs.len())),
+            pool,
+        };
+        let reader = RunReader {
+            spilled: SpillReader {
+                contents: Arc::clone(&sources.contents),
+                spill: self.spill.clone(),
+                depth: Dial::fixed(MOST_IN_FLIGHT.div_ceil(readers)),
+                pool: sources.pool.clone(),
+                chunk_bytes: self.run.plan.chunk_bytes,
+                least_released: 0,
+            },
+            runs: Runs::new(runs),
+            wants: sources.wants.clone(),
+            arrivals: sources.arrivals.clone(),
+            chunk_records: merging.chunk_records,
+            read,
+        };
+        pipeline.stage(node, "run reader", readers, async move |worker| {
+            read_runs(worker, &reader).await
+        });
+        sources
+    }
+}
+
+/// What a set of output files is cut into: fine enough for the shares of directories.
+const SLICES: u64 = 1024;
+
+/// Requests for runs in flight: as many as a node's disk threads serve at once.
+const MOST_IN_FLIGHT: usize = 16;

@@ -1,0 +1,434 @@
+//! What the sorts share: their memory, the stages at both ends, the report.
+//!
+//! ```text
+//! sampler
+//!    | splitters
+//! reader > distributor > ( ... ) > sorter > writer
+//! ```
+
+use crate::error::no_memory;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use node::{Buffer, Node, Pool, Posted, Queue};
+use pipeline::{Failure, Pipeline, StageReport, Tuner, bottleneck};
+use record::Checksum;
+
+use crate::files::input::Inputs;
+use crate::files::output::Output;
+use crate::files::spill::Spill;
+use crate::job::{IoChoice, Job, Tune};
+use crate::passes::dials::Dials;
+use crate::passes::exchange::Exchange;
+use crate::plan::Plan;
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::{Block, Bucket, Chunk};
+use crate::records::splitters::Splitters;
+use crate::report::{DirectIo, Report};
+use crate::stages::{
+    Cursor, Distributor, Divide, Places, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer,
+    distribute, read, sample, sort, write,
+};
+
+/// The memory of a run.
+#[derive(Clone)]
+pub(crate) struct Pools {
+    /// For records between reading and writing.
+    pub chunks: Pool,
+    /// For units that are read or written.
+    pub units: Pool,
+    /// For disk blocks of the output in which buckets meet.
+    pub seams: Pool,
+}
+
+impl Pools {
+    /// The same, as those of another pipeline.
+    pub(crate) fn of(&self, pipeline: &Pipeline) -> Pools {
+        Pools {
+            chunks: pipeline.owns(self.chunks.clone()),
+            units: pipeline.owns(self.units.clone()),
+            seams: pipeline.owns(self.seams.clone()),
+        }
+    }
+}
+
+/// A run, while its stages are started.
+#[derive(Clone)]
+pub(crate) struct Run<'a> {
+    pub node: &'a Node,
+    pub job: &'a Job,
+    pub plan: Plan,
+    /// What spoke for the plan beside the memory.
+    pub why: Option<String>,
+    pub inputs: &'a Arc<Inputs>,
+    /// Where the sorted records go; none while there is nothing to write.
+    pub output: Option<&'a Arc<Output>>,
+    /// Directories for spill files.
+    pub temporary: Vec<PathBuf>,
+    pub tally: Tally,
+    pub dials: Dials,
+    pub tuner: Tuner,
+    /// How records of all nodes go where they belong, where there are several.
+    pub exchange: Option<Exchange>,
+}
+
+/// What a run did beside what its stages tell.
+pub(crate) struct Outcome {
+    pub plan: &'static str,
+    pub reason: String,
+    pub passes: u32,
+    pub temp_peak_bytes: u64,
+}
+
+impl<'a> Run<'a> {
+    /// A run that reads these, and says nothing yet of an output, of spill files, of other nodes.
+    pub(crate) fn new(
+        node: &'a Node,
+        job: &'a Job,
+        plan: Plan,
+        inputs: &'a Arc<Inputs>,
+    ) -> Run<'a> {
+        let tuner = match job.tuning.tune {
+            Tune::Auto => Tuner::new(node.now()),
+            Tune::Off => Tuner::off(),
+        };
+        Run {
+            node,
+            job,
+            dials: Dials::new(&plan, job.tuning.start),
+            plan,
+            why: None,
+            inputs,
+            output: None,
+            temporary: Vec::new(),
+            tally: Tally::default(),
+            tuner,
+            exchange: None,
+        }
+    }
+
+    /// Where the sorted records go.
+    ///
+    /// # Panics
+    /// Panics in a run that only receives.
+    pub(crate) fn output(&self) -> &Arc<Output> {
+        self.output.expect("a run that writes")
+    }
+
+    /// A pipeline without stages, that is tuned.
+    pub(crate) fn pipeline(&self) -> Pipeline {
+        Pipeline::new(&self.job.control).tuned(&self.tuner)
+    }
+
+    /// Spill files for what the plan does not keep in memory.
+    pub(crate) fn spill(&self) -> Spill {
+        let (directories, io) = (self.temporary.clone(), self.job.resources.io);
+        Spill::new(self.node, directories, io, self.plan.temporary_bytes())
+    }
+
+    /// Why not all of it stays in memory.
+    pub(crate) fn does_not_fit(&self) -> String {
+        let limit = self.job.resources.memory_bytes;
+        match self.plan.input_bytes {
+            Some(bytes) => format!("{bytes} bytes do not fit in {limit} bytes of memory"),
+            None => format!("the input, of unknown length, did not fit in {limit} bytes of memory"),
+        }
+    }
+
+    /// The pools of the plan.
+    pub(crate) fn pools(&self, pipeline: &Pipeline) -> Result<Pools, Failure> {
+        let plan = &self.plan;
+        let chunks = self.pool(
+            pipeline,
+            "memory for records",
+            (plan.chunks, plan.chunk_bytes),
+        )?;
+        let units = self.pool(
+            pipeline,
+            "unit buffers",
+            (plan.buffers(), plan.buffer_bytes()),
+        )?;
+        let seams = (plan.seam_buffers(), BLOCK_BYTES as usize);
+        let seams = self.pool(pipeline, "seam buffers", seams)?;
+        Ok(Pools {
+            chunks,
+            units,
+            seams,
+        })
+    }
+
+    /// sampler, reader > distributor: the chunks that distributors fill.
+    pub(crate) fn start_input(
+        &self,
+        pipeline: &mut Pipeline,
+        splitters: &Posted<Splitters>,
+        memory: &Pools,
+    ) -> Queue<Vec<Chunk>> {
+        let (node, plan, contents) = (self.node, &self.plan, &self.job.contents);
+        let seekable = self.inputs.is_seekable();
+        let blocks = self.blocks(pipeline);
+        if seekable {
+            let places = Places {
+                inputs: Arc::clone(self.inputs),
+                contents: Arc::clone(contents),
+                count: plan.samples,
+            };
+            let sampler = Sampler {
+                places,
+                buckets: plan.buckets,
+                splitters: splitters.clone(),
+                tally: self.tally.clone(),
+            };
+            pipeline.stage(node, "sampler", 1, async move |worker| {
+                sample(worker, &sampler).await
+            });
+        }
+        let divide = (!seekable).then(|| Divide {
+            contents: Arc::clone(contents),
+            buckets: plan.buckets,
+            splitters: splitters.clone(),
+            blocks: plan.buffers() - 1,
+            tally: self.tally.clone(),
+        });
+        self.start_readers(pipeline, memory, (blocks.clone(), divide));
+        let from_units = (&memory.units, &memory.chunks);
+        self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
+    }
+
+    /// Readers of the input, and how many more may be called. Pipes are read by one, a unit at a
+    /// time.
+    fn readers(&self) -> (usize, usize) {
+        let seekable = self.inputs.is_seekable();
+        if seekable {
+            (self.plan.readers, self.plan.spare_readers)
+        } else {
+            (1, 0)
+        }
+    }
+
+    /// What readers read.
+    pub(crate) fn blocks(&self, pipeline: &Pipeline) -> Queue<Block> {
+        let (readers, spare) = self.readers();
+        let queue = Queue::new(self.node, "blocks", self.plan.read_queue(), readers + spare);
+        pipeline.owns(queue)
+    }
+
+    /// reader: the input, to blocks.
+    pub(crate) fn start_readers(
+        &self,
+        pipeline: &mut Pipeline,
+        memory: &Pools,
+        (blocks, divide): (Queue<Block>, Option<Divide>),
+    ) {
+        let (node, plan) = (self.node, &self.plan);
+        let (seekable, (readers, spare)) = (self.inputs.is_seekable(), self.readers());
+        let reader = Reader {
+            inputs: Arc::clone(self.inputs),
+            record_bytes: plan.record_bytes,
+            unit_bytes: self.dials.unit_bytes.clone(),
+            depth: self.dials.readers.clone(),
+            cursor: Cursor::new(node),
+            pool: memory.units.clone(),
+            out: blocks,
+            divide,
+        };
+        let stage = self.dials.stage("reader", readers, spare);
+        let stage = if seekable {
+            stage.dial("depth", &self.dials.readers)
+        } else {
+            stage
+        };
+        let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
+        pipeline.start(node, stage, async move |worker| read(worker, &reader).await);
+    }
+
+    /// distributor: blocks in buffers of the one pool, to chunks in buffers of the other.
+    pub(crate) fn start_distributors(
+        &self,
+        pipeline: &mut Pipeline,
+        (splitters, tally): (&Posted<Splitters>, &Tally),
+        blocks: Queue<Block>,
+        (from, to): (&Pool, &Pool),
+    ) -> Queue<Vec<Chunk>> {
+        let (node, plan) = (self.node, &self.plan);
+        let full = pipeline.owns(Queue::new(
+            node,
+            "chunks",
+            plan.distributors,
+            plan.distributors,
+        ));
+        let distributor = Distributor {
+            contents: Arc::clone(&self.job.contents),
+            splitters: splitters.clone(),
+            blocks,
+            pool: from.clone(),
+            chunks: to.clone(),
+            shape: plan.chunk_shape(),
+            limit: plan
+                .spilling
+                .is_none()
+                .then_some(self.job.resources.memory_bytes),
+            shares: None,
+            out: full.clone(),
+            tally: tally.clone(),
+            owners: None,
+        };
+        // What it costs to begin with a block depends on how large readers make them.
+        let stage = self.dials.stage("distributor", plan.distributors, 0);
+        let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
+        pipeline.start(node, stage, async move |worker| {
+            distribute(worker, &distributor).await
+        });
+        full
+    }
+
+    /// sorter > writer
+    pub(crate) fn start_output(
+        &self,
+        pipeline: &mut Pipeline,
+        buckets: &Queue<Bucket>,
+        memory: &Pools,
+        seams: &Seams,
+    ) {
+        let (node, plan) = (self.node, &self.plan);
+        let pieces = pipeline.owns(Queue::new(node, "pieces", plan.write_queue(), plan.sorters));
+        let sorter = Sorter {
+            contents: Arc::clone(&self.job.contents),
+            buckets: buckets.clone(),
+            chunks: memory.chunks.clone(),
+            unit_bytes: plan.unit_bytes,
+            pool: memory.units.clone(),
+            seams: seams.clone(),
+            turn: self
+                .output()
+                .is_sequential()
+                .then(|| pipeline.owns(Turn::new(node))),
+            out: pieces.clone(),
+            tally: self.tally.clone(),
+        };
+        let stage = self.dials.stage("sorter", plan.sorters, 0);
+        pipeline.start(node, stage, async move |worker| sort(worker, &sorter).await);
+        let depth = self.dials.writers.clone();
+        let stage = self.dials.stage("writer", plan.writers, plan.spare_writers);
+        let stage = if self.output().is_sequential() {
+            stage
+        } else {
+            stage.dial("depth", &depth)
+        };
+        let writer = Writer {
+            output: Arc::clone(self.output()),
+            pieces,
+            depth,
+        };
+        pipeline.start(node, stage, async move |worker| {
+            write(worker, &writer).await
+        });
+    }
+
+    pub(crate) fn pool(
+        &self,
+        pipeline: &Pipeline,
+        label: &'static str,
+        (count, bytes): (usize, usize),
+    ) -> Result<Pool, Failure> {
+        let buffers: io::Result<Vec<Buffer>> = self.job.contents.buffers(self.node, count, bytes);
+        let buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
+        Ok(pipeline.owns(Pool::new(self.node, label, buffers)))
+    }
+
+    /// The report of all stages.
+    pub(crate) fn report(
+        &self,
+        stages: Vec<StageReport>,
+        outcome: Outcome,
+    ) -> Result<Report, Failure> {
+        let settled = self.tally.settle(&*self.job.contents)?;
+        if let Some(listed) = &self.inputs.listed {
+            let read = self
+                .exchange
+                .as_ref()
+                .map(|exchange| exchange.read.came().1);
+            listed.check(Checksum(read.unwrap_or(settled.checksum)))?;
+        }
+        let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
+            stages
+                .iter()
+                .filter(|stage| names.contains(&stage.name))
+                .map(of)
+                .sum()
+        };
+        Ok(Report {
+            records: settled.records,
+            bytes: settled.records * self.plan.record_bytes as u64,
+            passes: outcome.passes,
+            plan: outcome.plan,
+            reason: match &self.why {
+                Some(why) => format!("{}; {why}", outcome.reason),
+                None => outcome.reason,
+            },
+            partitions: sum(&["sorter"], |stage| stage.units),
+            seconds: 0.0,
+            read_bytes: sum(
+                &["reader", "sampler", "loader", "reloader", "run reader"],
+                |stage| stage.bytes,
+            ),
+            written_bytes: sum(
+                &["writer", "spiller", "run writer", "run merger"],
+                |stage| stage.bytes,
+            ),
+            temp_peak_bytes: outcome.temp_peak_bytes,
+            direct_io: self.direct_io(),
+            checksum: settled.checksum,
+            bottleneck: bottleneck(&stages),
+            stages,
+            sample: settled.sample,
+            unevenness: settled.unevenness(),
+            warnings: Vec::new(),
+            moves: self.tuner.moves(),
+            ranks: Vec::new(),
+            written: Vec::new(),
+        })
+    }
+
+    fn direct_io(&self) -> DirectIo {
+        let write = self.output.is_none_or(|output| output.is_direct());
+        let read = self.inputs.is_direct();
+        let reason = match (self.job.resources.io, read) {
+            (IoChoice::Auto, true) => "the input is not in the page cache",
+            (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",
+            _ => "as asked for",
+        };
+        DirectIo {
+            read,
+            write,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// What stages of one name did side by side, as one stage.
+fn side_by_side(stages: Vec<StageReport>) -> Vec<StageReport> {
+    let mut all: Vec<StageReport> = Vec::new();
+    for stage in stages {
+        match all.iter_mut().find(|known| known.name == stage.name) {
+            Some(known) => {
+                let workers = known.workers + stage.workers;
+                known.add(&stage);
+                known.workers = workers;
+            }
+            None => all.push(stage),
+        }
+    }
+    all
+}
+
+/// Adds what stages did in a later phase to what those of the same names did before.
+pub(crate) fn add_up(stages: &mut Vec<StageReport>, later: Vec<StageReport>) {
+    for stage in side_by_side(later) {
+        match stages.iter_mut().find(|known| known.name == stage.name) {
+            Some(known) => known.add(&stage),
+            None => stages.push(stage),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Records that are only counted: how many fall into each bucket is drawn from a distribution.
+
+use std::io;
+use std::ops::Range;
+
+use node::{Buffer, Node, Random};
+
+use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
+use crate::records::contents::{Assignment, Contents, Merged, Merging, Place, Sample, Workspace};
+use crate::records::open_bucket::OpenBucket;
+use crate::records::splitters::Splitters;
+
+/// Counted records; draws depend on the seed and the position of a block, on nothing else.
+pub struct Counts {
+    record_bytes: usize,
+    /// How much more likely the first bucket is than the last: 1 is uniform.
+    skew: f64,
+    seed: u64,
+}
+
+impl Counts {
+    /// Records of `record_bytes` whose buckets are drawn with weights that fall evenly from `skew`
+    /// for the first bucket to 1 for the last.
+    pub fn new(record_bytes: usize, skew: f64, seed: u64) -> Counts {
+        assert!(record_bytes > 0 && skew >= 1.0 && skew.is_finite());
+        Counts {
+            record_bytes,
+            skew,
+            seed,
+        }
+    }
+
+    fn weight(&self, bucket: usize, buckets: usize) -> f64 {
+        let place = bucket as f64 / (buckets.max(2) - 1) as f64;
+        self.skew + (1.0 - self.skew) * place
+    }
+}
+
+impl Contents for Counts {
+    fn record_bytes(&self) -> usize {
+        self.record_bytes
+    }
+
+    fn is_stable(&self) -> bool {
+        false
+    }
+
+    fn buffers(&self, _: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
+        Ok((0..count).map(|_| Buffer::counted(bytes)).collect())
+    }
+
+    fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
+        let count = count.min(block.records) as u64;
+        sample.positions.extend(block.first..block.first + count);
+    }
+
+    fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
+        Splitters::even(buckets.min(sample.positions.len() + 1))
+    }
+
+    fn checksum(&self, _: &Block) -> u64 {
+        0
+    }
+
+    fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
+        let mut random = Random::stream(self.seed, block.first);
+        let buckets = splitters.buckets;
+        let mut left = block.records as u64;
+        let mut weight_left: f64 = (0..buckets)
+            .map(|bucket| self.weight(bucket, buckets))
+            .sum();
+        found.counts.clear();
+        for bucket in 0..buckets {
+            let weight = self.weight(bucket, buckets);
+            let last = bucket + 1 == buckets;
+            let share = if last { 1.0 } else { weight / weight_left };
+            let drawn = binomial(&mut random, left, share);
+            found.counts.push(drawn as u32);
+            left -= drawn;
+            weight_left -= weight;
+        }
+    }
+
+    fn scatter(&self, _: &Block, _: &Assignment, _: &mut [OpenBucket]) {}
+
+    fn seal(&self, _: &mut Chunk) {}
+
+    fn stamp(&self, _: &mut Buffer, _: Stamp) {}
+
+    fn unseal(&self, _: &Buffer, share: u32, _: Stamp) -> Option<(u32, Vec<Mark>)> {
+        Some((share, Vec::new()))
+    }
+
+    fn sort(&self, _: &Bucket, _: &mut Workspace) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn gather(&self, _: &Bucket, _: &Workspace, _: Range<usize>, _: Place<'_>) {}
+
+    fn align(&self, block: &mut Block) {
+        block.start = 0;
+    }
+
+    fn merge(&self, merging: &mut Merging, room: usize, _: Place<'_>) -> Merged {
+        merging.count(room)
+    }
+
+    fn check(&self, _: Place<'_>, _: usize, _: &mut Vec<u8>) -> Result<u64, usize> {
+        Ok(0)
+    }
+
+    fn in_order(&self, _: &[u8], _: &[u8]) -> bool {
+        true
+    }
+}
+
+/// Below this many trials they are drawn one by one; above, a normal distribution is near enough.
+const ONE_BY_ONE: u64 = 64;
+
+/// How many of `trials` succeed, each with `probability`. Uses additions, products and square roots
+/// alone, which are the same on every machine.
+fn binomial(random: &mut Random, trials: u64, probability: f64) -> u64 {
+    if probability >= 1.0 {
+        return trials;
+    }
+    if trials <= ONE_BY_ONE {
+        return (0..trials).filter(|_| unit(random) < probability).count() as u64;
+    }
+    let mean = trials as f64 * probability;
+    let deviation = (mean * (1.0 - probability)).sqrt();
+    // A sum of twelve uniform numbers is nearly normal, with variance 1.
+    let normal: f64 = (0..12).map(|_| unit(random)).sum::<f64>() - 6.0;
+    (mean + deviation * normal + 0.5).clamp(0.0, trials as f64) as u64
+}
+
+/// Uniform in 0..1, with 53 bits.
+fn unit(random: &mut Random) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(first: u64, records: usize) -> Block {
+        Block {
+            first,
+            records,
+            start: 0,
+            buffer: Buffer::counted(records * 100),
+            marks: Vec::new(),
+        }
+    }
+
+    fn classify(skew: f64, buckets: usize, records: usize) -> Vec<u32> {
+        let counts = Counts::new(100, skew, 1);
+        let splitters = Splitters::even(buckets);
+        let mut found = Assignment::default();
+        counts.classify(&block(7, records), &splitters, &mut found);
+        found.counts
+    }
+
+    #[test]
+    fn every_record_falls_into_a_bucket_evenly() {
+        for (buckets, records) in [(1, 1000), (2, 1), (10, 0), (10, 100_000), (1000, 40_000)] {
+            let drawn = classify(1.0, buckets, records);
+            assert_eq!(drawn.len(), buckets);
+            assert_eq!(
+                drawn.iter().map(|&count| count as usize).sum::<usize>(),
+                records
+            );
+        }
+        let drawn = classify(1.0, 10, 100_000);
+        assert!(
+            drawn.iter().all(|&count| (9_400..10_600).contains(&count)),
+            "{drawn:?}"
+        );
+    }
+
+    #[test]
+    fn a_skew_makes_the_first_bucket_larger() {
+        let drawn = classify(9.0, 5, 100_000);
+        let ratio = f64::from(drawn[0]) / f64::from(drawn[4]);
+        assert!((8.0..10.0).contains(&ratio), "{drawn:?}");
+        assert!(drawn.is_sorted_by(|a, b| a > b));
+    }
+}

@@ -1,0 +1,93 @@
+//! What was read of each run, until the merge comes to it.
+//!
+//! ```text
+//! run 0   [chunk][chunk]|[chunk][chunk]      two reads ahead, each of some chunks
+//! run 1         [chunk]|[chunk][chunk]       when the last chunk of a read is merged, the run wants
+//! run 2   [chunk][chunk]|                    one more (double buffering, TritonSort 2.5)
+//! ```
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use node::{Close, Closed, Guarded, Node};
+
+use crate::records::block::Chunk;
+
+/// A chunk that was read.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub chunk: Chunk,
+    /// Whether it is the last one of its read.
+    pub ends_read: bool,
+}
+
+/// The chunks of all runs; clones share them.
+#[derive(Clone)]
+pub(crate) struct Arrivals {
+    shared: Arc<Guarded<State>>,
+}
+
+struct State {
+    runs: Vec<Waiting>,
+    closed: bool,
+}
+
+#[derive(Default)]
+struct Waiting {
+    chunks: VecDeque<Arrived>,
+    ended: bool,
+}
+
+impl Arrivals {
+    pub(crate) fn new(node: &Node, runs: usize) -> Arrivals {
+        let runs = (0..runs).map(|_| Waiting::default()).collect();
+        let state = State {
+            runs,
+            closed: false,
+        };
+        Arrivals {
+            shared: Arc::new(Guarded::new(node, "chunks of runs", state)),
+        }
+    }
+
+    /// A read has come.
+    pub(crate) async fn add(&self, node: &Node, run: usize, chunks: Vec<Chunk>) {
+        let last = chunks.len() - 1;
+        let arrived = chunks.into_iter().enumerate();
+        let arrived = arrived.map(|(n, chunk)| Arrived {
+            chunk,
+            ends_read: n == last,
+        });
+        self.shared
+            .change(node, |state| state.runs[run].chunks.extend(arrived))
+            .await;
+    }
+
+    /// There is no more of a run.
+    pub(crate) async fn end(&self, node: &Node, run: usize) {
+        self.shared
+            .change(node, |state| state.runs[run].ended = true)
+            .await;
+    }
+
+    /// The next chunk of a run; `None` at its end.
+    pub(crate) async fn next(&self, node: &Node, run: usize) -> Result<Option<Arrived>, Closed> {
+        let step = |state: &mut State| {
+            if state.closed {
+                return Some(Err(Closed));
+            }
+            let waiting = &mut state.runs[run];
+            match waiting.chunks.pop_front() {
+                Some(arrived) => Some(Ok(Some(arrived))),
+                None => waiting.ended.then_some(Ok(None)),
+            }
+        };
+        self.shared.wait_for(node, step).await
+    }
+}
+
+impl Close for Arrivals {
+    fn close(&self) {
+        self.shared.change_now(|state| state.closed = true);
+    }
+}

@@ -1,0 +1,124 @@
+//! Sorted runs: what a merge merges.
+//!
+//! ```text
+//! input    |.. load 0 ..|.. load 1 ..|.. load 2 ..|.. load 3 ..|
+//! sorted   | 3 ......40 | 41 .... 70 | 12 .... 55 | 58 .... 90 |     each begins where the last ended?
+//! runs     |______________ run 0 ____|_____________ run 1 _____|     (Knuth 5.4.1, natural merging)
+//! ```
+//!
+//! A run is a range of the input, so with `--stable` equal keys of an earlier run come first.
+
+use crate::records::block::Bucket;
+use crate::records::contents::Workspace;
+use crate::runs::partition::Spilled;
+
+/// A load that was sorted and is still in memory.
+#[derive(Debug)]
+pub(crate) struct SortedLoad {
+    pub bucket: Bucket,
+    pub order: Workspace,
+}
+
+/// Records of a run that lie together.
+#[derive(Debug)]
+pub(crate) enum Stretch {
+    /// Chunks in a spill file, all full but the last.
+    Disk(Spilled),
+    /// All of a load.
+    Memory(Box<SortedLoad>),
+}
+
+impl Stretch {
+    pub(crate) fn records(&self) -> u64 {
+        match self {
+            Stretch::Disk(spilled) => spilled.records,
+            Stretch::Memory(load) => load.bucket.records,
+        }
+    }
+}
+
+/// Records in order: one stretch behind the other.
+#[derive(Debug, Default)]
+pub(crate) struct SortedRun {
+    pub stretches: Vec<Stretch>,
+    /// How often its records were written, at most.
+    pub writes: u32,
+}
+
+impl SortedRun {
+    pub(crate) fn records(&self) -> u64 {
+        self.stretches.iter().map(Stretch::records).sum()
+    }
+
+    pub(crate) fn is_on_disk(&self) -> bool {
+        self.stretches
+            .iter()
+            .any(|stretch| matches!(stretch, Stretch::Disk(_)))
+    }
+
+    /// Adds what follows in order.
+    pub(crate) fn extend(&mut self, stretches: Vec<Stretch>) {
+        self.stretches.extend(stretches);
+        self.writes = self.writes.max(u32::from(self.is_on_disk()));
+    }
+}
+
+/// Which runs are to be merged first, so that no merge is of more than `fan_in` at a time: groups
+/// of neighbours, each the number of its runs; those that stay as they are, are groups of one.
+///
+/// As few records as can be are written again: every merge but the last one takes only so many runs
+/// that the later ones can be of `fan_in` each (Knuth 5.4.9).
+pub(crate) fn groups(runs: usize, fan_in: usize) -> Vec<usize> {
+    assert!(fan_in > 1, "a merge of one makes nothing less");
+    let mut left = fan_in;
+    // What one pass less can merge.
+    while left.saturating_mul(fan_in) < runs {
+        left = left.saturating_mul(fan_in);
+    }
+    if runs <= left {
+        return vec![1; runs];
+    }
+    // A group of n runs is n - 1 fewer.
+    let (fewer, most) = (runs - left, fan_in - 1);
+    let merges = fewer.div_ceil(most);
+    let mut groups: Vec<usize> = (0..merges)
+        .map(|n| (n + 1) * fewer / merges - n * fewer / merges + 1)
+        .collect();
+    let merged: usize = groups.iter().sum();
+    groups.resize(merges + runs - merged, 1);
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_and_even_groups_make_as_few_passes_as_can_be() {
+        for fan_in in 2..9_usize {
+            for runs in 1..300 {
+                let (mut left, mut passes) = (runs, 0);
+                while left > fan_in {
+                    let groups = groups(left, fan_in);
+                    assert_eq!(groups.iter().sum::<usize>(), left, "{runs} by {fan_in}");
+                    let merged: Vec<_> = groups.iter().copied().filter(|&size| size > 1).collect();
+                    let (least, most) =
+                        (merged.iter().min().unwrap(), merged.iter().max().unwrap());
+                    assert!(
+                        *most <= fan_in && most - least <= 1,
+                        "{runs} by {fan_in}: {groups:?}"
+                    );
+                    (left, passes) = (groups.len(), passes + 1);
+                }
+                let needed = (1..).find(|&passes| fan_in.pow(passes) >= runs).unwrap();
+                assert_eq!(passes + 1, needed, "{runs} by {fan_in}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_run_too_many_costs_one_small_merge() {
+        let groups = groups(101, 100);
+        assert_eq!((groups.len(), groups[0]), (100, 2));
+    }
+}

@@ -1,0 +1,134 @@
+//! valsort on a node: blocks are validated on all cores, and their summaries joined in order.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use node::{Node, Pool, Queue};
+use pipeline::{Control, Dial, Failure, Pipeline, Worker};
+use record::{Comparison, Summary, Validator};
+
+use crate::error::no_memory;
+use crate::files::input::Inputs;
+use crate::job::IoChoice;
+use crate::job::Source;
+use crate::plan::unit_records;
+use crate::records::block::BLOCK_BYTES;
+use crate::records::block::Block;
+use crate::stages::{Cursor, Reader, read};
+
+/// Records to be validated.
+#[derive(Clone)]
+pub struct Validated {
+    /// Where they are, in order.
+    pub sources: Vec<Source>,
+    /// What their order is.
+    pub comparison: Comparison,
+    /// Whether to read past the page cache.
+    pub io: IoChoice,
+    /// Cores to use.
+    pub cores: usize,
+    /// To watch and stop it.
+    pub control: Control,
+}
+
+const READERS: usize = 2;
+const DEPTH: usize = 2;
+
+/// Validates records.
+///
+/// # Errors
+/// When the input cannot be read; disorder is a result, not an error.
+pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
+    let record_bytes = job.comparison.record_bytes();
+    let inputs = Inputs::open(node, &job.sources, record_bytes, job.io).await?;
+    job.control.enter(
+        "validating",
+        inputs.records.unwrap_or(0) * record_bytes as u64,
+    );
+    let mut pipeline = Pipeline::new(&job.control);
+    let readers = if inputs.is_seekable() { READERS } else { 1 };
+    let bytes = inputs
+        .records
+        .map_or(u64::MAX, |records| records * record_bytes as u64);
+    let unit_records = unit_records(bytes, record_bytes as u64);
+    let block = BLOCK_BYTES as usize;
+    let buffer_bytes = (unit_records * record_bytes).next_multiple_of(block) + 2 * block;
+    // Each reader's requests in flight, one that each validator works on, one that waits.
+    let count = readers * DEPTH + 2 * job.cores;
+    let buffers = node
+        .buffers(count, buffer_bytes)
+        .map_err(|cause| no_memory(count * buffer_bytes, &cause))?;
+    let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
+    let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
+    let reader = Reader {
+        inputs: Arc::new(inputs),
+        record_bytes,
+        unit_bytes: Dial::fixed(unit_records * record_bytes),
+        depth: Dial::fixed(DEPTH),
+        cursor: Cursor::new(node),
+        pool: pool.clone(),
+        out: blocks.clone(),
+        divide: None,
+    };
+    pipeline.stage(node, "reader", readers, async move |worker| {
+        read(worker, &reader).await
+    });
+    let found = Found::default();
+    let checker = Checker {
+        comparison: job.comparison.clone(),
+        blocks,
+        pool,
+        found: found.clone(),
+    };
+    pipeline.stage(node, "validator", job.cores, async move |worker| {
+        check(worker, &checker).await
+    });
+    pipeline.join(node).await?;
+    Ok(found.joined(&job.comparison))
+}
+
+/// Summaries of blocks by the position of their first record; clones share them.
+#[derive(Clone, Default)]
+struct Found {
+    shared: Arc<Mutex<BTreeMap<u64, Summary>>>,
+}
+
+impl Found {
+    fn add(&self, first: u64, summary: Summary) {
+        self.shared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(first, summary);
+    }
+
+    fn joined(&self, comparison: &Comparison) -> Summary {
+        let found =
+            std::mem::take(&mut *self.shared.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = found.into_values();
+        all.fold(Summary::default(), |before, next| {
+            before.merge(next, comparison)
+        })
+    }
+}
+
+/// What validators share.
+#[derive(Clone)]
+struct Checker {
+    comparison: Comparison,
+    blocks: Queue<Block>,
+    pool: Pool,
+    found: Found,
+}
+
+async fn check(worker: &Worker, checker: &Checker) -> Result<(), Failure> {
+    let record_bytes = checker.comparison.record_bytes();
+    while let Some(block) = worker.pop(&checker.blocks).await? {
+        let range = block.range(record_bytes);
+        let mut validator = Validator::new(checker.comparison.clone());
+        validator.push(&block.buffer.bytes()[range.clone()]);
+        checker.found.add(block.first, validator.finish());
+        checker.pool.give(&worker.node, block.buffer).await;
+        worker.did(range.len());
+    }
+    Ok(())
+}

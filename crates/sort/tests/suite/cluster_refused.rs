@@ -1,0 +1,306 @@
+//! What a sort over several nodes refuses: every rank ends, with the reason of the one that has it.
+
+use std::path::PathBuf;
+
+use crate::common::cluster::{KINDS, outputs, put, run};
+use crate::common::{job, sorted};
+use kernel::patterns::{Pattern, draw};
+use machine::Driver;
+use node::{Address, Buffer, Port, Rank};
+use pipeline::Control;
+use record::{Format, Order, Ties};
+use sort::{Job, Resume, Source, Target};
+
+/// One rank cannot begin: all end with its reason, and no output is there.
+#[test]
+fn what_one_refuses_all_refuse() {
+    let order = Order::gensort(Ties::Record);
+    let records = draw(Pattern::Uniform, 1, 100, 100);
+    let driver = Driver::new(1, 3);
+    put(&driver, 0, &records);
+    put(&driver, 2, &records[..150]);
+    let said: Vec<String> = run(&driver, &job(&["/in"], "/out", &order))
+        .into_iter()
+        .map(|end| end.unwrap_err().to_string())
+        .collect();
+    assert!(
+        said[0].starts_with("rank 1: ") && said[0].contains("/in"),
+        "{said:?}"
+    );
+    assert!(
+        !said[1].starts_with("rank ") && said[1].contains("/in"),
+        "{said:?}"
+    );
+    assert!(said[2].contains("inside a record"), "{said:?}");
+    for rank in 0..3 {
+        assert!(driver.disks(rank).get(&PathBuf::from("/out")).is_none());
+    }
+}
+
+/// Ranks that were started for different sorts say which and in what.
+#[test]
+fn different_jobs_are_refused() {
+    let driver = Driver::new(1, 2);
+    let records = draw(Pattern::Uniform, 1, 160, 100);
+    (0..2).for_each(|rank| put(&driver, rank, &records));
+    let order = |key| {
+        Format::parse("fixed:100", &[key], Ties::Record)
+            .unwrap()
+            .order
+    };
+    let jobs = ["0+10", "0+9"].map(|key| job(&["/in"], "/out", &order(key)));
+    let ends = driver.run(move |node| {
+        let job = Job {
+            control: Control::default(),
+            ..jobs[node.rank().0 as usize].clone()
+        };
+        async move {
+            sort::run(&node, &job)
+                .await
+                .map(drop)
+                .unwrap_err()
+                .to_string()
+        }
+    });
+    for said in ends.unwrap() {
+        assert!(
+            said.starts_with("rank 1 ") && said.contains("[0+9], not [0+10]"),
+            "{said}"
+        );
+    }
+}
+
+/// What rank 1 says instead of sorting, at some port.
+type Foreign = (u16, fn() -> Vec<u8>);
+
+/// A piece of a collective's step, with these numbers in front.
+fn piece(step: u64, text: &[u8]) -> Vec<u8> {
+    let words = [step, text.len() as u64, 0]
+        .into_iter()
+        .flat_map(u64::to_le_bytes);
+    words.chain(text.iter().copied()).collect()
+}
+
+/// A rank that runs something else is named on all others, in one line, long before it counts as
+/// silent.
+#[test]
+fn what_a_foreign_rank_says_ends_the_sort_on_all() {
+    const AGREEMENTS: u16 = 100;
+    const CHUNKS: u16 = 101;
+    let says: [(Foreign, &str); 5] = [
+        ((AGREEMENTS, || vec![1, 2, 3]), "no piece"),
+        ((AGREEMENTS, || piece(55, b"{}")), "step 55"),
+        (
+            (AGREEMENTS, || piece(0, b"{\"Ok\":{\"version\":\"99\"}}")),
+            "does not understand",
+        ),
+        (
+            (AGREEMENTS, || piece(0, b"{\"Ok\":1},{\"Ok\":2}")),
+            "does not understand",
+        ),
+        (
+            (CHUNKS, || vec![7; 64 << 20]),
+            "of 67108864 bytes for a buffer",
+        ),
+    ];
+    let order = Order::gensort(Ties::Record);
+    for ((port, said), told) in says {
+        let driver = Driver::new(1, 3);
+        for rank in 0..3 {
+            put(
+                &driver,
+                rank,
+                &draw(Pattern::Uniform, u64::from(rank), 500, 100),
+            );
+        }
+        let job = job(&["/in"], "/out", &order);
+        let ends = driver.run(move |node| {
+            let job = Job {
+                control: Control::default(),
+                ..job.clone()
+            };
+            async move {
+                if node.rank() == Rank(1) {
+                    let bytes = said();
+                    let mut buffer = Buffer::heap(bytes.len());
+                    buffer.bytes_mut().copy_from_slice(&bytes);
+                    buffer.set_len(bytes.len());
+                    drop(node.ship(
+                        Address {
+                            rank: Rank(0),
+                            port: Port(port),
+                        },
+                        buffer,
+                    ));
+                }
+                // Chunks are looked at when all have agreed.
+                match node.rank() == Rank(1) && port == AGREEMENTS {
+                    true => Ok(()),
+                    false => sort::run(&node, &job).await.map(drop),
+                }
+            }
+        });
+        let ends = ends.unwrap_or_else(|stuck| panic!("{told}: {stuck}"));
+        for (rank, end) in ends.into_iter().enumerate().filter(|(rank, _)| *rank != 1) {
+            let line = end.expect_err(told).to_string();
+            assert!(
+                line.contains("rank 1") && line.contains(told),
+                "rank {rank}: {line}"
+            );
+            assert!(line.lines().count() == 1, "{line}");
+        }
+        for rank in 0..3 {
+            assert!(driver.disks(rank).get(&PathBuf::from("/out")).is_none());
+        }
+    }
+}
+
+/// Ranks that would wait for each other in rounds and in streams are told.
+#[test]
+fn one_exchange_for_all() {
+    let driver = Driver::new(1, 2);
+    let records = draw(Pattern::Uniform, 1, 160, 100);
+    (0..2).for_each(|rank| put(&driver, rank, &records));
+    let base = job(&["/in"], "/out", &Order::gensort(Ties::Record));
+    let ends = driver.run(move |node| {
+        let exchange = KINDS[node.rank().0 as usize];
+        let job = Job {
+            control: Control::default(),
+            exchange,
+            ..base.clone()
+        };
+        async move {
+            sort::run(&node, &job)
+                .await
+                .map(drop)
+                .unwrap_err()
+                .to_string()
+        }
+    });
+    for said in ends.unwrap() {
+        assert!(
+            said.contains("rank 1 ") && said.contains("--exchange rounds, not streams"),
+            "{said}"
+        );
+    }
+}
+
+/// Nobody can look at a pipe before it is read.
+#[test]
+fn pipes_are_refused() {
+    let driver = Driver::new(1, 2);
+    let order = Order::gensort(Ties::Record);
+    let pipe = PathBuf::from("/pipe");
+    (0..2).for_each(|rank| driver.disks(rank).put_pipe(&pipe, vec![7; 1000]));
+    let mut job = job(&[], "/out", &order);
+    job.sources = vec![Source::Path(pipe)];
+    for end in run(&driver, &job) {
+        assert!(end.unwrap_err().to_string().contains("pipe"));
+    }
+}
+
+/// Records for which the exchange has no room are refused with what they need, and that is enough.
+#[test]
+fn what_an_exchange_needs_is_said() {
+    let order = Format::parse("fixed:1000000", &[] as &[&str], Ties::Record)
+        .unwrap()
+        .order;
+    let records: Vec<u8> = (0..20_000_000_u32)
+        .map(|at| (at / 1_000_000 * 7 % 20) as u8)
+        .collect();
+    let mut job = job(&["/in"], "/out", &order);
+    let mut needed = 24;
+    // First the exchange is refused, then perhaps what lies beside it.
+    for refusals in 0.. {
+        let driver = Driver::new(1, 2);
+        put(&driver, 0, &records[..10_000_000]);
+        put(&driver, 1, &records[10_000_000..]);
+        job.resources.memory_bytes = needed << 20;
+        let Some(Err(failure)) = run(&driver, &job).pop() else {
+            assert!(refusals > 0 && outputs(&driver, 2) == sorted(&records, &order));
+            return;
+        };
+        let said = failure.to_string();
+        let more = said
+            .split("give at least -S ")
+            .nth(1)
+            .and_then(|rest| rest.split('M').next());
+        let more = more.and_then(|text| text.parse().ok()).expect(&said);
+        assert!(more > needed, "{said}");
+        needed = more;
+    }
+}
+
+/// What all ranks name must be one input: another file of that length is refused.
+#[test]
+fn a_shared_input_must_be_the_same() {
+    let order = Order::gensort(Ties::Record);
+    let driver = Driver::new(1, 2);
+    for rank in 0..2 {
+        put(
+            &driver,
+            rank,
+            &draw(Pattern::Uniform, u64::from(rank), 100, 100),
+        );
+    }
+    let job = Job {
+        shared: true,
+        ..job(&["/in"], "/out", &order)
+    };
+    for end in run(&driver, &job) {
+        let said = end.unwrap_err().to_string();
+        assert!(
+            said.starts_with("rank 1 ") && said.contains("{rank}"),
+            "{said}"
+        );
+    }
+}
+
+/// Two ranks whose outputs are one file, or one directory, by whatever names: nothing is written
+/// over.
+#[test]
+fn one_output_for_two_is_refused() {
+    let order = Order::gensort(Ties::Record);
+    let set = Target::Directories(vec![PathBuf::from("/set"), PathBuf::from("/more")]);
+    for (target, shown) in [
+        (Target::Path(PathBuf::from("/out")), "/out"),
+        (set, "manifest.json"),
+    ] {
+        for resume in [false, true] {
+            if resume && shown != "/out" {
+                continue;
+            }
+            let driver = Driver::new(1, 3).sharing_disks();
+            put(&driver, 0, &draw(Pattern::Uniform, 1, 300, 100));
+            driver.disks(0).put(&PathBuf::from("/out"), b"old".to_vec());
+            for path in ["/set", "/more"] {
+                driver.disks(0).put_directory(&PathBuf::from(path));
+            }
+            let base = job(&["/in"], "", &order);
+            let mut job = Job {
+                target: target.clone(),
+                ..base
+            };
+            job.resume = resume.then(|| Resume {
+                name: "/out".to_owned(),
+                sources: job.sources.clone(),
+                target: PathBuf::from("/out"),
+                temporary: vec![PathBuf::from("/tmp{rank}")],
+            });
+            for end in run(&driver, &job) {
+                let said = end.unwrap_err().to_string();
+                assert!(
+                    said.contains(shown) && said.contains("writes the same file"),
+                    "{said}"
+                );
+            }
+            assert!(driver.disks(0).get(&PathBuf::from("/out")).unwrap() == b"old");
+            assert_eq!(
+                driver.disks(0).paths().len(),
+                2,
+                "{:?}",
+                driver.disks(0).paths()
+            );
+        }
+    }
+}

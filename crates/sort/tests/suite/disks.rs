@@ -1,0 +1,112 @@
+//! Sorts over several simulated disks of unequal rates: each gets its part, and all work at once.
+
+use std::path::{Path, PathBuf};
+
+use crate::common::{get, job, least_chunks, put, run, sorted};
+use kernel::patterns::{Pattern, draw};
+use machine::{DiskModel, Driver};
+use node::Costs;
+use record::{Order, Ties};
+use sort::{Choice, Job, Manifest, Target, Tuning};
+
+const RECORDS: usize = 60_000;
+
+/// A disk that takes so long for each KiB.
+fn disk(ns_per_kib: u64) -> DiskModel {
+    DiskModel {
+        latency_ns: 2000,
+        read_ns_per_kib: ns_per_kib,
+        write_ns_per_kib: ns_per_kib,
+    }
+}
+
+fn order() -> Order {
+    Order::gensort(Ties::Record)
+}
+
+/// A driver whose disks under `/slow` and `/fast` take 40 us and 10 us a KiB; `/in` is on a faster
+/// one.
+fn driver(seed: u64, records: &[u8]) -> Driver {
+    let driver = Driver::with(seed, 1, Costs::default(), disk(100));
+    driver.disks(0).mount(Path::new("/slow"), disk(40_000));
+    driver.disks(0).mount(Path::new("/fast"), disk(10_000));
+    put(&driver, "/in", records);
+    driver
+}
+
+/// A sort that spills most of it to these directories, once.
+fn spilling(temporary: &[&str], plan: Choice) -> Job {
+    let mut job = job(&["/in"], "/out", &order());
+    job.plan = plan;
+    job.temporary = temporary.iter().map(PathBuf::from).collect();
+    job.tuning = Tuning {
+        unit_records: Some(200),
+        buckets: Some(16),
+        chunk_bytes: Some(4096),
+        depth: Some(2),
+        ..Tuning::default()
+    };
+    job.tuning.chunks = Some(least_chunks(&job, &order(), Some(RECORDS as u64)) + 600);
+    job
+}
+
+fn written(driver: &Driver, under: &str) -> f64 {
+    driver.disks(0).written_bytes(Path::new(under)) as f64
+}
+
+#[test]
+fn a_fast_temporary_disk_gets_more_than_a_slow_one() {
+    let records = draw(Pattern::Uniform, 8, RECORDS, 100);
+    for plan in [Choice::TwoPass, Choice::Merge] {
+        let seconds = |temporary: &[&str]| {
+            let driver = driver(3, &records);
+            let report = run(&driver, &spilling(temporary, plan)).unwrap();
+            assert!(
+                get(&driver, "/out").unwrap() == sorted(&records, &order()),
+                "{plan:?}"
+            );
+            assert!(report.passes > 1, "{plan:?}: {}", report.reason);
+            (
+                report.seconds,
+                written(&driver, "/fast") / written(&driver, "/slow").max(1.0),
+            )
+        };
+        let (both, share) = seconds(&["/slow", "/fast"]);
+        assert!(
+            (2.5..5.0).contains(&share),
+            "{plan:?}: {share} times as much to a disk of 4 times"
+        );
+        let (fast, _) = seconds(&["/fast"]);
+        let (slow, _) = seconds(&["/slow"]);
+        // Runs are written whole to a disk: with so few of them, one may be the last to be done.
+        let most = if plan == Choice::Merge { slow } else { fast };
+        assert!(
+            both < most && fast < slow,
+            "{plan:?}: {both} s, {fast} s, {slow} s alone"
+        );
+    }
+}
+
+#[test]
+fn an_output_set_is_cut_by_the_rates_that_were_measured() {
+    let records = draw(Pattern::Uniform, 8, RECORDS, 100);
+    let driver = driver(5, &records);
+    let mut job = spilling(&["/slow", "/fast"], Choice::TwoPass);
+    // Many buckets, so that shares can be fine.
+    job.tuning.buckets = Some(60);
+    job.target = Target::Directories(vec![PathBuf::from("/slow"), PathBuf::from("/fast")]);
+    job.tuning.chunks = Some(least_chunks(&job, &order(), Some(RECORDS as u64)) + 600);
+    run(&driver, &job).unwrap();
+    let text = String::from_utf8(get(&driver, "/slow/manifest.json").unwrap()).unwrap();
+    let manifest: Manifest = serde_json::from_str(&text).unwrap();
+    let of = |directory: &str| -> u64 {
+        let its = manifest
+            .files
+            .iter()
+            .filter(|file| file.path.starts_with(directory));
+        its.map(|file| file.records).sum()
+    };
+    let (fast, all) = (of("/fast"), manifest.records);
+    let share = fast as f64 / (all - fast) as f64;
+    assert!((2.0..6.0).contains(&share), "{share}: {manifest:?}");
+}

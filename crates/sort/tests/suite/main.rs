@@ -1,0 +1,28 @@
+//! The tests of the public interface, in one binary: linking takes longer than running.
+
+mod common;
+
+mod alone;
+mod changing_input;
+mod cluster;
+mod cluster_file;
+mod cluster_news;
+mod cluster_refused;
+mod crashes;
+mod disks;
+mod exchange;
+mod exchanged;
+mod faults;
+mod flips;
+mod foreign;
+mod large_records;
+mod lying_manifest;
+mod merge;
+mod output_set;
+mod resume;
+mod room;
+mod schedules;
+mod set_faults;
+mod threads;
+mod tuning;
+mod two_pass;

@@ -1,0 +1,319 @@
+//! Sorts that are gone on with, on the deterministic driver: whatever ended them, and whoever goes
+//! on, the outputs are those of a sort that nothing has ended.
+
+use crate::common::job;
+use crate::common::resumable::{Case, again, check, input, output, run};
+use kernel::patterns::{Pattern, draw};
+use machine::{Driver, Durability};
+use node::Random;
+use pipeline::Control;
+use record::{Order, Ties};
+use sort::{Job, Source, Target};
+
+/// Nothing is left beside inputs and outputs.
+fn check_swept(driver: &Driver, ranks: u32, what: &str) {
+    for rank in 0..ranks {
+        for path in driver.disks(rank).paths() {
+            assert!(
+                !path.to_string_lossy().contains("gristmill"),
+                "{what}: {}",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn what_nothing_ends_is_sorted_and_leaves_nothing() {
+    for seed in 0..60 {
+        let ranks = 1 + (seed % 4) as u32;
+        let case = Case::new(seed, ranks, 2000);
+        let driver = case.begin(seed);
+        let reports = check(run(&driver, &case.job), &format!("seed {seed}"));
+        assert!(
+            case.outputs(&driver, ranks) == Some(case.expected()),
+            "seed {seed}"
+        );
+        check_swept(&driver, ranks, &format!("seed {seed}"));
+        let all = case.parts.concat().len() as u64 / case.order.record_bytes() as u64;
+        let read: u64 = reports[0].ranks.iter().map(|rank| rank.read_records).sum();
+        assert_eq!(read, all, "seed {seed}");
+        assert_eq!(
+            reports.last().unwrap().clone().of_all().records,
+            all,
+            "seed {seed}"
+        );
+    }
+}
+
+/// A rank dies at any moment, and again and again while others go on: in the end all is sorted.
+/// Some disks cannot give back ranges of files: there a spill file is cut as soon as all that it
+/// holds is in the output.
+#[test]
+fn every_death_is_gone_on_with() {
+    let (mut deaths, mut went_on) = (0, 0);
+    for seed in 0..12 {
+        let case = Case::new(seed, 3, 400);
+        let mut driver = case.begin(seed);
+        let mut random = Random::new(seed);
+        let all = case.parts.concat().len() / case.order.record_bytes();
+        for life in 0.. {
+            assert!(life < 40, "seed {seed}: it never ends");
+            for rank in 0..3 {
+                driver.disks(rank).set_durability(Durability::Synced);
+                if seed % 2 == 1 {
+                    driver.disks(rank).refuse_holes();
+                }
+            }
+            let victim = random.below(3) as u32;
+            // Later and later: some step is done each time.
+            let nth = 1 + random.below(700 * (life + 1)) as u64;
+            driver.kill(victim, nth);
+            let ends = run(&driver, &case.job);
+            if driver.deaths() == 0 {
+                let reports = check(ends, &format!("seed {seed}, life {life}"));
+                let read: u64 = reports[0].ranks.iter().map(|rank| rank.read_records).sum();
+                went_on += usize::from((read as usize) < all);
+                break;
+            }
+            deaths += 1;
+            driver.disks(victim).crash(random.below(1 << 30) as u64);
+            driver = again(
+                &driver,
+                seed + 1000 * life as u64,
+                &[vec![0], vec![1], vec![2]],
+            );
+        }
+        assert!(
+            case.outputs(&driver, 3) == Some(case.expected()),
+            "seed {seed}"
+        );
+        check_swept(&driver, 3, &format!("seed {seed}"));
+    }
+    assert!(deaths > 20, "only {deaths} deaths");
+    assert!(went_on > 3, "only {went_on} did not read all again");
+}
+
+/// How a sort that was ended is gone on with.
+fn ended(case: &Case, seed: u64) -> Option<Driver> {
+    let driver = case.begin(seed);
+    let mut random = Random::new(seed);
+    driver.kill(random.below(3) as u32, 200 + random.below(3000) as u64);
+    let _ = run(&driver, &case.job);
+    (driver.deaths() > 0).then_some(driver)
+}
+
+fn has_begun(driver: &Driver) -> bool {
+    let all = (0..2).flat_map(|rank| driver.disks(rank).paths());
+    all.into_iter()
+        .any(|path| path.to_string_lossy().ends_with(".begun"))
+}
+
+/// A rank's disk is gone, but for its input: its range is built again.
+#[test]
+fn what_is_lost_is_built_again() {
+    let (mut lost, mut found) = (0, 0);
+    for seed in 0..40 {
+        let case = Case::new(seed, 3, 600);
+        let Some(driver) = ended(&case, seed) else {
+            continue;
+        };
+        let victim = (seed % 3) as u32;
+        let from = [vec![0], vec![1], vec![2]].map(|all| match all[0] == victim {
+            true => Vec::new(),
+            false => all,
+        });
+        found += usize::from(driver.disks(victim).paths().len() > 1);
+        let driver = again(&driver, seed, &from);
+        driver
+            .disks(victim)
+            .put(&input(victim), case.parts[victim as usize].clone());
+        check(run(&driver, &case.job), &format!("seed {seed}"));
+        assert!(
+            case.outputs(&driver, 3) == Some(case.expected()),
+            "seed {seed}"
+        );
+        check_swept(&driver, 3, &format!("seed {seed}"));
+        lost += 1;
+    }
+    assert!(
+        lost > 15 && found > 10,
+        "{lost} lost, {found} had something"
+    );
+}
+
+/// Two ranks go on with what three began; the third's disk is one of theirs now, or gone.
+#[test]
+fn fewer_may_go_on() {
+    let mut runs = 0;
+    for seed in 0..40 {
+        let case = Case::new(seed, 3, 600);
+        let Some(driver) = ended(&case, seed) else {
+            continue;
+        };
+        // Where nothing is durable yet, two ranks begin a sort of two parts.
+        if !has_begun(&driver) {
+            continue;
+        }
+        let is_gone = seed % 2 == 0;
+        let from = if is_gone {
+            [vec![0], vec![1]]
+        } else {
+            [vec![0], vec![1, 2]]
+        };
+        let driver = again(&driver, seed, &from);
+        driver.disks(0).put(&input(2), case.parts[2].clone());
+        check(run(&driver, &case.job), &format!("seed {seed}"));
+        assert!(
+            case.outputs(&driver, 2) == Some(case.expected()),
+            "seed {seed}"
+        );
+        check_swept(&driver, 2, &format!("seed {seed}"));
+        runs += 1;
+    }
+    assert!(runs > 15, "{runs}");
+}
+
+/// What is lost cannot be built again without all inputs: it is said which, and what is there
+/// stays.
+#[test]
+fn without_its_input_nothing_is_built_again() {
+    let mut refused = 0;
+    for seed in 0..20 {
+        let case = Case::new(seed, 3, 600);
+        let Some(driver) = ended(&case, seed) else {
+            continue;
+        };
+        let began = has_begun(&driver);
+        let driver = again(&driver, seed, &[vec![0], vec![1]]);
+        let ends = run(&driver, &case.job);
+        for end in ends {
+            let Err(failure) = end else { continue };
+            let said = failure.to_string();
+            assert!(said.contains("part 2 of the input"), "seed {seed}: {said}");
+            refused += usize::from(began);
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+/// What waits is of a sort by another key, or of another input.
+#[test]
+fn another_job_is_refused() {
+    let case = Case::new(3, 3, 600);
+    let driver = (1..)
+        .find_map(|seed| ended(&case, seed))
+        .expect("one of them dies");
+    let mut other = Case::new(3, 3, 600);
+    let ties = if case.job.contents.is_stable() {
+        Ties::Record
+    } else {
+        Ties::Position
+    };
+    let order = Order::new(case.order.record_bytes(), case.order.keys(), ties).unwrap();
+    other.job.contents = job(&[], "", &order).contents;
+    let driver = again(&driver, 1, &[vec![0], vec![1], vec![2]]);
+    for end in run(&driver, &other.job) {
+        let said = end.unwrap_err().to_string();
+        assert!(said.contains("is of another sort"), "{said}");
+    }
+}
+
+/// A disk that loses what it said it had is found out: records are missing or changed, and that is
+/// told.
+#[test]
+fn a_disk_that_does_not_sync_is_found_out() {
+    let order = Order::gensort(Ties::Record);
+    let mut wrong = 0;
+    for seed in 0..40 {
+        let mut case = Case::new(seed, 3, 600);
+        case.order = order.clone();
+        case.job.contents = job(&[], "", &order).contents;
+        case.parts = (0..3)
+            .map(|rank| draw(Pattern::Uniform, rank, 400, 100))
+            .collect();
+        case.job.tuning.steps = Some(4);
+        let driver = case.begin(seed);
+        let mut random = Random::new(seed);
+        for rank in 0..3 {
+            driver.disks(rank).set_durability(Durability::Never);
+        }
+        driver.kill(1, 1000 + random.below(3000) as u64);
+        let _ = run(&driver, &case.job);
+        driver.disks(1).crash(seed);
+        let next = again(&driver, seed, &[vec![0], vec![1], vec![2]]);
+        let ends = run(&next, &case.job);
+        wrong += usize::from(ends.iter().any(Result::is_err));
+        if ends.iter().all(Result::is_ok) {
+            assert!(
+                case.outputs(&next, 3) == Some(case.expected()),
+                "seed {seed}"
+            );
+        }
+    }
+    assert!(wrong > 0, "nothing showed that syncs are needed");
+}
+
+/// Ranks that would cut their input into different numbers of steps take one number.
+#[test]
+fn ranks_agree_on_steps() {
+    for seed in 0..6 {
+        let case = Case::new(seed, 3, 600);
+        let driver = case.begin(seed);
+        let base = case.job.clone();
+        let ends = driver.run(move |node| {
+            let mut job = Job {
+                control: Control::default(),
+                ..base.clone()
+            };
+            let rank = node.rank().0;
+            job.sources = vec![Source::Path(input(rank))];
+            job.target = Target::Path(output(rank));
+            job.tuning.steps = Some(1 + rank);
+            async move { sort::run(&node, &job).await }
+        });
+        check(
+            ends.unwrap_or_else(|stuck| panic!("{stuck}")),
+            &format!("seed {seed}"),
+        );
+        assert!(
+            case.outputs(&driver, 3) == Some(case.expected()),
+            "seed {seed}"
+        );
+    }
+}
+
+/// An input that was changed is refused, also when nothing of it would be read again.
+#[test]
+fn a_changed_input_is_refused() {
+    let (mut refused, mut all_had_come) = (0, 0);
+    for seed in 0..80 {
+        let case = Case::new(seed, 3, 600);
+        let driver = case.begin(seed);
+        driver.kill(1, 1500 + 100 * (seed % 40));
+        let _ = run(&driver, &case.job);
+        let names = |driver: &Driver| {
+            let paths = (0..3).flat_map(|rank| driver.disks(rank).paths());
+            paths
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
+        };
+        if driver.deaths() == 0 || !has_begun(&driver) || case.parts[2].is_empty() {
+            continue;
+        }
+        all_had_come += usize::from(names(&driver).iter().any(|name| name.contains(".part-")));
+        let next = again(&driver, seed, &[vec![0], vec![1], vec![2]]);
+        let mut other = case.parts[2].clone();
+        other[0] ^= 1;
+        next.disks(2).put(&input(2), other);
+        for end in run(&next, &case.job) {
+            let said = end.unwrap_err().to_string();
+            assert!(said.contains("part 2 of the input"), "seed {seed}: {said}");
+            refused += 1;
+        }
+    }
+    assert!(
+        refused > 10 && all_had_come > 2,
+        "{refused} refused, {all_had_come} late"
+    );
+}
