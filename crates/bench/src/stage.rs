@@ -1,10 +1,10 @@
-//! `bench stage`: a stage of the sort alone, between a synthetic source and a sink.
+//! `gristmill-bench stage`: a stage of the sort alone, between a synthetic source and a sink.
 //!
-//! The table is TritonSort's Figure 8: what a unit is, who works on it, how long, and so the rate
-//! that the stage could reach if nobody held it up. The slowest of those that run at the same time
-//! bounds the sort: reader and distributor, then sorter and writer.
+//! The table is TritonSort's Figure 8: the size of a unit, the workers, the time of a unit, and so
+//! the rate that the stage reaches if no other holds it up. The slowest of those that run at the
+//! same time bounds the sort: reader and distributor, then sorter and writer.
 //!
-//! The time of a run is what its average worker was busy, disks included; fsync belongs to no
+//! The time of a run is the busy time of its average worker, disks included; fsync belongs to no
 //! stage.
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use kernel::Slab;
 use pipeline::{Control, StageReport};
 use record::RECORD_BYTES;
 use serde_json::{Value, json};
-use sort::stages::{Alone, Stage, alone};
+use sort::alone::{Alone, Stage, alone};
 use sort::{IoChoice, Resources, Tuning};
 
 use crate::Common;
@@ -70,6 +70,9 @@ const SMOKE_RECORDS: u64 = 50_000;
 const BYTES_EACH: u64 = 3 * RECORD_BYTES as u64;
 
 /// Measures.
+///
+/// # Errors
+/// Too little memory; a disk that fails.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let records = common

@@ -25,6 +25,9 @@ pub struct Network {
 }
 
 /// Reads `10.1.0.0/16`, or a single address.
+///
+/// # Errors
+/// Another text.
 pub fn network(text: &str) -> Result<Network, String> {
     let (address, bits) = text.split_once('/').unwrap_or((text, "32"));
     let address: Option<Ipv4Addr> = address.parse().ok();
@@ -120,6 +123,9 @@ pub struct Sockets {
 
 impl Sockets {
     /// Opens them, and tells all ranks.
+    ///
+    /// # Errors
+    /// No address, or several; a socket that cannot be opened, on any rank.
     pub fn open(
         ranks: &mut Ranks,
         asked: Option<Network>,
@@ -145,7 +151,7 @@ impl Sockets {
     }
 
     fn at(address: Ipv4Addr, load: Load) -> io::Result<Sockets> {
-        // Connections inherit the window of who listens; it must be set before they are made.
+        // Connections inherit the window of the listener, so it is set before they are made.
         let streams = TcpListener::bind((address, 0))?;
         set_socket_recv_buffer_size(&streams, load.window_bytes)?;
         Ok(Sockets {
@@ -174,7 +180,7 @@ impl Sockets {
     }
 }
 
-/// The failure of a socket.
+/// Makes the failure of a socket.
 pub fn failed(verb: &'static str) -> impl Fn(io::Error) -> CliFailure {
     move |cause| {
         let message = format!("cannot {verb} a socket between ranks: {cause}; see --interface");

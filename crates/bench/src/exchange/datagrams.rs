@@ -1,5 +1,5 @@
-//! Datagrams in rounds (psort): in round i a rank sends all it has for (r+i) mod P, and receives
-//! what (r-i) mod P has for it. What is lost is sent again.
+//! Datagrams in rounds (psort): in round i rank r sends all it has for (r+i) mod P, and receives
+//! all that (r-i) mod P has for it. Lost datagrams are sent again.
 //!
 //! ```text
 //! receiver -- 0 ------------> sender      it is ready for this round
@@ -10,8 +10,8 @@
 //! receiver <- datagram 2, 3 - sender      and sent again from there
 //! ```
 //!
-//! The receiver is a thread of its own, so that it answers who did not hear its last word until all
-//! ranks have ended. psort's poster does not say how it knew of losses.
+//! The receiver is a thread of its own: until all ranks have ended it answers a sender that did not
+//! hear its last word. psort's poster does not say how it knew of losses.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use super::Load;
 use super::address::{Peer, Sockets, failed};
-use super::ranks::Ranks;
+use super::ranks::{Ranks, mark};
 use cli::failure::CliFailure;
 
 /// Bytes of a datagram: a jumbo frame's. Where frames are smaller the kernel cuts it into six.
@@ -35,7 +35,7 @@ const HEADER_BYTES: usize = 8;
 /// that Linux gives a socket (208 KiB).
 const WINDOW: u32 = 8;
 
-/// The receiver tells what is missing after so many.
+/// Datagrams after which the receiver tells what is missing.
 const TOLD_EVERY: u32 = 2;
 
 /// After such a silence it is told again, and sent again: some round trips, even of a busy machine.
@@ -45,6 +45,9 @@ const SILENCE: Duration = Duration::from_millis(4);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The seconds of an exchange, and how many datagrams were sent again.
+///
+/// # Errors
+/// A socket that fails; a peer that is silent; bytes that did not come as they were sent.
 pub fn exchange(
     ranks: &mut Ranks,
     sockets: &Sockets,
@@ -73,7 +76,7 @@ pub fn exchange(
             let mut receiver = Receiver::new(datagrams, plan, from, peers);
             let received = receiver.receive();
             let is_through = received.is_ok();
-            // Whoever asked waits.
+            // The caller waits for it.
             let _ = tell.send(received);
             while is_through && !is_over.load(Ordering::Acquire) {
                 // Nothing new comes: late words are answered.
@@ -86,7 +89,7 @@ pub fn exchange(
             again: 0,
         };
         let sent = (first..).zip(to).try_for_each(|(round, to)| {
-            sender.send(round, to_mark(ranks.own()), peers[to as usize].datagrams)
+            sender.send(round, mark(ranks.own()), peers[to as usize].datagrams)
         });
         let received = told
             .recv()
@@ -99,7 +102,7 @@ pub fn exchange(
     })
 }
 
-/// What goes in each round.
+/// The datagrams of each round.
 #[derive(Clone, Copy)]
 struct Plan {
     /// Number of the first round.
@@ -107,11 +110,6 @@ struct Plan {
     /// Datagrams of each.
     count: u32,
     load: Load,
-}
-
-/// The byte that a rank sends.
-fn to_mark(rank: u32) -> u8 {
-    (rank as u8).wrapping_add(1)
 }
 
 /// Two or three numbers in front of a datagram.
@@ -175,8 +173,7 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// What is missing in a round, and whether something has come that follows it; nothing after a
-    /// silence.
+    /// The missing number of a round, and whether a later one has come; `None` after a silence.
     fn hear(&self, round: u32) -> io::Result<Option<(u32, bool)>> {
         let mut answer = [0; 12];
         loop {
@@ -198,7 +195,7 @@ impl Sender<'_> {
 struct Receiver<'a> {
     socket: &'a UdpSocket,
     plan: Plan,
-    /// Who sends, round by round.
+    /// The sender of each round.
     from: Vec<u32>,
     peers: &'a [Peer],
     /// Where it is.
@@ -225,7 +222,7 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Who sends now; nobody after the last round.
+    /// The sender of this round; `None` after the last one.
     fn sender(&self) -> Option<u32> {
         self.from
             .get((self.round - self.plan.first) as usize)
@@ -274,7 +271,7 @@ impl<'a> Receiver<'a> {
         let payload = &self.datagram[HEADER_BYTES..bytes];
         let is_sound = [payload.first(), payload.last()]
             .iter()
-            .all(|&byte| byte == Some(&to_mark(sender)));
+            .all(|&byte| byte == Some(&mark(sender)));
         if !is_sound || payload.len() != DATAGRAM_BYTES {
             return Err(ErrorKind::InvalidData.into());
         }
@@ -292,7 +289,7 @@ impl<'a> Receiver<'a> {
         Ok(true)
     }
 
-    /// Tells who sends now what is missing.
+    /// Tells the sender of this round the missing number.
     fn tell(&mut self, is_gap: bool) -> io::Result<()> {
         let Some(sender) = self.sender() else {
             return Ok(());

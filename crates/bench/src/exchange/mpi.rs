@@ -7,7 +7,7 @@ use node_mpi::{AllToAll, Session};
 use sort::ExchangeKind;
 
 use super::Load;
-use super::ranks::Ranks;
+use super::ranks::{Ranks, mark};
 use crate::host::check_memory;
 use cli::failure::CliFailure;
 use cli::job::Job;
@@ -19,12 +19,15 @@ const MOST_OF_A_CALL: usize = i32::MAX as usize;
 /// `MPI_Alltoallv` over memory that has been written to.
 pub struct Alltoallv {
     session: Arc<Session>,
-    /// What each call carries.
+    /// The bytes of each call.
     calls: Vec<AllToAll>,
 }
 
 impl Alltoallv {
-    /// So many calls with so many bytes for each other rank.
+    /// A number of calls, each with `bytes` for each other rank.
+    ///
+    /// # Errors
+    /// More bytes than MPI can count; too little memory.
     pub fn new(job: &Job, bytes: usize, calls: u64) -> Result<Alltoallv, CliFailure> {
         let (session, own) = (job.network(), job.rank().0);
         let ranks = job.ranks();
@@ -51,8 +54,11 @@ impl Alltoallv {
     }
 
     /// The seconds of it.
+    ///
+    /// # Errors
+    /// A failure of MPI; bytes that did not come as they were sent.
     pub fn exchange(&mut self, ranks: &mut Ranks) -> Result<f64, CliFailure> {
-        // What an earlier run has brought does not count.
+        // The bytes of an earlier run do not count.
         self.calls
             .iter_mut()
             .for_each(|strings| strings.received.fill(0));
@@ -82,13 +88,16 @@ fn came(strings: &AllToAll) -> bool {
 }
 
 /// The sort's own.
+///
+/// # Errors
+/// Too little memory; chunks that did not come.
 pub fn of_the_sort(ranks: &Ranks, load: Load, kind: ExchangeKind) -> Result<f64, CliFailure> {
     let Load {
         chunks,
         chunk_bytes,
         ..
     } = load;
-    let exchanged = ranks.exchange(sort::Load {
+    let exchanged = ranks.exchange(sort::alone::Load {
         kind,
         chunks,
         chunk_bytes,
@@ -98,11 +107,6 @@ pub fn of_the_sort(ranks: &Ranks, load: Load, kind: ExchangeKind) -> Result<f64,
         true => Ok(exchanged.seconds),
         false => Err(spoilt(kind.name())),
     }
-}
-
-/// The byte that a rank sends.
-fn mark(rank: u32) -> u8 {
-    (rank as u8).wrapping_add(1)
 }
 
 /// Bytes did not come as they were sent.

@@ -6,7 +6,7 @@ use node::{Collective, Node, Port};
 use node_real::Cluster;
 use pipeline::Failure;
 use serde_json::{Value, json};
-use sort::{ExchangeAlone, Exchanged, Load};
+use sort::alone::{ExchangeAlone, Exchanged, Load};
 
 use cli::failure::CliFailure;
 use cli::job::Job;
@@ -20,7 +20,7 @@ const SEED: u64 = 1;
 /// This rank among the others.
 pub struct Ranks {
     cluster: Cluster,
-    /// What programs on this rank's node hand on to each other.
+    /// Kept from one program on this rank's node to the next.
     place: Arc<Mutex<Option<Place>>>,
     own: u32,
     count: u32,
@@ -91,11 +91,17 @@ impl Ranks {
     }
 
     /// Waits for all.
+    ///
+    /// # Errors
+    /// A failure of the network.
     pub fn meet(&mut self) -> Result<(), CliFailure> {
         self.tell(&Value::Null).map(drop)
     }
 
-    /// What every rank tells.
+    /// Tells all ranks, and hears what each of them tells.
+    ///
+    /// # Errors
+    /// A failure of the network; a rank of another version.
     pub fn tell(&mut self, what: &Value) -> Result<Vec<Value>, CliFailure> {
         let said = what.to_string().into_bytes();
         let heard = self.run(async move |node: &Node, place: &mut Place| {
@@ -109,6 +115,9 @@ impl Ranks {
     }
 
     /// This rank's result, if all have one; else the first failure.
+    ///
+    /// # Errors
+    /// The first rank's failure.
     pub fn agree<T>(&mut self, result: Result<T, CliFailure>) -> Result<T, CliFailure> {
         let told = result
             .as_ref()
@@ -126,24 +135,38 @@ impl Ranks {
     }
 
     /// The longest of all ranks' times.
+    ///
+    /// # Errors
+    /// A failure of the network.
     pub fn slowest(&mut self, seconds: f64) -> Result<f64, CliFailure> {
         let all = self.tell(&seconds.into())?;
         Ok(all.iter().filter_map(Value::as_f64).fold(0.0, f64::max))
     }
 
     /// The sum of all ranks' counts.
+    ///
+    /// # Errors
+    /// A failure of the network.
     pub fn sum(&mut self, count: u64) -> Result<u64, CliFailure> {
         let all = self.tell(&count.into())?;
         Ok(all.iter().filter_map(Value::as_u64).sum())
     }
 
     /// An exchange of the sort.
+    ///
+    /// # Errors
+    /// Too little memory; a chunk that did not come as it was sent.
     pub fn exchange(&self, load: Load) -> Result<Exchanged, CliFailure> {
         self.run(async move |node: &Node, place: &mut Place| place.alone.run(node, load).await)
     }
 }
 
-/// What another version may say.
+/// The byte that a rank sends, again and again.
+pub fn mark(rank: u32) -> u8 {
+    (rank as u8).wrapping_add(1)
+}
+
+/// The failure when a rank of another version speaks.
 fn foreign() -> CliFailure {
     CliFailure::new(
         "network",

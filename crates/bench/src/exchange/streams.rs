@@ -2,7 +2,7 @@
 //! by many (Figure 9).
 //!
 //! ```text
-//! one thread       visits all peers in turn, at each moves what goes now, at most a piece, and never waits for one
+//! one thread       visits all peers in turn, moves at most a piece at each, and never waits
 //! a thread a peer  waits in the system until its own peer can go on
 //! ```
 //!
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::Load;
 use super::address::{Sockets, failed};
-use super::ranks::Ranks;
+use super::ranks::{Ranks, mark};
 use cli::failure::CliFailure;
 
 /// A visit moves this at most (TritonSort 3.3: "up to 16 KB").
@@ -41,6 +41,9 @@ pub enum Threads {
 }
 
 /// The seconds of an exchange with all peers.
+///
+/// # Errors
+/// A connection that fails or is silent; bytes that did not come as they were sent.
 pub fn exchange(
     ranks: &mut Ranks,
     sockets: &Sockets,
@@ -63,7 +66,7 @@ struct Line {
     stream: TcpStream,
     /// The byte that it carries.
     mark: u8,
-    /// What goes out, or where it comes in.
+    /// The memory to send from, or to receive into.
     chunk: Vec<u8>,
     done: usize,
     all: usize,
@@ -71,7 +74,7 @@ struct Line {
 
 impl Line {
     fn new(stream: TcpStream, rank: u32, load: Load) -> Line {
-        let mark = (rank as u8).wrapping_add(1);
+        let mark = mark(rank);
         Line {
             stream,
             mark,
@@ -159,7 +162,7 @@ fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     }
 }
 
-/// What a line does with so many bytes at most.
+/// Sends or receives, at most that many bytes.
 type Move = fn(&mut Line, usize) -> io::Result<usize>;
 
 /// One thread sends to all, and one receives from all.

@@ -10,11 +10,11 @@ use node::{Pool, Queue};
 use pipeline::{Dial, Failure, StageReport, Worker};
 use record::RECORD_BYTES;
 
+use crate::alone::stage::Bench;
 use crate::files::output::Output;
 use crate::job::Target;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
-use crate::stages::alone::Bench;
 use crate::stages::{Seams, Sorter, Tally, Writer, sort, write};
 
 impl Bench<'_> {

@@ -12,11 +12,11 @@ use node::{Pool, Posted, Queue};
 use pipeline::{Dial, Failure, StageReport, Worker};
 use record::{Generator, RECORD_BYTES};
 
+use crate::alone::stage::{Bench, Stage, drain};
 use crate::files::input::Inputs;
 use crate::job::Source;
 use crate::job::{IoChoice, Target};
 use crate::records::block::Block;
-use crate::stages::alone::{Bench, Stage, drain};
 use crate::stages::{
     Collector, Cursor, Distributor, Places, Reader, Sampler, Tally, collect, distribute, read,
     sample,
