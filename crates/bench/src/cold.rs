@@ -1,8 +1,8 @@
-//! Cold inputs: what was read or written before must not lie in the page cache.
+//! Cold inputs: bytes that were read or written before must not lie in the page cache.
 //!
 //! Writing to `drop_caches` empties the whole cache, for which one must be root; otherwise the
-//! system is asked to forget one file, which it does if nobody else uses it. The host of a virtual
-//! machine has a cache of its own that nobody here can empty.
+//! system is asked to forget one file, which it does if no other process uses it. The host of a
+//! virtual machine has a cache of its own that cannot be emptied from here.
 
 use std::fs::{self, File};
 use std::io;
@@ -37,7 +37,7 @@ impl Cold {
         }
     }
 
-    /// What it is, for the report.
+    /// A description for the report.
     pub fn name(self) -> &'static str {
         match self {
             Cold::DropCaches => "3 written to /proc/sys/vm/drop_caches before every run",
@@ -46,6 +46,9 @@ impl Cold {
     }
 
     /// Makes a file cold.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or synced.
     pub fn forget(self, file: &Path) -> Result<(), CliFailure> {
         let done = match self {
             Cold::DropCaches => fs::write(DROP_CACHES, EVERYTHING),
@@ -66,7 +69,7 @@ impl Cold {
 
 fn advise(file: &Path) -> io::Result<()> {
     let file = File::open(file)?;
-    // What is dirty stays in the cache.
+    // Dirty pages stay in the cache.
     file.sync_all()?;
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }

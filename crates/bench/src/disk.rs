@@ -1,4 +1,4 @@
-//! `bench disk`: what a request's size does to a disk (TritonSort, Figure 10).
+//! `gristmill-bench disk`: the effect of a request's size on a disk (TritonSort, Figure 10).
 //!
 //! ```text
 //! writes    4 KiB, 8 KiB ... 16 MiB    in order, to a new file with its space reserved
@@ -6,7 +6,7 @@
 //!           each with one request in flight, and with four
 //! ```
 //!
-//! As the sort's writers write and its loaders read: direct, through the node's disks, so a
+//! Requests go the way of the sort's writers and loaders: direct, through the node's disks, so a
 //! hand-over to an I/O thread is part of every request. The figure is the rate of a burst, its sync
 //! included.
 
@@ -29,7 +29,7 @@ use cli::failure::CliFailure;
 use cli::scratch::Scratch;
 use cli::size::size;
 
-/// Measure what a request's size does to a disk: writes in order and reads at random places.
+/// Measure a disk by the size of requests: writes in order and reads at random places.
 ///
 /// Direct, from 4 KiB to 16 MiB, with one request in flight and with four. A burst ends after
 /// --size bytes, or after two seconds.
@@ -80,6 +80,9 @@ struct Trial {
 }
 
 /// Measures.
+///
+/// # Errors
+/// Too little room; a disk that fails.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let bytes = common.size(arguments.size, SIZE, SMOKE_SIZE);
@@ -167,7 +170,7 @@ impl Trial {
         }
     }
 
-    /// Where its requests go in a file of so many bytes, which holds at least one.
+    /// The offsets of its requests in a file that holds at least one.
     fn offsets(self, file_bytes: u64) -> impl Iterator<Item = u64> {
         const SEED: u64 = 7; // the same places in every round
         let (bytes, count) = (self.bytes as u64, file_bytes / self.bytes as u64);
@@ -187,7 +190,7 @@ fn size_name(bytes: usize) -> String {
     }
 }
 
-/// How long requests of a kind are made, and where.
+/// The place and the length of a burst of requests.
 struct Burst {
     place: Scratch,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! `bench exchange`: what links between ranks carry, and what each way to use them makes of that.
+//! `gristmill-bench exchange`: the rate of links between ranks, by the way they are used.
 //!
 //! ```text
 //! alltoallv                 MPI's own exchange of all with all, once for everything: the floor
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! All ranks do the same at the same time; the slowest one's time counts. Every contender carries
-//! the same bytes from each rank to each other one, and looks whether they came; nothing goes from
-//! a rank to itself. Sockets are opened between the ranks of the job alone.
+//! the same bytes from each rank to each other one, and checks that they came. Nothing goes from a
+//! rank to itself. Sockets are opened between the ranks of the job alone.
 
 mod address;
 mod datagrams;
@@ -53,7 +53,7 @@ pub struct Arguments {
     /// The network for sockets, like 10.1.0.0/16 [default: the only one; the loopback on one host]
     #[arg(long, value_name = "CIDR", value_parser = address::network)]
     interface: Option<Network>,
-    /// Who takes part beside MPI_Alltoallv, repeatable [default: all]
+    /// A contender beside MPI_Alltoallv, repeatable [default: all]
     #[arg(long = "contender", value_enum, value_name = "NAME")]
     contenders: Vec<Contender>,
     #[command(flatten)]
@@ -123,7 +123,7 @@ impl Contender {
     }
 }
 
-/// What goes from each rank to each other one.
+/// The bytes that each rank sends to each other one.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     chunks: u64,
@@ -139,6 +139,9 @@ impl Load {
 }
 
 /// Measures; rank 0 tells.
+///
+/// # Errors
+/// No job of ranks; sizes that are too small; a failure of the network, on any rank.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let json = arguments.common.json;
     let with_json = |failure: CliFailure| failure.with_json(json);

@@ -31,15 +31,15 @@ use input::Pattern;
 /// Sort more than memory holds, from disk to disk, beside its floor and the peers that are found.
 ///
 /// The floor of two passes is twice reading the input and writing as much at once, past the page
-/// cache. Everybody gets the same memory, reads an input that is not in the page cache and makes
-/// the output durable; the first output of each is validated. Peers are GNU sort (text) and sortbin
-/// on PATH, and what is built in bench/peers.
+/// cache. All sorts get the same memory, inputs are not in the page cache, and outputs are made
+/// durable; the first output of each is validated. Peers are GNU sort (text) and sortbin on PATH,
+/// and the programs in bench/peers/built.
 #[derive(Args)]
 pub struct Arguments {
     /// How much to sort [default: 10G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     size: Option<u64>,
-    /// Memory for everybody [default: 1G]
+    /// Memory for each sort [default: 1G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
     /// The order in which keys come
@@ -57,10 +57,10 @@ pub struct Arguments {
     /// --dir]
     #[arg(long = "tmp", value_name = "DIR")]
     temporary: Vec<PathBuf>,
-    /// Where peers were built [default: bench/peers, if it is there]
+    /// The directory of built peers [default: bench/peers, if it exists]
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
-    /// Run everybody in a fresh control group of that memory, page cache included (root)
+    /// Run each program in a fresh control group of that memory, page cache included (root)
     #[arg(long, value_name = "SIZE", value_parser = size)]
     cgroup_limit: Option<u64>,
     #[command(flatten)]
@@ -72,7 +72,8 @@ const SMOKE_SIZE: u64 = 1 << 20;
 const MEMORY: u64 = 1 << 30;
 const SMOKE_MEMORY: u64 = 64 << 20;
 
-/// The most that temporary files take, in per cent of the input: chunks and blocks are not all full.
+/// The most that temporary files take, in per cent of the input: not all chunks and blocks are
+/// full.
 const TEMPORARY_PERCENT: u64 = 112;
 
 /// Measures.
@@ -119,9 +120,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
         failed: Vec::new(),
     };
     let rows = contest.run(common.runs, programs)?;
-    let mut facts = facts(&contest, records);
+    let mut facts = facts(&contest, records, memory_bytes);
     facts["input"] = arguments.input.name().into();
-    facts["memory_bytes"] = memory_bytes.into();
     if let Some(limit) = arguments.cgroup_limit {
         facts["cgroup_limit_bytes"] = why.is_none().then_some(limit).into();
         facts["cgroup_skipped"] = why.into();
@@ -135,14 +135,12 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
 }
 
 /// The facts that hold for all rows.
-fn facts(contest: &Contest, records: u64) -> Value {
-    let failed = contest.failed.iter();
-    let floors = contest.floors.iter();
+fn facts(contest: &Contest, records: u64, memory_bytes: u64) -> Value {
+    let (failed, floors) = (contest.failed.iter(), contest.floors.iter());
     json!({
         "records": records,
         "bytes": records * RECORD_BYTES as u64,
-        "input": null,
-        "memory_bytes": null,
+        "memory_bytes": memory_bytes,
         "cores": machine::cores(),
         "cold": contest.place.settings.cold.name(),
         "checksum": contest.inputs.checksum(Input::Binary).to_string(),

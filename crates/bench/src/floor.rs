@@ -1,4 +1,4 @@
-//! The floor of a pass: a file is read and another as long is written, at once.
+//! The floor of a pass: one file is read while another of the same length is written.
 //!
 //! ```text
 //! reader    | 4 MiB | 4 MiB | ...    direct, four in flight
@@ -24,12 +24,12 @@ const BLOCK_BYTES: usize = 4 << 20;
 /// Requests in flight on each side: as many as the sort's readers and writers have.
 const DEPTH: usize = 4;
 
-/// Only who measures reads it.
+/// Only the benchmark reads it.
 const MODE: u32 = 0o600;
 
 const WRITER: &str = "floor writer";
 
-/// What a pass takes at least.
+/// The least time of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
     /// From the file's creation to its sync.
@@ -39,6 +39,9 @@ pub struct Floor {
 }
 
 /// Reads `input` and writes as much to `output`, a new file, at once; `output` is removed.
+///
+/// # Errors
+/// A file that cannot be read or written.
 pub fn read_and_write(input: &Path, output: &Path) -> Result<Floor, CliFailure> {
     let paths = (input.to_owned(), output.to_owned());
     on_node(move |node| {

@@ -1,17 +1,17 @@
-//! `bench heaper-merger`: what a merge does with more and more sorted runs and the same memory.
+//! `gristmill-bench heaper-merger`: a merge of more and more sorted runs in the same memory.
 //!
-//! TritonSort's Figure 1 (section 2.5), the reason why it does not merge: each run is read ahead
-//! into two buffers, so with more runs each read is smaller, until seeks, or the cost of requests,
-//! are all that the disk does. The input is so many sorted stretches, and a load never is of two,
-//! so the runs are as many:
+//! TritonSort's Figure 1 (section 2.5) shows why it does not merge. Each run is read ahead into two
+//! buffers, so with more runs each read is smaller, until seeks, or the cost of requests, take all
+//! of the disk's time. The input has as many sorted stretches as there are to be runs; no load
+//! holds parts of two:
 //!
 //! ```text
 //! memory   | run 0 | run 0 | run 1 | run 1 | ... | run k-1 | run k-1 | loads ...
 //!          a read is about memory / 2k
 //! ```
 //!
-//! What is timed is the merge alone, from its first read to its last write. Where memory has no two
-//! buffers for each run, it is of several passes, and their time is the sum.
+//! Only the merge is timed, from its first read to its last write. Where memory does not have two
+//! buffers for each run, the merge takes several passes, whose times are added.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -77,6 +77,9 @@ const INPUT: &str = "runs";
 const OUTPUT: &str = "output";
 
 /// Measures.
+///
+/// # Errors
+/// Too little memory or room; a failure of the sort.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let bytes = common.size(arguments.size, SIZE_BYTES, SMOKE_SIZE_BYTES);
@@ -127,7 +130,7 @@ struct HeaperMerger {
     cold: Cold,
 }
 
-/// Runs of which each is a number of whole loads.
+/// Runs that are each a number of whole loads.
 #[derive(Clone, Copy)]
 struct Stretches {
     runs: u64,
@@ -197,7 +200,7 @@ impl HeaperMerger {
         })
     }
 
-    /// The largest chunks of which every run has its two, or the least that there are.
+    /// The largest chunks that leave two for every run, or else the smallest possible ones.
     fn merging(&self, runs: u64) -> Result<(Merging, Tuning), CliFailure> {
         let shape = Shape {
             inputs: 1,

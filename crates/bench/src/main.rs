@@ -1,16 +1,8 @@
-//! `gristmill bench`: what is measured stands beside its floor, in one run.
+//! `gristmill-bench`: measures sorts, kernels, stages, disks and the exchange beside their floors.
 //!
-//! A machine's noise is larger than what is looked for, so no figure stands alone: every section
-//! begins with a floor (a copy of the same bytes), contenders take turns, each round begins with
-//! another one, and all runs are told:
-//!
-//! ```text
-//! round 1   floor  a  b  c
-//! round 2          a  b  c  floor
-//! round 3             b  c  floor  a        > median of each, and its ratio to the floor's
-//! ```
-//!
-//! Rates of one hour are not those of the next; ratios within one run are what compares.
+//! One file is one measurement. `race` takes turns and `table` reports; `programs` measures whole
+//! commands, `buffers` and `pairs` serve measurements in memory, `requests` and `floor` those of a
+//! disk. Rates of one hour are not those of the next; compare ratios within one run.
 
 mod buffers;
 mod cold;
@@ -71,7 +63,7 @@ enum Bench {
     HeaperMerger(heaper_merger::Arguments),
 }
 
-/// What every measurement may be asked.
+/// Options of every measurement.
 #[derive(Args, Clone, Copy)]
 struct Common {
     /// Runs of each contender
@@ -87,7 +79,7 @@ struct Common {
 }
 
 impl Common {
-    /// What to measure with: as asked for, or the default, or the tiny size.
+    /// The size to measure with: the one asked for, else the default or the tiny one.
     fn size(self, asked: Option<u64>, default: u64, smoke: u64) -> u64 {
         asked.unwrap_or(if self.smoke { smoke } else { default })
     }

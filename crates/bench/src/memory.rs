@@ -1,4 +1,4 @@
-//! `bench memory`: a million keys in memory, beside a copy of them.
+//! `gristmill-bench memory`: a million keys sorted in memory, beside a copy of them.
 //!
 //! Two inputs: plain 8-byte keys, from an array to a sorted array, which costs ours the way into
 //! entries and out again; and the pairs of a 10-byte key and a row that a sort of records makes.
@@ -40,6 +40,9 @@ const KEY_BYTES: usize = 8;
 const BYTES_EACH: u64 = 160;
 
 /// Measures.
+///
+/// # Errors
+/// Too little memory; a sort that does not sort.
 pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let common = arguments.common;
     let keys = common.size(arguments.keys, KEYS, SMOKE_KEYS).max(1);

@@ -1,4 +1,4 @@
-//! `bench minute`: how many records are sorted in a minute, from disk to disk (MinuteSort).
+//! `gristmill-bench minute`: the records sorted in a minute, from disk to disk (MinuteSort).
 //!
 //! MinuteSort (sortbenchmark.org) as whole processes: start-up, checks and the sync of the output
 //! are within the minute; making the input, dropping it from the page cache and validating the
@@ -56,8 +56,8 @@ pub struct Arguments {
     smoke: bool,
 }
 
-/// The small run has so many records for each second of the limit: 20 MB, which every disk reads
-/// and writes in less.
+/// Records of the small run for each second of the limit: 20 MB, which every disk reads and writes
+/// in less.
 const FIRST_PER_SECOND: u64 = 200_000;
 const SMOKE_FIRST: u64 = 2_000;
 

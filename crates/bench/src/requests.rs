@@ -1,12 +1,12 @@
-//! Requests to a file, so many in flight: what disks are measured with.
+//! Requests to a file, several in flight: disks are measured with them.
 //!
 //! ```text
 //! offsets    0  1  2  3 | 4  5  6 ...        depth 4: the oldest is awaited, and its buffer
 //!            in flight  | next               carries the next request
 //! ```
 //!
-//! They go the way of the sort's own requests, through the node's disks, so a rate here is one that
-//! a stage of the sort could have. A request in flight waits for the disk alone: nothing deadlocks.
+//! They go the way of the sort's own requests, through the node's disks, so a stage of the sort
+//! could reach the same rate. A request in flight waits for the disk alone: nothing deadlocks.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use kernel::patterns::Random;
 use node::{Buffer, DiskError, DiskTicket, File, Node};
 use pipeline::Failure;
 
-/// What is written: no host or disk makes light of it, as some do of zeros.
+/// Written bytes are noise: some hosts and disks store zeros for free.
 const NOISE_SEED: u64 = 3;
 
 /// Whether requests read or write.
@@ -35,6 +35,9 @@ pub struct Requests {
 
 impl Requests {
     /// Requests of `bytes` each (whole blocks of 4,096), `depth` in flight.
+    ///
+    /// # Errors
+    /// Too little memory.
     pub fn new(node: &Node, way: Way, bytes: usize, depth: usize) -> Result<Requests, Failure> {
         let mut buffers = node
             .buffers(depth, bytes)
@@ -51,6 +54,9 @@ impl Requests {
     }
 
     /// Makes one at every offset; the bytes they moved.
+    ///
+    /// # Errors
+    /// The first request that fails.
     pub async fn run(
         mut self,
         node: &Node,

@@ -12,6 +12,9 @@ use cli::size::readable;
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// A directory that `option` names, with its links followed.
+///
+/// # Errors
+/// There is no such directory.
 pub fn directory(path: &Path, option: &str) -> Result<PathBuf, CliFailure> {
     match path.canonicalize() {
         Ok(found) if found.is_dir() => Ok(found),
@@ -27,6 +30,9 @@ pub fn directory(path: &Path, option: &str) -> Result<PathBuf, CliFailure> {
 }
 
 /// Free bytes where a directory lies.
+///
+/// # Errors
+/// The file system does not say.
 pub fn free_bytes(directory: &Path) -> Result<u64, CliFailure> {
     let found =
         rustix::fs::statvfs(directory).map_err(|cause| unknown(directory, &cause.into()))?;
@@ -34,6 +40,9 @@ pub fn free_bytes(directory: &Path) -> Result<u64, CliFailure> {
 }
 
 /// Refuses what does not fit. Directories on one device share its room.
+///
+/// # Errors
+/// A disk with too little room.
 pub fn check_room(needs: &[(&Path, u64)]) -> Result<(), CliFailure> {
     let mut devices: BTreeMap<u64, (&Path, u64)> = BTreeMap::new();
     for (directory, bytes) in needs {

@@ -88,6 +88,9 @@ pub struct Job {
 
 impl Job {
     /// Joins the other ranks, if a launcher has started some.
+    ///
+    /// # Errors
+    /// None: a rank that cannot join ends the process.
     pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
         if !launched() {
             return Ok(None);
@@ -176,6 +179,9 @@ impl Job {
     }
 
     /// Ends this rank's part: the result, if it is this rank that tells it.
+    ///
+    /// # Errors
+    /// The failure of this rank, which was told, or of the network.
     pub fn leave(&self, ended: Result<Exit, CliFailure>) -> Result<Exit, CliFailure> {
         let failure = match ended {
             Ok(exit) => return self.leave_in_peace(exit),

@@ -18,6 +18,9 @@ pub const TOLD: &str = "told";
 pub const READER_GONE: &str = "reader_gone";
 
 /// Prints a line on standard output.
+///
+/// # Errors
+/// Standard output that cannot be written.
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{text}")

@@ -34,10 +34,14 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 pub struct Scratch {
     place: TempDir,
     watch: Handle,
+    _held: Held,
 }
 
 impl Scratch {
     /// A new directory in `parent`, for `purpose`.
+    ///
+    /// # Errors
+    /// A directory that cannot be made; signals that cannot be watched.
     pub fn new(parent: &Path, purpose: &str) -> Result<Scratch, CliFailure> {
         let prefix = format!("gristmill-{purpose}-");
         let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent);
@@ -51,8 +55,8 @@ impl Scratch {
                 ..CliFailure::new("io", message)
             }
         })?;
-        alive().push(place.path().to_owned());
         Ok(Scratch {
+            _held: Held::new(place.path().to_owned()),
             place,
             watch: remove_on_signal()?,
         })
@@ -67,7 +71,6 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         self.watch.close();
-        alive().retain(|place| place != self.place.path());
     }
 }
 
@@ -76,6 +79,7 @@ impl Drop for Scratch {
 pub struct Draft {
     file: NamedTempFile,
     target: PathBuf,
+    _held: Held,
 }
 
 impl Draft {
@@ -94,11 +98,15 @@ impl Draft {
         let mut builder = tempfile::Builder::new();
         let file = builder.prefix(".gristmill-").permissions(mode);
         let file = file.tempfile_in(files::directory_of(&target))?;
-        alive().push(file.path().to_owned());
+        let _held = Held::new(file.path().to_owned());
         if let Some(old) = old {
             file.as_file().set_permissions(old)?;
         }
-        Ok(Draft { file, target })
+        Ok(Draft {
+            file,
+            target,
+            _held,
+        })
     }
 
     /// What is written to.
@@ -108,23 +116,17 @@ impl Draft {
 
     /// Shows it under its name.
     pub fn finish(self) -> io::Result<()> {
-        let path = self.file.path().to_owned();
-        let ended = self
-            .file
-            .persist(&self.target)
-            .map(drop)
-            .map_err(|error| error.error);
-        alive().retain(|place| *place != path);
-        ended
+        let shown = self.file.persist(&self.target);
+        shown.map(drop).map_err(|error| error.error)
     }
 }
 
-/// Something else that is removed when a signal ends the process; otherwise whoever made it does
-/// so. A signal is heard while there is a [`Scratch`].
+/// A path that is removed when a signal ends the process; otherwise its maker removes it. A signal
+/// is heard while there is a [`Scratch`].
 pub struct Held(PathBuf);
 
 impl Held {
-    /// From here on it is.
+    /// Holds a path until it is dropped.
     pub fn new(path: PathBuf) -> Held {
         alive().push(path.clone());
         Held(path)
@@ -137,12 +139,12 @@ impl Drop for Held {
     }
 }
 
-/// A process that ends with this one, or it would go on writing where all was removed. It must not
-/// have been waited for while there is this.
+/// A process that a signal ends together with this one; else it would write on where all was
+/// removed. Drop this before the process is waited for.
 pub struct Companion(Pid);
 
 impl Companion {
-    /// From here on it is.
+    /// Ties a process to this one until it is dropped.
     pub fn new(process: Pid) -> Companion {
         companions().push(process);
         Companion(process)

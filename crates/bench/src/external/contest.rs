@@ -77,7 +77,7 @@ struct Standing {
     most: Took,
     has_run: bool,
     has_failed: bool,
-    /// What is wrong with its output; with ours, nothing.
+    /// The fault of its output; one of ours ends the race.
     wrong: Option<String>,
 }
 

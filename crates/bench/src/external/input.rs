@@ -48,6 +48,9 @@ impl Pattern {
     }
 
     /// Makes a file of it.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
     pub fn make(self, path: &Path, style: Style, records: u64) -> Result<Checksum, CliFailure> {
         let skewed = match self {
             Pattern::Uniform => false,

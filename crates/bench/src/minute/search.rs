@@ -1,4 +1,4 @@
-//! Which count to try next: the largest that still ends in time, by measured rates.
+//! The count to try next: the largest that still ends in time, by measured rates.
 //!
 //! ```text
 //! seconds |                  x  over: between it and the last within
@@ -17,10 +17,10 @@ pub struct Try {
     pub seconds: f64,
 }
 
-/// What is aimed at, as a part of the limit: a run varies by as much from time to time.
+/// The aim, as a part of the limit: runs vary by as much.
 const AIM: f64 = 0.985;
 
-/// Nearer to the limit than this nobody looks for more.
+/// A try that fills this part of the limit ends the search.
 const ENOUGH: f64 = 0.97;
 
 /// The small run, one at the estimated size, and those that refine it: two where time is
@@ -39,7 +39,8 @@ pub fn best(tries: &[Try], limit_s: f64) -> Option<Try> {
         .copied()
 }
 
-/// What to try next, `most` at most; nothing if the best is good enough or there were enough tries.
+/// The next count to try, `most` at most; `None` if the best is good enough or there were enough
+/// tries.
 pub fn next(tries: &[Try], limit_s: f64, most: u64) -> Option<u64> {
     let within = best(tries, limit_s);
     let over = tries
@@ -52,7 +53,7 @@ pub fn next(tries: &[Try], limit_s: f64, most: u64) -> Option<u64> {
         (Some(best), _) if tries.len() >= TRIES || best.seconds >= limit_s * ENOUGH => return None,
         (None, Some(_)) if tries.len() >= MOST_TRIES => return None,
         (Some(best), None) => beyond(tries, best, aim),
-        // What is not proportional, like starting up, is why half at most is kept.
+        // Starting up is not proportional to records, so at most half is kept.
         (None, Some(over)) => over.records as f64 * (aim / over.seconds).min(0.5),
         (Some(best), Some(over)) => {
             let slope = (over.records as f64 - best.records as f64) / (over.seconds - best.seconds);
@@ -122,7 +123,7 @@ mod tests {
     fn a_first_run_that_is_too_long_is_shortened() {
         let tries = search(1_000_000, u64::MAX, 60.0, u64::MAX);
         assert!(best(&tries, 60.0).is_some(), "{tries:?}");
-        // What takes a second to start does nothing within half a second.
+        // A sort that takes a second to start does nothing within half a second.
         assert_eq!(best(&search(1000, u64::MAX, 0.5, u64::MAX), 0.5), None);
     }
 

@@ -169,7 +169,7 @@ fn disk_bytes(pid: Pid) -> (Option<u64>, Option<u64>) {
     (figure("read_bytes:"), figure("write_bytes:"))
 }
 
-/// What files in these directories occupy; files that vanish meanwhile do not count.
+/// The space that files in these directories occupy. Files that vanish meanwhile do not count.
 fn bytes_in(directories: &[PathBuf]) -> u64 {
     let entries = directories
         .iter()
@@ -210,7 +210,7 @@ mod tests {
         assert!(took.seconds >= 0.2);
         assert!(took.peak_rss_bytes > 0);
         assert!(took.temp_peak_bytes >= 1_000_000, "{took:?}");
-        // What its children wrote counts too, where the system counts.
+        // Bytes that its children wrote count too, where the system counts.
         assert!(
             took.written_bytes.is_none_or(|bytes| bytes >= 1_000_000),
             "{took:?}"

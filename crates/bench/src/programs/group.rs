@@ -55,6 +55,9 @@ pub struct Groups {
 
 impl Groups {
     /// Finds a place for groups of this limit, or why there is none.
+    ///
+    /// # Errors
+    /// The reason why there is none.
     pub fn find(limit_bytes: u64) -> Result<Groups, String> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut why = "there is no controller for memory in /proc/self/cgroup".to_owned();
@@ -73,6 +76,9 @@ impl Groups {
     }
 
     /// A fresh group.
+    ///
+    /// # Errors
+    /// A group that cannot be made or limited.
     pub fn make(&self) -> Result<Group, CliFailure> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -160,7 +166,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Who has just ended may be in it for a moment.
+        // A process that has just ended may be in it for a moment.
         const ATTEMPTS: u32 = 20;
         for _ in 0..ATTEMPTS {
             if fs::remove_dir(&self.place).is_ok() {

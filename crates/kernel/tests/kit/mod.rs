@@ -89,6 +89,7 @@ macro_rules! kit {
     ($name:ident, $by:expr) => {
         mod $name {
             use super::kit::*;
+            use super::*;
 
             #[test]
             fn short_inputs() {
