@@ -41,7 +41,7 @@ proptest::proptest! {
         codes in proptest::collection::vec([0..8usize, 0..8, 0..8], 0..300),
         threads in 1..4usize,
     ) {
-        kit::table_sorts(&codes, |entries, scratch, table| sort(entries, scratch, table));
+        kit::table_sorts(&codes, sort);
         kit::table_sorts(&codes, |entries, scratch, table| {
             sort_parallel(entries, scratch, table, threads);
         });
