@@ -4,13 +4,17 @@
 CARGO ?= cargo
 BINARY = $(or $(CARGO_TARGET_DIR),target)/release/gristmill
 
-.PHONY: demo test test-long lint unit readme trials hosts hostile build clean figures mutants mpi mpi-if-possible
+.PHONY: demo test test-long lint unit readme trials hosts hostile build bench clean figures mutants mpi mpi-if-possible
 
 demo: build
 	$(BINARY) demo
 
 build:
 	$(CARGO) build --release --locked --package gristmill
+
+# The command and `gristmill-bench`, which measures it.
+bench:
+	$(CARGO) build --release --locked --package gristmill --package gristmill-bench
 
 # All that must hold: format, lints, every test, that the README's commands run, sorts of simulated nodes that fail,
 # sorts on several hosts, and a few attacks.

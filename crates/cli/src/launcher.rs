@@ -95,6 +95,7 @@ pub fn terminal() -> Option<File> {
 /// ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
+    /// The length of that time.
     pub seconds: f64,
     /// The begin of that time: the start of the launcher, by its name, or of this process.
     pub since: String,

@@ -24,6 +24,9 @@ pub fn memory(text: &str) -> Result<Memory, String> {
 }
 
 /// Reads a size with its unit.
+///
+/// # Errors
+/// No number, no unit, or an unknown one.
 pub fn size(text: &str) -> Result<u64, String> {
     let (digits, unit) = parted(text);
     let number: f64 = digits

@@ -195,59 +195,6 @@ fn ranks_write_one_file() {
     assert!(!place.path("set").exists());
 }
 
-/// Every way to exchange brings what was sent; the figures of a smoke run mean nothing.
-#[test]
-fn exchanges_are_measured() {
-    let place = Place::new();
-    let bench = "bench exchange --smoke --runs 2 --json";
-    let Some(ran) = run(&place, 3, bench) else {
-        return;
-    };
-    let report = ran.succeeded().json();
-    let rows = report["rows"].as_array().unwrap();
-    let names: Vec<&str> = rows
-        .iter()
-        .map(|row| row["name"].as_str().unwrap())
-        .collect();
-    let expected = [
-        "alltoallv",
-        "alltoallv in pieces",
-        "streams",
-        "rounds",
-        "udp rounds",
-        "tcp, one thread",
-        "tcp, a thread a peer",
-    ];
-    assert_eq!(names, expected);
-    assert_eq!(
-        (&report["ranks"], &report["bytes_per_pair"]),
-        (&3.into(), &(1 << 20).into())
-    );
-    for row in rows {
-        let each = row["mb_per_s_per_rank"].as_f64().unwrap();
-        let all = row["mb_per_s"].as_f64().unwrap();
-        assert!(each > 0.0 && (all / each - 3.0).abs() < 1e-9, "{row:#}");
-        assert_eq!(row["seconds"].as_array().unwrap().len(), 2);
-    }
-    // A part of them, over a network that is named; and one that is not there, told once.
-    let some =
-        "bench exchange --smoke --runs 1 --json --contender udp-rounds --interface 127.0.0.0/8";
-    let report = run(&place, 2, some).unwrap().succeeded().json();
-    assert_eq!(report["rows"].as_array().unwrap().len(), 2);
-    let ran = run(
-        &place,
-        2,
-        "bench exchange --smoke --interface 203.0.113.0/24",
-    )
-    .unwrap();
-    assert_eq!(ran.code, 2);
-    let said = lines(&ran);
-    assert!(
-        said.len() == 1 && said[0].contains("--interface"),
-        "{said:?}"
-    );
-}
-
 #[test]
 fn what_one_rank_refuses_is_one_line() {
     let (place, _) = inputs(2, 100);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 mod knots;
 
 /// Each room with the rooms it may know (docs/architecture.md).
-const MAY_KNOW: [(&str, &[&str]); 12] = [
+const MAY_KNOW: [(&str, &[&str]); 13] = [
     ("record", &[]),
     ("kernel", &[]),
     ("node", &[]),
@@ -43,6 +43,19 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
             "sort",
             "grain",
             "lab",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "record",
+            "kernel",
+            "node",
+            "node-real",
+            "node-mpi",
+            "pipeline",
+            "sort",
+            "cli",
         ],
     ),
     ("hostile", &["kernel"]),

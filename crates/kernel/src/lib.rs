@@ -12,10 +12,9 @@
 //! scratch for all of it   [`Slab`]                            zeroed, on huge pages
 //! ```
 //!
-//! One kernel is one file. [`variants`] holds the sorts that the papers describe, to be measured
-//! beside ours; [`patterns`] draws the inputs that tests and measurements share.
+//! One kernel is one file. [`patterns`] draws the inputs that tests, trials and measurements share.
 //!
-//! The crate knows no format, no file and no other crate of the house: an order is whatever
+//! The crate knows no format, no file and no other crate of the workspace: an order is whatever
 //! [`Words`] says, eight bytes at a time.
 
 mod classifier;
@@ -29,7 +28,6 @@ mod scatter;
 mod slab;
 mod sort;
 mod threads;
-pub mod variants;
 mod words;
 
 pub use classifier::Classifier;

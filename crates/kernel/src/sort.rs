@@ -28,9 +28,7 @@ mod partition;
 mod ties;
 mod worker;
 
-pub(crate) use insertion::insertion_sort;
 pub use parallel::sort_parallel;
-pub(crate) use ties::{first_difference, load, runs};
 
 use crate::{Entry, Words};
 use worker::{Area, Task, Worker};

@@ -22,6 +22,7 @@
 //! wall clock, no thread and no file of the system.
 
 mod agreement;
+pub mod alone;
 mod epochs;
 mod error;
 mod files;
@@ -34,7 +35,7 @@ mod records;
 mod report;
 mod run;
 mod runs;
-pub mod stages;
+mod stages;
 mod tools;
 
 pub use error::SortError;
@@ -48,7 +49,6 @@ pub use job::{
     Choice, ExchangeKind, IoChoice, Job, Listing, Resources, Resume, Source, Start, Target, Tune,
     Tuning,
 };
-pub use passes::exchange::{ExchangeAlone, Exchanged, Load};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
 pub use ranks::barriers::{parting, roll_call};
 pub use records::block::{Block, Bucket, Chunk, Destination, Mark, Piece};

@@ -1,6 +1,5 @@
-//! The stages of the sorts, one file each: what a worker does with a unit, and its bench siblings.
+//! The stages of the sorts, one file each: what a worker does with a unit.
 
-mod alone;
 mod collector;
 mod cursor;
 mod distributor;
@@ -28,8 +27,6 @@ mod tally;
 mod turn;
 mod write_size;
 mod writer;
-
-pub use alone::{Alone, Stage, alone};
 
 pub(crate) use collector::{Collector, collect};
 pub(crate) use cursor::Cursor;

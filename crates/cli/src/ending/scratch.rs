@@ -54,6 +54,7 @@ impl Leftovers {
 pub struct Scratch {
     place: TempDir,
     watch: Handle,
+    _held: Held,
 }
 
 impl Scratch {
@@ -74,8 +75,8 @@ impl Scratch {
                 ..CliFailure::new("io", message)
             }
         })?;
-        leftovers().paths.push(place.path().to_owned());
         Ok(Scratch {
+            _held: Held::new(place.path().to_owned()),
             place,
             watch: remove_on_signal()?,
         })
@@ -90,7 +91,6 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         self.watch.close();
-        leftovers().paths.retain(|place| place != self.place.path());
     }
 }
 
@@ -98,6 +98,7 @@ impl Drop for Scratch {
 pub struct Draft {
     file: NamedTempFile,
     target: PathBuf,
+    _held: Held,
 }
 
 impl Draft {
@@ -119,11 +120,15 @@ impl Draft {
         let mut builder = tempfile::Builder::new();
         let file = builder.prefix(".gristmill-").permissions(mode);
         let file = file.tempfile_in(files::directory_of(&target))?;
-        leftovers().paths.push(file.path().to_owned());
+        let _held = Held::new(file.path().to_owned());
         if let Some(old) = old {
             file.as_file().set_permissions(old)?;
         }
-        Ok(Draft { file, target })
+        Ok(Draft {
+            file,
+            target,
+            _held,
+        })
     }
 
     /// The file to write to.
@@ -136,14 +141,8 @@ impl Draft {
     /// # Errors
     /// When it cannot be renamed.
     pub fn finish(self) -> io::Result<()> {
-        let path = self.file.path().to_owned();
-        let ended = self
-            .file
-            .persist(&self.target)
-            .map(drop)
-            .map_err(|error| error.error);
-        leftovers().paths.retain(|place| *place != path);
-        ended
+        let shown = self.file.persist(&self.target);
+        shown.map(drop).map_err(|error| error.error)
     }
 }
 
@@ -152,7 +151,7 @@ impl Draft {
 pub struct Held(PathBuf);
 
 impl Held {
-    /// From here on it is.
+    /// Holds a path until it is dropped.
     pub fn new(path: PathBuf) -> Held {
         leftovers().paths.push(path.clone());
         Held(path)
@@ -170,7 +169,7 @@ impl Drop for Held {
 pub struct Companion(Pid);
 
 impl Companion {
-    /// From here on it is.
+    /// Ties a process to this one until it is dropped.
     pub fn new(process: Pid) -> Companion {
         leftovers().processes.push(process);
         Companion(process)

@@ -10,8 +10,6 @@
 //! checksum, and with `--stable` where in the input its records were. Each side has its own memory:
 //! a node that waits for others can always take what they send.
 
-mod alone;
-
 use crate::protocol::{CHUNKS, ROUNDS};
 use std::sync::Arc;
 
@@ -28,8 +26,6 @@ use crate::stages::{
     Confirmer, Distributor, Opener, Receiver, Sender, Tally, confirm, distribute, open, receive,
     send,
 };
-
-pub use alone::{ExchangeAlone, Exchanged, Load};
 
 /// This node's ends of both.
 #[derive(Clone)]
@@ -153,28 +149,28 @@ impl Exchange {
 
 /// What goes out.
 #[derive(Clone)]
-struct Outgoing {
+pub(crate) struct Outgoing {
     /// Chunks whose bucket is a rank.
-    chunks: Queue<Vec<Chunk>>,
+    pub chunks: Queue<Vec<Chunk>>,
     /// Where they come from.
-    pool: Pool,
+    pub pool: Pool,
     /// As many of each rank as may be taken from there, if that is bounded.
-    shares: Option<Tokens>,
+    pub shares: Option<Tokens>,
 }
 
 /// The stages between full chunks here and records that came from elsewhere.
-struct Link<'a> {
-    node: &'a Node,
-    kind: ExchangeKind,
-    contents: &'a Arc<dyn Contents>,
-    plan: &'a Exchanging,
-    ports: &'a Ports,
+pub(crate) struct Link<'a> {
+    pub node: &'a Node,
+    pub kind: ExchangeKind,
+    pub contents: &'a Arc<dyn Contents>,
+    pub plan: &'a Exchanging,
+    pub ports: &'a Ports,
 }
 
 impl Link<'_> {
     /// sender, confirmer; receiver > opener: blocks in buffers of `received`, of which so many may
     /// wait.
-    fn start(
+    pub(crate) fn start(
         &self,
         pipeline: &mut Pipeline,
         outgoing: Outgoing,
@@ -241,7 +237,7 @@ impl Link<'_> {
 
 impl Exchanging {
     /// As many tokens of each rank as it may have chunks.
-    fn shares(&self, pipeline: &Pipeline, node: &Node) -> Tokens {
+    pub(crate) fn shares(&self, pipeline: &Pipeline, node: &Node) -> Tokens {
         pipeline.owns(Tokens::new(
             node,
             "shares",

@@ -29,7 +29,7 @@ const SMALLEST_CHUNK_BYTES: u64 = BLOCK_BYTES;
 const LARGEST_CHUNK_BYTES: u64 = 64 << 10;
 
 /// Shorter chains than this cost more than writing all records once more: a disk that moves 1.8
-/// GB/s moves 0.1 in writes of 4 KiB, four in flight, and 0.3 in writes of 16 KiB (`gristmill bench
+/// GB/s moves 0.1 in writes of 4 KiB, four in flight, and 0.3 in writes of 16 KiB (`gristmill-bench
 /// disk`).
 pub(super) const CRUMB_BYTES: usize = 16 << 10;
 

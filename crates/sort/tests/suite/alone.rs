@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use machine::Driver;
 use node_real::Cluster;
 use pipeline::{Control, StageReport};
-use sort::stages::{Alone, Stage, alone};
+use sort::alone::{Alone, Stage, alone};
 use sort::{IoChoice, Resources, Tuning};
 
 const RECORDS: u64 = 5_000;

@@ -1,7 +1,8 @@
 //! The exchange alone, under schedules of the deterministic driver.
 
 use machine::Driver;
-use sort::{ExchangeAlone, ExchangeKind, Exchanged, Load};
+use sort::ExchangeKind;
+use sort::alone::{ExchangeAlone, Exchanged, Load};
 
 const CHUNK_BYTES: usize = 4096;
 

@@ -1,0 +1,112 @@
+//! `gristmill-bench`: measures sorts, kernels, stages, disks and the exchange beside their floors.
+//!
+//! One file is one measurement. `race` takes turns and `table` reports; `programs` measures whole
+//! commands, `buffers` and `pairs` serve measurements in memory, `requests` and `floor` those of a
+//! disk. Rates of one hour are not those of the next; compare ratios within one run.
+
+mod buffers;
+mod cold;
+mod datamation;
+mod disk;
+mod exchange;
+mod external;
+mod floor;
+mod heaper_merger;
+mod host;
+mod kernel;
+mod memory;
+mod minute;
+mod pairs;
+mod programs;
+mod race;
+mod records;
+mod requests;
+mod room;
+mod stage;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use cli::ending::failure::{CliFailure, Exit};
+use cli::ending::usage;
+
+const EXAMPLES: &str = "\
+Examples:
+  gristmill-bench datamation --directory /scratch      a million records, cold, beside cp
+  gristmill-bench external --size 10GB --memory 1G     more than memory holds, beside its floor
+  gristmill-bench disk --dir /scratch                  what the size of requests does to a disk
+  gristmill-bench kernel --json                        the kernels in memory, for a script
+  mpirun -n 4 gristmill-bench exchange --size 32M      what goes between ranks
+
+The measured command is the `gristmill` beside this program, or else the one on PATH; the variable
+GRISTMILL names another. --smoke tries everything out in seconds.";
+
+/// Measures this machine: sorts beside a copy and peers, kernels, stages, disks, and the exchange
+/// between ranks, each with its floor.
+#[derive(Parser)]
+#[command(name = "gristmill-bench", version, max_term_width = 100, before_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    Datamation(datamation::Arguments),
+    External(external::Arguments),
+    Minute(minute::Arguments),
+    Disk(disk::Arguments),
+    Exchange(exchange::Arguments),
+    Memory(memory::Arguments),
+    Kernel(kernel::Arguments),
+    Stage(stage::Arguments),
+    HeaperMerger(heaper_merger::Arguments),
+}
+
+/// Options of every measurement.
+#[derive(Args, Clone, Copy)]
+struct Common {
+    /// Runs of each contender
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    runs: u16,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// A tiny size, to see that it works; the figures mean nothing
+    #[arg(long)]
+    smoke: bool,
+}
+
+impl Common {
+    /// The size to measure with: the one asked for, else the default or the tiny one.
+    fn size(self, asked: Option<u64>, default: u64, smoke: u64) -> u64 {
+        asked.unwrap_or(if self.smoke { smoke } else { default })
+    }
+}
+
+fn main() -> ExitCode {
+    match Arguments::try_parse() {
+        Ok(arguments) => cli::end(run(&arguments.bench)),
+        Err(error) => usage::tell(error),
+    }
+}
+
+fn run(bench: &Bench) -> Result<Exit, CliFailure> {
+    let (json, report) = match bench {
+        // Every rank of a job measures, and one of them reports.
+        Bench::Exchange(arguments) => return exchange::run(arguments),
+        Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
+        Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
+        Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),
+        Bench::Disk(arguments) => (arguments.common.json, disk::run(arguments)),
+        Bench::Memory(arguments) => (arguments.common.json, memory::run(arguments)),
+        Bench::Kernel(arguments) => (arguments.common.json, kernel::run(arguments)),
+        Bench::Stage(arguments) => (arguments.common.json, stage::run(arguments)),
+        Bench::HeaperMerger(arguments) => (arguments.common.json, heaper_merger::run(arguments)),
+    };
+    let told = report.and_then(|report| report.tell(json));
+    told.map_err(|failure| failure.with_json(json))?;
+    Ok(Exit::Done)
+}

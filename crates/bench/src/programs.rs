@@ -1,0 +1,314 @@
+//! Programs that are measured from file to file: the copy that is a floor, ours, and peers.
+//!
+//! A peer takes part only if it is found and its options are certain: GNU sort and sortbin on PATH,
+//! and all programs in `PEERS/built`, which have one command line:
+//!
+//! ```text
+//! PEER INPUT OUTPUT MEMORY_BYTES TMPDIR
+//! ```
+//!
+//! Every sort is told the same memory and directories, as far as it has options for them. That
+//! leaves out sorts that cannot read records of 100 bytes, and sorts in place.
+
+mod child;
+mod group;
+mod place;
+
+pub use child::Took;
+pub use group::Groups;
+pub use place::{Place, Settings};
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cli::ending::failure::CliFailure;
+use cli::machine;
+use record::Style;
+
+use group::Group;
+
+/// The directory of peers that is used when the command line names none; it is in the project's
+/// root.
+pub const PEERS: &str = "bench/peers";
+
+/// The directory in it that holds the built programs.
+const BUILT: &str = "built";
+
+/// The file for the report of ours, beside input and output.
+pub const REPORT: &str = "report.json";
+
+/// The file that every program writes.
+pub const OUTPUT: &str = "output";
+
+/// The file that a program reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// gensort's binary records.
+    Binary,
+    /// As many bytes of gensort's ASCII records, which are lines.
+    Text,
+}
+
+impl Input {
+    /// Both.
+    pub const ALL: [Input; 2] = [Input::Binary, Input::Text];
+
+    /// The file in the working directory.
+    pub fn file(self) -> &'static str {
+        match self {
+            Input::Binary => "input",
+            Input::Text => "input.txt",
+        }
+    }
+
+    /// The style of its records.
+    pub fn style(self) -> Style {
+        match self {
+            Input::Binary => Style::Binary,
+            Input::Text => Style::Ascii,
+        }
+    }
+}
+
+/// The role of a program in a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It copies the input: a floor.
+    Copy,
+    /// The measured command.
+    Ours,
+    /// Another sort.
+    Peer,
+}
+
+/// Options that every sort is given.
+pub struct Told<'a> {
+    /// Memory to sort in.
+    pub memory_bytes: u64,
+    /// Directories for spilled records.
+    pub temporary: &'a [PathBuf],
+}
+
+/// A program with its command line, which names files in the working directory.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name in reports.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
+    /// The file that it reads.
+    pub input: Input,
+    file: PathBuf,
+    words: Vec<String>,
+}
+
+impl Program {
+    /// `cp`.
+    pub fn copy() -> Program {
+        let words = words([Input::Binary.file(), OUTPUT]);
+        Program::new("cp and sync", Role::Copy, "cp", words)
+    }
+
+    /// The measured command in `file`, with its defaults.
+    pub fn ours(file: impl Into<PathBuf>) -> Program {
+        let words = words([
+            "sort",
+            "--format",
+            "gensort",
+            Input::Binary.file(),
+            "-o",
+            OUTPUT,
+        ]);
+        Program::new("gristmill", Role::Ours, file, words)
+    }
+
+    /// The measured command in `file`, told memory and directories. It writes a report.
+    pub fn ours_told(file: impl Into<PathBuf>, told: &Told) -> Program {
+        let mut ours = Program::ours(file);
+        let files = ours.words.split_off(3); // `sort --format gensort` is in front of them
+        ours.words.extend(["-S".to_owned(), kibibytes(told)]);
+        ours.words.extend(directories(told));
+        ours.words
+            .extend(words(["--progress", "never", "--report", REPORT]));
+        ours.words.extend(files);
+        ours
+    }
+
+    /// The peers on PATH.
+    pub fn peers(told: &Told) -> Vec<Program> {
+        let gnu_sort = is_gnu_sort().then(|| Program::gnu_sort("sort", told));
+        let sortbin = on_path("sortbin").map(|file| {
+            let memory = format!("--memory={}", kibibytes(told));
+            let words = words([&memory, "--size=100", Input::Binary.file(), OUTPUT]);
+            Program::new("sortbin", Role::Peer, file, words)
+        });
+        gnu_sort.into_iter().chain(sortbin).collect()
+    }
+
+    /// The peers that were built in a directory, by name.
+    pub fn built(peers: &Path, told: &Told) -> Vec<Program> {
+        let is_program = |path: &PathBuf| {
+            const EXECUTABLE: u32 = 0o111;
+            fs::metadata(path)
+                .is_ok_and(|found| found.is_file() && found.permissions().mode() & EXECUTABLE != 0)
+        };
+        let entries = fs::read_dir(peers.join(BUILT)).into_iter().flatten();
+        let files = entries.flatten().map(|entry| entry.path());
+        let mut files: Vec<PathBuf> = files.filter(is_program).collect();
+        files.sort();
+        let program = |file: PathBuf| Program::built_peer(file, told);
+        files.into_iter().map(program).collect()
+    }
+
+    fn gnu_sort(file: impl Into<PathBuf>, told: &Told) -> Program {
+        let mut words = vec![format!("--parallel={}", machine::cores())];
+        words.extend(["-S".to_owned(), kibibytes(told)]);
+        words.extend(directories(told));
+        words.extend(["-o", OUTPUT, Input::Text.file()].map(str::to_owned));
+        Program {
+            input: Input::Text,
+            ..Program::new("GNU sort (text)", Role::Peer, file, words)
+        }
+    }
+
+    fn built_peer(file: PathBuf, told: &Told) -> Program {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let memory = told.memory_bytes.to_string();
+        let mut words = words([Input::Binary.file(), OUTPUT, &memory]);
+        // It takes one directory.
+        let first = told.temporary.first();
+        words.extend(first.map(|place| place.display().to_string()));
+        Program::new(&name, Role::Peer, &file, words)
+    }
+
+    fn new(name: &str, role: Role, file: impl Into<PathBuf>, words: Vec<String>) -> Program {
+        Program {
+            name: name.to_owned(),
+            role,
+            input: Input::Binary,
+            file: file.into(),
+            words,
+        }
+    }
+
+    /// The command line, as one would type it.
+    pub fn shown(&self) -> String {
+        let file = self.file.file_name().unwrap_or_default().to_string_lossy();
+        let file = match self.role {
+            Role::Ours => "gristmill",
+            Role::Copy | Role::Peer => &file,
+        };
+        let locale = match self.input {
+            Input::Text => "LC_ALL=C ",
+            Input::Binary => "",
+        };
+        format!("{locale}{file} {}", self.words.join(" "))
+    }
+
+    /// The command, to run in `place`, within a group if there is one.
+    fn command(&self, place: &Path, group: Option<&Group>) -> Command {
+        let bare = || Command::new(&self.file);
+        let mut command = group.map_or_else(bare, |group| group.command(&self.file));
+        // Text is compared byte by byte.
+        command
+            .args(&self.words)
+            .current_dir(place)
+            .env("LC_ALL", "C");
+        command
+    }
+
+    /// The failure of a sort whose output is wrong.
+    pub fn wrong(&self, why: &str) -> CliFailure {
+        let message = format!("the output of {} is not the sorted input: {why}", self.name);
+        CliFailure::new("disorder", message)
+    }
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+/// The memory, as ours and GNU sort write it.
+fn kibibytes(told: &Told) -> String {
+    format!("{}K", told.memory_bytes >> 10)
+}
+
+/// `-T DIR` for each directory: ours and GNU sort take several.
+fn directories(told: &Told) -> impl Iterator<Item = String> {
+    told.temporary
+        .iter()
+        .flat_map(|place| ["-T".to_owned(), place.display().to_string()])
+}
+
+/// The measured command: the one that GRISTMILL names, the one beside this program, or the one on
+/// PATH.
+///
+/// # Errors
+/// None is found.
+pub fn gristmill() -> Result<PathBuf, CliFailure> {
+    const NAME: &str = "gristmill";
+    let beside = || {
+        let file = std::env::current_exe().ok()?.with_file_name(NAME);
+        file.is_file().then_some(file)
+    };
+    let named = std::env::var_os("GRISTMILL").map(PathBuf::from);
+    let found = named.or_else(beside).or_else(|| on_path(NAME));
+    // It is run in other directories than this one.
+    let found = found.and_then(|file| file.canonicalize().ok());
+    found.ok_or_else(|| {
+        let message = "there is no gristmill to measure: build it, or name it in GRISTMILL";
+        CliFailure::new("program", message)
+    })
+}
+
+/// Whether `sort` is GNU's: others have other options.
+fn is_gnu_sort() -> bool {
+    let version = Command::new("sort").arg("--version").output();
+    version.is_ok_and(|ended| ended.stdout.starts_with(b"sort (GNU coreutils)"))
+}
+
+/// The program of that name that a shell would run.
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path: OsString = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|place| place.join(name))
+        .find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_is_told_the_same() {
+        let temporary = [PathBuf::from("/a"), PathBuf::from("/b")];
+        let told = Told {
+            memory_bytes: 64 << 20,
+            temporary: &temporary,
+        };
+        let ours = Program::ours_told("/here/gristmill-1", &told).shown();
+        assert_eq!(
+            ours,
+            "gristmill sort --format gensort -S 65536K -T /a -T /b --progress never \
+             --report report.json input -o output"
+        );
+        let text = Program::gnu_sort("/usr/bin/sort", &told).shown();
+        assert!(text.starts_with("LC_ALL=C sort --parallel="), "{text}");
+        assert!(
+            text.ends_with(" -S 65536K -T /a -T /b -o output input.txt"),
+            "{text}"
+        );
+        let built = Program::built_peer("/peers/built/some".into(), &told).shown();
+        assert_eq!(built, "some input output 67108864 /a");
+    }
+
+    #[test]
+    fn commands_are_shown_as_one_types_them() {
+        assert_eq!(Program::copy().shown(), "cp input output");
+        let ours = Program::ours("/here/gristmill").shown();
+        assert_eq!(ours, "gristmill sort --format gensort input -o output");
+    }
+}

@@ -1,0 +1,91 @@
+//! Requests to a file, several in flight: disks are measured with them.
+//!
+//! ```text
+//! offsets    0  1  2  3 | 4  5  6 ...        depth 4: the oldest is awaited, and its buffer
+//!            in flight  | next               carries the next request
+//! ```
+//!
+//! They go the way of the sort's own requests, through the node's disks, so a stage of the sort
+//! could reach the same rate. A request in flight waits for the disk alone: nothing deadlocks.
+
+use std::collections::VecDeque;
+
+use kernel::patterns::Random;
+use node::{Buffer, DiskError, DiskTicket, File, Node};
+use pipeline::Failure;
+
+/// Written bytes are noise: some hosts and disks store zeros for free.
+const NOISE_SEED: u64 = 3;
+
+/// Whether requests read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// They read.
+    Read,
+    /// They write.
+    Write,
+}
+
+/// Requests of one size.
+pub struct Requests {
+    way: Way,
+    bytes: usize,
+    buffers: Vec<Buffer>,
+}
+
+impl Requests {
+    /// Requests of `bytes` each (whole blocks of 4,096), `depth` in flight.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn new(node: &Node, way: Way, bytes: usize, depth: usize) -> Result<Requests, Failure> {
+        let mut buffers = node
+            .buffers(depth, bytes)
+            .map_err(|cause| DiskError::new("have memory for", "requests".as_ref(), cause))?;
+        let mut noise = Random::new(NOISE_SEED);
+        buffers
+            .iter_mut()
+            .for_each(|buffer| noise.fill(buffer.bytes_mut()));
+        Ok(Requests {
+            way,
+            bytes,
+            buffers,
+        })
+    }
+
+    /// Makes one at every offset; the bytes they moved.
+    ///
+    /// # Errors
+    /// The first request that fails.
+    pub async fn run(
+        mut self,
+        node: &Node,
+        file: &File,
+        mut offsets: impl Iterator<Item = u64>,
+    ) -> Result<u64, Failure> {
+        let (mut in_flight, mut moved) = (VecDeque::new(), 0);
+        loop {
+            while let Some(buffer) = self.buffers.pop() {
+                let Some(offset) = offsets.next() else { break };
+                in_flight.push_back(self.submit(node, file, offset, buffer));
+            }
+            let Some(oldest) = in_flight.pop_front() else {
+                return Ok(moved);
+            };
+            let (buffer, done) = oldest.wait(node).await;
+            done?;
+            moved += match self.way {
+                Way::Read => buffer.len(),
+                Way::Write => self.bytes,
+            } as u64;
+            self.buffers.push(buffer);
+        }
+    }
+
+    fn submit(&self, node: &Node, file: &File, offset: u64, buffer: Buffer) -> DiskTicket {
+        match self.way {
+            Way::Read => file.read(node, offset, self.bytes, buffer),
+            Way::Write => file.write(node, offset, buffer, 0..self.bytes),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Subcommands that have become programs of their own.
+
+use clap::Args;
+
+use crate::failure::{CliFailure, Exit};
+
+/// Moved to gristmill-bench
+#[derive(Args)]
+#[command(hide = true, disable_help_flag = true)]
+pub struct Bench {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+impl Bench {
+    /// Names the command line that does the same now.
+    ///
+    /// # Errors
+    /// Always: a usage error.
+    pub fn run(&self) -> Result<Exit, CliFailure> {
+        let line: Vec<&str> = ["gristmill-bench"]
+            .into_iter()
+            .chain(self.words.iter().map(String::as_str))
+            .collect();
+        let message = format!(
+            "bench is a program of its own now: use `{}`",
+            line.join(" ")
+        );
+        let json = self.words.iter().any(|word| word == "--json");
+        Err(CliFailure::usage(message).with_json(json))
+    }
+}

@@ -1,0 +1,201 @@
+//! The stages of the first half, each alone: until the input has been read.
+//!
+//! ```text
+//! a generated file > sampler > sink        a generated file > reader > sink
+//! blocks > distributor > sink              lists of chunks > collector > sink
+//! ```
+
+use std::path::Path;
+use std::sync::Arc;
+
+use node::{Pool, Posted, Queue};
+use pipeline::{Dial, Failure, StageReport, Worker};
+use record::{Generator, RECORD_BYTES};
+
+use crate::alone::stage::{Bench, Stage, drain};
+use crate::files::input::Inputs;
+use crate::job::Source;
+use crate::job::{IoChoice, Target};
+use crate::records::block::Block;
+use crate::stages::{
+    Collector, Cursor, Distributor, Places, Reader, Sampler, Tally, collect, distribute, read,
+    sample,
+};
+use crate::tools::generate::{Generate, generate};
+
+impl Bench<'_> {
+    /// A generated file > sampler or reader > sink.
+    pub(super) async fn on_input(&self) -> Result<StageReport, Failure> {
+        let path = self.job.directory.join("gristmill-stage-input");
+        self.generate(&path).await?;
+        let sources = [Source::Path(path.clone())];
+        let report =
+            match Inputs::open(self.node, &sources, RECORD_BYTES, self.job.resources.io).await {
+                Ok(inputs) if self.job.stage == Stage::Sampler => self.sampler(inputs).await,
+                Ok(inputs) => self.reader(inputs).await,
+                Err(failure) => Err(failure),
+            };
+        self.node.remove(&path).await?;
+        report
+    }
+
+    async fn generate(&self, path: &Path) -> Result<(), Failure> {
+        let made = Generate {
+            generator: Generator::default(),
+            first: 0,
+            records: self.job.records,
+            target: Target::Path(path.to_owned()),
+            checksum: false,
+            cores: self.job.resources.cores,
+            // What is written past the page cache is not in it when it is read.
+            io: IoChoice::Direct,
+            control: self.job.control.clone(),
+        };
+        generate(self.node, &made).await.map(drop)
+    }
+
+    async fn sampler(&self, inputs: Inputs) -> Result<StageReport, Failure> {
+        let mut pipeline = self.pipeline();
+        let splitters = pipeline.owns(Posted::new(self.node, "splitters"));
+        let sampler = Sampler {
+            places: Places {
+                inputs: Arc::new(inputs),
+                contents: Arc::clone(&self.contents),
+                count: self.plan.samples,
+            },
+            buckets: self.plan.buckets,
+            splitters: splitters.clone(),
+            tally: Tally::default(),
+        };
+        let work = async move |worker: &Worker| sample(worker, &sampler).await;
+        pipeline.stage(self.node, "sampler", 1, work);
+        let sink = async move |worker: &Worker| Ok(worker.read(&splitters).await.map(drop)?);
+        pipeline.stage(self.node, "sink", 1, sink);
+        self.report(pipeline).await
+    }
+
+    async fn reader(&self, inputs: Inputs) -> Result<StageReport, Failure> {
+        let (node, plan) = (self.node, &self.plan);
+        let mut pipeline = self.pipeline();
+        let pool = self.buffers(plan.buffers(), plan.buffer_bytes())?;
+        let pool = pipeline.owns(Pool::new(node, "unit buffers", pool));
+        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), plan.readers));
+        let reader = Reader {
+            inputs: Arc::new(inputs),
+            record_bytes: plan.record_bytes,
+            unit_bytes: Dial::fixed(plan.unit_records * plan.record_bytes),
+            depth: Dial::fixed(plan.depth),
+            cursor: Cursor::new(node),
+            pool: pool.clone(),
+            out: blocks.clone(),
+            divide: None,
+        };
+        let work = async move |worker: &Worker| read(worker, &reader).await;
+        pipeline.stage(node, "reader", plan.readers, work);
+        let sink = async move |worker: &Worker| {
+            while let Some(block) = worker.pop(&blocks).await? {
+                pool.give(&worker.node, block.buffer).await;
+            }
+            Ok(())
+        };
+        pipeline.stage(node, "sink", 1, sink);
+        self.report(pipeline).await
+    }
+
+    /// Blocks > distributor > sink. The chunks are not given back: while the input is read, nobody
+    /// in a sort gives them back either.
+    pub(super) async fn distributor(&self) -> Result<StageReport, Failure> {
+        let (node, plan) = (self.node, &self.plan);
+        let mut pipeline = self.pipeline();
+        let splitters = pipeline.owns(Posted::new(node, "splitters"));
+        splitters.post(node, self.splitters()?).await;
+        let pool = self.filled(plan.buffers(), plan.buffer_bytes())?;
+        let pool = pipeline.owns(Pool::new(node, "unit buffers", pool));
+        let chunks = self.buffers(plan.chunks, plan.chunk_bytes)?;
+        let chunks = pipeline.owns(Pool::new(node, "memory for records", chunks));
+        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
+        let full = pipeline.owns(Queue::new(
+            node,
+            "chunks",
+            plan.distributors,
+            plan.distributors,
+        ));
+        let distributor = Distributor {
+            owners: None,
+            contents: Arc::clone(&self.contents),
+            splitters,
+            blocks: blocks.clone(),
+            pool: pool.clone(),
+            chunks,
+            shape: plan.chunk_shape(),
+            limit: Some(self.job.resources.memory_bytes),
+            shares: None,
+            out: full.clone(),
+            tally: Tally::default(),
+        };
+        let (total, unit) = (self.job.records, plan.unit_records);
+        let source = async move |worker: &Worker| {
+            for first in (0..total).step_by(unit) {
+                let buffer = worker.take(&pool).await?;
+                let records = unit.min((total - first) as usize);
+                worker
+                    .push(
+                        &blocks,
+                        Block {
+                            first,
+                            records,
+                            start: 0,
+                            buffer,
+                            marks: Vec::new(),
+                        },
+                    )
+                    .await?;
+            }
+            blocks.finish(&worker.node).await;
+            Ok(())
+        };
+        pipeline.stage(node, "source", 1, source);
+        let work = async move |worker: &Worker| distribute(worker, &distributor).await;
+        pipeline.stage(node, "distributor", plan.distributors, work);
+        pipeline.stage(node, "sink", 1, async move |worker: &Worker| {
+            drain(worker, &full).await
+        });
+        self.report(pipeline).await
+    }
+
+    /// Lists of chunks, one for each bucket > collector > sink.
+    pub(super) async fn collector(&self) -> Result<StageReport, Failure> {
+        let (node, plan) = (self.node, &self.plan);
+        let mut pipeline = self.pipeline();
+        let splitters = pipeline.owns(Posted::new(node, "splitters"));
+        splitters.post(node, self.splitters()?).await;
+        let pool = self.buffers(plan.chunks, plan.chunk_bytes)?;
+        let pool = pipeline.owns(Pool::new(node, "memory for records", pool));
+        let lists = pipeline.owns(Queue::new(node, "chunks", plan.distributors, 1));
+        let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
+        let (even, out) = (self.even(), lists.clone());
+        let source = async move |worker: &Worker| {
+            for bucket in 0..even.buckets {
+                let chunks = even.chunks(worker, &pool, bucket).await?;
+                worker.push(&out, chunks).await?;
+            }
+            out.finish(&worker.node).await;
+            Ok(())
+        };
+        pipeline.stage(node, "source", 1, source);
+        let collector = Collector {
+            splitters,
+            chunks: lists,
+            out: buckets.clone(),
+            record_bytes: plan.record_bytes,
+            output: None,
+            reserve: false,
+        };
+        let work = async move |worker: &Worker| collect(worker, &collector).await;
+        pipeline.stage(node, "collector", 1, work);
+        pipeline.stage(node, "sink", 1, async move |worker: &Worker| {
+            drain(worker, &buckets).await
+        });
+        self.report(pipeline).await
+    }
+}
