@@ -39,7 +39,7 @@ tests_of() {
             "--lib --test=values --test=conformance --test=conformance_driver --test=disks --test=driver --test=pipeline"
         ;;
     pipeline) echo "--lib --test=pipeline --test=reports --test=tuner" ;;
-    node-real) echo "--lib --test=conformance --test=fallback --test=panics --test=paths --test=syscalls" ;;
+    node-real) echo "--lib --test=conformance --test=fallback --test=panics --test=paths --test=syscalls --test=trust" ;;
     sort)
         echo "--lib --test=alone --test=two_pass --test=merge --test=output_set --test=cluster --test=tuning" \
             "--test=foreign --test=room --test=exchanged --test=lying_manifest"

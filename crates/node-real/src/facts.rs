@@ -59,16 +59,24 @@ fn cgroup_limits(groups: &str) -> Vec<u64> {
         let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
             continue;
         };
-        let (root, file) = if controllers.is_empty() {
-            ("/sys/fs/cgroup", "memory.max")
-        } else if controllers.split(',').any(|name| name == "memory") {
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-        } else {
+        let Some((root, file)) = hierarchy_of(controllers) else {
             continue;
         };
         limits.extend(up_from(Path::new(root), group).filter_map(|place| limit(&place.join(file))));
     }
     limits
+}
+
+/// The directory of the hierarchy that limits memory, and the name of a limit's file there; the
+/// hierarchy of version 2 has no list of controllers.
+fn hierarchy_of(controllers: &str) -> Option<(&'static str, &'static str)> {
+    if controllers.is_empty() {
+        Some(("/sys/fs/cgroup", "memory.max"))
+    } else if controllers.split(',').any(|name| name == "memory") {
+        Some(("/sys/fs/cgroup/memory", "memory.limit_in_bytes"))
+    } else {
+        None
+    }
 }
 
 /// The group's directory and all above it, down to the root of the hierarchy.
@@ -107,12 +115,22 @@ mod tests {
     }
 
     #[test]
+    fn memory_has_a_hierarchy_in_both_versions() {
+        let first = Some(("/sys/fs/cgroup/memory", "memory.limit_in_bytes"));
+        assert_eq!(hierarchy_of(""), Some(("/sys/fs/cgroup", "memory.max")));
+        assert_eq!(hierarchy_of("memory"), first);
+        assert_eq!(hierarchy_of("cpu,memory"), first);
+        assert_eq!(hierarchy_of("cpu,cpuacct"), None);
+    }
+
+    #[test]
     fn a_limit_is_a_number_of_bytes() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for (text, bytes) in [
             ("1048576\n", Some(1 << 20)),
             ("max\n", None),
             ("9223372036854771712", None),
+            ("1152921504606846976", None),
         ] {
             fs::write(file.path(), text).unwrap();
             assert_eq!(limit(file.path()), bytes, "{text}");
@@ -124,6 +142,23 @@ mod tests {
     fn this_host_has_a_name() {
         let told = rustix::system::uname();
         assert_eq!(host_name(), told.nodename().to_string_lossy());
+    }
+
+    #[test]
+    fn this_process_has_had_its_memory() {
+        const BYTES: usize = 32 << 20;
+        let memory = std::hint::black_box(vec![1_u8; BYTES]);
+        assert!(peak_rss_bytes() >= memory.len() as u64);
+        assert!(peak_rss_bytes() <= facts_of_memory().total_bytes);
+    }
+
+    #[test]
+    fn this_process_may_have_files_open() {
+        let limits = fs::read_to_string("/proc/self/limits").unwrap();
+        let mut lines = limits.lines();
+        let limit = lines.find_map(|line| line.strip_prefix("Max open files"));
+        let soft = limit.unwrap().split_whitespace().next().unwrap();
+        assert_eq!(open_file_limit(), soft.parse().unwrap_or(u64::MAX));
     }
 
     #[test]

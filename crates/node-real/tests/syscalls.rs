@@ -218,6 +218,8 @@ fn a_name_is_given_between_the_sync_of_the_file_and_that_of_its_directory() {
         opened.ended < calls[rename].began,
         "the directory is opened before the rename"
     );
+    let flags = ["O_DIRECTORY", "O_CLOEXEC"];
+    assert!(flags.iter().all(|flag| opened.text.contains(flag)));
     let durable = calls
         .iter()
         .find(|call| call.syncs(&directory))
