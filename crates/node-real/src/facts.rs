@@ -21,7 +21,9 @@ pub fn facts_of_memory() -> Memory {
     Memory {
         total_bytes: kernel_bytes(&meminfo, "MemTotal:"),
         available_bytes: kernel_bytes(&meminfo, "MemAvailable:"),
-        cgroup_limit_bytes: cgroup_limits(&groups).into_iter().min(),
+        cgroup_limit_bytes: cgroup_limits(&groups, Path::new("/sys/fs/cgroup"))
+            .into_iter()
+            .min(),
     }
 }
 
@@ -51,8 +53,9 @@ fn kernel_bytes(text: &str, name: &str) -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// Limits of this group and of those around it, under both versions of control groups.
-fn cgroup_limits(groups: &str) -> Vec<u64> {
+/// Limits of this group and of those around it, under both versions of control groups, which are
+/// mounted in the directory `top`.
+fn cgroup_limits(groups: &str, top: &Path) -> Vec<u64> {
     let mut limits = Vec::new();
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -62,7 +65,8 @@ fn cgroup_limits(groups: &str) -> Vec<u64> {
         let Some((root, file)) = hierarchy_of(controllers) else {
             continue;
         };
-        limits.extend(up_from(Path::new(root), group).filter_map(|place| limit(&place.join(file))));
+        let root = top.join(root);
+        limits.extend(up_from(&root, group).filter_map(|place| limit(&place.join(file))));
     }
     limits
 }
@@ -71,9 +75,9 @@ fn cgroup_limits(groups: &str) -> Vec<u64> {
 /// hierarchy of version 2 has no list of controllers.
 fn hierarchy_of(controllers: &str) -> Option<(&'static str, &'static str)> {
     if controllers.is_empty() {
-        Some(("/sys/fs/cgroup", "memory.max"))
+        Some(("", "memory.max"))
     } else if controllers.split(',').any(|name| name == "memory") {
-        Some(("/sys/fs/cgroup/memory", "memory.limit_in_bytes"))
+        Some(("memory", "memory.limit_in_bytes"))
     } else {
         None
     }
@@ -115,12 +119,28 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_hierarchy_in_both_versions() {
-        let first = Some(("/sys/fs/cgroup/memory", "memory.limit_in_bytes"));
-        assert_eq!(hierarchy_of(""), Some(("/sys/fs/cgroup", "memory.max")));
-        assert_eq!(hierarchy_of("memory"), first);
-        assert_eq!(hierarchy_of("cpu,memory"), first);
-        assert_eq!(hierarchy_of("cpu,cpuacct"), None);
+    fn the_groups_around_this_one_have_limits_too() {
+        let top = tempfile::TempDir::new().unwrap();
+        for (file, bytes) in [
+            ("a/memory.max", "5"),
+            ("a/b/memory.max", "4"),
+            ("a/b/c/memory.max", "3"),
+            ("memory/d/memory.limit_in_bytes", "2"),
+            ("memory/e/memory.limit_in_bytes", "1"),
+        ] {
+            let file = top.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, bytes).unwrap();
+        }
+        for (groups, limits) in [
+            ("0::/a/b\n", &[4, 5][..]),
+            ("2:cpu:/e\n1:cpu,memory:/d\n", &[2]),
+            ("1:memory:/d\n0::/a\n", &[2, 5]),
+            ("1:cpu:/a\n", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(cgroup_limits(groups, top.path()), limits, "{groups}");
+        }
     }
 
     #[test]
@@ -135,7 +155,6 @@ mod tests {
             fs::write(file.path(), text).unwrap();
             assert_eq!(limit(file.path()), bytes, "{text}");
         }
-        assert!(cgroup_limits("").is_empty() && cgroup_limits("1:cpu:/a\n").is_empty());
     }
 
     #[test]

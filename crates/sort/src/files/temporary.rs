@@ -151,6 +151,18 @@ mod tests {
         assert_eq!(told, Err(ErrorKind::NotFound));
     }
 
+    #[test]
+    fn a_file_that_cannot_be_locked_is_removed() {
+        let driver = machine::Driver::new(1, 1);
+        driver.disks(0).fail(2, machine::Fault::Device);
+        let made = driver.run(|node| async move {
+            let made = Temporary::another(&node, Path::new("/"), HOW).await;
+            made.map(drop).map_err(|error| error.verb)
+        });
+        assert_eq!(made.unwrap(), [Err("lock")]);
+        assert!(driver.disks(0).paths().is_empty());
+    }
+
     /// What a run that is alive has locked stays, and so does what no sort has made.
     #[test]
     fn only_files_of_dead_runs_are_swept() {
