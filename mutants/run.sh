@@ -39,7 +39,7 @@ tests_of() {
             "--lib --test=values --test=conformance --test=conformance_driver --test=disks --test=driver --test=pipeline"
         ;;
     pipeline) echo "--lib --test=pipeline --test=reports --test=tuner" ;;
-    node-real) echo "--lib --test=conformance --test=fallback --test=panics --test=paths --test=syscalls" ;;
+    node-real) echo "--lib --test=conformance --test=fallback --test=panics --test=paths --test=syscalls --test=trust" ;;
     sort) echo "--lib --test=suite" ;;
     *) echo "mutants: there is no list of tests for '$1' in mutants/run.sh" >&2 && exit 2 ;;
     esac

@@ -128,6 +128,22 @@ fn a_plain_sort_syncs_its_output_and_then_its_name() {
     assert!(place.read("out") == sorted(&place.read("in"), RECORD_BYTES));
 }
 
+/// A file system without locks has no live files to tell from dead ones.
+#[test]
+fn a_file_system_without_locks_is_sorted_on() {
+    if is_skipped() {
+        return;
+    }
+    let without_locks = ["-e", "inject=flock:error=ENOLCK"];
+    for sort in [PLAIN, "sort --format gensort in -o out --resume"] {
+        let place = Place::with_records(1000);
+        let traced = traced(&directory(&place), &without_locks, &place.command(sort));
+        assert!(traced.status.success(), "{}", traced.err);
+        assert!(traced.calls.iter().any(|call| call.is("flock")));
+        assert!(place.read("out") == sorted(&place.read("in"), RECORD_BYTES));
+    }
+}
+
 #[test]
 fn a_set_is_durable_before_its_manifest_and_that_before_the_old_set_goes() {
     if is_skipped() {

@@ -180,6 +180,22 @@ pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::fcntl_getfl;
+    use rustix::io::{FdFlags, fcntl_getfd};
+
+    /// The name may lead to a pipe, a link or a terminal by the time that the file is opened.
+    #[test]
+    fn files_are_opened_without_waits_and_not_for_other_programs() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let none = Mode::empty();
+        let followed = open(file.path(), OFlags::RDWR).unwrap();
+        let unlinked = open_unlinked(file.path(), OFlags::RDWR, none).unwrap();
+        for (fd, more) in [(followed, OFlags::empty()), (unlinked, OFlags::NOFOLLOW)] {
+            let flags = fcntl_getfl(&fd).unwrap();
+            assert!(flags.contains(OFlags::RDWR | OFlags::NONBLOCK | more));
+            assert!(fcntl_getfd(&fd).unwrap().contains(FdFlags::CLOEXEC));
+        }
+    }
 
     /// A list as the kernel gives it: version 2, then tag, rights and number of each entry.
     fn list(entries: &[(u16, u16)]) -> List {

@@ -207,3 +207,34 @@ fn directory_of(path: &Path) -> &Path {
         _ => Path::new("."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_alone_lies_in_the_directory_of_the_process() {
+        for (path, directory) in [("a/b", "a"), ("/a", "/"), ("a", "."), ("./a", ".")] {
+            assert_eq!(directory_of(Path::new(path)), Path::new(directory));
+        }
+    }
+
+    #[test]
+    fn a_file_is_direct_if_its_file_system_says_so() {
+        for place in [".".into(), std::env::temp_dir(), "/proc/self".into()] {
+            let fd = match tempfile::tempfile_in(&place) {
+                Ok(file) => OwnedFd::from(file),
+                Err(_) => open(&place.join("maps"), OFlags::RDONLY, Mode::empty()).unwrap(),
+            };
+            let before = rustix::fs::fcntl_getfl(&fd).unwrap();
+            let is_direct = bypass_page_cache(&fd);
+            let after = rustix::fs::fcntl_getfl(&fd).unwrap();
+            let direct = if is_direct {
+                OFlags::DIRECT
+            } else {
+                OFlags::empty()
+            };
+            assert_eq!(after, before | direct, "{place:?}");
+        }
+    }
+}

@@ -21,7 +21,9 @@ pub fn facts_of_memory() -> Memory {
     Memory {
         total_bytes: kernel_bytes(&meminfo, "MemTotal:"),
         available_bytes: kernel_bytes(&meminfo, "MemAvailable:"),
-        cgroup_limit_bytes: cgroup_limits(&groups).into_iter().min(),
+        cgroup_limit_bytes: cgroup_limits(&groups, Path::new("/sys/fs/cgroup"))
+            .into_iter()
+            .min(),
     }
 }
 
@@ -51,24 +53,34 @@ fn kernel_bytes(text: &str, name: &str) -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// Limits of this group and of those around it, under both versions of control groups.
-fn cgroup_limits(groups: &str) -> Vec<u64> {
+/// Limits of this group and of those around it, under both versions of control groups, which are
+/// mounted in the directory `top`.
+fn cgroup_limits(groups: &str, top: &Path) -> Vec<u64> {
     let mut limits = Vec::new();
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
             continue;
         };
-        let (root, file) = if controllers.is_empty() {
-            ("/sys/fs/cgroup", "memory.max")
-        } else if controllers.split(',').any(|name| name == "memory") {
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-        } else {
+        let Some((root, file)) = hierarchy_of(controllers) else {
             continue;
         };
-        limits.extend(up_from(Path::new(root), group).filter_map(|place| limit(&place.join(file))));
+        let root = top.join(root);
+        limits.extend(up_from(&root, group).filter_map(|place| limit(&place.join(file))));
     }
     limits
+}
+
+/// The directory of the hierarchy that limits memory, and the name of a limit's file there; the
+/// hierarchy of version 2 has no list of controllers.
+fn hierarchy_of(controllers: &str) -> Option<(&'static str, &'static str)> {
+    if controllers.is_empty() {
+        Some(("", "memory.max"))
+    } else if controllers.split(',').any(|name| name == "memory") {
+        Some(("memory", "memory.limit_in_bytes"))
+    } else {
+        None
+    }
 }
 
 /// The group's directory and all above it, down to the root of the hierarchy.
@@ -107,23 +119,65 @@ mod tests {
     }
 
     #[test]
+    fn the_groups_around_this_one_have_limits_too() {
+        let top = tempfile::TempDir::new().unwrap();
+        for (file, bytes) in [
+            ("a/memory.max", "5"),
+            ("a/b/memory.max", "4"),
+            ("a/b/c/memory.max", "3"),
+            ("memory/d/memory.limit_in_bytes", "2"),
+            ("memory/e/memory.limit_in_bytes", "1"),
+        ] {
+            let file = top.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, bytes).unwrap();
+        }
+        for (groups, limits) in [
+            ("0::/a/b\n", &[4, 5][..]),
+            ("2:cpu:/e\n1:cpu,memory:/d\n", &[2]),
+            ("1:memory:/d\n0::/a\n", &[2, 5]),
+            ("1:cpu:/a\n", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(cgroup_limits(groups, top.path()), limits, "{groups}");
+        }
+    }
+
+    #[test]
     fn a_limit_is_a_number_of_bytes() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for (text, bytes) in [
             ("1048576\n", Some(1 << 20)),
             ("max\n", None),
             ("9223372036854771712", None),
+            ("1152921504606846976", None),
         ] {
             fs::write(file.path(), text).unwrap();
             assert_eq!(limit(file.path()), bytes, "{text}");
         }
-        assert!(cgroup_limits("").is_empty() && cgroup_limits("1:cpu:/a\n").is_empty());
     }
 
     #[test]
     fn this_host_has_a_name() {
         let told = rustix::system::uname();
         assert_eq!(host_name(), told.nodename().to_string_lossy());
+    }
+
+    #[test]
+    fn this_process_has_had_its_memory() {
+        const BYTES: usize = 32 << 20;
+        let memory = std::hint::black_box(vec![1_u8; BYTES]);
+        assert!(peak_rss_bytes() >= memory.len() as u64);
+        assert!(peak_rss_bytes() <= facts_of_memory().total_bytes);
+    }
+
+    #[test]
+    fn this_process_may_have_files_open() {
+        let limits = fs::read_to_string("/proc/self/limits").unwrap();
+        let mut lines = limits.lines();
+        let limit = lines.find_map(|line| line.strip_prefix("Max open files"));
+        let soft = limit.unwrap().split_whitespace().next().unwrap();
+        assert_eq!(open_file_limit(), soft.parse().unwrap_or(u64::MAX));
     }
 
     #[test]

@@ -272,6 +272,18 @@ pub(crate) fn sync(fd: &OwnedFd) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    /// A stream that leads into a regular file may begin and end anywhere in it.
+    #[test]
+    fn a_stream_is_sequential_whatever_it_leads_to() {
+        let file = || {
+            let fd = OwnedFd::from(tempfile::tempfile().unwrap());
+            RealFile::new(fd, false, Arc::new(IoThreads::new()))
+        };
+        let kind = |file: RealFile| file.metadata().unwrap().kind;
+        assert_eq!(kind(file()), FileKind::Regular);
+        assert_eq!(kind(file().front_to_back()), FileKind::Sequential);
+    }
+
     /// A pipe gives what it has: transfers end in the middle of any slice.
     #[test]
     fn partial_transfers_go_on_where_they_ended() {

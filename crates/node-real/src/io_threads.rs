@@ -106,3 +106,84 @@ fn serve(shared: &Shared) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::{Duration, Instant};
+
+    /// A test that waits longer than this hangs.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    #[track_caller]
+    fn wait_until(come: impl Fn() -> bool) {
+        let begin = Instant::now();
+        while !come() {
+            assert!(begin.elapsed() < PATIENCE, "it does not come");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    impl IoThreads {
+        /// How many threads are idle, and how many there are.
+        fn counts(&self) -> (usize, usize) {
+            let state = self.shared.state.lock().unwrap();
+            (state.idle, state.started)
+        }
+
+        /// Runs a job that says when it has begun, and ends when it is told to.
+        fn hold(&self) -> (Receiver<()>, Sender<()>) {
+            let ((begins, begun), (end, ends)) = (channel(), channel());
+            self.submit(Box::new(move || {
+                begins.send(()).unwrap();
+                let _ = ends.recv();
+            }));
+            (begun, end)
+        }
+    }
+
+    #[test]
+    fn a_thread_is_started_only_while_all_are_busy() {
+        let threads = IoThreads::new();
+        for _ in 0..3 {
+            let (begun, end) = threads.hold();
+            begun.recv_timeout(PATIENCE).unwrap();
+            assert_eq!(threads.counts(), (0, 1));
+            end.send(()).unwrap();
+            wait_until(|| threads.counts() == (1, 1));
+        }
+        let held: Vec<_> = (0..THREADS).map(|_| threads.hold()).collect();
+        for (begun, _) in &held {
+            begun.recv_timeout(PATIENCE).unwrap();
+        }
+        assert_eq!(threads.counts(), (0, THREADS));
+        let (begun, _) = threads.hold();
+        assert_eq!(threads.counts(), (0, THREADS));
+        drop(held);
+        begun.recv_timeout(PATIENCE).unwrap();
+    }
+
+    #[test]
+    fn threads_end_with_the_last_file() {
+        let threads = IoThreads::new();
+        let (begun, end) = threads.hold();
+        begun.recv_timeout(PATIENCE).unwrap();
+        end.send(()).unwrap();
+        let shared = Arc::downgrade(&threads.shared);
+        drop(threads);
+        wait_until(|| shared.strong_count() == 0);
+    }
+
+    #[test]
+    fn a_job_has_a_stack() {
+        let threads = IoThreads::new();
+        let (tell, told) = channel();
+        threads.submit(Box::new(move || {
+            let bytes = black_box([1_u8; STACK_BYTES / 2]);
+            tell.send(bytes.len()).unwrap();
+        }));
+        assert_eq!(told.recv_timeout(PATIENCE), Ok(64 << 10));
+    }
+}

@@ -221,3 +221,39 @@ impl Backend for TaskBackend {
         Arc::clone(&self.shared.disks) as Arc<dyn Disks>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_task_has_a_stack_and_its_thread_is_given_back() {
+        let shared = Arc::new(Shared {
+            began: Instant::now(),
+            nodes: 1,
+            here: 0..1,
+            network: None,
+            seed: 1,
+            disks: Arc::new(RealDisks::new()),
+            mailboxes: Arc::default(),
+            threads: Mutex::default(),
+        });
+        let threads = || shared.threads.lock().unwrap();
+        for number in 0..3 {
+            let (tell, told) = channel();
+            let use_stack = move |_| -> Pin<Box<dyn Future<Output = ()>>> {
+                tell.send(black_box([1_u8; 256 << 10]).len()).unwrap();
+                Box::pin(async {})
+            };
+            let start = shared.start(Rank(0), format!("task-{number}"), Box::new(use_stack));
+            start.unwrap();
+            assert_eq!(told.recv(), Ok(256 << 10));
+            assert_eq!(threads().len(), 1, "those that have ended are given back");
+            while !threads()[0].is_finished() {
+                thread::yield_now();
+            }
+        }
+    }
+}

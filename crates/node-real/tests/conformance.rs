@@ -4,8 +4,8 @@ use std::fs::File;
 use std::future::Future;
 use std::io::Write;
 
-use node::Node;
 use node::conformance::{Harness, Place, source_bytes};
+use node::{Buffer, Node, Open};
 use node_real::Cluster;
 use rustix::fs::{CWD, FileType, Mode};
 
@@ -39,3 +39,22 @@ impl Harness for Threads {
 }
 
 node::conformance_suite!(Threads);
+
+/// The suite leaves open whether files lie in a page cache. Those of this machine do.
+#[test]
+fn a_page_that_was_just_written_is_resident() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("file");
+    let resident = Cluster::new(1, 1).run(move |node| {
+        let path = path.clone();
+        async move {
+            let (direct, mode) = (false, 0o600);
+            let create = Open::Create { direct, mode };
+            let file = node.open(&path, create).await.unwrap();
+            let ticket = file.write(&node, 0, Buffer::heap(4096), 0..4096);
+            ticket.wait(&node).await.1.unwrap();
+            file.resident(&node, 0..4096).await.unwrap()
+        }
+    });
+    assert_eq!(resident, [4096]);
+}

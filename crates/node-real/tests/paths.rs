@@ -1,7 +1,17 @@
-//! Paths of this machine: the kind of what they lead to, and the space there.
+//! Paths of this machine: the kind of file they lead to, the space there, and how long a file
+//! stays.
 
+#[path = "common/nobody.rs"]
+mod nobody;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use nobody::ran_as_nobody;
 use node::{FileKind, Open};
 use node_real::Cluster;
+use rustix::io::Errno;
 
 #[test]
 fn a_directory_is_one_and_has_the_space_of_its_file_system() {
@@ -28,33 +38,13 @@ fn a_directory_is_one_and_has_the_space_of_its_file_system() {
 /// A draft that has the rights of a read-only output already is opened again, by its owner.
 #[test]
 fn a_read_only_file_of_an_earlier_run_is_opened_again() {
-    use std::os::unix::fs::PermissionsExt;
-    if rustix::process::geteuid().is_root() {
-        // Root opens any file for writing: this runs again as nobody.
-        let place = tempfile::TempDir::new().unwrap();
-        let binary = place.path().join("paths");
-        std::fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
-        std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-        let mut again = std::process::Command::new(&binary);
-        again.args([
-            "--exact",
-            "a_read_only_file_of_an_earlier_run_is_opened_again",
-        ]);
-        again.env("TMPDIR", place.path()).current_dir(place.path());
-        let ran = std::os::unix::process::CommandExt::uid(&mut again, 65534)
-            .output()
-            .unwrap();
-        assert!(
-            ran.status.success(),
-            "{}",
-            String::from_utf8_lossy(&ran.stdout)
-        );
+    if ran_as_nobody("a_read_only_file_of_an_earlier_run_is_opened_again") {
         return;
     }
     let place = tempfile::TempDir::new().unwrap();
     let path = place.path().join("draft");
-    std::fs::write(&path, "records").unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    fs::write(&path, "records").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
     Cluster::new(1, 1).run(move |node| {
         let path = path.clone();
         async move {
@@ -65,5 +55,109 @@ fn a_read_only_file_of_an_earlier_run_is_opened_again() {
             file.truncate(&node, 3).await.unwrap();
         }
     });
-    assert_eq!(std::fs::read(place.path().join("draft")).unwrap(), b"rec");
+    assert_eq!(fs::read(place.path().join("draft")).unwrap(), b"rec");
+}
+
+/// A signal takes away the files that the run has made or joined, and no others.
+#[test]
+fn unfinished_files_are_removed() {
+    let place = tempfile::TempDir::new().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let [draft, joined, kept, output] = ["draft", "joined", "kept", "output"].map(path);
+    fs::write(&joined, "").unwrap();
+    fs::write(&kept, "").unwrap();
+    let cluster = Cluster::new(1, 1);
+    cluster.run({
+        let [draft, joined, kept, output] =
+            [&draft, &joined, &kept, &output].map(|path| path.to_owned());
+        move |node| {
+            let paths = [&draft, &joined, &kept, &output].map(|path| path.to_owned());
+            async move {
+                let [draft, joined, kept, output] = paths;
+                let create = Open::Create {
+                    direct: false,
+                    mode: 0o600,
+                };
+                node.open(&draft, create).await.unwrap();
+                node.rename(&draft, &output).await.unwrap();
+                node.open(&draft, create).await.unwrap();
+                let join = Open::Join { direct: false };
+                node.open(&joined, join).await.unwrap();
+                let again = Open::Again { direct: false };
+                node.open(&kept, again).await.unwrap();
+            }
+        }
+    });
+    cluster.disks().remove_unfinished();
+    assert!(!draft.exists() && !joined.exists());
+    assert!(kept.exists() && output.exists());
+}
+
+/// Another program that is started meanwhile has none of the run's files open.
+#[test]
+fn files_are_closed_in_other_programs() {
+    let place = tempfile::TempDir::new().unwrap();
+    let directory = place.path().to_owned();
+    let listed = Cluster::new(1, 1).run(move |node| {
+        let path = directory.join("file");
+        async move {
+            let (direct, mode) = (false, 0o600);
+            let mut files = Vec::new();
+            for how in [
+                Open::Create { direct, mode },
+                Open::Keep { direct, mode },
+                Open::Read { direct },
+                Open::Regular { direct },
+                Open::Again { direct },
+                Open::Join { direct },
+                Open::Own,
+                Open::Append,
+            ] {
+                files.push(node.open(&path, how).await.unwrap());
+            }
+            let mut list = Command::new("ls");
+            let listed = list.args(["-l", "/proc/self/fd"]).output().unwrap();
+            String::from_utf8(listed.stdout).unwrap()
+        }
+    });
+    assert!(listed[0].contains("->"), "{}", listed[0]);
+    let name = place.path().file_name().unwrap().to_str().unwrap();
+    assert!(!listed[0].contains(name), "{}", listed[0]);
+}
+
+/// A link that leads to itself has no place, whether a file is there or is to be made.
+#[test]
+fn a_circle_of_links_leads_nowhere() {
+    let place = tempfile::TempDir::new().unwrap();
+    let path = place.path().join("link");
+    symlink("link", &path).unwrap();
+    let resolved = Cluster::new(1, 1).run(move |node| {
+        let path = path.clone();
+        async move { node.resolve(&path).await.map_err(|error| error.cause) }
+    });
+    let cause = resolved.into_iter().next().unwrap().unwrap_err();
+    assert_eq!(cause.raw_os_error(), Some(Errno::LOOP.raw_os_error()));
+}
+
+/// The system does not tell which parts of a stranger's file others read; it says all.
+#[test]
+fn only_files_of_the_caller_are_resident() {
+    if ran_as_nobody("only_files_of_the_caller_are_resident") {
+        return;
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), [1; 4096]).unwrap();
+    let paths = [file.path().to_owned(), "/bin/sh".into()];
+    let found = Cluster::new(1, 1).run(move |node| {
+        let paths = paths.clone();
+        async move {
+            let mut resident = Vec::new();
+            for path in &paths {
+                let file = node.open(path, Open::Read { direct: false }).await.unwrap();
+                resident.push(file.resident(&node, 0..4096).await.unwrap());
+            }
+            resident
+        }
+    });
+    assert_eq!(found, [[4096, 0]]);
 }

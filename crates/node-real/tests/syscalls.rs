@@ -24,8 +24,9 @@ const OFFSET: u64 = 4096;
 const BYTES: usize = 8192;
 
 /// The scene's steps. Each step succeeds if nothing is injected.
-const STEPS: [&str; 10] = [
-    "create", "lock", "reserve", "write", "read", "truncate", "mode", "release", "sync", "rename",
+const STEPS: [&str; 11] = [
+    "create", "lock", "reserve", "write", "read", "truncate", "mode", "release", "sync", "again",
+    "rename",
 ];
 
 /// Makes a file, and gives it its name; writes down how each step went.
@@ -92,6 +93,8 @@ async fn play(node: &Node, place: &Path) -> String {
     );
     say("release", file.release(node, 0..OFFSET).await);
     say("sync", file.sync(node).await);
+    let again = node.open(&draft, Open::Again { direct: false }).await;
+    say("again", again.map(drop));
     say("rename", node.rename(&draft, &named).await);
     said
 }
@@ -218,6 +221,8 @@ fn a_name_is_given_between_the_sync_of_the_file_and_that_of_its_directory() {
         opened.ended < calls[rename].began,
         "the directory is opened before the rename"
     );
+    let flags = ["O_DIRECTORY", "O_CLOEXEC"];
+    assert!(flags.iter().all(|flag| opened.text.contains(flag)));
     let durable = calls
         .iter()
         .find(|call| call.syncs(&directory))
@@ -270,7 +275,7 @@ fn a_directory_is_opened_before_the_rename_or_not_needed() {
     let refused = Played::with(Some(("", "?open,openat:error=EACCES")));
     assert_eq!(refused.failed(), [""; 0], "{}", refused.said);
     assert!(refused.path("named").exists());
-    for unsupported in ["EINVAL", "EOPNOTSUPP"] {
+    for unsupported in ["EINVAL", "EOPNOTSUPP", "EACCES"] {
         let played = Played::with(Some(("", &format!("fsync:error={unsupported}"))));
         assert_eq!(played.failed(), [""; 0], "{unsupported}: {}", played.said);
     }
@@ -396,6 +401,18 @@ fn a_failed_transfer_is_told_with_its_offset() {
         let told = played.step(step);
         assert!(told.starts_with(&expected), "{call}: {told}");
     }
+}
+
+/// Only a file without the right to write is given that right.
+#[test]
+fn a_file_that_is_not_opened_again_keeps_its_rights() {
+    if is_skipped() {
+        return;
+    }
+    let played = Played::with(Some(("draft", "?open,openat:error=EIO:when=2")));
+    assert_eq!(played.failed(), ["again"], "{}", played.said);
+    let changes = played.on("draft").filter(|call| call.is("fchmod"));
+    assert_eq!(changes.count(), 1, "by another step");
 }
 
 /// A file system that reserves no space sets the length alone, whatever signal comes meanwhile.

@@ -8,3 +8,27 @@ pub(crate) mod path_template;
 pub(crate) mod spill;
 pub(crate) mod temporary;
 pub(crate) mod text_file;
+
+/// Runs a program on a node of this machine.
+#[cfg(test)]
+pub(crate) fn run_here<T, Task>(program: impl Fn(node::Node) -> Task + Clone + Send + 'static) -> T
+where
+    T: Send + 'static,
+    Task: Future<Output = T> + 'static,
+{
+    let mut answers = node_real::Cluster::new(1, 1).run(program);
+    answers.pop().expect("one node")
+}
+
+/// Whether tests may give files to other users; says so where they may not.
+#[cfg(test)]
+pub(crate) fn may_give(owner: u32) -> bool {
+    use std::io::Write;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let given = std::os::unix::fs::chown(file.path(), Some(owner), None);
+    if given.is_err() {
+        // Past the test runner's capture: a skip is never silent.
+        let _ = writeln!(std::io::stderr(), "skipped: only root gives files away");
+    }
+    given.is_ok()
+}

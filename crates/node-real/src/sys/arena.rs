@@ -115,6 +115,20 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_given_back_with_its_last_piece() {
+        const BYTES: usize = 256 << 20;
+        let pages = || -> usize {
+            let sizes = std::fs::read_to_string("/proc/self/statm").unwrap();
+            sizes.split(' ').next().unwrap().parse().unwrap()
+        };
+        let before = pages();
+        for _ in 0..16 {
+            Arena::carve(2, BYTES / 2).unwrap();
+        }
+        assert!(pages().saturating_sub(before) < 8 * BYTES / ALIGN_BYTES);
+    }
+
+    #[test]
     fn more_than_the_address_space_is_an_error() {
         assert!(Arena::carve(usize::MAX / 2, 4096).is_err());
         assert!(Arena::carve(1 << 20, 1 << 40).is_err());

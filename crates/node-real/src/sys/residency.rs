@@ -58,6 +58,7 @@ fn tells(fd: &OwnedFd) -> bool {
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::os::unix::fs::FileExt;
 
     #[test]
     fn what_was_just_written_is_resident() {
@@ -66,7 +67,18 @@ mod tests {
         let fd = OwnedFd::from(file);
         assert_eq!(resident_bytes(&fd, 0..100_000), 100_000);
         assert_eq!(resident_bytes(&fd, 4096..8192), 4096);
+        assert_eq!(resident_bytes(&fd, 5000..6000), 1000);
         assert_eq!(resident_bytes(&fd, 0..0), 0);
+    }
+
+    #[test]
+    fn what_was_never_written_or_read_is_not_resident() {
+        const HALF: u64 = 100 * PAGE_BYTES;
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&[1; HALF as usize], HALF).unwrap();
+        let fd = OwnedFd::from(file);
+        assert_eq!(resident_bytes(&fd, PAGE_BYTES..HALF), 0);
+        assert_eq!(resident_bytes(&fd, 0..2 * HALF), HALF);
     }
 
     #[test]

@@ -251,8 +251,11 @@ pub fn files_change_length(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         let file = node.open(&path, create(false)).await.unwrap();
-        file.preallocate(&node, 0..20_000).await.unwrap();
-        assert_eq!(node.metadata(&path).await.unwrap().length, 20_000);
+        for range in [0..4096, 4096..20_000] {
+            let end = range.end;
+            file.preallocate(&node, range).await.unwrap();
+            assert_eq!(node.metadata(&path).await.unwrap().length, end);
+        }
         file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000)
             .wait(&node)
             .await

@@ -199,3 +199,6 @@ fn within(what: &str, value: usize, least: usize, most: usize) -> Result<(), Str
         false => Err(format!("{what} is {value}, not {least} to {most}")),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -160,3 +160,6 @@ async fn entry<T: DeserializeOwned>(node: &Node, path: &Path) -> Result<Option<T
             .map_err(|error| refused(format!("is not as this version writes it ({error})"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

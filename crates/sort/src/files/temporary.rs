@@ -101,3 +101,89 @@ pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::run_here;
+    use std::fs;
+    use std::io::ErrorKind;
+
+    const HOW: Open = Open::Create {
+        direct: false,
+        mode: 0o600,
+    };
+
+    /// Each run draws the same names.
+    #[test]
+    fn a_name_that_is_taken_is_not_given_again() {
+        let place = tempfile::TempDir::new().unwrap();
+        let directory = place.path().to_owned();
+        let another = move |node: Node| {
+            let directory = directory.clone();
+            async move {
+                let made = Temporary::another(&node, &directory, HOW).await.unwrap();
+                assert!(made.is_at(&node, &made.path).await);
+                made
+            }
+        };
+        let (first, second) = (run_here(another.clone()), run_here(another));
+        assert_ne!(first.path, second.path);
+        assert!(first.path.exists() && second.path.exists());
+        let is_at = run_here(move |node| {
+            let (first, second) = (first.clone(), second.clone());
+            async move { first.is_at(&node, &second.path).await }
+        });
+        assert!(!is_at);
+    }
+
+    #[test]
+    fn a_directory_that_is_missing_is_told() {
+        let place = tempfile::TempDir::new().unwrap();
+        let directory = place.path().join("missing");
+        let told = run_here(move |node| {
+            let directory = directory.clone();
+            async move {
+                let made = Temporary::another(&node, &directory, HOW).await;
+                made.map(drop).map_err(|error| error.cause.kind())
+            }
+        });
+        assert_eq!(told, Err(ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_locked_is_removed() {
+        let driver = machine::Driver::new(1, 1);
+        driver.disks(0).fail(2, machine::Fault::Device);
+        let made = driver.run(|node| async move {
+            let made = Temporary::another(&node, Path::new("/"), HOW).await;
+            made.map(drop).map_err(|error| error.verb)
+        });
+        assert_eq!(made.unwrap(), [Err("lock")]);
+        assert!(driver.disks(0).paths().is_empty());
+    }
+
+    /// What a run that is alive has locked stays, and so does what no sort has made.
+    #[test]
+    fn only_files_of_dead_runs_are_swept() {
+        let place = tempfile::TempDir::new().unwrap();
+        let directory = place.path().to_owned();
+        let dead = [".gristmill-1.tmp", ".gristmill-2.tmp"];
+        let others = [".gristmill-1.begun", "notes.tmp", "notes"];
+        for name in dead.iter().chain(&others) {
+            fs::write(directory.join(name), "").unwrap();
+        }
+        run_here(move |node| {
+            let directory = directory.clone();
+            async move {
+                let first = Temporary::create(&node, &directory, HOW).await.unwrap();
+                let second = Temporary::create(&node, &directory, HOW).await.unwrap();
+                assert!(first.path.exists() && second.path.exists());
+                second.remove(&node).await;
+                assert!(first.path.exists() && !second.path.exists());
+            }
+        });
+        assert!(dead.iter().all(|name| !place.path().join(name).exists()));
+        assert!(others.iter().all(|name| place.path().join(name).exists()));
+    }
+}

@@ -212,6 +212,65 @@ pub fn spelled(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::run_here;
+    use std::fs;
+
+    #[test]
+    fn a_text_is_read_up_to_the_longest() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "0123456789").unwrap();
+        let path = file.path().to_owned();
+        let texts = run_here(move |node| {
+            let path = path.clone();
+            async move {
+                let open = || node.open(&path, Open::Own);
+                let ten = whole(&node, open().await.unwrap(), 10).await.ok();
+                let nine = whole(&node, open().await.unwrap(), 9).await.ok();
+                let cut = open().await.unwrap();
+                fs::write(&path, "0123").unwrap();
+                let cut = whole(&node, cut, 10)
+                    .await
+                    .map_err(|error| error.cause.kind());
+                (ten, nine, cut)
+            }
+        });
+        let ended = Err(io::ErrorKind::UnexpectedEof);
+        assert_eq!(texts, (Some(b"0123456789".to_vec()), None, ended));
+    }
+
+    /// Only what is not there counts as missing.
+    #[test]
+    fn what_cannot_be_read_is_not_missing() {
+        let place = tempfile::TempDir::new().unwrap();
+        let path = place.path().to_owned();
+        run_here(move |node| {
+            let path = path.clone();
+            async move {
+                let missing = path.join("missing");
+                assert_eq!(read(&node, &missing).await.unwrap(), None);
+                assert_eq!(read_own(&node, &missing).await.unwrap(), Entry::Missing);
+                assert!(read(&node, &path).await.is_err());
+                assert!(read_own(&node, &path).await.is_err());
+            }
+        });
+    }
+
+    /// The error of a rename names the file that was to be written; its draft is gone.
+    #[test]
+    fn a_text_that_cannot_have_its_name_leaves_nothing() {
+        let place = tempfile::TempDir::new().unwrap();
+        let path = place.path().join("name");
+        fs::create_dir(&path).unwrap();
+        let told = run_here({
+            let path = path.clone();
+            move |node| {
+                let path = path.clone();
+                async move { put(&node, &path, vec![1], PRIVATE).await.unwrap_err().path }
+            }
+        });
+        assert_eq!(told, path);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn a_seal_finds_every_change_of_text_and_name() {

@@ -136,3 +136,6 @@ pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> b
     }
     is_settled
 }
+
+#[cfg(test)]
+mod tests;

@@ -144,3 +144,6 @@ impl OldSet {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
