@@ -1,6 +1,5 @@
 //! The stages of the sorts, one file each: what a worker does with a unit.
 
-mod collector;
 mod cursor;
 mod distributor;
 mod load_sorter;
@@ -28,7 +27,6 @@ mod turn;
 mod write_size;
 mod writer;
 
-pub(crate) use collector::{Collector, collect};
 pub(crate) use cursor::Cursor;
 pub(crate) use distributor::{Distributor, distribute};
 pub(crate) use load_sorter::{LoadSorter, sort_loads};

@@ -99,7 +99,7 @@ fn each_stage_runs_alone() {
         "sampler",
         "reader",
         "distributor",
-        "collector",
+        "partition buffers",
         "sorter",
         "writer",
     ];

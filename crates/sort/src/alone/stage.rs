@@ -45,7 +45,7 @@ pub enum Stage {
     /// Copies records to buckets.
     Distributor,
     /// Lists the chunks of each bucket.
-    Collector,
+    PartitionBuffers,
     /// Sorts and gathers buckets.
     Sorter,
     /// Writes a file.
@@ -58,7 +58,7 @@ impl Stage {
         Stage::Sampler,
         Stage::Reader,
         Stage::Distributor,
-        Stage::Collector,
+        Stage::PartitionBuffers,
         Stage::Sorter,
         Stage::Writer,
     ];
@@ -69,7 +69,7 @@ impl Stage {
             Stage::Sampler => "sampler",
             Stage::Reader => "reader",
             Stage::Distributor => "distributor",
-            Stage::Collector => "collector",
+            Stage::PartitionBuffers => "partition buffers",
             Stage::Sorter => "sorter",
             Stage::Writer => "writer",
         }
@@ -118,7 +118,7 @@ pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
     match job.stage {
         Stage::Sampler | Stage::Reader => bench.on_input().await,
         Stage::Distributor => bench.distributor().await,
-        Stage::Collector => bench.collector().await,
+        Stage::PartitionBuffers => bench.partition_buffers().await,
         Stage::Sorter => bench.sorter().await,
         Stage::Writer => bench.on_output().await,
     }

@@ -51,7 +51,7 @@ impl Plan {
     ///
     /// Reading takes each reader's requests in flight, one that each distributor works on, and as
     /// many that wait. No deadlock: readers hold buffers only while their requests run, and
-    /// distributors give theirs back without waiting for anything but the collector, which waits
+    /// distributors give theirs back without waiting for anything but the partition buffers, which wait
     /// for nothing.
     ///
     /// Writing takes one that each sorter fills, one that waits, and each writer's in flight. No

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! a generated file > sampler > sink        a generated file > reader > sink
-//! blocks > distributor > sink              lists of chunks > collector > sink
+//! blocks > distributor > sink              lists of chunks > partition buffers
 //! ```
 
 use std::path::Path;
 use std::sync::Arc;
 
-use node::{Pool, Posted, Queue};
-use pipeline::{Dial, Failure, StageReport, Worker};
+use node::{Pool, Posted, Queue, Tokens};
+use pipeline::{Dial, Failure, StageReport, Tuner, Worker};
 use record::{Generator, RECORD_BYTES};
 
 use crate::alone::stage::{Bench, Stage, drain};
@@ -17,8 +17,9 @@ use crate::files::input::Inputs;
 use crate::job::Source;
 use crate::job::{IoChoice, Target};
 use crate::records::block::Block;
+use crate::runs::partition::Ledger;
 use crate::stages::{
-    Collector, Cursor, Distributor, Places, Reader, Sampler, Tally, collect, distribute, read,
+    Cursor, Distributor, PartitionBuffers, Places, Reader, Sampler, Tally, distribute, hold, read,
     sample,
 };
 use crate::tools::generate::{Generate, generate};
@@ -163,8 +164,8 @@ impl Bench<'_> {
         self.report(pipeline).await
     }
 
-    /// Lists of chunks, one for each bucket > collector > sink.
-    pub(super) async fn collector(&self) -> Result<StageReport, Failure> {
+    /// Lists of chunks, one for each bucket > partition buffers, which keep them all.
+    pub(super) async fn partition_buffers(&self) -> Result<StageReport, Failure> {
         let (node, plan) = (self.node, &self.plan);
         let mut pipeline = self.pipeline();
         let splitters = pipeline.owns(Posted::new(node, "splitters"));
@@ -172,7 +173,6 @@ impl Bench<'_> {
         let pool = self.buffers(plan.chunks, plan.chunk_bytes)?;
         let pool = pipeline.owns(Pool::new(node, "memory for records", pool));
         let lists = pipeline.owns(Queue::new(node, "chunks", plan.distributors, 1));
-        let buckets = pipeline.owns(Queue::new(node, "buckets", plan.sorters, 1));
         let (even, out) = (self.even(), lists.clone());
         let source = async move |worker: &Worker| {
             for bucket in 0..even.buckets {
@@ -183,19 +183,21 @@ impl Bench<'_> {
             Ok(())
         };
         pipeline.stage(node, "source", 1, source);
-        let collector = Collector {
+        let buffers = PartitionBuffers {
             splitters,
             chunks: lists,
-            out: buckets.clone(),
+            limits: plan.limits(),
+            keeps: true,
+            positions: 0.0..1.0,
+            tokens: pipeline.owns(Tokens::new(node, "write tokens", Vec::new())),
+            out: Vec::new(),
+            ledger: pipeline.owns(Ledger::new(node)),
             record_bytes: plan.record_bytes,
-            output: None,
-            reserve: false,
+            chunk_bytes: plan.chunk_bytes,
+            tuner: Tuner::off(),
         };
-        let work = async move |worker: &Worker| collect(worker, &collector).await;
-        pipeline.stage(node, "collector", 1, work);
-        pipeline.stage(node, "sink", 1, async move |worker: &Worker| {
-            drain(worker, &buckets).await
-        });
+        let work = async move |worker: &Worker| hold(worker, &buffers).await;
+        pipeline.stage(node, "partition buffers", 1, work);
         self.report(pipeline).await
     }
 }
