@@ -52,13 +52,18 @@ struct Named(Vec<Stage>);
 const ALL: &str = "all";
 
 fn names() -> impl TypedValueParser<Value = Named> {
-    let known = Stage::ALL.map(Stage::name).into_iter().chain([ALL]);
+    let known = Stage::ALL.map(word).into_iter().chain([ALL.to_owned()]);
     let stages = |name: String| {
         Stage::ALL
             .into_iter()
-            .filter(move |s| name == ALL || name == s.name())
+            .filter(move |stage| name == ALL || name == word(*stage))
     };
     PossibleValuesParser::new(known).map(move |name| Named(stages(name).collect()))
+}
+
+/// A stage's name as one word of a command line.
+fn word(stage: Stage) -> String {
+    stage.name().replace(' ', "-")
 }
 
 const RECORDS: u64 = 1_000_000;
@@ -84,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, CliFailure> {
     let command = "memory copy of the input, all cores";
     race.enter("copy", command, |_: &mut ()| copied(records));
     for &stage in &arguments.name.0 {
-        let command = format!("gristmill-bench stage {} --records {records}", stage.name());
+        let command = format!("gristmill-bench stage {} --records {records}", word(stage));
         let place = &place;
         race.enter(stage.name(), command, move |_| {
             let report = run_alone(stage, records, place)?;
