@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every command of the README's "sh" blocks in an empty directory, with the release binary as
-# `gristmill`. A line that fails fails the test.
+# Runs every command of the "sh" blocks of the README and of the pages that continue it, in an empty directory,
+# with the release binary as `gristmill`. A line that fails fails the test.
 #
 #   tests/readme.sh [GRISTMILL]      default: target/release/gristmill
 set -eu
@@ -12,7 +12,8 @@ ln -s "$(readlink -f "${1:-$top/target/release/gristmill}")" "$place/bin/gristmi
 PATH="$place/bin:$PATH"
 export PATH
 # `make` lines are what called this script; the clone is where we are.
-awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$top/README.md" |
+awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$top/README.md" \
+    "$top/docs/sorting.md" "$top/docs/simulating.md" |
     grep -vE '^(make|git|cd) ' >"$place/commands"
 commands=$(grep -c . "$place/commands")
 [ "$commands" -ge 5 ] || { echo "the README has only $commands commands to try"; exit 1; }
