@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::described;
 use crate::message::digest;
-use crate::options::{count, value_bytes};
+use crate::options::{count, words_of_bytes};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
@@ -41,7 +41,11 @@ const PORT: Port = Port(1);
 const REQUESTS: Port = Port(2);
 
 /// The most bytes of a value, which goes behind its request and its key, of a word each.
-pub(crate) const MOST_VALUE_BYTES: u32 = node::MESSAGE_BYTES as u32 - HEAD_WORDS as u32 * 8;
+const MOST_VALUE_BYTES: u32 = node::MESSAGE_BYTES as u32 - HEAD_WORDS as u32 * 8;
+
+fn value_bytes(text: &str) -> Result<u32, String> {
+    words_of_bytes(text, MOST_VALUE_BYTES)
+}
 
 /// Tasks of one shard: more than any node has cores, and few enough to be threads.
 const MOST_WORKERS: u32 = 64;

@@ -8,7 +8,6 @@ use clap::{Args, Command, ValueEnum};
 use node::{MESSAGE_BYTES, Matching};
 use serde::Serialize;
 
-use crate::kv::MOST_VALUE_BYTES;
 use crate::units;
 
 /// A program that can be run by name.
@@ -104,11 +103,8 @@ pub(crate) fn message_bytes(text: &str) -> Result<u32, String> {
     words_of_bytes(text, MESSAGE_BYTES as u32)
 }
 
-pub(crate) fn value_bytes(text: &str) -> Result<u32, String> {
-    words_of_bytes(text, MOST_VALUE_BYTES)
-}
-
-fn words_of_bytes(text: &str, most: u32) -> Result<u32, String> {
+/// Bytes of whole words, `most` at most.
+pub(crate) fn words_of_bytes(text: &str, most: u32) -> Result<u32, String> {
     let wrong =
         format!("must be a multiple of 8, from 8 to {most}: messages are made of words of 8 bytes");
     let is_right = |bytes: &u32| bytes.is_multiple_of(8) && (8..=most).contains(bytes);
