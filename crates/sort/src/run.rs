@@ -194,13 +194,16 @@ async fn recover(
     job: &Job,
     agreement: &mut Agreement,
 ) -> Result<(Scene, Option<Fingerprint>), Failure> {
-    let Some(resume) = &job.resume else {
-        return Ok((Scene::empty(node.nodes(), Vec::new()), None));
-    };
+    if job.resume.is_none() && node.nodes() == 1 {
+        return Ok((Scene::empty(1, Vec::new()), None));
+    }
     let own = Fingerprint::of(job).map_err(Failure::from);
     let told = own.map(|own| (own.clone(), own));
     let (own, all) = agreement.agree_and_tell(node, told).await?;
     same(&all)?;
+    let Some(resume) = &job.resume else {
+        return Ok((Scene::empty(node.nodes(), Vec::new()), Some(own)));
+    };
     let scene = look(node, resume, agreement, &own).await?;
     Ok((scene, Some(own)))
 }

@@ -56,8 +56,7 @@ impl<'a> Sorting<'a> {
         };
         let bytes = run.plan.temporary_bytes();
         let mut range = Range::new(0, run, self.spill(places, bytes));
-        job.control
-            .enter("sort", range.run.plan.input_bytes.unwrap_or(0));
+        self.begins_to_sort(range.run.plan.input_bytes.unwrap_or(0));
         if range.run.plan.merging.is_none() {
             self.divide(&mut range).await?;
         }
@@ -95,6 +94,8 @@ impl<'a> Sorting<'a> {
             known,
         };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
+        // The plan counts on its memory.
+        drop(sample);
         self.common.ranges = Some(division.ranks.elements().to_bytes());
         let begun = match round.range_of(node.rank().0) {
             Some(range) => self
@@ -192,8 +193,7 @@ impl<'a> Sorting<'a> {
         };
         range.run.exchange = Some(exchange);
         let own: u64 = self.parts.mine.iter().filter_map(|part| part.records).sum();
-        let bytes = own * self.job.contents.record_bytes() as u64;
-        self.job.control.enter("sort", bytes);
+        self.begins_to_sort(own * self.job.contents.record_bytes() as u64);
         if self.resume().is_none() {
             // While records are under way ranks do not agree: a failure is an alarm.
             return self.divide(range).await;
@@ -216,6 +216,7 @@ impl<'a> Sorting<'a> {
             agreement.agree(node, noted.map_err(Failure::from)).await?;
         }
         range.spill.trim(node).await;
+        range.run.exchange = None;
         add_up(&mut self.stages, stages);
         Ok(())
     }
@@ -236,6 +237,7 @@ impl<'a> Sorting<'a> {
             None => &range.run.tally,
         };
         self.read.add(sum(read));
+        range.run.exchange = None;
         range.memory = Some(memory);
         Ok(())
     }

@@ -50,6 +50,7 @@ impl Sorting<'_> {
     ) -> Result<Report, Failure> {
         let node = self.node;
         let mut report = self.report(ranges, sorted)?;
+        let began = self.began.unwrap_or(began);
         report.seconds = node.seconds(node.now().since(began));
         let did = RankReport {
             read_records: self.read.records,
@@ -142,12 +143,7 @@ impl Sorting<'_> {
                 crc: *read_crc,
             });
         }
-        let all: BTreeSet<u32> = made.iter().map(|made| made.range).collect();
-        let ranges = self.common.parts.len();
-        assert!(
-            all.len() == ranges && made.len() == ranges,
-            "every range was dealt once"
-        );
+        self.is_each_range_there(accounts)?;
         made.iter().for_each(|made| out.add(made.sum));
         let records: u64 = self.common.parts.iter().map(|part| part.records).sum();
         let is_known = self.parts.mine.iter().all(|part| part.is_seekable());
@@ -162,6 +158,26 @@ impl Sorting<'_> {
                 sum_out: out.crc,
             }),
         }
+    }
+
+    /// # Errors
+    /// When a range was sorted twice or by no rank, as far as ranks tell.
+    fn is_each_range_there(&self, accounts: &[Account]) -> Result<(), SortError> {
+        let ranges = self.common.parts.len();
+        let mut seen = BTreeSet::new();
+        for (rank, account) in (0..).zip(accounts) {
+            for made in &account.made {
+                if made.range as usize >= ranges || !seen.insert(made.range) {
+                    let what = format!("it has sorted range {} of {ranges}", made.range);
+                    return Err(SortError::Foreign { rank, what });
+                }
+            }
+        }
+        if seen.len() < ranges {
+            let what = format!("{} of {ranges} ranges were sorted", seen.len());
+            return Err(SortError::Foreign { rank: 0, what });
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::Node;
+use node::{Node, Time};
 use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
@@ -61,6 +61,8 @@ pub(crate) struct Sorting<'a> {
     pub sample: SampleCost,
     /// Records that this rank read.
     pub read: Sum,
+    /// When the records began to move; of a resumable sort all of the run counts.
+    pub began: Option<Time>,
     pub unfinished: &'a mut Unfinished,
 }
 
@@ -81,6 +83,7 @@ impl<'a> Sorting<'a> {
             resumed: false,
             sample: SampleCost::default(),
             read: Sum::default(),
+            began: None,
             unfinished,
         }
     }
@@ -96,6 +99,14 @@ impl<'a> Sorting<'a> {
         let largest = parts.all.iter().map(|part| part.records).max().unwrap_or(0);
         let bytes = largest * job.contents.record_bytes() as u64;
         (bytes / job.resources.memory_bytes.max(1)).clamp(1, u64::from(MOST_EPOCHS)) as u32
+    }
+
+    /// Records begin to move: `bytes` of them are to be read here.
+    pub(crate) fn begins_to_sort(&mut self, bytes: u64) {
+        self.job.control.enter("sort", bytes);
+        if self.resume().is_none() {
+            self.began = Some(self.node.now());
+        }
     }
 
     /// The job's wish to save progress.

@@ -1,4 +1,4 @@
-//! What the sorts share: their memory, the stages at both ends, the report.
+//! The wiring that all sorts share: their memory, and the stages at both ends.
 //!
 //! ```text
 //! sampler

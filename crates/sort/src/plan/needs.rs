@@ -51,8 +51,8 @@ impl Plan {
     ///
     /// Reading takes each reader's requests in flight, one that each distributor works on, and as
     /// many that wait. No deadlock: readers hold buffers only while their requests run, and
-    /// distributors give theirs back without waiting for anything but the partition buffers, which wait
-    /// for nothing.
+    /// distributors give theirs back without waiting for anything but the partition buffers. These wait
+    /// for write tokens alone, which spillers return when their disks have written.
     ///
     /// Writing takes one that each sorter fills, one that waits, and each writer's in flight. No
     /// deadlock: a sorter that waits for one holds none; one that holds it waits for nothing but
