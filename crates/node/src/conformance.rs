@@ -186,7 +186,9 @@ pub fn pool_lends_and_takes_back(harness: &impl Harness) {
         });
         pool.give(&node, buffer).await;
         taker.wait(&node).await.unwrap();
-        assert_eq!(pool.idle(), 1);
+        assert_eq!((pool.idle(), pool.is_closed()), (1, false));
+        pool.close();
+        assert!(pool.is_closed() && pool.take(&node).await.is_err());
     });
 }
 
