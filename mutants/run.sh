@@ -36,7 +36,8 @@ tests_of() {
     kernel) echo "--lib --test=sorts" ;;
     node)
         echo "--package=gristmill-machine --package=gristmill-node-real --package=gristmill-pipeline" \
-            "--lib --test=values --test=conformance --test=conformance_driver --test=disks --test=driver --test=pipeline"
+            "--lib --test=values --test=conformance --test=conformance_driver --test=disks --test=driver --test=panics" \
+            "--test=pipeline"
         ;;
     pipeline) echo "--lib --test=pipeline --test=reports --test=tuner" ;;
     node-real) echo "--lib --test=conformance --test=fallback --test=panics --test=paths --test=syscalls --test=trust" ;;

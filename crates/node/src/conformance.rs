@@ -62,7 +62,7 @@ macro_rules! conformance_suite {
             closing_sends_waiters_home, pool_lends_and_takes_back, tokens_are_taken_by_name,
             posted_reaches_all, tasks_return_values_and_panics, clocks_move_forward,
             random_streams_differ, messages_keep_their_senders_order,
-            a_message_wait_ends_at_the_deadline, shipments_wait_for_credit,
+            a_message_wait_ends_at_the_deadline, a_port_has_one_owner, shipments_wait_for_credit,
             shipments_come_side_by_side, shipments_of_any_size_cross, every_letter_arrives_once,
             collectives_keep_their_steps_apart, foreign_pieces_are_told, steps_are_matched, groups_hear_a_multicast, tasks_share_a_port, files_read_what_was_written, several_requests_are_in_flight,
             reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
@@ -186,7 +186,9 @@ pub fn pool_lends_and_takes_back(harness: &impl Harness) {
         });
         pool.give(&node, buffer).await;
         taker.wait(&node).await.unwrap();
-        assert_eq!(pool.idle(), 1);
+        assert_eq!((pool.idle(), pool.is_closed()), (1, false));
+        pool.close();
+        assert!(pool.is_closed() && pool.take(&node).await.is_err());
     });
 }
 
@@ -242,7 +244,9 @@ pub fn clocks_move_forward(harness: &impl Harness) {
         let begin = node.now();
         node.sleep_until(begin.after(1_000_000)).await;
         assert!(node.now().since(begin) >= 1_000_000);
-        assert!(node.tick_fs() > 0 && node.seconds(1_000_000) > 0.0);
+        assert!(node.tick_fs() > 0);
+        let second = 10_u64.pow(15) / node.tick_fs();
+        assert!((node.seconds(second) - 1.0).abs() < 1e-3 && node.seconds(0) == 0.0);
     });
 }
 
@@ -280,6 +284,19 @@ pub fn messages_keep_their_senders_order(harness: &impl Harness) {
             *expected += 1;
         }
         assert_eq!(next, [0, 10, 10]);
+    });
+}
+
+/// A second owner would take messages away from the first.
+pub fn a_port_has_one_owner(harness: &impl Harness) {
+    harness.run(1, |node, _| async move {
+        let (_small, _large) = (node.bind(Port(1)), node.bind_bulk(Port(2)));
+        assert!(crate::catch(async { node.bind(Port(1)) }).await.is_err());
+        assert!(
+            crate::catch(async { node.bind_bulk(Port(2)) })
+                .await
+                .is_err()
+        );
     });
 }
 

@@ -1,7 +1,7 @@
 //! The suite's part on disks: files, locks, lengths, sources, direct I/O.
 
 use super::{Harness, source_bytes};
-use crate::{Access, Buffer, FileKind, Node, Open};
+use crate::{Access, Buffer, FileKind, Node, NotBelieved, Open};
 
 fn create(direct: bool) -> Open {
     Open::Create {
@@ -142,10 +142,8 @@ pub fn only_regular_files_are_believed(harness: &impl Harness) {
                 .open(&place.source, how)
                 .await
                 .expect_err("it is a pipe");
-            assert!(
-                refused.to_string().contains("not a regular file"),
-                "{refused}"
-            );
+            let why = NotBelieved::of(&refused.cause).expect("it is not believed");
+            assert_eq!(why.to_string(), "it is not a regular file");
         }
         let keep = Open::Keep {
             direct: false,
