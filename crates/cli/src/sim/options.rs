@@ -186,7 +186,9 @@ impl TypedValueParser for Machine {
         value: &std::ffi::OsStr,
     ) -> Result<String, clap::Error> {
         let text = value.to_string_lossy();
-        let is_file = text.contains('/') || text.ends_with(".toml") || Path::new(value).exists();
+        // A link that leads nowhere is a file, too: reading it says what is wrong with it.
+        let is_there = Path::new(value).symlink_metadata().is_ok();
+        let is_file = text.contains('/') || text.ends_with(".toml") || is_there;
         if is_file {
             return Ok(text.into_owned());
         }
