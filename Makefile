@@ -1,10 +1,13 @@
-# The two commands of the README. Both need git, make and Rust (https://rustup.rs), nothing else; tests over MPI
-# are skipped where there is none and none can be installed.
+# `make demo` and `make test` need git, make and Rust (https://rustup.rs), nothing else. Tests over
+# MPI are skipped where there is no MPI and none can be installed.
 
 CARGO ?= cargo
-BINARY = $(or $(CARGO_TARGET_DIR),target)/release/gristmill
+TARGET = $(or $(CARGO_TARGET_DIR),target)
+BINARY = $(TARGET)/release/gristmill
+DEBUG_BINARY = $(TARGET)/debug/gristmill
 
-.PHONY: demo test test-long lint unit readme trials hosts hostile build bench clean figures mutants mpi mpi-if-possible
+.PHONY: demo build bench test lint unit readme test-long long pages trials hosts hostile installed \
+	install uninstall mpi mpi-if-possible figures mutants clean
 
 demo: build
 	$(BINARY) demo
@@ -16,17 +19,9 @@ build:
 bench:
 	$(CARGO) build --release --locked --package gristmill --package gristmill-bench
 
-# All that must hold: format, lints, every test, that the README's commands run, sorts of simulated nodes that fail,
-# sorts on several hosts, and a few attacks.
-test: lint unit readme trials hosts hostile
+# --- tests: `make test` before every commit, `make test-long` before a change lands
 
-# Every attack, a thousand times over: some minutes. SEED is another run; FROM=N CASES=1 is case N again.
-SEED ?= 1
-FROM ?= 0
-CASES ?= 2000
-KILLS ?= 500
-test-long: build
-	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
+test: lint unit readme
 
 lint:
 	$(CARGO) fmt --all --check
@@ -35,46 +30,97 @@ lint:
 unit: mpi-if-possible
 	$(CARGO) test --workspace --locked
 
-# The shim between Gristmill and the MPI that is here; installs one where there is none and it can.
-mpi:
-	sh crates/node-mpi/shim/build.sh
+# The commands of the README and its pages. The debug binary is already built for the tests.
+readme:
+	$(CARGO) build --locked --quiet --package gristmill
+	sh tests/readme.sh $(DEBUG_BINARY)
 
-mpi-if-possible:
-	@$(MAKE) --no-print-directory mpi || echo "mpi: tests over MPI will be skipped"
+test-long: build long pages installed trials hosts hostile
 
-readme: build
+# Every test with all of its cases: `make test` runs a few of those that kill, fail or limit sorts
+# hundreds of times.
+long: mpi-if-possible
+	GRISTMILL_LONG=1 $(CARGO) test --workspace --locked --tests
+
+pages: build
 	sh tests/readme.sh $(BINARY)
 
-# Two thousand seeds of the sort of several ranks, on simulated nodes to which everything happens: two runs side by
-# side, a minute or two.
+# Installs into a temporary directory, and runs what is there.
+installed: bench
+	sh tests/install.sh
+
+# Two thousand seeds of the sort of several ranks on simulated nodes that fail, in two processes.
 trials: build
 	@$(MAKE) --no-print-directory -j2 trials-1 trials-1001
 
 trials-%:
 	$(BINARY) sim sort --cores 4 --keys-per-core 60 --seed $* --runs 1000 --faults late,cut,death,disk
 
-# Hosts made of namespaces, where this machine allows it; says what it skips.
+# Sorts on several hosts made of namespaces, where this machine allows them; says what it skips.
 hosts: build
 	sh hosts/test.sh
 	sh hosts/sort.sh $(BINARY)
 
-# Attacks on the command: hostile files and directories, faults, kills.
+# Attacks on the command: hostile files and directories, faults, kills. Another SEED is another
+# run. `make hostile FROM=N CASES=1 KILLS=0` repeats case N.
+SEED ?= 1
+FROM ?= 0
+CASES ?= 2000
+KILLS ?= 500
 hostile: build
-	$(ATTACK) --cases 60 --kills 10
+	$(ATTACK) --seed $(SEED) --from $(FROM) --cases $(CASES) --kills $(KILLS)
 
-# In memory where that is possible: the attacks are on names, texts and moments, and a disk's syncs take most of the time.
+# In memory where possible: the attacks are on names, texts and moments, and syncs of a disk would
+# take most of the time.
 ATTACK = $(CARGO) run --release --locked --quiet --package gristmill-hostile -- --binary $(BINARY) \
 	--place $$(findmnt -no OPTIONS /dev/shm 2>/dev/null | grep -qv noexec && echo /dev/shm || echo "$${TMPDIR:-/tmp}")
 
-# Every figure at the paper's size: judges all claims, and writes the page. Half an hour.
-figures: build
-	$(BINARY) lab report --full --results target/figures -o target/report.html
-
-# Lists changes of the code that no test notices. It tries a drawn part of each crate's changes, for
-# an hour or two (mutants/run.sh says how to try all of a crate). Installs cargo-mutants where it is
-# missing.
+# Mutation tests: lists changes of the code that no test notices. Tries a drawn part of each crate's
+# changes in an hour or two (mutants/run.sh says how to try all). Installs cargo-mutants if missing.
 mutants:
 	sh mutants/run.sh
+
+# --- MPI
+
+# The shim between Gristmill and the MPI of this machine; installs an MPI if there is none.
+mpi:
+	sh crates/node-mpi/shim/build.sh
+
+mpi-if-possible:
+	@$(MAKE) --no-print-directory mpi || echo "mpi: tests over MPI will be skipped"
+
+# --- the rest
+
+# Both commands, man pages, completions, and the MPI shim if `make mpi` has built it. Packages set
+# DESTDIR. What `make bench` has built is installed as it is, so that root need not build.
+PREFIX ?= /usr/local
+INSTALLED = $(DESTDIR)$(PREFIX)
+SHIM = $(TARGET)/mpi/libgristmill_mpi.so
+MANUAL = $(INSTALLED)/share/man/man1
+BASH = $(INSTALLED)/share/bash-completion/completions
+ZSH = $(INSTALLED)/share/zsh/site-functions
+FISH = $(INSTALLED)/share/fish/vendor_completions.d
+
+install:
+	@test -x "$(BINARY)" -a -x "$(BINARY)-bench" || $(MAKE) --no-print-directory bench
+	install -d "$(INSTALLED)/bin" "$(MANUAL)" "$(BASH)" "$(ZSH)" "$(FISH)"
+	install -m 755 "$(BINARY)" "$(BINARY)-bench" "$(INSTALLED)/bin"
+	"$(BINARY)" manual "$(MANUAL)"
+	"$(BINARY)-bench" manual "$(MANUAL)"
+	"$(BINARY)" completions bash > "$(BASH)/gristmill"
+	"$(BINARY)" completions zsh > "$(ZSH)/_gristmill"
+	"$(BINARY)" completions fish > "$(FISH)/gristmill.fish"
+	if [ -e "$(SHIM)" ]; then install -D -m 755 -t "$(INSTALLED)/lib/gristmill" "$(SHIM)"; fi
+
+uninstall:
+	rm -f "$(INSTALLED)/bin/gristmill" "$(INSTALLED)/bin/gristmill-bench" \
+		"$(BASH)/gristmill" "$(ZSH)/_gristmill" "$(FISH)/gristmill.fish"
+	rm -f "$(MANUAL)/gristmill.1" "$(MANUAL)/gristmill-"*.1
+	rm -rf "$(INSTALLED)/lib/gristmill"
+
+# Every figure at the paper's size: judges all claims and writes the page, in half an hour.
+figures: build
+	$(BINARY) lab report --full --results target/figures -o target/report.html
 
 clean:
 	$(CARGO) clean

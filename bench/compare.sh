@@ -1,5 +1,5 @@
 #!/bin/sh
-# Times this commit beside another one, in turn, on a quiet machine.
+# Times this commit and another one in turn, on a quiet machine.
 #
 #   bench/compare.sh COMMIT [DIR]     builds COMMIT in target/compare and works in DIR (default: target/compare/work)
 #   RUNS=21 BIG_RUNS=6 BIG=100000000  runs of 1M records and of BIG records (10 GB) in 1 GiB; BIG=0 leaves those out

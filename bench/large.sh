@@ -1,14 +1,13 @@
 #!/bin/sh
-# A sort of a large file in memory beside its floor: reading the file and writing as much, direct, in
-# 4 MiB blocks with four in flight (fio), measured just before and after each sort.
+# Times a sort of a large file in memory and its floor: reading the file and writing as much, direct, in
+# 4 MiB blocks with four in flight (fio), just before and after each sort.
 #
 #   bench/large.sh [RECORDS] [RUNS]        default: 100000000 records (10 GB), 5 runs
 #
 # Needs fio, GNU time, three times the file's size of free space here, and root to drop caches.
 #
-# Each measured sort follows an unmeasured one at once: some virtual machines hand freed memory back
-# to their host, and touching it again then costs up to a second for each GB. COLD_MEMORY=1 leaves
-# that warm-up out.
+# Each measured sort directly follows an unmeasured one: some virtual machines return freed memory to
+# their host, and touching it again costs up to a second per GB. COLD_MEMORY=1 omits that warm-up.
 set -eu
 records=${1:-100000000}
 runs=${2:-5}
@@ -22,7 +21,7 @@ floor() {
     read=$(seconds fio --name=read --rw=read --filename=in --readonly $job)
     write=$(seconds fio --name=write --rw=write --filename=out --fallocate=posix --end_fsync=1 $job)
     drop
-    # What fio takes to start, twice, is not the disk's time.
+    # The start of fio, twice, is not the disk's time.
     start=$(seconds fio --name=start --rw=read --filename=in --readonly $job --size=4M)
     echo "$read $write $start" | awk '{ printf "%.2f", $1 + $2 - 2 * $3 }'
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sorts of the same size on other inputs than uniform ones, in turn: skewed (gensort -s), sorted,
-# reverse, one key with other bodies, and all records the same.
+# Times sorts of one size on different inputs in turn: uniform, skewed (gensort -s), sorted, reverse,
+# one key with different bodies, and equal records.
 #
 #   bench/patterns.sh [RECORDS] [ROUNDS]      default: 20000000 records (2 GB), 5 rounds
 #

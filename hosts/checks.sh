@@ -1,11 +1,11 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What scripts that try things out on hosts have in common; they source it, and say first
+# Common parts of the scripts that test on hosts. They source it, and set before
 #
-#   about    what is tried, in a word for people
-#   sets     the names of the sets of hosts to be taken down in the end
+#   about    the subject of the test, for people
+#   sets     the names of the sets of hosts to take down at the end
 #
-# Afterwards `hosts` is the path of hosts.sh, `place` a directory of this run that goes with it, HOSTS_RUN the
-# first of the sets, and `check` runs one check. A machine that has no hosts to give ends the script: skipped.
+# Afterwards `hosts` is the path of hosts.sh, `place` a temporary directory, HOSTS_RUN the first set,
+# and `check` runs one check. On a machine that does not support hosts the script ends: skipped.
 here=$(cd "$(dirname "$0")" && pwd)
 hosts=$here/hosts.sh
 
@@ -16,8 +16,8 @@ case $? in
 1) skip "${reason#no: }" ;;
 *) echo "FAILED: hosts.sh check"; exit 1 ;;
 esac
-# The script goes on if there is program $1, which $2 installs.
-need() { command -v "$1" >/dev/null || skip "'$1' is missing, $2 installs it"; }
+# Ends the script if program $1, which $2 installs, is missing.
+need() { command -v "$1" >/dev/null || skip "'$1' is missing; run \`$2\` to install it"; }
 
 place=$(mktemp -d "${TMPDIR:-/tmp}/gristmill hosts XXXXXX")
 export HOSTS_RUN="${sets%% *}"

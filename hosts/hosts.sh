@@ -1,7 +1,7 @@
 #!/bin/sh
-# Hosts to test on: several "machines" on one, made of Linux namespaces. What breaks only between
-# machines (two ranks of one name, files that the other cannot see, a cut cable, a dead node) then
-# breaks here, in a second and without a cluster.
+# Hosts for tests: several "machines" on one, made of Linux namespaces. They reproduce failures that
+# occur only between machines (two ranks of one name, invisible files, a cut cable, a dead node) in a
+# second and without a cluster.
 #
 #   hosts.sh up N [DIR]               hosts h1..hN; DIR/hN is the scratch disk of hN, default in /var/tmp
 #   hosts.sh run hK COMMAND...        runs a command on a host, in this directory, with this environment
@@ -9,16 +9,16 @@
 #   hosts.sh hostfile [SLOTS]         prints the hosts' addresses as mpirun reads them
 #   hosts.sh agent                    prints the program that stands for ssh (mpirun's plm_rsh_agent)
 #   hosts.sh rate hK RATE [BURST] [LATENCY]      shapes both directions (1gbit 256kb 5ms), see tc-tbf(8)
-#   hosts.sh cut hK | heal hK         frames to and from the host vanish, and nobody is told | no more
-#   hosts.sh killhost hK              kill -9 of all it runs, its /dev/shm is lost; up again at once, with its disk
-#   hosts.sh memory hK BYTES          what its processes together may hold, page cache included
-#   hosts.sh clear hK                 no rate, no cut, no memory limit
-#   hosts.sh down                     ends and removes all that `up` and later commands made, scratch disks with their files
-#   hosts.sh check                    says in one line whether this machine can; exit 0 or 1
-#   hosts.sh need                     installs what is missing (Debian, Ubuntu)
+#   hosts.sh cut hK | heal hK         frames to and from the host vanish silently | and pass again
+#   hosts.sh killhost hK              kill -9 of its processes, /dev/shm is lost; up again at once with its disk
+#   hosts.sh memory hK BYTES          memory limit of its processes together, page cache included
+#   hosts.sh clear hK                 removes rate, cut and memory limit
+#   hosts.sh down                     ends and removes everything that `up` and later commands made, with scratch disks
+#   hosts.sh check                    says in one line whether this machine supports hosts; exit 0 or 1
+#   hosts.sh need                     installs missing tools (Debian, Ubuntu)
 #
-# HOSTS_RUN names a set of hosts (default: main). Sets know nothing of each other: each brings its own
-# bridge, so names and addresses of two sets never meet, nor those of this machine. HOSTS_SHM is the
+# HOSTS_RUN names a set of hosts (default: main). Sets are independent: each has its own
+# bridge, so names and addresses of two sets never conflict, nor with those of this machine. HOSTS_SHM is the
 # size of a host's /dev/shm (default: 256m), MPIRUN the mpirun to use.
 #
 #        head: mpirun, bridge 10.77.0.254
@@ -29,14 +29,14 @@
 #
 # The idea: a host has no process of its own. It is four namespaces, each kept by a bind mount of its
 # handle in /run/gristmill-hosts/RUN (as `ip netns` keeps networks; unshare(1), "Creating persistent
-# namespaces"). So nothing can die that others need, the processes of a host are those in its network
-# namespace, and `down` finds all of it there, whatever crashed before: it may be called at any time.
+# namespaces"). So no process can die that others need, the processes of a host are those in its
+# network namespace, and `down` finds them there after any crash: it may be called at any time.
 #
-# What it refuses: to work without root; to touch processes, mounts or links that are not its own; to
-# install or configure anything unasked; to pretend that these hosts are fast (they share the CPUs) or
-# that a killed one is silent: its kernel lives on and closes connections. `cut` it first for silence.
+# It does not work without root, does not touch processes, mounts or links of others, and does not
+# install or configure anything unasked. The hosts are not fast, since they share the CPUs. A killed
+# host is not silent: the kernel closes its connections. For silence, `cut` it first.
 #
-# Written for any POSIX sh (dash, bash); needs util-linux and iproute2. Exit 2: usage, or it could not.
+# Written for any POSIX sh (dash, bash); needs util-linux and iproute2. Exit 2: usage, or a failure.
 set -eu
 
 home=/run/gristmill-hosts
@@ -242,7 +242,7 @@ hostfile() {
     for k in $(seq "$(cat "$state/count")"); do echo "$network.$k slots=${1:-1}"; done
 }
 
-# The command lines differ: Open MPI 5 starts its daemons by PRRTE, which has options of its own.
+# The command lines differ: Open MPI 5 starts its daemons by PRRTE, which has other options.
 run_ranks() {
     must_be_up
     case ${1:-} in '' | *[!0-9]* | 0*) usage "mpirun NP [OPTIONS] -- COMMAND..." ;; esac
@@ -362,7 +362,7 @@ clear_host() {
 check() {
     [ "$(id -u)" = 0 ] || { echo "no: not root, try sudo"; return 1; }
     for tool in unshare nsenter flock taskset mount ip bridge tc; do
-        command -v "$tool" >/dev/null || { echo "no: '$tool' is missing, hosts.sh need installs it"; return 1; }
+        command -v "$tool" >/dev/null || { echo "no: '$tool' is missing; run \`hosts/hosts.sh need\` to install it"; return 1; }
     done
     unshare --net --uts --ipc --mount mount -t tmpfs tmpfs /dev/shm 2>/dev/null ||
         { echo "no: namespaces or mounts are not allowed here, a privileged container or a virtual machine allows them"; return 1; }

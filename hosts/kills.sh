@@ -1,20 +1,20 @@
 #!/bin/sh
-# Sorts on four hosts of hosts.sh again and again, lets one thing go wrong at a chosen moment, and sorts again: a rank
-# is killed, a host dies, a link is cut. A table of what happened.
+# Sorts on four hosts of hosts.sh repeatedly, causes one failure at a chosen moment (a rank is killed, a
+# host dies, a link is cut), sorts again, and prints a table of the results.
 #
 #   hosts/kills.sh smoke|full [GRISTMILL]    three moments; 20 kills, 5 hosts, 5 links (half an hour)
 #
 #   OPTIONS   options of every sort, as --resume
-#   AGAIN     more options of the sort after the trouble
+#   AGAIN     more options of the sort after the failure
 #   RECORDS   records of each rank (default: 1000000 smoke, 6000000 full)
-#   RATE      links are limited to that, as 1gbit (default: they are not)
+#   RATE      limit of each link, such as 1gbit (default: none)
 #
-# A line is good when the job ended within 30 s and not with 0, all ranks with it, the old outputs were there, and what was
-# then sorted is what was sorted before anything went wrong. Exit 0: all are; 1: not.
+# A line is good if the job ended within 30 s and not with 0, all ranks ended, the old outputs existed,
+# and the second sort gave the output of an undisturbed one. Exit 0: all lines are good; 1: not.
 #
-# The moment is a part of rank 0's way through a phase, in per cent, as its progress tells: phase one reads, sends and
-# spills, phase two sorts and writes. What goes wrong happens up to a quarter of a second later, in which phase two
-# may go far: its moments are early.
+# The moment is the progress of rank 0 in a phase, in %: phase one reads, sends and spills, phase two
+# sorts and writes. The failure comes up to a quarter of a second later, in which phase two may go far,
+# so its moments are early.
 set -u
 about="kills on hosts" sets=kills-$$
 # shellcheck source=hosts/checks.sh
@@ -26,7 +26,7 @@ gristmill=${2:-$here/../target/release/gristmill}
 # shellcheck source=hosts/sorts.sh
 . "$here/sorts.sh"
 
-# Event, host, phase, per cent.
+# Event, host, phase, %.
 smoke='kill_rank h3 1 50
 kill_rank h1 2 20
 cut h2 1 30'
@@ -65,15 +65,15 @@ sum() { cat "$place/h1/out-0" "$place/h2/out-1" "$place/h3/out-2" "$place/h4/out
 # shellcheck disable=SC2086 # words
 sort_well() { sort_them ${OPTIONS:-} "$@" >"$place/said" 2>&1 || { tail -n 5 "$place/said" >&2; return 1; }; }
 
-# Of a number in the last line of progress.
+# A number in the last line of progress.
 progress() { tail -n 5 "$place/said" | sed -n "s/.*\"$1\":\\([0-9]*\\).*/\\1/p" | tail -n 1; }
-# Rank 0 has done so many per cent of everything; each phase is half of it.
+# Whether rank 0 has done $1 % of everything; each phase is half of it.
 has_done() {
     all=$(progress total_bytes)
     [ "${all:-0}" -gt 0 ] && [ $((100 * $(progress done_bytes) / all)) -ge "$1" ]
 }
 
-# The first line that names what is lost: a rank's, or mpirun's; or else what a rank says.
+# The first line that names the lost part, of a rank or of mpirun; otherwise the first line of a rank.
 told() {
     line=$(grep -m 1 -E 'gristmill: .*rank|noticed that process|Remote daemon' "$place/said" ||
         grep -m 1 'gristmill: ' "$place/said")

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Sorts on four hosts of hosts.sh, as the README's cluster section does on real ones, and lets things go
-# wrong: a rank dies, a host dies, a link is cut. One line a check.
+# Sorts on four hosts of hosts.sh, as the README's cluster section does on real ones, and causes
+# failures: a rank dies, a host dies, a link is cut. One line per check.
 #
 #   hosts/sort.sh [GRISTMILL]      default: target/release/gristmill; exit 0: all passed, or skipped; 1: not
 #
-# As root, less than two minutes. It needs the shim of `make mpi`, which the binary finds.
+# As root, in less than two minutes. It needs the shim of `make mpi`.
 # shellcheck disable=SC2317,SC2119 # functions are called by name, through `check`
 set -u
 about="sorts on hosts" sets=sort-$$
@@ -35,7 +35,7 @@ one_file() {
 }
 nothing_left() { ! unfinished "$place" "$place"/h[1-4]; }
 
-# Each host has a /scratch of its own.
+# Each host has its own /scratch.
 refused_apart() {
     "$hosts" mpirun 4 -- "$gristmill" sort --format gensort "/scratch/in-{rank}" -o /scratch/all >"$place/said" 2>&1 && return 1
     cat "$place/said"
@@ -43,8 +43,8 @@ refused_apart() {
         nothing_left && ! ls "$place"/h[1-4]/all 2>/dev/null
 }
 
-# Something goes wrong when a sort has begun its output on host 2: it ends soon, with an error, and the old outputs
-# are there.
+# A failure when a sort has begun its output on host 2: it ends soon, with an error, and the old outputs
+# exist.
 ends_by() {
     old_outputs
     rm -f "$place"/h[1-4]/.gristmill* # of a rank that was killed

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2034
-# What scripts that let four hosts sort have in common; they source it after checks.sh, and say first
+# Common parts of the scripts that sort on four hosts. They source it after checks.sh, and set before
 #
-#   gristmill, records    the program, and how many records each rank has
+#   gristmill, records    the program, and the number of records per rank
 #
-# Rank r is on host r + 1. Each has an input of its own on its scratch disk.
+# Rank r is on host r + 1. Each has its own input on its scratch disk.
 need mpirun "make mpi"
 [ -x "$gristmill" ] || { echo "FAILED: no $gristmill: make build"; exit 1; }
 gristmill=$(readlink -f "$gristmill")
@@ -11,8 +11,8 @@ gristmill=$(readlink -f "$gristmill")
 # Seconds in which a job must end after something went wrong.
 soon=30
 
-# When a link is cut ranks notice it after 15 s and mpirun, by default, after minutes: here after 18 to 20 s, if no
-# rank has ended before (docs/cluster.md).
+# When a link is cut, ranks notice it after 15 s and mpirun, by default, after minutes: here after 18 to
+# 20 s, if no rank has ended before (docs/cluster.md).
 case $("${MPIRUN:-mpirun}" --version) in *') 4.'*) daemons=--mca ;; *) daemons=--prtemca ;; esac
 silence="$daemons oob_tcp_keepalive_time 2 $daemons oob_tcp_keepalive_intvl 3 $daemons oob_tcp_keepalive_probes 6"
 

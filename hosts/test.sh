@@ -1,22 +1,22 @@
 #!/bin/sh
-# Proves that the hosts of hosts.sh are apart, obey, and leave nothing behind. One line a check.
+# Tests that the hosts of hosts.sh are separate, obey commands, and leave nothing behind. One line per
+# check.
 #
 #   hosts/test.sh      exit 0: all passed, or skipped where this machine cannot; 1: something failed
 #
-# A quarter of a minute; as root. It runs a copy of hosts.sh in a directory with a space in its name.
+# As root, in 15 seconds. It runs a copy of hosts.sh in a directory with a space in its name.
 # shellcheck disable=SC2317 # functions are called by name, through `check`
 set -u
 first=test-$$-a second=test-$$-b third=test-$$-c
 about=hosts sets="$first $second $third"
 # shellcheck source=hosts/checks.sh
 . "$(dirname "$0")/checks.sh"
-need bash "hosts.sh need"
+need bash "hosts/hosts.sh need"
 cp "$hosts" "$place/hosts.sh"
 hosts="$place/hosts.sh"
 run() { timeout 60 "$hosts" run "$@"; }
-# A host that is there refuses a connection to a port without a listener: that is an answer. Where
-# no frame comes through, there is no answer within two seconds. `ping` is not installed everywhere,
-# bash is.
+# A reachable host refuses a connection to a port without a listener: that is an answer. If no frame
+# passes, no answer comes within two seconds. Unlike `ping`, bash is installed everywhere.
 answers() {
     # shellcheck disable=SC2016
     said=$(run "$1" timeout 2 env LC_ALL=C bash -c 'exec 3<>"/dev/tcp/$1/9"' - "$2" 2>&1) && return
@@ -75,7 +75,7 @@ memory_holds() {
     "$hosts" clear h4
 }
 
-# A job over four hosts, of which one dies. Open MPI 5 then says so, and yet exits with 0.
+# One of four hosts of a job dies. Open MPI 5 then says so, but exits with 0.
 kill_ends_job() {
     : >"$place/said" # what was said before must not count
     timeout 60 "$hosts" mpirun 4 -- "$place/probe" wait >"$place/said" 2>&1 &
@@ -173,7 +173,7 @@ if command -v mpicc >/dev/null && mpicc -O2 -Wall -o "$place/probe" "$here/probe
     sed 's/^/        /' "$place/speeds"
     check "a job ends when a host dies, and another one runs" kill_ends_job
 else
-    echo "skipped: four checks with MPI: no mpicc that works, hosts.sh need installs it"
+    echo "skipped: four checks with MPI: no mpicc that works; run `hosts/hosts.sh need` to install one"
 fi
 "$hosts" cut h3
 check "a cut host is not reached" no reaches h1 h3

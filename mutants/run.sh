@@ -1,13 +1,13 @@
 #!/bin/sh
-# Mutation tests: changes one expression or one function of a crate, runs that crate's tests, and says which
-# changes no test noticed. A change that survives shows behaviour that no test holds.
+# Mutation tests: changes one expression or function of a crate, runs that crate's tests, and lists the
+# changes that no test noticed. A surviving change shows behaviour that no test checks.
 #
 #   mutants/run.sh [CRATE...]      record kernel node pipeline node-real sort; all of them by default
 #   PARTS=1 mutants/run.sh record  every mutant of the crate; by default one of PARTS=8, drawn by SEED=0
 #   MINUTES=60                     the most minutes for each crate (default 20); mutants not run by then are left out
 #   FILES='a.rs b/*.rs'            only these files, as globs of whole paths, e.g. 'crates/record/src/ascii.rs'
 #   ONLY='in Field::'              only mutants whose names (cargo mutants --list) match this regular expression
-#   TESTS='--lib'                  only these of the tests, as cargo test takes them: a first look that is quick
+#   TESTS='--lib'                  only these tests, as cargo test takes them: a quick first look
 #
 # On two idle cores a mutant takes 3 to 15 seconds, so by default this takes up to two hours. Results are in
 # target/mutation/CRATE/mutants.out: missed.txt lists the survivors, log/ and diff/ hold each run and each change.
@@ -24,33 +24,30 @@ results=$PWD/target/mutation
 tree=$results/tree
 export CARGO_TARGET_DIR="$tree/target"
 
-# A mutant may ask for any amount of memory. Beyond 16 GiB of address space (here in KiB) it gets
-# none.
+# A mutant may allocate any amount of memory, so its address space is limited (KiB).
 ulimit -v $((16 << 20))
 
 # The tests that judge a crate, as cargo test takes them: its own tests that take seconds. For
 # `node` they include the suite of every backend.
 tests_of() {
     case $1 in
-    record) echo "--lib --test=format --test=gensort --test=order --test=validate" ;;
+    record) echo "--lib --test=suite" ;;
     kernel) echo "--lib --test=sorts" ;;
     node)
         echo "--package=gristmill-machine --package=gristmill-node-real --package=gristmill-pipeline" \
-            "--lib --test=values --test=conformance --test=conformance_driver --test=disks --test=driver --test=panics" \
-            "--test=pipeline"
+            "--lib --test=values --test=conformance --test=conformance_driver --test=disks --test=driver --test=suite"
         ;;
-    pipeline) echo "--lib --test=pipeline --test=reports --test=tuner" ;;
-    node-real) echo "--lib --test=conformance --test=fallback --test=panics --test=paths --test=syscalls --test=trust" ;;
-    sort) echo "--lib --test=suite" ;;
+    pipeline | node-real | sort) echo "--lib --test=suite" ;;
     *) echo "mutants: there is no list of tests for '$1' in mutants/run.sh" >&2 && exit 2 ;;
     esac
 }
 
-# Tests among them that take long and say little. The kit of `kernel` leaves long inputs to the
+# Tests that take long and find little. The kit of `kernel` leaves long inputs to the
 # sorts that have code of their own for them.
 skipped_of() {
     case $1 in
     kernel) echo "streamed five_threads one_of_one mergesort::long radix::long flag::long" ;;
+    node) echo "syscalls::" ;;
     sort) echo "schedules:: crashes:: faults:: set_faults:: flips:: threads:: large_records::" ;;
     esac
 }
@@ -62,8 +59,8 @@ install_if_missing() {
     fi
 }
 
-# Makes the copy equal to this tree. Only files that differ are written, and get a new time: an old
-# time would let cargo take the build of a mutant for the build of its source.
+# Makes the copy equal to this tree. Only different files are written, and get a new time: with an old
+# time cargo would take the build of a mutant for that of its source.
 copy_tree() {
     mkdir -p "$tree"
     git ls-files --cached --others --exclude-standard | while read -r file; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every command of the "sh" blocks of the README and of the pages that continue it, in an empty directory,
-# with the release binary as `gristmill`. A line that fails fails the test.
+# Runs every command of the "sh" blocks of the README and its pages in an empty directory. A line that
+# fails fails the test.
 #
 #   tests/readme.sh [GRISTMILL]      default: target/release/gristmill
 set -eu
@@ -11,7 +11,7 @@ mkdir "$place/bin"
 ln -s "$(readlink -f "${1:-$top/target/release/gristmill}")" "$place/bin/gristmill"
 PATH="$place/bin:$PATH"
 export PATH
-# `make` lines are what called this script; the clone is where we are.
+# `make` has called this script, and the clone is here.
 awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$top/README.md" \
     "$top/docs/sorting.md" "$top/docs/simulating.md" |
     grep -vE '^(make|git|cd) ' >"$place/commands"

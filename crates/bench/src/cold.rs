@@ -1,4 +1,4 @@
-//! Cold inputs: bytes that were read or written before must not lie in the page cache.
+//! Cold inputs: files without pages in the page cache.
 //!
 //! Writing to `drop_caches` empties the whole cache, for which one must be root; otherwise the
 //! system is asked to forget one file, which it does if no other process uses it. The host of a

@@ -1,9 +1,9 @@
-//! `gristmill-bench datamation`: a million records from disk to disk, cold, beside a copy of them.
+//! `gristmill-bench datamation`: a million records from disk to disk, cold, with a copy as the
+//! floor.
 //!
 //! The Datamation benchmark (Anon et al., 1985) with whole processes: start-up, checks and fsync
-//! are included. Each program handles one record before its run. That brings its own file back
-//! into the page cache, from which it was dropped with everything else: the data are cold, `cp` is
-//! not.
+//! are included. Each program handles one record before its run. That brings its own file back into
+//! the page cache, from which it was dropped with everything else: the data are cold, `cp` is not.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::records::{Inputs, generated};
 use crate::room::directory;
 use crate::table::{Report, Section};
 
-/// Sort a million records from disk to disk, beside a copy of them and the peers on PATH.
+/// Sort a million records from disk to disk, and compare with a copy and the peers on PATH.
 ///
 /// Every program's output is made durable, and its input is not in the page cache. Each output of
 /// a sort is validated. The ratio is to the copy.

@@ -35,7 +35,7 @@ use cli::size::size;
 /// --size bytes, or after two seconds.
 #[derive(Args)]
 pub struct Arguments {
-    /// Where to write and read
+    /// Directory to write and read in
     #[arg(
         long = "dir",
         alias = "directory",
@@ -280,7 +280,7 @@ impl Trial {
     }
 }
 
-/// Puts the best row first, as the floor. Each row says how many per cent of its rate it reaches.
+/// Puts the best row first, as the floor. Each row has its rate in % of that row's.
 fn beside_best(mut rows: Vec<Row>) -> Vec<Row> {
     let best = rows
         .iter()
@@ -300,7 +300,7 @@ fn beside_best(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// A line for each size, with the rates of each number in flight beside each other.
+/// A line for each size, with the rates of each number of requests in flight.
 fn lines(rows: &[Row]) -> Vec<Vec<String>> {
     let mut heading = vec![String::new()];
     for depth in DEPTHS {

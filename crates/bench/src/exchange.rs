@@ -33,7 +33,7 @@ use cli::size::{readable, size};
 use mpi::{Alltoallv, of_the_sort};
 use ranks::Ranks;
 
-/// Measure the exchange between ranks alone: the sort's two kinds beside MPI_Alltoallv and plain
+/// Measure the exchange between ranks: the sort's two kinds, MPI_Alltoallv, and plain
 /// sockets.
 ///
 /// Start it with mpirun. The ratio is to the time of MPI_Alltoallv. Sockets go over --interface
@@ -53,7 +53,7 @@ pub struct Arguments {
     /// The network for sockets, like 10.1.0.0/16 [default: the only one; the loopback on one host]
     #[arg(long, value_name = "CIDR", value_parser = address::network)]
     interface: Option<Network>,
-    /// A contender beside MPI_Alltoallv, repeatable [default: all]
+    /// A contender in addition to MPI_Alltoallv, repeatable [default: all]
     #[arg(long = "contender", value_enum, value_name = "NAME")]
     contenders: Vec<Contender>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `gristmill-bench external`: more records than memory holds, sorted from disk to disk, beside
+//! `gristmill-bench external`: more records than memory holds, sorted from disk to disk, with
 //! their floor and peers.
 //!
 //! The floor of two passes is reading the input and writing as much at once, direct, twice. Every
@@ -18,7 +18,7 @@ use cli::size::{grouped, readable, size};
 use pipeline::Failure;
 use record::RECORD_BYTES;
 use serde_json::{Value, json};
-use sort::{IoChoice, Plan, Resources, Shape, SortError, Tuning};
+use sort::{Framing, IoChoice, Plan, Resources, Shape, SortError, Tuning};
 
 use crate::Common;
 use crate::programs::{Groups, Input, PEERS, Place, Program, Settings, Told, gristmill};
@@ -28,7 +28,7 @@ use crate::table::{Report, Section};
 use contest::{COLUMNS, Contest};
 use input::Pattern;
 
-/// Sort more than memory holds, from disk to disk, beside its floor and the peers that are found.
+/// Sort more than memory holds, from disk to disk, and compare with the floor and with peers.
 ///
 /// The floor of two passes is twice reading the input and writing as much at once, past the page
 /// cache. All sorts get the same memory, inputs are not in the page cache, and outputs are made
@@ -72,7 +72,7 @@ const SMOKE_SIZE: u64 = 1 << 20;
 const MEMORY: u64 = 1 << 30;
 const SMOKE_MEMORY: u64 = 64 << 20;
 
-/// The most that temporary files take, in per cent of the input: not all chunks and blocks are
+/// The most that temporary files take, in % of the input: not all chunks and blocks are
 /// full.
 const TEMPORARY_PERCENT: u64 = 112;
 
@@ -170,8 +170,8 @@ fn records(bytes: u64) -> Result<u64, CliFailure> {
 pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
     let shape = Shape {
         inputs: 1,
-        records: Some(records),
-        record_bytes: RECORD_BYTES,
+        bytes: Some(records * RECORD_BYTES as u64),
+        framing: Framing::fixed(RECORD_BYTES),
         sequential_output: false,
         stable: false,
         outputs: 1,
@@ -200,7 +200,7 @@ pub fn check_plan(records: u64, told: &Told) -> Result<(), CliFailure> {
     }
 }
 
-/// The directory of peers: the named one, or the usual one if it is there.
+/// The directory of peers: the named one, or the default if it exists.
 fn peers(asked: Option<&Path>) -> Result<Option<PathBuf>, CliFailure> {
     match asked {
         Some(place) => directory(place, "--peers").map(Some),

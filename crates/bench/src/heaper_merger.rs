@@ -25,8 +25,8 @@ use pipeline::{Control, StageReport};
 use record::{Order, RECORD_BYTES, Ties};
 use serde_json::{Value, json};
 use sort::{
-    Bytes, Choice, ExchangeKind, IoChoice, Job, Merging, Plan, Resources, Shape, Source, Target,
-    Tuning,
+    Bytes, Choice, ExchangeKind, Framing, IoChoice, Job, Merging, Plan, Resources, Shape, Source,
+    Target, Tuning,
 };
 
 use crate::Common;
@@ -186,9 +186,10 @@ impl HeaperMerger {
     /// The size of runs that are whole loads, and the plan's numbers that make them so.
     fn stretches(&self, runs: u64) -> Result<Stretches, CliFailure> {
         let (merging, tuning) = self.merging(runs)?;
-        let blocks = (self.records / runs / merging.block_records as u64).max(1);
+        let block_records = (merging.block_room / RECORD_BYTES) as u64;
+        let blocks = (self.records / runs / block_records).max(1);
         let load = blocks.min(merging.load_chunks as u64);
-        let records = blocks / load * load * merging.block_records as u64;
+        let records = blocks / load * load * block_records;
         let tuning = Tuning {
             load_chunks: Some(load as usize),
             ..tuning
@@ -204,8 +205,8 @@ impl HeaperMerger {
     fn merging(&self, runs: u64) -> Result<(Merging, Tuning), CliFailure> {
         let shape = Shape {
             inputs: 1,
-            records: Some(self.records),
-            record_bytes: RECORD_BYTES,
+            bytes: Some(self.records * RECORD_BYTES as u64),
+            framing: Framing::fixed(RECORD_BYTES),
             sequential_output: false,
             stable: false,
             outputs: 1,

@@ -1,4 +1,4 @@
-//! `gristmill-bench kernel`: the in-memory kernels, the sorts of papers and of other crates, beside
+//! `gristmill-bench kernel`: the in-memory kernels, the sorts of papers and of other crates, and
 //! copies of the same bytes.
 //!
 //! ```text
@@ -22,7 +22,7 @@ use crate::host::{check_memory, thread_counts};
 use crate::pairs::KEY_BYTES;
 use crate::table::Report;
 
-/// Measure the in-memory kernels and their peers beside copies of the same bytes.
+/// Measure the in-memory kernels and their peers, with copies of the same bytes as floors.
 ///
 /// Peers are the papers' sorts, std's, and the crates voracious_radix_sort, rdst and rayon.
 #[derive(Args)]

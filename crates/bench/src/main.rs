@@ -1,8 +1,8 @@
-//! `gristmill-bench`: measures sorts, kernels, stages, disks and the exchange beside their floors.
+//! `gristmill-bench`: measures sorts, kernels, stages, disks and the exchange against their floors.
 //!
-//! One file is one measurement. `race` takes turns and `table` reports; `programs` measures whole
-//! commands, `buffers` and `pairs` serve measurements in memory, `requests` and `floor` those of a
-//! disk. Rates of one hour are not those of the next; compare ratios within one run.
+//! Each measurement has a file. `race` runs contenders in turn and `table` reports; `programs`
+//! measures whole commands, `buffers` and `pairs` serve measurements in memory, `requests` and
+//! `floor` those of a disk. Rates vary from hour to hour: compare ratios within one run.
 
 mod buffers;
 mod cold;
@@ -27,25 +27,26 @@ mod table;
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use cli::ending::failure::{CliFailure, Exit};
 use cli::ending::usage;
+use cli::manual;
 
 const EXAMPLES: &str = "\
 Examples:
-  gristmill-bench datamation --directory /scratch      a million records, cold, beside cp
-  gristmill-bench external --size 10GB --memory 1G     more than memory holds, beside its floor
-  gristmill-bench disk --dir /scratch                  what the size of requests does to a disk
+  gristmill-bench datamation --directory /scratch      a million records, cold, and cp
+  gristmill-bench external --size 10GB --memory 1G     more than memory holds
+  gristmill-bench disk --dir /scratch                  a disk by the size of requests
   gristmill-bench kernel --json                        the kernels in memory, for a script
-  mpirun -n 4 gristmill-bench exchange --size 32M      what goes between ranks
+  mpirun -n 4 gristmill-bench exchange --size 32M      the exchange between ranks
 
-The measured command is the `gristmill` beside this program, or else the one on PATH; the variable
-GRISTMILL names another. --smoke tries everything out in seconds.";
+The measured command is the `gristmill` in the directory of this program, or else the one on PATH;
+the variable GRISTMILL names another. --smoke tries everything in seconds.";
 
-/// Measures this machine: sorts beside a copy and peers, kernels, stages, disks, and the exchange
-/// between ranks, each with its floor.
+/// Measures sorts, kernels, stages, disks and the exchange between ranks, each with its floor.
 #[derive(Parser)]
-#[command(name = "gristmill-bench", version, max_term_width = 100, before_help = EXAMPLES)]
+#[command(name = "gristmill-bench", version = cli::VERSION, max_term_width = 100)]
+#[command(before_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     bench: Bench,
@@ -62,6 +63,7 @@ enum Bench {
     Kernel(kernel::Arguments),
     Stage(stage::Arguments),
     HeaperMerger(heaper_merger::Arguments),
+    Manual(manual::Arguments),
 }
 
 /// Options of every measurement.
@@ -74,7 +76,7 @@ struct Common {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// A tiny size, to see that it works; the figures mean nothing
+    /// Run at a tiny size, to see that it works; the figures mean nothing
     #[arg(long)]
     smoke: bool,
 }
@@ -97,6 +99,7 @@ fn run(bench: &Bench) -> Result<Exit, CliFailure> {
     let (json, report) = match bench {
         // Every rank of a job measures, and one of them reports.
         Bench::Exchange(arguments) => return exchange::run(arguments),
+        Bench::Manual(arguments) => return arguments.run(Arguments::command()),
         Bench::Datamation(arguments) => (arguments.common.json, datamation::run(arguments)),
         Bench::External(arguments) => (arguments.common.json, external::run(arguments)),
         Bench::Minute(arguments) => (arguments.json, minute::run(arguments)),

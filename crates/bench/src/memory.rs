@@ -1,8 +1,8 @@
-//! `gristmill-bench memory`: a million keys sorted in memory, beside a copy of them.
+//! `gristmill-bench memory`: a million keys sorted in memory, with a copy of them as the floor.
 //!
 //! Two inputs: plain 8-byte keys, from an array to a sorted array, which costs ours the way into
 //! entries and out again; and the pairs of a 10-byte key and a row that a sort of records makes.
-//! IPS4o's published time of the first is shown beside, marked: it is from another machine.
+//! IPS4o's published time for the first is shown and marked, since it is from another machine.
 
 use clap::Args;
 use cli::ending::failure::CliFailure;
@@ -18,7 +18,7 @@ use crate::pairs::Pairs;
 use crate::race::{Race, Row};
 use crate::table::{Report, Section};
 
-/// Sort a million keys in memory, beside a copy of them and IPS4o's published 2 ms.
+/// Sort a million keys in memory, and compare with a copy and with IPS4o's published 2 ms.
 #[derive(Args)]
 pub struct Arguments {
     /// How many keys [default: 1000000]

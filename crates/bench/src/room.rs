@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cli::ending::failure::CliFailure;
 use cli::size::readable;
 
-/// File systems need some blocks for themselves to note where files lie.
+/// Blocks that file systems need for their own data.
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// A directory that `option` names, with its links followed.
@@ -29,7 +29,7 @@ pub fn directory(path: &Path, option: &str) -> Result<PathBuf, CliFailure> {
     }
 }
 
-/// Free bytes where a directory lies.
+/// Free bytes on the disk of a directory.
 ///
 /// # Errors
 /// The file system does not say.

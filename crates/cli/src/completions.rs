@@ -6,14 +6,20 @@ use clap_complete::Shell;
 use crate::failure::{CliFailure, Exit};
 use crate::say;
 
+const EXAMPLES: &str = "\
+Examples:
+  gristmill completions bash > gristmill.bash   # then: . ./gristmill.bash
+  gristmill completions zsh > _gristmill        # in a directory of $fpath
+  gristmill completions fish > gristmill.fish   # in ~/.config/fish/completions";
+
 /// Print a completion script for a shell.
 #[derive(Args)]
+#[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// The shell
+    /// Shell to complete for
     shell: Shell,
 }
 
-/// Prints the script.
 pub fn run(arguments: &Arguments, mut command: Command) -> Result<Exit, CliFailure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "gristmill", &mut script);

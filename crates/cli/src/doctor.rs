@@ -1,4 +1,4 @@
-//! `gristmill doctor`: what this machine offers a sort, alone or as one of several.
+//! `gristmill doctor`: what this machine offers a sort, alone or as a rank of a cluster.
 
 mod mpi;
 
@@ -11,13 +11,22 @@ use pipeline::{Control, Failure};
 use serde_json::json;
 
 use crate::failure::{CliFailure, Exit};
-use crate::size::readable;
+use crate::size::{binary, readable};
 use crate::{machine, progress, say};
 
-/// Show what this machine offers a sort: cores, memory, limits, direct I/O, free space, MPI.
+const EXAMPLES: &str = "\
+Examples:
+  gristmill doctor
+  gristmill doctor /tmp .     # free space and direct I/O of these directories
+  gristmill doctor --json";
+
+/// Show what this machine offers a sort.
+///
+/// That is cores, memory, limits, free space, direct I/O, and MPI for a sort on several hosts.
 #[derive(Args)]
+#[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Directories to look at
+    /// Directories to examine
     #[arg(value_name = "DIR", default_value = ".")]
     directories: Vec<PathBuf>,
     /// Print JSON
@@ -25,9 +34,9 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What a directory offers, or why it offers nothing.
 struct Directory {
     path: PathBuf,
+    /// Why a sort cannot use it, otherwise.
     offer: Result<Offer, CliFailure>,
 }
 
@@ -37,7 +46,6 @@ struct Offer {
     direct_io: bool,
 }
 
-/// Looks and tells; a directory that cannot be sorted into is told with the others.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let paths = arguments.directories.clone();
     let control = Control::default();
@@ -96,7 +104,7 @@ async fn look(node: &Node, path: &Path) -> Result<Offer, Failure> {
     })
 }
 
-/// Some file systems take the flag and refuse the writes: only a write tells.
+/// Some file systems accept the flag and refuse the writes, so only a write tells.
 async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<bool, Failure> {
     const BLOCK_BYTES: usize = 4096;
     let buffers = node.buffers(1, BLOCK_BYTES);
@@ -142,28 +150,23 @@ fn tell_programs(directories: &[Directory]) -> Result<(), CliFailure> {
 fn tell_people(directories: &[Directory]) -> Result<(), CliFailure> {
     let memory = facts_of_memory();
     let limit = machine::memory_limit(None);
-    let cgroup = memory
-        .cgroup_limit_bytes
-        .map_or("none".to_owned(), readable);
+    let cgroup = memory.cgroup_limit_bytes.map_or("none".to_owned(), binary);
     say::out(format!("cores                 {}", machine::cores()))?;
     say::out(format!(
         "memory                {}",
-        readable(memory.total_bytes)
+        binary(memory.total_bytes)
     ))?;
     say::out(format!(
         "  available now       {}",
-        readable(memory.available_bytes)
+        binary(memory.available_bytes)
     ))?;
     say::out(format!("  control group limit {cgroup}"))?;
-    say::out(format!(
-        "  a sort would take   {} at most (-S changes that)",
-        readable(limit)
-    ))?;
+    say::out(format!("  default of -S       {}", binary(limit)))?;
     say::out(format!("open files            {}", open_file_limit()))?;
     for place in directories {
         say::out(place.path.display())?;
         let Ok(offer) = &place.offer else {
-            say::out("  not to be used, see below")?;
+            say::out("  cannot be used, see below")?;
             continue;
         };
         let direct = if offer.direct_io {

@@ -1,7 +1,7 @@
-//! The end of the command: exit codes, one line for each failure, and nothing left behind.
+//! How the command ends: exit codes, one line for each failure, no files left behind.
 //!
 //! ```text
-//!   codes > failure > say > scratch > signals          each uses those to its left
+//!   codes > failure > say > scratch > signals          each uses modules to its left
 //!                        > usage
 //! ```
 

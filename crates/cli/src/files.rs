@@ -1,10 +1,14 @@
-//! Names of files: where they lead, and whether two of them lead to one file.
+//! Names of files: where they lead, whether two of them lead to one file, and compressed files.
 
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::Stat;
 
-/// Whether two paths lead to one file, now or when it is made.
+/// Whether two paths lead to one file, which need not exist yet.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         Some(
@@ -20,7 +24,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Whether what is written there would mix with what goes to standard output. /dev/null takes both.
+/// Whether output to `path` would mix with standard output. /dev/null takes both.
 pub fn is_standard_output(path: &Path) -> bool {
     let [found, null] = [path, Path::new("/dev/null")].map(|path| rustix::fs::stat(path).ok());
     let Some(found) = found else { return false };
@@ -33,10 +37,38 @@ fn is_same_file(a: &Stat, b: &Stat) -> bool {
     (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
 }
 
-/// The directory that a file lies in.
+/// The directory of a file.
 pub fn directory_of(path: &Path) -> &Path {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }
+
+/// First bytes of compressed files, the name of the compression, and the command that undoes it.
+const COMPRESSED: [(&[u8], &str, &str); 4] = [
+    (b"\x1f\x8b", "gzip", "zcat"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
+    (b"\xfd7zXZ\0", "xz", "xzcat"),
+    (b"BZh", "bzip2", "bzcat"),
+];
+
+/// The compression of a file and the command that undoes it, as far as its first bytes tell.
+/// Standard input is looked at if it is a file.
+pub fn compression(path: &Path) -> Option<(&'static str, &'static str)> {
+    let file = if path == Path::new(STANDARD_INPUT) {
+        io::stdin().as_fd().try_clone_to_owned().map(File::from)
+    } else {
+        File::open(path)
+    };
+    let mut begin = [0; 6];
+    let length = file.ok()?.read_at(&mut begin, 0).ok()?;
+    let begin = &begin[..length];
+    let found = COMPRESSED
+        .iter()
+        .find(|(magic, ..)| begin.starts_with(magic));
+    found.map(|&(_, name, command)| (name, command))
+}
+
+/// How failures name standard input.
+const STANDARD_INPUT: &str = "standard input";

@@ -12,12 +12,20 @@ use crate::failure::{CliFailure, Exit};
 use crate::size::{threads, whole};
 use crate::{machine, progress, say};
 
-/// Make records for sorting: those of gensort 1.5, byte for byte.
+const EXAMPLES: &str = "\
+Examples:
+  gristmill gensort 1000000 input.dat             # 100 MB of binary records
+  gristmill gensort -a 1000 lines.txt             # lines of 100 bytes
+  gristmill gensort -c 1000 input.dat             # prints their checksum, too
+  gristmill gensort -b 500 500 second-half.dat    # records 500 to 999";
+
+/// Make records for sorting, byte for byte those of gensort 1.5.
 ///
-/// A part made with -b joins the others to the same bytes as one run makes.
+/// Parts that were made with -b equal one large run when they are concatenated.
 #[derive(Args)]
+#[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Make ASCII records
+    /// Make ASCII records instead of binary ones
     #[arg(short = 'a')]
     ascii: bool,
     /// Print the sum of the records' CRC-32 on standard error
@@ -32,11 +40,13 @@ pub struct Arguments {
     /// Threads to use [default: all cores]
     #[arg(short = 't', value_name = "N", value_parser = threads)]
     threads: Option<u16>,
-    /// How many records
+    /// Number of records
     #[arg(value_name = "NUM_RECS", value_parser = whole)]
     records: u64,
-    /// Where they go; the reference's I/O options may follow (,buf ,dir ,trans=SIZE ,count=N); as
-    /// with the reference, - is a file of that name
+    /// Output file
+    ///
+    /// The reference's I/O options may follow (,buf ,dir ,trans=SIZE ,count=N). As with the
+    /// reference, - is a file of that name.
     #[arg(value_name = "FILE_NAME[,opts]")]
     file: OsString,
     /// Show progress
@@ -44,7 +54,6 @@ pub struct Arguments {
     progress: progress::Mode,
 }
 
-/// Makes records.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let (path, io) = split_options(&arguments.file);
     let control = Control::default();
@@ -84,8 +93,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
-/// Takes the reference's I/O options off a file name. What they ask of its request sizes, ours has
-/// derived; direct and buffered are obeyed.
+/// Splits the reference's I/O options from a file name. Only direct and buffered have an effect:
+/// request sizes are derived.
 pub fn split_options(file: &OsStr) -> (&OsStr, Option<::sort::IoChoice>) {
     let (mut name, mut io) = (file.as_bytes(), None);
     while let Some(comma) = name.iter().rposition(|&byte| byte == b',') {

@@ -1,5 +1,4 @@
-//! The job that a launcher such as `mpirun` or `srun` started: this process's place among its
-//! ranks.
+//! A job of ranks that a launcher such as `mpirun` or `srun` has started.
 //!
 //! Every rank runs the same command line; `{rank}` in a path stands for its number. One line tells
 //! how the job ended: that of the first rank that still answers.
@@ -20,46 +19,46 @@ use crate::ending::{say, scratch, signals};
 use crate::launcher::{self, RANK_0_TELLS};
 use crate::progress::{Progress, wait};
 
-/// How long ranks wait for each other after a failure; a rank that is gone never comes.
+/// How long ranks wait for each other after a failure; a dead rank never comes.
 const PARTING: Duration = Duration::from_secs(3);
 
-/// How long they wait after a success, when only rank 0 still has a report to write.
+/// How long ranks wait for each other after a success, while rank 0 writes the report.
 const GOOD_BYE: Duration = Duration::from_secs(60);
 
-/// Ranks at work send something every second. A rank that is silent for this long is out of reach,
-/// and is named when the job ends.
+/// A working rank sends something every second. A rank that is silent for this long is out of
+/// reach, and is named when the job ends.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// How long a rank listens to the others after a signal. When a rank or a host is lost, Open MPI 4
-/// wakes the others (SIGCONT), ends them (SIGTERM) a second later, and kills them after another
-/// second. All ranks that are alive say that they stop, or that they are still here.
+/// How long a rank listens to the others after a signal, while every living rank reports that it
+/// stops or is alive. When a rank or a host is lost, Open MPI 4 wakes the others (SIGCONT), ends
+/// them (SIGTERM) a second later, and kills them after another second.
 const ANSWER: Duration = Duration::from_millis(400);
 
-/// How often the listening rank checks.
+/// How often a listening rank checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A rank that was silent for this long, since before that SIGCONT, is the lost one; a beat takes a
-/// second at most.
+/// A rank that was silent for this long, since before that SIGCONT, is the lost one: heartbeats are
+/// at most a second apart.
 const MISSED: Duration = Duration::from_millis(1200);
 
 /// How long a failed rank stays when another is silent, whose host may be out of reach. mpirun must
-/// notice that by itself before it hears of a rank's end: once it has sent data to a daemon that
-/// does not answer, TCP sends no keepalive probes any more but repeats the data for a quarter of an
-/// hour. Ranks are done 16 s after a link is cut; an mpirun with keepalive notices within 20
+/// notice the lost host before it hears of a rank's end: once it has sent data to a daemon that
+/// does not answer, TCP sends no more keepalive probes but repeats the data for a quarter of an
+/// hour. Ranks end 16 s after a link is cut; an mpirun with keepalive notices within 20 s
 /// (docs/cluster.md).
 const HOLD: Duration = Duration::from_secs(8);
 
 /// How often a rank checks whether its launcher is alive.
 const PARENT: Duration = Duration::from_millis(250);
 
-/// How long a failed sort may take to end by itself before it is ended; a disk may hang.
+/// How long a failed sort may take to end by itself; a disk may hang.
 const WIND_UP: Duration = Duration::from_secs(8);
 
 /// A job of several ranks.
 #[derive(Clone)]
 pub struct Job {
     session: Arc<dyn Session>,
-    /// Whether failures are told as JSON, too.
+    /// Whether failures are also printed as JSON.
     json: bool,
 }
 
@@ -67,7 +66,7 @@ impl Job {
     /// Joins the other ranks, if a launcher has started some.
     ///
     /// # Errors
-    /// Never today: a rank that cannot join ends the process.
+    /// None today: a rank that cannot join ends the process.
     pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
         let Some(transport) = launcher::transport() else {
             return Ok(None);
@@ -79,7 +78,7 @@ impl Job {
         let session = (transport.join)().unwrap_or_else(|error| {
             let failure = no_start(&error, json);
             failure.tell();
-            // The network may be at work, and wait.
+            // Without exit handlers: the network may be in use.
             low_level::exit(failure.code.into())
         });
         if session.nodes() == 1 {
@@ -96,23 +95,23 @@ impl Job {
         Arc::clone(&self.session) as Arc<dyn Network>
     }
 
-    /// The library that carries the network, in its words.
+    /// The version text of the library behind the network.
     pub fn library(&self) -> &str {
         self.session.library()
     }
 
-    /// The session, if it is of this kind: for abilities of one network alone.
+    /// The session, if it is of type `S`: for features that only one network has.
     pub fn session<S: Session>(&self) -> Option<Arc<S>> {
         let session: Arc<dyn Any + Send + Sync> = Arc::clone(&self.session) as _;
         session.downcast().ok()
     }
 
-    /// Whether this rank speaks for all.
+    /// Whether this is rank 0, which reports for all.
     pub fn is_first(&self) -> bool {
         self.session.rank() == Rank(0)
     }
 
-    /// This rank.
+    /// The number of this rank.
     pub fn rank(&self) -> Rank {
         self.session.rank()
     }
@@ -122,8 +121,8 @@ impl Job {
         self.session.nodes()
     }
 
-    /// Sets what happens when the network fails: every rank ends itself. A peer that does not keep
-    /// to the protocol ends the run that `control` watches, on all ranks.
+    /// Sets what happens when the network fails: `remove` runs, and every rank ends itself. A peer
+    /// that violates the protocol ends the run that `control` watches, on all ranks.
     pub fn on_failure(&self, control: Control, remove: impl Fn() + Send + 'static) {
         let json = self.json;
         self.session.on_failure(Box::new(move |error| {
@@ -137,8 +136,8 @@ impl Job {
         self.session.on_foreign(Box::new(foreign));
     }
 
-    /// Ends this rank when the run that `control` watches has failed and does not end by itself.
-    /// The watch lasts until the returned handle is stopped.
+    /// Watches the run of `control`: if it fails and does not end by itself, `remove` runs and this
+    /// rank ends. The watch lasts until the returned handle is stopped.
     pub fn see_to_the_end(
         &self,
         control: Control,
@@ -156,7 +155,7 @@ impl Job {
                 thread::spawn(move || remove());
                 let failure = control.take_failure().map(CliFailure::from);
                 let failure = failure.unwrap_or_else(|| {
-                    CliFailure::new("stopped", "the sort has failed, and does not wind up")
+                    CliFailure::new("stopped", "the sort failed and did not shut down in time")
                 });
                 let code = failure.code;
                 failure.with_json(job.json).tell();
@@ -168,15 +167,15 @@ impl Job {
     /// Ends this rank's part of the job.
     ///
     /// # Errors
-    /// The failure of the run; its kind says whether it was told.
+    /// The failure of the run; its kind is [`TOLD`] if it was reported.
     pub fn leave(&self, ended: Result<Exit, CliFailure>) -> Result<Exit, CliFailure> {
         let failure = match ended {
             Ok(exit) => return self.leave_in_peace(exit),
             Err(failure) => failure,
         };
         failure.tell();
-        // A rank that was stopped has heard no peer since, and knows of the silence only from
-        // others.
+        // A rank that was stopped (SIGSTOP) heard no peer meanwhile, and learns of a silent rank
+        // only from the others.
         let is_out_of_reach = failure.kind == "silent" || !self.session.silent(SILENCE).is_empty();
         let most = if is_out_of_reach { HOLD } else { PARTING };
         if self.part(most).is_none() {
@@ -194,24 +193,25 @@ impl Job {
             return parted.map(|()| exit).map_err(|error| no_network(&error));
         }
         say::last(format!(
-            "gristmill: WARNING all is sorted and in its place, but ranks do not part within {} s; look at their hosts",
+            "gristmill: WARNING the sort is complete, but some ranks did not disconnect within {} s; check their hosts",
             GOOD_BYE.as_secs(),
         ));
         low_level::exit(0)
     }
 
-    /// Leaves the other ranks in good order; `None` if they do not come within that time.
+    /// Disconnects from the other ranks; `None` if they do not within `most`.
     fn part(&self, most: Duration) -> Option<Result<(), NetworkError>> {
         let (session, (end, ended)) = (Arc::clone(&self.session), mpsc::channel());
         thread::spawn(move || drop(end.send(session.end())));
         ended.recv_timeout(most).ok()
     }
 
-    /// The last words of this rank about the job, after listening for the other ranks.
+    /// The last line of this rank about the job, after listening to the other ranks; `None` where
+    /// another rank speaks.
     fn last_word(&self, text: String) -> Option<String> {
         let begin = Instant::now();
         loop {
-            // A rank that heard of the end from another may get its own signal a moment later.
+            // A rank that learned of the end from another may get its own signal a moment later.
             let since = signals::came().unwrap_or(begin.elapsed());
             if since >= ANSWER || self.session.silent(since).is_empty() {
                 break;
@@ -227,13 +227,13 @@ impl Job {
     }
 }
 
-/// The last words of a rank: none while a rank before it can speak; else with the silent rank.
+/// The last line of a rank: `None` while a lower rank can speak, else `text` and the silent rank.
 fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<String> {
     let is_silent = |rank: u32| silent.iter().any(|(other, _)| other.0 == rank);
     if !(0..own.0).all(is_silent) {
         return None;
     }
-    // On a busy machine a living rank may be late too: the lost rank is silent for longest.
+    // On a busy machine a living rank may be late, too: the lost rank is the longest silent.
     let missed = silent
         .iter()
         .filter(|(rank, _)| !text.contains(&format!("rank {rank} ")));
@@ -248,9 +248,9 @@ fn last_word(text: String, own: Rank, silent: &[(Rank, Duration)]) -> Option<Str
     })
 }
 
-/// Ends this process as by SIGTERM when its mpirun is gone. An mpirun that is killed, or
-/// interrupted twice, does not tell its ranks: two seconds later MPI notices and ends the process
-/// on the spot. Other launchers are not watched.
+/// Ends this process as by SIGTERM when its mpirun is gone. An mpirun that is killed or interrupted
+/// twice does not tell its ranks: two seconds later MPI notices, and ends the process at once.
+/// Other launchers are not watched.
 fn end_with_the_launcher() {
     let parent = getppid();
     if parent.is_none() || !launcher::is_open_mpi() {
@@ -260,15 +260,15 @@ fn end_with_the_launcher() {
         while getppid() == parent {
             thread::sleep(PARENT);
         }
-        // A failure cannot be reported anywhere.
+        // A failure cannot be reported.
         let _ = kill_process(getpid(), Signal::TERM);
     };
-    // Without it MPI notices.
+    // Without the watch MPI notices later.
     let _ = thread::Builder::new().name("launcher".into()).spawn(watch);
 }
 
-/// The failure of a rank that cannot join. Mostly no rank can, and rank 0 tells why. Where rank 0
-/// could not know, the launcher has not ended this rank meanwhile, so this rank tells.
+/// The failure of a rank that cannot join. Mostly no rank can, and rank 0 reports it and the
+/// launcher ends the others. If this rank is still alive after that time, it reports itself.
 fn no_start(error: &NetworkError, json: bool) -> CliFailure {
     let failure = no_network(error);
     if !launcher::is_later_rank() {
@@ -292,7 +292,7 @@ fn no_network(error: &NetworkError) -> CliFailure {
 mod tests {
     use super::*;
 
-    /// `silent` has ranks with their milliseconds of silence.
+    /// `silent` holds ranks and their milliseconds of silence.
     fn said(text: &str, own: u32, silent: &[(u32, u64)]) -> Option<String> {
         let silent: Vec<_> = silent
             .iter()
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_can_be_heard_speaks() {
+    fn the_first_rank_that_answers_speaks() {
         assert_eq!(said("stopped", 0, &[]).as_deref(), Some("stopped"));
         assert_eq!(said("stopped", 1, &[]), None);
         assert_eq!(said("stopped", 2, &[(0, 1500)]), None);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_missed_for_longest_is_named_once() {
+    fn the_longest_silent_rank_is_named_once() {
         let one = "stopped; rank 2 has not been heard for 1.5 s";
         assert_eq!(said("stopped", 0, &[(2, 1500)]).as_deref(), Some(one));
         assert_eq!(

@@ -1,19 +1,27 @@
-//! `gristmill lab`: figures of papers, run again.
+//! `gristmill lab`: repeats the experiments of papers.
 
 mod report;
 mod show;
 
 use ::lab::experiment::{Cost, Experiment};
-use ::lab::figure::{Figure, Size};
 use ::lab::{LabError, Observer};
 use clap::{Args, Subcommand};
+use plot::{Figure, Size};
 
 use crate::failure::{CliFailure, Exit};
 use crate::size::{count, grouped, whole};
 use crate::{machine, progress, say, sim, text};
 
-/// Run figures of papers again and show them beside what the papers claim.
+const EXAMPLES: &str = "\
+Examples:
+  gristmill lab list
+  gristmill lab run figure-1                  # at a small size, in seconds
+  gristmill lab run figure-1 --json
+  gristmill lab report -o report.html         # all experiments, as one page";
+
+/// Repeat the experiments of papers, and compare the results with their claims.
 #[derive(Args)]
+#[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -25,33 +33,32 @@ enum Command {
     List,
     /// Run an experiment
     Run(Run),
-    /// Run all of them, and write a page for a browser
+    /// Run all experiments, and write a page for a browser
     Report(report::Arguments),
 }
 
 #[derive(Args)]
 struct Run {
-    /// Its name, or the file of one
+    /// Name of an experiment, or its file
     name: String,
-    /// As large as the paper's, where the claims are judged; otherwise as small as shows that it
-    /// runs
+    /// Run at the paper's size and judge its claims; otherwise at a small size that only shows that
+    /// it runs
     #[arg(long)]
     full: bool,
-    /// How many runs each figure is the mean of [default: the experiment's]
+    /// Runs of each point [default: the experiment's]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     runs: Option<u64>,
-    /// Decides all that is drawn; run i has seed S + i [default: the experiment's]
+    /// Random seed; run i uses S + i [default: the experiment's]
     #[arg(long, value_name = "S", value_parser = whole, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     progress: progress::Mode,
-    /// Print the figure as JSON: its points, its claims and ours
+    /// Print the figure as JSON: points, claims and measurements
     #[arg(long)]
     json: bool,
 }
 
-/// Does it.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     match &arguments.command {
         Command::List => list(),
@@ -72,7 +79,7 @@ fn list() -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
-/// What it takes at each size that it has.
+/// Runs and cores of an experiment at each of its sizes.
 fn costs(experiment: &Experiment) -> Result<String, LabError> {
     let told = |Cost { runs, most_cores }| {
         let plural = |count: u64| if count == 1 { "" } else { "s" };
@@ -110,7 +117,7 @@ fn act(run: &Run) -> Result<Exit, CliFailure> {
     })
 }
 
-/// Says what failed; whether anything did.
+/// Reports failed checks; returns whether there was one.
 fn complain(figure: &Figure) -> bool {
     let claims = figure.claims.iter();
     let claims = claims.filter_map(|claim| Some((claim.id.as_str(), claim.fault()?)));

@@ -1,14 +1,14 @@
-//! The launcher that started this process, as far as this host's process table shows it: since when
-//! it runs, and the terminal it was started from.
+//! The launcher of this process, as far as the process table of this host shows it: its start time
+//! and its terminal.
 //!
 //! ```text
 //! terminal --- mpirun ---- pipe ---- gristmill (rank 0)
 //!                 \--- daemon on another host ---- gristmill (rank 1)
 //! ```
 //!
-//! A rank's standard error is a pipe to its launcher, so only the launcher has a terminal. Where it
-//! runs on another host than rank 0, it cannot be asked: then no bar is shown, and launching counts
-//! from this process's own start.
+//! A rank's standard error is a pipe to its launcher, so only the launcher has a terminal. If it
+//! runs on another host than rank 0, no bar is shown, and the launch counts from the start of this
+//! process.
 
 mod environment;
 
@@ -23,23 +23,22 @@ pub use environment::{
     ranks_here, transport,
 };
 
-/// Names of launchers, or their beginnings.
+/// Names of launchers, or how they begin.
 const NAMES: [&str; 6] = ["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];
 
-/// Between the launcher and a rank there may be a daemon, a shell and a wrapper such as `timeout`
-/// or `numactl`.
+/// Ancestors to look at: a daemon, a shell and wrappers such as `timeout` or `numactl` may be
+/// between the launcher and a rank.
 const GENERATIONS: usize = 6;
 
-/// The unit of a process's start in /proc: USER_HZ, 100 a second on every architecture that Rust
-/// supports.
+/// The unit of start times in /proc: USER_HZ, which is 100 on all platforms of Rust.
 const TICKS_PER_S: f64 = 100.0;
 
-/// A process of this host.
+/// A process on this host.
 struct Process {
     id: u32,
     name: String,
     parent: u32,
-    /// When it began, after the host did.
+    /// Its start, in seconds after the boot of the host.
     begin_s: f64,
 }
 
@@ -48,7 +47,7 @@ impl Process {
         Process::parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
-    /// `1234 (name, which may have any letter) S 1000 ...`: fields 4 and 22 after it, see proc(5).
+    /// Reads `1234 (any name) S 1000 ...`: the parent is field 4, the start field 22 (proc(5)).
     fn parse(id: u32, stat: &str) -> Option<Process> {
         let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
         let mut fields = rest.split_whitespace().skip(1);
@@ -75,10 +74,10 @@ fn launcher() -> Option<Process> {
     None
 }
 
-/// The terminal on which the launcher's standard error is, opened to ask for its size.
+/// The terminal of the launcher's standard error, opened to ask for its size.
 pub fn terminal() -> Option<File> {
     let path = format!("/proc/{}/fd/2", launcher()?.id);
-    // A pipe is not opened, which others might notice.
+    // Opening a pipe could disturb its reader.
     fs::read_link(&path)
         .ok()
         .filter(|target| target.starts_with("/dev/"))?;
@@ -91,21 +90,20 @@ pub fn terminal() -> Option<File> {
     opened.is_terminal().then_some(opened)
 }
 
-/// The time of a job before its ranks could begin: starting processes, finding each other, getting
-/// ready.
+/// The time of a job before its ranks begin: starting processes, connecting, checking options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// The length of that time.
+    /// Its length in seconds.
     pub seconds: f64,
-    /// The begin of that time: the start of the launcher, by its name, or of this process.
+    /// The process with whose start it begins: the launcher by its name, or rank 0.
     pub since: String,
 }
 
 impl Launch {
-    /// A process that no launcher of this host has started.
+    /// The name of this process, if its launcher runs on another host.
     const OWN: &str = "rank 0";
 
-    /// Until now; to a hundredth of a second, as the kernel tells it.
+    /// The time until now, to a hundredth of a second, as precise as the kernel's.
     pub fn until_now() -> Option<Launch> {
         let uptime = fs::read_to_string("/proc/uptime").ok()?;
         let now_s: f64 = uptime.split_whitespace().next()?.parse().ok()?;
@@ -129,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_have_any_letter() {
+    fn a_process_name_may_contain_parentheses() {
         let fields = "S 7 8 9 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
         let process = Process::parse(42, &format!("42 (a) b (c) {fields}")).unwrap();
         assert_eq!((process.name.as_str(), process.parent), ("a) b (c", 7));

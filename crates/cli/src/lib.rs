@@ -1,4 +1,4 @@
-//! The `gristmill` command: one file a subcommand.
+//! The `gristmill` command: one file per subcommand.
 //!
 //! It is a library so that `gristmill-bench` fails, speaks and cleans up as the command does.
 
@@ -12,6 +12,7 @@ pub mod job;
 mod lab;
 pub mod launcher;
 pub mod machine;
+pub mod manual;
 mod moved;
 mod progress;
 mod sim;
@@ -27,9 +28,21 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::ending::failure::{CliFailure, Exit};
 use crate::ending::{failure, say, scratch, signals, usage};
 
-/// Sorts records from disk to disk, inside a memory limit, losing none.
+/// The version of the package and, in a release build, the commit.
+pub const VERSION: &str = env!("GRISTMILL_VERSION");
+
+const EXAMPLES: &str = "\
+Examples:
+  gristmill gensort 100000 input.dat    # records to try it with
+  gristmill sort --format gensort input.dat -o output.dat
+  gristmill valsort output.dat          # is it in order?
+  gristmill sim nano-sort --cores 256   # NanoSort on simulated cores
+  gristmill doctor                      # what this machine offers a sort";
+
+/// Sorts files of fixed-length records from disk to disk, within a memory limit.
 #[derive(Parser)]
-#[command(name = "gristmill", version, max_term_width = 100)]
+#[command(name = "gristmill", version = VERSION, max_term_width = 100)]
+#[command(before_long_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -45,6 +58,7 @@ enum Command {
     Demo(demo::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
+    Manual(manual::Arguments),
     Bench(moved::Bench),
 }
 
@@ -59,12 +73,13 @@ impl Command {
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Doctor(arguments) => doctor::run(&arguments),
             Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
+            Command::Manual(arguments) => arguments.run(Arguments::command()),
             Command::Bench(arguments) => arguments.run(),
         }
     }
 }
 
-/// Runs the command line of this process; the exit code.
+/// Runs the command line of this process, and returns its exit code.
 pub fn main() -> ExitCode {
     match Arguments::try_parse() {
         Ok(arguments) => end(arguments.command.run()),
@@ -72,7 +87,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Ends a command: reports its failure, and gives its exit code.
+/// Ends a command: reports its failure, and returns its exit code.
 pub fn end(ended: Result<Exit, CliFailure>) -> ExitCode {
     scratch::give_way_to_signal();
     match ended {

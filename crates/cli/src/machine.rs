@@ -1,4 +1,4 @@
-//! Runs a program on this machine, until it ends or a signal ends it.
+//! Runs a program on this machine until it ends or a signal ends it.
 
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
@@ -59,7 +59,7 @@ where
     ended
 }
 
-/// Only names of temporary files and the places of samples are drawn.
+/// Decides only names of temporary files and the places of samples.
 fn seed() -> u64 {
     RandomState::new().hash_one("gristmill")
 }
@@ -80,7 +80,7 @@ where
     let stop = move |signal| stopped.stop(codes::name(signal));
     let caught = signals::watch(GRACE, stop, move || disks.remove_unfinished())?;
     let shown = Progress::start(control.clone(), progress, ranks);
-    // A panic outside of the stages is a bug; even then nothing is left behind.
+    // A panic outside of the stages is a bug. Even then no file is left behind.
     let ended = catch_unwind(AssertUnwindSafe(|| cluster.run(program)));
     shown.stop();
     let Ok(mut ends) = ended else {
@@ -100,13 +100,13 @@ where
     })
 }
 
-/// Memory of a cgroup's limit that stays for the program and the kernel's own needs.
+/// The part of a control group's limit that is left to the program and the kernel.
 pub const CGROUP_RESERVE_BYTES: u64 = 48 << 20;
 
-/// Per cent of the available memory that a sort takes by default.
+/// The default memory limit, in % of the available memory.
 const DEFAULT_PERCENT: u64 = 75;
 
-/// The memory limit in bytes: as asked for, under the control group's limit.
+/// The memory limit in bytes: the one asked for, within the limit of the control group.
 pub fn memory_limit(asked: Option<Memory>) -> u64 {
     let facts = facts_of_memory();
     let cap = facts
@@ -120,8 +120,8 @@ pub fn memory_limit(asked: Option<Memory>) -> u64 {
     bytes.min(cap)
 }
 
-/// Cores this process may use. Ranks on one host that may use all of it have a part each; what a
-/// launcher has bound them to is theirs alone.
+/// The number of cores for this process. Unbound ranks share the cores of their host; cores that a
+/// launcher has bound a rank to are its own.
 pub fn cores() -> usize {
     let may_use = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
@@ -132,7 +132,7 @@ pub fn cores() -> usize {
     }
 }
 
-/// How many numbers a list has, as the kernel writes it: `0-3,8`.
+/// The length of a list of numbers as the kernel writes it, such as `0-3,8`.
 fn count(list: &str) -> usize {
     let numbers = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -1,4 +1,4 @@
-//! Subcommands that have become programs of their own.
+//! `gristmill bench`, which has become a program.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Names the command line that does the same now.
+    /// Names the command line that replaces this one.
     ///
     /// # Errors
     /// Always: a usage error.
@@ -22,10 +22,7 @@ impl Bench {
             .into_iter()
             .chain(self.words.iter().map(String::as_str))
             .collect();
-        let message = format!(
-            "bench is a program of its own now: use `{}`",
-            line.join(" ")
-        );
+        let message = format!("bench is a separate program now: use `{}`", line.join(" "));
         let json = self.words.iter().any(|word| word == "--json");
         Err(CliFailure::usage(message).with_json(json))
     }

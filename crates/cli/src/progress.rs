@@ -1,5 +1,5 @@
-//! Progress for people (a bar on a terminal) and for programs (JSON lines on standard error). Of a
-//! job rank 0 shows one line for all.
+//! Progress for people (a bar on a terminal) and for programs (JSON lines on standard error). For a
+//! job of ranks, rank 0 shows one line.
 
 mod step;
 mod terminal;
@@ -22,19 +22,19 @@ pub use terminal::Terminal;
 /// Whether and how to show progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// A bar when standard error is a terminal.
+    /// A bar if standard error is a terminal.
     #[default]
     Auto,
-    /// Nothing.
+    /// No progress.
     Never,
     /// JSON lines on standard error.
     Json,
 }
 
-/// Often enough to look alive, seldom enough to cost nothing.
+/// The time between updates: short enough to look alive, long enough to cost nothing.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shorter runs show no bar.
+/// A run that is shorter shows no bar.
 pub const DELAY: Duration = Duration::from_millis(300);
 
 /// A thread that shows progress until it is stopped.
@@ -54,16 +54,16 @@ impl Progress {
         })
     }
 
-    /// Shows by a thread of its own, until [`wait`] says that it is over.
+    /// Calls `show` on a new thread; `show` returns when [`wait`] returns `false`.
     pub fn with(show: impl FnOnce(&AtomicBool) + Send + 'static) -> Progress {
         let ended = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&ended);
-        // Progress is a courtesy: without a thread for it the run goes on unseen.
+        // Without a thread the run goes on without progress.
         let thread = std::thread::Builder::new().spawn(move || show(&seen)).ok();
         Progress { ended, thread }
     }
 
-    /// Stops and clears the bar.
+    /// Stops the thread, and clears the bar.
     pub fn stop(mut self) {
         self.ended.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
@@ -73,7 +73,7 @@ impl Progress {
     }
 }
 
-/// Waits for the next moment to show something; `false` when there is none.
+/// Waits until the next update; `false` when progress has ended.
 pub fn wait(ended: &AtomicBool) -> bool {
     if !ended.load(Ordering::SeqCst) {
         std::thread::park_timeout(INTERVAL);
@@ -81,8 +81,8 @@ pub fn wait(ended: &AtomicBool) -> bool {
     !ended.load(Ordering::SeqCst)
 }
 
-/// Columns for a bar beside its longest figures. A narrower terminal shows no bar and no rate,
-/// because a line that wraps cannot be drawn again. A rank that is late needs more.
+/// Columns for a bar and its figures. A narrower terminal shows neither bar nor rate, because a
+/// line that wraps cannot be drawn again. The name of a late rank needs more columns.
 const WIDE: u16 = 60;
 const WIDE_OF_JOB: u16 = WIDE + 20;
 
@@ -106,7 +106,7 @@ fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) 
             .progress_chars("=> ")
     };
     let (begin, mut terminal) = (Instant::now(), Some(terminal));
-    // The library's own would be the first to be drawn.
+    // Otherwise the library's default style would be drawn first.
     bar.set_style(style(unknown));
     while wait(ended) {
         let step = job.step(control, Instant::now());
@@ -116,7 +116,7 @@ fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) 
         if let Some(terminal) = terminal.take() {
             bar.set_draw_target(terminal.target());
         }
-        // Each of these may draw: what a style shows comes before it.
+        // Each call may draw, so the style is set after the figures that it shows.
         bar.set_length(step.total_bytes);
         bar.set_position(step.done_bytes);
         bar.set_prefix(

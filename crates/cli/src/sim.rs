@@ -1,4 +1,4 @@
-//! `gristmill sim`: runs a program of tiny tasks on a simulated machine, or on threads.
+//! `gristmill sim`: runs a program of tiny tasks on a simulated machine or on threads.
 
 mod notes;
 mod options;
@@ -15,7 +15,6 @@ use trace_file::TraceFile;
 pub use options::Arguments;
 pub use watch::{stop_on_signal, watched};
 
-/// Runs it.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     simulate(arguments).map_err(|failure| failure.with_json(arguments.runs.json))
 }
@@ -31,7 +30,7 @@ fn simulate(arguments: &Arguments) -> Result<Exit, CliFailure> {
         job = job.traced()?;
     }
     let observer = Observer::default();
-    // Before there is a file to be removed.
+    // First, so that a signal removes the trace's file.
     let caught = stop_on_signal(&observer, job.place())?;
     let trace = runs.trace.as_deref().map(TraceFile::open).transpose()?;
     if !runs.json {

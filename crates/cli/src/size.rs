@@ -6,9 +6,9 @@ use lab::units::{parted, units};
 /// A memory limit: a size or a part of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// So many bytes.
+    /// An amount in bytes.
     Bytes(u64),
-    /// Per cent of the memory that the machine or its control group has.
+    /// A percentage of the memory of the machine or its control group.
     Percent(u64),
 }
 
@@ -45,7 +45,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
-/// Reads a whole number without a unit: a seed, or how many records.
+/// Reads a whole number without a unit, such as a seed or a number of records.
 pub fn whole(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
@@ -60,10 +60,10 @@ pub fn threads(text: &str) -> Result<u16, String> {
     threads.ok_or_else(|| "must be a whole number from 1 to 1024".to_owned())
 }
 
-/// More than a machine has today.
+/// More threads than a machine has today.
 const MOST_THREADS: u16 = 1024;
 
-/// Bytes as people read them.
+/// Bytes of files as people read them.
 pub fn readable(bytes: u64) -> String {
     const UNITS: [(&str, u64); 4] = [
         ("TB", 1_000_000_000_000),
@@ -77,7 +77,16 @@ pub fn readable(bytes: u64) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// Bytes of memory as people read them, in the units of `-S`: 1 GiB is `-S 1G`.
+pub fn binary(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => format!("{} KiB", bytes >> 10),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
+        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
+    }
+}
+
+/// A number with its thousands separated by commas.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -108,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_count_is_told_why() {
+    fn wrong_counts_are_refused_with_the_reason() {
         let cases = [
             ("abc", "not a number"),
             ("", "not a number"),
@@ -145,5 +154,8 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(readable(999), "999 bytes");
         assert_eq!(readable(100_000_000), "100.0 MB");
+        assert_eq!(binary(2047), "1 KiB");
+        assert_eq!(binary(100 << 20), "100.0 MiB");
+        assert_eq!(binary(3 << 29), "1.5 GiB");
     }
 }

@@ -4,6 +4,7 @@ mod balance;
 mod choices;
 mod cluster;
 mod json;
+mod options;
 mod part;
 mod resume;
 mod target;
@@ -16,98 +17,21 @@ use ::sort::{
     Bytes, IoChoice, Job, Manifest, Report, Resources, SortError, Source, Target, Tuning,
     Validated, ValidatedSet, Written, validate, validate_set,
 };
-use clap::Args;
 use node::{Node, Rank};
 use pipeline::{Control, Failure};
 use record::{Comparison, Format, Summary, Ties};
 
+use crate::ending::usage::NO_TEXT;
 use crate::failure::{CliFailure, Exit};
 use crate::files::{directory_of, is_same, is_standard_output};
-use crate::size::{Memory, memory, threads};
-use crate::{machine, progress};
-use choices::{ExchangeName, IoName, PlanName, StartName, TuneName};
+use crate::machine;
+use choices::PlanName;
+use part::Together;
 use target::Named;
 use tell::tell;
 
-use part::Together;
+pub use options::Arguments;
 
-/// Sort fixed-length records.
-///
-/// Inputs are opened read-only and may be named as the output. The output shows the old content or
-/// the complete new one, never a part. No INPUT, or -, is standard input; no -o is standard output.
-///
-/// An output that is a directory, or whose name ends in / (it is made if it is not there), gets an
-/// ordered set of files, which its manifest.json lists; several share the records, and the manifest
-/// is in the first. An INPUT that is such a directory is its files.
-///
-/// Under mpirun or srun all ranks sort together: each reads its own inputs ({rank} in a path stands
-/// for its number), or its part of those that all name, and writes one range of the keys to its own
-/// output, or to its part of a file that all name, which must lie where all hosts see it. Memory is
-/// each rank's.
-///
-/// Sizes: K M G T are powers of 1024, KB MB GB TB of 1000.
-#[derive(Args, Clone)]
-pub struct Arguments {
-    /// Files to sort, as one; - is standard input
-    #[arg(value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-    /// Where the sorted records go: a file, a device, a named pipe, or directories (several -o)
-    #[arg(short, long = "output", value_name = "OUTPUT")]
-    outputs: Vec<PathBuf>,
-    /// What a record is: gensort (100 bytes, key 0+10) or fixed:LEN
-    #[arg(long, value_name = "FORMAT")]
-    format: String,
-    /// A key: OFFSET+LENGTH[:TYPE][:desc], the first counts most; TYPE is bytes, u8, i8, u16le,
-    /// u16be ... u128be, i16le ... i128be, f32le, f32be, f64le or f64be
-    #[arg(long = "key", value_name = "KEY")]
-    keys: Vec<String>,
-    /// Keep the input order of records with equal keys (otherwise the whole record decides)
-    #[arg(long)]
-    stable: bool,
-    /// Memory to use at most, like 2G or 50% [default: 75% of what is available]
-    #[arg(short = 'S', long, value_name = "SIZE|PCT", value_parser = memory)]
-    memory: Option<Memory>,
-    /// A directory for what memory does not hold; several share the load [default: beside the
-    /// output]
-    #[arg(short = 'T', long = "tmp", value_name = "DIR")]
-    temporary: Vec<PathBuf>,
-    /// Cores to use [default: all]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    parallel: Option<u16>,
-    /// How to sort
-    #[arg(long, value_enum, default_value_t)]
-    plan: PlanName,
-    /// How ranks of a job exchange records
-    #[arg(long, value_enum, default_value_t)]
-    exchange: ExchangeName,
-    /// Whether to bypass the page cache; auto measures how much of the input lies in it
-    #[arg(long, value_enum, default_value_t)]
-    io: IoName,
-    /// Whether to move workers and requests to the bottleneck while the sort runs
-    #[arg(long, value_enum, default_value_t)]
-    tune: TuneName,
-    /// Where tuning begins: `worst` has one worker a stage, one request in flight, small units
-    #[arg(long, value_enum, default_value_t, hide = true)]
-    start: StartName,
-    /// Keep what is done until all is: the same command again goes on there, whatever ended it,
-    /// with the same ranks or fewer
-    #[arg(long)]
-    resume: bool,
-    /// Read the output again and check its order and checksum
-    #[arg(long)]
-    verify: bool,
-    /// Show progress
-    #[arg(long, value_enum, default_value_t)]
-    progress: progress::Mode,
-    /// Print a report as JSON on standard output
-    #[arg(long)]
-    json: bool,
-    /// Write the report as JSON to a file, and show the balance of the stages on standard error
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-}
-
-/// Sorts.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
     match cluster::Job::join(arguments.json)? {
@@ -142,7 +66,7 @@ fn sort(arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
-/// A sort that can be begun.
+/// A sort that is ready to run.
 struct Prepared {
     job: Job,
     named: Named,
@@ -159,6 +83,7 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
     } else {
         Ties::Record
     };
+    check_format(&arguments.format)?;
     let format = Format::parse(&arguments.format, &arguments.keys, ties)
         .map_err(|error| CliFailure::usage(error.to_string()))?;
     let named = Named::new(&arguments.outputs)?;
@@ -170,7 +95,7 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, CliFailure> {
     })
 }
 
-/// Sorts, and reads the output again if it is said what to compare.
+/// Sorts, and with a `comparison` reads the output again.
 async fn sort_and_verify(
     node: &Node,
     job: &Job,
@@ -183,7 +108,20 @@ async fn sort_and_verify(
     Ok(report)
 }
 
-/// Records and a report must not meet on standard output.
+/// Formats of text, as people may call them.
+const TEXT: [&str; 10] = [
+    "lines", "line", "text", "txt", "csv", "tsv", "json", "jsonl", "ndjson", "string",
+];
+
+/// Refuses text before its keys are looked at.
+fn check_format(format: &str) -> Result<(), CliFailure> {
+    match TEXT.contains(&format) {
+        true => Err(CliFailure::usage(format!("--format {format}: {NO_TEXT}"))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses records and a report on one standard output.
 fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
     let is_stdout = |path: &PathBuf| is_standard_output(path);
     let records = arguments.outputs.is_empty() || arguments.outputs.iter().any(is_stdout);
@@ -196,7 +134,7 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
     Ok(())
 }
 
-/// A report must not be written over records.
+/// Refuses a report that would overwrite an input or output.
 fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
     let Some(report) = &arguments.report else {
         return Ok(());
@@ -239,7 +177,7 @@ fn check_report_path(arguments: &Arguments) -> Result<(), CliFailure> {
     })
 }
 
-/// What is spilled goes to directories that are there.
+/// Refuses temporary directories that do not exist.
 fn check_temporary(arguments: &Arguments) -> Result<(), CliFailure> {
     let wrong = arguments
         .temporary
@@ -258,9 +196,9 @@ fn check_temporary(arguments: &Arguments) -> Result<(), CliFailure> {
     })
 }
 
-/// Only regular files can be read again.
+/// Refuses to verify anything but regular files, which alone can be read again.
 fn check_verify(arguments: &Arguments) -> Result<(), CliFailure> {
-    // What is not there yet becomes one, or a directory of them.
+    // A missing output will be a regular file, or a directory of them.
     let can_be_read = |path: &PathBuf| {
         std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
     };
@@ -336,7 +274,7 @@ async fn check_output(
     Ok(())
 }
 
-/// One place has all that was written.
+/// All records of the output, in one path.
 fn all_in(path: &Path, report: &Report) -> Written {
     Written {
         path: path.to_owned(),
@@ -345,7 +283,7 @@ fn all_in(path: &Path, report: &Report) -> Written {
     }
 }
 
-/// The same of a set of files, each of which must be as it is listed, too.
+/// Reads a set again: each file must also match its entry in the manifest.
 async fn check_set(
     node: &Node,
     job: &Job,

@@ -1,20 +1,19 @@
-//! Text for people: labels, lines of words, tables, figures and times.
+//! Text for people: wrapped lines, tables, figures and times.
 
-/// What a report has room for.
+/// The width of a report.
 pub const COLUMNS: usize = 80;
 
 /// Columns of a label.
 const LABEL: usize = 10;
 
-/// A label and what it is about, in lines of at most [`COLUMNS`] columns below each other. A line
-/// ends between two `parts`, never within one.
+/// A label and its text, in lines of at most [`COLUMNS`] columns. Lines break between `parts`.
 pub fn labelled<'a>(label: &str, parts: impl IntoIterator<Item = &'a str>) -> String {
     let lines = lines(parts, COLUMNS - LABEL);
     let indent = format!("\n{:LABEL$}", "");
     format!("{label:<LABEL$}{}", lines.join(&indent))
 }
 
-/// The words in lines of so many columns.
+/// The words of `text` in lines of at most `columns` columns.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines(text.split_whitespace(), columns)
 }
@@ -35,7 +34,7 @@ fn lines<'a>(parts: impl IntoIterator<Item = &'a str>, columns: usize) -> Vec<St
     lines
 }
 
-/// The items of a list, each but the last with its comma: parts that belong together.
+/// The items of a list, each but the last with a comma.
 pub fn with_commas(items: &[String]) -> Vec<String> {
     let last = items.len().saturating_sub(1);
     let comma = |at| if at < last { "," } else { "" };
@@ -46,8 +45,8 @@ pub fn with_commas(items: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Rows below each other, the first column to the left and the others to the right. A column is as
-/// wide as its widest cell, and as [`FIGURE`], so none touches its neighbour.
+/// Lines of a table: the first column is aligned to the left, the others to the right. A column is
+/// as wide as its widest cell, and at least [`FIGURE`].
 pub fn table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column| {
@@ -80,11 +79,11 @@ pub fn table(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Columns of a figure.
+/// The width of a figure.
 const FIGURE: usize = 7;
 
-/// A figure with so many decimals when it is below 100, and fewer when it is larger: at most seven
-/// columns below 10,000,000. What would become nothing keeps two more.
+/// A number with `decimals` decimals below 100 and fewer above: at most seven columns below
+/// 10,000,000. A small number that would be shown as 0 has two more.
 pub fn figure(value: f64, decimals: usize) -> String {
     let is_little = value > 0.0 && value * 10_f64.powi(decimals as i32) < 1.0;
     let decimals = match value {
@@ -96,12 +95,12 @@ pub fn figure(value: f64, decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A unit of time: its name, and how many of it make a microsecond.
+/// A unit of time: its name, and how many of them make a microsecond.
 pub type Unit = (&'static str, f64);
 
 const UNITS: [Unit; 4] = [("ns", 1e3), ("us", 1.0), ("ms", 1e-3), ("s", 1e-6)];
 
-/// The unit in which so many microseconds are at least 1, and nanoseconds for what is shorter.
+/// The largest unit in which `us` microseconds are at least 1; nanoseconds below that.
 pub fn unit_of(us: f64) -> Unit {
     UNITS
         .into_iter()
@@ -110,14 +109,14 @@ pub fn unit_of(us: f64) -> Unit {
         .unwrap_or(UNITS[0])
 }
 
-/// The unit for figures of which `most_us` is the largest and others may be far smaller: the first
-/// of microseconds, milliseconds and seconds that keeps the decimals of the largest.
+/// The unit for a table whose largest time is `most_us`: the smallest of microseconds, milliseconds
+/// and seconds that shows the largest with decimals.
 pub fn unit_of_table(most_us: f64) -> Unit {
     let fits = |(_, scale): &Unit| most_us * scale < 10_000.0;
     UNITS[1..].iter().copied().find(fits).unwrap_or(UNITS[3])
 }
 
-/// A time by its size: 989.4 ns, 4.753 us, 2.302 ms.
+/// A time in a unit of its size: 989.4 ns, 4.753 us, 2.302 ms.
 pub fn time(us: f64) -> String {
     let (unit, scale) = unit_of(us);
     format!("{} {unit}", figure(us * scale, 3))
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_not_nothing() {
+    fn small_numbers_are_not_shown_as_zero() {
         let of = |value| figure(value, 3);
         assert_eq!(
             [0.0, 0.000_14, 0.001, 99.9, 100.0, 12_345.6].map(of),

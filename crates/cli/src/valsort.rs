@@ -22,17 +22,26 @@ use crate::{machine, progress, say};
 /// need not end.
 const MOST_SUMMARIES_BYTES: u64 = 64 << 20;
 
-/// Check that records are in order: the checks and lines of valsort 1.5.
+const EXAMPLES: &str = "\
+Examples:
+  gristmill valsort output.dat
+  gristmill valsort sorted/                    # a set, by its manifest
+  gristmill valsort -o 1.sum part-1; gristmill valsort -o 2.sum part-2
+  cat 1.sum 2.sum > all.sum; gristmill valsort -s all.sum";
+
+/// Check that gensort records are in order, as valsort 1.5 does.
 ///
-/// Of a directory with a manifest.json, or of that file, all files that it lists are checked in its
-/// order, and each against what is listed of it.
+/// A file is taken as 100-byte records with a 10-byte key. A directory with a manifest.json, or
+/// that file, is a set: all files that it lists are checked in its order and by its format and
+/// keys, and each against its entry.
 ///
-/// Parts of a data set may be checked on their own (-o PART.sum), and their summaries, joined in
-/// the order of the parts, as a whole (-s ALL.sum). Exit 0: in order; 1: not in
-/// order, empty, or cut short, as the reference has it; 2: not readable.
+/// The parts of a data set can be checked one by one (-o PART.sum), and then as a whole: -s checks
+/// their summaries, concatenated in the order of the parts. Exit codes: 0 in order; 1 not in order,
+/// empty or cut short, as with the reference; 2 unreadable.
 #[derive(Args)]
+#[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Compare ASCII letters without case
+    /// Ignore the case of ASCII letters
     #[arg(short = 'i')]
     ignore_case: bool,
     /// Print nothing
@@ -41,14 +50,15 @@ pub struct Arguments {
     /// Threads to use [default: all cores]
     #[arg(short = 't', value_name = "N", value_parser = threads)]
     threads: Option<u16>,
-    /// Write a summary of this part
+    /// Write a summary of this part to a file
     #[arg(short = 'o', value_name = "SUMMARY_FILE")]
     summary: Option<PathBuf>,
-    /// The file holds joined summaries
+    /// Check the summaries in the file instead of records
     #[arg(short = 's')]
     summaries: bool,
-    /// Sorted records, a directory of them, or with -s summaries; the reference's I/O options may
-    /// follow; as with the reference, - is a file of that name
+    /// Sorted records, a set of files, or with -s summaries
+    ///
+    /// The reference's I/O options may follow. As with the reference, - is a file of that name.
     #[arg(value_name = "FILE_NAME[,opts]")]
     file: OsString,
     /// Show progress
@@ -56,7 +66,6 @@ pub struct Arguments {
     progress: progress::Mode,
 }
 
-/// Validates.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let comparison = Comparison::valsort(arguments.ignore_case);
     let summary = if let Some(directory) = manifest_of_set(arguments) {
@@ -98,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     })
 }
 
-/// What the reference says of an input it cannot judge.
+/// Prints what the reference prints about an input that it cannot check.
 fn refuse(arguments: &Arguments, said: &str) -> Exit {
     if !arguments.quiet {
         say::err(said);

@@ -1,7 +1,7 @@
-//! How keys lie: what becomes of the numbers that are drawn for a core.
+//! Distributions of keys, made from uniformly drawn numbers.
 //!
-//! All but one keep the order of the drawn numbers, so with the same seed a sort that only compares
-//! keys does the same under each, to the tick.
+//! All but one keep the order of the drawn numbers. So with one seed, a sort that only compares
+//! keys takes the same time under each of them, to the tick.
 
 use clap::ValueEnum;
 use node::Rank;
@@ -9,53 +9,54 @@ use serde::Serialize;
 
 use crate::local_min::values;
 
-/// How the keys lie.
+/// The distribution of the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// Evenly over all 64-bit numbers.
+    /// Uniform over all 64-bit numbers.
     #[default]
     Uniform,
-    /// By their logarithms evenly: half of them below a 256th of the greatest.
+    /// Uniform logarithms: half of the keys are below a 256th of the greatest.
     HeavyTailed,
-    /// In sixteen places, each a 65,536th of the distance to the next one wide.
+    /// Sixteen clusters, each a 65,536th as wide as the distance to the next.
     Clustered,
-    /// Evenly, and the first core's keys are the least, in order already.
+    /// Uniform and already in order, the first core's keys being the least.
     Sorted,
 }
 
 impl Distribution {
-    /// The keys of one of so many cores.
+    /// The `count` keys of one of `cores` cores.
     pub(crate) fn keys(self, seed: u64, rank: Rank, cores: u32, count: u32) -> Vec<u64> {
         let drawn = values(seed, rank, count);
         let each = u64::MAX / (u64::from(cores) * u64::from(count)).max(1);
         let first = u64::from(rank.0) * u64::from(count);
         (first..)
             .zip(drawn)
-            .map(|(place, drawn)| self.key(drawn, place, each))
+            .map(|(position, drawn)| self.key(drawn, position, each))
             .collect()
     }
 
-    /// The key that is made of a drawn number, and of its place among `each` apart.
-    fn key(self, drawn: u64, place: u64, each: u64) -> u64 {
+    /// The key for a drawn number; `each` is the mean distance of keys, and `position` the key's
+    /// position among the keys of all cores if they are sorted.
+    fn key(self, drawn: u64, position: u64, each: u64) -> u64 {
         let (top, rest) = (drawn >> TOP_SHIFT, drawn & (u64::MAX >> TOP_BITS));
         match self {
             Distribution::Uniform => drawn,
-            // One power of two for each of the sixteen places, from 2^48 on.
+            // The top bits choose one of sixteen powers of two, from 2^48 on.
             Distribution::HeavyTailed => {
-                let power = 64 - PLACES + top;
+                let power = 64 - CLUSTERS + top;
                 1 << power | ((u128::from(rest) << power) >> TOP_SHIFT) as u64
             }
             Distribution::Clustered => top << TOP_SHIFT | rest >> 16,
-            Distribution::Sorted => place * each + drawn % each.max(1),
+            Distribution::Sorted => position * each + drawn % each.max(1),
         }
     }
 }
 
-/// The top bits of a drawn number choose one of sixteen places.
+/// The top bits of a drawn number choose one of sixteen clusters.
 const TOP_BITS: u64 = 4;
 const TOP_SHIFT: u64 = 64 - TOP_BITS;
-const PLACES: u64 = 1 << TOP_BITS;
+const CLUSTERS: u64 = 1 << TOP_BITS;
 
 #[cfg(test)]
 mod tests {
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn distributions_are_what_they_say() {
+    fn distributions_have_their_shapes() {
         let mut heavy = all_keys(Distribution::HeavyTailed);
         heavy.sort_unstable();
         let median = heavy[heavy.len() / 2];

@@ -1,21 +1,21 @@
-//! Flood: every rank sends as fast as it can. What a network bears, and how fast it is simulated.
+//! Flood: every rank sends as fast as it can, which measures the network and the simulator.
 //!
 //! Without a target, message number j of rank i goes to rank `perm_j(i)`, where each `perm_j` is a
 //! [`Permutation`]: targets look random, and every rank receives one message of each number.
 //!
 //! ```text
-//!   a burst:  send 16 to anywhere, then receive 16     until all are through
+//!   a burst:  send 16 to random ranks, then receive 16     until all are through
 //! ```
 //!
-//! With a target all ranks but those behind the target's NIC send to the ranks behind it in turn,
-//! and those only receive: incast at its worst.
+//! With a target, all ranks behind other NICs send to the ranks behind the target's NIC in turn:
+//! the worst case of incast.
 //!
-//! Messages go in bursts because a core that sends does not receive. A receive queue of a nanoPU
-//! core holds 63 entries of 64 bytes; were all to send more than fits before anybody receives,
-//! every sender would wait for room at another. A burst of small messages fits almost four times. A
-//! rank can outrun its neighbours only by what it has received from others, so a queue rarely holds
-//! more than a burst or two; that it never fills is not proven. Behind a target nothing is spread,
-//! so there nobody both sends and receives.
+//! Messages go in bursts because a sending core does not receive. A receive queue of a nanoPU core
+//! holds 63 entries of 64 bytes; if all cores sent more than fits before they received, every
+//! sender could wait for room at another. A burst of small messages fits almost four times. A
+//! rank gets ahead of others only by the messages that it has received, so a queue rarely holds
+//! more than a burst or two; that it never fills is not proven. Behind a target no rank both sends
+//! and receives.
 
 use clap::Args;
 use node::{Address, MessagePort, Node, Port, Rank};
@@ -29,7 +29,7 @@ use crate::program::{Program, Span, Verdict, grouped};
 
 const PORT: Port = Port(1);
 
-/// Messages that a rank sends before it receives as many: a quarter of a receive queue.
+/// Messages that a rank sends before it receives: a quarter of a receive queue.
 const BURST: u32 = 16;
 
 /// Bytes of a burst, also a quarter of a receive queue; a larger message is a burst by itself.
@@ -43,13 +43,13 @@ pub struct Flood {
     /// Bytes of a message
     #[arg(long, value_name = "B", default_value_t = 16, value_parser = message_bytes)]
     pub bytes: u32,
-    /// Messages of each core that sends
+    /// Messages of each sending core
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = count)]
     pub messages: u32,
-    /// The core behind whose NIC all messages go [default: none, to random cores]
+    /// Send all messages to the cores behind this core's NIC [default: to random cores]
     #[arg(long, value_name = "R", value_parser = from_0)]
     pub to: Option<u32>,
-    /// Decides where messages go and what they say.
+    /// Seed of targets and contents.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -57,12 +57,12 @@ pub struct Flood {
 
 described! { Flood is "flood" on 1024 cores; "--cores 64K --threads 2", "--cores 256 --to 0" }
 
-/// What one rank of a flood gives.
+/// The answer of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flooded {
-    /// What it received, and how long it took.
+    /// Received messages, begin and end.
     pub handed: Handed,
-    /// How many ranks share a NIC.
+    /// Ranks that share a NIC.
     pub ranks_per_nic: u32,
 }
 
@@ -82,10 +82,8 @@ impl Program for Flood {
                 }
             }
         }
-        let handed = Handed {
-            taken,
-            span: Span::since(begin, &node),
-        };
+        let span = Span::since(begin, &node);
+        let handed = Handed { taken, span };
         Flooded {
             handed,
             ranks_per_nic: node.ranks_per_nic(),
@@ -110,20 +108,20 @@ impl Program for Flood {
         Verdict::new(result, fault).with_spans(answers.iter().map(|answer| answer.handed.span))
     }
 
-    /// Nobody sends to its own NIC.
+    /// No rank sends to its own NIC.
     fn needs_two_nics(&self) -> bool {
         self.to.is_some() && self.messages > 0
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {
-        let nobody = |to: u32| {
+        let no_target = |to: u32| {
             let last = ranks.saturating_sub(1);
             let why = format!("--to {to}: there is no such core; {ranks} cores are 0 to {last}");
             (to >= ranks).then_some(why)
         };
         too_long(self.bytes)
             .or_else(|| (self.bytes < 8).then(|| "a flood's messages hold 8 bytes".to_owned()))
-            .or_else(|| self.to.and_then(nobody))
+            .or_else(|| self.to.and_then(no_target))
     }
 }
 
@@ -161,19 +159,13 @@ impl Flood {
         let mut words = vec![0; words_of(self.bytes)];
         for number in 0..self.messages {
             fill(&mut words, self.seed, rank, number);
-            node.send(
-                Address {
-                    rank: nic.target(rank, number),
-                    port: PORT,
-                },
-                &words,
-            )
-            .await;
+            let rank = nic.target(rank, number);
+            node.send(Address { rank, port: PORT }, &words).await;
         }
     }
 
-    /// Calls `hand` for each message: from whom, its number, and to whom.
-    fn for_each(&self, answers: &[Flooded], mut hand: impl FnMut(u32, u32, u32)) {
+    /// Calls `each` with the sender, the number and the receiver of each message.
+    fn for_each(&self, answers: &[Flooded], mut each: impl FnMut(u32, u32, u32)) {
         let ranks = answers.len() as u32;
         let nic = self
             .to
@@ -182,9 +174,9 @@ impl Flood {
             let permutation = self.permutation(ranks, number);
             for from in 0..ranks {
                 match nic {
-                    None => hand(from, number, permutation.of(from)),
+                    None => each(from, number, permutation.of(from)),
                     Some(nic) if nic.holds(Rank(from)) => {}
-                    Some(nic) => hand(from, number, nic.target(Rank(from), number).0),
+                    Some(nic) => each(from, number, nic.target(Rank(from), number).0),
                 }
             }
         }
@@ -207,7 +199,7 @@ impl Nic {
         Nic::new(rank, node.ranks_per_nic(), node.nodes())
     }
 
-    /// The one of `rank`, with the ranks that the run has.
+    /// The NIC of `rank`, in a run of `all` ranks.
     fn new(rank: Rank, ranks_per_nic: u32, all: u32) -> Nic {
         let ranks_per_nic = ranks_per_nic.max(1);
         let base = rank.0 - rank.0 % ranks_per_nic;
@@ -221,21 +213,21 @@ impl Nic {
         (self.base..self.base + self.ranks).contains(&rank.0)
     }
 
-    /// Where a message goes.
+    /// The receiver of a message.
     fn target(self, from: Rank, number: u32) -> Rank {
         let turn = (u64::from(from.0) + u64::from(number)) % u64::from(self.ranks);
         Rank(self.base + turn as u32)
     }
 
-    /// How many messages come to one of its ranks, if all others send so many.
+    /// Messages that one rank behind this NIC receives if every other rank sends `messages`.
     ///
-    /// The turns of a sender go round: each full round is one message for everybody, and the rest
-    /// are the `messages % ranks` that follow the sender's own rank.
+    /// A sender takes turns: each full round is one message per receiver, and the rest go to the
+    /// `messages % ranks` receivers from the sender's own turn on.
     fn received(self, messages: u32, all: u32, rank: Rank) -> u64 {
         let (group, rest) = (u64::from(self.ranks), u64::from(messages % self.ranks));
         let senders = u64::from(all - self.ranks);
         let rounds = senders * u64::from(messages / self.ranks);
-        // A sender's rest reaches this rank if its turn lies so far before.
+        // The rest of a sender reaches this rank if its own turn is at most `rest` before.
         let turn = u64::from(rank.0 - self.base);
         let below = |end: u32, residue: u64| (u64::from(end) + group - 1 - residue) / group;
         let senders_at = |residue: u64| {
@@ -253,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_target_receives_is_arithmetic() {
+    fn the_messages_of_a_target_are_counted_right() {
         for (all, ranks_per_nic) in [(1, 1), (2, 1), (5, 4), (9, 4), (16, 4), (23, 5), (40, 8)] {
             for to in 0..all {
                 let nic = Nic::new(Rank(to), ranks_per_nic, all);

@@ -1,20 +1,20 @@
 //! A key-value store in the cores' memory, partitioned by hash (after MICA; NanoSort, section 3.2
 //! and Figure 1).
 //!
-//! Every rank owns a shard and asks for keys, in one task: while it waits for its answer it serves.
+//! Every rank owns a shard and requests keys, in one task: it serves while it waits for a reply.
 //!
 //! ```text
-//!   client --get key, or put key value--> owner of the key's hash --found, absent or stored--> client
-//!   done   rank --> parent in a tree, when it and all its children have their answers
-//!   end    root --multicast--> all: nobody asks any more
+//!   client --get key, or put key value--> owner --found, absent or stored--> client
+//!   done   rank --> parent in a tree, when it and all its children have their replies
+//!   end    root --multicast--> all: there are no more requests
 //! ```
 //!
-//! Nobody knows how many requests will come, so a count goes up a tree. A rank goes on serving
-//! until the end is told; by then every answer has arrived, so no request is left behind. Each
-//! client has one request on its way, which bounds what can wait at an owner.
+//! An owner does not know how many requests it will receive, so a tree counts the clients that are
+//! done. A rank serves until the end is announced; by then every reply has arrived. Each client has
+//! one request at a time, which bounds the messages that wait at an owner.
 //!
-//! On a node of several cores the shard may have several tasks, [workers](Kv::workers): they share
-//! a port of their own for requests, and the rank's first task does the rest.
+//! On a node of several cores a shard may have several tasks, [workers](Kv::workers). They share a
+//! port for requests, and the rank's first task does the rest.
 
 use clap::Args;
 use node::{Address, Group, MessagePort, Node, Port, Random, Rank};
@@ -37,38 +37,37 @@ use workers::Workers;
 
 const PORT: Port = Port(1);
 
-/// Where requests go to when a shard has several tasks.
+/// Receives the requests of a shard with several tasks.
 const REQUESTS: Port = Port(2);
 
-/// The most bytes of a value, which goes behind its request and its key, of a word each.
+/// Bytes of the longest value: a message has two words before it.
 const MOST_VALUE_BYTES: u32 = node::MESSAGE_BYTES as u32 - HEAD_WORDS as u32 * 8;
 
 fn value_bytes(text: &str) -> Result<u32, String> {
     words_of_bytes(text, MOST_VALUE_BYTES)
 }
 
-/// Tasks of one shard: more than any node has cores, and few enough to be threads.
+/// Tasks per shard: more than any node has cores, and few enough to be threads.
 const MOST_WORKERS: u32 = 64;
 
 /// The stage of those tasks.
 const WORK: &str = "work";
 
-/// About what a set takes for a number.
+/// Approximate bytes per number in a set.
 const SET_BYTES: u64 = 16;
 
-/// Children of a rank in the counting tree, and itself: NanoSort's sweet spot (Figure 4).
+/// In-cast of the counting tree: NanoSort's sweet spot (Figure 4).
 const INCAST: u32 = 8;
 
-// Each use of the seed has streams of its own; keys and ranks are numbers of 32 bits below it.
+// Each use of the seed has its own streams, numbered by a key or rank of 32 bits.
 const REQUESTS_OF: u64 = 1 << 32;
 const OWNER_OF: u64 = 2 << 32;
 const VALUE_OF: u64 = 3 << 32;
 
-/// Words of a message before its value: what it is, and the key.
+/// Words of a message before its value: its kind, and the key.
 const HEAD_WORDS: usize = 2;
 
-// What a message is. That a get found nothing is a kind and not a word of its own: so a value of
-// one word travels in three.
+// Kinds of messages.
 const GET: u64 = 0;
 const PUT: u64 = 1;
 const FOUND: u64 = 2;
@@ -79,31 +78,30 @@ const END: u64 = 6;
 
 /// Read and write keys of a hash table over all cores, or over some servers.
 ///
-/// Stages: `serve`, `ask` on cores that own nothing, and `work`, the sum over a core's
-/// workers.
+/// Stages: `serve`, `ask` on cores without keys, and `work`, the sum over a core's workers.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Kv {
-    /// Different keys to ask for
+    /// Number of distinct keys
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = count)]
     pub keys: u32,
     /// Bytes of a value
     #[arg(long, value_name = "B", default_value_t = 8, value_parser = value_bytes)]
     pub bytes: u32,
-    /// Requests of each core that asks, one after the other
+    /// Requests of each client core, one after the other
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = count)]
     pub messages: u32,
-    /// Cores that own keys, while the others ask [default: none, all own keys and all ask]
+    /// Cores that own keys; the others are clients [default: every core is both]
     #[arg(long, value_name = "N", value_parser = count)]
     pub servers: Option<u32>,
-    /// Tasks that serve what a core owns. With 1 the task that asks and counts serves too;
-    /// four have a core each on the machine nanopu-nodes
+    /// Tasks that serve a core's keys; with 1 the client's task serves, too. On the machine
+    /// nanopu-nodes up to four have a core each
     #[arg(long, value_name = "W", default_value_t = 1, value_parser = count)]
     pub workers: u32,
-    /// The percentage of requests that put a value.
+    /// Percentage of requests that put a value.
     #[arg(skip = 20_u32)]
     #[serde(skip)]
     pub put_percent: u32,
-    /// Decides who asks for what.
+    /// Seed of the requests, owners and values.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -113,22 +111,22 @@ described! { Kv is "kv" on 64 cores;
     "--servers 8 --messages 64", "--machine nanopu-nodes --servers 8 --workers 4"
 }
 
-/// What one rank of the store gives.
+/// The answer of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shard {
     /// Requests that it served.
     pub served: u32,
-    /// Answers to its own requests.
+    /// Replies to its own requests.
     pub answered: u32,
-    /// Its gets that found a value.
+    /// Gets of its own that found a value.
     pub hits: u32,
-    /// Answers that were not to what it asked, or with a wrong value.
+    /// Replies to another request, or with a wrong value.
     pub wrong: u32,
-    /// Keys that it holds at the end.
+    /// Keys that it owns at the end.
     pub keys: u64,
     /// Sum of digests of those keys and their values.
     pub sum: u64,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
@@ -142,10 +140,8 @@ impl Program for Kv {
         let begin = node.now();
         node.stage(if self.owns(&node) { "serve" } else { "ask" });
         let shard = self.serve_and_ask(&node).await;
-        Shard {
-            span: Span::since(begin, &node),
-            ..shard
-        }
+        let span = Span::since(begin, &node);
+        Shard { span, ..shard }
     }
 
     fn check(&self, answers: &[Shard]) -> Verdict {
@@ -163,8 +159,8 @@ impl Program for Kv {
         }
         if let Some(servers) = self.servers.filter(|servers| *servers >= ranks) {
             return Some(format!(
-                "{servers} servers of {ranks} cores leave nobody who asks; without --servers all \
-                 own keys and all ask"
+                "{servers} servers of {ranks} cores leave no clients; without --servers every core \
+                 is both"
             ));
         }
         if !(1..=MOST_WORKERS).contains(&self.workers) {
@@ -183,8 +179,8 @@ impl Program for Kv {
         if stage == WORK { self.workers } else { 1 }
     }
 
-    /// The keys that are put, in tables with free places, some of which are about to be doubled;
-    /// the check keeps their numbers in two sets.
+    /// The keys that are put, in tables with free places that may be about to double; the check
+    /// keeps the keys in two sets.
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         let asked = u64::from(self.messages).saturating_mul(ranks);
         let entry = 4 * (1 + self.value_words() as u64) * WORD_BYTES + 2 * SET_BYTES;
@@ -200,21 +196,13 @@ impl Kv {
         let workers = Workers::begin(self, node);
         let mut words = Vec::with_capacity(HEAD_WORDS + self.value_words());
         let mut children = Tree::new(node.nodes(), INCAST).all_children(node.rank());
-        let mut told = false;
-        // Whoever asks, serves or counts does one step at a time, and then waits for any message.
+        let mut is_told = false;
         loop {
-            if let Some(owner) = client.ask(self, &mut words) {
-                node.send(
-                    Address {
-                        rank: owner,
-                        port: self.requests_at(),
-                    },
-                    &words,
-                )
-                .await;
+            if let Some(owner) = client.next_request(self, &mut words) {
+                send(node, owner, self.request_port(), &words).await;
             }
-            if client.is_done() && children == 0 && !told {
-                told = true;
+            if client.is_done() && children == 0 && !is_told {
+                is_told = true;
                 if self.tell_done(node).await {
                     break;
                 }
@@ -223,18 +211,11 @@ impl Kv {
             match kind {
                 GET | PUT => {
                     stock.serve(node, &mut words);
-                    node.send(
-                        Address {
-                            rank: from,
-                            port: PORT,
-                        },
-                        &words,
-                    )
-                    .await;
+                    send(node, from, PORT, &words).await;
                 }
                 DONE => children -= 1,
                 END => break,
-                _ => client.hear(self, &words),
+                _ => client.receive(self, &words),
             }
         }
         if let Some(workers) = workers {
@@ -243,30 +224,25 @@ impl Kv {
         stock.into_shard(client.account())
     }
 
-    /// Tells the parent that nobody below asks any more. The root tells everybody the end: then it
-    /// is true.
+    /// Tells the parent that this subtree has no more requests; the root tells all ranks, and
+    /// returns true.
     async fn tell_done(&self, node: &Node) -> bool {
-        match Tree::new(node.nodes(), INCAST).parent(node.rank()) {
-            Some((rank, _)) => {
-                node.send(Address { rank, port: PORT }, &[DONE]).await;
-                false
-            }
-            None => {
-                let others = Group::row(Rank(1), node.nodes() - 1);
-                if others.count > 0 {
-                    node.multicast(others, PORT, &[END]).await;
-                }
-                true
-            }
+        if let Some((parent, _)) = Tree::new(node.nodes(), INCAST).parent(node.rank()) {
+            send(node, parent, PORT, &[DONE]).await;
+            return false;
         }
+        let others = Group::row(Rank(1), node.nodes() - 1);
+        if others.count > 0 {
+            node.multicast(others, PORT, &[END]).await;
+        }
+        true
     }
 
     fn value_words(&self) -> usize {
         self.bytes.div_ceil(8) as usize
     }
 
-    /// The port for requests. With one task they come to the port of everything else.
-    fn requests_at(&self) -> Port {
+    fn request_port(&self) -> Port {
         if self.workers == 1 { PORT } else { REQUESTS }
     }
 
@@ -274,12 +250,12 @@ impl Kv {
         node.rank().0 < self.owners(node.nodes())
     }
 
-    /// The ranks below this own keys.
+    /// The first ranks, which own keys.
     fn owners(&self, ranks: u32) -> u32 {
         self.servers.unwrap_or(ranks)
     }
 
-    /// How many requests a rank has.
+    /// Requests of a rank.
     fn requests(&self, rank: Rank, ranks: u32) -> u32 {
         let owners = self.owners(ranks);
         if owners == ranks || rank.0 >= owners {
@@ -293,7 +269,7 @@ impl Kv {
         Rank(Random::stream(self.seed, OWNER_OF | key).below(self.owners(ranks) as usize) as u32)
     }
 
-    /// What a client draws its requests from.
+    /// The random numbers of a client's requests.
     fn stream(&self, client: Rank) -> Random {
         Random::stream(self.seed, REQUESTS_OF | u64::from(client.0))
     }
@@ -304,14 +280,18 @@ impl Kv {
         (puts, random.below(self.keys as usize) as u64)
     }
 
-    /// The value of a key: its words follow from it, so all puts of a key put the same.
+    /// The value of a key: all puts of a key put the same.
     fn value(&self, key: u64) -> impl Iterator<Item = u64> + use<> {
         let mut random = Random::stream(self.seed, VALUE_OF | key);
         (0..self.value_words()).map(move |_| random.next_u64())
     }
 }
 
-/// The next message, whom it is from and what it is: its words replace those of the last one.
+async fn send(node: &Node, rank: Rank, port: Port, words: &[u64]) {
+    node.send(Address { rank, port }, words).await;
+}
+
+/// Receives a message into `words`: its sender and kind.
 async fn take(node: &Node, port: &MessagePort, words: &mut Vec<u64>) -> (Rank, u64) {
     let message = port.next(node).await;
     words.clear();
@@ -327,7 +307,7 @@ fn digest_of(key: u64, value: impl Iterator<Item = u64>) -> u64 {
 mod tests {
     use super::*;
 
-    /// Were the streams the same, who owns key r would say whether client r begins with a put.
+    /// With one stream for all uses the owner of key r would decide the first request of client r.
     #[test]
     fn owners_requests_and_values_are_drawn_apart() {
         let program = Kv::default();

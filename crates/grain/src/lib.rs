@@ -1,26 +1,24 @@
-//! Programs of tiny tasks: what thousands of nanosecond cores can do together.
+//! Programs of tiny tasks, for thousands of cores that exchange messages in nanoseconds.
 //!
-//! Each is written once, as what one rank does, and runs on threads or on a simulated cluster of
-//! nanoPU cores. One program is one file; each checks what its ranks answer against naive code.
+//! A program is written once, as the task of one rank, and runs on threads or on a simulated
+//! cluster of nanoPU cores. Each program checks the answers of its ranks against naive code.
 //!
 //! ```text
-//!   one core      local_min  local_sort                     NanoSort, Figures 2 and 8
-//!   two NICs      loopback                                  NanoSort, Table 1
-//!   messages      receive  send  flood                      NanoSort, Figures 6 and 7
-//!   a tree        merge_min                                 NanoSort, section 3.1, Figures 3 and 4
-//!   sorting       nano_sort  pivot_trial                    NanoSort, section 4, Figure 5
-//!                 milli_sort                                NanoSort, section 6.2.2, Figures 9 and 10
-//!   applications  kv  set_algebra  map_reduce               NanoSort, section 3.2, Figure 1
+//!   one core      local_min  local_sort               NanoSort, Figures 2 and 8
+//!   two NICs      loopback                            NanoSort, Table 1
+//!   messages      receive  send  flood                NanoSort, Figures 6 and 7
+//!   a tree        merge_min                           NanoSort, section 3.1, Figures 3 and 4
+//!   sorting       nano_sort  pivot_trial              NanoSort, section 4, Figure 5
+//!                 milli_sort                          NanoSort, section 6.2.2, Figures 9 and 10
+//!   applications  kv  set_algebra  map_reduce         NanoSort, section 3.2, Figure 1
 //! ```
 //!
-//! A new program is a file with a struct that derives [`clap::Args`], [`described!`] and
-//! [`Program`], and its names below: `mod`, `pub use`, and a line of [`visit_all`].
+//! A new program is a struct of options that derives [`clap::Args`], calls [`described!`] and
+//! implements [`Program`], and a line of [`visit_all`].
 //!
-//! What they share: [`Tree`], the shape of a merge tree, [`Permutation`], who sends to whom without
-//! a table, [`pivot_select`], and [`Program`]. They follow the paper's rules (section 3.2): fire
-//! and forget, no coordinator, and the end of each step known by counting.
-//!
-//! The crate names no machine, no clock and no random source but its node's and its seed.
+//! Programs follow the paper's rules (section 3.2): send without waiting for a response, no
+//! coordinator, and steps that end by counting messages. They share [`Tree`], [`Permutation`] and
+//! [`pivot_select`]. Time and random numbers come from the node and the seed alone.
 
 mod collective;
 mod distribution;
@@ -46,6 +44,7 @@ mod set_algebra;
 mod table;
 mod tree;
 pub mod units;
+mod work;
 
 pub use distribution::Distribution;
 pub use flood::{Flood, Flooded};
@@ -61,7 +60,7 @@ pub use nano_sort::{Exchange, NanoSort, Reading};
 pub use options::{Described, ReorderBy, count, defaults, from_0};
 pub use permutation::Permutation;
 pub use pivot_select::{Strategy, of_as_many, pivot_select};
-pub use pivot_trial::{Named, Naming, PivotTrial};
+pub use pivot_trial::{PivotTrial, Pivots, Selection};
 pub use program::{Program, Span, Timing, Verdict};
 pub use receive::ReceiveLoop;
 pub use records::Part;
@@ -70,13 +69,13 @@ pub use set_algebra::{Found, Hits, SetAlgebra};
 pub use table::Table;
 pub use tree::Tree;
 
-/// Meets every program: [`visit_all`].
+/// Visits programs, whose types differ ([`visit_all`]).
 pub trait Visitor {
-    /// Meets one.
+    /// Called once per program.
     fn visit<P: Program + Described>(&mut self);
 }
 
-/// Shows the visitor every program, in the order of the help.
+/// Calls the visitor for every program, in the order of the help.
 pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<Loopback>();
     visitor.visit::<ReceiveLoop>();

@@ -1,14 +1,15 @@
-//! The minimum of some values on each core, no messages (NanoSort, Figures 1 and 2).
+//! The minimum of values on each core, without messages (NanoSort, Figures 1 and 2).
 //!
-//! A core looks at its values one after the other; beyond the nearest cache it waits for memory.
+//! A core reads its values one after the other; beyond the nearest cache it waits for memory.
 
 use clap::Args;
-use node::{Node, Random, Rank, Work};
+use node::{Node, Random, Rank};
 use serde::Serialize;
 
 use crate::described;
 use crate::options::from_0;
 use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
+use crate::work;
 
 /// Find the minimum of values on each core by itself (Figure 2).
 ///
@@ -20,7 +21,7 @@ pub struct LocalMin {
     #[arg(default_value_t = 1024, value_parser = from_0)]
     #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// Decides the values.
+    /// Seed of the values.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -28,12 +29,12 @@ pub struct LocalMin {
 
 described! { LocalMin is "local-min" on 1 cores; "--keys-per-core 8192" }
 
-/// The least value that a rank knows of.
+/// The smallest value that a rank knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Least {
-    /// The value; the largest number when there is none.
+    /// The value; `u64::MAX` without values.
     pub least: u64,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
@@ -45,23 +46,14 @@ impl Program for LocalMin {
         let begin = node.now();
         node.stage("scan");
         let least = scan(&node, &values);
-        Least {
-            least,
-            span: Span::since(begin, &node),
-        }
+        let span = Span::since(begin, &node);
+        Least { least, span }
     }
 
     fn check(&self, answers: &[Least]) -> Verdict {
-        let naive = |rank| {
-            values(self.seed, Rank(rank as u32), self.keys)
-                .into_iter()
-                .min()
-        };
         let wrong = |(rank, answer): (usize, &Least)| {
-            let expected = naive(rank).unwrap_or(u64::MAX);
-            let found = answer.least;
-            (found != expected)
-                .then(|| format!("core {rank} says {found}, and the minimum is {expected}"))
+            let values = values(self.seed, Rank(rank as u32), self.keys);
+            answer.fault(rank, least(&values))
         };
         let fault = answers.iter().enumerate().find_map(wrong);
         let result = match answers.first() {
@@ -84,19 +76,30 @@ impl Program for LocalMin {
     }
 }
 
+impl Least {
+    /// How the answer of a rank differs from the expected minimum.
+    pub(crate) fn fault(&self, rank: usize, expected: u64) -> Option<String> {
+        let found = self.least;
+        (found != expected)
+            .then(|| format!("core {rank} found {found}, and the minimum is {expected}"))
+    }
+}
+
 /// The values of a rank.
 pub(crate) fn values(seed: u64, rank: Rank, count: u32) -> Vec<u64> {
     let mut random = Random::stream(seed, rank.0.into());
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// The least of some values, one after the other.
+/// The smallest of some values; `u64::MAX` of none.
+pub(crate) fn least(values: &[u64]) -> u64 {
+    values.iter().copied().min().unwrap_or(u64::MAX)
+}
+
+/// The smallest value, found by reading one after the other.
 pub(crate) fn scan(node: &Node, values: &[u64]) -> u64 {
-    let least = values
+    work::scan(node, values.len());
+    values
         .iter()
-        .fold(u64::MAX, |least, value| least.min(*value));
-    node.work(Work::Scan {
-        words: values.len() as u64,
-    });
-    least
+        .fold(u64::MAX, |least, value| least.min(*value))
 }

@@ -1,15 +1,16 @@
-//! Sorting some keys on each core, no messages (NanoSort, section 6.2.1, Figure 8).
+//! Sorting keys on each core, without messages (NanoSort, section 6.2.1, Figure 8).
 //!
-//! The paper clears the caches before each run: the keys are brought in first.
+//! The paper clears the caches before each run, so the core loads the keys first.
 
 use clap::Args;
-use node::{Node, Rank, Work};
+use node::{Node, Rank};
 use serde::Serialize;
 
 use crate::described;
 use crate::local_min::values;
 use crate::options::from_0;
 use crate::program::{Program, Span, Verdict, WORD_BYTES, cores, grouped};
+use crate::work;
 
 /// Sort keys on each core by itself (Figure 8).
 ///
@@ -21,7 +22,7 @@ pub struct LocalSort {
     #[arg(default_value_t = 40, value_parser = from_0)]
     #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// Decides the keys.
+    /// Seed of the keys.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -32,9 +33,9 @@ described! { LocalSort is "local-sort" on 1 cores; "--keys-per-core 1K" }
 /// A rank's keys in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sorted {
-    /// The keys.
+    /// All keys that the rank was given.
     pub keys: Vec<u64>,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
@@ -45,18 +46,12 @@ impl Program for LocalSort {
         let mut keys = values(self.seed, node.rank(), self.keys);
         let begin = node.now();
         node.stage("load");
-        node.work(Work::Load {
-            bytes: keys.len() as u64 * 8,
-        });
+        work::load(&node, keys.len());
         node.stage("sort");
         keys.sort_unstable();
-        node.work(Work::Sort {
-            records: keys.len() as u64,
-        });
-        Sorted {
-            keys,
-            span: Span::since(begin, &node),
-        }
+        work::sort(&node, keys.len());
+        let span = Span::since(begin, &node);
+        Sorted { keys, span }
     }
 
     fn check(&self, answers: &[Sorted]) -> Verdict {
@@ -64,7 +59,7 @@ impl Program for LocalSort {
             if !answer.keys.is_sorted() {
                 return Some(format!("the keys of core {rank} are not in order"));
             }
-            // A stable sort by merging: other code than what is checked.
+            // The stable sort is other code than the one to be checked.
             let mut expected = values(self.seed, Rank(rank as u32), self.keys);
             expected.sort();
             (answer.keys != expected).then(|| format!("core {rank} has other keys than it got"))
@@ -83,7 +78,7 @@ impl Program for LocalSort {
         }
     }
 
-    /// The keys of all ranks are its answer, and the check sorts those of one again.
+    /// The keys of all ranks are the answers, and the check sorts those of one rank again.
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         (u64::from(self.keys) * WORD_BYTES).saturating_mul(ranks + 1)
     }

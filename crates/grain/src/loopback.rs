@@ -1,11 +1,12 @@
-//! Loopback: how long a message takes through a NIC and a core, wire to wire (NanoSort, Table 1).
+//! Loopback: the time of a message through a NIC and a core, wire to wire (NanoSort, Table 1).
 //!
 //! ```text
 //!   last rank  --message-->  NIC | rank 0: reads it, sends it back | NIC  --message-->  last rank
 //!                            ^ first flit in                last flit out ^
 //! ```
 //!
-//! One message at a time. The sender sits behind another NIC, so that nothing else passes rank 0's.
+//! There is one message at a time. The sender is behind another NIC, so nothing else passes rank
+//! 0's.
 
 use clap::Args;
 use node::{Address, Node, Port, Rank};
@@ -29,25 +30,25 @@ pub struct Loopback {
     /// Messages, one after the other
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = count)]
     pub messages: u32,
-    /// Decides what the messages say.
+    /// Seed of the contents.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
 }
 
-// Two NICs of four cores: the sender is behind another one.
+// Two NICs of four cores each.
 described! { Loopback is "loopback" on 8 cores; "--bytes 64", "--machine nebula" }
 
-/// What a rank of the loopback saw.
+/// The answer of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Looped {
-    /// Messages that it sent on (rank 0) or got back (the sender).
+    /// Messages that rank 0 forwarded, or that the sender received back.
     pub messages: u32,
     /// Messages that came back changed.
     pub changed: u32,
-    /// Whether it sends from behind rank 0's NIC.
+    /// Whether the sender is behind rank 0's NIC.
     pub shares_nic: bool,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
@@ -73,19 +74,7 @@ impl Program for Loopback {
         let Some((first, last)) = answers.first().zip(answers.last()) else {
             return Verdict::refused("there are no cores".to_owned());
         };
-        let fault = if [first.messages, last.messages] != [self.messages; 2] {
-            let (there, back) = (first.messages, last.messages);
-            Some(format!(
-                "of {} messages {there} came and {back} came back",
-                self.messages
-            ))
-        } else if last.changed > 0 {
-            Some(format!("{} messages came back changed", last.changed))
-        } else if last.shares_nic && self.messages > 0 {
-            Some("the sender is behind core 0's own NIC: ask for more cores".to_owned())
-        } else {
-            None
-        };
+        let fault = self.fault(first, last);
         let messages = grouped(self.messages.into());
         let result = format!("{messages} messages of {} bytes there and back", self.bytes);
         Verdict::new(result, fault).with_spans(std::iter::once(last.span))
@@ -101,20 +90,28 @@ impl Program for Loopback {
 }
 
 impl Loopback {
+    fn fault(&self, first: &Looped, last: &Looped) -> Option<String> {
+        let (there, back) = (first.messages, last.messages);
+        if [there, back] != [self.messages; 2] {
+            return Some(format!(
+                "of {} messages {there} arrived and {back} came back",
+                self.messages
+            ));
+        }
+        if last.changed > 0 {
+            return Some(format!("{} messages came back changed", last.changed));
+        }
+        (last.shares_nic && self.messages > 0)
+            .then(|| "the sender is behind core 0's own NIC: ask for more cores".to_owned())
+    }
+
     async fn forward(&self, node: &Node, sender: Rank) -> Looped {
         let begin = node.now();
         node.stage("forward");
         let port = node.bind(PORT);
         for _ in 0..self.messages {
             let message = port.next(node).await;
-            node.forward(
-                Address {
-                    rank: sender,
-                    port: PORT,
-                },
-                &message,
-            )
-            .await;
+            node.forward(at(sender), &message).await;
         }
         let span = Span::since(begin, node);
         Looped {
@@ -136,21 +133,16 @@ impl Loopback {
         let mut words = vec![0; words_of(self.bytes)];
         for number in 0..self.messages {
             fill(&mut words, self.seed, node.rank(), number);
-            node.send(
-                Address {
-                    rank: Rank(0),
-                    port: PORT,
-                },
-                &words,
-            )
-            .await;
+            node.send(at(Rank(0)), &words).await;
             let message = port.next(node).await;
             looped.messages += 1;
             looped.changed += u32::from(*message.words != *words);
         }
-        Looped {
-            span: Span::since(begin, node),
-            ..looped
-        }
+        let span = Span::since(begin, node);
+        Looped { span, ..looped }
     }
+}
+
+fn at(rank: Rank) -> Address {
+    Address { rank, port: PORT }
 }

@@ -1,17 +1,16 @@
-//! MapReduce over a stream: counts of words, round after round (NanoSort, section 3.2).
+//! MapReduce over a stream: word counts, round after round (NanoSort, section 3.2).
 //!
 //! ```text
-//!   map      each rank, alone: its slice of the round's text > counts of a few buckets
-//!   reduce   level by level up a tree: add what the children counted; the root has the round's sum
+//!   map      each rank counts the words of its slice of the round's text in a few buckets
+//!   reduce   up a tree, level by level, ranks add the counts of their children
 //! ```
 //!
-//! Rounds follow each other without a barrier: a rank maps its next slice while the last one's
-//! counts are still on their way, and the root has its sums in order. Nobody waits for the root,
-//! but a child that is some rounds ahead waits for its parent, which must keep what it sends: so
-//! many that the parent's receive queue never fills.
+//! There is no barrier between rounds: a rank maps its next slice while the counts of the last one
+//! are on their way, and the root receives the sums in order. A child that gets some rounds ahead
+//! waits for its parent, so that the parent's receive queue never fills.
 
 use clap::Args;
-use node::{Node, Random, Rank, Work};
+use node::{Node, Random, Rank};
 use serde::Serialize;
 
 use crate::collective::{Collective, Window};
@@ -19,8 +18,9 @@ use crate::described;
 use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
+use crate::work;
 
-/// Words of a language are numbered; the lower the number, the more frequent.
+/// Number of different words; words with lower numbers are more frequent.
 const LANGUAGE: usize = 1 << 16;
 
 /// Count words on all cores, reduce the counts in a tree, round after round.
@@ -33,21 +33,20 @@ pub struct MapReduce {
     #[arg(default_value_t = 64, value_parser = from_0)]
     #[serde(rename = "keys-per-core")]
     pub words: u32,
-    /// Values that a core of the tree merges in one step, its own among them; 1 makes the tree a
-    /// chain
+    /// Values that a core of the tree merges at a time, its own included; 1 makes the tree a chain
     #[arg(long, value_name = "F", default_value_t = 8, value_parser = count)]
     pub incast: u32,
-    /// Rounds of input
+    /// Number of rounds
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = count)]
     pub rounds: u32,
-    /// Where messages of later steps wait
+    /// Where early messages are buffered
     #[arg(long, value_enum, default_value_t)]
     pub reorder: ReorderBy,
-    /// Counts that are kept: 1 to 255, as one message carries them.
+    /// Number of counts, 1 to 255: one message carries them.
     #[arg(skip = 8_u32)]
     #[serde(skip)]
     pub buckets: u32,
-    /// Decides the text.
+    /// Seed of the text.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -55,12 +54,12 @@ pub struct MapReduce {
 
 described! { MapReduce is "map-reduce" on 64 cores; "--rounds 16 --reorder nic" }
 
-/// What one rank gives.
+/// The answer of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// The counts of each round, one after the other; on rank 0 alone.
+    /// The counts of all rounds, one round after the other; empty on all ranks but 0.
     pub counts: Vec<u64>,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
@@ -82,26 +81,22 @@ impl Program for MapReduce {
         let mut all = Vec::new();
         for round in 0..self.rounds {
             if window.waits(round) {
-                collective.wait_for_leave(&node, round).await;
+                collective.wait_for_permission(&node, round).await;
             }
-            if let Some(next) = window.leave(round).filter(|next| *next < self.rounds) {
+            if let Some(next) = window.allows(round).filter(|next| *next < self.rounds) {
                 collective.allow(&node, next).await;
             }
             node.stage("map");
             self.map(round, node.rank(), &mut counts);
-            node.work(Work::Scan {
-                words: self.words.into(),
-            });
+            work::scan(&node, self.words as usize);
             node.stage("reduce");
-            collective.merge(&node, round, &mut counts, add).await;
+            collective.reduce(&node, round, &mut counts, add).await;
             if node.rank() == Rank(0) {
                 all.extend_from_slice(&counts);
             }
         }
-        Counted {
-            counts: all,
-            span: Span::since(begin, &node),
-        }
+        let span = Span::since(begin, &node);
+        Counted { counts: all, span }
     }
 
     fn reorder(&self) -> ReorderBy {
@@ -119,26 +114,7 @@ impl Program for MapReduce {
         let Some(root) = answers.first() else {
             return Verdict::refused("there are no cores".to_owned());
         };
-        let naive = self.naive(answers.len() as u32);
-        let at = naive
-            .iter()
-            .zip(&root.counts)
-            .position(|(expected, count)| expected != count);
-        let fault = match at {
-            _ if naive.len() != root.counts.len() => Some(format!(
-                "{} counts came of {}",
-                root.counts.len(),
-                naive.len()
-            )),
-            Some(at) => {
-                let (round, bucket) = (at / self.buckets as usize, at % self.buckets as usize);
-                let (count, expected) = (root.counts[at], naive[at]);
-                Some(format!(
-                    "round {round} has {count} in bucket {bucket}, and it is {expected}"
-                ))
-            }
-            None => None,
-        };
+        let fault = self.fault(root, &self.naive(answers.len() as u32));
         let words = grouped(root.counts.iter().sum());
         let result = format!("{words} words counted in {} rounds", self.rounds);
         Verdict::new(result, fault).with_spans(answers.iter().map(|answer| answer.span))
@@ -153,13 +129,13 @@ impl Program for MapReduce {
             ));
         }
         Collective::objection(
-            &self.tree(ranks).heard(2),
+            &self.tree(ranks).most_children(2),
             self.reorder.matching(),
             self.buckets,
         )
     }
 
-    /// The check holds a slice of the text, and the counts of all rounds beside the answer's.
+    /// The check holds a slice of the text, and as many counts as the answer.
     fn bytes(&self, _ranks: u64, _at_once: u64) -> u64 {
         let counts = 2 * u64::from(self.rounds) * u64::from(self.buckets);
         (u64::from(self.words) + counts).saturating_mul(WORD_BYTES)
@@ -171,7 +147,7 @@ impl MapReduce {
         Tree::new(ranks, self.incast)
     }
 
-    /// The words of a rank's slice of a round: of two draws the lower, so low numbers are frequent.
+    /// The words of a rank's slice of a round. The lower of two draws makes low numbers frequent.
     fn text(&self, round: u32, rank: Rank) -> impl Iterator<Item = u64> + use<> {
         let slice = (u64::from(round) << 32) | u64::from(rank.0);
         let mut random = Random::stream(self.seed, slice);
@@ -186,18 +162,27 @@ impl MapReduce {
         }
     }
 
-    /// Counts bucket after bucket in each slice of each round's text.
+    fn fault(&self, root: &Counted, naive: &[u64]) -> Option<String> {
+        let (found, expected) = (root.counts.len(), naive.len());
+        if found != expected {
+            return Some(format!("core 0 has {found} counts, not {expected}"));
+        }
+        let at = (0..found).find(|at| root.counts[*at] != naive[*at])?;
+        let (round, bucket) = (at / self.buckets as usize, at % self.buckets as usize);
+        let (count, expected) = (root.counts[at], naive[at]);
+        Some(format!(
+            "round {round} has {count} words in bucket {bucket}, not {expected}"
+        ))
+    }
+
+    /// The counts of all rounds, one bucket after the other.
     fn naive(&self, ranks: u32) -> Vec<u64> {
+        let buckets = u64::from(self.buckets);
         let mut all = Vec::new();
-        let mut slice = Vec::new();
         for round in 0..self.rounds {
             let mut counts = vec![0; self.buckets as usize];
             for rank in (0..ranks).map(Rank) {
-                slice.clear();
-                slice.extend(
-                    self.text(round, rank)
-                        .map(|word| word % u64::from(self.buckets)),
-                );
+                let slice: Vec<u64> = self.text(round, rank).map(|word| word % buckets).collect();
                 for (bucket, count) in (0..).zip(&mut counts) {
                     *count += slice.iter().filter(|word| **word == bucket).count() as u64;
                 }

@@ -1,13 +1,14 @@
-//! MergeMin: the minimum of values on many cores, merged in a tree (NanoSort, section 3.1, Figures
-//! 3 and 4).
+//! MergeMin: the minimum of values on many cores, found in a merge tree (NanoSort, section 3.1,
+//! Figures 3 and 4).
 //!
 //! ```text
-//!   scan     each rank: the minimum of its own values
-//!   merge    level by level: minima of the children; pass the least on
+//!   scan     each rank finds the minimum of its own values
+//!   merge    level by level, it receives the minima of its children; it sends the smallest on
 //! ```
 //!
-//! A small incast makes a deep tree, whose time is messages on their way; a large one a shallow
-//! tree, whose time is one core that receives. In between is a sweet spot: 8 for 64 cores.
+//! With a small incast the tree is deep, and its time is that of messages on their way. With a
+//! large one it is shallow, and its time is that of one receiving core. The sweet spot for 64 cores
+//! is 8.
 
 use clap::Args;
 use node::{Node, Rank};
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use crate::collective::Collective;
 use crate::described;
-use crate::local_min::{Least, scan, values};
+use crate::local_min::{Least, least, scan, values};
 use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
@@ -30,14 +31,13 @@ pub struct MergeMin {
     #[arg(default_value_t = 128, value_parser = from_0)]
     #[serde(rename = "keys-per-core")]
     pub keys: u32,
-    /// Values that a core of the tree merges in one step, its own among them; 1 makes the tree a
-    /// chain
+    /// Values that a core of the tree merges at a time, its own included; 1 makes the tree a chain
     #[arg(long, value_name = "F", default_value_t = 8, value_parser = count)]
     pub incast: u32,
-    /// Where messages of later steps wait
+    /// Where early messages are buffered
     #[arg(long, value_enum, default_value_t)]
     pub reorder: ReorderBy,
-    /// Decides the values.
+    /// Seed of the values.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -62,14 +62,13 @@ impl Program for MergeMin {
         drop(values);
         node.stage("merge");
         let mut tree = Collective::new(&node, self.incast, self.reorder.matching());
-        tree.merge(&node, 0, &mut least, |least, other| {
+        tree.reduce(&node, 0, &mut least, |least, other| {
             least[0] = least[0].min(other[0])
         })
         .await;
-        Least {
-            least: least[0],
-            span: Span::since(begin, &node),
-        }
+        let span = Span::since(begin, &node);
+        let [least] = least;
+        Least { least, span }
     }
 
     fn reorder(&self) -> ReorderBy {
@@ -85,24 +84,8 @@ impl Program for MergeMin {
         if let Some(objection) = self.objection(ranks) {
             return Verdict::refused(objection);
         }
-        let tree = Tree::new(ranks, self.incast);
-        let naive = |rank| values(self.seed, Rank(rank), self.keys).into_iter().min();
-        let mut minima: Vec<u64> = (0..ranks)
-            .map(|rank| naive(rank).unwrap_or(u64::MAX))
-            .collect();
-        let all = minima.iter().min().copied().unwrap_or(u64::MAX);
-        // A rank that others hear knows the minimum of all above it, which have higher numbers.
-        for rank in (0..ranks).rev() {
-            if let Some((parent, _)) = tree.parent(Rank(rank)) {
-                minima[parent.0 as usize] = minima[parent.0 as usize].min(minima[rank as usize]);
-            }
-        }
-        let wrong = |(rank, answer): (usize, &Least)| {
-            let expected = if rank == 0 { all } else { minima[rank] };
-            let found = answer.least;
-            (found != expected)
-                .then(|| format!("core {rank} says {found}, and the minimum is {expected}"))
-        };
+        let minima = self.minima(ranks);
+        let wrong = |(rank, answer): (usize, &Least)| answer.fault(rank, minima[rank]);
         let count = u64::from(ranks) * u64::from(self.keys);
         let result = match count {
             0 => "no values".to_owned(),
@@ -113,14 +96,14 @@ impl Program for MergeMin {
             .with_spans(answers.iter().map(|answer| answer.span))
     }
 
-    /// Each core is heard once, but for the root.
+    /// Each core but the root sends one message.
     fn messages(&self, answers: &[Least], _multicast: bool) -> Option<u64> {
         Some((answers.len() as u64).saturating_sub(1))
     }
 
     fn objection(&self, ranks: u32) -> Option<String> {
         Collective::objection(
-            &Tree::new(ranks, self.incast).heard(2),
+            &Tree::new(ranks, self.incast).most_children(2),
             self.reorder.matching(),
             1,
         )
@@ -128,5 +111,23 @@ impl Program for MergeMin {
 
     fn bytes(&self, _ranks: u64, at_once: u64) -> u64 {
         (u64::from(self.keys) * WORD_BYTES).saturating_mul(at_once)
+    }
+}
+
+impl MergeMin {
+    /// The minimum of each rank's subtree; the root's is that of all values.
+    fn minima(&self, ranks: u32) -> Vec<u64> {
+        let tree = Tree::new(ranks, self.incast);
+        let of_rank = |rank| least(&values(self.seed, Rank(rank), self.keys));
+        let mut minima: Vec<u64> = (0..ranks).map(of_rank).collect();
+        let all = least(&minima);
+        // Children have higher numbers than their parents.
+        for rank in (1..ranks).rev() {
+            if let Some((parent, _)) = tree.parent(Rank(rank)) {
+                minima[parent.0 as usize] = minima[parent.0 as usize].min(minima[rank as usize]);
+            }
+        }
+        minima.iter_mut().take(1).for_each(|root| *root = all);
+        minima
     }
 }

@@ -1,24 +1,24 @@
-//! What the messages of measurements say, and how their receivers prove that all came.
+//! The messages of measurements, and how their receivers verify them.
 //!
-//! Word 0 names the sender and the message's number, the others follow from it and the seed. A
-//! receiver keeps a count and a sum of digests: a lost, doubled or changed message changes them.
+//! Word 0 names the sender and the message's number; the others follow from it and the seed. A
+//! receiver keeps a count and a sum of digests, which a lost, duplicated or changed message alters.
 
 use node::{MESSAGE_BYTES, Random, Rank};
 
 use crate::Span;
 
-/// Words of a message of so many bytes; the last one is filled up.
+/// Words of a message of `bytes` bytes.
 pub(crate) fn words_of(bytes: u32) -> usize {
     bytes.div_ceil(8) as usize
 }
 
-/// Why a message of so many bytes cannot be sent.
+/// An objection to messages that are too long.
 pub(crate) fn too_long(bytes: u32) -> Option<String> {
     let most = MESSAGE_BYTES as u32;
     (bytes > most).then(|| format!("a message holds at most {most} bytes, not {bytes}"))
 }
 
-/// Why ranks that send to others cannot.
+/// An objection to sending without another rank.
 pub(crate) fn alone(ranks: u32, messages: u32) -> Option<String> {
     (ranks < u32::from(messages > 0) + 1)
         .then(|| "there is no other core: ask for two or more".to_owned())
@@ -34,38 +34,38 @@ pub(crate) fn fill(words: &mut [u64], seed: u64, from: Rank, number: u32) {
     rest.iter_mut().for_each(|word| *word = random.next_u64());
 }
 
-/// How many of `messages` go to (or come from) number `index` of `others`, which take turns.
+/// How many of `messages` belong to number `index` of `others`, which take turns.
 pub(crate) fn share(messages: u32, others: u32, index: u32) -> u32 {
     messages / others + u32::from(index < messages % others)
 }
 
-/// A number that changes with each of some words and with their order.
+/// A hash of words and their order.
 #[inline]
 pub(crate) fn digest(words: impl Iterator<Item = u64>) -> u64 {
-    // Turned, so that two words that are mixes themselves do not cancel out.
+    // The rotation keeps two words that are hashes themselves from cancelling out.
     words.fold(0, |digest: u64, word| {
         Random::new(digest.rotate_left(17) ^ word).next_u64()
     })
 }
 
-/// What a rank has received: enough to prove that nothing was lost, doubled or changed.
+/// A count and checksum of received messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// How many messages.
+    /// Number of messages.
     pub count: u64,
-    /// The sum of their digests.
+    /// Sum of their digests, modulo 2^64.
     pub sum: u64,
 }
 
 impl Taken {
-    /// Takes a message into account.
+    /// Adds a message.
     #[inline]
     pub fn take(&mut self, words: &[u64]) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(digest(words.iter().copied()));
     }
 
-    /// What is wrong with what `rank` took, if it should have taken `expected`.
+    /// How the messages of `rank` differ from the expected ones.
     pub(crate) fn fault(&self, expected: &Taken, rank: usize) -> Option<String> {
         if self.count != expected.count {
             let (count, expected) = (self.count, expected.count);
@@ -78,12 +78,12 @@ impl Taken {
     }
 }
 
-/// What one rank of a program that only passes messages gives.
+/// The answer of a rank that only passes messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handed {
-    /// What it received.
+    /// Count and checksum of the messages that it received.
     pub taken: Taken,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
@@ -122,7 +122,7 @@ mod tests {
 
     /// Neighbours' numbers differ in one bit, and a seed may have that bit alone.
     #[test]
-    fn neighbours_have_digests_of_their_own() {
+    fn digests_of_neighbours_differ() {
         for seed in [0, 1, 2, 1 << 32] {
             let mut digests = std::collections::BTreeSet::new();
             for (from, number) in (0..40).flat_map(|from| (0..40).map(move |number| (from, number)))

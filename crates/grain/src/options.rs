@@ -1,8 +1,8 @@
-//! Options of programs: how each program is described, and the values that several of them take.
+//! Options of programs.
 //!
 //! A program's struct derives [`clap::Args`]: its fields are its options, with their defaults and
-//! ranges. A table of an experiment file is read as options of the same names, so both are checked
-//! alike. `Serialize` gives the values back for reports.
+//! ranges. A table of an experiment file is read as options of the same names, so both have the
+//! same checks. `Serialize` writes the values to reports.
 
 use clap::{Args, Command, ValueEnum};
 use node::{MESSAGE_BYTES, Matching};
@@ -12,19 +12,19 @@ use crate::units;
 
 /// A program that can be run by name.
 pub trait Described: Args + Serialize + Clone + Send + Sync + 'static {
-    /// Its name.
+    /// The name of its subcommand.
     const NAME: &'static str;
-    /// How many cores run it by default: those of the paper's figure where there is one.
+    /// The default number of cores: those of the paper's figure, if there is one.
     const CORES: u32;
-    /// Options worth trying, for its help.
+    /// Example options for its help.
     const EXAMPLES: &'static [&'static str];
 
-    /// The same with another seed.
+    /// Replaces the seed.
     #[must_use]
     fn seeded(self, seed: u64) -> Self;
 }
 
-/// Describes a program, whose `seed` is a field: its name, default cores, examples.
+/// Implements [`Described`] and `Default` for a program with a field `seed`.
 #[macro_export]
 macro_rules! described {
     ($program:ident is $name:literal on $cores:literal cores; $($example:literal),*) => {
@@ -46,17 +46,17 @@ macro_rules! described {
     };
 }
 
-/// Options of which none is given.
+/// The default options.
 ///
 /// # Panics
-/// When one of them has no default.
+/// If an option has no default.
 pub fn defaults<A: Args>() -> A {
     let command = A::augment_args(Command::new("defaults").no_binary_name(true));
     let none: [&str; 0] = [];
     A::from_arg_matches(&command.get_matches_from(none)).expect("every option has a default")
 }
 
-/// Where messages of later steps wait (NanoSort, section 5.2).
+/// Where messages wait that arrive before their step (NanoSort, section 5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReorderBy {
@@ -70,7 +70,7 @@ pub enum ReorderBy {
 }
 
 impl ReorderBy {
-    /// How programs match steps.
+    /// Whether the program or the NIC matches steps.
     pub fn matching(self) -> Matching {
         match self {
             ReorderBy::Software => Matching::Software,
@@ -79,19 +79,19 @@ impl ReorderBy {
     }
 }
 
-/// Reads a number from 0, with or without a unit.
+/// Parses a number from 0, with or without a unit.
 ///
 /// # Errors
-/// When it is no such number, or does not fit in 32 bits.
+/// If the text is not such a number, or exceeds 32 bits.
 pub fn from_0(text: &str) -> Result<u32, String> {
     let number = units::count(text)?;
     u32::try_from(number).map_err(|_| "must be below 4,294,967,296".to_owned())
 }
 
-/// Reads a number from 1, with or without a unit.
+/// Parses a number from 1, with or without a unit.
 ///
 /// # Errors
-/// When it is no such number, or does not fit in 32 bits.
+/// If the text is not such a number, or exceeds 32 bits.
 pub fn count(text: &str) -> Result<u32, String> {
     match from_0(text)? {
         0 => Err("must be at least 1".to_owned()),
@@ -103,7 +103,7 @@ pub(crate) fn message_bytes(text: &str) -> Result<u32, String> {
     words_of_bytes(text, MESSAGE_BYTES as u32)
 }
 
-/// Bytes of whole words, `most` at most.
+/// Parses a number of bytes that is whole words, at most `most`.
 pub(crate) fn words_of_bytes(text: &str, most: u32) -> Result<u32, String> {
     let wrong =
         format!("must be a multiple of 8, from 8 to {most}: messages are made of words of 8 bytes");

@@ -1,17 +1,17 @@
-//! Who sends to whom, without a table: a permutation of `0..n` that is computed.
+//! A permutation of `0..n`, computed without a table.
 //!
-//! If rank i sends its message to `permutation.of(i)`, every rank receives exactly one, and all
-//! know it without a word.
+//! If every rank i sends a message to `permutation.of(i)`, every rank receives exactly one, without
+//! any agreement.
 //!
 //! ```text
-//!   i --> xor, odd factor, xor with own high half, twice --> below n?  yes: there
+//!   i --> xor, odd factor, xor with own high half, twice --> below n?  yes: the result
 //!     ^    each step a bijection of 0..2^k, 2^k >= n      |
-//!     \_________________ no: walk the cycle on __________/
+//!     \_______________ no: follow the cycle ____________/
 //! ```
 //!
-//! Walking the cycle until it comes back below n (Black and Rogaway 2002) keeps it a bijection, and
-//! takes less than two rounds on average since `2^k < 2n`. It spreads and does not encrypt: each of
-//! the n! permutations is not equally likely.
+//! Following the cycle until it is below n (Black and Rogaway 2002) keeps it a bijection, and takes
+//! less than two rounds on average since `2^k < 2n`. It scatters messages and is no encryption: the
+//! n! permutations are not equally likely.
 
 use node::Random;
 
@@ -34,7 +34,7 @@ impl Permutation {
             count,
             mask: u32::MAX.checked_shr(u32::BITS - bits).unwrap_or(0),
             half: bits.div_ceil(2).max(1),
-            // Factors are odd, so they have an inverse.
+            // Odd factors have an inverse.
             keys: [
                 first as u32,
                 (first >> 32) as u32 | 1,
@@ -44,10 +44,10 @@ impl Permutation {
         }
     }
 
-    /// Where `index` goes.
+    /// The image of `index`.
     ///
     /// # Panics
-    /// When `index` is not below the count: its walk might never end.
+    /// If `index` is not below the count: the walk might never end.
     #[inline]
     pub fn of(&self, index: u32) -> u32 {
         assert!(index < self.count, "{index} is not below {}", self.count);
@@ -92,16 +92,16 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_fit() {
+    fn the_largest_count_works() {
         let permutation = Permutation::new(u32::MAX, 1, 1);
         let places: std::collections::BTreeSet<_> =
             (0..1000).map(|at| permutation.of(at)).collect();
         assert_eq!(places.len(), 1000);
     }
 
-    /// With 64 ranks a message has its own rank as its place once in 64 times.
+    /// With 64 ranks an index stays in its place once in 64 times.
     #[test]
-    fn places_are_spread() {
+    fn images_are_spread() {
         let mut hits = [0_u32; 64];
         for number in 0..6400 {
             hits[Permutation::new(64, 3, number).of(5) as usize] += 1;

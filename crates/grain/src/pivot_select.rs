@@ -1,43 +1,42 @@
-//! PivotSelect: which of a core's keys stand for the borders of the buckets (NanoSort, section
-//! 4.2).
+//! PivotSelect: the keys of a node that become its pivots (NanoSort, section 4.2).
 //!
-//! Of each core's candidate for a border a tree takes the median. The expectation of the i-th of n
-//! random keys is where the border should be, but its *median* is not: of nine keys the least is at
-//! 7.4 % of all in the median, not at 10 %. So a core draws which of its keys it names, with
-//! probabilities that bring the median of the names to the border:
+//! A splitting value is the median of the nodes' pivots. The expectation of the i-th of n random
+//! keys is where the splitting value should be, but its *median* is not: of nine keys the smallest
+//! is at 7.4 % of all keys in the median, not at 10 %. So a node draws its pivots, with
+//! probabilities that bring the median to the right place:
 //!
 //! ```text
-//!   as many keys as buckets b    1/4: any b - 1 of them   3/8: the first b - 1   3/8: the last b - 1
-//!   twice as many                1/2: 1 3 6 8 10 ... 2i ... 26 27 29    1/2: the same from the end
-//!   fewer than b                 some of them twice, then as for b
-//!   any other number             a random part, of 2b or b of them
+//!   as many keys as buckets b   1/4: any b - 1 of them   3/8: the first b - 1   3/8: the last
+//!   twice as many               1/2: 1 3 6 8 10 ... 2i ... 26 27 29    1/2: the same from the end
+//!   fewer than b                duplicate some of them, then as for b
+//!   any other number            a random subset of 2b or b of them
 //! ```
 //!
-//! The paper prints this for 16 buckets. For other numbers the rules are the same, with `2i - 1` at
-//! the two borders next to either end where the printed list has it: of what was tried, the evenest
-//! for any number from 4 to 32 (largest bucket 2 to 5 % above the mean).
+//! The paper prints this for 16 buckets. Other numbers follow the same rules, with `2i - 1` for the
+//! two pivots at either end, where the printed list has it. Of the variants tried this was the most
+//! even for 4 to 32 buckets (the largest bucket is 2 to 5 % above the mean).
 //!
-//! What the paper leaves open: without keys there is nothing to name, and the tree takes the median
-//! of those who have some. Of fewer than half of b the doubled keys are drawn with repetition,
-//! since there are not enough without. Equal keys are like any others: names are places in the
-//! sorted list.
+//! The paper leaves two cases open. A node without keys selects no pivots. With fewer keys than
+//! half of b, duplicates are drawn with repetition.
+//!
+//! Pivots are positions in the sorted keys, so equal keys need no special case.
 
-/// How a core with as many keys as buckets names all borders but none twice (Figure 5).
+/// How a node with as many keys as buckets selects its pivots (Figure 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// Any of them, all choices alike.
+    /// All keys but a random one.
     Naive,
-    /// The first or the last, as a coin falls.
+    /// All keys but the first or the last, with equal probability.
     Two,
-    /// One time in four [`Strategy::Naive`], else [`Strategy::Two`].
+    /// With probability 1/4 [`Strategy::Naive`], else [`Strategy::Two`].
     Three,
 }
 
-/// The places, from 0 on, that a core names in its sorted list: `buckets - 1` in order; `None` when
-/// it has no keys. `random` gives the next number of the core's stream.
+/// The positions from 0 of a node's pivots in its sorted keys: `buckets - 1`, in order. `None` if
+/// there are no keys. `random` returns uniform 64-bit numbers.
 ///
 /// # Panics
-/// When there are no buckets.
+/// If there are no buckets.
 pub fn pivot_select(
     buckets: usize,
     keys: usize,
@@ -49,23 +48,23 @@ pub fn pivot_select(
     }
     let random = &mut random;
     if keys >= 2 * buckets {
-        let places = some_of(keys, 2 * buckets, random);
-        let twice = of_twice_as_many(buckets, random);
-        return Some(twice.into_iter().map(|at| places[at]).collect());
+        let subset = subset(keys, 2 * buckets, random);
+        let pivots = of_twice_as_many(buckets, random);
+        return Some(pivots.into_iter().map(|at| subset[at]).collect());
     }
-    let places = if keys >= buckets {
-        some_of(keys, buckets, random)
+    let positions = if keys >= buckets {
+        subset(keys, buckets, random)
     } else {
-        let mut places: Vec<_> = (0..keys).collect();
-        places.extend((keys..buckets).map(|_| below(keys, random)));
-        places.sort_unstable();
-        places
+        let mut positions: Vec<_> = (0..keys).collect();
+        positions.extend((keys..buckets).map(|_| below(keys, random)));
+        positions.sort_unstable();
+        positions
     };
-    let names = of_as_many(Strategy::Three, buckets, random);
-    Some(names.into_iter().map(|at| places[at]).collect())
+    let pivots = of_as_many(Strategy::Three, buckets, random);
+    Some(pivots.into_iter().map(|at| positions[at]).collect())
 }
 
-/// The places that are named of as many keys as buckets.
+/// The positions of the pivots among as many keys as buckets.
 pub fn of_as_many(
     strategy: Strategy,
     buckets: usize,
@@ -81,36 +80,36 @@ pub fn of_as_many(
     } else {
         below(2, random) * (buckets - 1)
     };
-    (0..buckets).filter(|place| *place != left_out).collect()
+    (0..buckets).filter(|at| *at != left_out).collect()
 }
 
-/// The places that are named of twice as many keys as buckets.
+/// The positions of the pivots among twice as many keys as buckets.
 fn of_twice_as_many(buckets: usize, random: &mut impl FnMut() -> u64) -> Vec<usize> {
     let from_the_end = below(2, random) == 1;
-    // Places from 1 on, as the paper has them.
-    let place = |border: usize| {
-        let is_outer = border <= 2 || border + 2 >= buckets;
-        2 * border - usize::from(is_outer)
+    // The paper counts keys from 1.
+    let index = |i: usize| {
+        let is_outer = i <= 2 || i + 2 >= buckets;
+        2 * i - usize::from(is_outer)
     };
-    let name = |border: usize| match from_the_end {
-        false => place(border),
-        true => 2 * buckets + 1 - place(buckets - border),
+    let pivot = |i: usize| match from_the_end {
+        false => index(i),
+        true => 2 * buckets + 1 - index(buckets - i),
     };
-    (1..buckets).map(|border| name(border) - 1).collect()
+    (1..buckets).map(|i| pivot(i) - 1).collect()
 }
 
-/// `count` of the places `0..all` in order, all choices alike (Vitter's selection sampling).
-fn some_of(all: usize, count: usize, random: &mut impl FnMut() -> u64) -> Vec<usize> {
-    let mut places = Vec::with_capacity(count);
-    for place in 0..all {
-        if below(all - place, random) < count - places.len() {
-            places.push(place);
+/// A random subset of `count` of the numbers `0..all`, in order (Vitter's selection sampling).
+fn subset(all: usize, count: usize, random: &mut impl FnMut() -> u64) -> Vec<usize> {
+    let mut chosen = Vec::with_capacity(count);
+    for number in 0..all {
+        if below(all - number, random) < count - chosen.len() {
+            chosen.push(number);
         }
     }
-    places
+    chosen
 }
 
-/// A number below `limit`.
+/// A uniform number below `limit`.
 fn below(limit: usize, random: &mut impl FnMut() -> u64) -> usize {
     ((u128::from(random()) * limit as u128) >> u64::BITS) as usize
 }
@@ -121,24 +120,21 @@ mod tests {
 
     use super::*;
 
-    fn names(buckets: usize, keys: usize, seed: u64) -> Vec<usize> {
+    fn pivots(buckets: usize, keys: usize, seed: u64) -> Vec<usize> {
         let mut random = Random::new(seed);
         pivot_select(buckets, keys, || random.next_u64()).unwrap()
     }
 
-    /// The lists of the paper, word for word.
+    /// The lists that the paper prints.
     #[test]
-    fn of_32_keys_the_printed_ones_are_named() {
+    fn of_32_keys_the_printed_ones_are_selected() {
         let first = [1, 3, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 29];
         let second = [4, 6, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 30, 32];
         let mut seen = [0_u32; 2];
         for seed in 0..2000 {
-            let named: Vec<_> = names(16, 32, seed)
-                .into_iter()
-                .map(|place| place + 1)
-                .collect();
-            let which = usize::from(named != first);
-            assert!(named == first || named == second, "{named:?}");
+            let found: Vec<_> = pivots(16, 32, seed).into_iter().map(|at| at + 1).collect();
+            let which = usize::from(found != first);
+            assert!(found == first || found == second, "{found:?}");
             seen[which] += 1;
         }
         assert!((900..=1100).contains(&seen[0]), "{seen:?}");
@@ -148,28 +144,28 @@ mod tests {
     fn of_16_keys_one_is_left_out() {
         let mut left_out = [0_u32; 16];
         for seed in 0..16_000 {
-            let named = names(16, 16, seed);
-            assert!(named.is_sorted() && named.len() == 15);
-            let missing = (0..16).find(|place| !named.contains(place)).unwrap();
+            let found = pivots(16, 16, seed);
+            assert!(found.is_sorted() && found.len() == 15);
+            let missing = (0..16).find(|at| !found.contains(at)).unwrap();
             left_out[missing] += 1;
         }
         // 3/8 + 1/64 at either end, 1/64 between.
-        for (place, count) in left_out.into_iter().enumerate() {
-            let expected = if place == 0 || place == 15 { 6250 } else { 250 };
-            assert!(count.abs_diff(expected) < expected / 4, "{place}: {count}");
+        for (at, count) in left_out.into_iter().enumerate() {
+            let expected = if at == 0 || at == 15 { 6250 } else { 250 };
+            assert!(count.abs_diff(expected) < expected / 4, "{at}: {count}");
         }
     }
 
     #[test]
-    fn any_number_of_keys_gives_names_in_order() {
+    fn any_number_of_keys_gives_pivots_in_order() {
         for buckets in [1, 2, 3, 4, 5, 8, 16, 17, 40] {
             for keys in (1..=2 * buckets + 3).chain([100, 1000]) {
                 for seed in 0..20 {
-                    let named = names(buckets, keys, seed);
-                    assert_eq!(named.len(), buckets - 1);
-                    assert!(named.is_sorted() && named.iter().all(|place| *place < keys));
+                    let found = pivots(buckets, keys, seed);
+                    assert_eq!(found.len(), buckets - 1);
+                    assert!(found.is_sorted() && found.iter().all(|at| *at < keys));
                     if keys >= buckets {
-                        assert!(named.windows(2).all(|two| two[0] < two[1]), "{named:?}");
+                        assert!(found.windows(2).all(|two| two[0] < two[1]), "{found:?}");
                     }
                 }
             }

@@ -1,14 +1,14 @@
-//! What a program of tiny tasks is: one task on each rank, and how to judge what they answer.
+//! A program of tiny tasks: one task on each rank, and a check of their answers.
 //!
 //! ```text
-//!   parameters, seed --> run(node) on every rank --> answers, by rank --> check --> verdict
-//!                            |                                              |
-//!                        messages                                    naive code, no messages
+//!   options, seed --> run(node) on every rank --> answers, by rank --> check --> verdict
+//!                            |                                           |
+//!                        messages                                 naive code, no messages
 //! ```
 //!
-//! A program sees its node, its parameters and its seed, and nothing else. It says what it computes
-//! ([`node::Node::work`]) and where it is ([`node::Node::stage`]); what messages cost is the
-//! machine's business.
+//! A program sees only its node, its options and its seed. It reports its computation
+//! ([`node::Node::work`]) and its stage ([`node::Node::stage`]); the machine knows the cost of
+//! messages.
 
 use std::future::Future;
 
@@ -18,99 +18,97 @@ use crate::options::ReorderBy;
 
 /// A program that runs on every rank at once.
 pub trait Program: Clone + Send + Sync + 'static {
-    /// What one rank gives.
+    /// The result of one rank.
     type Answer: Send + 'static;
 
-    /// What one rank does. Ranks whose program [objects](Program::objection) do nothing.
+    /// Runs one rank. With an [objection](Program::objection) it does nothing.
     fn run(self, node: Node) -> impl Future<Output = Self::Answer> + 'static;
 
-    /// Whether the answers of all ranks, by rank, are right.
+    /// Checks the answers of all ranks, in order of ranks.
     fn check(&self, answers: &[Self::Answer]) -> Verdict;
 
-    /// How many messages all ranks send for these answers, where that is known: for machines that
-    /// count them. A multicast is one message where the network can, and one to each member where
-    /// it cannot.
+    /// Messages that all ranks send for these answers, if that is known. Without `multicast` in the
+    /// network a multicast is one message per member.
     fn messages(&self, _answers: &[Self::Answer], _multicast: bool) -> Option<u64> {
         None
     }
 
-    /// Where messages of later steps wait.
+    /// Where messages wait that arrive before their step.
     fn reorder(&self) -> ReorderBy {
         ReorderBy::Software
     }
 
-    /// A remark on these parameters, for people.
+    /// A remark on these options, for people.
     fn note(&self, _ranks: u32) -> Option<String> {
         None
     }
 
-    /// Which time of the run is the program's time.
+    /// The time of the run that counts as the program's time.
     fn timing(&self) -> Timing {
         Timing::LastEnd
     }
 
-    /// Whether messages come to one NIC from behind others, so that there must be another one.
+    /// Whether the program needs ranks behind at least two NICs.
     fn needs_two_nics(&self) -> bool {
         matches!(self.timing(), Timing::Tap(_))
     }
 
-    /// How many tasks of a rank go through a stage together: its time is their sum.
+    /// Tasks of a rank that share a stage, whose time is their sum.
     fn tasks(&self, _stage: &str) -> u32 {
         1
     }
 
-    /// Bytes that all ranks hold while `at_once` of them compute, or that the check holds, as far
-    /// as they grow with the parameters: for whoever wants to refuse what does not fit.
+    /// Estimated bytes of memory of `ranks` ranks, while `at_once` of them compute, and of the
+    /// check: for refusing runs that do not fit.
     fn bytes(&self, _ranks: u64, _at_once: u64) -> u64 {
         0
     }
 
-    /// Why these parameters cannot be run on so many ranks: for whoever wants to refuse up front.
-    /// [`Program::check`] says the same afterwards.
+    /// Why these options cannot run on this many ranks. [`Program::check`] reports the same.
     fn objection(&self, _ranks: u32) -> Option<String> {
         None
     }
 }
 
-/// Which time of a run is its program's.
+/// The time of a run that counts as its program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// From the common start to the end of the last rank.
     LastEnd,
-    /// Ticks of a stage on a rank, less those it was idle. No other rank goes through that stage,
-    /// or all do: else nobody can tell whose time is whose.
+    /// Ticks of a stage on a rank, without idle time. The stage must belong to this rank alone, or
+    /// to all ranks.
     Busy {
-        /// Whose.
+        /// The rank that is timed.
         rank: Rank,
-        /// Which.
+        /// The stage's name.
         stage: &'static str,
     },
     /// The median time from a message's first flit into this rank's NIC to its last flit out.
     Tap(Rank),
 }
 
-/// What becomes of the answers.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// What is wrong with them.
+    /// The first error in the answers.
     pub fault: Option<String>,
-    /// The most keys that a rank held at its end; 0 for programs without keys.
+    /// The largest number of keys on a rank at the end; 0 for programs without keys.
     pub max_keys: u64,
-    /// The most keys by the mean: 1 when all ranks hold as many, 0 for programs without keys.
+    /// `max_keys` over the mean; 0 for programs without keys.
     pub skew: f64,
     /// Whether the ranks' keys are in order, for programs that sort.
     pub sorted: Option<bool>,
-    /// When the program's own time began and ended, by the ranks' clocks. Of use on real nodes,
-    /// where nothing meters stages.
+    /// Begin and end by the ranks' clocks: the program's time on real nodes, where stages are not
+    /// metered.
     pub elapsed: Option<(Time, Time)>,
-    /// What the program is run to find, if that is neither a time nor the skew.
+    /// The measured quantity, if it is neither a time nor the skew.
     pub figure: Option<f64>,
     /// One line for people.
     pub result: String,
 }
 
 impl Verdict {
-    /// Answers that are right if `fault` is `None`.
+    /// A verdict with a line for people; the answers are right if `fault` is `None`.
     pub fn new(result: String, fault: Option<String>) -> Verdict {
         Verdict {
             fault,
@@ -119,7 +117,7 @@ impl Verdict {
         }
     }
 
-    /// A program that did not run.
+    /// The verdict on a program that did not run.
     pub fn refused(objection: String) -> Verdict {
         Verdict {
             result: "not run".to_owned(),
@@ -128,7 +126,7 @@ impl Verdict {
         }
     }
 
-    /// The same with the keys of each rank.
+    /// Sets `max_keys` and `skew` from the keys of each rank.
     #[must_use]
     pub fn with_keys(self, keys: impl Iterator<Item = u64> + Clone) -> Verdict {
         let ranks = keys.clone().count() as f64;
@@ -145,7 +143,7 @@ impl Verdict {
         }
     }
 
-    /// The same with the time from the first span's begin to the last one's end.
+    /// Sets `elapsed`, from the first begin to the last end.
     #[must_use]
     pub fn with_spans(self, spans: impl Iterator<Item = Span> + Clone) -> Verdict {
         let begin = spans.clone().map(|span| span.begin).min();
@@ -157,17 +155,17 @@ impl Verdict {
     }
 }
 
-/// When a rank began and ended, by its own clock.
+/// The time of a rank's program, by its own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// When it began.
+    /// Start of the program.
     pub begin: Time,
-    /// When it ended.
+    /// End of the program.
     pub end: Time,
 }
 
 impl Span {
-    /// From `begin` until now.
+    /// The span from `begin` until the node's present time.
     pub fn since(begin: Time, node: &Node) -> Span {
         Span {
             begin,
@@ -179,13 +177,13 @@ impl Span {
 /// Bytes of a word.
 pub(crate) const WORD_BYTES: u64 = 8;
 
-/// So many cores, for people.
+/// "1 core", "64 cores".
 pub(crate) fn cores(count: usize) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} core{plural}", grouped(count as u64))
 }
 
-/// A number for people: `8192` is "8,192".
+/// A number with its digits grouped: `8192` is "8,192".
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -216,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn skew_is_the_most_keys_by_the_mean() {
+    fn skew_is_the_largest_share_over_the_mean() {
         let verdict = Verdict::default().with_keys([2, 6, 4].into_iter());
         assert_eq!((verdict.max_keys, verdict.skew), (6, 1.5));
         assert_eq!(Verdict::default().with_keys([0; 3].into_iter()).skew, 0.0);

@@ -1,7 +1,6 @@
-//! Receiving: how long a core takes for each message that waits for it (NanoSort, section 6.1,
-//! Figure 6).
+//! Receiving: a core's time per message that waits for it (NanoSort, section 6.1, Figure 6).
 //!
-//! All other ranks send to rank 0 as fast as they can; each one's share is arithmetic.
+//! All other ranks send their shares of the messages to rank 0 as fast as they can.
 
 use clap::Args;
 use node::{Address, Node, Port, Rank};
@@ -22,10 +21,10 @@ pub struct ReceiveLoop {
     /// Bytes of a message
     #[arg(long, value_name = "B", default_value_t = 16, value_parser = message_bytes)]
     pub bytes: u32,
-    /// Messages in all
+    /// Total number of messages
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = count)]
     pub messages: u32,
-    /// Decides what the messages say.
+    /// Seed of the contents.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -52,24 +51,12 @@ impl Program for ReceiveLoop {
             }
             Some(index) => {
                 node.stage("send");
-                let mut words = vec![0; words_of(self.bytes)];
-                for number in 0..share(self.messages, node.nodes() - 1, index) {
-                    fill(&mut words, self.seed, node.rank(), number);
-                    node.send(
-                        Address {
-                            rank: Rank(0),
-                            port: PORT,
-                        },
-                        &words,
-                    )
+                self.send(&node, share(self.messages, node.nodes() - 1, index))
                     .await;
-                }
             }
         }
-        Handed {
-            taken,
-            span: Span::since(begin, &node),
-        }
+        let span = Span::since(begin, &node);
+        Handed { taken, span }
     }
 
     fn check(&self, answers: &[Handed]) -> Verdict {
@@ -79,14 +66,9 @@ impl Program for ReceiveLoop {
         let others = answers.len() as u32 - 1;
         let mut expected = Taken::default();
         let mut words = vec![0; words_of(self.bytes)];
-        // Dealt like cards, one round after the other.
         for message in 0..self.messages {
-            fill(
-                &mut words,
-                self.seed,
-                Rank(1 + message % others),
-                message / others,
-            );
+            let (from, number) = (Rank(1 + message % others), message / others);
+            fill(&mut words, self.seed, from, number);
             expected.take(&words);
         }
         let messages = grouped(self.messages.into());
@@ -104,5 +86,16 @@ impl Program for ReceiveLoop {
 
     fn objection(&self, ranks: u32) -> Option<String> {
         too_long(self.bytes).or_else(|| alone(ranks, self.messages))
+    }
+}
+
+impl ReceiveLoop {
+    async fn send(&self, node: &Node, messages: u32) {
+        let (rank, port) = (Rank(0), PORT);
+        let mut words = vec![0; words_of(self.bytes)];
+        for number in 0..messages {
+            fill(&mut words, self.seed, node.rank(), number);
+            node.send(Address { rank, port }, &words).await;
+        }
     }
 }

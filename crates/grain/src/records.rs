@@ -1,24 +1,21 @@
-//! The records that sorts begin with, keys of 8 bytes with values of 96, and what must have become
-//! of them (NanoSort, section 5.2).
+//! The records that sorts begin with, keys of 8 bytes with values of 96 bytes, and their check
+//! (NanoSort, section 5.2).
 //!
-//! A core's keys follow from the seed and its rank, and a value follows from its key. So nobody has
-//! to remember either to check them.
+//! A core's keys follow from the seed and its rank, and a value from its key and first core. So
+//! the check needs no copy of the records.
 
 use node::{Random, Rank};
 
 use crate::distribution::Distribution;
 use crate::program::{Span, Verdict, WORD_BYTES, grouped};
 
-/// Words of a value.
 pub(crate) const VALUE_WORDS: usize = 12;
-
-/// Bytes of a value.
 pub(crate) const VALUE_BYTES: u64 = VALUE_WORDS as u64 * WORD_BYTES;
 
 /// The records of all cores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Records {
-    /// Of each core.
+    /// Records per core.
     pub each: u32,
     pub distribution: Distribution,
     pub seed: u64,
@@ -29,69 +26,34 @@ pub(crate) struct Records {
 pub struct Part {
     /// The keys, in order.
     pub keys: Vec<u64>,
-    /// How many values are not those of their keys.
+    /// Values that do not belong to their keys.
     pub wrong: u32,
-    /// The sum of all words of its values.
+    /// The sum of all words of its values, modulo 2^64.
     pub values: u64,
-    /// Messages that it sent whose number the keys decide; 0 where that is found otherwise.
+    /// Messages that it sent whose number depends on the keys; 0 if a formula gives it.
     pub by_keys: u64,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
 impl Records {
-    /// The keys of one of so many cores.
+    /// The keys of one of `cores` cores.
     pub fn of(self, rank: Rank, cores: u32) -> Vec<u64> {
         self.distribution.keys(self.seed, rank, cores, self.each)
     }
 
-    /// Whether the parts are in order and hold what all cores had.
+    /// Whether the parts are in order and hold all records.
     pub fn verdict(self, parts: &[Part]) -> Verdict {
-        let cores = parts.len() as u32;
-        let found: Vec<u64> = parts
-            .iter()
-            .flat_map(|part| part.keys.iter().copied())
-            .collect();
-        let (mut expected, mut values) = (Vec::with_capacity(found.len()), 0_u64);
-        for rank in (0..cores).map(Rank) {
-            let keys = self.of(rank, cores);
-            let sums = keys.iter().map(|key| sum_of(&value_of(*key, rank)));
-            values = sums.fold(values, u64::wrapping_add);
-            expected.extend(keys);
-        }
-        expected.sort_unstable();
-        let came = parts
-            .iter()
-            .fold(0, |sum: u64, part| sum.wrapping_add(part.values));
-        let fault = disorder(parts).or_else(|| {
-            let at = expected
-                .iter()
-                .zip(&found)
-                .position(|(one, other)| one != other);
-            match at {
-                Some(at) => {
-                    let (key, core) = (found[at], core_of(parts, at));
-                    Some(format!(
-                        "key {key} of core {core} should be {}",
-                        expected[at]
-                    ))
-                }
-                None if found.len() < expected.len() => {
-                    let (key, last) = (expected[found.len()], cores.saturating_sub(1));
-                    Some(format!(
-                        "key {key} is missing after the last of core {last}"
-                    ))
-                }
-                None if found.len() > expected.len() => {
-                    let (key, core) = (found[expected.len()], core_of(parts, expected.len()));
-                    Some(format!("key {key} of core {core} is one too many"))
-                }
-                None if came != values => {
-                    Some("the values of all cores are not those that there were".to_owned())
-                }
-                None => None,
-            }
-        });
+        let keys = parts.iter().flat_map(|part| &part.keys);
+        let found: Vec<u64> = keys.copied().collect();
+        let (expected, sum_of_values) = self.sorted(parts.len() as u32);
+        let values = parts.iter().map(|part| part.values);
+        let fault = disorder(parts)
+            .or_else(|| wrong_key(parts, &found, &expected))
+            .or_else(|| {
+                (values.fold(0, u64::wrapping_add) != sum_of_values)
+                    .then(|| "the values of all cores are not those of the records".to_owned())
+            });
         let result = format!("{} records sorted", grouped(found.len() as u64));
         let verdict = Verdict::new(result, fault)
             .with_keys(parts.iter().map(|part| part.keys.len() as u64))
@@ -101,31 +63,64 @@ impl Records {
             ..verdict
         }
     }
+
+    /// The keys of all cores in order, and the sum of all words of their values.
+    fn sorted(self, cores: u32) -> (Vec<u64>, u64) {
+        let (mut all, mut sum) = (Vec::new(), 0_u64);
+        for rank in (0..cores).map(Rank) {
+            let keys = self.of(rank, cores);
+            let sums = keys.iter().map(|key| sum_of(&value_of(*key, rank)));
+            sum = sums.fold(sum, u64::wrapping_add);
+            all.extend(keys);
+        }
+        all.sort_unstable();
+        (all, sum)
+    }
 }
 
-/// The value of a key that is on this core at first. Another core has another one for the same key:
-/// who asks the wrong core gets the wrong value.
+/// The value of a key that begins on core `origin`. Each core has its own value for a key, so a
+/// request to the wrong core returns a wrong value.
 pub(crate) fn value_of(key: u64, origin: Rank) -> [u64; VALUE_WORDS] {
     let mut random = Random::stream(key, origin.0.into());
     std::array::from_fn(|_| random.next_u64())
 }
 
-/// The sum of a value's words.
 pub(crate) fn sum_of(value: &[u64]) -> u64 {
     value.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }
 
-/// Which core has the key at a place among all.
-fn core_of(parts: &[Part], mut place: usize) -> usize {
+/// The first key that is not as expected.
+fn wrong_key(parts: &[Part], found: &[u64], expected: &[u64]) -> Option<String> {
+    let mut pairs = expected.iter().zip(found);
+    if let Some(at) = pairs.position(|(one, other)| one != other) {
+        let (key, core) = (found[at], core_of(parts, at));
+        return Some(format!(
+            "key {key} of core {core} should be {}",
+            expected[at]
+        ));
+    }
+    if let Some(key) = expected.get(found.len()) {
+        let last = parts.len().saturating_sub(1);
+        return Some(format!(
+            "key {key} is missing after the last of core {last}"
+        ));
+    }
+    let key = found.get(expected.len())?;
+    let core = core_of(parts, expected.len());
+    Some(format!("key {key} of core {core} is one too many"))
+}
+
+/// The core that has the key at a position among all keys.
+fn core_of(parts: &[Part], mut position: usize) -> usize {
     let has = |part: &Part| {
-        let is_here = place < part.keys.len();
-        place = place.saturating_sub(part.keys.len());
+        let is_here = position < part.keys.len();
+        position = position.saturating_sub(part.keys.len());
         is_here
     };
     parts.iter().position(has).unwrap_or(parts.len())
 }
 
-/// What is wrong with the order of the parts, or with their values.
+/// The first key that is out of order, or core with wrong values.
 fn disorder(parts: &[Part]) -> Option<String> {
     let mut last: Option<u64> = None;
     for (core, part) in parts.iter().enumerate() {

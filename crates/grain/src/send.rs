@@ -1,6 +1,6 @@
-//! Sending: how long a core takes for each message it sends (NanoSort, section 6.1, Figure 7).
+//! Sending: a core's time per message that it sends (NanoSort, section 6.1, Figure 7).
 //!
-//! Rank 0 sends to all others in turn; how many come to each is arithmetic.
+//! Rank 0 sends to all other ranks in turn.
 
 use clap::Args;
 use node::{Address, Node, Port, Rank};
@@ -21,10 +21,10 @@ pub struct SendLoop {
     /// Bytes of a message
     #[arg(long, value_name = "B", default_value_t = 16, value_parser = message_bytes)]
     pub bytes: u32,
-    /// Messages in all
+    /// Total number of messages
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = count)]
     pub messages: u32,
-    /// Decides what the messages say.
+    /// Seed of the contents.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -60,10 +60,8 @@ impl Program for SendLoop {
                 }
             }
         }
-        Handed {
-            taken,
-            span: Span::since(begin, &node),
-        }
+        let span = Span::since(begin, &node);
+        Handed { taken, span }
     }
 
     fn check(&self, answers: &[Handed]) -> Verdict {

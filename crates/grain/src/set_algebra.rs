@@ -1,16 +1,17 @@
-//! Set algebra for web search: which documents hold all words of a query (NanoSort, section 3.2 and
-//! Figure 1).
+//! Set algebra for web search: the documents that hold all words of a query (NanoSort, section 3.2
+//! and Figure 1).
 //!
-//! Each rank has a range of documents and, for each term, the sorted list of those that hold it.
+//! Each rank has a range of documents and, for each term, the sorted list of documents that hold
+//! it.
 //!
 //! ```text
 //!   rank 0    query --multicast--> all
-//!   all       list of term 1  x  list of term 2  x ...     two lists at a time, front to back
-//!   tree      hits are counted and summed up on the way to rank 0
+//!   all       intersect the lists of the query's terms, two at a time
+//!   tree      count the hits and add them up on the way to rank 0
 //! ```
 //!
-//! One query follows the other, as an answer is wanted soon. Ranks without hits answer as well: the
-//! root knows the end by counting.
+//! Queries follow each other, since latency matters. Ranks without hits reply, too, so the root
+//! knows the end by counting.
 
 use clap::Args;
 use node::{Node, Random, Rank, Work};
@@ -22,14 +23,13 @@ use crate::options::{ReorderBy, count, from_0};
 use crate::program::{Program, Span, Verdict, WORD_BYTES, grouped};
 use crate::tree::Tree;
 
-/// One of so many documents holds a term: two for term 0, one more for each next one, and from the
-/// start after this many.
+/// Term t is in one of 2 + t % `RARITIES` documents.
 const RARITIES: u32 = 8;
 
-/// What a rank passes on: how many documents, and their sum.
+/// Words of a message of hits: their count and sum.
 const VALUE_WORDS: u32 = 2;
 
-/// Queries are drawn from streams beyond those of documents, of which a search has fewer than 2^63.
+/// The first random stream of queries; those of documents are below.
 const QUERIES: u64 = 1 << 63;
 
 /// Intersect posting lists: a small search over documents on all cores.
@@ -42,25 +42,24 @@ pub struct SetAlgebra {
     #[arg(default_value_t = 64, value_parser = from_0)]
     #[serde(rename = "keys-per-core")]
     pub documents: u32,
-    /// Values that a core of the tree merges in one step, its own among them; 1 makes the tree a
-    /// chain
+    /// Values that a core of the tree merges at a time, its own included; 1 makes the tree a chain
     #[arg(long, value_name = "F", default_value_t = 8, value_parser = count)]
     pub incast: u32,
-    /// Queries, one after the other
+    /// Number of queries, one after the other
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = count)]
     pub queries: u32,
-    /// Where messages of later steps wait
+    /// Where early messages are buffered
     #[arg(long, value_enum, default_value_t)]
     pub reorder: ReorderBy,
-    /// Different terms.
+    /// Number of distinct terms.
     #[arg(skip = 32_u32)]
     #[serde(skip)]
     pub terms: u32,
-    /// Terms of a query.
+    /// Number of terms per query.
     #[arg(skip = 3_u32)]
     #[serde(skip)]
     pub query_terms: u32,
-    /// Decides documents and queries.
+    /// Seed of documents and queries.
     #[arg(skip = 1_u64)]
     #[serde(skip)]
     pub seed: u64,
@@ -68,25 +67,25 @@ pub struct SetAlgebra {
 
 described! { SetAlgebra is "set-algebra" on 64 cores; "--queries 16 --reorder nic" }
 
-/// What a query found.
+/// The documents that a query found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
-    /// How many documents.
+    /// Number of documents.
     pub count: u64,
-    /// Sum of their numbers, each mixed.
+    /// Sum of hashes of their numbers, modulo 2^64.
     pub sum: u64,
 }
 
-/// What one rank of the search gives.
+/// The answer of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// What each query found; on rank 0 alone.
+    /// The hits of each query; empty on all ranks but 0.
     pub hits: Vec<Hits>,
     /// Pairs of lists that this rank intersected.
     pub intersections: u64,
-    /// Words of them that it looked at.
+    /// Words of lists that it read.
     pub words: u64,
-    /// How long it took.
+    /// Begin and end by its own clock.
     pub span: Span,
 }
 
@@ -102,29 +101,19 @@ impl Program for SetAlgebra {
         let mut collective = Collective::new(&node, self.incast, self.reorder.matching());
         let mut found = Found::default();
         for round in 0..self.queries {
-            let terms = self.asked(&node, &mut collective, round).await;
+            let terms = self.receive_query(&node, &mut collective, round).await;
             node.stage("intersect");
             let hits = postings.query(&node, &terms, &mut found);
             node.stage("merge");
             let mut value = [hits.count, hits.sum];
-            let add = |value: &mut [u64], other: &[u64]| {
-                value
-                    .iter_mut()
-                    .zip(other)
-                    .for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
-            };
-            collective.merge(&node, round, &mut value, add).await;
+            collective.reduce(&node, round, &mut value, add).await;
+            let [count, sum] = value;
             if node.rank() == Rank(0) {
-                found.hits.push(Hits {
-                    count: value[0],
-                    sum: value[1],
-                });
+                found.hits.push(Hits { count, sum });
             }
         }
-        Found {
-            span: Span::since(begin, &node),
-            ..found
-        }
+        let span = Span::since(begin, &node);
+        Found { span, ..found }
     }
 
     fn reorder(&self) -> ReorderBy {
@@ -142,23 +131,7 @@ impl Program for SetAlgebra {
         let Some(root) = answers.first() else {
             return Verdict::refused("there are no cores".to_owned());
         };
-        let naive = (0..self.queries).map(|query| self.naive(query, answers.len() as u64));
-        let mut pairs = naive.zip(&root.hits).enumerate();
-        let fault = if root.hits.len() == self.queries as usize {
-            let wrong = pairs.find(|(_, (expected, found))| expected != *found);
-            wrong.map(|(query, (expected, found))| {
-                format!(
-                    "query {query} found {}, and it is {}",
-                    found.count, expected.count
-                )
-            })
-        } else {
-            Some(format!(
-                "{} queries were answered of {}",
-                root.hits.len(),
-                self.queries
-            ))
-        };
+        let fault = self.fault(root, answers.len() as u64);
         let hits: u64 = root.hits.iter().map(|hits| hits.count).sum();
         let documents = answers.len() as u64 * u64::from(self.documents);
         let (hits, documents) = (grouped(hits), grouped(documents));
@@ -188,16 +161,16 @@ impl Program for SetAlgebra {
                 self.terms
             ));
         }
-        // A rank may hear of a query after all that it hears.
+        // The next query may arrive behind the hits of all children.
         Collective::objection(
-            &Tree::new(ranks, self.incast).heard(1),
+            &Tree::new(ranks, self.incast).most_children(1),
             self.reorder.matching(),
             VALUE_WORDS,
         )
     }
 
-    /// The lists of all ranks: a term is in half of the documents at most, and a list that grows
-    /// may take twice its length. The hits of the root, and the check's.
+    /// The lists of all ranks, in which a term has at most half of the documents and a growing list
+    /// twice its length; and the hits of the root and of the check.
     fn bytes(&self, ranks: u64, _at_once: u64) -> u64 {
         let lists = (u64::from(self.documents) * 4).saturating_mul(u64::from(self.terms));
         let hits = 2 * u64::from(self.queries) * VALUE_WORDS as u64 * WORD_BYTES;
@@ -206,17 +179,40 @@ impl Program for SetAlgebra {
 }
 
 impl SetAlgebra {
-    /// The terms of a query: rank 0 draws and tells them, the others hear them.
-    async fn asked(&self, node: &Node, collective: &mut Collective, query: u32) -> Vec<u32> {
+    fn fault(&self, root: &Found, ranks: u64) -> Option<String> {
+        let (found, expected) = (root.hits.len(), self.queries);
+        if found != expected as usize {
+            return Some(format!("{found} queries were answered of {expected}"));
+        }
+        (0..self.queries)
+            .zip(&root.hits)
+            .find_map(|(query, found)| {
+                let (found, expected) = (*found, self.naive(query, ranks));
+                (found != expected).then(|| {
+                    format!(
+                        "query {query} found {} documents, not {}",
+                        found.count, expected.count
+                    )
+                })
+            })
+    }
+
+    /// The terms of a query, which rank 0 draws and sends to the others.
+    async fn receive_query(
+        &self,
+        node: &Node,
+        collective: &mut Collective,
+        query: u32,
+    ) -> Vec<u32> {
         if node.rank() != Rank(0) {
             node.stage("query");
-            let words = collective.hear(node, query).await;
+            let words = collective.receive(node, query).await;
             return words.iter().map(|term| *term as u32).collect();
         }
         node.stage("ask");
         let terms = self.terms_of(query);
         let words: Vec<u64> = terms.iter().map(|term| u64::from(*term)).collect();
-        collective.tell(node, query, &words).await;
+        collective.broadcast(node, query, &words).await;
         terms
     }
 
@@ -233,7 +229,7 @@ impl SetAlgebra {
         random.below(2 + (term % RARITIES) as usize) == 0
     }
 
-    /// Looks at every document.
+    /// The hits of a query, by a look at every document.
     fn naive(&self, query: u32, ranks: u64) -> Hits {
         let terms = self.terms_of(query);
         let mut hits = Hits::default();
@@ -255,7 +251,9 @@ impl Hits {
 
 /// For each term the sorted documents of a rank that hold it, one list behind the other.
 struct Postings {
+    /// The rank's first document.
     first: u64,
+    /// The start of each term's list, and the end of the last.
     starts: Vec<u32>,
     documents: Vec<u32>,
 }
@@ -300,7 +298,13 @@ impl Postings {
     }
 }
 
-/// What two sorted lists have in common, and how many of their elements were looked at.
+fn add(value: &mut [u64], other: &[u64]) {
+    for (sum, word) in value.iter_mut().zip(other) {
+        *sum = sum.wrapping_add(*word);
+    }
+}
+
+/// The intersection of two sorted lists, and how many of their elements were read.
 fn intersect(left: &[u32], right: &[u32]) -> (Vec<u32>, u64) {
     let (mut both, mut at, mut other) = (Vec::new(), 0, 0);
     while at < left.len() && other < right.len() {
@@ -319,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_meet_in_what_they_share() {
+    fn intersections_have_the_common_elements() {
         assert_eq!(intersect(&[1, 3, 5, 9], &[2, 3, 9, 10]), (vec![3, 9], 7));
         assert_eq!(intersect(&[], &[1]), (vec![], 0));
         assert_eq!(intersect(&[4, 5], &[1, 2]), (vec![], 2));

@@ -1,24 +1,24 @@
 //! A hash table of one core: keys and values in two flat arrays, no pointers.
 //!
-//! Open addressing with linear probing: a key lies at the place its hash names, or at the next free
-//! one. At most three quarters of the places are taken, so a look-up tries a few neighbours.
+//! Open addressing with linear probing: a key is in the slot of its hash, or in the next free one.
+//! At most three quarters of the slots are used, so a look-up tries few neighbours.
 //!
 //! ```text
-//!   keys     | 7 |   | 3 | 19 |   | ...     hash(3) = hash(19) = place 2
+//!   keys     | 7 |   | 3 | 19 |   | ...     hash(3) = hash(19) = slot 2
 //!   values   |...|   |...|....|   | ...     as many words each
 //! ```
 //!
-//! Nothing is ever removed.
+//! Keys cannot be removed.
 
-/// Marks a free place; not a key.
+/// Marks a free slot; not a key.
 const FREE: u64 = u64::MAX;
 
 /// 2^64 divided by the golden ratio: Fibonacci hashing takes the high bits of the product (Knuth,
 /// volume 3, section 6.4).
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Places of the smallest table.
-const LEAST_PLACES: usize = 8;
+/// Slots of the smallest table.
+const LEAST_SLOTS: usize = 8;
 
 /// A hash table from keys to values of a fixed number of words.
 #[derive(Clone, Debug)]
@@ -52,23 +52,23 @@ impl Table {
 
     /// The value of a key.
     pub fn get(&self, key: u64) -> Option<&[u64]> {
-        let place = self.place(key)?;
-        (self.keys[place] == key).then(|| self.value(place))
+        let slot = self.slot(key)?;
+        (self.keys[slot] == key).then(|| self.value(slot))
     }
 
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// When the key is the largest number, or the value has another length.
+    /// If the key is `u64::MAX`, or the value has another length.
     pub fn put(&mut self, key: u64, value: &[u64]) {
         assert!(key != FREE, "the largest number is no key");
         if (self.count + 1) * 4 > self.keys.len() * 3 {
             self.grow();
         }
-        let place = self.place(key).expect("a table that has grown has places");
-        self.count += usize::from(self.keys[place] == FREE);
-        self.keys[place] = key;
-        let begin = place * self.value_words;
+        let slot = self.slot(key).expect("a table that has grown has slots");
+        self.count += usize::from(self.keys[slot] == FREE);
+        self.keys[slot] = key;
+        let begin = slot * self.value_words;
         self.values[begin..begin + self.value_words].copy_from_slice(value);
     }
 
@@ -79,29 +79,29 @@ impl Table {
             .iter()
             .enumerate()
             .filter(|(_, key)| **key != FREE);
-        taken.map(|(place, key)| (*key, self.value(place)))
+        taken.map(|(slot, key)| (*key, self.value(slot)))
     }
 
-    /// Where a key is, or would be.
-    fn place(&self, key: u64) -> Option<usize> {
+    /// The slot of a key, or the free slot for it.
+    fn slot(&self, key: u64) -> Option<usize> {
         let mask = self.keys.len().checked_sub(1)?;
-        // The highest bits, as many as number the places.
-        let mut place = (key.wrapping_mul(FACTOR) >> mask.leading_zeros()) as usize;
-        while self.keys[place] != key && self.keys[place] != FREE {
-            place = (place + 1) & mask;
+        // The highest bits, as many as number the slots.
+        let mut slot = (key.wrapping_mul(FACTOR) >> mask.leading_zeros()) as usize;
+        while self.keys[slot] != key && self.keys[slot] != FREE {
+            slot = (slot + 1) & mask;
         }
-        Some(place)
+        Some(slot)
     }
 
-    fn value(&self, place: usize) -> &[u64] {
-        &self.values[place * self.value_words..][..self.value_words]
+    fn value(&self, slot: usize) -> &[u64] {
+        &self.values[slot * self.value_words..][..self.value_words]
     }
 
     fn grow(&mut self) {
-        let places = (self.keys.len() * 2).max(LEAST_PLACES);
+        let slots = (self.keys.len() * 2).max(LEAST_SLOTS);
         let mut larger = Table {
-            keys: vec![FREE; places],
-            values: vec![0; places * self.value_words],
+            keys: vec![FREE; slots],
+            values: vec![0; slots * self.value_words],
             ..Table::new(self.value_words)
         };
         self.iter().for_each(|(key, value)| larger.put(key, value));
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_holds_what_a_map_holds() {
+    fn it_agrees_with_a_map() {
         for (seed, space) in [(1, 5), (2, 100), (3, 5000)] {
             let (mut table, mut map) = (Table::new(2), BTreeMap::new());
             let mut random = Random::new(seed);
@@ -139,8 +139,8 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_place_do_not_mix() {
-        // The inverse of the factor: its multiples hash to small numbers, all at the first place.
+    fn keys_of_one_slot_do_not_mix() {
+        // The inverse of the factor: its multiples hash to small numbers, all in the first slot.
         let inverse = (0..6).fold(1_u64, |inverse, _| {
             inverse.wrapping_mul(2_u64.wrapping_sub(FACTOR.wrapping_mul(inverse)))
         });
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(table.get(4), None);
     }
 
-    /// Fibonacci hashing lays keys that follow each other far apart: none of them meet.
+    /// Fibonacci hashing scatters consecutive keys: none collide.
     #[test]
     fn the_high_bits_keep_neighbours_apart() {
         let mut table = Table::new(0);
@@ -160,7 +160,7 @@ mod tests {
         let mask = table.keys.len() as u64 - 1;
         for key in 0..5_u64 {
             let high = key.wrapping_mul(FACTOR) / (u64::MAX / (mask + 1) + 1);
-            assert_eq!(table.place(key), Some(high as usize), "key {key}");
+            assert_eq!(table.slot(key), Some(high as usize), "key {key}");
         }
     }
 

@@ -1,16 +1,16 @@
-//! The shape of a merge tree: arithmetic, never a table (NanoSort, section 3.1, Figure 3).
+//! The shape of a merge tree, computed without a table (NanoSort, section 3.1, Figure 3).
 //!
-//! At each level a rank merges the values of its group of `incast` ranks, its own among them, and
-//! passes the result on: it receives `incast - 1` messages. Rank 0 is the root. With incast 3:
+//! At each level a rank merges the values of a group of `incast` ranks, its own included, so it
+//! receives `incast - 1` messages. Rank 0 is the root. With incast 3:
 //!
 //! ```text
 //!   level 1    0 < 1 2     3 < 4 5     6 < 7 8     9 < 10     groups of neighbours
-//!   level 2    0 <-------- 3 <-------- 6           9          groups of those that are left
+//!   level 2    0 <-------- 3 <-------- 6           9          groups of the remaining ranks
 //!   level 3    0 <-------------------------------- 9
 //! ```
 //!
-//! So 64 ranks have two levels at incast 8, and one at 64, where the root hears the 63 others. With
-//! incast 1 the tree is the straight line of Figure 3: each rank hears the next one.
+//! So 64 ranks have two levels at incast 8, and one at 64, where the root has 63 children. With
+//! incast 1 the tree is the straight line of Figure 3: each rank is the child of the one before.
 
 use node::{Group, Rank};
 
@@ -22,7 +22,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree of any number of ranks and any incast; 0 is taken as 1.
+    /// A tree of any number of ranks and any incast; an incast of 0 counts as 1.
     pub fn new(ranks: u32, incast: u32) -> Tree {
         Tree {
             ranks,
@@ -30,7 +30,7 @@ impl Tree {
         }
     }
 
-    /// A remark on a tree whose incast is extreme for its cores.
+    /// A remark on an extreme incast, for people.
     pub(crate) fn note(ranks: u32, incast: u32) -> Option<String> {
         match incast {
             _ if ranks <= 1 => None,
@@ -42,7 +42,7 @@ impl Tree {
         }
     }
 
-    /// On how many levels, from 1 on, this rank merges; on some of them it may have no children.
+    /// The number of levels, from 1, on which a rank merges; it may have no children on some.
     pub fn levels(&self, rank: Rank) -> u32 {
         if self.incast == 1 {
             return u32::from(rank.0 + 1 < self.ranks);
@@ -55,17 +55,17 @@ impl Tree {
         level
     }
 
-    /// The most levels that a rank has: those of the root.
+    /// The levels of the root, the most of all ranks.
     pub fn height(&self) -> u32 {
         self.levels(Rank(0))
     }
 
-    /// Whose values this rank merges on a level, beside its own.
+    /// The ranks whose values a rank merges with its own on a level.
     pub fn children(&self, rank: Rank, level: u32) -> Group {
         let stride = self.fan().pow(level - 1);
         let beyond = u64::from(self.ranks.saturating_sub(rank.0 + 1)) / stride;
         let count = beyond.min(self.fan().max(2) - 1);
-        // No children: the group's place and stride mean nothing, and may not fit in 32 bits.
+        // Of an empty group first rank and stride have no meaning, and might exceed 32 bits.
         let stride = if count == 0 { 0 } else { stride as u32 };
         Group {
             first: Rank(rank.0 + stride),
@@ -74,21 +74,21 @@ impl Tree {
         }
     }
 
-    /// How many ranks one hears on each level from `level` on, at most: as many as the root does.
-    pub fn heard(&self, level: u32) -> Vec<u32> {
+    /// The most children of a rank on each level from `level` on: those of the root.
+    pub fn most_children(&self, level: u32) -> Vec<u32> {
         (level..=self.height())
             .map(|level| self.children(Rank(0), level).count)
             .collect()
     }
 
-    /// How many ranks this rank hears, on all its levels.
+    /// The number of a rank's children on all its levels.
     pub fn all_children(&self, rank: Rank) -> u32 {
         (1..=self.levels(rank))
             .map(|level| self.children(rank, level).count)
             .sum()
     }
 
-    /// Who merges this rank's value, and on which level; the root has none.
+    /// The rank that merges this rank's value, and the level; the root has no parent.
     pub fn parent(&self, rank: Rank) -> Option<(Rank, u32)> {
         if rank == Rank(0) {
             return None;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rank_but_the_root_is_one_rank_s_child_once() {
+    fn every_rank_but_the_root_is_a_child_once() {
         for (ranks, tree) in trees() {
             let mut parents = vec![Vec::new(); ranks as usize];
             for rank in (0..ranks).map(Rank) {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_incast_bounds_what_a_rank_hears_on_a_level() {
+    fn the_incast_bounds_the_children_on_a_level() {
         for (ranks, tree) in trees() {
             for rank in (0..ranks).map(Rank) {
                 for level in 1..=tree.levels(rank) {
@@ -176,7 +176,6 @@ mod tests {
         assert_eq!(shape(8), (2, 7));
         assert_eq!(shape(64), (1, 63));
         assert_eq!(shape(1000), (1, 63));
-        // The straight line.
         assert_eq!(shape(1), (1, 1));
         assert_eq!(Tree::new(64, 1).parent(Rank(63)), Some((Rank(62), 1)));
         assert_eq!(Tree::new(64, 1).levels(Rank(63)), 0);
@@ -194,8 +193,11 @@ mod tests {
         assert_eq!(tree.children(Rank(0), 3), group(9, 1, 9));
         assert_eq!(tree.children(Rank(9), 1), group(10, 1, 1));
         assert_eq!((tree.height(), tree.all_children(Rank(0))), (3, 5));
-        assert_eq!((tree.heard(1), tree.heard(2)), (vec![2, 2, 1], vec![2, 1]));
-        assert!(Tree::new(1, 3).heard(1).is_empty());
+        assert_eq!(
+            (tree.most_children(1), tree.most_children(2)),
+            (vec![2, 2, 1], vec![2, 1])
+        );
+        assert!(Tree::new(1, 3).most_children(1).is_empty());
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Numbers as people write them: K M G T are powers of 1024, KB MB GB TB of 1000.
+//! Numbers with units: K M G T are powers of 1024, KB MB GB TB of 1000.
 
-/// Reads a count, with or without a unit: `64`, `4K`, `1MB`.
+/// Parses a count, with or without a unit: `64`, `4K`, `1MB`.
 ///
 /// # Errors
-/// When it is no whole number from 0, its unit is unknown, or it is too large.
+/// If it is not a whole number from 0, its unit is unknown, or it is too large.
 pub fn count(text: &str) -> Result<u64, String> {
     let (digits, unit) = parted(text);
     let number: f64 = digits
@@ -25,10 +25,10 @@ pub fn count(text: &str) -> Result<u64, String> {
     Err(wrong.to_owned())
 }
 
-/// Reads a number that may have decimals.
+/// Parses a number that may have decimals.
 ///
 /// # Errors
-/// When it is no finite number.
+/// If it is not a finite number.
 pub fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
@@ -37,19 +37,19 @@ pub fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// 2^53: beyond it not every whole number has its own floating-point number.
+/// 2^53: the largest range in which floating-point numbers represent every whole number.
 const EXACT: f64 = (1_u64 << 53) as f64;
 
-/// The number and the unit of a text. A text of letters alone has an empty number.
+/// Splits a text into its number and its unit; either may be empty.
 pub fn parted(text: &str) -> (&str, &str) {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     text.split_at(digits.len())
 }
 
-/// How many one of this unit is.
+/// The factor of a unit.
 ///
 /// # Errors
-/// When there is no such unit.
+/// If there is no such unit.
 pub fn units(name: &str) -> Result<u64, String> {
     Ok(match name {
         "K" => 1 << 10,

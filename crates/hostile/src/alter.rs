@@ -1,8 +1,8 @@
-//! Texts of the sort, altered: a byte, a number, a path, a piece.
+//! Alterations of the sort's texts: of a byte, a number, a path, a piece.
 //!
 //! Texts may end with a line that seals them: `gristmill-seal XXXXXXXX`, the CRC of the entry's
 //! name, a zero byte, and the text before. An owner can forge it, so each alteration comes in two
-//! kinds: the file as it was but for the altered place, and sealed again.
+//! kinds: with the old seal, and sealed again.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub struct Token {
     pub is_number: bool,
 }
 
-/// The text without its seal, and whether it had one.
+/// Splits the seal from a text; whether it had one.
 pub fn unsealed(text: &[u8]) -> (Vec<u8>, bool) {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let last = body
@@ -30,14 +30,14 @@ pub fn unsealed(text: &[u8]) -> (Vec<u8>, bool) {
     (text.to_vec(), false)
 }
 
-/// The text with the seal of an entry of that name.
+/// Adds the seal of an entry named `name`.
 pub fn sealed(name: &str, json: &[u8]) -> Vec<u8> {
     let crc = kernel::block_crc(&[name.as_bytes(), &[0], json].concat());
     [json, b"\n", SEAL, format!("{crc:08x}\n").as_bytes()].concat()
 }
 
-/// The end of the records themselves, if they begin here: an entry holds a piece of the output. An
-/// owner who alters and seals that alters an own record, as in the output, which no sort can tell.
+/// The end of the records that an entry contains, if they begin here. An owner who alters and seals
+/// them has altered a record of the output, which no sort can find.
 pub fn end_of_records(json: &[u8], at: usize) -> Option<usize> {
     let rest = json[at..].strip_prefix(b"\"bytes\":[")?;
     rest.iter()
@@ -45,7 +45,7 @@ pub fn end_of_records(json: &[u8], at: usize) -> Option<usize> {
         .map(|length| json.len() - rest.len() + length + 1)
 }
 
-/// The numbers and strings of a JSON text, in their order, but for those of records.
+/// The numbers and strings of a JSON text in their order, without those of records.
 pub fn tokens(json: &[u8]) -> Vec<Token> {
     let mut all = Vec::new();
     let mut at = 0;
@@ -81,7 +81,7 @@ pub fn tokens(json: &[u8]) -> Vec<Token> {
     all
 }
 
-/// A number that replaces another one.
+/// Draws a number to replace another one.
 pub fn number(old: &str, draw: &mut Rng) -> String {
     let old: u128 = old.parse().unwrap_or(0);
     match draw.u32(0..14) {
@@ -113,7 +113,7 @@ pub fn with_number(json: &[u8], draw: &mut Rng) -> Option<Vec<u8>> {
         .into_iter()
         .filter(|token| token.is_number)
         .collect();
-    // Lists of bytes are most of the numbers of some texts, and say the least.
+    // Most numbers of some texts are bytes in lists, which say the least.
     let long: Vec<&Token> = numbers.iter().filter(|token| token.at.len() != 3).collect();
     let token = match draw.bool() && !long.is_empty() {
         true => long[draw.usize(0..long.len())],
@@ -123,7 +123,7 @@ pub fn with_number(json: &[u8], draw: &mut Rng) -> Option<Vec<u8>> {
     Some(with(json, token.at.clone(), number(&old, draw).as_bytes()))
 }
 
-/// The text with one of its paths replaced by another one, if it has any.
+/// The text with one of its paths replaced, if it has any.
 pub fn with_path(json: &[u8], path: &str, draw: &mut Rng) -> Option<Vec<u8>> {
     let is_path = |token: &Token| !token.is_number && json[token.at.clone()].contains(&b'/');
     let paths: Vec<Token> = tokens(json).into_iter().filter(is_path).collect();
@@ -135,7 +135,7 @@ pub fn with_path(json: &[u8], path: &str, draw: &mut Rng) -> Option<Vec<u8>> {
     ))
 }
 
-/// The bytes with one of them changed, or one of its bits.
+/// The bytes with one byte or bit changed.
 pub fn with_flip(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
     let mut altered = bytes.to_vec();
     if let Some(byte) = altered.get_mut(draw.usize(0..bytes.len().max(1))) {
@@ -148,7 +148,7 @@ pub fn with_flip(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
     altered
 }
 
-/// The bytes with a piece cut out, or cut off there.
+/// The bytes with a piece or the end cut off.
 pub fn with_cut(bytes: &[u8], draw: &mut Rng) -> Vec<u8> {
     let begin = draw.usize(0..=bytes.len());
     let end = if draw.bool() {

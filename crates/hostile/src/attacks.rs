@@ -22,10 +22,10 @@ mod sizes;
 pub use faults::has_tracer;
 pub use kills::kill;
 
-/// An attack in a case of its own.
+/// Runs an attack in a case.
 pub type Run = fn(&mut Case) -> io::Result<()>;
 
-/// A kind of attack: its name, how often it is drawn beside others, and the attack.
+/// A kind of attack: its name, its weight among all, and the attack.
 pub struct Attack {
     pub name: &'static str,
     pub weight: u32,
@@ -36,7 +36,7 @@ const fn attack(name: &'static str, weight: u32, run: Run) -> Attack {
     Attack { name, weight, run }
 }
 
-/// All kinds but kills, which are counted by themselves.
+/// All kinds except kills, which are counted separately.
 pub const ATTACKS: [Attack; 20] = [
     attack("journal-forged", 10, journals::forged),
     attack("checkpoint-altered", 24, checkpoints::altered),

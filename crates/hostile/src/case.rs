@@ -1,4 +1,4 @@
-//! One case: what it draws, the commands that it ran, and what was wrong.
+//! One case: its draws, its commands and its failures.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,10 +11,10 @@ use crate::command::{Call, Ran};
 use crate::scene::Scene;
 use crate::tree::{Change, Kind, Tree};
 
-/// How names begin that are the sort's own.
+/// The prefix of a sort's own names.
 pub const PREFIX: &str = ".gristmill-";
 
-/// A case while it goes on.
+/// A running case.
 pub struct Case<'s> {
     pub scene: &'s Scene,
     pub draw: Rng,
@@ -30,7 +30,7 @@ pub struct Failure {
     pub detail: String,
 }
 
-/// Where a sort writes.
+/// The output of a sort.
 #[derive(Clone, Debug)]
 pub enum Output {
     File(PathBuf),
@@ -38,20 +38,20 @@ pub enum Output {
     Set(Vec<PathBuf>),
 }
 
-/// A sort, and what it may do.
+/// A sort and its permitted results.
 #[derive(Clone, Debug)]
 pub struct Sorting {
     pub call: Call,
     pub output: Output,
-    /// The right output; None where any is.
+    /// The right output; `None` if any output is right.
     pub expected: Option<Vec<u8>>,
-    /// Whether an end with exit 2 is right, too.
+    /// Whether exit code 2 is right, too.
     pub may_refuse: bool,
-    /// Whether files of its own may stay when it fails, for the next sort to find.
+    /// Whether its files may stay after a failure, for the next sort to find.
     pub may_keep: bool,
-    /// Files of the set that is there: a new set takes their place.
+    /// Files of the old set, which a new set replaces.
     pub old_parts: Vec<PathBuf>,
-    /// Names of the sort's own kind that it must leave alone.
+    /// Names like the sort's own that it must leave alone.
     pub protected: Vec<PathBuf>,
 }
 
@@ -67,12 +67,12 @@ impl Case<'_> {
         of[self.draw.usize(0..of.len())].clone()
     }
 
-    /// The number of a small input.
+    /// Draws the number of a small input.
     pub fn any_input(&mut self) -> usize {
         self.draw.usize(0..self.scene.small_inputs())
     }
 
-    /// The command, to be run in the sort's own directory.
+    /// A command in the sort's directory.
     pub fn call(&self, arguments: &[&str]) -> Call {
         Call {
             program: self.scene.binary(),
@@ -83,7 +83,7 @@ impl Case<'_> {
         }
     }
 
-    /// A sort of that input, which is written here as `in`, into `out`.
+    /// A sort of an input, which is written to `in`, into `out`.
     pub fn sorting(&mut self, input: usize, arguments: &[&str]) -> io::Result<Sorting> {
         let input = &self.scene.inputs[input];
         fs::write(self.scene.own("in"), &input.bytes)?;
@@ -100,7 +100,7 @@ impl Case<'_> {
         })
     }
 
-    /// Runs a command and checks how it ends.
+    /// Runs a command and checks its end.
     pub fn run(&mut self, call: &Call) -> io::Result<Ran> {
         self.lines.push(call.line());
         let ran = call.run(&self.scene.place.join("said"), self.scene.limit)?;
@@ -117,7 +117,7 @@ impl Case<'_> {
         ])
     }
 
-    /// Runs a sort and checks how it ends, its output, and that nothing else was touched.
+    /// Runs a sort and checks its end, its output, and that no other file was changed.
     pub fn sort(&mut self, sorting: &Sorting) -> io::Result<Ran> {
         let before = self.look()?;
         let ran = self.run(&sorting.call)?;
@@ -152,7 +152,7 @@ impl Case<'_> {
 }
 
 impl Sorting {
-    /// The same sort with more arguments.
+    /// Adds arguments to the sort.
     pub fn and(mut self, arguments: &[&str]) -> Sorting {
         self.call
             .arguments
@@ -160,7 +160,7 @@ impl Sorting {
         self
     }
 
-    /// Whether the output is there, and right.
+    /// Whether the output exists and is right.
     pub fn is_right(&self) -> bool {
         let content = match &self.output {
             Output::File(path) => content(path),
@@ -173,7 +173,7 @@ impl Sorting {
         }
     }
 
-    /// Whether a sort may change that name so.
+    /// Whether a sort may make this change.
     fn allows(&self, change: &Change, before: &Tree, is_done: bool) -> bool {
         let path = &change.path;
         if is_own(path) {
@@ -198,13 +198,13 @@ impl Sorting {
     }
 }
 
-/// Whether it is a name of the sort's own.
+/// Whether a name is one of the sort's own.
 pub fn is_own(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
-/// The names of the sort's own in a directory.
+/// The sort's own names in a directory.
 pub fn own_names(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
@@ -217,7 +217,7 @@ pub fn own_names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The files that a manifest in that directory lists, in its order.
+/// The files in the manifest of a directory, in its order.
 pub fn parts(directory: &Path) -> Option<Vec<PathBuf>> {
     let text = content(&directory.join("manifest.json"))?;
     let manifest: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -228,15 +228,15 @@ pub fn parts(directory: &Path) -> Option<Vec<PathBuf>> {
         .collect()
 }
 
-/// The records of a set in the order of its manifest, if all of its files are there.
+/// The records of a set in the order of its manifest, if all files exist.
 pub fn content_of_set(directory: &Path) -> Option<Vec<u8>> {
     let contents: Option<Vec<Vec<u8>>> =
         parts(directory)?.iter().map(|path| content(path)).collect();
     Some(contents?.concat())
 }
 
-/// The content of a file; None where a name leads to no file. Pipes and devices are never read:
-/// they may have no end.
+/// The content of a file; `None` if the name leads to no file. Pipes and devices are not read,
+/// since they may be endless.
 pub fn content(path: &Path) -> Option<Vec<u8>> {
     fs::metadata(path)
         .is_ok_and(|found| found.is_file())

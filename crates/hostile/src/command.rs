@@ -1,5 +1,4 @@
-//! One run of the command under test: never longer than a limit, never beyond some memory and file
-//! size.
+//! One run of the command under test, within limits of time, memory and file size.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -11,34 +10,33 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
-/// No file that a command writes here is longer: what reads a device for ever ends at it.
+/// The longest file that a command may write, so that reading an endless device ends.
 pub const MOST_FILE_BYTES: u64 = 256 << 20;
 
-/// Address space of a command: what asks for memory by a forged number fails, and this machine
-/// lives on.
+/// The address space of a command, so that a forged size fails and does not exhaust the machine.
 const MOST_MEMORY_BYTES: u64 = 4 << 30;
 
-/// How often a command is looked at.
+/// The interval between looks at a command.
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// How a command is to be run.
+/// A command to run.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
     pub directory: PathBuf,
-    /// The user to run it as; None for the one that runs the suite.
+    /// The user to run it as; `None` for the user of the suite.
     pub user: Option<u32>,
     pub limits: Vec<(Resource, u64)>,
 }
 
-/// How it ended.
+/// The end of a command.
 #[derive(Debug)]
 pub struct Ran {
-    /// None when it was killed at the limit.
+    /// `None` if it was killed at the time limit.
     status: Option<ExitStatus>,
     pub said: String,
-    /// The most memory that was resident, as far as glances tell.
+    /// The peak of resident memory, as far as seen.
     pub peak_bytes: u64,
 }
 
@@ -61,7 +59,7 @@ impl Call {
         )
     }
 
-    /// Starts it; all that it says goes to a file.
+    /// Starts it, with its output in a file.
     pub fn start(&self, said: &Path) -> io::Result<Child> {
         let said = File::create(said)?;
         let mut command = Command::new(&self.program);
@@ -83,13 +81,13 @@ impl Call {
                 current: Some(most),
                 maximum: Some(most),
             };
-            // A child that has ended already needs no limit.
+            // A child that has already ended needs no limit.
             let _ = prlimit(Some(Pid::from_child(&child)), resource, limit);
         }
         Ok(child)
     }
 
-    /// Runs it to its end or the limit.
+    /// Runs it to its end or to the time limit.
     pub fn run(&self, said: &Path, limit: Duration) -> io::Result<Ran> {
         let mut child = self.start(said)?;
         let mut peak_bytes = 0;
@@ -104,12 +102,12 @@ impl Call {
     }
 }
 
-/// Waits until a child has ended; kills it at the limit, and then gives None.
+/// Waits for the end of a child; kills it at the time limit and returns `None`.
 pub fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     watched(child, limit, |_| ())
 }
 
-/// The same, with a glance at the child between looks for its end.
+/// Waits for the end of a child as [`ended`] does, and calls `glance` meanwhile.
 fn watched(
     child: &mut Child,
     limit: Duration,
@@ -130,8 +128,8 @@ fn watched(
     }
 }
 
-/// The most memory that was resident so far. The system keeps this figure, so a glance misses at
-/// most the last moment.
+/// The peak of resident memory so far. The system keeps this figure, so a look misses at most the
+/// last moment.
 fn peak_of(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status
@@ -146,8 +144,8 @@ impl Ran {
         self.status.and_then(|status| status.code())
     }
 
-    /// The reason why no command may end so, if there is one: a hang, a panic, a death, or a
-    /// failure that does not say one line.
+    /// The reason why no command may end like this: a hang, a panic, a signal, or a failure without
+    /// exactly one line.
     pub fn wrong(&self) -> Option<(&'static str, String)> {
         let Some(status) = self.status else {
             return Some(("hang", self.last_line()));
@@ -167,7 +165,7 @@ impl Ran {
         }
     }
 
-    /// Notices may come before; the failure is one line, and the last.
+    /// Whether the failure is one line, the last; warnings may precede it.
     fn is_one_line(&self) -> bool {
         let is_failure = |line: &&str| line.starts_with("gristmill: ") && !line.contains("warning");
         let last = self.said.lines().last();
@@ -183,7 +181,7 @@ impl Ran {
     }
 }
 
-/// The words of a command, which may be no text.
+/// The words of a command, which may not be valid UTF-8.
 fn read(said: &Path) -> String {
     String::from_utf8_lossy(&fs::read(said).unwrap_or_default()).into_owned()
 }

@@ -1,20 +1,20 @@
-//! Inputs, and what they must look like when they are sorted.
+//! Inputs and their sorted content.
 
 use fastrand::Rng;
 
-/// As gensort makes them.
+/// The length of a gensort record.
 pub const RECORD_BYTES: usize = 100;
 
-/// Records of the inputs of most cases; every fourth of them has few different keys.
+/// Records in the inputs of most cases; every fourth input has few different keys.
 const SMALL: [usize; 6] = [1, 700, 3_000, 5_000, 12_000, 20_000];
 
-/// A sort of this number of records needs two epochs in the memory that the suite gives.
+/// Records for which a sort needs two epochs in the memory of the suite.
 const LARGE: usize = 150_000;
 
 /// An input.
 pub struct Input {
     pub bytes: Vec<u8>,
-    /// By a naive sort.
+    /// The records in the order of a naive sort.
     pub sorted: Vec<u8>,
 }
 

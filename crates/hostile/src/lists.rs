@@ -1,8 +1,8 @@
-//! Lists of a JSON text, altered: elements dropped, repeated or exchanged, whole lists emptied or
-//! exchanged.
+//! Alterations of lists in a JSON text: elements dropped, repeated or exchanged, whole lists
+//! emptied or exchanged.
 //!
-//! The text stays JSON, and most of its numbers stay possible ones. So these alterations pass a
-//! reader that looks at each number by itself.
+//! The text stays valid JSON, and most of its numbers stay plausible, so a reader that checks each
+//! number by itself accepts it.
 
 use std::ops::Range;
 
@@ -14,25 +14,24 @@ use crate::input::RECORD_BYTES;
 /// A list of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
-    /// With its brackets.
+    /// The range of the list with its brackets.
     pub at: Range<usize>,
-    /// Its elements, without the commas.
+    /// The ranges of its elements, without commas.
     pub elements: Vec<Range<usize>>,
-    /// How many lists it lies in.
+    /// The number of lists around it.
     pub depth: usize,
 }
 
-/// Bytes of a splitter: a record, and its position.
+/// Bytes of a splitter: a record and its position.
 const SPLITTER: usize = RECORD_BYTES + 8;
 
-/// Lengths of a piece that is taken, dropped or repeated: an element, a number of eight bytes, a
-/// record, a splitter.
+/// Lengths of a piece to drop or repeat: an element, a number of eight bytes, a record, a splitter.
 const PIECES: [usize; 4] = [1, 8, RECORD_BYTES, SPLITTER];
 
-/// The lists of a JSON text, in the order of their ends, but for records.
+/// The lists of a JSON text in the order of their ends, without records.
 pub fn lists(json: &[u8]) -> Vec<List> {
     let (mut all, mut open) = (Vec::new(), Vec::<List>::new());
-    // Braces inside a list: their commas divide no elements of it.
+    // Commas inside braces do not divide elements of the list.
     let mut braces = Vec::<usize>::new();
     let (mut at, mut begin) = (0, Vec::<usize>::new());
     while at < json.len() {
@@ -85,7 +84,7 @@ pub fn lists(json: &[u8]) -> Vec<List> {
     all
 }
 
-/// Where the quote is that ends a string.
+/// The position of the quote that ends a string.
 fn end_of_string(json: &[u8], begin: usize) -> usize {
     let mut at = begin + 1;
     while at < json.len() && json[at] != b'"' {
@@ -94,13 +93,12 @@ fn end_of_string(json: &[u8], begin: usize) -> usize {
     at
 }
 
-/// The text with one of its lists altered, if it has any; and how.
+/// The text with one of its lists altered, if it has any, and the kind of alteration.
 pub fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
     let all = lists(json);
-    // Lists in lists are most of them in some texts.
+    // Most lists of some texts are lists in lists.
     let outer: Vec<&List> = all.iter().filter(|list| list.depth == 0).collect();
-    // Of the first entry these are what divides the keys, which its reader must not believe by
-    // itself.
+    // In the first entry these divide the keys; its reader must check them.
     let is_numbers = |list: &&&List| {
         list.elements
             .iter()
@@ -141,7 +139,7 @@ pub fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
             let how = format!("as {}", name_of(json, other));
             (with(json, list.at.clone(), &copy), told(&how))
         }
-        // As one begins: a list of splitters becomes its first.
+        // Only the begin: a list of splitters becomes its first splitter.
         _ => {
             let count = match draw.u32(0..4) {
                 0 => other.elements.len() / 2,
@@ -155,7 +153,7 @@ pub fn altered(json: &[u8], draw: &mut Rng) -> Option<(Vec<u8>, String)> {
     })
 }
 
-/// Some elements that follow each other.
+/// Draws some consecutive elements.
 fn piece(list: &List, draw: &mut Rng) -> Range<usize> {
     let count = list.elements.len();
     let length = match draw.u32(0..3) {
@@ -163,7 +161,7 @@ fn piece(list: &List, draw: &mut Rng) -> Range<usize> {
         _ => PIECES[draw.usize(0..PIECES.len())],
     };
     let length = length.min(count);
-    // Records of a list of bytes begin at whole multiples.
+    // Records in a list of bytes begin at multiples of their length.
     let begin = draw.usize(0..=(count - length) / length.max(1)) * length;
     begin..begin + length
 }
@@ -195,7 +193,7 @@ fn joined(json: &[u8], elements: &[Range<usize>]) -> Vec<u8> {
     [b"[", &texts.join(&b","[..])[..], b"]"].concat()
 }
 
-/// The text with two pieces exchanged, unless one lies in the other.
+/// The text with two pieces exchanged, unless one contains the other.
 fn exchanged(json: &[u8], a: Range<usize>, b: Range<usize>) -> Vec<u8> {
     let (a, b) = if a.start <= b.start { (a, b) } else { (b, a) };
     if a.end > b.start {
@@ -211,7 +209,7 @@ fn exchanged(json: &[u8], a: Range<usize>, b: Range<usize>) -> Vec<u8> {
     .concat()
 }
 
-/// The key before a list; of a list in a list, that of the outermost is not looked for.
+/// The key before a list, unless it is a list in a list.
 fn name_of(json: &[u8], list: &List) -> String {
     let before = json[..list.at.start]
         .strip_suffix(b"\":")

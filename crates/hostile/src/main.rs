@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! seed > case > hostile files, faults, moments
-//!                  sort, in a directory of its own, beside a victim's
-//!                  look: exit, output, leftovers, and everything that is not the sort's
+//!                  a sort in its directory, next to the directory of a victim
+//!                  checks: exit, output, leftovers, and all files that are not the sort's
 //! ```
 //!
-//! One seed decides what is drawn, and is printed first; a case is drawn from the seed and its
-//! number, whichever worker runs it. Moments of kills depend on the machine as well. A broken
-//! promise is printed with the case, its commands, and the names that were touched; the run
-//! continues, and ends with counts by kind. It is a black box test: it knows names and texts that
-//! the command leaves. Of the command's code it uses one function, `kernel::block_crc`: it seals
-//! the texts that it forges as the command would, and it tells files apart by it.
+//! One seed decides everything that is drawn, and is printed first; a case is drawn from the seed
+//! and its number, on any worker. Moments of kills also depend on the machine. A broken promise is
+//! printed with the case, its commands, and the changed names; the run continues, and ends with
+//! counts by kind. This is a black-box test, which knows the names and texts of files that the
+//! command leaves. Of the command's code it uses only `kernel::block_crc`, to seal forged texts as
+//! the command would and to tell files apart.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -56,21 +56,21 @@ struct Options {
     /// The first case, to run one again.
     #[arg(long, default_value_t = 0)]
     from: u32,
-    /// One kind of attack alone.
+    /// The only kind of attack to run.
     #[arg(long, value_parser = attacks::kind)]
     only: Option<String>,
     /// Seconds that a command may take.
     #[arg(long, default_value_t = 30.0)]
     limit: f64,
-    /// A directory to work in, below which one of its own is made.
+    /// A directory in which a working directory is created.
     #[arg(long, default_value_os_t = std::env::temp_dir())]
     place: PathBuf,
 }
 
-/// Commands that run at a time.
+/// The number of commands that run at the same time.
 const WORKERS: usize = 2;
 
-/// The kind of a kill, beside those of attacks.
+/// The kind of a kill, in addition to those of attacks.
 const KILL: &str = "kill";
 
 /// Cases and failures by kind.
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all went well.
+/// Runs all cases; whether no promise was broken.
 fn run(options: Options) -> io::Result<bool> {
     println!("seed {}", options.seed);
     if !rustix::process::geteuid().is_root() {
@@ -131,7 +131,7 @@ fn run(options: Options) -> io::Result<bool> {
     Ok(report(&shared.counts.lock().expect("no worker panicked")))
 }
 
-/// Takes cases until there are none.
+/// Runs cases until none are left.
 fn work(shared: &Shared, place: PathBuf, inputs: Arc<Vec<input::Input>>) -> io::Result<()> {
     let options = &shared.options;
     fs::create_dir_all(&place)?;
@@ -160,7 +160,7 @@ fn work(shared: &Shared, place: PathBuf, inputs: Arc<Vec<input::Input>>) -> io::
     }
 }
 
-/// Runs one case and notes what was wrong.
+/// Runs one case and records its failures.
 fn one(shared: &Shared, scene: &Scene, number: u32, is_kill: bool) -> io::Result<()> {
     let options = &shared.options;
     let mut draw =
@@ -201,7 +201,7 @@ fn one(shared: &Shared, scene: &Scene, number: u32, is_kill: bool) -> io::Result
     Ok(())
 }
 
-/// Prints the counts; whether nothing failed.
+/// Prints the counts; whether no case failed.
 fn report(counts: &Counts) -> bool {
     let mut is_good = true;
     for (kind, (cases, failures)) in counts {

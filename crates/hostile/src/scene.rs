@@ -1,9 +1,9 @@
-//! Where cases happen: one directory that belongs to a worker.
+//! The directory of a worker, in which its cases run.
 //!
 //! ```text
-//! PLACE/bin/gristmill    the binary under test, where other users reach it
-//!       own/             the sort's directory: inputs, outputs, scratch
-//!       victim/          files of others beside it, which no sort may touch
+//! PLACE/bin/gristmill    the binary under test, which other users can reach
+//!       own/             the sort's directory: inputs, outputs, temporary files
+//!       victim/          files of others, which no sort may touch
 //!       stash/           unfinished sorts, to be put into own/
 //! ```
 
@@ -19,15 +19,15 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use crate::input::Input;
 use crate::stash::Stash;
 
-/// Somebody else: nobody.
+/// Another user: `nobody`.
 pub const FOREIGN: u32 = 65534;
 
-/// A worker's directory, and all that its cases have in common.
+/// The directory of a worker, and the common data of its cases.
 pub struct Scene {
     pub place: PathBuf,
     pub limit: Duration,
     pub inputs: Arc<Vec<Input>>,
-    /// Whether files of other users can be made here.
+    /// Whether files of other users can be created.
     pub is_root: bool,
     pub stashes: Vec<Stash>,
 }
@@ -71,7 +71,7 @@ impl Scene {
         self.inputs.len() - 1
     }
 
-    /// An empty directory for the next case.
+    /// Empties the directory for the next case.
     pub fn clear(&self) -> io::Result<()> {
         let own = self.place.join("own");
         if own.exists() {
@@ -81,7 +81,7 @@ impl Scene {
         fs::set_permissions(&own, Permissions::from_mode(0o755))
     }
 
-    /// Files that look like what a sort might take for its own.
+    /// Creates files that a sort might take for its own.
     pub fn make_victim(&self) -> io::Result<()> {
         let root = self.place.join("victim");
         if root.exists() {
@@ -100,7 +100,7 @@ impl Scene {
         for name in ["manifest.json", ".gristmill-0123456789abcdef.tmp", "linked"] {
             fs::write(self.victim(name), b"{}")?;
         }
-        // As long as an output would be: a sort must not take it for one.
+        // As long as an output: a sort must not take it for one.
         for (number, input) in self.inputs.iter().enumerate() {
             fs::write(
                 self.victim(&format!("long-{number}")),

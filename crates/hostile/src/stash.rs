@@ -1,4 +1,4 @@
-//! Sorts with `--resume` that were killed, one at each stage, to be put back and altered.
+//! Sorts with `--resume` that were killed, one at each stage, to be restored and altered.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use crate::case::{Case, Sorting, own_names};
 use crate::command::ended;
 use crate::scene::Scene;
 
-/// How often a sort is tried to be caught at a stage: the moment is short.
+/// How often to try to catch a sort at a stage, since the moment is short.
 const TRIES: usize = 12;
 
 /// Entries that a sort may be caught at.
@@ -27,11 +27,11 @@ pub struct Stash {
     pub stage: &'static str,
     /// The number of its input.
     pub input: usize,
-    /// Its directory as the kill left it.
+    /// Its directory after the kill.
     files: PathBuf,
 }
 
-/// The sort that is killed, and resumed: in place or beside an old output of its length.
+/// The sort that is killed and resumed: in place, or over an old output of its length.
 pub fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
     let old = vec![b'o'; case.scene.inputs[input].bytes.len()];
     fs::create_dir_all(case.scene.own("tmp"))?;
@@ -54,7 +54,7 @@ pub fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
     })
 }
 
-/// Kills sorts of the large input, and of one small one, at every stage.
+/// Kills sorts of the large input and of one small input at every stage.
 pub fn collect(scene: &Scene) -> io::Result<Vec<Stash>> {
     let large = scene.small_inputs();
     let mut found = Vec::new();
@@ -82,7 +82,7 @@ pub fn collect(scene: &Scene) -> io::Result<Vec<Stash>> {
 }
 
 impl Stash {
-    /// Puts it where it was, in a directory that is empty.
+    /// Restores it in an empty directory.
     pub fn restore(&self, scene: &Scene) -> io::Result<()> {
         fs::remove_dir_all(scene.place.join("own"))?;
         copy(&self.files, &scene.place.join("own"))?;
@@ -90,8 +90,8 @@ impl Stash {
     }
 }
 
-/// Says in the first entry which number the copy of the draft has: a sort may refuse a draft that
-/// is another file than its own.
+/// Writes the inode number of the draft's copy into the first entry, since a sort may refuse a
+/// draft that is another file.
 fn number_draft(scene: &Scene) -> io::Result<()> {
     let named = |directory: &Path, end: &str| {
         let name = own_names(directory)
@@ -121,7 +121,7 @@ fn number_draft(scene: &Scene) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts a sort and kills it when an entry has that name; whether it was met.
+/// Starts a sort and kills it when an entry of that name exists; whether that succeeded.
 fn caught(scene: &Scene, input: usize, stage: &str) -> io::Result<bool> {
     scene.clear()?;
     let draw = Rng::with_seed(0);
@@ -147,7 +147,7 @@ fn caught(scene: &Scene, input: usize, stage: &str) -> io::Result<bool> {
     Ok(status.is_some_and(|status| status.code().is_none()) && is_met() && is_begun)
 }
 
-/// Waits until something is so, or the child has ended.
+/// Waits until a condition holds or the child has ended.
 pub fn wait_for(child: &mut Child, is_so: impl Fn() -> bool, limit: Duration) -> io::Result<()> {
     let begin = Instant::now();
     while !is_so() && begin.elapsed() < limit && child.try_wait()?.is_none() {

@@ -1,7 +1,7 @@
-//! All that can be seen of a tree of files, so that two looks at it can be compared.
+//! A snapshot of a tree of files, to be compared with another one.
 //!
-//! Two things are left out: times at which a file was looked at, and the times and link counts of
-//! directories, which change when a file beside is replaced.
+//! It leaves out access times, and the times and link counts of directories, which change when a
+//! file in them is replaced.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -9,22 +9,21 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// No file of a case is longer, but for those that are far too long on purpose: these are not read.
+/// The longest file of a case, except files that are far too long on purpose, which are not read.
 const LOOKED_INTO: u64 = 64 << 20;
 
-/// The facts that are seen of one name.
+/// The facts about one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
     pub mode: u32,
     pub owner: (u32, u32),
-    /// 0 of a directory, and of names that begin with `linked`: cases give those more links and
-    /// take them away.
+    /// 0 for directories, and for names that begin with `linked`, whose links the cases change.
     links: u64,
-    /// Seconds and nanoseconds; zero of a directory.
+    /// Seconds and nanoseconds; 0 for a directory.
     modified: (i64, i64),
     length: u64,
-    /// Of a file its checksum, of a link that of its target.
+    /// The checksum of a file's content or of a link's target.
     content: u32,
 }
 
@@ -43,7 +42,7 @@ pub struct Tree {
     pub entries: BTreeMap<PathBuf, Entry>,
 }
 
-/// A name that is not as it was.
+/// A name that has changed.
 #[derive(Debug)]
 pub struct Change {
     pub path: PathBuf,
@@ -51,7 +50,7 @@ pub struct Change {
 }
 
 impl Tree {
-    /// Looks at all that lies below these directories, and at themselves.
+    /// Takes a snapshot of these directories and everything below.
     pub fn of(roots: &[&Path]) -> io::Result<Tree> {
         let mut tree = Tree::default();
         let mut waiting: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
@@ -67,7 +66,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The names that are not as they were in an earlier look.
+    /// The names that differ from an earlier snapshot.
     pub fn changes_since(&self, before: &Tree) -> Vec<Change> {
         let mut all = Vec::new();
         for (path, old) in &before.entries {

@@ -1,4 +1,4 @@
-//! The suite finds what it looks for: it is run on shell scripts that break one promise each.
+//! The suite finds broken promises: it runs on shell scripts that break one promise each.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 const HOSTILE: &str = env!("CARGO_BIN_EXE_hostile");
 
-/// The words of the suite about a script that stands for the sort, and whether it was content.
+/// Runs the suite on a script in the place of the sort: its output, and whether it succeeded.
 fn said_of(name: &str, script: &str, arguments: &[&str]) -> (String, bool) {
     // Other users must reach it.
     let place = std::env::temp_dir().join(format!("finds-{}-{name}", std::process::id()));
@@ -31,7 +31,7 @@ fn said_of(name: &str, script: &str, arguments: &[&str]) -> (String, bool) {
     assert_eq!(
         fs::read_dir(&place).unwrap().count(),
         1,
-        "it takes away what it made"
+        "it removes what it made"
     );
     fs::remove_dir_all(&place).unwrap();
     (
@@ -40,7 +40,7 @@ fn said_of(name: &str, script: &str, arguments: &[&str]) -> (String, bool) {
     )
 }
 
-/// A sort that refuses everything is no danger, where it may refuse.
+/// A sort that refuses everything breaks no promise where it may refuse.
 #[test]
 fn a_refusal_is_no_failure() {
     let script = "echo 'gristmill: no' >&2; exit 2";
@@ -138,7 +138,7 @@ fn a_broken_promise_is_told() {
 /// Shared directories, large manifests and unfinished sorts have promises of their own.
 #[test]
 fn a_broken_promise_of_a_kind_is_told() {
-    // It is killed when its entries are there; after that it says that all is well.
+    // It is killed when its entries exist; resumed, it reports success.
     let unfinished = r#"
         if [ -e tmp/.gristmill-1.part-3 ]; then exit 0; fi
         echo draft >.gristmill-1.2-output; echo spilled >tmp/.gristmill-1.2-spill-0

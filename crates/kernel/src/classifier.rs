@@ -1,8 +1,9 @@
-//! Which partition a record belongs to: a search tree without branches.
+//! Finds the partition of each record with a search tree without branches.
 //!
-//! The splitters are laid out as a complete tree in breadth-first order; a step down is one
-//! comparison and an addition, so there is nothing to mispredict, and several keys descend at once
-//! to hide the latency of each step (Sanders and Winkel, "Super Scalar Sample Sort", ESA 2004):
+//! The splitters are laid out as a complete tree in breadth-first order. A step down is one
+//! comparison and an addition, so there is no misprediction, and several keys descend at the same
+//! time to hide the latency of each step (Sanders and Winkel, "Super Scalar Sample Sort", ESA
+//! 2004):
 //!
 //! ```text
 //! splitters 3 5 8            5            node = 2 * node + (tree[node] < prefix)
@@ -12,23 +13,23 @@
 //!                 bins  0   1 2   3
 //! ```
 //!
-//! Refuses to decide ties: splitters are elements of the total order, of which the classifier sees
-//! the prefixes alone. It says cheaply when a prefix equals a splitter's, and then the caller
+//! It does not decide ties: splitters are elements of the total order, and the classifier knows
+//! only their prefixes. It reports cheaply when a prefix equals that of a splitter; the caller then
 //! compares the rest with those splitters ([`Classifier::ties`]).
 
-/// Keys that descend together: enough to cover most of the latency of a load and a compare, and few
-/// enough that their nodes and the keys stay in the sixteen registers of x86-64.
+/// Keys that descend together: enough to hide most of the latency of a load and a comparison, and
+/// few enough that nodes and keys stay in the sixteen registers of x86-64.
 const TOGETHER: usize = 6;
 
-/// Splitter prefixes, ready to be searched.
+/// Splitter prefixes as a search tree.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     /// `tree[1]` is the root; the children of `node` are `2 * node` and `2 * node + 1`.
     tree: Vec<u64>,
     levels: u32,
-    /// The splitters in order, and one more element that no bin's tie refers to.
+    /// The splitters in order, then one unused element.
     sorted: Vec<u64>,
-    /// How many splitters from here on have the same prefix; 0 behind the last.
+    /// For each splitter, how many from there on have the same prefix; then 0.
     equal: Vec<u32>,
 }
 
@@ -36,18 +37,18 @@ impl Classifier {
     /// A classifier for splitters with these prefixes, ascending; they may repeat.
     ///
     /// # Panics
-    /// If the prefixes are not ascending, or are 2^31 or more.
+    /// If the prefixes are not ascending, or if there are 2^31 or more.
     pub fn new(prefixes: &[u64]) -> Self {
         assert!(prefixes.is_sorted(), "splitters are not sorted");
         assert!(prefixes.len() < 1 << 31, "2^31 splitters or more");
         let levels = usize::BITS - prefixes.len().leading_zeros();
         let mut tree = vec![u64::MAX; 1 << levels];
         for (node, splitter) in tree.iter_mut().enumerate().skip(1) {
-            // In order, this node stands behind this many others.
+            // The index of this node in sorted order.
             let depth = node.ilog2();
             let step = 1usize << (levels - depth);
             let index = (node - (1 << depth)) * step + step / 2 - 1;
-            // Fillers are never below a prefix, so they are never counted.
+            // Filler nodes are never below a prefix, so they are never counted.
             *splitter = prefixes.get(index).copied().unwrap_or(u64::MAX);
         }
         let mut sorted = prefixes.to_vec();
@@ -70,8 +71,8 @@ impl Classifier {
         self.sorted.len() - 1
     }
 
-    /// Sets each bin to the number of splitters whose prefix is below that of the key, and returns
-    /// how many keys have the prefix of a splitter: if none has, every bin is final.
+    /// Sets each bin to the number of splitters with a prefix below the key's. Returns how many
+    /// keys have the prefix of a splitter; if none has, all bins are final.
     ///
     /// # Panics
     /// If there is not one bin for each prefix.
@@ -89,11 +90,11 @@ impl Classifier {
         tied
     }
 
-    /// Takes `N` keys down the tree side by side; how many of them tie.
+    /// Takes `N` keys down the tree together. Returns how many of them tie.
     #[inline(always)]
     fn descend<const N: usize>(&self, prefixes: &[u64; N], bins: &mut [u32; N]) -> usize {
         let mut nodes = [1u32; N];
-        // All nodes stay below the tree's length, so this mask changes none; it spares the checks.
+        // All nodes are below the tree's length: the mask changes none and saves bounds checks.
         let mask = self.tree.len() - 1;
         for _ in 0..self.levels {
             for (node, &prefix) in nodes.iter_mut().zip(prefixes) {
@@ -109,9 +110,8 @@ impl Classifier {
         tied
     }
 
-    /// How many splitters, from number `bin` on, have this very prefix, for a `bin` that
-    /// [`Classifier::classify`] found for it. If any, the rest of the order decides among
-    /// `bin ..= bin + ties`.
+    /// The number of splitters with this prefix, for the `bin` that [`Classifier::classify`] found
+    /// for it. If there are any, the rest of the order decides among `bin ..= bin + ties`.
     #[inline]
     pub fn ties(&self, bin: u32, prefix: u64) -> u32 {
         let bin = bin as usize;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_keys_like_others() {
+    fn the_ends_of_the_range_are_ordinary_keys() {
         let keys = [0, 1, u64::MAX - 1, u64::MAX];
         check(&[], &keys);
         check(&[0], &keys);

@@ -1,10 +1,10 @@
 //! The checksum of many records: the sum of their CRC-32s, as valsort prints it.
 //!
-//! A CRC is usually computed front to back, each step waiting for the one before; for records of
-//! 100 bytes, starting and ending that chain costs more than its middle. But a CRC is linear: word
-//! `i` of a record contributes `word * x^(bits behind it)`, whatever the other words are. For
-//! records of one length those powers are constants, so all words are multiplied at once, without
-//! carry, and only their sum (an exclusive or) is reduced:
+//! A CRC is usually computed front to back, where each step waits for the previous one. For records
+//! of 100 bytes, the start and the end of that chain cost more than its middle. But a CRC is
+//! linear: word `i` of a record contributes `word * x^(bits after it)`, independently of the other
+//! words. For records of one length those powers are constants, so all words are multiplied at
+//! once, without carry, and only their sum (an exclusive or) is reduced:
 //!
 //! ```text
 //! record    | word 0 | word 1 | word 2 | ... |
@@ -14,16 +14,16 @@
 //! ```
 //!
 //! Folding by powers of x: Gopal et al., "Fast CRC Computation for Generic Polynomials Using
-//! PCLMULQDQ Instruction" (Intel, 2009), taken to one fold a word. The instructions are found at
-//! run time: four records side by side in 512-bit registers, one in 128-bit ones, or else
-//! `crc32fast`, which long records use anyway.
+//! PCLMULQDQ Instruction" (Intel, 2009), with one fold per word. The code is chosen at run time:
+//! four records side by side in 512-bit registers, one in 128-bit registers, or `crc32fast`, which
+//! is also for long records.
 
 mod polynomial;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86;
 
-/// Records longer than this are left to `crc32fast`: the powers are as long as the record, and both
-/// should share the first-level cache (32 KB) with room to spare.
+/// Longer records are for `crc32fast`: the powers are as long as the record, and both should fit
+/// easily in the first-level cache (32 KB).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const LONGEST: usize = 2 << 10;
 
@@ -40,7 +40,7 @@ pub struct RecordCrc {
     way: Way,
 }
 
-/// How this machine computes it.
+/// The code for this machine.
 #[derive(Clone, Debug)]
 enum Way {
     Chained,
@@ -51,7 +51,7 @@ enum Way {
 }
 
 impl RecordCrc {
-    /// For records of `record_bytes`, by the fastest instructions this machine has.
+    /// For records of `record_bytes` bytes, with the fastest instructions of this machine.
     ///
     /// # Panics
     /// If `record_bytes` is zero.
@@ -63,8 +63,8 @@ impl RecordCrc {
         }
     }
 
-    /// The sum of the CRC-32 of every record in `records`. It cannot overflow: that would take 2^32
-    /// records, 4 GiB at least; larger inputs are summed by the caller, call by call, in 128 bits.
+    /// The sum of the CRC-32 of every record in `records`. It overflows only from 2^32 records, or
+    /// 4 GiB, on: the caller adds the sums of larger inputs in 128 bits.
     ///
     /// # Panics
     /// If `records` are not whole records.
@@ -97,12 +97,12 @@ impl Way {
     }
 }
 
-/// The CRC-32 of a block of bytes: what it must still be when it is read back from a disk.
+/// The CRC-32 of a block of bytes, to check it when it is read back from a disk.
 pub fn block_crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// The sum by one chain a record.
+/// The sum, with one chain per record.
 fn chained(records: &[u8], record_bytes: usize) -> u64 {
     records
         .chunks_exact(record_bytes)
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::patterns::Random;
 
-    /// Every way that this machine has.
+    /// All code that this machine can run.
     fn ways(record_bytes: usize) -> Vec<Way> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {

@@ -1,4 +1,4 @@
-//! What is sorted in place of a record: its first eight key bytes and its address.
+//! Entries, which are sorted in place of records: the first eight key bytes and the address.
 //!
 //! ```text
 //! Entry   | prefix: u64, key bytes 0..8 as a big-endian number | row: u64 |
@@ -6,29 +6,28 @@
 //! ```
 //!
 //! Sixteen bytes are one vector register and a quarter of a cache line, so an entry never straddles
-//! two lines, and four of them leave as one full line (see the write-combining partition).
-//!
-//! Refuses: chunks of 4 GiB and more, as an offset has 32 bits.
+//! two lines, and four of them leave as one full line (see the write-combining partition). Chunks
+//! are shorter than 4 GiB, because an offset has 32 bits.
 
 use crate::prefetch;
 use bytemuck::{Pod, Zeroable};
 
-/// One record while it is sorted: the first eight bytes of its normalised key, and where it is.
+/// Stands for one record in a sort.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Entry {
     /// Word 0 of the order: the first eight bytes of the normalised key, as a number.
     pub prefix: u64,
-    /// Where the record is; see [`row`].
+    /// The address of the record; see [`row`].
     pub row: u64,
 }
 
-/// The row of a record that starts `offset` bytes into chunk number `chunk`.
+/// The row (address) of a record that starts `offset` bytes into chunk number `chunk`.
 pub const fn row(chunk: u32, offset: u32) -> u64 {
     ((chunk as u64) << 32) | offset as u64
 }
 
-/// The records that rows point into: chunks of memory, all records of one length.
+/// The memory that rows address: chunks of records, all of one length.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
     chunks: &'a [&'a [u8]],
@@ -36,7 +35,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Records of `record_bytes` each in `chunks`.
+    /// Records of `record_bytes` bytes each in `chunks`.
     ///
     /// # Panics
     /// If `record_bytes` is zero.
@@ -56,20 +55,20 @@ impl<'a> Rows<'a> {
     /// The record at `row`.
     ///
     /// # Panics
-    /// If no whole record is there.
+    /// If there is no whole record.
     #[inline]
     pub fn get(&self, row: u64) -> &'a [u8] {
         let offset = row as u32 as usize;
         &self.chunks[(row >> 32) as usize][offset..offset + self.record_bytes]
     }
 
-    /// Asks for the cache line that is `offset` bytes into the record at `row`.
+    /// Prefetches the cache line at `offset` in the record at `row`.
     #[inline]
     pub fn prefetch(&self, row: u64, offset: usize) {
         prefetch::read(self.address(row).wrapping_add(offset));
     }
 
-    /// Where the record at `row` starts, for a prefetch; never dereferenced, so never wrong.
+    /// The address of the record at `row`, for a prefetch, which accepts any address.
     #[inline]
     pub(crate) fn address(&self, row: u64) -> *const u8 {
         let chunk = self.chunks.get((row >> 32) as usize);

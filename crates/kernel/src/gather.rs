@@ -1,7 +1,7 @@
-//! Copying records in the order of their entries: the one time that a sort moves them.
+//! Copies records in the order of their entries, the only time that a sort moves them.
 //!
-//! Reading jumps over all of memory, writing is one stream. So the records some steps ahead are
-//! fetched early, and several misses are always under way:
+//! Reads jump over all of memory, and writes are one stream. So records are prefetched some steps
+//! ahead, and several misses are always under way:
 //!
 //! ```text
 //! entries  | row | row | row | ...             records, anywhere in memory
@@ -10,22 +10,24 @@
 //! output   | record | record | ...
 //! ```
 //!
-//! Refuses to write past the caches: lines that leave that way take the buffers that misses need,
-//! and a tenth more time in all than lines that are written as any other (Zen 4).
+//! Writes go through the caches: lines that bypass them occupy the buffers that misses need, and
+//! take a tenth more time in all (Zen 4).
 
 use crate::prefetch;
 use crate::threads::on_threads;
 use crate::{Entry, Rows};
 
-/// Records between a prefetch and its copy. Some twelve misses are open at a time on a core, and a
-/// record of 100 bytes has two or three lines; more than that only has to bridge uneven latency.
+/// Records between a prefetch and its copy. A core has some twelve misses open at a time, and a
+/// record of 100 bytes has two or three lines; the rest is for uneven latency.
 const AHEAD: usize = 16;
-/// Bytes fetched ahead of one record; the hardware follows a longer one by itself.
+
+/// The most bytes of a record to prefetch; the hardware prefetches the rest of a longer one.
 const FETCHED: usize = 256;
+
 /// Copies the record of each entry, in their order, to `out`.
 ///
 /// # Panics
-/// If `out` is not of `entries.len()` records, or an entry's row is not a record.
+/// If `out` is not as long as the records, or an entry's row is not a record.
 pub fn gather(rows: &Rows<'_>, entries: &[Entry], out: &mut [u8]) {
     let record_bytes = rows.record_bytes();
     assert_eq!(
@@ -43,7 +45,7 @@ pub fn gather(rows: &Rows<'_>, entries: &[Entry], out: &mut [u8]) {
     }
 }
 
-/// As [`gather`], on `threads` threads, each with its part of the output.
+/// As [`gather`] on `threads` threads, each of which writes a part of the output.
 pub fn gather_parallel(rows: &Rows<'_>, entries: &[Entry], out: &mut [u8], threads: usize) {
     let share = entries.len().div_ceil(threads.max(1)).max(1);
     let outs = out.chunks_mut(share * rows.record_bytes());
@@ -52,7 +54,7 @@ pub fn gather_parallel(rows: &Rows<'_>, entries: &[Entry], out: &mut [u8], threa
     });
 }
 
-/// A copy of known length is a few moves instead of a call.
+/// A copy of known length, which is a few instructions instead of a call.
 #[inline(always)]
 fn copy_fixed<const N: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk::<N>()) {

@@ -1,21 +1,21 @@
-//! Sorting in one core's memory: sort, partition, classify, gather, checksum.
+//! Sorting in memory: sort, partition, classify, gather, checksum.
 //!
-//! Records are never moved while their order is found. What moves is an [`Entry`] of 16 bytes: the
-//! first eight bytes of the record's normalised key, and where the record is. Records are copied
-//! once, at the end, by [`gather`] (NOW-Sort 6.5: "only keys and pointers are swapped").
+//! A sort does not move records. It moves an [`Entry`] of 16 bytes per record: the first eight
+//! bytes of the record's normalised key, and the record's place. At the end, [`gather`] copies each
+//! record once (NOW-Sort 6.5: "only keys and pointers are swapped").
 //!
 //! ```text
-//! a block of records      [`Classifier`] > [`scatter`]        which partition, and copy it there
-//! a partition of records  entries > [`sort`] > [`gather`]     its order, and one copy in that order
-//! sorted runs             [`LoserTree`]                       which has the next record
-//! any records             [`RecordCrc`]                       the checksum valsort prints
-//! scratch for all of it   [`Slab`]                            zeroed, on huge pages
+//! a block of records      [`Classifier`] > [`scatter`]        find partitions, copy records there
+//! a partition of records  entries > [`sort`] > [`gather`]     sort, copy records in order
+//! sorted runs             [`LoserTree`]                       find the run with the next record
+//! any records             [`RecordCrc`]                       the checksum that valsort prints
+//! scratch memory          [`Slab`]                            zeroed, on huge pages
 //! ```
 //!
-//! One kernel is one file. [`patterns`] draws the inputs that tests, trials and measurements share.
+//! Each kernel is one file. [`patterns`] draws the inputs of tests, trials and measurements.
 //!
-//! The crate knows no format, no file and no other crate of the workspace: an order is whatever
-//! [`Words`] says, eight bytes at a time.
+//! The crate knows no format, no file and no other crate of the workspace: an order is a sequence
+//! of eight-byte [`Words`].
 
 mod classifier;
 mod crc;

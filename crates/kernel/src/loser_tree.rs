@@ -1,26 +1,24 @@
-//! A loser tree: the least of k sorted sources, and the next one after log2 k comparisons (Knuth,
-//! The Art of Computer Programming 3, 5.4.1).
+//! A loser tree: finds the least of k sorted sources with log2 k comparisons per key (Knuth, The
+//! Art of Computer Programming 3, 5.4.1).
 //!
 //! ```text
-//!            winner: 3            each inner node keeps who lost there, the winner goes up
+//!            winner: 3            each inner node keeps its loser, and the winner goes up
 //!              |
-//!              5                  the winner's next key plays against the losers on its way, and
-//!          /       \              against nobody else
+//!              5                  the winner's next key plays only against the losers on its
+//!          /       \              way up
 //!        5           8
 //!       / \         / \
 //!      7   5       3   8          leaves: the first key of each source
 //! ```
 //!
-//! A key is the first eight bytes of a normalised key, as in an [`Entry`](crate::Entry). It lies in
-//! the nodes with its leaf, as one number, so a comparison looks at no record and is no branch.
-//! Only equal prefixes ask the caller, who knows the records; what he calls equal goes by the
-//! leaf's number, so a merge of sources in input order is stable.
-//!
-//! Refuses: more than 2^32 leaves.
+//! A key is the first eight bytes of a normalised key, as in an [`Entry`](crate::Entry). A node
+//! holds the key and its leaf as one number, so a comparison reads no record and has no branch.
+//! Only for equal prefixes it asks the caller, who compares the records. Equal records are ordered
+//! by the number of the leaf, so a merge of sources in input order is stable.
 
 use std::cmp::Ordering;
 
-/// A leaf's prefix and number; larger than all such when the leaf has ended.
+/// A leaf's prefix and number; a leaf that has ended is larger than all others.
 ///
 /// | ended: 1 bit | prefix: 64 | leaf: 32 |
 type Key = u128;
@@ -28,7 +26,7 @@ type Key = u128;
 const LEAF_BITS: u32 = 32;
 const ENDED: Key = 1 << (LEAF_BITS + u64::BITS);
 
-/// Which of k sorted sources has the least key.
+/// Finds the least key of k sorted sources, its leaves.
 #[derive(Clone, Debug)]
 pub struct LoserTree {
     /// Node 1 is the root; the children of node n are 2n and 2n + 1; leaf l is node k + l.
@@ -37,15 +35,18 @@ pub struct LoserTree {
 }
 
 impl LoserTree {
-    /// A tree of sources that begin with these prefixes; `None` is one without a key. `tie`
+    /// A tree of sources that begin with these prefixes; `None` is a source without a key. `tie`
     /// compares the keys of two leaves whose prefixes are equal.
+    ///
+    /// # Panics
+    /// If there are 2^32 sources or more.
     pub fn new(
         prefixes: impl ExactSizeIterator<Item = Option<u64>>,
         mut tie: impl FnMut(usize, usize) -> Ordering,
     ) -> LoserTree {
         let leaves = prefixes.len();
         assert!(leaves <= u32::MAX as usize, "a leaf's number has 32 bits");
-        // Who wins at each node; the first of the two places is unused, as there is no node 0.
+        // The winner at each node. Element 0 is unused: there is no node 0.
         let mut winners = vec![ENDED; leaves];
         winners.extend(prefixes.enumerate().map(|(leaf, prefix)| key(leaf, prefix)));
         let mut losers = vec![ENDED; leaves];
@@ -68,7 +69,8 @@ impl LoserTree {
         (self.winner < ENDED).then(|| leaf(self.winner))
     }
 
-    /// Puts the winner's next key in its place; `None` ends the leaf.
+    /// Replaces the winner's key by its next one; `None` ends the leaf. `tie` is as in
+    /// [`LoserTree::new`].
     ///
     /// # Panics
     /// If all leaves have ended.
@@ -91,7 +93,7 @@ impl LoserTree {
 
 #[inline]
 fn key(leaf: usize, prefix: Option<u64>) -> Key {
-    // What has ended has its number for a prefix, so that it never ties.
+    // A leaf that has ended has its number for a prefix, so that it never ties.
     let (ended, prefix) = prefix.map_or((ENDED, leaf as u64), |prefix| (0, prefix));
     ended | Key::from(prefix) << LEAF_BITS | leaf as Key
 }
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
     use crate::patterns::Random;
 
-    /// Merges rows of (prefix, rest); what comes out says where it was from.
+    /// Merges rows of (prefix, rest). Returns each row with its leaf.
     fn merged(sources: &[Vec<(u64, u8)>]) -> Vec<((u64, u8), usize)> {
         let mut next = vec![0; sources.len()];
         let prefix = |leaf: usize, at: usize| sources[leaf].get(at).map(|row| row.0);
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_prefix_is_no_end() {
+    fn the_largest_prefix_is_an_ordinary_key() {
         check(&[
             vec![(u64::MAX, 1); 3],
             Vec::new(),
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_keys_come_in_the_order_of_their_sources() {
+    fn equal_keys_keep_the_order_of_their_sources() {
         let order: Vec<_> = merged(&[vec![(5, 5); 2], vec![(5, 5); 3], vec![(5, 5)]])
             .into_iter()
             .map(|(_, leaf)| leaf)
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "there is a winner")]
-    fn nothing_follows_the_end() {
+    fn no_key_follows_the_end() {
         LoserTree::new([None].into_iter(), |_, _| Ordering::Equal)
             .replace(Some(1), |_, _| Ordering::Equal);
     }

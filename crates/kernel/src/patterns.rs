@@ -1,17 +1,17 @@
-//! Inputs for tests and measurements, drawn from a seed.
+//! Inputs for tests and measurements, generated from a seed.
 //!
 //! ```text
 //! draw(pattern, seed, count, record_bytes) > records > entries_of > sort
 //! ```
 //!
-//! Records are drawn as bytes and ordered as bytes ([`WholeRecords`](crate::WholeRecords)), so that
-//! a plain sort of byte strings is the oracle for every kernel.
+//! Records are bytes and sort as bytes ([`WholeRecords`](crate::WholeRecords)), so a plain sort of
+//! byte strings is the oracle for every kernel.
 
 use crate::words::word_of;
 use crate::{Entry, row};
 
-/// A small generator with one word of state (SplitMix64: Steele et al., OOPSLA 2014): every seed is
-/// a good one, and the same stream comes out everywhere and always.
+/// A small generator with one word of state (SplitMix64: Steele et al., OOPSLA 2014). Every seed is
+/// good, and its stream never changes.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -21,7 +21,7 @@ impl Random {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// The next number, uniform over all of `u64`.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -31,13 +31,13 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `limit`, which is not zero.
+    /// The next number, uniform below `limit`, which is not zero.
     #[inline]
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// Fills `bytes`.
+    /// Fills `bytes` with uniform bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for part in bytes.chunks_mut(8) {
             part.copy_from_slice(&self.next_u64().to_le_bytes()[..part.len()]);
@@ -45,43 +45,44 @@ impl Random {
     }
 }
 
-/// What the records of an input look like.
+/// The distribution and order of the records of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Every byte uniform.
+    /// Every byte is uniform.
     Uniform,
-    /// As gensort skews: some leading bits, of a random number, are those of a shared prefix.
+    /// As skewed by gensort: a random number of leading bits are those of a shared prefix.
     Skewed,
-    /// One record, over and over.
+    /// All records are equal.
     Equal,
-    /// Sixteen different records.
+    /// There are sixteen different records.
     FewDistinct,
-    /// As many different records as the square root of their number.
+    /// The number of different records is the square root of the number of records.
     RootDistinct,
-    /// Uniform, ascending.
+    /// Uniform records in ascending order.
     Sorted,
-    /// Uniform, descending.
+    /// Uniform records in descending order.
     Reversed,
-    /// Ascending, then descending.
+    /// Uniform records in ascending, then in descending order.
     OrganPipe,
-    /// Uniform, sorted but for one record in a hundred.
+    /// Uniform records, sorted except for one in a hundred.
     NearlySorted,
-    /// All but the last byte are the same.
+    /// Only the last bytes differ.
     SharedPrefix,
-    /// One record in a hundred is uniform, all others are one.
+    /// One record in a hundred is uniform, and all others are equal.
     OneHeavy,
-    /// Prefixes whose number of leading zero bits is uniform: every bin is lopsided, at any level.
+    /// The number of leading zero bits of a prefix is uniform, so the bins of every pass are
+    /// lopsided.
     Geometric,
-    /// Prefixes a tiny step apart, and one at each end of the range, which makes it look wide.
+    /// Prefixes are close together except for one at each end of the range.
     Outliers,
-    /// Pairs of equal prefixes which only the last byte orders.
+    /// Pairs of equal prefixes, which the last byte orders.
     Pairs,
     /// The number of the record, ascending: narrow and dense.
     Counter,
 }
 
 impl Pattern {
-    /// Every pattern.
+    /// All patterns, for tests that try each one.
     pub const ALL: [Self; 15] = [
         Self::Uniform,
         Self::Skewed,
@@ -100,7 +101,7 @@ impl Pattern {
         Self::Counter,
     ];
 
-    /// Its name on a command line.
+    /// The pattern's name on a command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
@@ -122,7 +123,7 @@ impl Pattern {
     }
 }
 
-/// `count` records of `record_bytes` each.
+/// `count` records of `record_bytes` bytes each, concatenated.
 ///
 /// # Panics
 /// If `record_bytes` is zero.
@@ -172,13 +173,14 @@ fn shape(pattern: Pattern, number: usize, record: &mut [u8], random: &mut Random
             let zeros = random.below(64);
             set_prefix(record, word_of(record, 0) >> zeros);
         }
-        Pattern::Outliers => set_prefix(
-            record,
-            [0, u64::MAX]
-                .get(number)
-                .copied()
-                .unwrap_or_else(|| (1 << 40) + random.below(1000)),
-        ),
+        Pattern::Outliers => {
+            let prefix = match number {
+                0 => 0,
+                1 => u64::MAX,
+                _ => (1 << 40) + random.below(1000),
+            };
+            set_prefix(record, prefix);
+        }
         Pattern::Pairs => {
             let tail = record[last];
             Random::new(number as u64 / 2).fill(record);
@@ -189,7 +191,7 @@ fn shape(pattern: Pattern, number: usize, record: &mut [u8], random: &mut Random
     }
 }
 
-/// Writes a prefix, as far as the record has room for it.
+/// Writes a prefix, or the part of it that fits in the record.
 fn set_prefix(record: &mut [u8], prefix: u64) {
     let len = record.len().min(8);
     record[..len].copy_from_slice(&prefix.to_be_bytes()[..len]);
@@ -223,7 +225,7 @@ fn arrange(pattern: Pattern, records: &mut Vec<u8>, record_bytes: usize, random:
     *records = order.concat();
 }
 
-/// One entry for each record, in the order of their bytes, as records of chunk 0.
+/// One entry per record, by the order of their bytes, as records of chunk 0.
 ///
 /// # Panics
 /// If `records` are 4 GiB or more.

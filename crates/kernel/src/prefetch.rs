@@ -1,14 +1,14 @@
-//! Asking for a cache line before it is needed.
+//! Prefetches of cache lines.
 //!
-//! A hint only: it cannot fault, whatever the address, and does nothing where the machine or the
-//! interpreter has no such instruction.
+//! A prefetch is a hint: it cannot fault, whatever the address, and does nothing where there is no
+//! such instruction.
 
 #![allow(unsafe_code)]
 
-/// Cache lines of this many bytes: every x86-64 and most aarch64 machines.
+/// The cache line of every x86-64 and most aarch64 machines.
 pub(crate) const LINE_BYTES: usize = 64;
 
-/// Asks for the line at `address`, to be read.
+/// Prefetches the line at `address`.
 #[inline(always)]
 pub(crate) fn read(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -20,7 +20,7 @@ pub(crate) fn read(address: *const u8) {
     let _ = address;
 }
 
-/// Asks for every line of the `bytes` bytes at `address`.
+/// Prefetches every line of the `bytes` bytes at `address`.
 #[inline(always)]
 pub(crate) fn read_range(address: *const u8, bytes: usize) {
     let first = address as usize & (LINE_BYTES - 1);

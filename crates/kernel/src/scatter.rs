@@ -1,21 +1,19 @@
-//! Copying the records of a block to their bins.
+//! Copies the records of a block to their bins.
 //!
 //! ```text
 //! records | a | b | c | d |       bin 0  ..tail of a chunk][ fresh chunk   ]
 //! bins    | 1 | 0 | 1 | 1 |       bin 1  ......tail][ fresh chunk   ]
 //! ```
 //!
-//! Each record is copied once, whole; a record never straddles two chunks of a bin. The place of a
-//! record some steps ahead is fetched while this one is copied.
-//!
-//! Refuses to grow anything: the caller has counted the bins, so it has given them room.
+//! A record never straddles two chunks of a bin. The place of a record some steps ahead is
+//! prefetched while one is copied. Bins do not grow: the caller counts their records in advance.
 
 use crate::prefetch;
 
-/// Records between a prefetch and its use: as many as a core keeps misses open, about a dozen.
+/// Records between a prefetch and its use: about the dozen misses that a core keeps open.
 const AHEAD: usize = 12;
 
-/// Where the records of one bin go: the tail of a current chunk, then fresh chunks.
+/// The memory for the records of one bin: the tail of a current chunk, then fresh chunks.
 #[derive(Debug, Default)]
 pub struct Bin<'a> {
     current: &'a mut [u8],
@@ -25,8 +23,8 @@ pub struct Bin<'a> {
 }
 
 impl<'a> Bin<'a> {
-    /// A bin that goes to `tail` first, and then to the `fresh` chunks in their order. What is left
-    /// at the end of a chunk, and does not hold a record, stays as it is.
+    /// A bin that fills `tail` first and then the `fresh` chunks in their order. Bytes at the end
+    /// of a chunk that hold no whole record stay unchanged.
     pub fn new(tail: &'a mut [u8], fresh: impl IntoIterator<Item = &'a mut [u8]>) -> Self {
         let mut fresh: Vec<_> = fresh.into_iter().collect();
         fresh.reverse();
@@ -37,7 +35,7 @@ impl<'a> Bin<'a> {
         }
     }
 
-    /// The bytes of all records that this bin got.
+    /// The bytes of all records in this bin.
     pub fn written(&self) -> usize {
         self.written
     }
@@ -56,11 +54,12 @@ impl<'a> Bin<'a> {
     }
 }
 
-/// Copies each record to the bin of its number in `bins`; within a bin, records keep their order.
+/// Copies each record to its bin; `bins` has the number of each record's bin. Within a bin, records
+/// keep their order.
 ///
 /// # Panics
-/// If `records` are not `bins.len()` records of `record_bytes`, a bin does not exist, or a bin has
-/// no room left.
+/// If `records` are not `bins.len()` records of `record_bytes` bytes, a bin does not exist, or a
+/// bin has no room left.
 pub fn scatter(records: &[u8], record_bytes: usize, bins: &[u32], outs: &mut [Bin<'_>]) {
     assert_eq!(records.len(), bins.len() * record_bytes, "one bin a record");
     match record_bytes {
@@ -74,7 +73,7 @@ pub fn scatter(records: &[u8], record_bytes: usize, bins: &[u32], outs: &mut [Bi
     }
 }
 
-/// Records of `N` bytes: the copy is a few moves instead of a call.
+/// For records of `N` bytes, whose copy is a few instructions instead of a call.
 fn scatter_fixed<const N: usize>(records: &[u8], bins: &[u32], outs: &mut [Bin<'_>]) {
     let (records, _) = records.as_chunks::<N>();
     for (number, (record, &bin)) in records.iter().zip(bins).enumerate() {
@@ -92,7 +91,7 @@ fn scatter_any(records: &[u8], record_bytes: usize, bins: &[u32], outs: &mut [Bi
     }
 }
 
-/// Asks for the place that the record [`AHEAD`] of this one is going to take.
+/// Prefetches the place of the record [`AHEAD`] of this one.
 #[inline(always)]
 fn fetch_ahead(bins: &[u32], number: usize, outs: &[Bin<'_>], record_bytes: usize) {
     let later = bins.get(number + AHEAD).map(|&bin| &outs[bin as usize]);
@@ -112,7 +111,7 @@ mod tests {
         for (record, &bin) in records.chunks_exact(record_bytes).zip(&bins) {
             expected[bin as usize].extend_from_slice(record);
         }
-        // A chunk has room for some records and an odd rest that none fits into.
+        // A chunk has room for some records and a rest that is too short for another one.
         let chunk = chunk_records * record_bytes + record_bytes - 1;
         let chunks = count / chunk_records + 1;
         let mut memory = vec![vec![vec![0; chunk]; chunks]; 5];

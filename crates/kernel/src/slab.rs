@@ -1,17 +1,15 @@
-//! Memory for scratch: zeroed, and on huge pages when it is large.
+//! Scratch memory: zeroed, and on huge pages when it is large.
 //!
 //! A pass over a thousand bins touches a thousand places in turn. With pages of 4 KiB most of them
-//! miss the translation cache, which alone slows radix sorts by up to 1.6 times; so a large slab is
-//! mapped by itself, aligned to 2 MiB, and asks for huge pages before it is touched:
+//! miss the translation cache, which slows radix sorts by up to 1.6 times. So a large slab is a
+//! mapping of its own, aligned to 2 MiB, and asks for huge pages before it is touched:
 //!
 //! ```text
 //! mapped   |......|#################################|...|
-//!          unused ^ multiple of 2 MiB: the slab      unused, given back
+//!          unused ^ multiple of 2 MiB: the slab      unused, unmapped
 //! ```
 //!
-//! Pages become real when they are first written, so an unused tail costs nothing.
-//!
-//! Refuses: growing. A slab is as long as it was asked to be.
+//! The system provides pages when they are first written, so an unused tail costs nothing.
 
 #![allow(unsafe_code)]
 
@@ -24,10 +22,12 @@ use std::ptr::NonNull;
 
 /// The huge page of x86-64, and of aarch64 with 4 KiB pages.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
-/// Shorter slabs come from the heap: less than a cache line, and no type needs more.
+
+/// The alignment of slabs from the heap, a cache line.
 const ALIGNMENT: usize = 64;
 
-/// Zeroed memory for `T`s, aligned to a cache line, or to 2 MiB from that size on.
+/// Zeroed memory for `T`s of fixed length. It is aligned to a cache line, or to 2 MiB from that
+/// size on.
 #[derive(Debug)]
 pub struct Slab<T> {
     start: NonNull<T>,
@@ -46,7 +46,7 @@ impl<T: Pod> Slab<T> {
     /// Zeroed memory for `len` items.
     ///
     /// # Errors
-    /// If the system has no such memory.
+    /// If the system has not enough memory.
     ///
     /// # Panics
     /// If `T` is aligned to more than a cache line.
@@ -72,7 +72,7 @@ impl<T: Pod> Slab<T> {
     }
 }
 
-/// Something as aligned as the shortest slab.
+/// A type with the alignment of the shortest slab.
 #[repr(align(64))]
 struct Line;
 
@@ -96,7 +96,7 @@ impl<T> Drop for Slab<T> {
     fn drop(&mut self) {
         let start = self.start.cast::<u8>();
         if self.mapped {
-            // SAFETY: `new` mapped exactly these bytes, and nothing borrows them any more.
+            // SAFETY: `new` mapped exactly these bytes, and no borrow of them is left.
             unsafe { unmap(start, self.bytes) };
         } else if self.bytes > 0 {
             // SAFETY: `new` allocated exactly this layout.
@@ -116,7 +116,7 @@ fn allocate(bytes: usize) -> io::Result<NonNull<u8>> {
     NonNull::new(start).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
-/// Large slabs are mapped here.
+/// Whether large slabs are mapped.
 const MAPS: bool = cfg!(all(target_os = "linux", not(miri)));
 
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -125,17 +125,17 @@ fn map(bytes: usize) -> io::Result<NonNull<u8>> {
     let wanted = pages(bytes);
     let mapped = wanted + HUGE_PAGE_BYTES;
     let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: a private mapping at a place of the system's choice overlaps nothing.
+    // SAFETY: a private mapping at an address that the kernel chooses overlaps no other memory.
     let start = unsafe { mmap_anonymous(std::ptr::null_mut(), mapped, access, MapFlags::PRIVATE)? };
     let start = start.cast::<u8>();
     let unused = start.align_offset(HUGE_PAGE_BYTES);
-    // SAFETY: `unused` is below a huge page, so both ends and the slab are inside of the mapping;
-    // the ends are whole pages and referred to by nobody.
+    // SAFETY: `unused` is below a huge page, so both ends and the slab are inside the mapping; the
+    // ends are whole pages without references.
     let slab = unsafe {
         let slab = NonNull::new_unchecked(start.add(unused));
         give_back(start, unused);
         give_back(slab.as_ptr().add(wanted), mapped - unused - wanted);
-        // Without huge pages the slab is slower, but as good.
+        // Huge pages are optional.
         let _ = madvise(slab.as_ptr().cast(), wanted, Advice::LinuxHugepage);
         slab
     };
@@ -143,24 +143,24 @@ fn map(bytes: usize) -> io::Result<NonNull<u8>> {
 }
 
 /// # Safety
-/// The range is part of a mapping, whole pages, and nothing refers to it.
+/// The range is part of a mapping and whole pages, and there is no reference to it.
 #[cfg(all(target_os = "linux", not(miri)))]
 unsafe fn give_back(start: *mut u8, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: by the caller. Failing leaves the range mapped, which harms nobody.
+        // SAFETY: by the caller. A failure leaves the range mapped, which does no harm.
         let _ = unsafe { rustix::mm::munmap(start.cast(), bytes) };
     }
 }
 
 /// # Safety
-/// `start` is a slab of this size from `map`, and nothing refers to it any more.
+/// `start` is a slab of this size from `map`, and there is no reference to it.
 #[cfg(all(target_os = "linux", not(miri)))]
 unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
     // SAFETY: by the caller.
     unsafe { give_back(start.as_ptr(), pages(bytes)) };
 }
 
-/// The bytes mapped for a slab: whole pages, whatever their size here (at most 64 KiB).
+/// The bytes mapped for a slab: whole pages of any size up to 64 KiB.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn pages(bytes: usize) -> usize {
     bytes.next_multiple_of(64 << 10)
@@ -172,7 +172,7 @@ fn map(bytes: usize) -> io::Result<NonNull<u8>> {
 }
 
 /// # Safety
-/// Never called, as nothing is mapped.
+/// It is never called, because nothing is mapped.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 unsafe fn unmap(_: NonNull<u8>, _: usize) {}
 
@@ -195,27 +195,21 @@ mod tests {
         }
     }
 
-    /// The size of this process's address space.
+    /// The size of this process's address space in bytes.
     #[cfg(all(target_os = "linux", not(miri)))]
     fn address_space_bytes() -> usize {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmSize:"))
-            .unwrap();
-        line.trim()
-            .strip_suffix(" kB")
-            .unwrap()
-            .parse::<usize>()
-            .unwrap()
-            << 10
+        let mut lines = status.lines();
+        let line = lines.find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+        let kib = line.trim().strip_suffix(" kB").unwrap();
+        kib.parse::<usize>().unwrap() << 10
     }
 
-    /// Neither the slab nor the memory that was mapped to align it is kept. Other threads of the
-    /// test may map a few gigabytes meanwhile; ten thousand slabs that are kept would be twenty.
+    /// Both the slab and the memory mapped to align it are unmapped. Other tests may map a few
+    /// gigabytes meanwhile; ten thousand leaked slabs would be twenty.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
-    fn a_dropped_slab_is_given_back() {
+    fn a_dropped_slab_is_unmapped() {
         let before = address_space_bytes();
         for _ in 0..10_000 {
             drop(Slab::<u8>::new(HUGE_PAGE_BYTES + 1).unwrap());

@@ -1,7 +1,8 @@
-//! Sorting entries: a partial radix sort in cache-sized buckets, then a clean-up.
+//! Sorts entries: a partial radix sort in cache-sized buckets, then a clean-up.
 //!
 //! NOW-Sort (6.4, 6.5) distributes keys over buckets that fit into the second-level cache and sorts
-//! each by a partial radix sort and a clean-up pass. So does this sort, on 16-byte entries:
+//! each with a partial radix sort and a clean-up pass. This sort does the same with 16-byte
+//! entries:
 //!
 //! ```text
 //! entries   |                    long range                     |
@@ -14,11 +15,10 @@
 //!              | runs of one prefix: load the next word, start again
 //! ```
 //!
-//! Nothing recurses on the machine's stack: what is left to do is a list of [`Task`]s. Every pass
-//! either splits a range by bits that its smallest and largest prefix differ in, or moves a run on
-//! to a word in which its rows differ, so skewed, equal and adversarial inputs end in bounded time.
-//!
-//! Refuses: more than 2^32 - 1 entries a call (64 GiB of them), as positions have 32 bits.
+//! There is no recursion: a list of [`Task`]s holds the ranges that are not sorted yet. Every pass
+//! either splits a range by bits in which its smallest and largest prefix differ, or moves a run to
+//! a word in which its rows differ, so skewed, equal and adversarial inputs end in bounded time.
+//! Positions have 32 bits, so a call sorts fewer than 2^32 entries (64 GiB).
 
 mod count;
 mod digit;
@@ -35,7 +35,8 @@ use worker::{Area, Task, Worker};
 
 /// Sorts `entries` by `words` on the calling thread.
 ///
-/// Afterwards every entry has its prefix (word 0) again, and the content of `scratch` is undefined.
+/// Prefixes (word 0) change during the sort and are restored. The content of `scratch` is undefined
+/// afterwards.
 ///
 /// # Panics
 /// If `scratch` is shorter than `entries`, or there are 2^32 entries or more.

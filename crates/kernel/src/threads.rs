@@ -1,9 +1,10 @@
-//! Shares of a piece of work on several threads, gone when the call returns.
+//! Runs shares of work on threads that end with the call.
 
-/// Runs `work` on every share at once, the first on the calling thread, and returns when all ended.
+/// Runs `work` on all shares at the same time, the first one on the calling thread. Returns when
+/// all have ended.
 ///
 /// # Panics
-/// If `work` does, after all have ended.
+/// If `work` panics, after all shares have ended.
 pub(crate) fn on_threads<T: Send, R: Send>(
     shares: impl IntoIterator<Item = T>,
     work: impl Fn(T) -> R + Sync,
@@ -18,11 +19,10 @@ pub(crate) fn on_threads<T: Send, R: Send>(
             .map(|share| scope.spawn(move || work(share)))
             .collect();
         let mut results = vec![work(first)];
-        results.extend(others.into_iter().map(|other| {
-            other
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        }));
+        for other in others {
+            let result = other.join();
+            results.push(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
         results
     })
 }

@@ -1,11 +1,11 @@
-//! The order beyond the prefix: a row seen as a sequence of 64-bit words.
+//! The order beyond the prefix: a row as a sequence of 64-bit words.
 //!
-//! Whoever knows the format says what the words are (normalised key bytes, then the rest of the
-//! record, then perhaps the input position); the kernels compare words and nothing else:
+//! The caller, who knows the format, provides the words (normalised key bytes, then the rest of the
+//! record, then perhaps the input position); the kernels only compare words:
 //!
 //! ```text
-//! row a   | word 0 = prefix | word 1 | word 2 | ...      a < b  iff  at the first word in which
-//! row b   | word 0 = prefix | word 1 | word 2 | ...              they differ, a's is smaller
+//! row a   | word 0 = prefix | word 1 | word 2 | ...      a < b  iff  a's word is smaller at the
+//! row b   | word 0 = prefix | word 1 | word 2 | ...              first word in which they differ
 //! ```
 //!
 //! Rows whose words are all equal are interchangeable: their order in the output is not specified.
@@ -14,25 +14,24 @@ use crate::Rows;
 
 /// The total order of rows, one 64-bit word at a time.
 pub trait Words {
-    /// How many words a row has; at least one, and the same for every row.
+    /// The number of words of every row, at least 1.
     fn words(&self) -> u32;
 
     /// Word `depth` of `row`; word 0 is the entry's prefix. `depth` is below [`Words::words`].
     fn word(&self, row: u64, depth: u32) -> u64;
 
-    /// Asks for the memory that word `depth` of `row` is in, some time before it is needed.
+    /// Prefetches the memory of word `depth` of `row`.
     ///
-    /// Worth overriding where rows are far apart (see [`Rows::prefetch`]): ties jump over all of
-    /// memory, and a miss that is known early costs a tenth of one that is not.
+    /// Worth overriding if rows are far apart (see [`Rows::prefetch`]): ties jump over all of
+    /// memory, and a prefetched miss costs a tenth of any other.
     #[inline]
     fn prefetch(&self, row: u64, depth: u32) {
         let _ = (row, depth);
     }
 
-    /// The first depth in `from..until` in which two rows differ, or `until` if they agree.
+    /// The first depth in `from..until` at which two rows differ, or `until` if they agree.
     ///
-    /// Worth overriding where words are plain bytes: long equal records are then compared as
-    /// memory.
+    /// Worth overriding if words are plain bytes: long equal records are then compared as memory.
     #[inline]
     fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {
         (from..until)
@@ -41,10 +40,10 @@ pub trait Words {
     }
 }
 
-/// Bytes compared at once: four cache lines, after which a difference is looked for in 32 words.
+/// Bytes compared at once: four cache lines. A difference is then searched in 32 words.
 const STRETCH: usize = 256;
 
-/// Order by the whole record, as unsigned bytes, ascending.
+/// The order by the whole record, as unsigned bytes, ascending.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeRecords<'a>(pub Rows<'a>);
 
@@ -69,7 +68,7 @@ impl Words for WholeRecords<'_> {
         let end = left.len().min(until as usize * 8);
         let agree = |start: usize, end: usize| left[start..end] == right[start..end];
         let mut start = from as usize * 8;
-        // Whole stretches as memory, then word by word where they differ.
+        // Whole stretches as memory, then the words of the stretch that differs.
         while start < end && agree(start, end.min(start + STRETCH)) {
             start += STRETCH;
         }
@@ -80,7 +79,7 @@ impl Words for WholeRecords<'_> {
     }
 }
 
-/// Bytes `8 * depth ..` of a record as a big-endian number, filled up with zero bytes at its end.
+/// Bytes `8 * depth ..` of a record as a big-endian number, padded with zero bytes at its end.
 #[inline]
 pub(crate) fn word_of(record: &[u8], depth: u32) -> u64 {
     let rest = &record[depth as usize * 8..];
@@ -112,10 +111,10 @@ mod tests {
         }
     }
 
-    /// Two records differ at one byte, or nowhere. From each word to each, comparing stretches and
-    /// words as memory finds the same word as comparing word by word.
+    /// Two records differ at one byte, or nowhere. Comparing them as memory finds the same word as
+    /// comparing word by word.
     #[test]
-    fn differences_are_found_in_the_same_word_either_way() {
+    fn a_comparison_as_memory_finds_the_same_word() {
         for record_bytes in [1, 7, 8, 9, 60, STRETCH, 2 * STRETCH + 13] {
             let step = if cfg!(miri) { 61 } else { 3 };
             for differs in (0..record_bytes).step_by(step).chain([record_bytes]) {

@@ -1,5 +1,5 @@
-//! Every sort faces one kit: drawn patterns, lengths around thresholds, tiny inputs exhaustively,
-//! and a stable sort of the whole records as the oracle.
+//! One kit for every sort: generated patterns, lengths around thresholds, tiny inputs exhaustively,
+//! and a sort of the whole records as the oracle.
 
 #[macro_use]
 mod kit;
@@ -37,7 +37,7 @@ proptest::proptest! {
     #![proptest_config(kit::config())]
 
     #[test]
-    fn tables_of_words_sort_alike(
+    fn tables_of_words_are_sorted(
         codes in proptest::collection::vec([0..8usize, 0..8, 0..8], 0..300),
         threads in 1..4usize,
     ) {

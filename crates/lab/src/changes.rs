@@ -1,4 +1,4 @@
-//! What an experiment changes of a machine: each with the name of its option.
+//! Changes of a machine, by the names of the command line's options.
 
 use std::ops::RangeBounds;
 
@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use crate::error::LabError;
 
-/// What an experiment changes of a machine. On threads there is nothing to change.
+/// Changes of a simulated machine.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Changes {
-    /// Whether switches carry one message to a group [default: on]
+    /// Multicast by switches [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
     pub multicast: Option<Switch>,
     /// Latency of a switch in nanoseconds [default: the machine's]
@@ -32,32 +32,32 @@ pub struct Changes {
     /// The share of packets that each link loses, from 0 to below 0.5 [default: 0]
     #[arg(long, value_name = "P", value_parser = number)]
     pub loss: Option<f64>,
-    /// Threads of this computer to run on. They are no part of an experiment.
+    /// Threads of this computer to simulate on; no part of an experiment.
     #[arg(skip)]
     #[serde(skip)]
     pub threads: Option<usize>,
 }
 
-/// Whether something is on.
+/// A switch of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Switch {
-    /// It is on
+    /// The option is on
     On,
-    /// It is off
+    /// The option is off
     Off,
 }
 
-/// A second: whatever is slower is no network of a cluster.
+/// A second: a slower network is none of a cluster.
 const MOST_NS: f64 = 1e9;
 
-/// A packet and its acknowledgement cross four links or more. With half of all packets lost on
-/// each, one try in 16 succeeds below one leaf, one in 256 over the spine, and each wait is twice
-/// the last.
+/// A packet and its acknowledgement cross at least four links. If each link loses half of all
+/// packets, one try in 16 succeeds below a leaf and one in 256 over the spine, and every wait is
+/// twice the one before.
 const MOST_LOSS: f64 = 0.5;
 
 impl Changes {
-    /// These, and for what they leave open those.
+    /// These changes, and `those` for options that these leave out.
     #[must_use]
     pub fn over(&self, those: &Changes) -> Changes {
         Changes {
@@ -71,10 +71,7 @@ impl Changes {
         }
     }
 
-    /// Changes the one of that name; whether there is such a change.
-    ///
-    /// # Errors
-    /// When it cannot have this value.
+    /// Sets the change of that name; false if there is none.
     pub(crate) fn set(&mut self, name: &str, value: &impl Serialize) -> Result<bool, String> {
         let mut all = self.all();
         let Some(old) = all.get_mut(name) else {
@@ -89,7 +86,7 @@ impl Changes {
         Ok(true)
     }
 
-    /// All by the names of their options, also those that are left open.
+    /// All changes by option, `null` for those that are left out.
     fn all(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
             Ok(Value::Object(all)) => all,
@@ -97,33 +94,32 @@ impl Changes {
         }
     }
 
-    /// The first of these that would change a simulated machine.
-    pub(crate) fn name_of_one(&self) -> Option<String> {
+    /// Refuses changes `there`, where no machine is simulated.
+    pub(crate) fn unless_one(&self, there: &str) -> Result<(), LabError> {
         let named = self.named().next().map(|(name, _)| name);
-        named.or_else(|| self.threads.map(|_| "threads".to_owned()))
+        match named.or_else(|| self.threads.map(|_| "threads".to_owned())) {
+            None => Ok(()),
+            Some(name) => Err(LabError::usage(format!(
+                "--{name} changes a simulated machine; {there} it means nothing"
+            ))),
+        }
     }
 
-    /// What is changed of the machine, by the names of the options. Threads of this computer are
-    /// not part of it.
+    /// The changes by option, without the threads of this computer.
     pub(crate) fn named(&self) -> impl Iterator<Item = (String, Value)> {
         let set = self.all().into_iter().filter(|(_, value)| !value.is_null());
         set.map(|(name, value)| (name, whole(value)))
     }
 
-    /// The same for people.
+    /// The changes for people, each as `name value`.
     pub fn told(&self) -> Vec<String> {
-        let word = |value: &Value| {
-            value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned)
-        };
-        self.named()
-            .map(|(name, value)| format!("{name} {}", word(&value)))
-            .collect()
+        let named = self.named();
+        let words = named.map(|(name, value)| format!("{name} {}", word(&value)));
+        words.collect()
     }
 
-    /// The latencies that are no whole ticks of this machine: the option, what was asked for, what
-    /// is used.
+    /// Latencies that are no whole ticks of this machine: the option, and the given and the used
+    /// nanoseconds.
     pub(crate) fn rounded(&self, profile: &Profile) -> Vec<(&'static str, f64, f64)> {
         const FS_PER_NS: f64 = 1e6;
         let used = |ns| (profile.ticks(ns) * profile.tick_fs) as f64 / FS_PER_NS;
@@ -174,6 +170,13 @@ impl Changes {
     }
 }
 
+/// A value for people: words without quotes.
+pub(crate) fn word(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
 fn within(
     value: Option<f64>,
     name: &str,
@@ -188,7 +191,7 @@ fn within(
     }
 }
 
-/// A whole number is told as one: 100 and not 100.0.
+/// Writes 100.0 as 100.
 fn whole(value: Value) -> Value {
     match value.as_f64() {
         Some(number) if number.fract() == 0.0 => Value::from(number as u64),
@@ -201,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_have_the_names_of_their_options() {
+    fn changes_have_the_names_of_options() {
         assert!(Changes::default().told().is_empty());
         let changes = Changes {
             multicast: Some(Switch::Off),
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_is_changed_part_by_part() {
+    fn a_tail_can_be_set_part_by_part() {
         let mut changes = Changes::default();
         assert_eq!(changes.set("cores", &5), Ok(false));
         assert_eq!(changes.set("tail-ns", &5), Ok(true));
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_tick_is_told() {
+    fn latencies_are_rounded_to_ticks() {
         let nanopu = Profile::named("nanopu").unwrap();
         let with = |link_ns| Changes {
             link_ns: Some(link_ns),
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_all_packets_is_too_much() {
+    fn losing_half_of_all_packets_is_refused() {
         let with = |loss| {
             Changes {
                 loss: Some(loss),

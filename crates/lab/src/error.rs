@@ -1,56 +1,70 @@
-//! Why an experiment has no result.
+//! Errors of jobs and experiments.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use machine::{ProfileError, RunError, SetupError};
+use thiserror::Error;
 
-/// Why an experiment has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a job or an experiment has no result.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LabError {
-    /// It was asked for something that cannot be.
+    /// An option is wrong.
+    #[error("{0}")]
     Usage(String),
-    /// A file that says what to run cannot be read or understood.
+    /// A file cannot be read, written or understood.
+    #[error("{}: {why}", path.display())]
     File {
-        /// Which.
+        /// Its path, or the name of the experiment.
         path: PathBuf,
-        /// Why.
+        /// The cause, for people.
         why: String,
     },
-    /// There is no such machine, or its file cannot be understood.
+    /// A machine does not exist, or its file is wrong.
+    #[error("{error}")]
     Profile {
-        /// Its name or file, as it was asked for.
+        /// Its name or file as given.
         machine: PathBuf,
-        /// What is wrong.
+        /// The error in its file or in its changes.
         error: ProfileError,
     },
-    /// This computer has fewer threads to give than cores were asked for.
+    /// This computer cannot start a thread per core.
+    #[error("cannot start {cores} threads: {cause}; ask for fewer --cores or raise ulimit -u")]
     NoThreads {
-        /// How many were asked for.
+        /// Number of threads that were asked for.
         cores: u32,
-        /// What the system said.
+        /// The error of the system.
         cause: String,
     },
-    /// One of many runs has no result.
+    /// One of many runs has failed.
+    #[error("{run}: {error}")]
     Among {
-        /// Which: what it was told, and its seed.
+        /// Its program, options and seed.
         run: String,
-        /// Why.
+        /// The error of that run.
         error: Box<LabError>,
     },
-    /// The machine cannot run it.
-    Setup(SetupError),
-    /// It ran and did not end.
-    Run(RunError),
+    /// The machine cannot run the program.
+    #[error("{0}")]
+    Setup(#[from] SetupError),
+    /// A run has begun and did not end.
+    #[error("{0}")]
+    Run(#[from] RunError),
 }
 
 impl LabError {
-    /// It was asked for something that cannot be.
+    /// An error about a wrong option.
     pub fn usage(message: impl Into<String>) -> LabError {
         LabError::Usage(message.into())
     }
 
-    /// A word for programs.
+    pub(crate) fn file(path: &Path, why: String) -> LabError {
+        LabError::File {
+            path: path.to_owned(),
+            why,
+        }
+    }
+
+    /// The kind of the error in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             LabError::Usage(_) | LabError::Setup(_) => "usage",
@@ -62,36 +76,5 @@ impl LabError {
             LabError::Run(RunError::Panic(_)) => "bug",
             LabError::Run(RunError::Stopped) => "stopped",
         }
-    }
-}
-
-impl fmt::Display for LabError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LabError::Usage(message) => out.write_str(message),
-            LabError::File { path, why } => write!(out, "{}: {why}", path.display()),
-            LabError::Profile { error, .. } => error.fmt(out),
-            LabError::NoThreads { cores, cause } => write!(
-                out,
-                "cannot start {cores} threads: {cause}; ask for fewer --cores or raise ulimit -u"
-            ),
-            LabError::Among { run, error } => write!(out, "{run}: {error}"),
-            LabError::Setup(error) => error.fmt(out),
-            LabError::Run(error) => error.fmt(out),
-        }
-    }
-}
-
-impl std::error::Error for LabError {}
-
-impl From<SetupError> for LabError {
-    fn from(error: SetupError) -> LabError {
-        LabError::Setup(error)
-    }
-}
-
-impl From<RunError> for LabError {
-    fn from(error: RunError) -> LabError {
-        LabError::Run(error)
     }
 }

@@ -1,33 +1,34 @@
-//! An experiment in one piece: a program, what it is told, where it runs, and from which seeds.
+//! A job: a program with its options, a place, and seeds.
 
-use machine::{Profile, Ticks};
+use machine::Ticks;
 
 use crate::error::LabError;
 use crate::observer::Observer;
 use crate::parameters::Parameters;
 use crate::place::Place;
-use crate::report::{RunReport, SimReport};
+use crate::report::RunReport;
 use crate::room;
 use crate::run::{Ground, Runnable};
-use crate::spread::Spread;
+use crate::sim_report::{self, SimReport};
+use crate::spread::of_ticks;
 use crate::trace::{MOST_TRACED, sample};
 
-/// A program, what it is told, where it runs, and from which seeds.
+/// A program with its options, a place, and seeds.
 #[derive(Clone, Debug)]
 pub struct Job {
     parameters: Parameters,
     place: Place,
     seeds: Seeds,
-    /// How many cores of the first run are traced.
+    /// Number of traced cores of the first run.
     traced: u32,
 }
 
-/// The seeds of the runs: they follow each other.
+/// Consecutive seeds, one per run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
-    /// Of the first run.
+    /// Seed of the first run.
     pub first: u64,
-    /// How many runs.
+    /// Number of runs, each with the next seed.
     pub runs: u64,
 }
 
@@ -62,17 +63,14 @@ impl Job {
     /// A job that can begin.
     ///
     /// # Errors
-    /// When the place does not hold the program, or it cannot run so.
+    /// A usage error if the place or the memory is too small, or the program cannot run this way.
     pub fn new(parameters: Parameters, place: Place, seeds: Seeds) -> Result<Job, LabError> {
         let job = Job::planned(parameters, place, seeds)?;
         job.check_room()?;
         Ok(job)
     }
 
-    /// A job that can begin where there is room for it.
-    ///
-    /// # Errors
-    /// As [`Job::new`], but that this computer may have too little memory.
+    /// As [`Job::new`], for a computer with any memory.
     pub(crate) fn planned(
         parameters: Parameters,
         place: Place,
@@ -95,7 +93,6 @@ impl Job {
         job.unless(objection).map(|()| job)
     }
 
-    /// Refuses the job where there is an objection.
     fn unless(&self, objection: Option<String>) -> Result<(), LabError> {
         match objection {
             Some(why) => Err(LabError::usage(format!("{}: {why}", self.name()))),
@@ -103,48 +100,38 @@ impl Job {
         }
     }
 
-    /// Which program.
+    /// Name of the program.
     pub fn name(&self) -> &'static str {
         self.parameters.listing().name
     }
 
-    /// Whether this computer's memory holds a run.
-    ///
-    /// # Errors
-    /// When it does not, with what it would hold.
+    /// Checks that this computer's memory holds a run.
     pub(crate) fn check_room(&self) -> Result<(), LabError> {
-        self.unless(room::objection(
-            &self.parameters,
-            &self.place,
-            room::bytes(),
-        ))
+        let objection = room::objection(&self.parameters, &self.place, room::bytes());
+        self.unless(objection)
     }
 
-    /// Program, machine, and all that both are told, for people.
+    /// Program and machine with options and changes, for people.
     pub(crate) fn told(&self) -> String {
-        let told = self
-            .parameters
-            .iter()
-            .map(|(name, value)| format!("{name} {value}"));
-        let told = told
-            .chain(self.place.changes().told())
-            .collect::<Vec<_>>()
-            .join(", ");
-        format!("{} on {} with {told}", self.name(), self.place.name())
+        let options = self.parameters.iter();
+        let mut told: Vec<_> = options
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        told.extend(self.place.changes().told());
+        let (name, place) = (self.name(), self.place.name());
+        format!("{name} on {place} with {}", told.join(", "))
     }
 
-    /// Bytes that a run holds: keys, answers, and the machine.
+    /// Bytes of a run in memory: keys, answers, and the machine.
     pub(crate) fn bytes(&self) -> u64 {
         let cores = self.parameters.cores();
         let at_once = self.place.threads(cores).min(cores as usize);
-        let held = self
-            .parameters
-            .program(self.seeds.first)
-            .bytes(cores, at_once);
+        let program = self.parameters.program(self.seeds.first);
+        let held = program.bytes(cores, at_once);
         held.saturating_add(u64::from(cores) * room::BYTES_OF_A_CORE)
     }
 
-    /// Whether a run of it is a run of the other.
+    /// Whether both jobs have the same runs.
     pub(crate) fn is_same(&self, other: &Job) -> bool {
         let place = |job: &Job| (job.place.hash(), job.place.changes());
         self.name() == other.name()
@@ -154,75 +141,67 @@ impl Job {
             && place(self) == place(other)
     }
 
-    /// The same with all cores of the first run traced.
-    pub(crate) fn traced_whole(self) -> Job {
-        Job {
-            traced: self.parameters.cores(),
-            ..self
-        }
+    /// The job with all cores of the first run traced.
+    pub(crate) fn traced_whole(mut self) -> Job {
+        self.traced = self.parameters.cores();
+        self
     }
 
-    /// The same on so many threads of this computer.
-    pub(crate) fn on_threads(self, threads: usize) -> Job {
-        Job {
-            place: self.place.on_threads(threads),
-            ..self
-        }
+    /// The job, simulated on `threads` of this computer.
+    pub(crate) fn on_threads(mut self, threads: usize) -> Job {
+        self.place.run_on(threads);
+        self
     }
 
-    /// The same with the first run traced.
+    /// The job with the first run traced.
     ///
     /// # Errors
-    /// When the place cannot trace.
-    pub fn traced(self) -> Result<Job, LabError> {
-        match self.place {
-            Place::Machine(..) => Ok(Job {
-                traced: MOST_TRACED,
-                ..self
-            }),
-            Place::Threads | Place::Driver => {
-                let name = self.place.name();
-                let why = format!("--trace shows a simulated machine; {name} is not traced");
-                Err(LabError::usage(why))
-            }
+    /// A usage error if the place is no simulated machine.
+    pub fn traced(mut self) -> Result<Job, LabError> {
+        if self.place.profile().is_none() {
+            let name = self.place.name();
+            let why = format!("--trace shows a simulated machine; {name} is not traced");
+            return Err(LabError::usage(why));
         }
+        self.traced = MOST_TRACED;
+        Ok(self)
     }
 
-    /// All that it is told.
+    /// The program with its options.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// Where it runs.
+    /// The place of the runs.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// From which seeds.
+    /// The seeds of the runs.
     pub fn seeds(&self) -> Seeds {
         self.seeds
     }
 
-    /// Runs it, from each seed once.
+    /// Runs the program once per seed.
     ///
     /// # Errors
-    /// When a run does not end: stuck, stopped, or a bug.
+    /// The error of the first run that does not end: stuck, stopped, or a bug.
     pub fn run(&self, observer: &Observer) -> Result<SimReport, LabError> {
         let runs = (0..self.seeds.runs).map(|run| self.run_once(run, observer));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let times: Vec<u64> = runs.iter().map(|run| run.ticks).collect();
-        let cores = self.parameters.cores();
+        let (cores, hash) = (self.parameters.cores(), self.place.hash());
         Ok(SimReport {
             program: self.name(),
             machine: self.place.name().to_owned(),
-            machine_hash: self.place.hash(),
+            machine_hash: hash,
             cores,
+            told: sim_report::told(&self.parameters, &self.place.changes()),
             parameters: self.parameters.clone(),
-            changes: self.place.changes(),
             timing: self.parameters.program(self.seeds.first).timing(),
-            time_us: Spread::of(&times, self.place.tick_fs()),
+            time_us: of_ticks(&times, self.place.tick_fs()),
             wall_s: runs.iter().map(|run| run.wall_s).sum(),
-            events: runs.iter().map(RunReport::events).sum(),
+            events: hash.map(|_| runs.iter().map(RunReport::events).sum()),
             peak_rss_bytes: node_real::peak_rss_bytes(),
             threads: self.place.threads(cores),
             note: self.note(&runs),
@@ -230,10 +209,7 @@ impl Job {
         })
     }
 
-    /// Runs it from one of its seeds, counted from zero.
-    ///
-    /// # Errors
-    /// When the run does not end: stuck, stopped, or a bug.
+    /// Runs the program with one of the seeds, counted from 0.
     pub(crate) fn run_once(&self, run: u64, observer: &Observer) -> Result<RunReport, LabError> {
         let seed = self.seeds.first + run;
         let ground = Ground {
@@ -247,7 +223,7 @@ impl Job {
         self.parameters.program(seed).run(&ground)
     }
 
-    /// What people should know of how it ran.
+    /// Remarks on the runs, for people.
     fn note(&self, runs: &[RunReport]) -> Option<String> {
         let cores = self.parameters.cores();
         let is_sampled = self.traced > 0 && cores > self.traced;
@@ -256,37 +232,29 @@ impl Job {
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 
-    /// That threads could not help is told; the words do not depend on how many there were.
+    /// Tells that threads did not help. The words do not depend on their number.
     fn one_block(&self, runs: &[RunReport]) -> Option<String> {
-        let Place::Machine(profile, ..) = &self.place else {
-            return None;
-        };
-        let simulated = runs.first()?.simulated.as_ref()?;
-        (simulated.windows.blocks <= 1 && has_no_latency(profile)).then(|| {
+        let profile = self.place.profile()?;
+        let has_no_latency = profile.link() + profile.switch() == Ticks(0);
+        let windows = runs.first()?.simulated.as_ref()?.windows;
+        (windows.blocks <= 1 && has_no_latency).then(|| {
             "without latency between blocks the machine ran as one block, on one thread".to_owned()
         })
     }
 }
 
-/// What passes a NIC needs another one that sends to it.
+/// A program that measures a NIC needs a second one that sends to it.
 fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> {
     let each = place.cores_per_nic();
     (program.needs_two_nics() && cores <= each).then(|| {
-        let (name, share) = (
-            place.name(),
-            if each == 1 {
-                "has one"
-            } else {
-                "cores share one"
-            },
-        );
-        let least = each + 1;
+        let (name, least) = (place.name(), each + 1);
+        let share = if each == 1 {
+            "has one"
+        } else {
+            "cores share one"
+        };
         format!("it needs a second NIC; on {name} {each} {share}, so ask for {least} or more cores")
     })
-}
-
-fn has_no_latency(profile: &Profile) -> bool {
-    profile.link() + profile.switch() == Ticks(0)
 }
 
 #[cfg(test)]
@@ -302,9 +270,9 @@ mod tests {
             .map(|error| error.to_string())
     }
 
-    /// Else nothing is sent, and no time is a share of nothing.
+    /// Without a sender the busy share of the link would be undefined.
     #[test]
-    fn a_flood_needs_somebody_who_sends() {
+    fn a_flood_needs_a_sender() {
         let alone = told("flood", "nanopu", &[("cores", 4), ("to", 0)]).unwrap();
         assert!(
             alone.contains("second NIC") && alone.contains("5 or more cores"),

@@ -1,33 +1,29 @@
-//! Experiments: a program, on a machine, with parameters and seeds, and what came of it.
+//! Experiments: programs on machines, with options and seeds, and their results.
 //!
 //! ```text
-//!   name, options -----> Listing --> Parameters: a program, type forgotten --.
-//!   machine, Changes --> Place: a simulated machine, or threads -------------+--> Job --> SimReport
-//!   first seed, runs --> Seeds ----------------------------------------------'             |  |
-//!                                                                                  JSON ---'  trace
-//!   a trial (the sort of users, on nodes of a seed's schedule) is a Listing, too, on the driver
-//!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs, side by side
+//!   name, options -----> Listing --> Parameters: a program of any type -----.
+//!   machine, Changes --> Place: a simulated machine, threads, the driver ---+--> Job --> SimReport
+//!   first seed, runs --> Seeds ---------------------------------------------'             |  |
+//!                                                                                 JSON ---'  trace
+//!   experiments/<paper>/<figure>.toml --> a plan: every Job once --> runs in parallel
 //!                                                                      |
-//!                           curves beside the paper's points, claims --'--> Figure --> JSON
+//!                           curves beside the paper's points, claims --'--> plot::Figure
 //! ```
 //!
-//! The program's time is what its paper's figure shows: the end of the last core, what one core was
-//! busy in a stage, or the time between two points of a NIC. Everything is a sum or a quantile of
-//! whole ticks until it becomes microseconds for people, so that the threads of this computer leave
-//! no trace in a report.
+//! The time of a program is the one that the paper's figure shows: the end of the last core, the
+//! busy time of a core in a stage, or the time between two points of a NIC. Sums and quantiles are
+//! of whole ticks and become microseconds at the end, so the threads of this computer leave no
+//! trace in a report.
 //!
-//! It refuses to compare runs of different machines under one name: a report holds the hash of the
+//! Runs of different machines are never compared under one name: a report has the hash of the
 //! machine's file.
 
 mod changes;
 mod error;
 pub mod experiment;
-pub mod figure;
 mod job;
-mod json;
 mod many;
 mod observer;
-pub mod page;
 mod parameters;
 mod place;
 mod programs;
@@ -35,9 +31,10 @@ mod report;
 pub mod results;
 mod room;
 mod run;
-mod spread;
+mod sim_report;
+mod sort_trial;
+pub mod spread;
 pub mod trace;
-pub mod trial;
 
 pub use changes::{Changes, Switch};
 pub use error::LabError;
@@ -47,5 +44,6 @@ pub use observer::{Observer, Seen, Tally};
 pub use parameters::Parameters;
 pub use place::{DRIVER, Place, THREADS, is_built_in, machines};
 pub use programs::{Listing, programs};
-pub use report::{QUANTILES, RunReport, SimReport, Simulated, StageReport};
+pub use report::{QUANTILES, RunReport, Simulated, StageReport};
+pub use sim_report::SimReport;
 pub use spread::{Spread, quantile};

@@ -1,4 +1,4 @@
-//! Many runs at once: each on a thread of its own, as far as memory goes.
+//! Many runs in parallel, one per thread, as far as memory allows.
 //!
 //! ```text
 //!   jobs x seeds --> tasks, the most expensive first --> workers --> reports, by job and seed
@@ -6,12 +6,10 @@
 //!                       fits in the memory that is left? ---'
 //! ```
 //!
-//! Runs do not know each other, so nothing of a report depends on how many go on beside it. What is
-//! expensive comes first: else the longest run might begin when all others have ended. A run that
-//! does not fit beside those that go on is passed over until one of them ends; alone, every run may
-//! try.
+//! Runs are independent, so a report does not depend on how many run at once. Expensive runs come
+//! first, or the longest one might begin when all others have ended. A run that does not fit in the
+//! memory that is left is passed over until another one ends; any run may try alone.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use machine::RunError;
@@ -23,79 +21,59 @@ use crate::place::Place;
 use crate::report::RunReport;
 use crate::room;
 
-/// A run that is to come.
+/// A run to be done.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     job: usize,
     run: u64,
-    /// Memory that it holds, which is also the measure of what it costs: who holds more has more to
-    /// do.
+    /// Its memory, which also stands for its cost.
     bytes: u64,
 }
 
-/// Who works on which tasks.
+/// The work of all threads.
 struct Desk<'a> {
     jobs: &'a [Job],
     observer: &'a Observer,
     state: Mutex<State>,
-    /// A task has ended.
+    /// Notified when a task ends.
     ended: Condvar,
 }
 
 struct State {
-    /// The cheapest first: they are taken from the end.
+    /// Tasks to be done, the cheapest first: they are taken from the end.
     left: Vec<Task>,
     going: usize,
-    /// Memory that nobody holds.
+    /// Memory that no task holds.
     room: u64,
     reports: Vec<Vec<Option<RunReport>>>,
-    /// What went wrong, and in which task.
+    /// Job, run and error.
     errors: Vec<(usize, u64, LabError)>,
 }
 
-/// Runs each job from the first of its seeds, so often, with at most so many workers.
+/// Runs each job with all its seeds, on at most `workers` threads.
 ///
 /// # Errors
-/// When a run does not end: of the first job, and of that the first seed, that does not.
+/// The error of the first job, and of its first seed, that has one.
 pub(crate) fn run(
     jobs: &[Job],
-    runs: &[u64],
     observer: &Observer,
     workers: usize,
 ) -> Result<Vec<Vec<RunReport>>, LabError> {
     jobs.iter().try_for_each(Job::check_room)?;
-    let count: u64 = runs.iter().sum();
-    // A single run has all threads; of several each has one.
-    let alone: Option<Vec<Job>> = (count == 1).then(|| {
-        jobs.iter()
-            .map(|job| job.clone().on_threads(workers.max(1)))
-            .collect()
-    });
-    let jobs = alone.as_deref().unwrap_or(jobs);
-    let left = tasks(jobs, runs);
+    let count: u64 = jobs.iter().map(|job| job.seeds().runs).sum();
+    // A single run has all threads; each of several runs has one.
+    let threads = if count == 1 { workers.max(1) } else { 1 };
+    let all = jobs.iter().cloned();
+    let jobs: Vec<Job> = all.map(|job| job.on_threads(threads)).collect();
+    let left = tasks(&jobs);
     observer.expect(count, left.iter().map(|task| task.bytes).sum());
-    let reports = runs.iter().map(|runs| vec![None; *runs as usize]).collect();
-    let room = room::bytes().unwrap_or(u64::MAX);
-    let state = State {
-        left,
-        going: 0,
-        room,
-        reports,
-        errors: Vec::new(),
-    };
-    let (state, ended) = (Mutex::new(state), Condvar::new());
-    let desk = Desk {
-        jobs,
-        observer,
-        state,
-        ended,
-    };
-    // Threads of this computer that are cores are timed: nothing goes on beside them.
+    let desk = Desk::new(&jobs, observer, left);
+    // Real nodes are timed, so they run alone.
     let is_real = jobs.iter().any(|job| matches!(job.place(), Place::Threads));
     let most = if is_real { 1 } else { workers.max(1) };
     std::thread::scope(|scope| {
         for _ in 1..most.min(count as usize) {
-            // With fewer workers than asked for it only takes longer.
+            // Without this worker it only takes longer.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || desk.work());
         }
         desk.work();
@@ -103,33 +81,54 @@ pub(crate) fn run(
     desk.close()
 }
 
-/// All runs, the most expensive last.
-fn tasks(jobs: &[Job], runs: &[u64]) -> Vec<Task> {
-    let of_job = |(job, (told, runs)): (usize, (&Job, &u64))| {
-        let bytes = told.bytes();
-        (0..*runs).map(move |run| Task { job, run, bytes })
+/// All runs, the cheapest first.
+fn tasks(jobs: &[Job]) -> Vec<Task> {
+    let of_job = |(number, job): (usize, &Job)| {
+        let bytes = job.bytes();
+        (0..job.seeds().runs).map(move |run| Task {
+            job: number,
+            run,
+            bytes,
+        })
     };
-    let mut tasks: Vec<_> = jobs.iter().zip(runs).enumerate().flat_map(of_job).collect();
+    let mut tasks: Vec<_> = jobs.iter().enumerate().flat_map(of_job).collect();
     tasks.reverse();
     tasks.sort_by_key(|task| task.bytes);
     tasks
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
+    fn new(jobs: &'a [Job], observer: &'a Observer, left: Vec<Task>) -> Desk<'a> {
+        let runs = jobs.iter().map(|job| job.seeds().runs as usize);
+        let reports = runs.map(|runs| vec![None; runs]).collect();
+        let state = State {
+            left,
+            going: 0,
+            room: room::bytes().unwrap_or(u64::MAX),
+            reports,
+            errors: Vec::new(),
+        };
+        Desk {
+            jobs,
+            observer,
+            state: Mutex::new(state),
+            ended: Condvar::new(),
+        }
+    }
+
     fn work(&self) {
         while let Some(task) = self.take() {
             self.observer.started();
-            // Unwind safe: nothing of a run that panicked is used again. Others wait for its
-            // memory.
+            // A panic must not end the worker: others wait for the memory of its task.
             let run = || self.jobs[task.job].run_once(task.run, self.observer);
-            let ended = catch_unwind(AssertUnwindSafe(run))
-                .unwrap_or_else(|panic| Err(RunError::Panic(crate::run::said(&*panic)).into()));
+            let ended =
+                trial::caught(run).unwrap_or_else(|message| Err(RunError::Panic(message).into()));
             self.observer.ended(task.bytes);
             self.give_back(task, ended);
         }
     }
 
-    /// The next task; nothing when there is none to come.
+    /// The next task; `None` after the last one, an error or a stop.
     fn take(&self) -> Option<Task> {
         let mut state = self.state();
         loop {
@@ -165,7 +164,7 @@ impl Desk<'_> {
         self.ended.notify_all();
     }
 
-    /// All reports, or the first error.
+    /// The reports by job and run, or the first error.
     fn close(self) -> Result<Vec<Vec<RunReport>>, LabError> {
         let State {
             reports,
@@ -179,17 +178,15 @@ impl Desk<'_> {
         if let Some((job, run, error)) = errors.into_iter().next() {
             let (job, seed) = (self.jobs[job].told(), self.jobs[job].seeds().first + run);
             let run = format!("{job}, seed {seed}");
-            return Err(LabError::Among {
-                run,
-                error: Box::new(error),
-            });
+            let error = Box::new(error);
+            return Err(LabError::Among { run, error });
         }
         let all = reports
             .into_iter()
-            .map(|of_job| of_job.into_iter().collect::<Option<Vec<_>>>());
-        // What is left out was not begun, since somebody asked for the end.
+            .map(|of_job| of_job.into_iter().collect());
+        // A report is missing if its run was stopped before it began.
         all.collect::<Option<Vec<_>>>()
-            .ok_or(LabError::Run(machine::RunError::Stopped))
+            .ok_or(LabError::Run(RunError::Stopped))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -202,21 +199,21 @@ mod tests {
     use super::*;
     use crate::{Changes, Parameters, Seeds};
 
-    fn jobs() -> Vec<Job> {
-        let job = |cores| {
+    fn jobs(runs: [u64; 3]) -> Vec<Job> {
+        let job = |(cores, runs)| {
             let asked = Parameters::of("merge-min", [("cores", cores)]).unwrap();
             let place = Place::named("nanopu", &Changes::default()).unwrap();
-            Job::new(asked, place, Seeds { first: 4, runs: 3 }).unwrap()
+            Job::new(asked, place, Seeds { first: 4, runs }).unwrap()
         };
-        [16, 64, 8].map(job).to_vec()
+        [16, 64, 8].into_iter().zip(runs).map(job).collect()
     }
 
     #[test]
     fn reports_are_where_their_job_and_seed_are() {
-        let jobs = jobs();
+        let jobs = jobs([3, 1, 2]);
         for workers in [0, 1, 4] {
             let observer = Observer::default();
-            let reports = run(&jobs, &[3, 1, 2], &observer, workers).unwrap();
+            let reports = run(&jobs, &observer, workers).unwrap();
             assert_eq!(reports.iter().map(Vec::len).collect::<Vec<_>>(), [3, 1, 2]);
             for (job, reports) in jobs.iter().zip(reports) {
                 for (place, report) in (0..).zip(reports) {
@@ -234,8 +231,7 @@ mod tests {
 
     #[test]
     fn the_most_expensive_are_taken_first() {
-        let jobs = jobs();
-        let order: Vec<_> = tasks(&jobs, &[2, 2, 1])
+        let order: Vec<_> = tasks(&jobs([2, 2, 1]))
             .iter()
             .rev()
             .map(|task| (task.job, task.run))
@@ -244,35 +240,21 @@ mod tests {
     }
 
     #[test]
-    fn after_a_stop_nothing_begins() {
+    fn after_a_stop_no_run_begins() {
         let observer = Observer::default();
         observer.stop();
-        let error = run(&jobs(), &[1, 1, 1], &observer, 2).unwrap_err();
+        let error = run(&jobs([1; 3]), &observer, 2).unwrap_err();
         assert_eq!(error.kind(), "stopped");
         assert_eq!(observer.tally().unwrap().done, 0);
     }
 
     #[test]
     fn the_first_run_that_does_not_end_is_named() {
-        let (jobs, observer) = (jobs(), &Observer::default());
-        let error = || LabError::Run(machine::RunError::Panic("so".to_owned()));
-        let errors = vec![(2, 0, error()), (1, 2, error()), (1, 1, error())];
-        let left = tasks(&jobs, &[1, 1, 1]);
-        let state = State {
-            left,
-            going: 0,
-            room: 0,
-            reports: Vec::new(),
-            errors,
-        };
-        let (state, ended) = (Mutex::new(state), Condvar::new());
-        let desk = Desk {
-            jobs: &jobs,
-            observer,
-            state,
-            ended,
-        };
-        assert!(desk.take().is_none(), "nothing begins after an error");
+        let (jobs, observer) = (jobs([1; 3]), &Observer::default());
+        let error = || LabError::Run(RunError::Panic("so".to_owned()));
+        let desk = Desk::new(&jobs, observer, tasks(&jobs));
+        desk.state().errors = vec![(2, 0, error()), (1, 2, error()), (1, 1, error())];
+        assert!(desk.take().is_none(), "no run begins after an error");
         let error = desk.close().unwrap_err();
         assert_eq!(error.kind(), "bug");
         let told = error.to_string();
@@ -282,23 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_fit_waits_until_he_is_alone() {
-        let jobs = jobs();
-        let left = tasks(&jobs, &[1, 1, 1]);
-        let state = State {
-            left,
-            going: 1,
-            room: 0,
-            reports: Vec::new(),
-            errors: Vec::new(),
-        };
-        let (state, ended, observer) = (Mutex::new(state), Condvar::new(), &Observer::default());
-        let desk = Desk {
-            jobs: &jobs,
-            observer,
-            state,
-            ended,
-        };
+    fn a_run_that_does_not_fit_waits_until_it_is_alone() {
+        let jobs = jobs([1; 3]);
+        let observer = Observer::default();
+        let desk = Desk::new(&jobs, &observer, tasks(&jobs));
+        desk.state().going = 1;
         desk.state().room = jobs[2].bytes();
         assert_eq!(desk.take().unwrap().job, 2, "the only one that fits");
         desk.state().going = 0;

@@ -1,14 +1,16 @@
-//! A look at runs while they go on, and a way to end them, from another thread.
+//! Progress of runs, and a way to stop them, from another thread.
 //!
-//! Runs may go on side by side, each from when it begins until its mark is dropped. Who follows one
-//! run looks at the newest; who waits for many looks at the tally of all.
+//! Runs can be in parallel, each from its begin until its mark is dropped. For a single job there
+//! is the newest run; for an experiment there is the tally of all runs.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use machine::Watch;
 
-/// Looks at runs.
+use crate::spread::microseconds;
+
+/// Watches runs and can stop them.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
     state: Arc<Mutex<State>>,
@@ -16,11 +18,11 @@ pub struct Observer {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Those that go on, the newest last.
+    /// Runs in progress, the newest last.
     going: Vec<Going>,
-    /// The one that ended last.
+    /// The run that ended last.
     last: Option<Going>,
-    /// What is known of all runs, once somebody says how many are to come.
+    /// Progress of all runs, once their number is known.
     tally: Option<Tally>,
     stopped: bool,
 }
@@ -32,35 +34,35 @@ struct Going {
     watch: Arc<Watch>,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// Which run, from zero.
+    /// Number of the run, from 0.
     pub run: u64,
-    /// How far its virtual time is.
+    /// Virtual time, in microseconds.
     pub virtual_us: f64,
     /// Messages received so far.
     pub messages: u64,
 }
 
-/// How far many runs are.
+/// Progress of many runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many there are in all.
+    /// Number of announced runs.
     pub all: u64,
-    /// How many have ended.
+    /// Number of runs that have ended.
     pub done: u64,
-    /// How many go on now.
+    /// Number of runs in progress.
     pub going: u64,
-    /// What all are expected to cost, in no unit: runs are not equally long.
+    /// Expected cost of all runs, without a unit: runs are not equally long.
     pub cost: u64,
-    /// What of it has been done.
+    /// Cost of the runs that have ended.
     pub done_cost: u64,
-    /// Messages received so far, in all of them.
+    /// Messages received so far, in all runs.
     pub messages: u64,
 }
 
-/// A run goes on until this is dropped.
+/// A run in progress, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Mark<'a> {
     observer: &'a Observer,
@@ -68,7 +70,7 @@ pub(crate) struct Mark<'a> {
 }
 
 impl Observer {
-    /// How far the newest run is that goes on now, or else the last was; nothing on real nodes.
+    /// The newest run in progress, or else the last one; `None` on real nodes.
     pub fn look(&self) -> Option<Seen> {
         let state = self.state();
         let Going {
@@ -79,12 +81,12 @@ impl Observer {
         let ticks = watch.ticks.load(Ordering::Relaxed);
         Some(Seen {
             run: *run,
-            virtual_us: crate::report::microseconds(ticks, *tick_fs),
+            virtual_us: microseconds(ticks, *tick_fs),
             messages: received(watch),
         })
     }
 
-    /// How far all runs are, if it was said how many are to come.
+    /// Progress of all runs, if their number is known.
     pub fn tally(&self) -> Option<Tally> {
         let state = self.state();
         let tally = state.tally?;
@@ -99,19 +101,19 @@ impl Observer {
         })
     }
 
-    /// Ends the runs that go on now, and those to come.
+    /// Stops the runs in progress and all later ones.
     pub fn stop(&self) {
         let mut state = self.state();
         state.stopped = true;
         state.going.iter().for_each(|going| end(&going.watch));
     }
 
-    /// Whether somebody asked for the end.
+    /// Whether [`Observer::stop`] was called.
     pub fn is_stopped(&self) -> bool {
         self.state().stopped
     }
 
-    /// So many runs are to come, and this is what they are expected to cost.
+    /// Announces the number of runs and their expected cost.
     pub(crate) fn expect(&self, all: u64, cost: u64) {
         self.state().tally = Some(Tally {
             all,
@@ -120,14 +122,14 @@ impl Observer {
         });
     }
 
-    /// One of the expected runs goes on.
+    /// One of the announced runs has begun.
     pub(crate) fn started(&self) {
         if let Some(tally) = &mut self.state().tally {
             tally.going += 1;
         }
     }
 
-    /// One of the expected runs has ended, which cost so much.
+    /// One of the announced runs, of that cost, has ended.
     pub(crate) fn ended(&self, cost: u64) {
         if let Some(tally) = &mut self.state().tally {
             tally.going -= 1;
@@ -136,7 +138,7 @@ impl Observer {
         }
     }
 
-    /// A run begins that `watch` looks at.
+    /// Begins to watch a run.
     pub(crate) fn begin(&self, run: u64, tick_fs: u64, watch: Arc<Watch>) -> Mark<'_> {
         let mut state = self.state();
         if state.stopped {
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_the_runs_that_go_on_and_the_next() {
+    fn a_stop_ends_runs_in_progress_and_later_ones() {
         let observer = Observer::default();
         assert_eq!(observer.look(), None);
         let (first, second, next) = (watch(16, 0), watch(32, 0), watch(0, 0));
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_has_ended_is_still_seen() {
+    fn the_last_run_is_seen_after_its_end() {
         let observer = Observer::default();
         let first = observer.begin(0, 312_500, watch(16, 3));
         let second = observer.begin(1, 312_500, watch(32, 4));

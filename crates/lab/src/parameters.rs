@@ -1,4 +1,4 @@
-//! A program with values for its options, as the command line or a file gives them.
+//! A program with values for its options, from the command line or a file.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -6,17 +6,18 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::{Map, Value};
 
+use crate::changes::word;
 use crate::error::LabError;
 use crate::programs::{self, CORES, Configured, KEYS, KEYS_PER_CORE, Listing};
 use crate::run::Runnable;
 
-/// A program, how many cores run it, and all its options.
+/// A program, its number of cores, and its options.
 #[derive(Clone)]
 pub struct Parameters {
     listing: &'static Listing,
     cores: u32,
     program: Arc<dyn Configured>,
-    /// The options that have a value, by name, in the order of the help.
+    /// Options with a value, by name, in the order of the help.
     values: Map<String, Value>,
 }
 
@@ -30,8 +31,7 @@ impl Parameters {
     /// The program of that name with these options, and defaults for the others.
     ///
     /// # Errors
-    /// When there is no such program, it does not have one of the options, or an option cannot have
-    /// its value.
+    /// A usage error if the program or an option is unknown, or a value is wrong.
     pub fn of<N: AsRef<str>, V: Display>(
         program: &str,
         options: impl IntoIterator<Item = (N, V)>,
@@ -56,10 +56,10 @@ impl Parameters {
         Parameters::parsed(program, &matches)
     }
 
-    /// That program with the options of a command line.
+    /// The program with the options of a command line.
     ///
     /// # Errors
-    /// When an option cannot have its value.
+    /// A usage error if a value is wrong.
     pub fn parsed(program: &'static Listing, matches: &ArgMatches) -> Result<Parameters, LabError> {
         let cores = *matches.get_one::<u32>(CORES).expect("it has a default");
         let configured = (program.parse)(matches).map_err(|error| refused(&error))?;
@@ -81,7 +81,7 @@ impl Parameters {
         }
     }
 
-    /// `--keys` in all is `--keys-per-core` times the cores.
+    /// Divides `--keys` among the cores.
     fn with_keys_of_all(self, keys: u64) -> Result<Parameters, LabError> {
         let cores = u64::from(self.cores);
         if !keys.is_multiple_of(cores) || keys / cores > u64::from(u32::MAX) {
@@ -98,7 +98,7 @@ impl Parameters {
         Ok(divided)
     }
 
-    /// The same with another value for an option.
+    /// The program with another value for an option.
     pub(crate) fn with(&self, option: &str, value: u64) -> Result<Parameters, LabError> {
         let has_each = self.values.contains_key(KEYS_PER_CORE);
         let goes = |name: &str| name == option || (name == KEYS && has_each);
@@ -107,50 +107,43 @@ impl Parameters {
         Parameters::of(self.listing.name, changed)
     }
 
-    /// Which program.
+    /// The program without options.
     pub fn listing(&self) -> &'static Listing {
         self.listing
     }
 
-    /// How many cores.
+    /// Number of cores that run the program.
     pub fn cores(&self) -> u32 {
         self.cores
     }
 
-    /// The program, with that seed.
+    /// The program with that seed, ready to run.
     pub(crate) fn program(&self, seed: u64) -> Box<dyn Runnable> {
         self.program.with_seed(seed)
     }
 
-    /// A remark on them, for people.
+    /// A remark on the options, for people.
     pub fn note(&self) -> Option<String> {
         self.program.note(self.cores)
     }
 
-    /// The value of an option that is a number, if it has one.
+    /// The value of an option, if it is a number.
     pub fn find(&self, option: &str) -> Option<u64> {
         self.values.get(option)?.as_u64()
     }
 
-    /// All values by the names of their options.
     pub(crate) fn values(&self) -> &Map<String, Value> {
         &self.values
     }
 
-    /// All that have a value, for people.
+    /// Options and their values, for people.
     pub fn iter(&self) -> impl Iterator<Item = (&str, String)> {
-        let words = |value: &Value| {
-            value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned)
-        };
-        self.values
-            .iter()
-            .map(move |(name, value)| (name.as_str(), words(value)))
+        let values = self.values.iter();
+        values.map(|(name, value)| (name.as_str(), word(value)))
     }
 }
 
-/// What the parser says, in one line.
+/// The parser's error in one line.
 fn refused(error: &clap::Error) -> LabError {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();

@@ -1,69 +1,59 @@
-//! Where a program runs: on a simulated machine, on threads of this one, or in a schedule of the
-//! driver.
+//! The place of a run: a simulated machine, threads of this computer, or the driver.
 
 use machine::{Profile, Setting};
 
 use crate::changes::Changes;
 use crate::error::LabError;
 
-/// The machine that is this computer.
+/// Name of the machine that is this computer.
 pub const THREADS: &str = "threads";
 
-/// The driver of tests.
+/// Name of the driver of tests.
 pub const DRIVER: &str = "driver";
 
-/// The most nodes on this computer: each is a thread.
+/// Most nodes on this computer: each is a thread.
 const MOST_THREADS: u32 = 4096;
 
-/// The machines that have names, each with a line for people.
+/// Machines with names, each with its description.
 pub fn machines() -> Vec<(&'static str, String)> {
     let built_in = Profile::BUILT_IN.into_iter();
     let simulated =
         built_in.filter_map(|(name, _)| Some((name, Profile::named(name)?.description)));
     let threads = format!("this computer: each core is a thread, at most {MOST_THREADS}");
     let driver =
-        "nodes with files in memory, in a schedule that the seed draws: for sort".to_owned();
+        "for sort: nodes with files in memory, in a schedule that the seed draws".to_owned();
     simulated
         .chain([(THREADS, threads), (DRIVER, driver)])
         .collect()
 }
 
-/// Whether this is the name of a machine that comes with the program.
+/// Whether a simulated machine of that name is built in.
 pub fn is_built_in(name: &str) -> bool {
     Profile::BUILT_IN.iter().any(|(known, _)| *known == name)
 }
 
-/// Where a program runs.
+/// The place of a run.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// A simulated machine, how to run it, and what of both was changed; ranks and seed are the
-    /// experiment's.
+    /// A simulated machine, its setting without ranks and seed, and the changes in both.
     Machine(Box<Profile>, Setting, Changes),
     /// Threads of this computer.
     Threads,
-    /// The driver of tests.
+    /// The driver of tests: one thread, and a schedule drawn from the seed.
     Driver,
 }
 
 impl Place {
-    /// The machine of that name or in that file, or threads.
+    /// The place of that name, or the machine in that file.
     ///
     /// # Errors
-    /// When there is no such machine, or it cannot be changed so.
+    /// A usage error if a change is wrong, or a profile error if the machine is.
     pub fn named(name: &str, changes: &Changes) -> Result<Place, LabError> {
         changes.check()?;
-        let unchanged = match name {
-            THREADS => Some((Place::Threads, "on threads")),
-            DRIVER => Some((Place::Driver, "on the driver")),
-            _ => None,
-        };
-        if let Some((place, there)) = unchanged {
-            return match changes.name_of_one() {
-                None => Ok(place),
-                Some(changed) => Err(LabError::usage(format!(
-                    "--{changed} changes a simulated machine; {there} it means nothing"
-                ))),
-            };
+        match name {
+            THREADS => return changes.unless_one("on threads").map(|()| Place::Threads),
+            DRIVER => return changes.unless_one("on the driver").map(|()| Place::Driver),
+            _ => {}
         }
         let profile = Profile::load(name)
             .and_then(|profile| profile.with_network(changes.link_ns, changes.switch_ns))
@@ -75,7 +65,14 @@ impl Place {
         Ok(Place::Machine(Box::new(profile), setting, *changes))
     }
 
-    /// Its name.
+    pub(crate) fn profile(&self) -> Option<&Profile> {
+        match self {
+            Place::Machine(profile, ..) => Some(profile),
+            Place::Threads | Place::Driver => None,
+        }
+    }
+
+    /// Name of the machine.
     pub fn name(&self) -> &str {
         match self {
             Place::Machine(profile, ..) => &profile.name,
@@ -84,15 +81,12 @@ impl Place {
         }
     }
 
-    /// Hash of its file.
+    /// Hash of the machine's file; none for real nodes and the driver.
     pub fn hash(&self) -> Option<u64> {
-        match self {
-            Place::Machine(profile, ..) => Some(profile.hash),
-            Place::Threads | Place::Driver => None,
-        }
+        self.profile().map(|profile| profile.hash)
     }
 
-    /// What was changed of the machine.
+    /// Changes of the machine.
     pub fn changes(&self) -> Changes {
         match self {
             Place::Machine(_, _, changes) => *changes,
@@ -100,29 +94,19 @@ impl Place {
         }
     }
 
-    /// The latencies that were asked for and are no whole ticks: the option, what was asked for and
-    /// what is simulated, in nanoseconds.
+    /// Latencies that are no whole ticks: the option, and the given and the simulated nanoseconds.
     pub fn rounded(&self) -> Vec<(&'static str, f64, f64)> {
-        match self {
-            Place::Machine(profile, _, changes) => changes.rounded(profile),
-            Place::Threads | Place::Driver => Vec::new(),
-        }
+        let rounded = |profile| self.changes().rounded(profile);
+        self.profile().map_or_else(Vec::new, rounded)
     }
 
-    /// Length of a tick in femtoseconds; on threads and the driver it is a nanosecond.
+    /// Femtoseconds per tick; on threads and the driver a tick is a nanosecond.
     pub(crate) fn tick_fs(&self) -> u64 {
-        match self {
-            Place::Machine(profile, ..) => profile.tick_fs,
-            Place::Threads | Place::Driver => 1_000_000,
-        }
+        self.profile().map_or(1_000_000, |profile| profile.tick_fs)
     }
 
-    /// How many cores share a NIC.
     pub(crate) fn cores_per_nic(&self) -> u32 {
-        match self {
-            Place::Machine(profile, ..) => profile.core.ranks_per_nic,
-            Place::Threads | Place::Driver => 1,
-        }
+        self.profile().map_or(1, |it| it.core.ranks_per_nic)
     }
 
     /// Threads of this computer that run `cores` cores.
@@ -134,33 +118,30 @@ impl Place {
         }
     }
 
-    /// The same, simulated on so many threads of this computer.
-    pub(crate) fn on_threads(self, threads: usize) -> Place {
-        match self {
-            Place::Machine(profile, setting, changes) => {
-                Place::Machine(profile, Setting { threads, ..setting }, changes)
-            }
-            unchanged => unchanged,
+    /// Sets the number of threads of this computer that simulate.
+    pub(crate) fn run_on(&mut self, threads: usize) {
+        if let Place::Machine(_, setting, _) = self {
+            setting.threads = threads;
         }
     }
 
-    /// Whether it holds so many cores.
+    /// Checks the number of cores.
     ///
     /// # Errors
-    /// When it does not, with the most that it holds.
+    /// A usage error with the largest number if there are too many.
     pub fn check_cores(&self, cores: u32) -> Result<(), LabError> {
         let most = match self {
             Place::Machine(profile, ..) => profile.most_ranks(),
             Place::Threads => u64::from(MOST_THREADS),
-            // The program says.
+            // The program has its own limit.
             Place::Driver => u64::MAX,
         };
-        if u64::from(cores) <= most {
-            return Ok(());
+        match u64::from(cores) <= most {
+            true => Ok(()),
+            false => Err(LabError::usage(format!(
+                "--cores {cores}: the machine {} holds at most {most}",
+                self.name()
+            ))),
         }
-        let name = self.name();
-        Err(LabError::usage(format!(
-            "--cores {cores}: the machine {name} holds at most {most}"
-        )))
     }
 }

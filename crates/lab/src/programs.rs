@@ -1,7 +1,7 @@
 //! The programs that can be run by name.
 //!
-//! [`grain::visit_all`] shows every program of tiny tasks; the sort of users, in its trials, is one
-//! more. A program's own type is known here alone: from a [`Listing`] on it is forgotten.
+//! [`grain::visit_all`] visits every program of tiny tasks; trials of the distributed sort are one
+//! more. The types of programs are known here alone: a [`Listing`] has none.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,15 +12,15 @@ use serde_json::{Map, Value};
 use crate::error::LabError;
 use crate::place::DRIVER;
 use crate::run::Runnable;
-use crate::trial::Trial;
+use crate::sort_trial::SortTrial;
 
-/// The option that says how many cores run a program.
+/// The option for the number of cores.
 pub(crate) const CORES: &str = "cores";
 
-/// The option of programs whose cores begin with keys.
+/// The option for keys that each core begins with.
 pub(crate) const KEYS_PER_CORE: &str = "keys-per-core";
 
-/// The same over all cores, instead.
+/// The option for keys over all cores, instead.
 pub(crate) const KEYS: &str = "keys";
 
 /// The heading of a program's options in its help.
@@ -29,22 +29,22 @@ const HEADING: &str = "Options of the program (4K is 4096, 4KB 4000)";
 /// A program that can be run by name.
 #[derive(Debug)]
 pub struct Listing {
-    /// Its name.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Where it runs unless a machine is named.
+    /// The machine if none is named.
     pub machine: &'static str,
-    /// Options worth trying.
+    /// Options for the examples of the help.
     pub examples: &'static [&'static str],
     cores: u32,
     augment: fn(Command) -> Command,
     pub(crate) parse: fn(&ArgMatches) -> Result<Arc<dyn Configured>, clap::Error>,
 }
 
-/// A program with values for its options, whose type is forgotten.
+/// A program of any type with values for its options.
 pub(crate) trait Configured: Runnable + Send + Sync {
-    /// The same, from this seed.
+    /// The program with that seed.
     fn with_seed(&self, seed: u64) -> Box<dyn Runnable>;
-    /// The values of its options, by name; `null` where an option is left out.
+    /// The values of its options by name; `null` for an option that is left out.
     fn values(&self) -> Map<String, Value>;
 }
 
@@ -73,11 +73,11 @@ impl Listing {
         }
     }
 
-    /// Its options, as a command of its name.
+    /// A command with the program's options.
     pub fn command(&self) -> Command {
         let number = |name, letter| Arg::new(name).long(name).value_name(letter);
         let cores = number(CORES, "N")
-            .help("Cores that run it: ranks, which have four cores each on nanopu-nodes")
+            .help("Number of cores (ranks; on nanopu-nodes each rank has four cores)")
             .default_value(self.cores.to_string())
             .value_parser(grain::count);
         let command = Command::new(self.name)
@@ -88,38 +88,38 @@ impl Listing {
             return command;
         }
         let keys = number(KEYS, "N")
-            .help("The same over all cores, instead of --keys-per-core")
+            .help("Keys over all cores, instead of --keys-per-core")
             .conflicts_with(KEYS_PER_CORE)
             .value_parser(grain::units::count);
         command.arg(keys)
     }
 
-    /// The names of its options.
+    /// Names of the options.
     pub(crate) fn options(&self) -> Vec<String> {
         let command = self.command();
         let named = command.get_arguments().filter_map(Arg::get_long);
         named.map(str::to_owned).collect()
     }
 
-    /// Whether it has an option of that name.
+    /// Whether the program has that option.
     pub(crate) fn knows(&self, option: &str) -> bool {
         self.options().iter().any(|known| known == option)
     }
 }
 
-/// Whether the keys of all cores can be given instead.
-pub(crate) fn has_keys_per_core(command: &Command) -> bool {
+/// Whether the program has an option for keys per core.
+fn has_keys_per_core(command: &Command) -> bool {
     command
         .get_arguments()
         .any(|option| option.get_id() == KEYS_PER_CORE)
 }
 
-/// All programs, in the order of the help.
+/// All programs in the order of the help.
 pub fn programs() -> &'static [Listing] {
     static PROGRAMS: LazyLock<Vec<Listing>> = LazyLock::new(|| {
         let mut all = All(Vec::new());
         grain::visit_all(&mut all);
-        all.0.push(Listing::of::<Trial>(DRIVER));
+        all.0.push(Listing::of::<SortTrial>(DRIVER));
         all.0
     });
     &PROGRAMS
@@ -136,7 +136,7 @@ impl Visitor for All {
 /// The program of that name.
 ///
 /// # Errors
-/// When there is none.
+/// A usage error if there is none.
 pub fn named(name: &str) -> Result<&'static Listing, LabError> {
     let known = programs().iter().find(|program| program.name == name);
     known.ok_or_else(|| {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_bytes_are_those_that_a_program_takes() {
+    fn the_most_bytes_are_what_a_program_accepts() {
         for program in programs().iter().filter(|program| program.knows("bytes")) {
             let name = program.name;
             let most = if name == "kv" { 2032 } else { 2048 };
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_program_is_told_the_known_ones() {
+    fn an_unknown_program_lists_the_known_ones() {
         let told = named("sleep").unwrap_err().to_string();
         for program in programs() {
             assert!(told.contains(program.name), "{told}");

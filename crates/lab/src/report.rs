@@ -1,150 +1,76 @@
-//! What an experiment tells, in the units of people: microseconds.
-//!
-//! The machine counts ticks. They become microseconds here, at the end, so that every sum and every
-//! quantile before is one of whole numbers.
+//! The report of one run, in microseconds.
 
-use std::collections::BTreeMap;
-
-use grain::{Timing, Verdict};
+use grain::Verdict;
 use machine::{Counts, Report, Slice, StageTimes, Windows};
+use serde::{Serialize, Serializer};
 
-use crate::changes::Changes;
-use crate::parameters::Parameters;
-use crate::place::DRIVER;
-use crate::spread::{Spread, mean_us, quantile};
+use crate::spread::{mean_us, microseconds, quantile};
 
-/// Several runs of one program.
-#[derive(Clone, Debug)]
-pub struct SimReport {
-    /// Which program.
-    pub program: &'static str,
-    /// Name of the machine, or `threads`.
-    pub machine: String,
-    /// Hash of the machine's file; none on threads.
-    pub machine_hash: Option<u64>,
-    /// How many cores.
-    pub cores: u32,
-    /// All that the program was told.
-    pub parameters: Parameters,
-    /// What was changed of the machine.
-    pub changes: Changes,
-    /// Which time of a run is the program's.
-    pub timing: Timing,
-    /// The runs, in the order of their seeds.
-    pub runs: Vec<RunReport>,
-    /// The program's time over the runs.
-    pub time_us: Spread,
-    /// What the runs took of this computer's time.
-    pub wall_s: f64,
-    /// Events that the simulations handled.
-    pub events: u64,
-    /// The most memory that this process held.
-    pub peak_rss_bytes: u64,
-    /// Threads of this computer that ran them.
-    pub threads: usize,
-    /// Something that people should know of how it ran.
-    pub note: Option<String>,
-}
-
-impl SimReport {
-    /// What the time of a program is that is not the time of the whole run.
-    pub fn timed(&self) -> Option<String> {
-        match self.timing {
-            Timing::Busy { rank, stage } => Some(format!(
-                "time is what core {} was busy in its loop, '{stage}'",
-                rank.0
-            )),
-            Timing::Tap(rank) => Some(format!(
-                "time is from a message's first flit into core {}'s NIC to its last out (median)",
-                rank.0
-            )),
-            Timing::LastEnd => None,
-        }
-    }
-
-    /// How many runs ended how, where that is what they are for: of a sort to which things happen.
-    pub fn results(&self) -> Option<BTreeMap<&str, usize>> {
-        let is_counted = self.machine == DRIVER && self.runs.len() > 1;
-        is_counted.then(|| {
-            let mut results = BTreeMap::new();
-            for run in &self.runs {
-                *results.entry(run.verdict.result.as_str()).or_default() += 1;
-            }
-            results
-        })
-    }
-
-    /// Whether what every run gave was right.
-    pub fn is_right(&self) -> bool {
-        self.runs.iter().all(|run| run.verdict.fault.is_none())
-    }
-}
-
-/// One run.
+/// The report of a run.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// What decided all that was drawn.
+    /// Seed of everything that is drawn.
     pub seed: u64,
-    /// The program's time, in ticks of the place's length.
+    /// The program's time in ticks.
     pub ticks: u64,
-    /// The program's time.
+    /// The program's time in microseconds.
     pub time_us: f64,
-    /// Each stage over the cores that went through it.
+    /// Stages in the order of the program.
     pub stages: Vec<StageReport>,
-    /// What became of the answers.
+    /// The program's check of its answers.
     pub verdict: Verdict,
-    /// What the machine counted; real nodes count nothing.
+    /// Counts of a simulated machine; none on real nodes.
     pub simulated: Option<Simulated>,
-    /// Of this computer's time.
+    /// Wall time of the run, in seconds.
     pub wall_s: f64,
 }
 
 impl RunReport {
-    /// Events that the simulation handled.
+    /// Events of the simulation; 0 on real nodes.
     pub fn events(&self) -> u64 {
-        self.simulated
-            .as_ref()
-            .map_or(0, |simulated| simulated.counts.events)
+        self.simulated.as_ref().map_or(0, |it| it.counts.events)
     }
 }
 
-/// What only a simulated machine tells.
+/// Measurements that only a simulated machine gives.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     /// Sums over the machine.
     pub counts: Counts,
-    /// The longest wait of a core for room to send.
+    /// Longest wait of a core for room to send.
     pub longest_send_wait_us: f64,
-    /// How long the busiest link to a NIC carried something.
+    /// Time for which the busiest link to a NIC carried flits.
     pub busiest_down_us: f64,
-    /// How it was cut into blocks.
+    /// Windows of the simulation.
     pub windows: Windows,
-    /// Of MAC and serial I/O, beside `time_us`; for programs that are timed at the NIC.
+    /// Time of MAC and serial I/O, which is not part of `time_us`; for programs timed at the NIC.
     pub mac_ns: Option<f64>,
     /// Stages of the traced cores.
     pub slices: Vec<Slice>,
 }
 
-/// A stage over the cores that went through it, in microseconds.
-#[derive(Clone, Debug, PartialEq)]
+/// A stage over the cores that ran it. As JSON its quantiles have the names of [`QUANTILES`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageReport {
-    /// What the program calls it.
+    /// The program's name for the stage.
     pub name: &'static str,
-    /// How many cores went through it.
-    pub cores: usize,
-    /// Tasks of a core that went through it together; its times are their sums.
-    pub tasks: u32,
-    /// Least, quartiles, 99th percentile and most of the cores' times in it.
+    /// Minimum, quartiles, 99th percentile and maximum of the cores' times, in microseconds.
+    #[serde(flatten, serialize_with = "named")]
     pub quantiles_us: [f64; 6],
-    /// The same of what they waited in it.
+    /// The same quantiles of the waiting time.
+    #[serde(skip)]
     pub idle_quantiles_us: [f64; 6],
-    /// What a core waited in it, on average.
+    /// Mean waiting time of a core.
     pub idle_us: f64,
-    /// What a core did not wait in it, on average.
+    /// Mean time of a core without waiting.
     pub busy_us: f64,
+    /// Number of cores that ran the stage.
+    pub cores: usize,
+    /// Tasks of a core that ran it together; the times of a core are sums over them.
+    pub tasks: u32,
 }
 
-/// The quantiles that a stage is told by, in per cent, with their names.
+/// The quantiles of a stage: per cent and name.
 pub const QUANTILES: [(u64, &str); 6] = [
     (0, "min_us"),
     (25, "p25_us"),
@@ -154,21 +80,17 @@ pub const QUANTILES: [(u64, &str); 6] = [
     (100, "max_us"),
 ];
 
-pub(crate) const FS_PER_US: f64 = 1e9;
-
-/// Microseconds of so many ticks: one division, so that the figure is the closest one.
-pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
-    (u128::from(ticks) * u128::from(tick_fs)) as f64 / FS_PER_US
+fn named<S: Serializer>(quantiles: &[f64; 6], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_map(QUANTILES.map(|(_, name)| name).into_iter().zip(quantiles))
 }
 
-fn quantiles(ticks: impl Iterator<Item = u64>, tick_fs: u64) -> [f64; 6] {
-    let mut ticks: Vec<u64> = ticks.collect();
+fn quantiles(mut ticks: Vec<u64>, tick_fs: u64) -> [f64; 6] {
     ticks.sort_unstable();
     QUANTILES.map(|(percent, _)| microseconds(quantile(&ticks, percent), tick_fs))
 }
 
 impl StageReport {
-    /// Its name, with how many tasks' sum it is if there are several: that may exceed the run.
+    /// The name, with the number of tasks if there are several: their sum may exceed the run.
     pub fn title(&self) -> String {
         match self.tasks {
             1 => self.name.to_owned(),
@@ -176,26 +98,23 @@ impl StageReport {
         }
     }
 
-    /// What `times` say, in ticks of that length.
-    pub(crate) fn new(times: &StageTimes, tick_fs: u64, tasks: u32) -> StageReport {
-        let sum = |part: fn(&(u64, u64)) -> u64| -> u128 {
-            times.ticks.iter().map(|both| u128::from(part(both))).sum()
-        };
-        let (all, idle) = (sum(|both| both.0), sum(|both| both.1));
+    fn new(times: &StageTimes, tick_fs: u64, tasks: u32) -> StageReport {
+        let (ticks, idle): (Vec<u64>, Vec<u64>) = times.ticks.iter().copied().unzip();
+        let sum = |ticks: &[u64]| ticks.iter().map(|ticks| u128::from(*ticks)).sum::<u128>();
+        let (all, waited) = (sum(&ticks), sum(&idle));
         let cores = times.ticks.len();
-        let mean = |sum| mean_us(sum, cores, tick_fs);
         StageReport {
             name: times.name,
+            quantiles_us: quantiles(ticks, tick_fs),
+            idle_quantiles_us: quantiles(idle, tick_fs),
+            idle_us: mean_us(waited, cores, tick_fs),
+            busy_us: mean_us(all.saturating_sub(waited), cores, tick_fs),
             cores,
             tasks,
-            quantiles_us: quantiles(times.ticks.iter().map(|(ticks, _)| *ticks), tick_fs),
-            idle_quantiles_us: quantiles(times.ticks.iter().map(|(_, idle)| *idle), tick_fs),
-            idle_us: mean(idle),
-            busy_us: mean(all.saturating_sub(idle)),
         }
     }
 
-    /// All stages that somebody went through.
+    /// All stages that a core has run.
     pub(crate) fn all(
         report: &Report,
         tick_fs: u64,

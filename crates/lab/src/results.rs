@@ -1,13 +1,13 @@
-//! Figures that were run before, kept as JSON in a directory.
+//! Figures of earlier runs, kept as JSON in a directory.
 //!
 //! ```text
 //!   DIR/nanosort-figure-12.full.json   { name, size, fingerprint, figure }
 //! ```
 //!
-//! A figure is used again only if all that decided it is the same. The caller says what that is, as
-//! a fingerprint: a hash of the experiment's file, its machine's, the program's version and the
-//! seeds. A file that is half, foreign or of another fingerprint is never used. A file has its name
-//! when it is complete, not before.
+//! A figure is used again only if everything that decided it is unchanged. The caller gives a
+//! fingerprint of that: a hash of the experiment's file, the machine's file, the program's version
+//! and the seeds. An incomplete or foreign file, or one with another fingerprint, is not used. A
+//! file gets its name when it is complete.
 
 use std::fs::Permissions;
 use std::io::{self, ErrorKind, Write};
@@ -15,30 +15,28 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use machine::text;
+use plot::{Figure, Size, plain};
 use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
-use crate::figure::{Figure, Size};
-use crate::page::plain;
 
-/// No kept figure is longer: it is thousands of points of some hundred bytes each.
+/// Longest file that is read: a figure has some thousand points of some hundred bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A file's content. Name and size are in it too: two names may give one file's name.
+/// Content of a file. Two experiments may have one file name, so name and size are in it.
 #[derive(Serialize, Deserialize)]
 struct Kept<F> {
     name: String,
     size: Size,
-    /// In sixteen hexadecimal digits: JSON's numbers are not exact above 53 bits.
+    /// Sixteen hexadecimal digits: JSON's numbers are exact to 53 bits only.
     fingerprint: String,
     figure: F,
 }
 
-/// The figure that was kept under this name and size, if it is of this fingerprint.
+/// The kept figure of this name and size, if its fingerprint is the given one.
 ///
 /// # Errors
-/// When there is a file that cannot be read or understood: it is to be told, and the experiment
-/// run.
+/// A file error if there is a file that cannot be read or understood.
 pub fn load(
     directory: &Path,
     name: &str,
@@ -46,10 +44,7 @@ pub fn load(
     fingerprint: u64,
 ) -> Result<Option<Figure>, LabError> {
     let path = path_of(directory, name, size);
-    let refused = |why: String| LabError::File {
-        path: path.clone(),
-        why,
-    };
+    let refused = |why| LabError::file(&path, why);
     let text = match text::read_bytes(&path, MOST_BYTES) {
         Ok(text) => text,
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
@@ -61,12 +56,11 @@ pub fn load(
     Ok(is_same.then_some(kept.figure))
 }
 
-/// Keeps a figure under this name, instead of what was kept there. The directory is made if there
-/// is none.
+/// Keeps a figure under this name, in the place of an earlier one. A missing directory is made.
 ///
 /// # Errors
-/// When it cannot be written, or has something that is no number: JSON does not know that, so it
-/// could not be read again.
+/// A file error if it cannot be written, or has a value such as NaN, which JSON could not give
+/// back.
 pub fn keep(
     directory: &Path,
     name: &str,
@@ -80,10 +74,7 @@ pub fn keep(
         fingerprint: hex(fingerprint),
         figure,
     };
-    let refused = |why: String| LabError::File {
-        path: path.clone(),
-        why,
-    };
+    let refused = |why| LabError::file(&path, why);
     let text = serde_json::to_vec_pretty(&kept)
         .and_then(|text| serde_json::from_slice::<Kept<Figure>>(&text).map(|_| text))
         .map_err(|error| refused(format!("the figure cannot be kept: {error}")))?;
@@ -103,7 +94,7 @@ fn hex(fingerprint: u64) -> String {
 }
 
 fn write(directory: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
-    // A new file's mode, which the umask narrows.
+    // The umask narrows the mode of a new file.
     const NEW_MODE: u32 = 0o666;
     std::fs::create_dir_all(directory)?;
     let mut builder = tempfile::Builder::new();
@@ -117,9 +108,9 @@ fn write(directory: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use plot::{Axis, Chart, Point, Scale, Series, Spread};
+
     use super::*;
-    use crate::figure::{Axis, Chart, Point, Scale, Series};
-    use crate::spread::Spread;
 
     const NAME: &str = "nanosort/figure-12";
 
@@ -131,7 +122,7 @@ mod tests {
         }
     }
 
-    /// Numbers whose decimals are many: each bit of them is kept.
+    /// Numbers of which every bit matters.
     fn points() -> Vec<Point> {
         let point = |step: u32| {
             let x = f64::from(step) / 3.0 * 10_f64.powi(step as i32 % 40 - 20);
@@ -180,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_figure_is_the_same() {
+    fn a_kept_figure_is_unchanged() {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("new/results");
         keep(&directory, NAME, 7, &figure()).unwrap();
@@ -209,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_otherwise_is_not_used() {
+    fn a_figure_of_another_experiment_is_not_used() {
         let place = tempfile::tempdir().unwrap();
         let load = |name, size, fingerprint| load(place.path(), name, size, fingerprint).unwrap();
         assert_eq!(load(NAME, Size::Full, 7), None, "there is none");
@@ -224,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_told() {
+    fn a_broken_file_is_an_error() {
         let place = tempfile::tempdir().unwrap();
         keep(place.path(), NAME, 7, &figure()).unwrap();
         let path = path_of(place.path(), NAME, Size::Full);
@@ -246,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_not_read() {
+    fn only_regular_files_are_read() {
         let place = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/dev/null", path_of(place.path(), NAME, Size::Full)).unwrap();
         let told = load(place.path(), NAME, Size::Full, 7)
@@ -259,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_again_is_not_kept() {
+    fn a_figure_that_json_cannot_hold_is_not_kept() {
         let place = tempfile::tempdir().unwrap();
         let mut figure = figure();
         figure.charts[0].series[0].points[0].y.mean = f64::NAN;
@@ -271,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_cannot_be_is_told() {
+    fn an_impossible_directory_is_an_error() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("file");
         std::fs::write(&file, "").unwrap();

@@ -1,21 +1,19 @@
-//! Whether a run fits in this computer's memory: asked before anything is made.
-//!
-//! Keys and answers are real; what the programs say they hold grows with what they are told. Beyond
-//! the memory that can be had the system would end the process without a word.
+//! Whether a run fits in this computer's memory. It is checked before a run begins, because without
+//! memory the system would end the process without a message.
 
 use crate::parameters::Parameters;
 use crate::place::Place;
 use crate::programs::{CORES, KEYS, KEYS_PER_CORE};
 
-/// One part in so many is left for the machine, its messages, and other programs.
+/// One part in this many stays free for the machine, its messages, and other programs.
 const MARGIN: u64 = 8;
 
-/// What the machine holds for a core: its task, its NIC's buffers, packets on their way. Measured:
-/// 12 KB in `flood`, 16 KB in `nano-sort` with 16 buckets, 33 KB with 32.
-pub const BYTES_OF_A_CORE: u64 = 36 << 10;
+/// Memory of a simulated core: its task, its NIC's buffers, packets under way. Measured: 12 KB in
+/// `flood`, 16 KB in `nano-sort` with 16 buckets, 33 KB with 32.
+pub(crate) const BYTES_OF_A_CORE: u64 = 36 << 10;
 
-/// Memory that can be had now, as the system and the control group say; none if they do not.
-pub fn bytes() -> Option<u64> {
+/// Available memory according to the system and the control group, if known.
+pub(crate) fn bytes() -> Option<u64> {
     let memory = node_real::facts_of_memory();
     let available = Some(memory.available_bytes).filter(|bytes| *bytes > 0)?;
     let room = memory
@@ -24,8 +22,8 @@ pub fn bytes() -> Option<u64> {
     Some(room - room / MARGIN)
 }
 
-/// Why a program that is told this does not fit in so many bytes, with what would.
-pub fn objection(told: &Parameters, place: &Place, room: Option<u64>) -> Option<String> {
+/// Why a program does not fit in `room` bytes, with options that would.
+pub(crate) fn objection(told: &Parameters, place: &Place, room: Option<u64>) -> Option<String> {
     let (room, cores) = (room?, told.cores());
     let at_once = place.threads(cores).min(cores as usize);
     let needs = |told: &Parameters| {
@@ -33,37 +31,28 @@ pub fn objection(told: &Parameters, place: &Place, room: Option<u64>) -> Option<
         told.program(1).bytes(cores, at_once.min(cores as usize))
     };
     let needed = needs(told);
-    if needed <= room {
-        return None;
-    }
-    let option = if told.find(KEYS_PER_CORE).is_some() {
-        KEYS_PER_CORE
-    } else {
-        KEYS
-    };
-    let needs_with = |option, value| {
-        told.with(option, value)
-            .map_or(u64::MAX, |told| needs(&told))
-    };
-    let fits = |keys: u64| needs_with(option, keys) <= room;
-    let advice = match most(told.find(option).unwrap_or(0), fits) {
-        0 => "ask for less of all".to_owned(),
-        keys => {
-            let fewer = if needs_with(CORES, 1) < needed {
-                ", or for fewer cores"
-            } else {
-                ""
-            };
-            format!("ask for --{option} {keys} at most{fewer}")
-        }
-    };
-    let [needed, room] = [needed, room].map(gigabytes);
+    let advice = (needed > room).then(|| advice(told, room, needs))?;
+    let [needed, room] = [needed, room].map(|bytes| bytes as f64 / 1e9);
     Some(format!(
-        "it would hold {needed} GB of keys and answers, and {room} GB are free: {advice}"
+        "it needs {needed:.1} GB for keys and answers, and {room:.1} GB are free: {advice}"
     ))
 }
 
-/// The largest number below `end` that fits; 0 if none does.
+/// Options with which a program would fit.
+fn advice(told: &Parameters, room: u64, needs: impl Fn(&Parameters) -> u64) -> String {
+    let has_each = told.find(KEYS_PER_CORE).is_some();
+    let option = if has_each { KEYS_PER_CORE } else { KEYS };
+    let needs_with = |option, value| told.with(option, value).map_or(u64::MAX, |it| needs(&it));
+    let fits = |keys| needs_with(option, keys) <= room;
+    let cores_matter = || needs_with(CORES, 1) < needs(told);
+    match most(told.find(option).unwrap_or(0), fits) {
+        0 => "ask for less of all".to_owned(),
+        keys if cores_matter() => format!("ask for --{option} {keys} at most, or for fewer cores"),
+        keys => format!("ask for --{option} {keys} at most"),
+    }
+}
+
+/// The largest number below `end` that fits, or 0.
 fn most(end: u64, fits: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, end);
     while high - low > 1 {
@@ -75,10 +64,6 @@ fn most(end: u64, fits: impl Fn(u64) -> bool) -> u64 {
         }
     }
     low
-}
-
-fn gigabytes(bytes: u64) -> String {
-    format!("{:.1}", bytes as f64 / 1e9)
 }
 
 #[cfg(test)]
@@ -95,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_what_does() {
+    fn too_large_a_run_is_refused_with_options_that_fit() {
         let most = u64::from(u32::MAX);
         let min = told("local-min", &[("keys-per-core", most)]).unwrap();
         assert!(
@@ -117,11 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_not() {
+    fn a_run_that_fits_is_not_refused() {
         for program in programs() {
             assert_eq!(told(program.name, &[]), None);
         }
-        // A core at a time holds its values.
+        // Only one core at a time holds its values.
         let many = [("cores", 65_536), ("keys-per-core", 1 << 20)];
         assert_eq!(told("local-min", &many), None);
         assert!(bytes().is_none_or(|bytes| bytes > 1 << 20));

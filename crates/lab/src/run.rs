@@ -1,6 +1,5 @@
-//! One run of one program, on whatever place: the one function that is generic over programs.
+//! One run of one program on any place. Only this module is generic over programs.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use grain::{Program, ReorderBy, Timing};
@@ -10,42 +9,38 @@ use node::Rank;
 use crate::error::LabError;
 use crate::observer::Observer;
 use crate::place::Place;
-use crate::report::{RunReport, Simulated, StageReport, microseconds};
+use crate::report::{RunReport, Simulated, StageReport};
+use crate::spread::{microseconds, quantile};
 
-/// What a run is given beside its program.
+/// Everything that a run needs besides its program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ground<'a> {
-    /// Where.
     pub place: &'a Place,
-    /// On how many cores.
     pub cores: u32,
-    /// How many cores' stages to write down.
+    /// Number of cores whose stages are traced.
     pub traced: u32,
-    /// Which run it is, from zero.
+    /// Number of the run, from 0.
     pub run: u64,
-    /// Decides all that is drawn.
     pub seed: u64,
-    /// Who looks.
     pub observer: &'a Observer,
 }
 
-/// A program whose type is forgotten.
+/// A program of any type.
 pub(crate) trait Runnable {
-    /// Why it cannot run on so many cores.
+    /// Why it cannot run on this number of cores.
     fn objection(&self, cores: u32) -> Option<String>;
-    /// Why it cannot run there.
+    /// Why it cannot run at this place.
     fn objection_to(&self, place: &Place) -> Option<String>;
-    /// Whether messages must come from behind another NIC.
+    /// Whether it needs messages from another NIC.
     fn needs_two_nics(&self) -> bool;
-    /// Bytes that so many cores hold while `at_once` of them compute.
+    /// Bytes of all cores in memory while `at_once` of them compute.
     fn bytes(&self, cores: u32, at_once: usize) -> u64;
-    /// Which time of a run is its time.
+    /// Meaning of the program's time.
     fn timing(&self) -> Timing;
-    /// A remark on its parameters, for people.
+    /// A remark on its options, for people.
     fn note(&self, _cores: u32) -> Option<String> {
         None
     }
-    /// Runs it once.
     fn run(&self, ground: &Ground<'_>) -> Result<RunReport, LabError>;
 }
 
@@ -90,58 +85,62 @@ fn simulate<P: Program>(
     setting: &Setting,
     ground: &Ground<'_>,
 ) -> Result<RunReport, LabError> {
-    let timing = Program::timing(program);
-    let tap = match timing {
-        Timing::Tap(rank) => Some(rank),
-        _ => None,
-    };
-    let setting = Setting {
-        ranks: ground.cores,
-        seed: ground.seed,
-        queues: queues(program.reorder()),
-        traced: ground.traced,
-        tap,
-        ..setting.clone()
-    };
-    let multicast = setting.multicast;
+    let (tick_fs, setting) = (profile.tick_fs, setting_of(program, setting, ground));
+    let (multicast, is_tapped) = (setting.multicast, setting.tap.is_some());
     let begin = Instant::now();
     let cluster = Cluster::new(profile.clone(), setting)?;
-    let _goes_on = ground
-        .observer
-        .begin(ground.run, profile.tick_fs, cluster.watch());
+    let _mark = ground.observer.begin(ground.run, tick_fs, cluster.watch());
     let task = program.clone();
-    let Outcome {
-        answers,
-        mut report,
-    } = cluster.run(move |node| task.clone().run(node))?;
+    let Outcome { answers, report } = cluster.run(move |node| task.clone().run(node))?;
     let wall_s = begin.elapsed().as_secs_f64();
-    let slices = std::mem::take(&mut report.slices);
-    let ticks = ticks_of(timing, &report);
+    let ticks = ticks_of(Program::timing(program), &report);
     let mut verdict = program.check(&answers);
     let expected = program.messages(&answers, multicast);
-    verdict.fault = verdict
-        .fault
-        .or_else(|| miscounted(report.counts.messages, expected?));
+    let miscounted = || miscounted(report.counts.messages, expected?);
+    verdict.fault = verdict.fault.or_else(miscounted);
     Ok(RunReport {
         seed: ground.seed,
         ticks,
-        time_us: microseconds(ticks, profile.tick_fs),
-        stages: StageReport::all(&report, profile.tick_fs, |stage| program.tasks(stage)),
+        time_us: microseconds(ticks, tick_fs),
+        stages: StageReport::all(&report, tick_fs, |stage| program.tasks(stage)),
         verdict,
         simulated: Some(Simulated {
-            counts: report.counts,
-            longest_send_wait_us: microseconds(report.counts.longest_send_wait, profile.tick_fs),
-            // A link carries a flit in each tick.
-            busiest_down_us: microseconds(report.counts.busiest_down_flits, profile.tick_fs),
-            windows: report.windows,
-            mac_ns: tap.map(|_| profile.nic.mac_ns.value()),
-            slices,
+            mac_ns: is_tapped.then(|| profile.nic.mac_ns.value()),
+            ..simulated(report, tick_fs)
         }),
         wall_s,
     })
 }
 
-/// How the NIC divides its receive queues.
+/// The place's setting for a program and its ground.
+fn setting_of<P: Program>(program: &P, setting: &Setting, ground: &Ground<'_>) -> Setting {
+    Setting {
+        ranks: ground.cores,
+        seed: ground.seed,
+        queues: queues(program.reorder()),
+        traced: ground.traced,
+        tap: match Program::timing(program) {
+            Timing::Tap(rank) => Some(rank),
+            _ => None,
+        },
+        ..setting.clone()
+    }
+}
+
+fn simulated(report: Report, tick_fs: u64) -> Simulated {
+    let counts = report.counts;
+    Simulated {
+        counts,
+        longest_send_wait_us: microseconds(counts.longest_send_wait, tick_fs),
+        // A link carries one flit per tick.
+        busiest_down_us: microseconds(counts.busiest_down_flits, tick_fs),
+        windows: report.windows,
+        mac_ns: None,
+        slices: report.slices,
+    }
+}
+
+/// The NIC's receive queues for a way to match messages.
 fn queues(reorder: ReorderBy) -> Queues {
     match reorder {
         ReorderBy::Software => Queues::ByCore,
@@ -150,13 +149,11 @@ fn queues(reorder: ReorderBy) -> Queues {
     }
 }
 
-/// What is wrong with so many messages where so many were expected.
 fn miscounted(sent: u64, expected: u64) -> Option<String> {
     (sent != expected)
-        .then(|| format!("{sent} messages were sent, and the closed form says {expected}"))
+        .then(|| format!("{sent} messages were sent, but the closed form gives {expected}"))
 }
 
-/// The program's time.
 fn ticks_of(timing: Timing, report: &Report) -> u64 {
     match timing {
         Timing::LastEnd => report.ends.iter().copied().max().unwrap_or(0),
@@ -164,20 +161,19 @@ fn ticks_of(timing: Timing, report: &Report) -> u64 {
         Timing::Tap(_) => {
             let mut tapped = report.tapped.clone();
             tapped.sort_unstable();
-            if tapped.is_empty() {
-                0
-            } else {
-                crate::spread::quantile(&tapped, 50)
+            match tapped.as_slice() {
+                [] => 0,
+                tapped => quantile(tapped, 50),
             }
         }
     }
 }
 
-/// Ticks of a stage on a rank, less those it was idle. The machine leaves out ranks that did not go
-/// through the stage: the place of a rank is known when all did, or it alone.
+/// Ticks of a stage on a rank without waiting. The machine leaves out ranks that did not run the
+/// stage, so a rank's place is known only if all ranks ran it, or one.
 ///
 /// # Panics
-/// When it is not known: a bug of the program that is timed so.
+/// If the place is unknown: a bug of the program.
 fn busy(report: &Report, rank: Rank, stage: &str) -> u64 {
     let times = report.stages.iter().find(|times| times.name == stage);
     let times = times.unwrap_or_else(|| panic!("no core went through the stage '{stage}'"));
@@ -186,7 +182,7 @@ fn busy(report: &Report, rank: Rank, stage: &str) -> u64 {
         1 => 0,
         _ if went == all => rank.0 as usize,
         _ => panic!(
-            "{went} of {all} cores went through '{stage}': which is {}, nobody knows",
+            "{went} of {all} cores went through '{stage}': the place of {} is unknown",
             rank.0
         ),
     };
@@ -198,13 +194,10 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
     let cluster = node_real::Cluster::new(ground.cores, ground.seed);
     let task = program.clone();
     let begin = Instant::now();
-    // Unwind safe: nothing of a cluster whose program panicked is used again.
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        cluster.try_run(move |node| task.clone().run(node))
-    }));
+    let ended = trial::caught(|| cluster.try_run(move |node| task.clone().run(node)));
     let wall_s = begin.elapsed().as_secs_f64();
     let answers = ended
-        .map_err(|panic| RunError::Panic(said(&*panic)))?
+        .map_err(RunError::Panic)?
         .map_err(|cause| LabError::NoThreads {
             cores: ground.cores,
             cause: cause.to_string(),
@@ -223,12 +216,6 @@ fn on_threads<P: Program>(program: &P, ground: &Ground<'_>) -> Result<RunReport,
     })
 }
 
-pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use grain::Verdict;
@@ -237,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    /// All but rank 0 wait for a message that nobody sends.
+    /// All ranks but 0 wait for a message that no rank sends.
     #[derive(Clone)]
     struct Waiting;
 
@@ -291,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_what_never_comes_is_told() {
+    fn a_run_that_waits_for_ever_names_the_waiting_cores() {
         let error = run(&Waiting, &nanopu(), 40).unwrap_err();
         assert_eq!(error.kind(), "stuck");
         let told = error.to_string();
@@ -303,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_a_bug_with_what_it_said() {
+    fn a_panic_is_a_bug_with_its_message() {
         for place in [nanopu(), Place::Threads] {
             let error = run(&Broken, &place, 2).unwrap_err();
             assert_eq!(error.kind(), "bug");
@@ -312,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_program_is_what_it_says() {
+    fn the_program_chooses_its_time() {
         let stage = |name, ticks: &[(u64, u64)]| StageTimes {
             name,
             ticks: ticks.to_vec(),
@@ -339,7 +326,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "no core went through the stage 'none'")]
-    fn a_stage_that_nobody_went_through_times_nothing() {
+    fn a_stage_that_no_core_ran_has_no_time() {
         busy(
             &Report {
                 ends: vec![1],
@@ -352,7 +339,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "2 of 3 cores went through 'some'")]
-    fn a_stage_of_some_cores_times_none_of_them() {
+    fn a_stage_of_some_cores_has_no_time_of_one() {
         let some = StageTimes {
             name: "some",
             ticks: vec![(1, 0), (2, 0)],

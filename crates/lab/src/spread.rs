@@ -1,95 +1,77 @@
-//! How figures spread: quantiles of ticks by nearest rank, mean and standard deviation of runs.
+//! Spreads over runs: quantiles of ticks by nearest rank, mean and standard deviation.
 //!
-//! Quantiles are elements of what was measured, found on whole numbers, so that a report does not
-//! depend on how many threads counted. `sd` divides by n - 1: runs are a sample.
+//! Ticks are summed and ranked as whole numbers and become microseconds at the end, so a report
+//! does not depend on how many threads counted. `sd` divides by n - 1: runs are a sample.
 
-use serde::{Deserialize, Serialize};
+pub use plot::Spread;
 
-use crate::report::{FS_PER_US, microseconds};
+const FS_PER_US: f64 = 1e9;
 
-/// Mean, standard deviation, least and most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
-    /// Sum divided by count.
-    pub mean: f64,
-    /// Standard deviation of a sample; 0 for a single figure.
-    pub sd: f64,
-    /// The least.
-    pub min: f64,
-    /// The most.
-    pub max: f64,
-}
-
-impl Spread {
-    /// Of so many ticks each, of that length, in microseconds. Sums are of whole numbers, so
-    /// figures that are the same have themselves as their mean, and no deviation.
-    ///
-    /// # Panics
-    /// When there are none.
-    pub fn of(figures: &[u64], tick_fs: u64) -> Spread {
-        let (least, most) = (figures.iter().min(), figures.iter().max());
-        let (least, most) = least.zip(most).expect("something was measured");
-        let count = figures.len() as u128;
-        let sum: u128 = figures.iter().map(|ticks| u128::from(*ticks)).sum();
-        Spread {
-            mean: mean_us(sum, figures.len(), tick_fs),
-            sd: deviation(figures, sum / count, sum % count) * microseconds(1, tick_fs),
-            min: microseconds(*least, tick_fs),
-            max: microseconds(*most, tick_fs),
-        }
+/// The spread of ticks of that length, in microseconds. Equal figures have themselves as their mean
+/// and no deviation, because sums are whole numbers.
+///
+/// # Panics
+/// If there are no figures.
+pub fn of_ticks(figures: &[u64], tick_fs: u64) -> Spread {
+    let (least, most) = (figures.iter().min(), figures.iter().max());
+    let (least, most) = least.zip(most).expect("something was measured");
+    let count = figures.len() as u128;
+    let sum: u128 = figures.iter().map(|ticks| u128::from(*ticks)).sum();
+    Spread {
+        mean: mean_us(sum, figures.len(), tick_fs),
+        sd: deviation(figures, sum / count, sum % count) * microseconds(1, tick_fs),
+        min: microseconds(*least, tick_fs),
+        max: microseconds(*most, tick_fs),
     }
 }
 
-impl Spread {
-    /// Of figures that are no ticks. Sums are of differences from the first, so figures that are
-    /// the same have themselves as their mean, and no deviation.
-    ///
-    /// # Panics
-    /// When there are none.
-    pub fn of_figures(figures: &[f64]) -> Spread {
-        let first = *figures.first().expect("something was measured");
-        let count = figures.len() as f64;
-        let mean = first + figures.iter().map(|figure| figure - first).sum::<f64>() / count;
-        let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
-        let sd = if figures.len() < 2 {
-            0.0
-        } else {
-            (squares / (count - 1.0)).sqrt()
-        };
-        let (min, max) = (
-            figures.iter().copied().fold(first, f64::min),
-            figures.iter().copied(),
-        );
-        Spread {
-            mean,
-            sd,
-            min,
-            max: max.fold(first, f64::max),
-        }
-    }
-
-    /// The same of figures that are so many times as large, and so much more.
-    #[must_use]
-    pub(crate) fn scaled(self, factor: f64, plus: f64) -> Spread {
-        let change = |figure: f64| figure * factor + plus;
-        let Spread { mean, sd, min, max } = self;
-        Spread {
-            mean: change(mean),
-            sd: sd * factor,
-            min: change(min),
-            max: change(max),
-        }
+/// The spread of figures that are no ticks. Differences from the first are summed, so equal figures
+/// have themselves as their mean and no deviation.
+///
+/// # Panics
+/// If there are no figures.
+pub fn of_figures(figures: &[f64]) -> Spread {
+    let first = *figures.first().expect("something was measured");
+    let count = figures.len() as f64;
+    let mean = first + figures.iter().map(|figure| figure - first).sum::<f64>() / count;
+    let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+    let sd = if figures.len() < 2 {
+        0.0
+    } else {
+        (squares / (count - 1.0)).sqrt()
+    };
+    Spread {
+        mean,
+        sd,
+        min: figures.iter().copied().fold(first, f64::min),
+        max: figures.iter().copied().fold(first, f64::max),
     }
 }
 
-/// Microseconds of the `count`-th part of so many ticks; between the least and the most of them.
+/// The spread of the figures times `factor`, plus `plus`.
+pub(crate) fn scaled(spread: Spread, factor: f64, plus: f64) -> Spread {
+    let change = |figure: f64| figure * factor + plus;
+    Spread {
+        mean: change(spread.mean),
+        sd: spread.sd * factor,
+        min: change(spread.min),
+        max: change(spread.max),
+    }
+}
+
+/// Ticks in microseconds. One division gives the closest number.
+pub(crate) fn microseconds(ticks: u64, tick_fs: u64) -> f64 {
+    (u128::from(ticks) * u128::from(tick_fs)) as f64 / FS_PER_US
+}
+
+/// Microseconds of a sum of ticks divided by `count`; never beyond the least or the most of them.
 pub(crate) fn mean_us(sum: u128, count: usize, tick_fs: u64) -> f64 {
     let (all_fs, count) = (sum * u128::from(tick_fs), count as u128);
     ((all_fs / count) as f64 + (all_fs % count) as f64 / count as f64) / FS_PER_US
 }
 
-/// The deviation from the mean, `whole` and the `count`-th part of `rest`, in ticks. Squares are of
-/// differences from the whole number, which is less than one off: that is taken off again.
+/// The deviation, in ticks, from the mean `whole + rest / count`. Squares of differences from the
+/// whole number are exact; the part by which it is below the mean is taken off again.
 fn deviation(figures: &[u64], whole: u128, rest: u128) -> f64 {
     let count = figures.len();
     if count < 2 {
@@ -101,11 +83,10 @@ fn deviation(figures: &[u64], whole: u128, rest: u128) -> f64 {
     ((squares as f64 - off) / (count - 1) as f64).sqrt()
 }
 
-/// The element of ascending `sorted` at or below which `percent` per cent of all lie: the nearest
-/// rank.
+/// The quantile of ascending figures by nearest rank: always one of them.
 ///
 /// # Panics
-/// When there are none.
+/// If there are no figures, or `percent` is above 100.
 pub fn quantile(sorted: &[u64], percent: u64) -> u64 {
     assert!(
         !sorted.is_empty() && percent <= 100,
@@ -118,6 +99,10 @@ pub fn quantile(sorted: &[u64], percent: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn spread(mean: f64, sd: f64, min: f64, max: f64) -> Spread {
+        Spread { mean, sd, min, max }
+    }
 
     #[test]
     fn quantiles_are_elements() {
@@ -132,65 +117,20 @@ mod tests {
 
     #[test]
     fn runs_are_a_sample() {
-        let of = |figures: &[u64]| Spread::of(figures, 1_000_000_000);
-        assert_eq!(
-            of(&[2, 4, 6]),
-            Spread {
-                mean: 4.0,
-                sd: 2.0,
-                min: 2.0,
-                max: 6.0
-            }
-        );
-        assert_eq!(
-            of(&[5]),
-            Spread {
-                mean: 5.0,
-                sd: 0.0,
-                min: 5.0,
-                max: 5.0
-            }
-        );
-        assert_eq!(
-            of(&[1, 2]),
-            Spread {
-                mean: 1.5,
-                sd: 0.5_f64.sqrt(),
-                min: 1.0,
-                max: 2.0
-            }
-        );
+        let of = |figures: &[u64]| of_ticks(figures, 1_000_000_000);
+        assert_eq!(of(&[2, 4, 6]), spread(4.0, 2.0, 2.0, 6.0));
+        assert_eq!(of(&[5]), spread(5.0, 0.0, 5.0, 5.0));
+        assert_eq!(of(&[1, 2]), spread(1.5, 0.5_f64.sqrt(), 1.0, 2.0));
     }
 
     #[test]
     fn figures_spread_as_ticks_do() {
-        let spread = Spread::of_figures(&[2.0, 4.0, 6.0]);
-        assert_eq!(
-            spread,
-            Spread {
-                mean: 4.0,
-                sd: 2.0,
-                min: 2.0,
-                max: 6.0
-            }
-        );
-        let same = Spread::of_figures(&[0.1; 3]);
-        assert_eq!(
-            same,
-            Spread {
-                mean: 0.1,
-                sd: 0.0,
-                min: 0.1,
-                max: 0.1
-            }
-        );
-        let scaled = Spread {
-            mean: 3.0,
-            sd: 1.0,
-            min: 2.0,
-            max: 4.0,
-        };
-        assert_eq!(spread.scaled(0.5, 1.0), scaled);
+        let found = of_figures(&[2.0, 4.0, 6.0]);
+        assert_eq!(found, spread(4.0, 2.0, 2.0, 6.0));
+        let same = of_figures(&[0.1; 3]);
+        assert_eq!(same, spread(0.1, 0.0, 0.1, 0.1));
+        let expected = spread(3.0, 1.0, 2.0, 4.0);
+        assert_eq!(scaled(found, 0.5, 1.0), expected);
     }
 
     /// In microseconds 3 x 0.1 is more than 0.3: of equal runs the mean would be beyond the most.
@@ -198,17 +138,9 @@ mod tests {
     fn equal_runs_do_not_deviate() {
         for ticks in [0, 1, 3, 2_203, 6_527, 1 << 40, (1 << 57) + 1] {
             for runs in [1, 3, 7, 10, 1000] {
-                let spread = Spread::of(&vec![ticks; runs], 312_500);
+                let found = of_ticks(&vec![ticks; runs], 312_500);
                 let us = microseconds(ticks, 312_500);
-                assert_eq!(
-                    spread,
-                    Spread {
-                        mean: us,
-                        sd: 0.0,
-                        min: us,
-                        max: us
-                    }
-                );
+                assert_eq!(found, spread(us, 0.0, us, us));
             }
         }
     }
@@ -219,7 +151,7 @@ mod tests {
             for last in 1..9 {
                 let mut figures = vec![base; 6];
                 figures.push(base + last);
-                let spread = Spread::of(&figures, 312_500);
+                let spread = of_ticks(&figures, 312_500);
                 assert!(
                     spread.min <= spread.mean && spread.mean <= spread.max,
                     "{spread:?}"

@@ -1,23 +1,24 @@
-//! A run as a picture: trace events that Perfetto and chrome://tracing open.
+//! Traces of runs, for Perfetto and chrome://tracing.
 //!
 //! ```text
-//!   process   a leaf's cores, or a NIC's when all cores are below one leaf
+//!   process   the cores below a leaf, or behind a NIC if all cores are below one leaf
 //!     thread  a core
-//!       slice a stage of its program, with how much of it the core waited
+//!       slice a stage of its program, with the time that the core waited
 //! ```
 //!
-//! Format: Trace Event Format, JSON object form: "M" events name processes and threads, "X" events
-//! are slices, times in microseconds. Of a large machine [`MOST_TRACED`] cores are drawn, groups of
-//! neighbours: more tracks than that nobody looks at. Which, is said in the trace's metadata. The
-//! events are written one by one and never held together. A machine tells how long a core waited
-//! within a stage, not when, so waiting is an argument of the slice and not a slice of its own.
+//! The format is the JSON object form of the Trace Event Format: "M" events name processes and
+//! threads, "X" events are slices, times are in microseconds. Of a large machine the trace has
+//! [`MOST_TRACED`] cores, in groups of neighbours that its metadata names. Events are written one
+//! by one and never held together. A machine measures how long a core waited in a stage, not when,
+//! so waiting is an argument of the slice.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use machine::{Profile, Sample, Slice};
+use serde_json::Value;
 
-/// The most cores that a trace shows.
+/// Most cores of a trace.
 pub const MOST_TRACED: u32 = 512;
 
 const FS_PER_NS: u128 = 1_000_000;
@@ -25,7 +26,7 @@ const FS_PER_NS: u128 = 1_000_000;
 /// Writes the stages of the traced cores of a machine with `cores` cores.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// The error of `out`.
 pub fn write(
     out: &mut impl Write,
     profile: &Profile,
@@ -33,45 +34,23 @@ pub fn write(
     slices: &[Slice],
 ) -> io::Result<()> {
     let tracks = Tracks::new(profile, cores);
-    let shown = serde_json::Value::from(sample(cores).to_string());
+    let shown = Value::from(sample(cores).to_string());
     write!(
         out,
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"shown\":{shown}}},"
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"shown\":{shown}}},\"traceEvents\":["
     )?;
-    write!(out, "\"traceEvents\":[")?;
+    let names = tracks.names(slices).into_iter();
+    let names = names.map(|(kind, process, core)| tracks.name(kind, process, core));
+    let slices = slices.iter().map(|slice| tracks.slice(profile, slice));
     let mut comma = "\n";
-    for (kind, process, core) in tracks.names(slices) {
-        let (what, name) = match kind {
-            Named::Process => ("process", format!("{} {process}", tracks.what)),
-            Named::Thread => ("thread", format!("core {core}")),
-        };
-        write!(
-            out,
-            "{comma}{{\"ph\":\"M\",\"name\":\"{what}_name\",\"pid\":{process},\"tid\":{core},\
-             \"args\":{{\"name\":\"{name}\"}}}}"
-        )?;
-        comma = ",\n";
-    }
-    for slice in slices {
-        // Both ends are cut to the nanosecond, so that slices that meet do not overlap.
-        let [begin, end] = [slice.begin, slice.end].map(|ticks| nanoseconds(profile, ticks));
-        write!(
-            out,
-            "{comma}{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\
-             \"args\":{{\"idle_us\":{}}}}}",
-            serde_json::Value::from(slice.name),
-            tracks.process(slice.rank),
-            slice.rank,
-            microseconds(begin),
-            microseconds(end - begin),
-            microseconds(nanoseconds(profile, slice.idle)),
-        )?;
+    for event in names.chain(slices) {
+        write!(out, "{comma}{event}")?;
         comma = ",\n";
     }
     writeln!(out, "\n]}}")
 }
 
-/// Which of so many cores a trace shows.
+/// The traced cores of a machine.
 pub(crate) fn sample(cores: u32) -> Sample {
     Sample::new(cores, MOST_TRACED)
 }
@@ -80,7 +59,7 @@ fn nanoseconds(profile: &Profile, ticks: u64) -> u64 {
     (u128::from(ticks) * u128::from(profile.tick_fs) / FS_PER_NS) as u64
 }
 
-/// Nanoseconds written as microseconds, without rounding.
+/// Nanoseconds as microseconds, without rounding.
 fn microseconds(ns: u64) -> String {
     format!("{}.{:03}", ns / 1000, ns % 1000)
 }
@@ -91,7 +70,7 @@ enum Named {
     Thread,
 }
 
-/// Which cores are drawn together.
+/// Groups of cores that are one process.
 struct Tracks {
     what: &'static str,
     cores: u32,
@@ -101,38 +80,57 @@ impl Tracks {
     fn new(profile: &Profile, cores: u32) -> Tracks {
         let nic = profile.core.ranks_per_nic.max(1);
         let leaf = nic.saturating_mul(profile.network.down_links.max(1));
-        match cores > leaf {
-            true => Tracks {
-                what: "leaf",
-                cores: leaf,
-            },
-            false => Tracks {
-                what: "NIC",
-                cores: nic,
-            },
-        }
+        let (what, cores) = if cores > leaf {
+            ("leaf", leaf)
+        } else {
+            ("NIC", nic)
+        };
+        Tracks { what, cores }
     }
 
     fn process(&self, rank: u32) -> u32 {
         rank / self.cores
     }
 
-    /// Who is to be named, processes first, each once.
+    /// The event that names a process or a thread.
+    fn name(&self, kind: Named, process: u32, core: u32) -> String {
+        let (what, name) = match kind {
+            Named::Process => ("process", format!("{} {process}", self.what)),
+            Named::Thread => ("thread", format!("core {core}")),
+        };
+        format!(
+            "{{\"ph\":\"M\",\"name\":\"{what}_name\",\"pid\":{process},\"tid\":{core},\
+             \"args\":{{\"name\":\"{name}\"}}}}"
+        )
+    }
+
+    /// The event of a slice. Both ends are cut to nanoseconds, so that adjacent slices do not
+    /// overlap.
+    fn slice(&self, profile: &Profile, slice: &Slice) -> String {
+        let ticks = [slice.begin, slice.end, slice.idle];
+        let [begin, end, idle] = ticks.map(|ticks| nanoseconds(profile, ticks));
+        format!(
+            "{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\
+             \"args\":{{\"idle_us\":{}}}}}",
+            Value::from(slice.name),
+            self.process(slice.rank),
+            slice.rank,
+            microseconds(begin),
+            microseconds(end - begin),
+            microseconds(idle),
+        )
+    }
+
+    /// Processes and threads to be named, processes first.
     fn names(&self, slices: &[Slice]) -> BTreeSet<(Named, u32, u32)> {
         let ranks: BTreeSet<u32> = slices.iter().map(|slice| slice.rank).collect();
         let process = |&rank| {
-            (
-                Named::Process,
-                self.process(rank),
-                self.process(rank) * self.cores,
-            )
+            let process = self.process(rank);
+            (Named::Process, process, process * self.cores)
         };
         let thread = |&rank| (Named::Thread, self.process(rank), rank);
-        ranks
-            .iter()
-            .map(process)
-            .chain(ranks.iter().map(thread))
-            .collect()
+        let processes = ranks.iter().map(process);
+        processes.chain(ranks.iter().map(thread)).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! A simulated cluster: programs on nanosecond cores, their NICs, and the network between them.
+//! A simulated cluster of nanosecond cores, their NICs, and the network between them.
 
 mod backend;
 mod block;
@@ -7,8 +7,11 @@ mod engine;
 mod exchange;
 mod state;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use node::Node;
 
@@ -17,7 +20,7 @@ use crate::network::layout::Layout;
 use crate::network::topology::Topology;
 use crate::profile::Profile;
 use crate::report::{Report, RunError, Stuck, Watch, Windows};
-use crate::schedule::{Mailbox, Timeline};
+use crate::schedule::{Mailbox, Timeline, lock};
 use crate::setting::{Setting, SetupError};
 
 use block::Block;
@@ -27,31 +30,33 @@ use engine::Engine;
 pub struct Cluster {
     layout: Arc<Layout>,
     mailboxes: Vec<Arc<Mailbox>>,
-    disks: Mutex<std::collections::BTreeMap<u32, Arc<MemoryDisks>>>,
+    disks: Mutex<BTreeMap<u32, Arc<MemoryDisks>>>,
     watch: Arc<Watch>,
 }
 
 /// The result of a run.
 #[derive(Debug)]
 pub struct Outcome<T> {
-    /// The answers of the ranks' programs, in the order of ranks.
+    /// The answers of the programs, in order of ranks.
     pub answers: Vec<T>,
-    /// The counts of the machine.
+    /// Times and counts of the run.
     pub report: Report,
 }
 
-/// The results of a thread: answers with their ranks, and the reports of its blocks with their
-/// numbers.
-type Ended<T> = (Vec<(u32, T)>, Vec<(u32, Report, Vec<String>)>);
+/// The number of a block, its report, and its waiting tasks.
+type BlockReport = (u32, Report, Vec<String>);
 
-/// How many of the waiting tasks an error names.
+/// The results of a thread: answers with their ranks, and the reports of its blocks.
+type Ended<T> = (Vec<(u32, T)>, Vec<BlockReport>);
+
+/// Waiting tasks that an error names.
 const NAMED_TASKS: usize = 10;
 
 impl Cluster {
     /// A machine of this profile.
     ///
     /// # Errors
-    /// When the topology does not hold the ranks.
+    /// If the topology has too few cores, or the simulator cannot number its parts.
     pub fn new(profile: Profile, setting: Setting) -> Result<Cluster, SetupError> {
         check(&profile, setting.ranks)?;
         let layout = Arc::new(Layout::new(profile, setting));
@@ -65,27 +70,25 @@ impl Cluster {
         })
     }
 
-    /// For looking at a run while it goes on.
+    /// The progress of a run, for observers.
     pub fn watch(&self) -> Arc<Watch> {
         Arc::clone(&self.watch)
     }
 
-    /// The disks of a rank: to put files there and to look at them, before and after a run.
+    /// The disks of a rank, to write and read files before and after a run.
     pub fn disks(&self, rank: u32) -> Arc<MemoryDisks> {
         let topology = &self.layout.topology;
-        let block = self
-            .layout
-            .block_of(topology.leaf_of(topology.nic_of(rank)));
-        let timeline: Arc<dyn Timeline> = Arc::clone(&self.mailboxes[block as usize]) as _;
-        let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
+        let leaf = topology.leaf_of(topology.nic_of(rank));
+        let mailbox = &self.mailboxes[self.layout.block_of(leaf) as usize];
+        let timeline: Arc<dyn Timeline> = Arc::clone(mailbox) as _;
         let new = || Arc::new(MemoryDisks::new(&timeline, DiskModel::default()));
-        Arc::clone(disks.entry(rank).or_insert_with(new))
+        Arc::clone(lock(&self.disks).entry(rank).or_insert_with(new))
     }
 
     /// Runs `program` on every rank to its end.
     ///
     /// # Errors
-    /// When tasks wait for what never comes, or one panics.
+    /// If tasks wait for ever, a task panics, or an observer ends the run.
     pub fn run<T, P, Task>(&self, program: P) -> Result<Outcome<T>, RunError>
     where
         T: Send + 'static,
@@ -118,33 +121,23 @@ impl Cluster {
         P: Fn(Node) -> Task + Clone + Send + Sync + 'static,
         Task: Future<Output = T> + 'static,
     {
-        let answers = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        let given = self
-            .disks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let answers = Rc::new(RefCell::new(Vec::new()));
+        let disks = lock(&self.disks).clone();
         let make = |block: &mut Block| {
+            block.insert_disks(&disks);
             for rank in block.ranks() {
-                if let Some(disks) = given.get(&rank) {
-                    let disks = Arc::clone(disks) as Arc<dyn node::backend::Disks>;
-                    block.shared.state.borrow_mut().disks.insert(rank, disks);
-                }
-                let (program, answers) = (program.clone(), std::rc::Rc::clone(&answers));
+                let (program, answers) = (program.clone(), Rc::clone(&answers));
                 block.start(rank, move |node| async move {
                     let answer = program(node).await;
                     answers.borrow_mut().push((rank, answer));
                 });
             }
         };
+        let report = |(number, block): (u32, Block)| block.report(number);
         let reports = engine.run_thread(thread, make, |blocks| {
-            blocks
-                .into_iter()
-                .map(|(number, block)| block.report(number))
-                .collect()
+            blocks.into_iter().map(report).collect()
         });
-        let answers = std::mem::take(&mut *answers.borrow_mut());
-        (answers, reports)
+        (answers.take(), reports)
     }
 
     fn gather<T>(&self, ended: Vec<Ended<T>>) -> Result<Outcome<T>, RunError> {
@@ -153,44 +146,50 @@ impl Cluster {
             answers.extend(some);
             reports.extend(more);
         }
-        reports.sort_by_key(|(number, ..)| *number);
-        let windows = Windows {
-            ticks: self.layout.window.0,
-            blocks: self.layout.blocks(),
-        };
-        let mut report = Report {
-            windows,
-            ..Report::default()
-        };
-        let mut waiting = Vec::new();
-        for (_, more, waits) in reports {
-            report.add(more);
-            waiting.extend(waits);
-        }
-        if !waiting.is_empty() {
-            let tasks = waiting.len();
-            waiting.truncate(NAMED_TASKS);
-            return Err(RunError::Stuck(Stuck {
-                waiting,
-                tasks,
-                seed: self.layout.setting.seed,
-            }));
-        }
+        let report = self.report(reports)?;
         answers.sort_by_key(|(rank, _)| *rank);
         Ok(Outcome {
             answers: answers.into_iter().map(|(_, answer)| answer).collect(),
             report,
         })
     }
+
+    /// The report of all blocks, in the order of their ranks.
+    fn report(&self, mut reports: Vec<BlockReport>) -> Result<Report, RunError> {
+        reports.sort_by_key(|(number, ..)| *number);
+        let windows = Windows {
+            ticks: self.layout.window.0,
+            blocks: self.layout.blocks(),
+        };
+        let mut all = Report {
+            windows,
+            ..Report::default()
+        };
+        let mut waiting = Vec::new();
+        for (_, report, waits) in reports {
+            all.add(report);
+            waiting.extend(waits);
+        }
+        if waiting.is_empty() {
+            return Ok(all);
+        }
+        let tasks = waiting.len();
+        waiting.truncate(NAMED_TASKS);
+        Err(RunError::Stuck(Stuck {
+            waiting,
+            tasks,
+            seed: self.layout.setting.seed,
+        }))
+    }
 }
 
-/// Ranks that the simulator can number: NICs and switches are found by multiplication.
+/// The most ranks that [`Divisor`](crate::network::topology::Divisor) can divide.
 const MOST_RANKS: u64 = (1 << 23) - 1;
 
-/// Switches are numbered in 16 bits.
+/// Switches have numbers of 16 bits.
 const MOST_SWITCHES: u32 = u16::MAX as u32 - 1;
 
-/// Checks that the machine has that many ranks, and that the simulator can number its parts.
+/// Checks that the machine has this many ranks, and that the simulator can number its parts.
 fn check(profile: &Profile, ranks: u32) -> Result<(), SetupError> {
     let most = profile.most_ranks().min(MOST_RANKS);
     if ranks == 0 {

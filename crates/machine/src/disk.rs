@@ -1,27 +1,26 @@
 //! Files in memory, behind a model of a disk.
 //!
-//! A disk serves one request at a time, in the order of arrival: a fixed time, and a time for each
-//! KiB. A file holds bytes, or in a run over counts a length alone. What direct I/O refuses on a
-//! real disk (requests that are not whole blocks) is refused here too. What a crash leaves is the
-//! [`journal`]'s to say.
+//! A disk serves one request at a time, in order of arrival: a fixed time, and a time per KiB. A
+//! file has bytes, or in a run over counts only a length. As on a real disk, direct I/O must be in
+//! whole blocks. The [`journal`] decides what a crash leaves.
 
+mod capacity;
 mod content;
 mod fault;
 mod handle;
 mod holes;
 mod journal;
 mod paths;
-mod room;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use node::backend::{FileHandle, Request, chain_capacity};
 use node::{FileKind, Random, Time};
 
-use crate::schedule::Timeline;
+use crate::schedule::{Timeline, lock};
 use content::{Content, Inode};
 pub use fault::Fault;
 use fault::FaultPlan;
@@ -33,27 +32,26 @@ const KIB: u64 = 1024;
 
 const FS_PER_NS: u64 = 1_000_000;
 
-/// The cost of requests in nanoseconds; nothing by default.
+/// The time of requests in nanoseconds; 0 by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskModel {
-    /// Before the first byte of a request.
+    /// Time before the first byte of a request.
     pub latency_ns: u64,
-    /// For each KiB read.
+    /// Time per KiB read.
     pub read_ns_per_kib: u64,
-    /// For each KiB written.
+    /// Time per KiB written.
     pub write_ns_per_kib: u64,
 }
 
 impl DiskModel {
     fn service_ns(&self, request: &Request) -> u64 {
+        let read = self.read_ns_per_kib;
         let (bytes, rate) = match request {
-            Request::Read { bytes, .. } => (*bytes, self.read_ns_per_kib),
-            Request::Write { range, .. } => (range.len(), self.write_ns_per_kib),
-            Request::ReadChain { buffers, .. } => (chain_capacity(buffers), self.read_ns_per_kib),
-            Request::WriteChain { buffers, .. } => (chain_capacity(buffers), self.write_ns_per_kib),
-            Request::Sync { .. } => (0, 0),
+            Request::Read { bytes, .. } => (*bytes as u64, read),
+            Request::ReadChain { buffers, .. } => (chain_capacity(buffers) as u64, read),
+            other => (written_by(other), self.write_ns_per_kib),
         };
-        self.latency_ns + (bytes as u64).div_ceil(KIB) * rate
+        self.latency_ns + bytes.div_ceil(KIB) * rate
     }
 }
 
@@ -70,34 +68,35 @@ struct Shared {
 
 type Files = BTreeMap<PathBuf, Arc<Inode>>;
 
-/// Sees what is written to a file and where, and may change it.
+/// Receives each write to a file, with its offset, and may change the bytes.
 type Spoiler = Box<dyn FnMut(&Path, u64, &mut [u8]) + Send>;
 
 struct State {
     files: Files,
-    /// Directories that are reported as such; files may lie in any directory.
+    /// Paths that are directories; files may be anywhere.
     directories: BTreeSet<PathBuf>,
-    /// Where a crash may lose something, what changed since that is on the disk for sure.
+    /// Changes that a crash may lose, unless it loses none.
     journal: Option<Journal>,
-    /// How often the power has failed: what was begun before does not end.
+    /// Number of power failures, which end the requests that began before.
     life: u64,
     spoiler: Option<Spoiler>,
-    /// Whether a range of a file can be given back, as not every file system can.
+    /// Whether the file system can release a range of a file.
     has_holes: bool,
     created: u64,
     /// Bytes that fit on all disks together.
     capacity: u64,
-    /// The most space that was ever taken.
+    /// The most bytes that were ever in use.
     peak: u64,
-    /// The one that everything is on, and those that are mounted.
+    /// The root disk and the mounted ones.
     disks: Vec<Disk>,
 }
 
-/// A disk, which serves one request at a time.
 struct Disk {
+    /// The path at which it is mounted.
     under: PathBuf,
     model: DiskModel,
     busy_until: Time,
+    /// Bytes written.
     written: u64,
     /// Bytes that fit on it.
     capacity: u64,
@@ -105,13 +104,12 @@ struct Disk {
 
 impl Disk {
     fn new(under: &Path, model: DiskModel) -> Disk {
-        let (busy_until, capacity) = (Time(0), u64::MAX);
         Disk {
             under: under.to_owned(),
             model,
-            busy_until,
+            busy_until: Time(0),
             written: 0,
-            capacity,
+            capacity: u64::MAX,
         }
     }
 }
@@ -140,16 +138,15 @@ impl MemoryDisks {
         }
     }
 
-    /// Puts a regular file there.
+    /// Creates a regular file.
     pub fn put(&self, path: &Path, bytes: Vec<u8>) {
         self.add(path, FileKind::Regular, Content::new(bytes, 0o644));
     }
 
-    /// Takes over a file of other disks, as when a disk is moved to another machine: the same file,
-    /// by its number, too.
+    /// Copies a file of other disks with its number, as when a disk is moved to another machine.
     ///
     /// # Panics
-    /// When there is no such file.
+    /// If there is no such file.
     pub fn move_here(&self, from: &MemoryDisks, path: &Path) {
         let inode = Arc::new(from.find(path).expect("a file that is there").copy());
         let mut state = self.shared.lock();
@@ -160,81 +157,82 @@ impl MemoryDisks {
         state.files.insert(path.to_owned(), inode);
     }
 
-    /// Puts a regular file there that holds `length` counted bytes; files that this node creates
-    /// by writing counted buffers hold counts too.
+    /// Creates a regular file of `length` counted bytes, like the files that counted buffers are
+    /// written to.
     pub fn put_counted(&self, path: &Path, length: u64) {
         self.add(path, FileKind::Regular, Content::counted(length, 0o644));
     }
 
-    /// From now on no range of a file can be given back, as on file systems without holes.
+    /// Makes files without holes: no range can be released from now on.
     pub fn refuse_holes(&self) {
         self.shared.lock().has_holes = false;
     }
 
-    /// Puts a pipe there that gives `bytes` and then ends, or takes what is written to it.
+    /// Creates a pipe from which `bytes` can be read, or that takes the bytes that are written to
+    /// it.
     pub fn put_pipe(&self, path: &Path, bytes: Vec<u8>) {
         self.add(path, FileKind::Sequential, Content::new(bytes, 0));
     }
 
-    /// Gives the file away: from now on it belongs to another user.
+    /// Changes the owner of a file to another user.
     ///
     /// # Panics
-    /// When there is no such file.
+    /// If there is no such file.
     pub fn give(&self, path: &Path, owner: u32) {
         self.find(path).expect("a file that is there").lock().owner = owner;
     }
 
-    /// The user that a file belongs to.
+    /// The user number of a file's owner.
     ///
     /// # Panics
-    /// When there is no such file.
+    /// If there is no such file.
     pub fn owner(&self, path: &Path) -> u32 {
         self.find(path).expect("a file that is there").lock().owner
     }
 
-    /// Mounts another disk there: files below it are served beside all others, by this model.
+    /// Mounts a disk at a path: requests for files below it do not wait for other disks.
     pub fn mount(&self, under: &Path, model: DiskModel) {
         let mut state = self.shared.lock();
         state.disks.push(Disk::new(under, model));
         state.directories.insert(under.to_owned());
     }
 
-    /// How many bytes were written to the disk that is mounted there.
+    /// Bytes written to the disk of a path.
     pub fn written_bytes(&self, under: &Path) -> u64 {
         let state = self.shared.lock();
         state.disks[state.disk_of(under)].written
     }
 
-    /// Makes a path a directory.
+    /// Creates a directory.
     pub fn put_directory(&self, path: &Path) {
         self.shared.lock().directories.insert(path.to_owned());
     }
 
-    /// The bytes of a file, if it exists and holds bytes.
+    /// The bytes of a file, if it exists and has bytes.
     pub fn get(&self, path: &Path) -> Option<Vec<u8>> {
         let inode = self.shared.lock().files.get(path).cloned()?;
         inode.lock().bytes()
     }
 
-    /// The length of a file, if it exists.
+    /// The length of a file in bytes, if it exists.
     pub fn length(&self, path: &Path) -> Option<u64> {
         let inode = self.shared.lock().files.get(path).cloned()?;
         let length = inode.lock().length;
         Some(length)
     }
 
-    /// All paths.
+    /// The paths of all files.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.shared.lock().files.keys().cloned().collect()
     }
 
-    /// Lets the `nth` operation of the run fail (the first is 1).
+    /// Makes the `nth` operation of the run fail (the first is 1).
     pub fn fail(&self, nth: u64, fault: Fault) {
         self.shared.faults.fail(nth, fault);
     }
 
-    /// Prepares the next run: no operation fails any more, and no file is locked, since all
-    /// processes have ended.
+    /// Prepares the next run: no operation fails, and no file is locked, since all processes have
+    /// ended.
     pub fn mend(&self) {
         self.shared.faults.mend();
         self.shared
@@ -244,14 +242,14 @@ impl MemoryDisks {
             .for_each(|inode| inode.lock().locked = false);
     }
 
-    /// Sets what a crash leaves of changes from now on; older changes are safe.
+    /// Sets what a crash may lose of later changes; earlier changes are safe.
     pub fn set_durability(&self, durability: Durability) {
         let mut state = self.shared.lock();
         state.journal = Journal::new(durability, &state.files);
     }
 
-    /// The power fails: no request ends that has not ended, locks are gone, and files are what the
-    /// seed draws from all that the [`Durability`] allows.
+    /// Fails the power: pending requests never end, locks are released, and the seed decides what
+    /// is left of the files, within the [`Durability`].
     pub fn crash(&self, seed: u64) {
         let mut state = self.shared.lock();
         state.life += 1;
@@ -266,13 +264,13 @@ impl MemoryDisks {
         state.files = left;
     }
 
-    /// Shows every write to this function, each buffer with its file and offset, before it is on
-    /// the disk: what the function changes there, the disk has not kept.
+    /// Calls a function with every write, buffer by buffer, with file and offset. It can change the
+    /// bytes, as a bad disk would.
     pub fn spoil(&self, spoiler: impl FnMut(&Path, u64, &mut [u8]) + Send + 'static) {
         self.shared.lock().spoiler = Some(Box::new(spoiler));
     }
 
-    /// How many operations there were: opens, changes, reads, writes, syncs.
+    /// Number of operations so far: opens, changes, reads, writes, syncs.
     pub fn operations(&self) -> u64 {
         self.shared.faults.operations()
     }
@@ -309,14 +307,15 @@ impl MemoryDisks {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// The number by which people know the disk of a path.
+    /// The device number of a path's disk.
     fn device_of(&self, path: &Path) -> u64 {
         1 + self.lock().disk_of(path) as u64
     }
 
+    /// Counts an operation, which may be one that fails.
     fn count(&self) -> io::Result<()> {
         self.faults
             .next()
@@ -335,7 +334,7 @@ impl Shared {
         }
     }
 
-    /// When a request for that file that arrives now is done.
+    /// The end of a request that arrives now.
     fn serve(&self, path: &Path, request: &Request) -> Time {
         let mut state = self.lock();
         let disk = state.disk_of(path);
@@ -358,7 +357,7 @@ fn written_by(request: &Request) -> u64 {
 }
 
 impl State {
-    /// The disk that a path is on: of those above it, the one mounted last.
+    /// The disk of a path: the last one that was mounted above it.
     fn disk_of(&self, path: &Path) -> usize {
         self.disks
             .iter()

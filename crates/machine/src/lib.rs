@@ -1,33 +1,33 @@
 //! A simulated machine, in two forms.
 //!
-//! [`Cluster`] is the machine that NanoSort's programs ran on (sections 2, 5.1): cores, four behind
-//! a NIC, leaf and spine switches, under one virtual clock in the profile's ticks.
+//! [`Cluster`] simulates the machine of the NanoSort paper (sections 2, 5.1): cores, four behind a
+//! NIC, with leaf and spine switches, under a virtual clock in ticks of the profile.
 //!
 //! ```text
-//!   program (async fn) --- Node --- TaskBackend: each verb, with its cost
+//!   program (async fn) --- Node --- TaskBackend: the cost of each verb
 //!                                      |
-//!          tasks, ranks, queues     cores/      a clock for each task
+//!          tasks, ranks, queues     cores/      a clock per task
 //!                                      |
-//!          transmit window, ACKs    nic/        runs a window through with its cores
+//!          transmit window, ACKs    nic/        a NIC simulates a window with its cores
 //!                                      |
-//!          ports, trimming, casts   network/    a switch runs a window through link by link
+//!          ports, trimming          network/    a switch simulates a window, link by link
 //!                                      |
-//!          events, wake-ups         schedule/   a clock for each block, an event queue for each NIC
+//!          events, wake-ups         schedule/   a clock per block, an event queue per NIC
 //!
-//!   cluster/: blocks (a leaf, or a switch above) run window after window, on any number of threads
+//!   cluster/: blocks (a leaf with its NICs, or a higher switch) simulate window after window,
+//!             on any number of threads
 //! ```
 //!
-//! A run never depends on the number of threads, never keeps memory for each pair of cores, and
-//! never waits for ever ([`Stuck`] says which core waits for what).
+//! Results do not depend on the number of threads, and no memory is kept per pair of cores. A run
+//! that cannot continue ends with [`Stuck`], which says which core waits for what.
 //!
-//! [`Driver`] is the deterministic driver of tests: one thread, zero latency unless asked for. One
-//! seed decides a run: it permutes the tasks and events that are ready at the same tick, and lets a
-//! task yield before it touches something shared, so a thousand seeds are a thousand schedules (the
-//! method of FoundationDB's and TigerBeetle's simulators).
+//! [`Driver`] is the deterministic driver of tests: one thread, with no latency unless requested.
+//! One seed decides a run: it orders the tasks and events that are ready at the same tick, and lets
+//! a task yield before it touches shared state, so a thousand seeds are a thousand schedules (the
+//! method of FoundationDB's and TigerBeetle's simulators). Its nodes can be killed after any event,
+//! and its links can be cut or slow.
 //!
-//! Both have [`MemoryDisks`]: files in memory, a disk model, faults by number, and what a crash
-//! leaves. A node of the driver can be killed after any event, and its links can be cut, or be
-//! late.
+//! Both have [`MemoryDisks`]: files in memory, with a disk model, faults by number, and crashes.
 
 mod cluster;
 mod cores;

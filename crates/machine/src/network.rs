@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   NIC -> link -> leaf -> link -> spine -> link -> leaf -> link -> NIC
-//!                  port            port             port             a switch has one for each link
+//!                  port            port             port             a switch has one per link
 //! ```
 
 pub mod bins;

@@ -1,16 +1,16 @@
-//! A nanoPU NIC: the way out of several cores, and the way in.
+//! A nanoPU NIC, which sends and receives for several cores.
 //!
 //! ```text
 //!   cores' words -> arbiter -> transmit buffer -> egress port -> leaf   (transmit)
-//!                   (a word a tick)   until every packet is acknowledged
+//!                   (a word per tick)   until every packet is acknowledged
 //!   leaf -> receive buffer -> a core's receive queue -> its registers   (receive, completed)
 //!               \ ACK + PULL for a whole packet, NACK + PULL for a trimmed one
 //!                                                                       (acknowledge, pull)
 //! ```
 //!
-//! Messages are stored before they go on, in both directions. The window of transmit buffers, freed
-//! by ACKs, bounds a core's messages under way. A core whose NIC has no free buffer fills its
-//! transmit words, and then waits.
+//! Messages are stored and forwarded in both directions. The transmit buffers, freed by ACKs, are
+//! the window of messages under way. A core whose NIC has no free buffer fills its transmit words,
+//! and then waits.
 
 mod acknowledge;
 mod completed;
@@ -23,13 +23,13 @@ use std::collections::VecDeque;
 use self::completed::Completed;
 use self::pull::Pulls;
 use self::receive::Partial;
-use self::transmit::Slot;
+use self::transmit::TransmitBuffer;
 use crate::cores::rank::RankState;
 use crate::network::fabric::{Fabric, Link};
 use crate::network::layout::Purpose;
 use crate::network::packet::Packet;
 use crate::network::port::Port;
-use crate::network::slab::Place;
+use crate::network::slab::PacketId;
 use crate::schedule::Ticks;
 
 pub struct Nic {
@@ -39,26 +39,28 @@ pub struct Nic {
     leaf: Link,
     // The arbiter.
     free_at: Ticks,
-    served: u32,
+    served_core: u32,
     transmit_at: Ticks,
     // Transmit buffers.
-    slots: Vec<Slot>,
-    free_slots: Vec<u8>,
+    buffers: Vec<TransmitBuffer>,
+    free_buffers: Vec<u8>,
     large_in_use: u32,
     next_message: u32,
-    /// When it next checks for messages that are late.
-    look_at: Ticks,
+    /// When it next checks its timeouts.
+    check_at: Ticks,
     // Receiving.
-    held: u32,
+    buffers_in_use: u32,
+    /// Entries of receive queues in use.
     entries: u32,
-    blocked: VecDeque<Place>,
+    /// Whole messages that found no room in their queue, and those behind them.
+    blocked: VecDeque<PacketId>,
     unblock_at: Ticks,
     partial: Vec<Partial>,
     completed: Completed,
     pulls: Pulls,
-    /// First flits of messages in, when this NIC is tapped.
+    /// Times of first flits in, if this NIC is tapped.
     tapped_in: VecDeque<Ticks>,
-    /// From first flit in to last flit out.
+    /// Times from a first flit in to a last flit out.
     pub tapped: Vec<Ticks>,
 }
 
@@ -70,14 +72,14 @@ impl Nic {
             egress: Port::default(),
             leaf: fabric.link_up(number),
             free_at: Ticks(0),
-            served: 0,
+            served_core: 0,
             transmit_at: Ticks::NEVER,
-            slots: Vec::new(),
-            free_slots: Vec::new(),
+            buffers: Vec::new(),
+            free_buffers: Vec::new(),
             large_in_use: 0,
             next_message: 0,
-            look_at: Ticks::NEVER,
-            held: 0,
+            check_at: Ticks::NEVER,
+            buffers_in_use: 0,
             entries: 0,
             blocked: VecDeque::new(),
             unblock_at: Ticks::NEVER,
@@ -89,21 +91,21 @@ impl Nic {
         }
     }
 
-    /// When it acts by itself next.
+    /// The time of its next own event.
     pub fn next(&self) -> Ticks {
         self.transmit_at
-            .min(self.look_at)
+            .min(self.check_at)
             .min(self.pulls.ask_at)
             .min(self.unblock_at)
     }
 
-    /// Does the step that is due now.
+    /// Handles its own event that is due now.
     pub fn act(&mut self, ranks: &mut [RankState], fabric: &mut Fabric) {
-        if self.transmit_at == fabric.scheduler.now {
+        if self.transmit_at == fabric.now() {
             self.transmit(ranks, fabric);
-        } else if self.look_at == fabric.scheduler.now {
-            self.look_for_late(fabric);
-        } else if self.pulls.ask_at == fabric.scheduler.now {
+        } else if self.check_at == fabric.now() {
+            self.check_timeouts(fabric);
+        } else if self.pulls.ask_at == fabric.now() {
             self.pull_if_idle(fabric);
         } else {
             self.unblock(ranks, fabric);
@@ -111,16 +113,16 @@ impl Nic {
     }
 
     /// Puts a packet at the egress port.
-    fn emit(&mut self, place: Place, fabric: &mut Fabric) {
-        let packet = &mut fabric.scratch.slab[place];
+    fn emit(&mut self, id: PacketId, fabric: &mut Fabric) {
+        let packet = &mut fabric.scratch.slab[id];
         packet.measure(&fabric.layout.sizes);
-        self.egress.push(packet, place, &mut fabric.scratch.at_nics);
+        self.egress.push(packet, id, &mut fabric.scratch.at_nics);
     }
 
-    /// Puts packets on the link that can begin before `until`; returns when the next can.
+    /// Sends packets that can start before `until`; returns when the next can.
     pub fn drain(&mut self, until: Ticks, fabric: &mut Fabric) -> Ticks {
-        while let Some((place, start)) = self.egress.next(until, &mut fabric.scratch.at_nics) {
-            let mut packet = fabric.scratch.slab.take(place);
+        while let Some((id, start)) = self.egress.next(until, &mut fabric.scratch.at_nics) {
+            let mut packet = fabric.take(id);
             let flits = u64::from(packet.flits);
             fabric.counts.packets += 1;
             fabric.counts.wire_bytes += flits * u64::from(fabric.layout.profile.network.flit_bytes);
@@ -133,20 +135,15 @@ impl Nic {
         self.egress.next_start()
     }
 
-    /// A message leaves the tapped NIC.
     fn tap_out(&mut self, start: Ticks, length: Ticks) {
-        if let Some(first_in) = self
-            .tapped_in
-            .front()
-            .copied()
-            .filter(|&first_in| first_in < start)
+        if self.tapped_in.front().is_some_and(|first| *first < start)
+            && let Some(first) = self.tapped_in.pop_front()
         {
-            self.tapped_in.pop_front();
-            self.tapped.push(start + length - first_in);
+            self.tapped.push(start + length - first);
         }
     }
 
-    /// Extra latency of a packet, for the share of packets that the run draws for it.
+    /// Extra latency of a packet, which a drawn share of packets has.
     fn tail(&self, packet: &Packet, fabric: &Fabric) -> Ticks {
         let setting = &fabric.layout.setting;
         if setting.tail == 0 || packet.kind.is_control() {

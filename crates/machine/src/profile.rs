@@ -1,7 +1,7 @@
-//! A machine in numbers: what `machines/*.toml` say.
+//! Profiles: the numbers of a machine, from `machines/*.toml`.
 //!
-//! Each number is stated once, as a field of a model with the name of its key. Cycles are ticks of
-//! the profile (nanoPU: one cycle of 312.5 ps). The files give each number's source.
+//! Each number is a field with the name of its key in the file, which gives its source. Cycles are
+//! ticks of the profile (nanoPU: one cycle of 312.5 ps).
 //!
 //! ```text
 //!   name or path --- BUILT_IN, or a file --- parse (serde, unit) --- check --- Profile
@@ -25,64 +25,64 @@ use serde::Deserialize;
 use crate::schedule::Ticks;
 pub use unit::Nanoseconds;
 
-/// Words in front of a multicast message that name its group.
+/// Words in front of a multicast that name its group.
 pub(crate) const GROUP_WORDS: usize = 2;
 
-/// A simulated machine. Its fields are the keys of its file.
+/// A simulated machine, with a field per key of its file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Its name.
+    /// Name by which a built-in machine is chosen.
     pub name: String,
-    /// One line for people.
+    /// Description for people, in one line.
     pub description: String,
     /// Length of a tick in femtoseconds.
     #[serde(rename = "tick_ps", deserialize_with = "unit::thousandths")]
     pub tick_fs: u64,
-    /// Cores and their registers to the NIC.
+    /// Cores, and their registers to the NIC.
     pub core: CoreModel,
-    /// The cost of work on a core.
+    /// Costs of work on a core.
     #[serde(deserialize_with = "work::costs")]
     pub work: Costs,
-    /// NICs.
+    /// Stages, buffers and sizes of a NIC.
     pub nic: NicModel,
     /// Links and switches.
     pub network: NetworkModel,
-    /// Hash of the file it was read from.
+    /// FNV-1a hash of the file's text.
     #[serde(skip)]
     pub hash: u64,
 }
 
-/// A core and its registers to the NIC.
+/// A core and its registers to the NIC. Times are in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreModel {
-    /// Cores of one rank: tasks of a rank share them.
+    /// Cores that the tasks of a rank share.
     #[serde(deserialize_with = "unit::count")]
     pub cores_per_rank: u32,
     /// Ranks behind one NIC.
     #[serde(deserialize_with = "unit::count")]
     pub ranks_per_nic: u32,
-    /// From a message's arrival until a polling core sees it.
+    /// From a message's arrival until a polling core notices it.
     pub notice_cycles: Ticks,
-    /// To begin with a message: is one there, from whom, how long.
+    /// To find out a message's sender and length.
     pub receive_cycles: Ticks,
     /// To read a word of a message.
     pub receive_word_cycles: Ticks,
-    /// To be done with a message: paid when the next one is asked for.
+    /// To finish a message, before the next is received.
     pub receive_done_cycles: Ticks,
-    /// To begin a message.
+    /// To start a message.
     pub send_cycles: Ticks,
     /// To write a word of a message.
     pub send_word_cycles: Ticks,
-    /// To begin a message that is passed on; its words cost nothing more.
+    /// To forward a received message with all its words.
     pub forward_cycles: Ticks,
-    /// Words that may wait to leave for each core; a core that finds no room waits.
+    /// Words of a core that may wait for its NIC; without room the core waits.
     #[serde(deserialize_with = "unit::count")]
     pub transmit_words: u32,
 }
 
-/// A NIC.
+/// A NIC. Times are in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NicModel {
@@ -90,39 +90,39 @@ pub struct NicModel {
     pub receive_cycles: Ticks,
     /// From a message's last word in until its first flit is out.
     pub transmit_cycles: Ticks,
-    /// When the served core changes.
+    /// To change the core that the arbiter serves.
     pub turn_cycles: Ticks,
-    /// Messages on their way out, freed when all their packets are acknowledged.
+    /// Messages under way that are not acknowledged as a whole.
     #[serde(deserialize_with = "unit::count")]
     pub transmit_buffers: u32,
-    /// The transmit buffers that hold a message of more than one segment.
+    /// Those of them that may hold a message of two segments.
     #[serde(deserialize_with = "unit::count")]
     pub large_transmit_buffers: u32,
-    /// Messages on their way in that no core's queue has taken.
+    /// Received messages that are not in a receive queue yet.
     #[serde(deserialize_with = "unit::count")]
     pub receive_buffers: u32,
-    /// Bytes of a receive queue's entry; a message takes whole ones.
+    /// Bytes of a receive queue's entry; a message takes whole entries.
     #[serde(deserialize_with = "unit::count")]
     pub entry_bytes: u32,
-    /// Entries of one core's (or port's) receive queue.
+    /// Entries of the receive queue of a core or port.
     #[serde(deserialize_with = "unit::count")]
     pub queue_entries: u32,
     /// Entries of all receive queues of the NIC.
     #[serde(deserialize_with = "unit::count")]
     pub all_entries: u32,
-    /// Bytes of headers of a packet on the wire.
+    /// Header bytes of a packet on the wire.
     #[serde(deserialize_with = "unit::count")]
     pub header_bytes: u32,
-    /// Bytes of an acknowledgement, and of a packet cut down to its header.
+    /// Bytes of a control packet: ACK, NACK, PULL or trimmed header.
     #[serde(deserialize_with = "unit::count")]
     pub control_bytes: u32,
-    /// Most bytes of a message in one packet.
+    /// Bytes of a message per packet.
     #[serde(deserialize_with = "unit::count")]
     pub segment_bytes: u32,
-    /// A packet that is not acknowledged for this long is sent again.
+    /// Time until an unacknowledged packet is sent again.
     #[serde(deserialize_with = "unit::long_time")]
     pub timeout_cycles: Ticks,
-    /// Of MAC and serial I/O in both directions; reported apart and not simulated.
+    /// MAC and serial I/O in both directions; reported, not simulated.
     pub mac_ns: Nanoseconds,
 }
 
@@ -133,32 +133,32 @@ pub struct NetworkModel {
     /// Layers of switches: 2 (leaf, spine) or 3 (leaf, aggregation, core).
     #[serde(deserialize_with = "unit::count")]
     pub layers: u32,
-    /// Links of a leaf, and of an aggregation switch, downward.
+    /// Downlinks of a leaf or aggregation switch.
     #[serde(deserialize_with = "unit::count")]
     pub down_links: u32,
-    /// Links of a leaf, and of an aggregation switch, upward.
+    /// Uplinks of a leaf or aggregation switch.
     #[serde(deserialize_with = "unit::count")]
     pub up_links: u32,
     /// Links of a switch of the top layer.
     #[serde(deserialize_with = "unit::count")]
     pub top_links: u32,
-    /// Bytes that a link carries in a tick.
+    /// Bytes that a link carries per tick.
     #[serde(deserialize_with = "unit::count")]
     pub flit_bytes: u32,
-    /// From end to end of a link.
+    /// Latency of a link.
     pub link_ns: Nanoseconds,
-    /// From a packet's first flit in to its first flit out of a switch.
+    /// Latency of a switch, from first flit in to first flit out.
     pub switch_ns: Nanoseconds,
-    /// Bytes that wait at a port in each of its two queues; `None`: without limit.
+    /// Bytes of each of a port's two queues; `None` is unlimited.
     #[serde(default, deserialize_with = "unit::bytes")]
     pub queue_bytes: Option<u64>,
 }
 
-/// Round trips that a timeout is, as in nanopu.toml.
-const PATIENT_TRIPS: u64 = 10;
+/// Round trips per timeout, as in nanopu.toml.
+const TIMEOUT_TRIPS: u64 = 10;
 
 impl Profile {
-    /// The machines that come with the program, each with the text of its file.
+    /// The built-in machines: their names, and the texts of their files.
     pub const BUILT_IN: [(&str, &str); 6] = [
         ("nanopu", include_str!("../../../machines/nanopu.toml")),
         (
@@ -174,7 +174,7 @@ impl Profile {
         ("ramcloud", include_str!("../../../machines/ramcloud.toml")),
     ];
 
-    /// The built-in machine of this name.
+    /// The built-in machine of this name, if there is one.
     pub fn named(name: &str) -> Option<Profile> {
         let (_, text) = Profile::BUILT_IN
             .into_iter()
@@ -182,12 +182,12 @@ impl Profile {
         Some(Profile::parse(text).expect("a test reads every built-in machine"))
     }
 
-    /// This machine with other latencies of links and switches, in nanoseconds; `None` keeps a
-    /// latency. The NIC's timeout is at least ten round trips, since a change of the network must
-    /// not make a NIC send everything twice. The hash stays that of the file.
+    /// Replaces latencies in nanoseconds; `None` keeps one. The NIC's timeout becomes at least ten
+    /// round trips, since a slow network must not make NICs send everything twice. The hash is
+    /// unchanged.
     ///
     /// # Errors
-    /// When a latency is negative, not a number, or beyond a second.
+    /// If a latency is negative, not a number, or longer than a second.
     pub fn with_network(
         mut self,
         link_ns: Option<f64>,
@@ -199,36 +199,34 @@ impl Profile {
         if let Some(ns) = switch_ns {
             self.network.switch_ns = latency("switch_ns", ns)?;
         }
-        let is_other = link_ns.is_some() || switch_ns.is_some();
-        if is_other {
-            let patient = self.round_trip() * PATIENT_TRIPS;
-            let timeout = &mut self.nic.timeout_cycles;
-            *timeout = patient.max(*timeout);
+        if link_ns.is_some() || switch_ns.is_some() {
+            let least = self.round_trip() * TIMEOUT_TRIPS;
+            self.nic.timeout_cycles = self.nic.timeout_cycles.max(least);
         }
         Ok(self)
     }
 
-    /// The tick nearest to a time in nanoseconds.
+    /// Nanoseconds as ticks, rounded.
     pub fn ticks(&self, ns: f64) -> u64 {
         (ns * 1e6 / self.tick_fs as f64).round() as u64
     }
 
-    /// From end to end of a link.
+    /// Latency of a link.
     pub fn link(&self) -> Ticks {
         Ticks(self.ticks(self.network.link_ns.value()))
     }
 
-    /// From a packet's first flit in to its first flit out of a switch.
+    /// Latency of a switch, from first flit in to first flit out.
     pub fn switch(&self) -> Ticks {
         Ticks(self.ticks(self.network.switch_ns.value()))
     }
 
-    /// A time in microseconds.
+    /// Ticks as microseconds.
     pub fn microseconds(&self, ticks: u64) -> f64 {
         ticks as f64 * self.tick_fs as f64 * 1e-9
     }
 
-    /// The most ranks that the topology holds.
+    /// The number of ranks of the full topology.
     pub fn most_ranks(&self) -> u64 {
         let NetworkModel {
             layers,
@@ -251,7 +249,7 @@ fn latency(key: &str, ns: f64) -> Result<Nanoseconds, ProfileError> {
     )))
 }
 
-/// A profile that is none: one line for people.
+/// An invalid profile; the message is one line for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileError {
     file: String,

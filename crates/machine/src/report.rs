@@ -3,39 +3,39 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// A run as others see it while it goes on.
+/// The progress of a run, for observers on other threads.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// How far the run is, in ticks.
+    /// Simulated time in ticks.
     pub ticks: AtomicU64,
     /// Messages received so far.
     pub received: AtomicU64,
-    /// Set to end the run.
+    /// An observer sets this to end the run.
     pub stop: AtomicBool,
 }
 
 /// The counts and times of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// When each rank's last task ended, in ticks; by rank.
+    /// The end of each rank's last task in ticks, by rank.
     pub ends: Vec<u64>,
     /// Counts of the whole run.
     pub counts: Counts,
-    /// Each stage that a program named, in the order rank 0 (or the first rank that did) named
-    /// them.
+    /// The stages of the programs, in the order in which rank 0, or the first rank that has them,
+    /// ended them.
     pub stages: Vec<StageTimes>,
-    /// From first flit in to last flit out, in ticks, for each message that passed the tapped NIC.
+    /// Ticks from first flit in to last flit out, per message through the tapped NIC.
     pub tapped: Vec<u64>,
-    /// Stages of the traced ranks.
+    /// The stages of the traced ranks.
     pub slices: Vec<Slice>,
-    /// Every message that was sent, if that was asked for: by sender, then by time.
+    /// All sent messages by sender and time, if [`Setting::sends`](crate::Setting::sends) is set.
     pub sends: Vec<Sent>,
-    /// How long a window is in ticks, and how many blocks run in it.
+    /// Length of a window and number of blocks.
     pub windows: Windows,
 }
 
 impl Report {
-    /// Adds what another block counted, whose ranks follow.
+    /// Adds the report of the next block, whose ranks follow.
     pub(crate) fn add(&mut self, more: Report) {
         self.ends.extend(more.ends);
         self.counts.add(&more.counts);
@@ -72,37 +72,37 @@ impl Counts {
     }
 }
 
-/// How the machine was cut into blocks.
+/// The division of a run into windows and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Windows {
     /// Ticks of a window: the least latency between two blocks.
     pub ticks: u64,
-    /// Blocks that can run in parallel. One when the latency is too short for windows.
+    /// Blocks that can run in parallel; one if the latency is too short for windows.
     pub blocks: u32,
 }
 
 /// Sums over the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages that programs sent; a multicast counts once.
+    /// Messages that programs sent; a multicast is one.
     pub messages: u64,
     /// Messages that programs received.
     pub received: u64,
-    /// Bytes that left NICs, headers and control packets included; whole flits.
+    /// Bytes that left NICs in whole flits, including headers and control packets.
     pub wire_bytes: u64,
     /// Packets that left NICs.
     pub packets: u64,
     /// Events that the simulation handled.
     pub events: u64,
-    /// Data packets that a full queue cut down to their headers.
+    /// Data packets that a full queue trimmed to their headers.
     pub trimmed: u64,
-    /// Data packets that went back to their senders as a header: no room for a header at the port.
+    /// Data packets returned to their senders as headers, since the port had no room for a header.
     pub returned: u64,
-    /// Packets that were dropped: no room for control, or no receive buffer.
+    /// Packets dropped for lack of room for control, or of a receive buffer.
     pub dropped: u64,
-    /// Packets that were lost on a link.
+    /// Packets lost on a link.
     pub lost: u64,
-    /// Packets that were sent again.
+    /// Retransmitted packets.
     pub resent: u64,
     /// The longest wait of a core for room to send, in ticks.
     pub longest_send_wait: u64,
@@ -115,47 +115,47 @@ pub struct Counts {
 pub struct StageTimes {
     /// Its name in the program.
     pub name: &'static str,
-    /// For each rank that went through it, in the order of ranks: ticks in it, and of them idle,
-    /// waiting for messages or room. A rank that came back to a stage adds up.
+    /// Ticks and idle ticks per rank that went through it, in order of ranks. Idle is waiting for
+    /// messages or for room to send. Repeated visits of a rank are added.
     pub ticks: Vec<(u64, u64)>,
 }
 
 /// A stage of a traced rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The rank.
+    /// The traced rank.
     pub rank: u32,
-    /// The stage.
+    /// Name of the stage.
     pub name: &'static str,
-    /// Its begin in ticks.
+    /// Start of the stage in ticks.
     pub begin: u64,
-    /// Its end in ticks.
+    /// End of the stage in ticks.
     pub end: u64,
-    /// Ticks of it that it waited.
+    /// Idle ticks between them.
     pub idle: u64,
 }
 
-/// A message that was sent.
+/// A sent message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sent {
     /// When its last word was written, in ticks.
     pub time: u64,
-    /// The sender.
+    /// The sending rank.
     pub from: u32,
-    /// The receiver; of a multicast, the last of its group.
+    /// The receiving rank; for a multicast, the last of its group.
     pub to: u32,
-    /// How many words it has; of a multicast, with two that name the group.
+    /// Number of words; for a multicast, with two that name the group.
     pub words: u32,
 }
 
-/// Every task that is left waits, and nothing is to come.
+/// A run that cannot continue: all tasks wait, and there are no events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// The first of the waiting tasks, each with what it waits for.
+    /// The first waiting tasks, with their reasons.
     pub waiting: Vec<String>,
-    /// How many wait in all.
+    /// Number of waiting tasks.
     pub tasks: usize,
-    /// The seed that shows it again.
+    /// The seed that repeats the run.
     pub seed: u64,
 }
 
@@ -187,11 +187,11 @@ impl std::error::Error for Stuck {}
 /// Why a run has no answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// Tasks wait for what never comes.
+    /// The tasks wait for ever.
     Stuck(Stuck),
-    /// A program panicked: a bug, with the rank and what it said.
+    /// A program panicked with this message, which is a bug.
     Panic(String),
-    /// Somebody asked for the run to end.
+    /// An observer ended the run ([`Watch::stop`]).
     Stopped,
 }
 

@@ -1,9 +1,9 @@
-//! Virtual time: the clock of a block, what will happen, and who is told of it.
+//! Virtual time: clocks, events, and wake-ups of tasks.
 //!
 //! ```text
-//!   Scheduler   one for each block: its clock, and an event queue for each NIC
-//!   Mailbox     one for each block: wake-ups and calls that arrive while a task runs
-//!   Timeline    the part of both that disks see: the time, and calls that are due later
+//!   Scheduler   one per block: its clock, and an event queue per NIC
+//!   Mailbox     one per block: wake-ups and calls that arrive while a task runs
+//!   Timeline    the part of a simulator that disks use: its time, and calls at later times
 //! ```
 
 mod event;
@@ -14,9 +14,10 @@ pub use event::{Event, EventKind, EventQueue};
 pub use mailbox::{BlockSignal, Mailbox, Waiter};
 pub use ticks::Ticks;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use node::Time;
 
-/// Something that happens later.
 pub type Call = Box<dyn FnOnce() + Send>;
 
 /// A clock that accepts calls for later.
@@ -25,22 +26,22 @@ pub trait Timeline: Send + Sync {
     /// Length of a tick in femtoseconds.
     fn tick_fs(&self) -> u64;
     fn call_at(&self, at: Time, call: Call);
-    /// As [`Timeline::call_at`], for calls whose order within one moment is free.
+    /// As [`Timeline::call_at`], for calls that may run in any order within one moment.
     fn call_in_any_order(&self, at: Time, call: Call);
 }
 
-/// The clock of a block, and the events of the tasks behind each of its NICs.
+/// The clock of a block, and the events of its tasks.
 pub struct Scheduler {
     pub now: Ticks,
-    /// The NIC that is being run; new events are about its tasks.
+    /// The NIC that is being simulated, to whose tasks new events belong.
     pub nic: usize,
     /// The events behind each NIC.
     pub events: Vec<EventQueue>,
-    /// When something happens next at each NIC.
+    /// The time of the next event of each NIC.
     pub wake: Vec<Ticks>,
-    /// Tasks that will resume at a known time.
+    /// Events that may resume a task.
     pub resuming: usize,
-    /// When a task resumed last.
+    /// When the last task resumed.
     pub last_resumed: Ticks,
 }
 
@@ -56,13 +57,13 @@ impl Scheduler {
         }
     }
 
-    /// Adds an event behind the NIC that is being run.
+    /// Adds an event behind the present NIC.
     pub fn add(&mut self, event: Event) {
         self.wake_at(self.nic, event.time);
         self.events[self.nic].add(event);
     }
 
-    /// Runs a NIC no later than `time`.
+    /// Has a NIC simulated no later than `time`.
     #[inline]
     pub fn wake_at(&mut self, nic: usize, time: Ticks) {
         let wake = &mut self.wake[nic];
@@ -79,4 +80,9 @@ impl Scheduler {
             turn: waiter.turn,
         });
     }
+}
+
+/// Locks a mutex; a panic elsewhere ends the run anyway.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,56 +1,56 @@
-//! The settings of a run beside the profile of its machine.
+//! The settings of a run, in addition to the profile of its machine.
 
 use node::Rank;
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// How many ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Decides all that is drawn.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Threads of this computer to run on; the results do not depend on them.
+    /// Threads of this computer; the results do not depend on them.
     pub threads: usize,
-    /// Whether switches carry one message to a group.
+    /// Whether switches carry multicasts.
     pub multicast: bool,
-    /// How the NIC's receive queues are divided.
+    /// How a NIC divides its receive queues.
     pub queues: Queues,
-    /// Ticks added to some messages on their way.
+    /// Extra latency of some messages in ticks.
     pub tail: u64,
     /// The share of those messages, in parts of 2^32.
     pub tail_parts: u32,
     /// The share of packets that each link loses, in parts of 2^32.
     pub loss_parts: u32,
-    /// Measures from a message's first flit in to the next message's last flit out, at this rank's
-    /// NIC.
+    /// Measures the time from a message's first flit in to the next message's last flit out, at the
+    /// NIC of this rank.
     pub tap: Option<Rank>,
-    /// How many ranks' stages to write down for a trace; 0 for none. [`Sample`] says which.
+    /// Number of ranks whose stages are traced, which [`Sample`] chooses; 0 for none.
     pub traced: u32,
-    /// Whether to write down every message that is sent.
+    /// Whether to record every sent message.
     pub sends: bool,
 }
 
-/// The ranks that a trace shows: all, or of many some groups of neighbours, the first and the last
-/// ones among them and the others evenly between.
+/// The ranks that a trace shows: all of few, or groups of neighbours, from the first to the last at
+/// even distances.
 ///
-/// Ranks in even steps would be those alone that merge in a tree whose incast divides the step. A
-/// group of neighbours shows a merging rank with those it hears.
+/// Single ranks at even distances would all be inner ranks of a tree whose incast divides the
+/// distance. A group shows an inner rank with its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     ranks: u32,
     traced: u32,
 }
 
-/// Neighbours that are shown together: two levels of a tree at incast 8, and the cores of 16 NICs.
+/// Ranks of a group: two levels of a tree at incast 8, and the cores of 16 NICs.
 const GROUP: u32 = 64;
 
 impl Sample {
-    /// A sample of at most `traced` of these ranks, in whole groups or one smaller group.
+    /// A sample of at most `traced` of `ranks` ranks, in whole groups or one smaller group.
     pub fn new(ranks: u32, traced: u32) -> Sample {
         Sample { ranks, traced }
     }
 
-    /// How many ranks it shows.
+    /// Number of ranks in the sample.
     pub fn count(self) -> u32 {
         if self.ranks <= self.traced {
             self.ranks
@@ -59,7 +59,7 @@ impl Sample {
         }
     }
 
-    /// Whether it shows a rank.
+    /// Whether a rank is in the sample.
     pub fn has(self, rank: u32) -> bool {
         if self.ranks <= self.traced {
             return rank < self.ranks;
@@ -71,12 +71,13 @@ impl Sample {
         self.traced / self.each()
     }
 
-    /// Ranks of a group.
+    /// Ranks per group.
     fn each(self) -> u32 {
         GROUP.min(self.traced).max(1)
     }
 
-    /// Where a group lies, in groups: at least one further than the last, as there are more.
+    /// The position of a group, in multiples of a group. All positions differ, since there are more
+    /// of them than groups in the sample.
     fn place(self, group: u32) -> u32 {
         let (last, steps) = (
             self.ranks / self.each() - 1,
@@ -100,20 +101,20 @@ impl std::fmt::Display for Sample {
     }
 }
 
-/// How the NIC's receive queues are divided.
+/// How a NIC divides its receive queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Queues {
-    /// One for each core.
+    /// One queue per core.
     #[default]
     ByCore,
-    /// One for each port of a core: what keeps steps apart in hardware (NanoSort, section 5.2).
+    /// One queue per port of a core, which keeps steps apart in hardware (NanoSort, section 5.2).
     ByPort,
-    /// One for all cores: a NIC that matches steps itself.
+    /// One queue for all cores, in a NIC that matches steps itself.
     Shared,
 }
 
 impl Setting {
-    /// `ranks` ranks on one thread, nothing drawn but what programs draw.
+    /// `ranks` ranks on one thread, without losses or extra latency.
     pub fn new(ranks: u32) -> Setting {
         Setting {
             ranks,
@@ -130,13 +131,13 @@ impl Setting {
         }
     }
 
-    /// Which ranks' stages are written down.
+    /// The traced ranks.
     pub(crate) fn sample(&self) -> Sample {
         Sample::new(self.ranks, self.traced)
     }
 }
 
-/// A share of 1 in parts of 2^32.
+/// A share from 0 to 1 in parts of 2^32.
 pub fn parts(share: f64) -> u32 {
     (share.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32
 }
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_is_so_many_ranks_in_whole_groups() {
+    fn a_sample_has_whole_groups() {
         for ranks in [
             1,
             63,
@@ -190,9 +191,9 @@ mod tests {
         assert!((0..40).all(|rank| few.has(rank) == (rank < 7)) && few.count() == 7);
     }
 
-    /// With every eighth rank of 4,096 a tree of incast 8 would show merging ranks alone.
+    /// Every eighth rank of 4,096 would be an inner rank of a tree of incast 8.
     #[test]
-    fn a_sample_of_a_tree_has_leaves_and_merging_ranks() {
+    fn a_sample_of_a_tree_has_leaves_and_inner_ranks() {
         let sample = Sample::new(4096, 512);
         let merging = (0..4096)
             .filter(|rank| rank % 8 == 0 && sample.has(*rank))

@@ -1,4 +1,4 @@
-//! A machine small enough for tests: every limit is near.
+//! A small machine for tests, whose limits are near.
 
 use node::Costs;
 
@@ -7,7 +7,7 @@ use crate::schedule::Ticks;
 use crate::{CoreModel, NetworkModel, NicModel, Profile};
 
 impl Profile {
-    /// A nanoPU with four NICs a leaf, two ranks a NIC, and ticks of a nanosecond.
+    /// A nanoPU with four NICs per leaf, two ranks per NIC, and ticks of a nanosecond.
     pub(crate) fn tiny() -> Profile {
         let nanopu = Profile::named("nanopu").expect("it is built in");
         Profile {

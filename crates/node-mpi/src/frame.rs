@@ -1,22 +1,22 @@
-//! What small letters look like on the wire: batches of frames.
+//! The layout of small letters on the wire: batches of frames.
 //!
 //! ```text
-//!   batch   mark:4  credits:4  frame ...        credits: batches that the sender of this one took over
+//!   batch   mark:4  credits:4  frame ...        credits: batches that the sender has received
 //!   frame   kind:1  0:1  port:2  number:4  ...
-//!           message   number = words      then the words
+//!           message   number of words     then the words
 //!           ready     number of shipment  then its length:8
 //!           cleared   number of shipment
-//!           goodbye   nothing new will come
-//!           last      nothing at all will come
+//!           goodbye   only credits will follow
+//!           last      nothing will follow
 //! ```
 //!
-//! All numbers are little-endian. What does not read as this is an error, never a panic: another
-//! process may run another version.
+//! All numbers are little-endian. Bytes that do not fit this layout are an error, never a panic:
+//! another process may run another version.
 
 use node::{Buffer, INLINE_WORDS, MESSAGE_WORDS, Port, Words};
 
-/// A batch is full with this: over TCP a send costs 7 to 30 us whatever it carries up to 256 bytes,
-/// and at 16 KiB that is no more than the bytes themselves cost.
+/// The size of a full batch: over TCP a send of up to 256 bytes costs 7 to 30 us, which at 16 KiB
+/// is no more than the cost of the bytes.
 pub(crate) const BATCH_BYTES: usize = 16 << 10;
 
 /// Changes with this layout, so that two versions do not misread each other.
@@ -24,7 +24,7 @@ const MARK: u32 = 0x4753_0001;
 
 const HEAD_BYTES: usize = 8;
 
-/// What a batch is made of.
+/// A part of a batch.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Frame {
     /// A small message.
@@ -33,9 +33,9 @@ pub(crate) enum Frame {
     Ready { port: Port, number: u32, bytes: u64 },
     /// There is room for a shipment, and receives are posted for it.
     Cleared { number: u32 },
-    /// Nothing new will come but credits.
+    /// Only credits will follow.
     Goodbye,
-    /// Nothing at all will come.
+    /// Nothing will follow.
     Last,
 }
 
@@ -50,15 +50,15 @@ impl Frame {
     }
 }
 
-/// A batch that is written.
+/// A batch that is being written.
 pub(crate) struct Batch {
     buffer: Buffer,
-    /// How many small messages it has.
+    /// The number of small messages in it.
     pub messages: usize,
 }
 
 impl Batch {
-    /// An empty one in this memory.
+    /// An empty batch in this memory.
     pub(crate) fn new(mut buffer: Buffer) -> Batch {
         buffer.set_len(HEAD_BYTES);
         Batch {
@@ -67,17 +67,16 @@ impl Batch {
         }
     }
 
-    /// Memory for one.
+    /// Memory for a batch.
     pub(crate) fn room() -> Buffer {
         Buffer::heap(BATCH_BYTES)
     }
 
-    /// Whether a frame fits.
     pub(crate) fn fits(&self, frame: &Frame) -> bool {
         self.buffer.len() + frame.bytes() <= BATCH_BYTES
     }
 
-    /// Adds a frame that fits.
+    /// Adds a frame, which must fit.
     pub(crate) fn add(&mut self, frame: &Frame) {
         match frame {
             Frame::Message { port, words } => {
@@ -101,7 +100,7 @@ impl Batch {
         }
     }
 
-    /// The bytes to send, with these credits.
+    /// Writes the head of the batch, and returns the bytes to send.
     pub(crate) fn close(mut self, credits: u32) -> Buffer {
         let head = &mut self.buffer.bytes_mut()[..HEAD_BYTES];
         head[..4].copy_from_slice(&MARK.to_le_bytes());
@@ -124,14 +123,14 @@ impl Batch {
     }
 }
 
-/// A batch that is read: its credits, and frame after frame.
+/// A batch that is being read: its credits, then its frames.
 pub(crate) struct Reading<'a> {
     rest: &'a [u8],
     pub credits: u32,
 }
 
 impl<'a> Reading<'a> {
-    /// Begins with a batch as it came.
+    /// Reads the head of a batch.
     pub(crate) fn new(batch: &'a [u8]) -> Result<Reading<'a>, String> {
         let mut reading = Reading {
             rest: batch,
@@ -140,7 +139,7 @@ impl<'a> Reading<'a> {
         let mark = u32::from_le_bytes(reading.take()?);
         if mark != MARK {
             return Err(format!(
-                "a batch begins with {mark:#x}: do all ranks run one version?"
+                "a batch begins with {mark:#x}; run the same version on all ranks"
             ));
         }
         reading.credits = u32::from_le_bytes(reading.take()?);
@@ -176,7 +175,7 @@ impl<'a> Reading<'a> {
         let count = count as usize;
         if count > MESSAGE_WORDS {
             return Err(format!(
-                "a message of {count} words, and at most {MESSAGE_WORDS} are sent"
+                "a message of {count} words; the longest has {MESSAGE_WORDS}"
             ));
         }
         if 8 * count > self.rest.len() {
@@ -184,27 +183,21 @@ impl<'a> Reading<'a> {
         }
         let (words, rest) = self.rest.split_at(8 * count);
         self.rest = rest;
-        let words = words
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|word| u64::from_le_bytes(*word));
+        let (words, _) = words.as_chunks::<8>();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
         if count > INLINE_WORDS {
             return Ok(Words::from(&words.collect::<Vec<_>>()[..]));
         }
         let mut inline = [0; INLINE_WORDS];
-        inline
-            .iter_mut()
-            .zip(words)
-            .for_each(|(to, word)| *to = word);
+        for (to, word) in inline.iter_mut().zip(words) {
+            *to = word;
+        }
         Ok(Words::from(&inline[..count]))
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        let (taken, rest) = self
-            .rest
-            .split_first_chunk()
-            .ok_or("a batch ends within a frame")?;
+        let split = self.rest.split_first_chunk();
+        let (taken, rest) = split.ok_or("a batch ends within a frame")?;
         self.rest = rest;
         Ok(*taken)
     }
@@ -251,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn written_frames_are_read() {
         let buffer = written();
         let mut reading = Reading::new(buffer.filled()).unwrap();
         assert_eq!(reading.credits, 11);
@@ -276,7 +269,7 @@ mod tests {
         assert_eq!(
             whole.count(),
             frames().len(),
-            "a cut between frames is not seen here"
+            "a cut between frames is not noticed here"
         );
         for at in 0..buffer.len() {
             let mut bytes = buffer.filled().to_vec();

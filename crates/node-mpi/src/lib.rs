@@ -1,5 +1,5 @@
-//! Messages between machines over MPI: a [`node::backend::Network`] below the nodes of
-//! `node-real`. A run on one machine needs none of it.
+//! Messages between processes over MPI: a [`node::backend::Network`] below the nodes of
+//! `node-real`. A run in one process does not use it.
 //!
 //! ```text
 //!   tasks of this process --- Session (post, fetch) --- Outbox
@@ -12,17 +12,16 @@
 //!                                        a shim in C           for tests of the protocol
 //! ```
 //!
-//! MPI is not linked: a shim that `make mpi` compiles is opened when a launcher has started this
+//! MPI is not linked. `make mpi` compiles a shim, which is opened when a launcher has started this
 //! process ([`TRANSPORT`]), so one binary runs with any MPI library and without one. See
 //! `docs/decisions/0015-mpi.md`.
 //!
-//! A run does not continue without a peer: the first failure ends every process, and the next run
-//! continues from the last phase that was made durable.
+//! A run does not continue without a peer: the first failure ends every process.
 
 mod engine;
 mod ffi;
 mod frame;
-mod hearing;
+mod last_heard;
 mod outbox;
 mod session;
 mod wire;

@@ -1,18 +1,18 @@
-//! A process's place in a run of many, and the one thread that speaks for it.
+//! The membership of a process in a run of several, and its communication thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use std::{env, io, thread};
+use std::{env, thread};
 
 use node::backend::{Contents, Hook, Inboxes, Letter, Network, NetworkError, Transport};
-use node::{Address, Rank};
+use node::{Address, Mutex, Rank};
 
 use crate::engine::{Engine, Turn};
 use crate::ffi::{MpiWire, exit_now};
-use crate::hearing::Hearing;
+use crate::last_heard::LastHeard;
 use crate::outbox::{Command, Outbox};
 use crate::wire::local::LocalWire;
 use crate::wire::{AllToAll, Wire, Wired};
@@ -21,23 +21,22 @@ use crate::wire::{AllToAll, Wire, Wired};
 /// Slurm), PMIx.
 const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"];
 
-/// Exit code of a run whose network failed, as of any operating fault.
+/// Exit code of a run whose network failed, as after any operating fault.
 const FAILED: i32 = 2;
 
-/// An idle thread looks this long without a pause: a peer that answers at once does so in some us.
+/// An idle thread first spins, since a peer that answers at once does so within some us.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Then this long, letting others run at each look: there may be fewer cores than ranks.
+/// Up to this idle time, it yields between turns, since there may be fewer cores than ranks.
 const YIELD: Duration = Duration::from_micros(200);
 
-/// Then it naps an eighth of the time it has been idle, so that a wait grows by an eighth at most:
-/// at least so long,
+/// After that, it sleeps for an eighth of its idle time, so that a wait grows by an eighth at most.
 const LEAST_NAP: Duration = Duration::from_micros(20);
 
-/// and at most so long, for 500 looks a second cost a hundredth of a core.
+/// The longest sleep: 500 turns per second cost a hundredth of a core.
 const MOST_NAP: Duration = Duration::from_millis(2);
 
-/// With requests under way naps are shorter: MPI makes progress only while it is called.
+/// The longest sleep with requests under way, because MPI makes progress only while it is called.
 const MOST_NAP_UNDER_WAY: Duration = Duration::from_micros(50);
 
 /// MPI, for processes that a launcher such as `mpirun` or `srun` has started.
@@ -46,52 +45,47 @@ pub const TRANSPORT: Transport = Transport {
     join: || Ok(Arc::new(Session::start()?)),
 };
 
-/// Launchers of many ranks take minutes until all are started and know each other; one that takes
-/// longer has lost some of them, and MPI would wait for ever.
-const MEETING: Duration = Duration::from_secs(300);
+/// The limit of a start. Launchers of many ranks take minutes until all ranks are connected; one
+/// that takes longer has lost some of them, and MPI would wait forever.
+const START_LIMIT: Duration = Duration::from_secs(300);
 
-/// A process that asked for the end of all is ended in that time, or ends itself: MPI waits for
-/// daemons that may be out of reach.
-const ABORTING: Duration = Duration::from_secs(3);
+/// A process that aborts the run exits after this time in any case: MPI waits for daemons that may
+/// be out of reach.
+const ABORT_LIMIT: Duration = Duration::from_secs(3);
 
-/// The code that handles failures, on the network's thread.
+/// Callbacks for failures, which run on the communication thread.
 struct Hooks {
-    /// The network has failed; then every process is ended.
+    /// For a failure of the network; afterwards every process ends.
     failure: Hook,
-    /// A peer does not keep to the protocol; without this, that is a failure.
+    /// For a peer that breaks the protocol; `None` makes that a failure of the network.
     foreign: Option<Hook>,
 }
 
-type Told = Arc<Mutex<Hooks>>;
-
-/// One process of a run of many: the [`Network`] to the others.
+/// One process of a run of several: the [`Network`] to the others.
 ///
-/// A session that is dropped without an end leaves without a word; its launcher then ends
-/// the other processes.
+/// A session that is dropped before [`end`](node::backend::Session::end) leaves without telling
+/// its peers; the launcher then ends them.
 pub struct Session {
-    rank: Rank,
-    nodes: u32,
-    library: String,
     outbox: Arc<Outbox>,
-    hearing: Arc<Hearing>,
-    hooks: Told,
+    hooks: Arc<Mutex<Hooks>>,
     thread: Mutex<Option<JoinHandle<Wired>>>,
+    run: Run,
 }
 
-/// The first message of the thread, when it is connected.
-struct Greeting {
+/// A run that the communication thread has joined.
+struct Run {
     rank: Rank,
     nodes: u32,
     library: String,
-    hearing: Arc<Hearing>,
+    last_heard: Arc<LastHeard>,
 }
 
 impl Session {
-    /// Joins the other processes that the launcher has started; comes back when all are here.
+    /// Joins the other processes that the launcher has started; returns when all have joined.
     ///
     /// # Errors
-    /// When there is no shim or no MPI library, MPI refuses, or the others do not come. Then MPI
-    /// may still be at work: leave without an orderly exit (`_exit`).
+    /// When there is no shim or no MPI library, MPI refuses, or a process does not join in time.
+    /// MPI may still be at work then: end the process without an orderly exit (`_exit`).
     pub fn start() -> Result<Session, NetworkError> {
         Session::over(|| {
             let wire = MpiWire::start()?;
@@ -100,79 +94,63 @@ impl Session {
         })
     }
 
-    /// Sessions that are all in this process, for tests: the same protocol, without MPI. Each needs
-    /// a thread of its own.
+    /// Sessions within this process, for tests: the same protocol, without MPI. Each needs its own
+    /// thread.
     ///
     /// # Errors
     /// When the system has no thread.
     pub fn in_process(processes: u32) -> Result<Vec<Session>, NetworkError> {
-        let begin = |wire| Session::over(move || Ok((wire, "within one process".to_owned())));
-        LocalWire::family(processes)
-            .into_iter()
-            .map(begin)
-            .collect()
+        let wires = LocalWire::family(processes).into_iter();
+        let start = |wire| Session::over(move || Ok((wire, "within one process".to_owned())));
+        wires.map(start).collect()
     }
 
+    /// Starts the communication thread over the wire that `connect` makes there.
     fn over<W: Wire>(
         connect: impl FnOnce() -> Wired<(W, String)> + Send + 'static,
     ) -> Result<Session, NetworkError> {
         let outbox = Arc::new(Outbox::default());
-        let tell = |error: &NetworkError| eprintln!("gristmill: {error}");
-        let hooks = Hooks {
-            failure: Box::new(tell),
+        let hooks = Arc::new(Mutex::new(Hooks {
+            failure: Box::new(|error| eprintln!("gristmill: {error}")),
             foreign: None,
-        };
-        let hooks: Told = Arc::new(Mutex::new(hooks));
-        let (greet, greeted) = mpsc::channel();
-        let (commands, told) = (Arc::clone(&outbox), Arc::clone(&hooks));
+        }));
+        let (sender, joined) = mpsc::channel();
+        let (commands, callbacks) = (Arc::clone(&outbox), Arc::clone(&hooks));
         let body = move || {
             let (wire, library) = connect()?;
             let (rank, nodes) = (Rank(wire.rank()), wire.size());
             let mut engine = Engine::new(wire, Arc::clone(&commands))?;
-            let greeting = Greeting {
+            let run = Run {
                 rank,
                 nodes,
                 library,
-                hearing: engine.hearing(),
+                last_heard: engine.last_heard(),
             };
-            // The caller of `over` waits for it.
-            let _ = greet.send(greeting);
-            speak(&mut engine, &commands, &told)
+            // Fails if the caller has given up.
+            let _ = sender.send(run);
+            serve_or_fail(&mut engine, &commands, &callbacks)
         };
         let thread = thread::Builder::new().name("network".into()).spawn(body);
+        let no_thread = |cause| NetworkError::new(format!("no thread for it: {cause}"));
         let thread = thread.map_err(no_thread)?;
-        match greeted.recv_timeout(MEETING) {
-            Ok(Greeting {
-                rank,
-                nodes,
-                library,
-                hearing,
-            }) => {
-                let thread = Mutex::new(Some(thread));
-                Ok(Session {
-                    rank,
-                    nodes,
-                    library,
-                    outbox,
-                    hearing,
-                    hooks,
-                    thread,
-                })
+        match joined.recv_timeout(START_LIMIT) {
+            Ok(run) => Ok(Session {
+                outbox,
+                hooks,
+                thread: Mutex::new(Some(thread)),
+                run,
+            }),
+            Err(RecvTimeoutError::Timeout) => Err(not_connected()),
+            Err(RecvTimeoutError::Disconnected) => {
+                join(thread)?;
+                Err(NetworkError::new("it ended"))
             }
-            Err(RecvTimeoutError::Timeout) => Err(NetworkError::new(format!(
-                "MPI did not bring all ranks together within {} s: look for hosts that are out of reach, and tell it \
-                 which interface to use",
-                MEETING.as_secs(),
-            ))),
-            Err(RecvTimeoutError::Disconnected) => Err(ending(thread)
-                .err()
-                .unwrap_or_else(|| NetworkError::new("it ended"))),
         }
     }
 
-    /// Carries a string from each process to each, by MPI's own means (`MPI_Alltoallv`), as a
-    /// yardstick for an exchange. All processes call it, when no task waits for a message that is
-    /// not posted yet: letters that are posted later wait until it is over.
+    /// Carries a string from every process to every process with MPI's own `MPI_Alltoallv`, as a
+    /// yardstick for our exchange. All processes must call it, and no task may wait for a letter
+    /// that is not posted yet: letters posted after the call leave after it has ended.
     ///
     /// # Errors
     /// When the network has failed.
@@ -180,7 +158,7 @@ impl Session {
     /// # Panics
     /// When there is not one length for each process, or they do not add up.
     pub fn all_to_all(&self, strings: AllToAll) -> Result<AllToAll, NetworkError> {
-        strings.check(self.nodes as usize);
+        strings.check(self.run.nodes as usize);
         let (done, answer) = mpsc::channel();
         self.outbox.push(Command::AllToAll { strings, done });
         answer.recv().map_err(|_| NetworkError::new("it has ended"))
@@ -189,36 +167,31 @@ impl Session {
 
 impl node::backend::Session for Session {
     fn library(&self) -> &str {
-        &self.library
+        &self.run.library
     }
 
     fn on_failure(&self, hook: Hook) {
-        lock(&self.hooks).failure = hook;
+        self.hooks.lock().failure = hook;
     }
 
     fn on_foreign(&self, hook: Hook) {
-        lock(&self.hooks).foreign = Some(hook);
+        self.hooks.lock().foreign = Some(hook);
     }
 
     fn silent(&self, least: Duration) -> Vec<(Rank, Duration)> {
-        self.hearing.silent(least)
+        self.run.last_heard.silent(least)
     }
 
     fn abort(&self, code: i32) -> ! {
         self.outbox.close(Command::Abort(code));
-        thread::sleep(ABORTING);
+        thread::sleep(ABORT_LIMIT);
         exit_now(code)
     }
 
-    /// Where MPI has failed, this process has ended.
     fn end(&self) -> Result<(), NetworkError> {
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let thread = self.thread.lock().take();
         self.outbox.close(Command::End);
-        thread.map_or(Ok(()), ending)
+        thread.map_or(Ok(()), join)
     }
 }
 
@@ -230,37 +203,29 @@ impl Drop for Session {
 
 impl Network for Session {
     fn rank(&self) -> Rank {
-        self.rank
+        self.run.rank
     }
 
     fn nodes(&self) -> u32 {
-        self.nodes
+        self.run.nodes
     }
 
     fn post(&self, to: Address, letter: Letter) {
-        assert!(to.rank.0 < self.nodes, "there is no node {}", to.rank);
-        assert!(
-            to.rank != self.rank,
-            "a letter to this very node needs no network"
-        );
+        assert!(to.rank.0 < self.run.nodes, "there is no node {}", to.rank);
+        assert!(to.rank != self.run.rank, "a letter to this node is local");
         match letter {
             Letter::Message(message) => self.outbox.send(to, message.words),
             Letter::Shipment {
                 contents: Contents::Here { buffer, done },
                 ..
             } => {
-                assert!(
-                    !buffer.is_counted(),
-                    "counts alone are not shipped to other machines"
-                );
+                assert!(!buffer.is_counted(), "a counted buffer holds no bytes");
                 self.outbox.push(Command::Ship { to, buffer, done });
             }
             Letter::Shipment {
                 contents: Contents::Away { .. },
                 ..
-            } => {
-                unreachable!("a shipment is not passed on before it has arrived")
-            }
+            } => unreachable!("a shipment is not passed on before it has arrived"),
         }
     }
 
@@ -269,28 +234,29 @@ impl Network for Session {
     }
 }
 
-fn lock(hooks: &Mutex<Hooks>) -> MutexGuard<'_, Hooks> {
-    hooks.lock().unwrap_or_else(PoisonError::into_inner)
+fn not_connected() -> NetworkError {
+    NetworkError::new(format!(
+        "MPI did not connect all ranks within {} s; check that all hosts can be reached, and tell \
+         MPI which network interface to use",
+        START_LIMIT.as_secs(),
+    ))
 }
 
-fn no_thread(cause: io::Error) -> NetworkError {
-    NetworkError::new(format!("no thread for it: {cause}"))
+fn panicked<T>(_: T) -> Wired {
+    Err(NetworkError::new("its thread panicked"))
 }
 
-fn ending(thread: JoinHandle<Wired>) -> Wired {
-    thread
-        .join()
-        .unwrap_or_else(|_| Err(NetworkError::new("its thread panicked")))
+fn join(thread: JoinHandle<Wired>) -> Wired {
+    thread.join().unwrap_or_else(panicked)
 }
 
-/// The thread's life: turns until the end. A failure, or a panic, ends every process.
-fn speak<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox, hooks: &Mutex<Hooks>) -> Wired {
+/// Runs the engine until the end of the session. A failure or a panic ends every process.
+fn serve_or_fail<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox, hooks: &Mutex<Hooks>) -> Wired {
     let served = catch_unwind(AssertUnwindSafe(|| serve(engine, outbox, hooks)));
-    let panicked = |_| Err(NetworkError::new("its thread panicked"));
     let Err(error) = served.unwrap_or_else(panicked) else {
         return Ok(());
     };
-    (lock(hooks).failure)(&error);
+    (hooks.lock().failure)(&error);
     engine.abort(FAILED);
     outbox.close(Command::Quit);
     Err(error)
@@ -313,15 +279,15 @@ fn serve<W: Wire>(engine: &mut Engine<W>, outbox: &Outbox, hooks: &Mutex<Hooks>)
                 engine.abort(code);
                 return Ok(());
             }
-            Turn::Foreign(error) => match &lock(hooks).foreign {
-                Some(tell) => tell(&error),
+            Turn::Foreign(error) => match &hooks.lock().foreign {
+                Some(hook) => hook(&error),
                 None => return Err(error),
             },
         }
     }
 }
 
-/// Leaves the core to others, more so the longer nothing happens.
+/// Leaves the core to other threads for a time that grows with the idle time.
 fn rest(outbox: &Outbox, idle: Duration, is_waiting: bool) {
     if idle < SPIN {
         std::hint::spin_loop();
@@ -345,55 +311,52 @@ mod tests {
     use node::backend::Session as _;
 
     #[test]
-    fn peers_that_run_something_else_are_told_and_the_session_goes_on() {
+    fn foreign_peers_are_reported_and_the_session_continues() {
         let mut wires = LocalWire::family(3);
         let wire = wires.remove(0);
         let session = Session::over(move || Ok((wire, String::new()))).unwrap();
-        let (tell, told) = mpsc::channel();
-        session.on_foreign(Box::new(move |error| tell.send(error.clone()).unwrap()));
+        let (sender, reports) = mpsc::channel();
+        session.on_foreign(Box::new(move |error| sender.send(error.clone()).unwrap()));
         let speak = |mut wire: LocalWire| {
             thread::spawn(move || {
                 let hold = wire.hold(Buffer::heap(40));
                 wire.send(hold, 0..40, 0, 1).unwrap();
-                // For what the session says in the end.
+                // For the goodbye of the session.
                 let hold = wire.hold(Buffer::heap(BATCH_BYTES));
                 wire.receive(hold, 0..BATCH_BYTES, 0, 1).unwrap();
                 wire.barrier().unwrap();
                 wire
             })
         };
-        let meeting: Vec<_> = wires.into_iter().map(speak).collect();
-        // It listens when it has a node, or none any more.
+        let peers: Vec<_> = wires.into_iter().map(speak).collect();
+        // Without a node, it reads letters only when it ends.
         session.outbox.push(Command::End);
-        let mut who: Vec<_> = (0..2).map(|_| told.recv().unwrap().peer.unwrap()).collect();
-        who.sort_unstable();
-        assert_eq!(who, [Rank(1), Rank(2)]);
-        for peer in meeting {
-            let mut done = Vec::new();
-            assert!(
-                peer.join().unwrap().completed(&mut done).is_ok(),
-                "the run is not ended"
-            );
+        let foreign = (0..2).map(|_| reports.recv().unwrap().peer.unwrap());
+        let mut foreign: Vec<_> = foreign.collect();
+        foreign.sort_unstable();
+        assert_eq!(foreign, [Rank(1), Rank(2)]);
+        for peer in peers {
+            let completed = peer.join().unwrap().completed(&mut Vec::new());
+            assert!(completed.is_ok(), "the run continues");
         }
     }
 
     #[test]
-    fn the_first_failure_is_told_and_ends_the_session() {
+    fn the_first_failure_is_reported_and_ends_the_session() {
         let [wire, mut peer] = LocalWire::family(2).try_into().ok().unwrap();
         let session = Session::over(move || Ok((wire, String::new()))).unwrap();
-        let (tell, told) = mpsc::channel();
-        session.on_failure(Box::new(move |error| tell.send(error.to_string()).unwrap()));
-        // The peer meets us, and then speaks nonsense.
+        let (sender, reports) = mpsc::channel();
+        session.on_failure(Box::new(move |error| {
+            sender.send(error.to_string()).unwrap();
+        }));
+        // The peer joins the run, and then breaks the protocol.
         let hold = peer.hold(Buffer::heap(40));
         peer.send(hold, 0..40, 0, 1).unwrap();
         peer.barrier().unwrap();
         let error = session.end().unwrap_err();
         assert_eq!(error.peer, Some(Rank(1)));
-        assert_eq!(told.recv(), Ok(error.to_string()));
+        assert_eq!(reports.recv(), Ok(error.to_string()));
         let ended = peer.completed(&mut Vec::new()).unwrap_err();
-        assert!(
-            ended.what.contains("ended the run"),
-            "the peer is told, too"
-        );
+        assert!(ended.what.contains("ended the run"), "the peer ends, too");
     }
 }

@@ -1,9 +1,9 @@
-//! The operations that the engine needs of a message-passing library: sending and receiving bytes,
-//! and reporting the requests that are done. Two wires exist: MPI ([`crate::ffi`]), and one within
-//! this process for tests ([`local`]).
+//! The operations that the engine needs from a message-passing library: to send and receive bytes,
+//! and to report the requests that are done. There are two wires: MPI ([`crate::ffi`]), and one
+//! within this process for tests ([`local`]).
 //!
-//! A request works on memory that must stay where it is until the request is done. So a wire
-//! *holds* the buffers, and lends them out only when no request works on them.
+//! A request works on memory that must not move until the request is done. So a wire *holds* the
+//! buffers, and gives access to them only while no request works on them.
 
 pub(crate) mod local;
 
@@ -19,30 +19,31 @@ pub(crate) type Tag = u16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hold(pub usize);
 
-/// A request under way; its number is given again when it is done.
+/// A request under way. Its number is used again after it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request(pub usize);
 
 /// Reported length of a message that is longer than its receive buffer.
 pub(crate) const TOO_LONG: usize = usize::MAX;
 
-/// A request that is done, and how much a receive brought.
+/// A request that is done, and the bytes that a receive brought.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completed {
     pub request: Request,
     pub bytes: usize,
 }
 
-/// A string for each rank, and room for one of each: all of them one behind the other, by rank.
+/// A string to each rank, and room for a string from each rank. Strings are concatenated in the
+/// order of ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllToAll {
-    /// The strings to send.
+    /// The strings to send, concatenated.
     pub sent: Vec<u8>,
-    /// The bytes for each rank.
+    /// The length of the string to each rank.
     pub sent_bytes: Vec<usize>,
-    /// The strings that arrive.
+    /// Room for the strings that arrive, concatenated.
     pub received: Vec<u8>,
-    /// The bytes from each rank.
+    /// The length of the string from each rank.
     pub received_bytes: Vec<usize>,
 }
 
@@ -54,50 +55,48 @@ impl AllToAll {
             (&self.sent, &self.sent_bytes),
             (&self.received, &self.received_bytes),
         ];
-        for (bytes, lengths) in sides {
+        for (strings, lengths) in sides {
+            let total: usize = lengths.iter().sum();
             assert_eq!(lengths.len(), ranks, "a length for each rank");
-            assert_eq!(
-                lengths.iter().sum::<usize>(),
-                bytes.len(),
-                "all of them one behind the other"
-            );
+            assert_eq!(total, strings.len(), "the lengths add up");
         }
     }
 }
 
-/// Whether a call to a wire went well.
+/// The result of a call to a wire.
 pub(crate) type Wired<T = ()> = Result<T, NetworkError>;
 
 /// Bytes between ranks. One thread makes all calls.
 pub(crate) trait Wire {
-    /// This process.
+    /// The rank of this process.
     fn rank(&self) -> u32;
-    /// How many processes there are.
+    /// The number of processes.
     fn size(&self) -> u32;
-    /// Takes a buffer in.
+    /// Takes over a buffer.
     fn hold(&mut self, buffer: Buffer) -> Hold;
-    /// Gives a buffer back on which no request works.
+    /// Gives back a buffer on which no request works.
     fn release(&mut self, hold: Hold) -> Buffer;
     /// A buffer on which no request works.
     fn held(&self, hold: Hold) -> &Buffer;
-    /// Begins to send that part of a buffer.
+    /// Begins to send a part of a buffer.
     fn send(&mut self, hold: Hold, part: Range<usize>, to: u32, tag: Tag) -> Wired<Request>;
-    /// Begins to receive into that part of a buffer. Several such requests go front to back.
+    /// Begins to receive into a part of a buffer. Several receives into a buffer must begin front
+    /// to back.
     fn receive(&mut self, hold: Hold, part: Range<usize>, from: u32, tag: Tag) -> Wired<Request>;
-    /// Adds the requests that were done since, in any order.
+    /// Adds the requests that were done since the last call, in any order.
     fn completed(&mut self, done: &mut Vec<Completed>) -> Wired;
-    /// Carries a string from each process to each; comes back when this one's are here. Nobody
-    /// else's requests wait for it.
+    /// Carries a string from every process to every process; returns when this process has its
+    /// strings. Requests go on meanwhile.
     fn all_to_all(&mut self, strings: &mut AllToAll) -> Wired;
-    /// Waits until all processes are here.
+    /// Waits until all processes have made this call.
     fn barrier(&mut self) -> Wired;
     /// Ends every process of the run, now.
     fn abort(&mut self, code: i32);
-    /// Leaves the run in good order; receives that no peer answers any more are given up.
+    /// Leaves the run in good order, and cancels receives that no peer answers.
     fn end(&mut self) -> Wired;
 }
 
-/// The buffers that a wire holds, and what requests do with them.
+/// The buffers that a wire holds, and their requests.
 #[derive(Default)]
 pub(crate) struct Holds {
     slots: Vec<Option<Held>>,
@@ -107,8 +106,9 @@ pub(crate) struct Holds {
 struct Held {
     buffer: Buffer,
     requests: usize,
-    /// Whether they write; from here on they may.
+    /// Whether the requests are receives, which write.
     receives: bool,
+    /// The end of the parts that receives write to.
     untouched: usize,
 }
 
@@ -129,7 +129,7 @@ impl Holds {
     }
 
     /// # Panics
-    /// When a request works on it.
+    /// When a request works on the buffer.
     pub(crate) fn remove(&mut self, hold: Hold) -> Buffer {
         assert_eq!(self.at(hold).requests, 0, "a request works on this buffer");
         self.free.push(hold.0);
@@ -137,23 +137,19 @@ impl Holds {
     }
 
     /// # Panics
-    /// When a request works on it.
+    /// When a request works on the buffer.
     pub(crate) fn look(&self, hold: Hold) -> &Buffer {
         let held = self.slots[hold.0].as_ref().expect("it is held");
         assert_eq!(held.requests, 0, "a request works on this buffer");
         &held.buffer
     }
 
-    /// A request begins to read that part.
+    /// Notes a request that reads a part.
     ///
     /// # Panics
-    /// When the part is not of the buffer, or requests write to it.
+    /// When the part exceeds the buffer, or requests write to the buffer.
     pub(crate) fn begin_send(&mut self, hold: Hold, part: &Range<usize>) {
-        let held = self.at(hold);
-        assert!(
-            part.start <= part.end && part.end <= held.buffer.capacity(),
-            "{part:?}"
-        );
+        let held = self.with_part(hold, part);
         assert!(
             held.requests == 0 || !held.receives,
             "a receive works on this buffer"
@@ -162,37 +158,40 @@ impl Holds {
         held.requests += 1;
     }
 
-    /// A request begins to write to that part.
+    /// Notes a request that writes to a part.
     ///
     /// # Panics
-    /// When the part is not of the buffer, or other requests may work on it.
+    /// When the part exceeds the buffer, or other requests may work on it.
     pub(crate) fn begin_receive(&mut self, hold: Hold, part: &Range<usize>) {
-        let held = self.at(hold);
-        assert!(
-            part.start <= part.end && part.end <= held.buffer.capacity(),
-            "{part:?}"
-        );
+        let held = self.with_part(hold, part);
         let alone = held.requests == 0;
         assert!(
             alone || held.receives && part.start >= held.untouched,
-            "parts must not meet"
+            "parts must not overlap"
         );
         held.receives = true;
         held.untouched = part.end;
         held.requests += 1;
     }
 
-    /// For a wire that moves bytes itself, whatever works on them.
+    fn with_part(&mut self, hold: Hold, part: &Range<usize>) -> &mut Held {
+        let held = self.at(hold);
+        let is_inside = part.start <= part.end && part.end <= held.buffer.capacity();
+        assert!(is_inside, "{part:?}");
+        held
+    }
+
+    /// A buffer with requests, for a wire that copies the bytes itself.
     pub(crate) fn busy(&mut self, hold: Hold) -> &mut Buffer {
         &mut self.at(hold).buffer
     }
 
-    /// A request is done.
+    /// Notes that a request is done.
     pub(crate) fn end(&mut self, hold: Hold) {
         self.at(hold).requests -= 1;
     }
 
-    /// Leaves alone for ever what requests may still work on.
+    /// Leaks the buffers that requests may still work on.
     pub(crate) fn forget_busy(&mut self) {
         for held in self.slots.iter_mut().filter_map(Option::take) {
             if held.requests > 0 {
@@ -211,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_is_lent_out_when_nothing_works_on_it() {
+    fn a_buffer_is_released_when_no_request_works_on_it() {
         let mut holds = Holds::default();
         let hold = holds.add(Buffer::heap(100));
         holds.begin_receive(hold, &(0..50));
@@ -223,12 +222,12 @@ mod tests {
         assert!(busy.is_err());
         holds.end(hold);
         assert_eq!(holds.remove(hold).capacity(), 100);
-        assert_eq!(holds.add(Buffer::heap(1)), hold, "the place is used again");
+        assert_eq!(holds.add(Buffer::heap(1)), hold, "the slot is used again");
     }
 
     #[test]
-    #[should_panic(expected = "parts must not meet")]
-    fn two_receives_never_write_to_one_place() {
+    #[should_panic(expected = "parts must not overlap")]
+    fn two_receives_never_write_to_the_same_bytes() {
         let mut holds = Holds::default();
         let hold = holds.add(Buffer::heap(100));
         holds.begin_receive(hold, &(0..50));

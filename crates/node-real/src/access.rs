@@ -1,8 +1,8 @@
-//! Rights of files, and whether the caller may believe a file.
+//! Permissions of files, and whether the caller may trust a file.
 //!
-//! A file that lies in a directory may be anybody's: a link to another file, a pipe, or a text that
-//! somebody else wrote under a name of ours. A program believes a file of an earlier run if it is a
-//! regular file of the caller's own, as OpenSSH asks of its keys (`StrictModes`).
+//! A file in a directory may be anyone's: a link to another file, a pipe, or a text that another
+//! user wrote under a name of ours. A program trusts a file of an earlier run if it is a regular
+//! file that the caller owns, as OpenSSH requires of its keys (`StrictModes`).
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,15 +12,13 @@ use node::{Access, NotBelieved, PERMISSION_BITS, of_another_group};
 use rustix::fs::{FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::{Errno, retry_on_intr};
 
-/// The attribute that holds a file's access control list.
+/// The attribute that holds a file's access control list: a version of 4 bytes, then entries with
+/// a tag and permissions of 2 bytes each and a number of 4 (linux/posix_acl_xattr.h).
 const ACL: &str = "system.posix_acl_access";
-
-/// The attribute is a version of 4 bytes, and entries: tag and permissions of 2 bytes each, and a
-/// number of 4 (linux/posix_acl_xattr.h).
 const ACL_HEADER_BYTES: usize = 4;
 const ACL_ENTRY_BYTES: usize = 8;
 
-/// Tags of entries: a user by name, the owning group, a group by name.
+/// Tags of entries.
 const ACL_NAMED_USER: u32 = 0x02;
 const ACL_GROUP: u32 = 0x04;
 const ACL_NAMED_GROUP: u32 = 0x08;
@@ -28,26 +26,26 @@ const ACL_NAMED_GROUP: u32 = 0x08;
 /// Bytes of the longest attribute (XATTR_SIZE_MAX).
 const LONGEST_ATTRIBUTE: usize = 64 << 10;
 
-/// Opens a regular file to read without waiting for a writer, as a pipe would have to.
+/// Opens a regular file for reading. Refuses a pipe without waiting for its writer.
 pub(crate) fn open_regular(path: &Path) -> io::Result<OwnedFd> {
     check_regular(&rustix::fs::stat(path)?)?;
-    // Another file may have its name by now.
+    // Another file may have the name by now.
     let fd = open(path, OFlags::RDONLY)?;
     check_regular(&rustix::fs::fstat(&fd)?)?;
     Ok(fd)
 }
 
-/// Opens a file of the caller's own, by this name and no other.
+/// Opens a file that the caller owns and that has no other name.
 pub(crate) fn open_own(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let fd = open_unlinked(path, flags, Mode::empty())?;
     check_own(&fd)?;
     Ok(fd)
 }
 
-/// Opens a file of an earlier run to read and write, which the caller knows by its identity.
+/// Opens a file of an earlier run for reading and writing; the caller checks its identity.
 pub(crate) fn open_again(path: &Path) -> io::Result<OwnedFd> {
     match open_unlinked(path, OFlags::RDWR, Mode::empty()) {
-        // It may have the rights of a read-only output already.
+        // It may already have the permissions of a read-only output.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let read_only = open_own(path, OFlags::RDONLY)?;
             retry_on_intr(|| rustix::fs::fchmod(&read_only, Mode::RUSR | Mode::WUSR))?;
@@ -57,8 +55,8 @@ pub(crate) fn open_again(path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
-/// Opens a regular file that is not reached through a link; with `CREATE` among the flags makes it
-/// if it is not there.
+/// Opens a regular file that is not reached through a link; with the flag `CREATE`, creates a
+/// missing one.
 pub(crate) fn open_unlinked(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     match rustix::fs::lstat(path) {
         Ok(there) => check_regular(&there)?,
@@ -101,8 +99,8 @@ fn check_regular(there: &Stat) -> io::Result<()> {
     }
 }
 
-/// The access that a file gives. An access control list counts with its least: the copy that is
-/// made of it has no list.
+/// Owner, group and permissions of a file. An access control list counts as the least that it
+/// grants, because a file with this access has no list.
 pub(crate) fn of(path: &Path) -> io::Result<Access> {
     let there = rustix::fs::stat(path)?;
     let mode = there.st_mode & PERMISSION_BITS;
@@ -114,11 +112,11 @@ pub(crate) fn of(path: &Path) -> io::Result<Access> {
     })
 }
 
-/// The rights in a file's access control list.
+/// The permissions in a file's access control list.
 struct List {
-    /// The owning group's.
+    /// Those of the owning group.
     group: u32,
-    /// Those that all users and groups by name have.
+    /// Those that all named users and groups have.
     named: u32,
 }
 
@@ -140,10 +138,10 @@ impl List {
         Some(list)
     }
 
-    /// The permission bits of a file without the list, of one with it that shows these bits.
+    /// The permission bits that replace the list of a file whose mode shows `mode`.
     fn least(&self, mode: u32) -> u32 {
-        // With a list, the group's bits of the mode are the most that any entry grants. Users and
-        // groups by name become others, or members of the group.
+        // With a list, the group bits of the mode are the most that any entry grants. Without it,
+        // named users and groups count as others or as members of the group.
         mode & (0o700 | (self.group & self.named) << 3 | self.named)
     }
 }
@@ -154,23 +152,23 @@ fn read_list(path: &Path) -> Option<List> {
     List::parse(&bytes[..length])
 }
 
-/// Gives a file this access, as far as the caller may.
+/// Sets owner, group and permissions of a file, as far as the caller may.
 pub(crate) fn set(fd: impl AsFd, access: Access) -> io::Result<()> {
     let there = rustix::fs::fstat(&fd)?;
     let mut mode = access.mode & PERMISSION_BITS;
-    // It may have inherited a list from its directory, which the mode would bring to life. Most
-    // files have none.
+    // It may have inherited a list from its directory, which the mode would activate. Most files
+    // have none.
     let _ = rustix::fs::fremovexattr(&fd, ACL);
     let group = Some(Gid::from_raw(access.group));
     if there.st_gid != access.group
         && retry_on_intr(|| rustix::fs::fchown(&fd, None, group)).is_err()
     {
-        // The group's rights must not become those of another group.
+        // The group's permissions must not become those of another group.
         mode = of_another_group(mode);
     }
     retry_on_intr(|| rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)))?;
     if there.st_uid != access.owner {
-        // Only root may give a file away; anybody else has replaced it by a file of their own.
+        // Only root may give a file away; otherwise it stays the caller's.
         let owner = Some(Uid::from_raw(access.owner));
         let _ = retry_on_intr(|| rustix::fs::fchown(&fd, owner, None));
     }
@@ -185,7 +183,7 @@ mod tests {
 
     /// The name may lead to a pipe, a link or a terminal by the time that the file is opened.
     #[test]
-    fn files_are_opened_without_waits_and_not_for_other_programs() {
+    fn files_are_opened_without_waits_and_closed_in_other_programs() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let none = Mode::empty();
         let followed = open(file.path(), OFlags::RDWR).unwrap();
@@ -197,7 +195,7 @@ mod tests {
         }
     }
 
-    /// A list as the kernel gives it: version 2, then tag, rights and number of each entry.
+    /// A list in the kernel's format: version 2, then tag, permissions and number of each entry.
     fn list(entries: &[(u16, u16)]) -> List {
         let mut bytes = 2_u32.to_le_bytes().to_vec();
         for &(tag, rights) in entries {
@@ -208,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn a_list_counts_with_its_least() {
-        // Owner, owning group, mask, others: no one by name.
+    fn a_list_counts_as_the_least_that_it_grants() {
+        // Owner, owning group, mask, others; no named users or groups.
         let plain = list(&[(1, 6), (4, 4), (16, 6), (32, 0)]);
         assert_eq!(plain.least(0o660), 0o640);
         assert_eq!(
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn another_group_gets_what_others_have() {
+    fn another_group_gets_the_rights_of_others() {
         let modes = [
             (0o660, 0o600),
             (0o664, 0o644),

@@ -1,15 +1,15 @@
-//! The nodes of this process, their tasks on threads: all of a run, or one of many processes'.
+//! The nodes of this process, whose tasks are threads: all nodes of a run, or one of them.
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::ops::Range;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use node::backend::Network;
-use node::{Node, Rank};
+use node::{Mutex, Node, Rank};
 
 use crate::disks::RealDisks;
 use crate::task::{MailboxesOf, Shared};
@@ -20,12 +20,12 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// `nodes` nodes on this machine that share its files; `seed` decides their random numbers.
+    /// `nodes` nodes that share the files of this machine; `seed` decides their random numbers.
     pub fn new(nodes: u32, seed: u64) -> Cluster {
         Cluster::with(nodes, 0..nodes, None, seed)
     }
 
-    /// The one node of this process among those of other processes, which `network` reaches. Each
+    /// The one node of this process in a run of several processes, connected by `network`. Each
     /// process has its own clock and its own files.
     pub fn over(network: Arc<dyn Network>, seed: u64) -> Cluster {
         let rank = network.rank();
@@ -52,12 +52,13 @@ impl Cluster {
         }
     }
 
-    /// The files, with what the run has made and not finished.
+    /// The files of this machine, with the record of unfinished ones.
     pub fn disks(&self) -> Arc<RealDisks> {
         Arc::clone(&self.shared.disks)
     }
 
-    /// Runs `program` on every node that is here to its end; the answers in the order of ranks.
+    /// Runs `program` to its end on every node of this process. Returns the answers in the order of
+    /// ranks.
     ///
     /// # Panics
     /// When a program panics, or the system has no thread for a node.
@@ -71,8 +72,8 @@ impl Cluster {
             .expect("the system has a thread for each node")
     }
 
-    /// The same for whoever can do with fewer nodes. No program begins before all have a thread, so
-    /// none waits for a node that never comes.
+    /// As [`Cluster::run`], for callers that can continue with fewer nodes. Programs begin when
+    /// every node has a thread, so that none waits for a missing node.
     ///
     /// # Errors
     /// When the system has no thread for a node.
@@ -94,16 +95,13 @@ impl Cluster {
                 Box::pin(async move {
                     if *begins.wait() {
                         let answer = program(node).await;
-                        answers
-                            .lock()
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .insert(rank, answer);
+                        answers.lock().insert(rank, answer);
                     }
                 })
             };
             let name = format!("node-{rank}");
             if rank + 1 == self.shared.here.end {
-                // The last one has this thread: a single node needs no other.
+                // The last node runs on this thread, so a single node needs no other.
                 complete.get_or_init(|| true);
                 self.shared.run_here(Rank(rank), &name, Box::new(start));
             } else if let Err(cause) = self.shared.start(Rank(rank), name, Box::new(start)) {
@@ -113,25 +111,20 @@ impl Cluster {
             }
         }
         self.join();
-        let answers = std::mem::take(&mut *answers.lock().unwrap_or_else(PoisonError::into_inner));
+        let answers = std::mem::take(&mut *answers.lock());
         Ok(answers.into_values().collect())
     }
 
-    /// Waits for every thread, those too that were started meanwhile.
+    /// Waits for all threads, including those that start meanwhile.
     fn join(&self) {
-        while let Some(thread) = self.last_thread() {
+        loop {
+            // In its own statement, which releases the lock: a running task may start another.
+            let last = self.shared.threads.lock().pop();
+            let Some(thread) = last else { return };
             if let Err(panic) = thread.join() {
                 std::panic::resume_unwind(panic);
             }
         }
-    }
-
-    fn last_thread(&self) -> Option<std::thread::JoinHandle<()>> {
-        self.shared
-            .threads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
     }
 }
 

@@ -1,15 +1,15 @@
-//! Paths of this machine, and the record of what the run has made but not finished.
+//! Paths of this machine, and the record of the run's unfinished files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::{fs, io};
 
 use node::backend::{Disks, FileHandle, RenameError};
-use node::{Access, Metadata, Open, Standard};
+use node::{Access, Metadata, Mutex, Open, Standard};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::retry_on_intr;
 
@@ -19,9 +19,8 @@ use crate::io_threads::IoThreads;
 
 /// The files of this machine.
 ///
-/// A file that the run creates or joins counts as unfinished until it is renamed or removed; on a
-/// signal
-/// [`RealDisks::remove_unfinished`] takes them away.
+/// A file that the run creates or joins is unfinished until it is renamed or removed. On a signal,
+/// [`RealDisks::remove_unfinished`] removes these files.
 pub struct RealDisks {
     threads: Arc<IoThreads>,
     unfinished: Mutex<BTreeSet<PathBuf>>,
@@ -35,36 +34,25 @@ impl RealDisks {
         }
     }
 
-    /// Removes every file that the run has created or joined and neither renamed nor removed, and
-    /// makes none from now on.
+    /// Removes every file that the run has created or joined and neither renamed nor removed. From
+    /// then on, a task that creates, renames or removes a file blocks: the process is about to end.
     pub fn remove_unfinished(&self) {
-        // The lock is kept: no task creates or renames a file any more, and the process ends.
-        let unfinished = self.unfinished();
+        let unfinished = self.unfinished.lock();
         for path in &*unfinished {
             let _ = fs::remove_file(path);
         }
         std::mem::forget(unfinished);
     }
 
-    fn unfinished(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
-        self.unfinished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn handle(&self, fd: OwnedFd, direct: bool) -> Arc<dyn FileHandle> {
-        Arc::new(RealFile::new(fd, direct, Arc::clone(&self.threads)))
-    }
-
     fn join(&self, path: &Path) -> io::Result<OwnedFd> {
-        let mut unfinished = self.unfinished();
+        let mut unfinished = self.unfinished.lock();
         let fd = access::open_unlinked(path, OFlags::RDWR, Mode::empty())?;
         unfinished.insert(path.to_owned());
         Ok(fd)
     }
 
     fn create(&self, path: &Path, mode: u32) -> io::Result<OwnedFd> {
-        let mut unfinished = self.unfinished();
+        let mut unfinished = self.unfinished.lock();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let fd = open(path, flags, Mode::from_raw_mode(mode))?;
         unfinished.insert(path.to_owned());
@@ -74,15 +62,10 @@ impl RealDisks {
 
 impl Disks for RealDisks {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>> {
+        let existing = |flags| open(path, flags | OFlags::CLOEXEC, Mode::empty());
         let (fd, direct) = match how {
-            Open::Read { direct } => (
-                open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?,
-                direct,
-            ),
-            Open::Append => (
-                open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?,
-                false,
-            ),
+            Open::Read { direct } => (existing(OFlags::RDONLY)?, direct),
+            Open::Append => (existing(OFlags::WRONLY)?, false),
             Open::Join { direct } => (self.join(path)?, direct),
             Open::Create { direct, mode } => (self.create(path, mode)?, direct),
             Open::Regular { direct } => (access::open_regular(path)?, direct),
@@ -96,7 +79,8 @@ impl Disks for RealDisks {
             }
         };
         let direct = direct && bypass_page_cache(&fd);
-        Ok(self.handle(fd, direct))
+        let threads = Arc::clone(&self.threads);
+        Ok(Arc::new(RealFile::new(fd, direct, threads)))
     }
 
     fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>> {
@@ -124,9 +108,9 @@ impl Disks for RealDisks {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError> {
-        // Opened first: a failure here leaves both names as they are.
+        // Opened first, so that a failure leaves both names unchanged.
         let directory = open_directory(directory_of(to))?;
-        let mut unfinished = self.unfinished();
+        let mut unfinished = self.unfinished.lock();
         fs::rename(from, to)?;
         unfinished.remove(from);
         drop(unfinished);
@@ -135,7 +119,7 @@ impl Disks for RealDisks {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let mut unfinished = self.unfinished();
+        let mut unfinished = self.unfinished.lock();
         fs::remove_file(path)?;
         unfinished.remove(path);
         Ok(())
@@ -154,37 +138,37 @@ impl Disks for RealDisks {
     }
 }
 
-/// A signal may end the opening of a pipe or of a file on a network: it is tried again.
+/// Opens a file, again if a signal interrupts the call (on a pipe or a network file system).
 fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     Ok(retry_on_intr(|| rustix::fs::open(path, flags, mode))?)
 }
 
-/// The directory to sync, or nothing where the caller may write it but not read it: names there are
-/// as durable as the system makes them.
+/// Opens a directory that is to be synced. Returns `None` if the caller may write but not read it;
+/// then the system decides when its names become durable.
 fn open_directory(path: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match open(path, flags, Mode::empty()) {
-        Err(error) if is_no_matter(&error) => Ok(None),
+        Err(error) if is_not_supported(&error) => Ok(None),
         opened => opened.map(Some),
     }
 }
 
-/// Some file systems cannot sync directories, and say so.
+/// Syncs a directory. Some file systems cannot do that and say so, which is no error.
 fn sync_directory(directory: &OwnedFd) -> io::Result<()> {
     match file::sync(directory) {
-        Err(error) if is_no_matter(&error) => Ok(()),
+        Err(error) if is_not_supported(&error) => Ok(()),
         synced => synced,
     }
 }
 
-fn is_no_matter(error: &io::Error) -> bool {
+fn is_not_supported(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
     )
 }
 
-/// Asks the open file for direct I/O; false where the file system refuses.
+/// Switches an open file to direct I/O; false if the file system refuses.
 fn bypass_page_cache(fd: &OwnedFd) -> bool {
     let Ok(flags) = rustix::fs::fcntl_getfl(fd) else {
         return false;
@@ -192,7 +176,7 @@ fn bypass_page_cache(fd: &OwnedFd) -> bool {
     rustix::fs::fcntl_setfl(fd, flags | OFlags::DIRECT).is_ok()
 }
 
-/// The resolved place of a file that is to be made: through links that lead to nothing yet.
+/// Resolves the path of a file that does not exist yet, through dangling links.
 fn resolve_new(path: &Path) -> io::Result<PathBuf> {
     if let Ok(target) = fs::read_link(path) {
         return resolve_new(&directory_of(path).join(target));
@@ -213,14 +197,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_alone_lies_in_the_directory_of_the_process() {
+    fn a_bare_name_is_in_the_current_directory() {
         for (path, directory) in [("a/b", "a"), ("/a", "/"), ("a", "."), ("./a", ".")] {
             assert_eq!(directory_of(Path::new(path)), Path::new(directory));
         }
     }
 
     #[test]
-    fn a_file_is_direct_if_its_file_system_says_so() {
+    fn a_file_is_direct_if_its_file_system_allows_it() {
         for place in [".".into(), std::env::temp_dir(), "/proc/self".into()] {
             let fd = match tempfile::tempfile_in(&place) {
                 Ok(file) => OwnedFd::from(file),

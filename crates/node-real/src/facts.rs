@@ -1,20 +1,20 @@
-//! What this machine offers: memory, the limit of the control group, open files.
+//! Facts about this machine: memory, the limit of the control group, open files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Memory of the machine and of the control group this process lives in, in bytes.
+/// Memory of the machine and of this process's control group, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Memory the machine has.
+    /// All memory of the machine.
     pub total_bytes: u64,
-    /// Memory that can be had without swapping.
+    /// Memory that the system can provide without swapping.
     pub available_bytes: u64,
-    /// The control group's limit, where it has one.
+    /// The smallest limit of the control group and the groups around it; `None` without a limit.
     pub cgroup_limit_bytes: Option<u64>,
 }
 
-/// Reads the kernel's figures; zeros where there are none.
+/// Reads the kernel's figures for memory; missing figures are 0.
 pub fn facts_of_memory() -> Memory {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -27,34 +27,34 @@ pub fn facts_of_memory() -> Memory {
     }
 }
 
-/// The most memory this process has had, in bytes.
+/// The largest resident set of this process so far, in bytes.
 pub fn peak_rss_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     kernel_bytes(&status, "VmHWM:")
 }
 
-/// What this host calls itself; a namespace of its own has its own name.
+/// The name of this host, or of this process's UTS namespace.
 pub fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
 }
 
-/// How many files this process may have open.
+/// The number of files that this process may have open.
 pub fn open_file_limit() -> u64 {
     rustix::process::getrlimit(rustix::process::Resource::Nofile)
         .current
         .unwrap_or(u64::MAX)
 }
 
-/// A figure of the kernel's, which it gives in KiB; 0 where it gives none.
+/// A figure that the kernel gives in KiB, in bytes; 0 if it is missing.
 fn kernel_bytes(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
     kib.unwrap_or(0) << 10
 }
 
-/// Limits of this group and of those around it, under both versions of control groups, which are
-/// mounted in the directory `top`.
+/// Limits of these groups and the groups around them, under both versions of control groups, which
+/// are mounted in the directory `top`.
 fn cgroup_limits(groups: &str, top: &Path) -> Vec<u64> {
     let mut limits = Vec::new();
     for line in groups.lines() {
@@ -71,7 +71,7 @@ fn cgroup_limits(groups: &str, top: &Path) -> Vec<u64> {
     limits
 }
 
-/// The directory of the hierarchy that limits memory, and the name of a limit's file there; the
+/// The directory of a hierarchy that limits memory, and the name of the files with the limits. The
 /// hierarchy of version 2 has no list of controllers.
 fn hierarchy_of(controllers: &str) -> Option<(&'static str, &'static str)> {
     if controllers.is_empty() {
@@ -83,7 +83,7 @@ fn hierarchy_of(controllers: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The group's directory and all above it, down to the root of the hierarchy.
+/// The group's directory and those above it, up to the root of the hierarchy.
 fn up_from<'a>(root: &'a Path, group: &str) -> impl Iterator<Item = PathBuf> + use<'a> {
     let place = root.join(group.trim_start_matches('/'));
     let places: Vec<PathBuf> = place.ancestors().map(Path::to_owned).collect();
@@ -92,7 +92,7 @@ fn up_from<'a>(root: &'a Path, group: &str) -> impl Iterator<Item = PathBuf> + u
         .take_while(move |place| place.starts_with(root))
 }
 
-/// "No limit" is `max` in version 2, and in version 1 a number beyond any machine.
+/// Reads a limit. "No limit" is `max` in version 2, and a huge number in version 1.
 fn limit(file: &Path) -> Option<u64> {
     const NO_LIMIT: u64 = 1 << 60;
     let text = fs::read_to_string(file).ok()?;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_had_its_memory() {
+    fn the_peak_includes_memory_that_was_touched() {
         const BYTES: usize = 32 << 20;
         let memory = std::hint::black_box(vec![1_u8; BYTES]);
         assert!(peak_rss_bytes() >= memory.len() as u64);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_may_have_files_open() {
+    fn the_open_file_limit_is_the_soft_one() {
         let limits = fs::read_to_string("/proc/self/limits").unwrap();
         let mut lines = limits.lines();
         let limit = lines.find_map(|line| line.strip_prefix("Max open files"));

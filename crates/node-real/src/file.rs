@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::backend::{Control, FileHandle, Request, set_chain_len};
-use node::{FileKind, Metadata, Time};
+use node::{Buffer, FileKind, Metadata, Time};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
@@ -17,10 +17,10 @@ use crate::sys::residency;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// Pieces of memory that the system takes in one call (IOV_MAX); a longer chain takes more calls.
+/// The most slices that the system accepts in one call (IOV_MAX); a longer chain takes more calls.
 const MOST_SLICES: usize = 1024;
 
-/// Data requests run on the I/O threads; the rest runs at once.
+/// An open file. Data requests run on the I/O threads; all other calls run at once.
 pub(crate) struct RealFile {
     open: Arc<OpenFile>,
     threads: Arc<IoThreads>,
@@ -45,20 +45,15 @@ impl RealFile {
         }
     }
 
-    /// As a stream that somebody else may have read or written before: never at offsets.
-    pub(crate) fn front_to_back(self) -> RealFile {
-        let open = Arc::into_inner(self.open).expect("nobody else has it yet");
-        RealFile {
-            open: Arc::new(OpenFile {
-                front_to_back: true,
-                ..open
-            }),
-            threads: self.threads,
-        }
+    /// Treats the file as a stream, without offsets: another process may have read or written
+    /// before.
+    pub(crate) fn front_to_back(mut self) -> RealFile {
+        let open = Arc::get_mut(&mut self.open).expect("the file is not shared yet");
+        open.front_to_back = true;
+        self
     }
 }
 
-/// What `stat` says, in our words.
 pub(crate) fn metadata_of(stat: &Stat) -> Metadata {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => FileKind::Regular,
@@ -135,11 +130,7 @@ impl OpenFile {
                 mut buffers,
                 done,
             } => {
-                let into = buffers
-                    .iter_mut()
-                    .map(|buffer| IoSliceMut::new(buffer.bytes_mut()));
-                let result = self.read(Some(offset), &mut into.collect::<Vec<_>>());
-                let result = result.map(|read| set_chain_len(&mut buffers, read));
+                let result = self.read_chain(offset, &mut buffers);
                 done.complete((buffers, result));
             }
             Request::WriteChain {
@@ -147,18 +138,27 @@ impl OpenFile {
                 buffers,
                 done,
             } => {
-                let from = buffers.iter().map(|buffer| IoSlice::new(buffer.bytes()));
-                let result = self.write(Some(offset), &mut from.collect::<Vec<_>>());
+                let slice = |buffer| IoSlice::new(Buffer::bytes(buffer));
+                let mut from: Vec<_> = buffers.iter().map(slice).collect();
+                let result = self.write(Some(offset), &mut from);
                 done.complete((buffers, result));
             }
             Request::Sync { done } => done.complete(sync(&self.fd)),
         }
     }
 
+    fn read_chain(&self, offset: u64, buffers: &mut [Buffer]) -> io::Result<()> {
+        let slice = |buffer| IoSliceMut::new(Buffer::bytes_mut(buffer));
+        let mut into: Vec<_> = buffers.iter_mut().map(slice).collect();
+        let read = self.read(Some(offset), &mut into)?;
+        set_chain_len(buffers, read);
+        Ok(())
+    }
+
     /// Fills `out`, less only at the end of the file.
     fn read(&self, offset: Option<u64>, mut out: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         let mut filled = 0;
-        IoSliceMut::advance_slices(&mut out, 0); // Nothing to fill is no end of the file.
+        IoSliceMut::advance_slices(&mut out, 0); // Drops empty slices: a read of 0 is the end.
         while !out.is_empty() {
             let slices = out.len().min(MOST_SLICES);
             let next = &mut out[..slices];
@@ -178,30 +178,29 @@ impl OpenFile {
                 Err(error) => return Err(error.into()),
             }
             if self.direct.load(Ordering::Relaxed) && !filled.is_multiple_of(BLOCK_BYTES) {
-                break; // Only the file's end is not a whole block.
+                break; // Only the end of the file is not a whole block.
             }
         }
         Ok(filled)
     }
 
-    /// Some file systems take the flag and refuse the requests: from then on without it. Several
-    /// requests in flight may find that out at once; all of them try again.
+    /// Turns direct I/O off, because some file systems accept the flag and refuse the requests.
+    /// Several requests in flight may find that out at the same time; all of them try again.
     fn falls_back(&self) -> bool {
         let Ok(flags) = rustix::fs::fcntl_getfl(&self.fd) else {
             return false;
         };
         let cleared = rustix::fs::fcntl_setfl(&self.fd, flags - OFlags::DIRECT).is_ok();
         if cleared {
-            // Told after it is so: whoever reads "not direct" must not be refused any more.
+            // After the flag is cleared: a request that reads "not direct" must not be refused.
             self.direct.store(false, Ordering::Release);
         }
         cleared
     }
 
-    /// Writes all of `bytes`.
     fn write(&self, offset: Option<u64>, mut bytes: &mut [IoSlice<'_>]) -> io::Result<()> {
         let mut written = 0;
-        IoSlice::advance_slices(&mut bytes, 0); // Nothing to write is no failure.
+        IoSlice::advance_slices(&mut bytes, 0); // Drops empty slices: a write of 0 is an error.
         while !bytes.is_empty() {
             let next = &bytes[..bytes.len().min(MOST_SLICES)];
             let direct = self.direct.load(Ordering::Acquire);
@@ -224,8 +223,9 @@ impl OpenFile {
     }
 }
 
-/// Reserves space and sets the length: writes inside the length of a file need no lock of the whole
-/// file, so several can be in flight. Where space cannot be reserved, the length alone is set.
+/// Reserves space and sets the length, because writes inside the length of a file need no lock of
+/// the whole file, so several can be in flight. Where space cannot be reserved, sets only the
+/// length.
 fn preallocate(fd: &OwnedFd, range: Range<u64>) -> io::Result<()> {
     if range.is_empty() {
         return Ok(());
@@ -260,7 +260,7 @@ fn lock(fd: &OwnedFd) -> io::Result<u64> {
     }
 }
 
-/// Pipes and some devices cannot be synced; what they took is out of our hands.
+/// Makes writes durable. Does nothing on pipes and some devices, which cannot be synced.
 pub(crate) fn sync(fd: &OwnedFd) -> io::Result<()> {
     match retry_on_intr(|| rustix::fs::fsync(fd)) {
         Err(Errno::INVAL | Errno::ROFS | Errno::NOTSUP) => Ok(()),
@@ -272,9 +272,9 @@ pub(crate) fn sync(fd: &OwnedFd) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A stream that leads into a regular file may begin and end anywhere in it.
+    /// A standard stream may be redirected to a regular file and begin anywhere in it.
     #[test]
-    fn a_stream_is_sequential_whatever_it_leads_to() {
+    fn a_stream_is_sequential_even_on_a_regular_file() {
         let file = || {
             let fd = OwnedFd::from(tempfile::tempfile().unwrap());
             RealFile::new(fd, false, Arc::new(IoThreads::new()))
@@ -284,9 +284,9 @@ mod tests {
         assert_eq!(kind(file().front_to_back()), FileKind::Sequential);
     }
 
-    /// A pipe gives what it has: transfers end in the middle of any slice.
+    /// A pipe transfers any number of bytes, so transfers end in the middle of slices.
     #[test]
-    fn partial_transfers_go_on_where_they_ended() {
+    fn partial_transfers_continue_where_they_ended() {
         const BYTES: usize = 300_000;
         let open = |fd| OpenFile {
             fd,

@@ -1,23 +1,25 @@
 //! Threads that serve data requests, so that several are in flight at once.
 //!
-//! A disk reaches its rate only with a few large requests in flight; a thread that sleeps in
-//! `pread` costs little beside a transfer of megabytes.
+//! A disk reaches its full rate only with a few large requests in flight. A thread that sleeps in
+//! `pread` costs little compared with a transfer of megabytes.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, PoisonError};
 use std::{io, thread};
+
+use node::Mutex;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Requests at work at most; what else is asked for waits. Four of megabytes, or sixteen smaller
-/// ones, saturate the disks we have measured; threads start only when all are busy.
+/// The most requests that run at a time. Four of megabytes, or sixteen smaller ones, saturate the
+/// disks that we have measured.
 const THREADS: usize = 16;
 
-/// Stack of such a thread: it makes system calls, nothing else.
+/// Stack of a thread, which only makes system calls.
 const STACK_BYTES: usize = 128 << 10;
 
-/// The threads; they end when this is dropped and the queue is empty.
+/// A thread pool. Its threads end when it is dropped and its queue is empty.
 pub(crate) struct IoThreads {
     shared: Arc<Shared>,
 }
@@ -43,19 +45,15 @@ impl IoThreads {
         }
     }
 
-    /// Runs `job` on one of the threads; starts another while all are busy.
+    /// Runs `job` on one of the threads. Starts another thread if all are busy.
     pub(crate) fn submit(&self, job: Job) {
-        let mut state = self
-            .shared
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.state.lock();
         state.jobs.push_back(job);
         if state.idle < state.jobs.len() && state.started < THREADS && self.start().is_ok() {
             state.started += 1;
         }
         if state.started == 0 {
-            // Not one thread is to be had: the caller waits for its request itself.
+            // The system has no thread at all: the caller runs the request.
             let job = state.jobs.pop_back().expect("pushed above");
             drop(state);
             return job();
@@ -75,33 +73,26 @@ impl IoThreads {
 
 impl Drop for IoThreads {
     fn drop(&mut self) {
-        self.shared
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .closed = true;
+        self.shared.state.lock().closed = true;
         self.shared.changed.notify_all();
     }
 }
 
 fn serve(shared: &Shared) {
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = shared.state.lock();
     loop {
         if let Some(job) = state.jobs.pop_front() {
             drop(state);
-            // The panic has been reported, and has broken the ticket of the task that waits for
-            // this job, so that task panics in turn. The thread lives on, because it must serve the
-            // other requests.
+            // A panic breaks the ticket of the task that waits for this job, so that task panics in
+            // turn. The thread continues, because it must serve the other requests.
             let _ = catch_unwind(AssertUnwindSafe(job));
-            state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state = shared.state.lock();
         } else if state.closed {
             return;
         } else {
             state.idle += 1;
-            state = shared
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            let woken = shared.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
     }
@@ -114,26 +105,26 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::time::{Duration, Instant};
 
-    /// A test that waits longer than this hangs.
-    const PATIENCE: Duration = Duration::from_secs(30);
+    /// A wait that takes longer hangs.
+    const TIMEOUT: Duration = Duration::from_secs(30);
 
     #[track_caller]
-    fn wait_until(come: impl Fn() -> bool) {
+    fn wait_until(is_true: impl Fn() -> bool) {
         let begin = Instant::now();
-        while !come() {
-            assert!(begin.elapsed() < PATIENCE, "it does not come");
+        while !is_true() {
+            assert!(begin.elapsed() < TIMEOUT, "the wait timed out");
             thread::sleep(Duration::from_millis(1));
         }
     }
 
     impl IoThreads {
-        /// How many threads are idle, and how many there are.
+        /// The number of idle threads, and of all threads.
         fn counts(&self) -> (usize, usize) {
-            let state = self.shared.state.lock().unwrap();
+            let state = self.shared.state.lock();
             (state.idle, state.started)
         }
 
-        /// Runs a job that says when it has begun, and ends when it is told to.
+        /// Runs a job that signals its begin, and ends on a signal.
         fn hold(&self) -> (Receiver<()>, Sender<()>) {
             let ((begins, begun), (end, ends)) = (channel(), channel());
             self.submit(Box::new(move || {
@@ -149,27 +140,27 @@ mod tests {
         let threads = IoThreads::new();
         for _ in 0..3 {
             let (begun, end) = threads.hold();
-            begun.recv_timeout(PATIENCE).unwrap();
+            begun.recv_timeout(TIMEOUT).unwrap();
             assert_eq!(threads.counts(), (0, 1));
             end.send(()).unwrap();
             wait_until(|| threads.counts() == (1, 1));
         }
         let held: Vec<_> = (0..THREADS).map(|_| threads.hold()).collect();
         for (begun, _) in &held {
-            begun.recv_timeout(PATIENCE).unwrap();
+            begun.recv_timeout(TIMEOUT).unwrap();
         }
         assert_eq!(threads.counts(), (0, THREADS));
         let (begun, _) = threads.hold();
         assert_eq!(threads.counts(), (0, THREADS));
         drop(held);
-        begun.recv_timeout(PATIENCE).unwrap();
+        begun.recv_timeout(TIMEOUT).unwrap();
     }
 
     #[test]
     fn threads_end_with_the_last_file() {
         let threads = IoThreads::new();
         let (begun, end) = threads.hold();
-        begun.recv_timeout(PATIENCE).unwrap();
+        begun.recv_timeout(TIMEOUT).unwrap();
         end.send(()).unwrap();
         let shared = Arc::downgrade(&threads.shared);
         drop(threads);
@@ -179,11 +170,11 @@ mod tests {
     #[test]
     fn a_job_has_a_stack() {
         let threads = IoThreads::new();
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         threads.submit(Box::new(move || {
             let bytes = black_box([1_u8; STACK_BYTES / 2]);
-            tell.send(bytes.len()).unwrap();
+            sender.send(bytes.len()).unwrap();
         }));
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(64 << 10));
+        assert_eq!(receiver.recv_timeout(TIMEOUT), Ok(64 << 10));
     }
 }

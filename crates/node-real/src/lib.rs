@@ -1,14 +1,14 @@
 //! A node on this machine: tasks are threads, disks are files, messages pass in memory.
 //!
 //! ```text
-//!   Cluster::run --- a thread a task --- TaskBackend: the wall clock
+//!   Cluster::run --- one thread per task --- TaskBackend: the wall clock
 //!        |                                   |
 //!   inboxes of all nodes                 RealDisks --- IoThreads: several requests in flight
 //!                                            |
 //!                                        sys::arena: aligned memory in huge pages
 //! ```
 //!
-//! A poll may block here: a task that waits sleeps on a condition variable. The only `unsafe` of
+//! A poll may block here: a waiting task sleeps on a condition variable. The only `unsafe` code of
 //! the crate is in `sys`.
 
 mod access;

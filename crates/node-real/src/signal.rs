@@ -1,12 +1,13 @@
 //! The primitive of waiting on threads: an epoch with a condition variable.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::Instant;
 
+use node::Mutex;
 use node::backend::Signal;
 
-/// An epoch that threads wait past. Advancing costs no lock while nobody waits.
+/// An epoch that threads wait past. Advancing takes no lock while no thread waits.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadSignal {
     epoch: AtomicU64,
@@ -30,13 +31,11 @@ impl ThreadSignal {
     }
 
     fn sleep_past(&self, epoch: u64, deadline: Option<Instant>) -> bool {
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = self.gate.lock();
         while self.epoch() <= epoch {
             let Some(deadline) = deadline else {
-                gate = self
-                    .changed
-                    .wait(gate)
-                    .unwrap_or_else(PoisonError::into_inner);
+                let woken = self.changed.wait(gate);
+                gate = woken.unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let left = deadline.saturating_duration_since(Instant::now());
@@ -58,7 +57,7 @@ impl Signal for ThreadSignal {
     fn advance(&self) {
         self.epoch.fetch_add(1, Ordering::SeqCst);
         if self.waiters.load(Ordering::SeqCst) > 0 {
-            drop(self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(self.gate.lock());
             self.changed.notify_all();
         }
     }

@@ -1,23 +1,23 @@
-//! One task's way to this machine: the wall clock, threads, the run's mailboxes, and the network
-//! behind which nodes of other processes are.
+//! One task's access to this machine: the wall clock, threads, the run's mailboxes, and the network
+//! to the nodes of other processes.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use node::backend::{Backend, Disks, Inboxes, Letter, Network, PortInbox, Signal, Start};
-use node::{Address, Buffer, Node, Port, Random, Rank, Time, Work};
+use node::{Address, Buffer, Mutex, Node, Port, Random, Rank, Time, Work};
 
 use crate::disks::RealDisks;
 use crate::signal::ThreadSignal;
-use crate::sys::arena::Arena;
+use crate::sys::arena;
 
 /// The tick of a real node is a nanosecond.
 const TICK_FS: u64 = 1_000_000;
@@ -25,14 +25,14 @@ const TICK_FS: u64 = 1_000_000;
 /// Stack of a task's thread: stages keep their state in buffers, not on the stack.
 const STACK_BYTES: usize = 512 << 10;
 
-/// What all tasks of a run share.
+/// The state that all tasks of a run share.
 pub(crate) struct Shared {
     pub began: Instant,
-    /// How many nodes the run has.
+    /// The number of nodes in the run, over all processes.
     pub nodes: u32,
-    /// Which of them are here.
+    /// The ranks of the nodes in this process.
     pub here: Range<u32>,
-    /// The way to the others.
+    /// The network to the other nodes.
     pub network: Option<Arc<dyn Network>>,
     pub seed: u64,
     pub disks: Arc<RealDisks>,
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// The mailboxes of the nodes that are here.
+/// The mailboxes of the nodes in this process.
 #[derive(Default)]
 pub(crate) struct Mailboxes {
     inboxes: Mutex<BTreeMap<Address, Arc<PortInbox>>>,
@@ -48,11 +48,8 @@ pub(crate) struct Mailboxes {
 
 impl Mailboxes {
     fn inbox(&self, at: Address) -> Arc<PortInbox> {
-        let mut inboxes = self.inboxes.lock().unwrap_or_else(PoisonError::into_inner);
-        let inbox = inboxes
-            .entry(at)
-            .or_insert_with(|| Arc::new(PortInbox::new(Arc::new(ThreadSignal::default()))));
-        Arc::clone(inbox)
+        let new = || Arc::new(PortInbox::new(Arc::new(ThreadSignal::default())));
+        Arc::clone(self.inboxes.lock().entry(at).or_insert_with(new))
     }
 }
 
@@ -66,7 +63,7 @@ impl Inboxes for MailboxesOf {
 }
 
 impl Shared {
-    /// Starts a task on a thread of its own.
+    /// Starts a task on its own thread.
     pub(crate) fn start(
         self: &Arc<Self>,
         rank: Rank,
@@ -76,37 +73,29 @@ impl Shared {
         let shared = Arc::clone(self);
         let task_name = name.clone();
         let body = move || shared.run_here(rank, &task_name, start);
-        self.give_back_ended();
-        let thread = thread::Builder::new()
-            .name(name)
-            .stack_size(STACK_BYTES)
-            .spawn(body);
-        self.threads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(thread?);
+        self.join_ended();
+        let builder = thread::Builder::new().name(name).stack_size(STACK_BYTES);
+        let thread = builder.spawn(body)?;
+        self.threads.lock().push(thread);
         Ok(())
     }
 
-    /// A thread that has ended keeps its stack until somebody awaits it, and a run may start
+    /// Joins the threads that have ended: each keeps its stack until then, and a run may start
     /// thousands.
-    fn give_back_ended(&self) {
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = std::mem::take(&mut *threads);
-        let (ended, running) = all.into_iter().partition(JoinHandle::is_finished);
-        *threads = running;
+    fn join_ended(&self) {
+        let mut threads = self.threads.lock();
+        let ended: Vec<_> = threads
+            .extract_if(.., |thread| thread.is_finished())
+            .collect();
         drop(threads);
-        let ended: Vec<JoinHandle<()>> = ended;
         for thread in ended {
             if let Err(panic) = thread.join() {
                 std::panic::resume_unwind(panic);
             }
         }
     }
-}
 
-impl Shared {
-    /// Runs a task on this thread to its end.
+    /// Runs a task to its end on this thread.
     pub(crate) fn run_here(self: &Arc<Self>, rank: Rank, name: &str, start: Start) {
         let backend = TaskBackend::new(self, rank, name);
         run(start(Node::new(Box::new(backend))));
@@ -118,7 +107,7 @@ fn run(mut task: Pin<Box<dyn Future<Output = ()>>>) {
     let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(
         polled.is_ready(),
-        "a task awaited something that is not of its node"
+        "a task awaited something that does not belong to its node"
     );
 }
 
@@ -130,7 +119,7 @@ pub(crate) struct TaskBackend {
 
 impl TaskBackend {
     fn new(shared: &Arc<Shared>, rank: Rank, name: &str) -> TaskBackend {
-        // A stream for each task: by its name, which is the same in every run.
+        // A stream per task, chosen by the name, which is the same in every run.
         let stream = name.bytes().fold(u64::from(rank.0), |hash, byte| {
             hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(byte)
         });
@@ -160,9 +149,8 @@ impl Backend for TaskBackend {
         Time(self.shared.began.elapsed().as_nanos() as u64)
     }
 
-    fn work(&self, _: Work) {
-        // Work takes the time it takes here.
-    }
+    /// Does nothing: the clock measures real time.
+    fn work(&self, _: Work) {}
 
     fn poll_reach(&self) -> Poll<()> {
         Poll::Ready(())
@@ -179,11 +167,9 @@ impl Backend for TaskBackend {
         deadline: Option<Time>,
     ) -> Poll<bool> {
         let any: &dyn Any = &**signal;
-        let ours = any
-            .downcast_ref::<ThreadSignal>()
-            .expect("a signal of this machine");
+        let signal: &ThreadSignal = any.downcast_ref().expect("a signal of this backend");
         let deadline = deadline.map(|time| self.shared.began + Duration::from_nanos(time.0));
-        Poll::Ready(ours.wait_past(epoch, deadline))
+        Poll::Ready(signal.wait_past(epoch, deadline))
     }
 
     fn random(&self) -> u64 {
@@ -195,10 +181,8 @@ impl Backend for TaskBackend {
     }
 
     fn inbox(&self, port: Port) -> Arc<PortInbox> {
-        self.shared.mailboxes.inbox(Address {
-            rank: self.rank,
-            port,
-        })
+        let rank = self.rank;
+        self.shared.mailboxes.inbox(Address { rank, port })
     }
 
     fn post(&self, to: Address, letter: Letter) {
@@ -214,7 +198,7 @@ impl Backend for TaskBackend {
     }
 
     fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
-        Arena::carve(count, bytes)
+        arena::carve(count, bytes)
     }
 
     fn disks(&self) -> Arc<dyn Disks> {
@@ -229,7 +213,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     #[test]
-    fn a_task_has_a_stack_and_its_thread_is_given_back() {
+    fn a_task_has_a_stack_and_its_thread_is_joined() {
         let shared = Arc::new(Shared {
             began: Instant::now(),
             nodes: 1,
@@ -240,17 +224,17 @@ mod tests {
             mailboxes: Arc::default(),
             threads: Mutex::default(),
         });
-        let threads = || shared.threads.lock().unwrap();
+        let threads = || shared.threads.lock();
         for number in 0..3 {
-            let (tell, told) = channel();
+            let (sender, receiver) = channel();
             let use_stack = move |_| -> Pin<Box<dyn Future<Output = ()>>> {
-                tell.send(black_box([1_u8; 256 << 10]).len()).unwrap();
+                sender.send(black_box([1_u8; 256 << 10]).len()).unwrap();
                 Box::pin(async {})
             };
             let start = shared.start(Rank(0), format!("task-{number}"), Box::new(use_stack));
             start.unwrap();
-            assert_eq!(told.recv(), Ok(256 << 10));
-            assert_eq!(threads().len(), 1, "those that have ended are given back");
+            assert_eq!(receiver.recv(), Ok(256 << 10));
+            assert_eq!(threads().len(), 1, "threads that have ended are joined");
             while !threads()[0].is_finished() {
                 thread::yield_now();
             }

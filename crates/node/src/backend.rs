@@ -1,8 +1,8 @@
-//! The trait behind [`crate::Node`]: what a backend provides. Programs never see it.
+//! The trait behind [`crate::Node`], which backends implement and programs never see.
 //!
 //! It is object-safe and poll-shaped. On a real node a poll may block the thread, and then returns
-//! `Ready`; on a simulated one it returns `Pending` and the event loop polls the task again. No
-//! waker is used.
+//! `Ready`; on a simulated one it returns `Pending` and the event loop polls the task again. There
+//! are no wakers.
 
 mod disks;
 mod mailbox;
@@ -23,46 +23,49 @@ pub use disks::{
 pub use mailbox::{Contents, Fetch, Inbox as PortInbox, Letter, Message};
 pub use session::{Hook, NetworkError, Session, Transport};
 
-/// How a task starts: a constructor that may change threads, of a future that does not.
+/// Makes the future of a task. It may move to another thread first; the future stays on one.
 pub type Start = Box<dyn FnOnce(Node) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
-/// One task's way to the machine below it.
+/// One task's access to the machine below it.
 pub trait Backend {
     /// The node this task runs on.
     fn rank(&self) -> Rank;
-    /// How many nodes the run has.
+    /// The number of nodes in the run.
     fn nodes(&self) -> u32;
     /// Length of a tick in femtoseconds.
     fn tick_fs(&self) -> u64;
-    /// The task's clock.
+    /// The task's clock, which may be ahead of the world's.
     fn now(&self) -> Time;
-    /// Moves the task's clock ahead of the world's, by what the work costs.
+    /// Moves the task's clock ahead of the world's by the cost of the work.
     fn work(&self, work: Work);
-    /// Names what the task does from here on.
+    /// Begins a stage of the program, for measurements.
     fn stage(&self, _name: &'static str) {}
     /// Ready when the world has reached the task's clock.
     fn poll_reach(&self) -> Poll<()>;
-    /// A new signal; `label` names it to people when a task waits for it forever.
+    /// A new signal; `label` names it in the report of a task that waits for it forever.
     fn signal(&self, label: &'static str) -> Arc<dyn Signal>;
     /// Ready with `true` when `signal` is past `epoch`, with `false` at the deadline.
     fn poll_past(&self, signal: &Arc<dyn Signal>, epoch: u64, deadline: Option<Time>)
     -> Poll<bool>;
     /// The next number of this node's random stream.
     fn random(&self) -> u64;
-    /// Starts a task on this node; an error when the system has no thread for it.
+    /// Starts a task on this node.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
     fn spawn(&self, name: String, start: Start) -> io::Result<()>;
-    /// How urgent this task is among the tasks of its node.
+    /// Sets how urgent this task is among the tasks of its node.
     fn urgency(&self, _level: u8) {}
-    /// How many ranks share a NIC.
+    /// The number of ranks that share a NIC.
     fn ranks_per_nic(&self) -> u32 {
         1
     }
-    /// Whether the network carries one message of `words` words to a group.
+    /// Whether the network multicasts a message of `words` words.
     fn multicasts(&self, _words: usize) -> bool {
         false
     }
-    /// Ready when the NIC has taken the message, at the task's clock. Without a NIC to wait for, a
-    /// letter to the receiver's mailbox.
+    /// Ready when the NIC has taken the message, at the task's clock. The default is for a backend
+    /// without a NIC: it posts a letter to the receiver's mailbox.
     fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
         let message = Message {
             from: self.rank(),
@@ -71,7 +74,7 @@ pub trait Backend {
         self.post(outgoing.to.one(), Letter::Message(message));
         Poll::Ready(())
     }
-    /// Makes a port for small messages one that has an owner.
+    /// Marks a port for small messages as owned.
     fn bind(&self, port: Port) {
         self.inbox(port).bind(port);
     }
@@ -84,54 +87,69 @@ pub trait Backend {
     /// Delivers to a mailbox of any node, by an event at the task's clock.
     fn post(&self, to: Address, letter: Letter);
     /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
     fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
     /// This node's disks.
     fn disks(&self) -> Arc<dyn Disks>;
 }
 
-/// How letters reach nodes of other processes, for a backend whose nodes are not all in one.
-///
-/// It carries letters and nothing else: threads, clocks and files are the backend's.
+/// Carries letters to the nodes of other processes. Threads, clocks and files are the backend's.
 pub trait Network: Send + Sync {
     /// The one node of this process.
     fn rank(&self) -> Rank;
-    /// How many nodes the run has in all processes.
+    /// The number of nodes in the run, over all processes.
     fn nodes(&self) -> u32;
-    /// Sends a letter to a node of another process. Letters of one process to one other arrive in
-    /// the order of these calls. May block while too many small messages have not left.
+    /// Sends a letter to a node of another process. Between two processes, letters arrive in the
+    /// order of these calls. May block while too many small messages wait to leave.
     fn post(&self, to: Address, letter: Letter);
-    /// Where letters for this process go from now on; those that came before wait for this call.
+    /// Sets the mailboxes for letters to this process. Earlier letters wait for this call.
     fn attach(&self, inboxes: Arc<dyn Inboxes>);
 }
 
 /// The mailboxes of a process's own node.
 pub trait Inboxes: Send + Sync {
-    /// The mailbox of a port.
+    /// The mailbox of a port, made on first use.
     fn inbox(&self, port: Port) -> Arc<PortInbox>;
 }
 
 /// A small message on its way out.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
-    /// Its receivers.
+    /// The receiving node, or the group.
     pub to: Target,
-    /// Its words.
+    /// The message's contents.
     pub words: &'a Words,
     /// Whether these words are passed on as they were received.
     pub forwarded: bool,
 }
 
+impl<'a> Outgoing<'a> {
+    /// A message that this node composed.
+    pub(crate) fn new(to: Target, words: &'a Words) -> Outgoing<'a> {
+        Outgoing {
+            to,
+            words,
+            forwarded: false,
+        }
+    }
+}
+
 /// The receivers of a message.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// One node.
+    /// A port of one node.
     One(Address),
-    /// Every member of a group; only where the network multicasts.
+    /// A port of every member of a group; only where the network multicasts.
     Group(Group, Port),
 }
 
 impl Target {
-    /// The node, where the network does not multicast.
+    /// The address, on a network that does not multicast.
+    ///
+    /// # Panics
+    /// When the target is a group.
     pub fn one(self) -> Address {
         match self {
             Target::One(address) => address,
@@ -142,9 +160,9 @@ impl Target {
 
 /// An epoch that a change advances and a task waits past: the one primitive of waiting.
 pub trait Signal: std::any::Any + Send + Sync {
-    /// How often it was advanced.
+    /// The number of advances so far.
     fn epoch(&self) -> u64;
-    /// Wakes all who wait past an earlier epoch.
+    /// Advances the epoch, and wakes every task that waits past an earlier one.
     fn advance(&self);
 }
 

@@ -1,17 +1,17 @@
 //! Buffers: memory that stages hand to each other, to disks and to other nodes.
 //!
-//! Real buffers hold bytes that a backend provides (aligned, in huge pages). Counted buffers hold
-//! none: in a simulation over counts they carry lengths alone, so that the same stages move
-//! terabytes in virtual time. Touching the bytes of a counted buffer is a bug and panics.
+//! A real buffer holds bytes that a backend provides (aligned, in huge pages). A counted buffer has
+//! only a length, so that a simulation moves terabytes in virtual time. Touching the bytes of a
+//! counted buffer is a bug and panics.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Memory a backend provides.
+/// Memory that a backend provides. Its length never changes.
 pub trait Memory: Send {
-    /// All of it.
+    /// The whole memory.
     fn bytes(&self) -> &[u8];
-    /// All of it, to write to.
+    /// The whole memory, for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
@@ -25,7 +25,7 @@ impl Memory for Vec<u8> {
     }
 }
 
-/// A piece of memory with a filled front part.
+/// Memory of fixed capacity whose front part is filled.
 pub struct Buffer {
     memory: Option<Box<dyn Memory>>,
     capacity: usize,
@@ -33,7 +33,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer over this memory, empty.
+    /// An empty buffer over this memory.
     pub fn new(memory: Box<dyn Memory>) -> Buffer {
         let capacity = memory.bytes().len();
         Buffer {
@@ -43,12 +43,12 @@ impl Buffer {
         }
     }
 
-    /// A buffer from ordinary memory: small helpers and tests.
+    /// An empty buffer of `capacity` bytes from the allocator, for small buffers and tests.
     pub fn heap(capacity: usize) -> Buffer {
         Buffer::new(Box::new(vec![0_u8; capacity]))
     }
 
-    /// A buffer that holds counts alone.
+    /// An empty counted buffer: it has a capacity and a length, but no bytes.
     pub fn counted(capacity: usize) -> Buffer {
         Buffer {
             memory: None,
@@ -57,7 +57,7 @@ impl Buffer {
         }
     }
 
-    /// An empty buffer of `capacity` of the same kind as this one, from ordinary memory.
+    /// An empty buffer of the same kind (counted, or real from the allocator).
     pub fn sibling(&self, capacity: usize) -> Buffer {
         if self.is_counted() {
             Buffer::counted(capacity)
@@ -66,27 +66,30 @@ impl Buffer {
         }
     }
 
-    /// Whether it holds counts alone.
+    /// Whether it has a length but no bytes.
     pub fn is_counted(&self) -> bool {
         self.memory.is_none()
     }
 
-    /// How much fits.
+    /// Bytes that it can hold.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// How much is filled.
+    /// Bytes that are filled.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is filled.
+    /// Whether no byte is filled.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Says how much is filled.
+    /// Marks the first `len` bytes as filled.
+    ///
+    /// # Panics
+    /// When `len` exceeds the capacity.
     pub fn set_len(&mut self, len: usize) {
         assert!(
             len <= self.capacity,
@@ -96,12 +99,12 @@ impl Buffer {
         self.len = len;
     }
 
-    /// The filled part.
+    /// The filled front part.
     pub fn filled(&self) -> &[u8] {
         &self.bytes()[..self.len]
     }
 
-    /// All of its memory.
+    /// The whole memory, filled or not.
     pub fn bytes(&self) -> &[u8] {
         self.memory
             .as_deref()
@@ -109,7 +112,7 @@ impl Buffer {
             .bytes()
     }
 
-    /// All of its memory, to write to.
+    /// The whole memory, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.memory
             .as_deref_mut()
@@ -117,7 +120,7 @@ impl Buffer {
             .bytes_mut()
     }
 
-    /// Copies `range` of `from` to this buffer at `at`; between counted buffers nothing moves.
+    /// Copies `range` of `from` to this buffer at `at`. Copies nothing if one of them is counted.
     pub fn copy_from(&mut self, at: usize, from: &Buffer, range: Range<usize>) {
         assert!(at + range.len() <= self.capacity && range.end <= from.capacity);
         if !self.is_counted() && !from.is_counted() {

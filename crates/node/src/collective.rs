@@ -1,15 +1,15 @@
-//! Collectives over strings of bytes: what all nodes do together, a step at a time.
+//! Collectives: steps that all nodes take together, each with a string of bytes.
 //!
 //! ```text
-//! gather      every node > the root           who is there, how it went
-//! broadcast   the root > every node           what was decided
-//! all_to_all  every node > every node         a sample, cut by who owns which range
+//! gather      every node > the root           which nodes take part, results
+//! broadcast   the root > every node           a decision
+//! all_to_all  every node > every node         a sample, cut by the owners of ranges
 //! ```
 //!
-//! All nodes take the same steps in the same order. A node that is ahead may send its part of the
-//! next step before others have theirs of this one: parts carry the number of their step, and wait
-//! for it. Everything goes straight from node to node, over bulk, in pieces: for what is said a few
-//! times in a run. What a program of tiny tasks does often deserves a tree (NanoSort, section 4).
+//! All nodes take the same steps in the same order. A node that is ahead may send its string of a
+//! later step early: each piece carries the number of its step, and the receiver keeps it until
+//! then. Strings go straight from node to node over bulk, in pieces, which is enough for a few
+//! steps in a run. A program of tiny tasks that does this often needs a tree (NanoSort, section 4).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,19 +17,20 @@ use std::sync::Arc;
 use crate::sync::Close;
 use crate::{Address, Buffer, BulkPort, Node, Pool, Port, Rank, Undelivered};
 
-/// Bytes of a piece: a few pages, so that the pieces that wait to be taken are little memory.
+/// Bytes of a piece: a few pages, so that waiting pieces take little memory.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Pieces that are taken while their senders wait for nobody else.
+/// Buffers for arriving pieces.
 const PIECES: usize = 4;
 
-/// A node that tells without hearing others may be so far ahead; programs take turns at both.
+/// The steps that a node may be ahead of another one. A node that only sends does not wait, but
+/// programs alternate sending and receiving.
 const STEPS_AHEAD: u64 = 8;
 
-/// In front of a piece: its step, the length of the string, where the piece begins in it.
+/// Three words in front of a piece: its step, the length of the string, its offset in the string.
 const HEADER_BYTES: usize = 24;
 
-/// A node's place among all that take the same steps.
+/// One node's part in the collective steps of a run.
 pub struct Collective {
     number: Port,
     port: Arc<BulkPort>,
@@ -38,18 +39,18 @@ pub struct Collective {
     arriving: BTreeMap<(u64, Rank), Arriving>,
 }
 
-/// A string on its way here, in whatever order its pieces come.
+/// A string whose pieces arrive in any order.
 #[derive(Default)]
 struct Arriving {
-    /// By where they begin.
+    /// By offset.
     pieces: BTreeMap<usize, Vec<u8>>,
-    came: usize,
-    /// How long it is, when a piece has come.
+    bytes: usize,
+    /// The length of the string, known from its first piece on.
     whole: Option<usize>,
 }
 
 impl Collective {
-    /// Takes a place, as the owner of `port`; every node uses the same.
+    /// Takes part, as the owner of `port`; every node uses the same port.
     pub fn new(node: &Node, port: Port) -> Collective {
         let buffers = (0..PIECES)
             .map(|_| Buffer::heap(HEADER_BYTES + PIECE_BYTES))
@@ -65,16 +66,17 @@ impl Collective {
         }
     }
 
-    /// What sends home who waits for others.
+    /// A handle that ends all waits for other nodes with [`Undelivered::Closed`].
     pub fn closer(&self) -> impl Close + use<> {
         Arc::clone(&self.port)
     }
 
-    /// What every node says, in the order of ranks; nothing but at the root.
+    /// Sends `said` to the root. Returns every node's string there, in the order of ranks, and no
+    /// string elsewhere.
     ///
     /// # Errors
-    /// When it was closed meanwhile, or another node sent what is no part of these steps; so with
-    /// all of these.
+    /// [`Undelivered::Closed`] after a close, [`Undelivered::Foreign`] for a piece that does not
+    /// belong to these steps.
     pub async fn gather(
         &mut self,
         node: &Node,
@@ -89,31 +91,31 @@ impl Collective {
         self.step(node, vec![(root, said)], from.map(Rank)).await
     }
 
-    /// What the root says, which alone is asked.
+    /// Returns the root's `said` on every node. The other nodes' `said` is ignored.
     ///
     /// # Errors
-    /// When the collective was closed, or a node sent something else.
+    /// As [`Collective::gather`].
     pub async fn broadcast(
         &mut self,
         node: &Node,
         root: Rank,
         said: Vec<u8>,
     ) -> Result<Vec<u8>, Undelivered> {
-        let everybody = if node.rank() == root {
+        let receivers = if node.rank() == root {
             0..node.nodes()
         } else {
             0..0
         };
-        let sent = everybody.map(|rank| (Rank(rank), said.clone())).collect();
+        let sent = receivers.map(|rank| (Rank(rank), said.clone())).collect();
         let mut heard = self.step(node, sent, std::iter::once(root)).await?;
         Ok(heard.pop().expect("the root said something"))
     }
 
-    /// What every node says to this one, in the order of ranks; `said` has a string for each of
-    /// them.
+    /// Sends the strings of `said` to the nodes, one each. Returns every node's string to this one,
+    /// in the order of ranks.
     ///
     /// # Errors
-    /// When the collective was closed, or a node sent something else.
+    /// As [`Collective::gather`].
     pub async fn all_to_all(
         &mut self,
         node: &Node,
@@ -124,7 +126,7 @@ impl Collective {
         self.step(node, sent, (0..node.nodes()).map(Rank)).await
     }
 
-    /// Sends these, and waits for a string of each of `from`.
+    /// Sends the strings, and waits for one from each rank of `from`.
     async fn step(
         &mut self,
         node: &Node,
@@ -137,19 +139,16 @@ impl Collective {
         let (step, mut heard) = (self.step, Vec::new());
         self.step += 1;
         for from in from {
-            while !self
-                .arriving
-                .get(&(step, from))
-                .is_some_and(Arriving::is_whole)
-            {
+            let place = (step, from);
+            while !self.arriving.get(&place).is_some_and(Arriving::is_whole) {
                 self.take(node).await?;
             }
-            heard.extend(self.arriving.remove(&(step, from)).map(Arriving::string));
+            heard.extend(self.arriving.remove(&place).map(Arriving::string));
         }
         Ok(heard)
     }
 
-    /// Nobody waits for the buffers: the receiver takes every piece before it goes on.
+    /// Ships the pieces and drops the tickets: the buffers are not used again.
     fn send(&self, node: &Node, to: Rank, bytes: &[u8]) {
         let pieces = bytes.len().div_ceil(PIECE_BYTES).max(1);
         for offset in (0..pieces).map(|piece| piece * PIECE_BYTES) {
@@ -162,22 +161,17 @@ impl Collective {
             }
             rest.copy_from_slice(piece);
             buffer.set_len(HEADER_BYTES + piece.len());
-            drop(node.ship(
-                Address {
-                    rank: to,
-                    port: self.number,
-                },
-                buffer,
-            ));
+            let port = self.number;
+            drop(node.ship(Address { rank: to, port }, buffer));
         }
     }
 
-    /// Takes the next piece that comes, of whatever string.
+    /// Receives the next piece of any string.
     async fn take(&mut self, node: &Node) -> Result<(), Undelivered> {
         let (from, buffer) = self.port.accept(node, &self.pool).await?;
         let foreign = |what: String| Undelivered::Foreign { from, what };
         let piece = Piece::read(buffer.filled()).map_err(foreign)?;
-        // Steps before this one were heard in full.
+        // Earlier steps have ended, so no piece of them is missing.
         let now = self.step - 1;
         if !(now..=now + STEPS_AHEAD).contains(&piece.step) {
             let what = format!("a piece of step {}, and this is {now}", piece.step);
@@ -193,7 +187,6 @@ impl Collective {
     }
 }
 
-/// A part of a string.
 struct Piece<'a> {
     step: u64,
     whole: usize,
@@ -225,10 +218,10 @@ impl Piece<'_> {
 
 impl Arriving {
     fn is_whole(&self) -> bool {
-        self.whole == Some(self.came)
+        self.whole == Some(self.bytes)
     }
 
-    /// Adds a piece: memory grows with what comes, whatever length was told.
+    /// Adds a piece. Memory grows with the pieces, not with the length that a header claims.
     fn add(&mut self, piece: &Piece<'_>) -> Result<(), String> {
         let whole = *self.whole.get_or_insert(piece.whole);
         let rest = whole.saturating_sub(piece.offset);
@@ -240,10 +233,10 @@ impl Arriving {
                 piece.bytes.len(),
                 piece.offset,
                 piece.whole,
-                self.came,
+                self.bytes,
             ));
         }
-        self.came += piece.bytes.len();
+        self.bytes += piece.bytes.len();
         self.pieces.insert(piece.offset, piece.bytes.to_vec());
         Ok(())
     }
@@ -267,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_comes_in_any_order_of_its_pieces() {
+    fn pieces_arrive_in_any_order() {
         let string: Vec<u8> = (0..2 * PIECE_BYTES + 5)
             .map(|at| (at * 7 + at / 256) as u8)
             .collect();
@@ -285,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_of_nothing_is_a_piece() {
+    fn an_empty_string_is_one_piece() {
         let mut arriving = Arriving::default();
         assert!(!arriving.is_whole());
         arriving.add(&piece(0, 0, &[])).unwrap();
@@ -294,7 +287,7 @@ mod tests {
 
     /// A piece that does not fit the earlier pieces is refused, and changes nothing.
     #[test]
-    fn a_piece_that_does_not_fit_is_told() {
+    fn a_piece_that_does_not_fit_is_refused() {
         let bytes = vec![7; PIECE_BYTES];
         let whole = PIECE_BYTES + 4;
         let mut arriving = Arriving::default();

@@ -1,7 +1,7 @@
 //! One suite for every backend.
 //!
-//! A backend's test file says how to run a program on p nodes ([`Harness`]) and calls
-//! [`conformance_suite!`](crate::conformance_suite); every verb is then tried on it.
+//! A backend's test file implements [`Harness`], which runs a program on p nodes, and calls
+//! [`conformance_suite!`](crate::conformance_suite), which tests every verb.
 
 mod bulk;
 mod collectives;
@@ -18,20 +18,20 @@ use crate::{
     Address, Close, Closed, Group, Matching, Node, Pool, Port, Posted, Queue, Rank, Reorder, Tokens,
 };
 
-/// How long [`Place::source`] is.
+/// The bytes that [`Place::source`] gives before it ends.
 pub const SOURCE_BYTES: usize = 10_000;
 
-/// What the sequential source gives.
+/// The contents of [`Place::source`].
 pub fn source_bytes() -> Vec<u8> {
     (0..SOURCE_BYTES)
         .map(|at| (at * 7 + at / 256) as u8)
         .collect()
 }
 
-/// Where a program of the suite may make files.
+/// The files of a program under test.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// An empty directory.
+    /// An empty directory for new files.
     pub directory: PathBuf,
     /// A pipe that gives [`source_bytes`] and ends.
     pub source: PathBuf,
@@ -46,8 +46,9 @@ pub trait Harness {
         Task: Future<Output = ()> + 'static;
 }
 
-/// The suite as tests over a harness: `conformance_suite!(harness)`, an expression that makes one.
-/// `conformance_suite!(in_turn harness)` is all of it in one go, where starting nodes is dear.
+/// Makes a test of each function of the suite: `conformance_suite!(harness)`, with an expression
+/// that makes a harness. `conformance_suite!(in_turn harness)` calls all functions in turn, for
+/// backends whose nodes are slow to start.
 #[macro_export]
 macro_rules! conformance_suite {
     (in_turn $harness:expr) => {
@@ -59,16 +60,16 @@ macro_rules! conformance_suite {
     (@names $how:ident, $harness:expr) => {
         $crate::conformance_suite! { @$how $harness;
             queue_keeps_order_and_ends, queue_holds_producers_back, queue_gives_up_at_the_deadline,
-            closing_sends_waiters_home, pool_lends_and_takes_back, tokens_are_taken_by_name,
+            closing_ends_waits, pool_lends_and_takes_back, tokens_are_taken_by_name,
             posted_reaches_all, tasks_return_values_and_panics, clocks_move_forward,
             random_streams_differ, messages_keep_their_senders_order,
             a_message_wait_ends_at_the_deadline, a_port_has_one_owner, shipments_wait_for_credit,
             shipments_come_side_by_side, shipments_of_any_size_cross, every_letter_arrives_once,
-            collectives_keep_their_steps_apart, foreign_pieces_are_told, steps_are_matched, groups_hear_a_multicast, tasks_share_a_port, files_read_what_was_written, several_requests_are_in_flight,
-            reads_are_short_at_the_end_only, files_are_replaced_in_one_step,
-            files_of_others_are_joined,
-            kept_files_are_gone_on_with,
-            only_regular_files_are_believed,
+            collectives_keep_their_steps_apart, foreign_pieces_are_refused, steps_are_matched,
+            groups_receive_a_multicast, tasks_share_a_port, files_read_what_was_written,
+            several_requests_are_in_flight, reads_are_short_at_the_end_only,
+            files_are_replaced_in_one_step, files_of_other_nodes_are_joined,
+            kept_files_are_opened_again, only_regular_files_are_trusted,
             locks_are_exclusive, files_change_length, sources_are_read_front_to_back,
             missing_files_are_errors, direct_files_take_whole_blocks,
             chains_keep_their_order, chains_are_short_at_the_end_only,
@@ -82,7 +83,12 @@ macro_rules! conformance_suite {
     }};
 }
 
-/// Units come out in the order they went in, and the end after the last producer.
+fn address(rank: u32, port: u16) -> Address {
+    let (rank, port) = (Rank(rank), Port(port));
+    Address { rank, port }
+}
+
+/// Units leave in the order they entered, and the end follows the last producer.
 pub fn queue_keeps_order_and_ends(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let queue = Queue::new(&node, "units", 3, 2);
@@ -130,7 +136,7 @@ pub fn queue_holds_producers_back(harness: &impl Harness) {
     });
 }
 
-/// A pop with a deadline comes back without a unit.
+/// A pop with a deadline returns without a unit.
 pub fn queue_gives_up_at_the_deadline(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let queue: Queue<u32> = Queue::new(&node, "units", 1, 1);
@@ -143,8 +149,8 @@ pub fn queue_gives_up_at_the_deadline(harness: &impl Harness) {
     });
 }
 
-/// Whoever waits for something that is closed is told so.
-pub fn closing_sends_waiters_home(harness: &impl Harness) {
+/// A close ends all waits with [`Closed`].
+pub fn closing_ends_waits(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let queue: Queue<u32> = Queue::new(&node, "units", 1, 1);
         let pool = Pool::new(&node, "buffers", Vec::new());
@@ -169,7 +175,7 @@ pub fn closing_sends_waiters_home(harness: &impl Harness) {
     });
 }
 
-/// A pool has as many buffers as were put in, and a taker waits for one to come back.
+/// A pool lends each buffer once, and a taker waits for one to come back.
 pub fn pool_lends_and_takes_back(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let pool = Pool::new(&node, "buffers", node.buffers(1, 8192).unwrap());
@@ -192,7 +198,7 @@ pub fn pool_lends_and_takes_back(harness: &impl Harness) {
     });
 }
 
-/// Any one of a set of tokens, now or by a deadline.
+/// A task takes any one of several tokens, now or by a deadline.
 pub fn tokens_are_taken_by_name(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let tokens = Tokens::new(&node, "tokens", vec![1, 2, 1]);
@@ -210,7 +216,7 @@ pub fn tokens_are_taken_by_name(harness: &impl Harness) {
     });
 }
 
-/// A posted value reaches those who wait and those who come later.
+/// A posted value reaches waiting tasks and later ones.
 pub fn posted_reaches_all(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let posted = Posted::new(&node, "value");
@@ -224,7 +230,7 @@ pub fn posted_reaches_all(harness: &impl Harness) {
     });
 }
 
-/// A spawned task's ticket gives what it returned, or its panic.
+/// A spawned task's ticket gives its result or its panic.
 pub fn tasks_return_values_and_panics(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let rank = node.spawn("value", |node| async move { node.rank() });
@@ -250,7 +256,7 @@ pub fn clocks_move_forward(harness: &impl Harness) {
     });
 }
 
-/// Each task draws from a stream of its own.
+/// Each task has its own random stream.
 pub fn random_streams_differ(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let mine = [node.random(), node.random(), node.random()];
@@ -262,13 +268,10 @@ pub fn random_streams_differ(harness: &impl Harness) {
     });
 }
 
-/// Messages of one sender arrive in the order they left.
+/// Messages from one sender arrive in the order they left.
 pub fn messages_keep_their_senders_order(harness: &impl Harness) {
     harness.run(3, |node, _| async move {
-        let to = Address {
-            rank: Rank(0),
-            port: Port(7),
-        };
+        let to = address(0, 7);
         if node.rank() != Rank(0) {
             for number in 0..10 {
                 node.send(to, &[number]).await;
@@ -287,7 +290,7 @@ pub fn messages_keep_their_senders_order(harness: &impl Harness) {
     });
 }
 
-/// A second owner would take messages away from the first.
+/// A port refuses a second owner, which would take the first one's messages.
 pub fn a_port_has_one_owner(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let (_small, _large) = (node.bind(Port(1)), node.bind_bulk(Port(2)));
@@ -300,7 +303,7 @@ pub fn a_port_has_one_owner(harness: &impl Harness) {
     });
 }
 
-/// The next message, or none at the deadline.
+/// A wait for a message ends with a message or at the deadline.
 pub fn a_message_wait_ends_at_the_deadline(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
         let port = node.bind(Port(1));
@@ -308,14 +311,7 @@ pub fn a_message_wait_ends_at_the_deadline(harness: &impl Harness) {
         let deadline = node.now().after(1_000_000);
         assert_eq!(port.next_until(&node, deadline).await, None);
         assert!(node.now() >= deadline);
-        node.send(
-            Address {
-                rank: Rank(0),
-                port: Port(1),
-            },
-            &[1, 2, 3, 4],
-        )
-        .await;
+        node.send(address(0, 1), &[1, 2, 3, 4]).await;
         assert_eq!(*port.next(&node).await.words, [1, 2, 3, 4]);
     });
 }
@@ -344,8 +340,8 @@ pub fn steps_are_matched(harness: &impl Harness) {
     }
 }
 
-/// Every member of a group hears a multicast, and nobody else.
-pub fn groups_hear_a_multicast(harness: &impl Harness) {
+/// Every member of a group receives a multicast, and no other node does.
+pub fn groups_receive_a_multicast(harness: &impl Harness) {
     harness.run(6, |node, _| async move {
         let port = node.bind(Port(2));
         let group = Group {
@@ -356,14 +352,7 @@ pub fn groups_hear_a_multicast(harness: &impl Harness) {
         if node.rank() == Rank(0) {
             node.multicast(group, Port(2), &[7]).await;
             for rank in 1..6 {
-                node.send(
-                    Address {
-                        rank: Rank(rank),
-                        port: Port(2),
-                    },
-                    &[8, 8, 8, 8],
-                )
-                .await;
+                node.send(address(rank, 2), &[8, 8, 8, 8]).await;
             }
             return;
         }
@@ -382,14 +371,7 @@ pub fn tasks_share_a_port(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         if node.rank() == Rank(1) {
             for number in 1..=10 {
-                node.send(
-                    Address {
-                        rank: Rank(0),
-                        port: Port(5),
-                    },
-                    &[number],
-                )
-                .await;
+                node.send(address(0, 5), &[number]).await;
             }
             return;
         }

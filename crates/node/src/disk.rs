@@ -1,7 +1,7 @@
 //! Files of a node, and errors that say what to do.
 //!
-//! Data requests take the buffer and return a ticket; several may be in flight. The rest happens at
-//! once, when the world has reached the task's clock.
+//! A data request takes a buffer and returns a ticket; several may be in flight. All other verbs
+//! take effect at once, when the world has reached the task's clock.
 
 mod paths;
 
@@ -19,24 +19,24 @@ use crate::{Buffer, Node};
 /// EMFILE, which has no name in the standard library; 24 on every Unix.
 const TOO_MANY_OPEN_FILES: i32 = 24;
 
-/// The verb of an error when a file has its new name, and its directory cannot be synced.
+/// The verb of the error for a file that has its new name in a directory that cannot be synced.
 const KEEP_THE_NAME: &str = "make durable the name of";
 
 /// A failed operation on a file: what, where, why, and what to do.
 #[derive(Debug)]
 pub struct DiskError {
-    /// The operation: `read`, `write`, `open` ...
+    /// The operation, as a verb for the message: `read`, `write`, `open` ...
     pub verb: &'static str,
-    /// The file.
+    /// The file that it failed on.
     pub path: PathBuf,
-    /// The byte it began at, where there is one.
+    /// The first byte of the request, for reads and writes.
     pub offset: Option<u64>,
-    /// The error of the system.
+    /// The system's error.
     pub cause: io::Error,
 }
 
 impl DiskError {
-    /// A failure that has no offset.
+    /// A failure without an offset.
     pub fn new(verb: &'static str, path: &Path, cause: io::Error) -> DiskError {
         DiskError {
             verb,
@@ -56,7 +56,7 @@ impl DiskError {
         }
         if self.verb == KEEP_THE_NAME {
             return Some(
-                "the new file is there, but a power failure may take it away; check the disk",
+                "the file has its new name, but a power failure may undo that; check the disk",
             );
         }
         Some(match self.cause.kind() {
@@ -93,7 +93,7 @@ impl std::error::Error for DiskError {
     }
 }
 
-/// An open file; clones share it. Tasks of one node may use it at once.
+/// An open file; clones share it. Several tasks of one node may use it at the same time.
 #[derive(Clone)]
 pub struct File {
     handle: Arc<dyn FileHandle>,
@@ -101,7 +101,7 @@ pub struct File {
     metadata: Metadata,
 }
 
-/// A data request in flight, which holds a buffer.
+/// A data request in flight, which holds a buffer (or a chain of buffers).
 #[must_use = "a dropped request loses its buffer"]
 pub struct DiskTicket<Held = Buffer> {
     ticket: Ticket<Done<Held>>,
@@ -114,7 +114,8 @@ pub struct DiskTicket<Held = Buffer> {
 pub type ChainTicket = DiskTicket<Vec<Buffer>>;
 
 impl<Held> DiskTicket<Held> {
-    /// The buffer back (of a chain, all in their order), and how the request went.
+    /// Waits for the end of the request: the buffer (of a chain all, in their order), and the
+    /// failure if there was one.
     pub async fn wait(self, node: &Node) -> (Held, Result<(), DiskError>) {
         let (held, result) = self.ticket.wait(node).await;
         let failed = |cause| DiskError {
@@ -126,7 +127,7 @@ impl<Held> DiskTicket<Held> {
         (held, result.map_err(failed))
     }
 
-    /// Whether it has ended.
+    /// Whether the request has ended.
     pub fn is_done(&self) -> bool {
         self.ticket.is_done()
     }
@@ -142,35 +143,35 @@ impl File {
         })
     }
 
-    /// The name it was opened by.
+    /// The path it was opened by.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its metadata when it was opened.
+    /// The metadata at the time of opening.
     pub fn metadata(&self) -> Metadata {
         self.metadata
     }
 
-    /// Whether it is read and written front to back only.
+    /// Whether it can only be read and written front to back.
     pub fn is_sequential(&self) -> bool {
         self.metadata.kind == FileKind::Sequential
     }
 
-    /// This file, read front to back only: for one whose length says nothing about its content.
+    /// Treats the file as sequential, because its length says nothing about its content.
     pub fn front_to_back(mut self) -> File {
         self.metadata.kind = FileKind::Sequential;
         self
     }
 
-    /// Whether requests bypass the page cache: offsets, lengths and addresses are whole blocks
-    /// of 4,096 bytes.
+    /// Whether requests bypass the page cache: offsets, lengths and addresses must be multiples of
+    /// 4,096 bytes then.
     pub fn is_direct(&self) -> bool {
         self.handle.is_direct()
     }
 
-    /// Reads `bytes` from `offset` to the front of `buffer`, fewer only at the end of the file.
-    /// For a sequential file `offset` is where the reader believes to be.
+    /// Reads `bytes` bytes from `offset` into `buffer`, fewer only at the end of the file. A
+    /// sequential file continues where it is; `offset` then only appears in errors.
     pub fn read(&self, node: &Node, offset: u64, bytes: usize, buffer: Buffer) -> DiskTicket {
         assert!(bytes <= buffer.capacity());
         let (ticket, done) = ticket(node, "disk read");
@@ -187,8 +188,8 @@ impl File {
         self.in_flight(ticket, "read", offset)
     }
 
-    /// Writes that range of `buffer` at `offset`, all of it.
-    /// For a sequential file `offset` is where the writer believes to be.
+    /// Writes that range of `buffer` at `offset`, all of it. A sequential file continues where it
+    /// is; `offset` then only appears in errors.
     pub fn write(
         &self,
         node: &Node,
@@ -211,9 +212,12 @@ impl File {
         self.in_flight(ticket, "write", offset)
     }
 
-    /// Fills the whole memory of each buffer, one behind the other, from `offset` on; at the end of
-    /// the file fewer: each buffer's length says what it got. One request to the disk, so that
-    /// small buffers go at the rate of large ones; not for sequential files.
+    /// Fills the whole memory of each buffer, one after the other, from `offset` on; at the end of
+    /// the file less, as the buffers' lengths then say. It is one request to the disk, so that
+    /// small buffers are as fast as large ones.
+    ///
+    /// # Panics
+    /// On a sequential file.
     pub fn read_chain(&self, node: &Node, offset: u64, buffers: Vec<Buffer>) -> ChainTicket {
         self.check_chain();
         let (ticket, done) = ticket(node, "disk read");
@@ -228,8 +232,11 @@ impl File {
         self.in_flight(ticket, "read", offset)
     }
 
-    /// Writes the whole memory of each buffer, one behind the other, from `offset` on, whatever
-    /// their lengths say. One request to the disk; not for sequential files.
+    /// Writes the whole memory of each buffer, filled or not, one after the other, from `offset`
+    /// on. It is one request to the disk.
+    ///
+    /// # Panics
+    /// On a sequential file.
     pub fn write_chain(&self, node: &Node, offset: u64, buffers: Vec<Buffer>) -> ChainTicket {
         self.check_chain();
         let (ticket, done) = ticket(node, "disk write");
@@ -278,8 +285,8 @@ impl File {
             .map_err(|cause| self.failed("sync", cause))
     }
 
-    /// Reserves the space of a range, and makes the file at least so long. What was released in it
-    /// takes space again.
+    /// Reserves the space of a range, and extends the file to its end if it is shorter. Released
+    /// parts of the range take space again.
     ///
     /// # Errors
     /// When the disk refuses it.
@@ -289,7 +296,7 @@ impl File {
             .map(drop)
     }
 
-    /// Makes the file `length` long.
+    /// Sets the length of the file in bytes.
     ///
     /// # Errors
     /// When the disk refuses it.
@@ -299,7 +306,7 @@ impl File {
             .map(drop)
     }
 
-    /// Gives a range's space back to the file system; it reads as zeros.
+    /// Gives the space of a range back to the file system; it reads as zeros.
     ///
     /// # Errors
     /// When the disk refuses it.
@@ -309,8 +316,8 @@ impl File {
             .map(drop)
     }
 
-    /// Locks the file for this run; false when another run holds it. The system unlocks it when
-    /// the run ends, however it ends.
+    /// Locks the file for this run; false when another run holds the lock. The system unlocks it
+    /// when the process ends.
     ///
     /// # Errors
     /// When the disk refuses it.
@@ -318,7 +325,7 @@ impl File {
         Ok(self.control(node, "lock", Control::Lock).await? == 1)
     }
 
-    /// How many bytes of the range lie in the page cache.
+    /// The bytes of the range that are in the page cache.
     ///
     /// # Errors
     /// When the disk refuses it.
@@ -327,8 +334,8 @@ impl File {
             .await
     }
 
-    /// Gives the file this access, as far as the caller may: where the group cannot be set, its
-    /// members get no more than others have; where the owner cannot be set, it stays the caller's.
+    /// Sets owner, group and permissions as far as the caller may. If the group cannot be set, its
+    /// members get only the rights of others; if the owner cannot be set, it stays the caller.
     ///
     /// # Errors
     /// When the disk refuses it.

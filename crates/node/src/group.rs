@@ -1,20 +1,20 @@
-//! Groups of ranks: arithmetic, never a table.
+//! Groups of ranks, as arithmetic rather than a table.
 
 use crate::Rank;
 
-/// The ranks `first`, `first + stride`, ... `count` of them: who hears a multicast.
+/// `count` ranks: `first`, `first + stride`, ... These are the receivers of a multicast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its first member.
+    /// The lowest rank of the group.
     pub first: Rank,
-    /// How many members it has.
+    /// The number of members.
     pub count: u32,
-    /// From one member to the next; at least 1.
+    /// The distance between consecutive members, at least 1.
     pub stride: u32,
 }
 
 impl Group {
-    /// `count` ranks in a row.
+    /// `count` consecutive ranks.
     pub fn row(first: Rank, count: u32) -> Group {
         Group {
             first,
@@ -23,34 +23,30 @@ impl Group {
         }
     }
 
-    /// Its members in ascending order.
+    /// The members in ascending order.
     pub fn members(self) -> impl Iterator<Item = Rank> {
         (0..self.count).map(move |index| Rank(self.first.0 + index * self.stride))
     }
 
-    /// Its last member.
+    /// The highest rank of the group.
     ///
     /// # Panics
-    /// When it has none.
+    /// When the group is empty.
     pub fn last(self) -> Rank {
         assert!(self.count > 0, "an empty group has no last member");
         Rank(self.first.0 + (self.count - 1) * self.stride)
     }
 
-    /// Its members among the ranks `from..until`.
+    /// The members among the ranks `from..until`.
     pub fn within(self, from: u32, until: u32) -> Group {
-        let skipped = from
-            .saturating_sub(self.first.0)
-            .div_ceil(self.stride)
-            .min(self.count);
-        let before = until
-            .saturating_sub(self.first.0)
-            .div_ceil(self.stride)
-            .min(self.count);
-        let first = Rank(self.first.0 + skipped * self.stride);
+        let below = |rank: u32| {
+            let distance = rank.saturating_sub(self.first.0);
+            distance.div_ceil(self.stride).min(self.count)
+        };
+        let skipped = below(from);
         Group {
-            first,
-            count: before.saturating_sub(skipped),
+            first: Rank(self.first.0 + skipped * self.stride),
+            count: below(until).saturating_sub(skipped),
             ..self
         }
     }

@@ -1,5 +1,6 @@
 //! The handle that programs are written against.
 
+use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,9 +12,9 @@ use crate::backend::{Backend, Signal};
 use crate::sync::{Ticket, ticket};
 use crate::{Buffer, Rank, Time, Work};
 
-/// One task's handle of the node it runs on: clock, work, messages, disks, random numbers.
+/// One task's handle to its node: clock, work, messages, disks, random numbers.
 ///
-/// Each task has its own; it never changes thread.
+/// Each task has its own handle, which stays on the task's thread.
 pub struct Node {
     backend: Box<dyn Backend>,
 }
@@ -24,17 +25,17 @@ impl Node {
         Node { backend }
     }
 
-    /// This node among the nodes of the run.
+    /// The rank of this node in the run.
     pub fn rank(&self) -> Rank {
         self.backend.rank()
     }
 
-    /// How many nodes the run has.
+    /// The number of nodes in the run.
     pub fn nodes(&self) -> u32 {
         self.backend.nodes()
     }
 
-    /// The task's clock.
+    /// The current time on the task's clock.
     pub fn now(&self) -> Time {
         self.backend.now()
     }
@@ -44,29 +45,28 @@ impl Node {
         self.backend.tick_fs()
     }
 
-    /// Ticks as seconds.
+    /// Converts ticks to seconds.
     pub fn seconds(&self, ticks: u64) -> f64 {
         ticks as f64 * self.tick_fs() as f64 * 1e-15
     }
 
-    /// Says that this task did some work: moves its clock by what the cost table asks.
+    /// Reports work that this task did: moves its clock by the cost in the node's table.
     pub fn work(&self, work: Work) {
         self.backend.work(work);
     }
 
-    /// Says that the program's next stage begins; a machine that measures tells time and idle time
-    /// by stage.
+    /// Begins the program's next stage, for machines that measure time and idle time by stage.
     pub fn stage(&self, name: &'static str) {
         self.backend.stage(name);
     }
 
-    /// Says how urgent this task is among those of its node; 0 until it says so, more is more. A
-    /// simulated node's cores take the most urgent of the ready tasks, and the oldest of those.
+    /// Sets how urgent this task is among the tasks of its node; the default is 0, the least. The
+    /// cores of a simulated node run the most urgent ready task, and of equals the oldest.
     pub fn urgency(&self, level: u8) {
         self.backend.urgency(level);
     }
 
-    /// How many ranks share this node's NIC: they follow each other, from a multiple on.
+    /// The number of ranks that share this node's NIC: consecutive ones, from a multiple on.
     pub fn ranks_per_nic(&self) -> u32 {
         self.backend.ranks_per_nic()
     }
@@ -77,7 +77,7 @@ impl Node {
     }
 
     /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages where the
-    /// machine has them. Memory is used when it is touched.
+    /// machine has them. The system provides memory when it is touched.
     ///
     /// # Errors
     /// When the system has no memory for them.
@@ -85,18 +85,18 @@ impl Node {
         self.backend.buffers(count, bytes)
     }
 
-    /// Lets the world reach this task's clock. Every verb on something shared does so first.
+    /// Lets the world reach this task's clock. Every verb on shared state does so first.
     pub async fn reach(&self) {
         poll_fn(|_| self.backend.poll_reach()).await;
     }
 
-    /// Waits until `deadline`.
+    /// Waits until the task's clock is at `deadline`.
     pub async fn sleep_until(&self, deadline: Time) {
         let never = self.backend.signal("sleep");
         self.past(&never, never.epoch(), Some(deadline)).await;
     }
 
-    /// As [`Node::try_spawn`], for programs that cannot go on without the task.
+    /// As [`Node::try_spawn`], for programs that cannot continue without the task.
     ///
     /// # Panics
     /// When the system has no thread for it.
@@ -110,7 +110,7 @@ impl Node {
             .expect("the system has a thread for the task")
     }
 
-    /// Starts a task on this node; the ticket gives what it returns, or its panic.
+    /// Starts a task on this node; the ticket gives its result or its panic.
     ///
     /// # Errors
     /// When the system has no thread for it.
@@ -148,30 +148,33 @@ impl Node {
     }
 }
 
-/// A task's panic: a bug, with what it said.
+/// A panic, which is a bug, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic(pub String);
 
-/// Runs a task to its end, and catches its panic.
+impl Panic {
+    /// The panic with this payload.
+    pub fn of(payload: &(dyn Any + Send)) -> Panic {
+        let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Panic(text.unwrap_or_else(|| "a panic without words".to_owned()))
+    }
+}
+
+/// Runs a future to its end, and catches its panic.
 ///
 /// # Errors
-/// When the task panics.
+/// The panic, if the future panics.
 pub async fn catch<T>(task: impl Future<Output = T>) -> Result<T, Panic> {
     let mut task = std::pin::pin!(task);
-    // Unwind safe: a task that panicked is not polled again, and what it shared with others is
-    // changed in single steps.
+    // Unwind safe: a task that panicked is not polled again, and state that it shares with others
+    // changes in single steps.
     poll_fn(
         |context| match catch_unwind(AssertUnwindSafe(|| task.as_mut().poll(context))) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
-            Err(payload) => Poll::Ready(Err(Panic(said(&*payload)))),
+            Err(payload) => Poll::Ready(Err(Panic::of(&*payload))),
         },
     )
     .await
-}
-
-fn said(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned())
 }

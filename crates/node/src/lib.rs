@@ -2,10 +2,10 @@
 //!
 //! A program is written once, against a [`Node`]; the node is real (threads, files) or simulated
 //! (coroutines, modelled disks, a virtual clock). The idea is Berkeley NOW's: a thin message layer
-//! with credits, below which the machine is free to be anything.
+//! with credits hides the machine.
 //!
 //! ```text
-//!   program / stage            async fn that reads like the paper's pseudocode
+//!   program / stage            async fn that reads like the paper's pseudo-code
 //!        |
 //!      Node                    clock, work, messages, disks, random numbers, spawn
 //!        |  Queue Pool Tokens Posted Ticket    written once, over one primitive:
@@ -14,14 +14,14 @@
 //!   dyn Backend                poll-shaped, hidden; node-real and machine implement it
 //! ```
 //!
-//! Three rules keep both kinds of node honest:
+//! Three rules make a program behave alike on both kinds of node:
 //!
-//! * Every verb on something shared is `async` and first lets the world reach the task's clock
+//! * Every verb on shared state is `async` and first lets the world reach the task's clock
 //!   ([`Node::reach`]); `send` and a submitted disk request take effect at that clock.
-//! * An await waits for one thing, or until a deadline. Nothing joins or selects.
-//! * `Drop` touches memory alone, never a backend: a simulated kill drops futures.
+//! * An await waits for one event, or until a deadline. Nothing joins or selects.
+//! * `Drop` touches memory only, never a backend: a simulated kill drops futures.
 //!
-//! It refuses to know any backend, any wall clock, and any record.
+//! This crate knows no backend, no wall clock and no record.
 
 pub mod backend;
 mod buffer;
@@ -52,7 +52,7 @@ pub use opening::{
 };
 pub use random::Random;
 pub use reorder::{Matching, Reorder};
-pub use sync::{Close, Closed, Guarded, Pool, Posted, Queue, Ticket, Tokens};
+pub use sync::{Close, Closed, Guarded, Mutex, Pool, Posted, Queue, Ticket, Tokens};
 pub use time::{Address, Port, Rank, Time};
 pub use words::{INLINE_WORDS, Words};
 pub use work::{Costs, Work};

@@ -1,8 +1,8 @@
 //! Messages between nodes (Berkeley NOW's thin layer, with credits).
 //!
-//! Small messages travel as words and arrive in the order of their arrival. Bulk travels in
-//! buffers: the receiver lends the buffers, so the size of its pool is the senders' credit, and a
-//! sender has its own buffer back when the data have left it.
+//! Small messages travel as words, and a port hands them out in the order of their arrival. Bulk
+//! travels in buffers: the receiver lends the buffers, so the size of its pool is the senders'
+//! credit, and a sender gets its own buffer back when the data have left it.
 
 use std::error::Error;
 use std::fmt;
@@ -21,17 +21,24 @@ pub const MESSAGE_BYTES: usize = 2048;
 /// The longest small message in words.
 pub const MESSAGE_WORDS: usize = MESSAGE_BYTES / 8;
 
-/// How often a waiting receiver checks whether its port was closed, since the sender may have died.
-const LOOK_S: f64 = 0.25;
+/// The interval in seconds at which a waiting receiver checks whether its port was closed, since
+/// the sender may have died.
+const CHECK_INTERVAL_S: f64 = 0.25;
 
 impl Node {
     /// Makes this task the owner of a port for small messages.
+    ///
+    /// # Panics
+    /// When the port has an owner already.
     pub fn bind(&self, port: Port) -> MessagePort {
         self.backend().bind(port);
         MessagePort { port }
     }
 
     /// Makes this task the owner of a port for bulk.
+    ///
+    /// # Panics
+    /// When the port has an owner already.
     pub fn bind_bulk(&self, port: Port) -> BulkPort {
         let inbox = self.backend().inbox(port);
         inbox.bind(port);
@@ -40,33 +47,29 @@ impl Node {
 
     /// Sends a small message; it leaves at the task's clock. Waits while the node's NIC has no room
     /// for it.
+    ///
+    /// # Panics
+    /// When there are more than [`MESSAGE_WORDS`] words.
     pub async fn send(&self, to: Address, words: &[u64]) {
         self.send_to(Target::One(to), &Words::from(words)).await;
     }
 
     pub(crate) async fn send_to(&self, to: Target, words: &Words) {
-        self.go_out(Outgoing {
-            to,
-            words,
-            forwarded: false,
-        })
-        .await;
+        self.go_out(Outgoing::new(to, words)).await;
     }
 
-    /// Passes a message on. On a nanoPU each word goes from the receiving to the sending register
-    /// by the instruction that reads it.
+    /// Passes a received message on. On a nanoPU one instruction per word reads it from the
+    /// receiving register and writes it to the sending one.
     pub async fn forward(&self, to: Address, message: &Message) {
-        let words = &message.words;
         self.go_out(Outgoing {
-            to: Target::One(to),
-            words,
             forwarded: true,
+            ..Outgoing::new(Target::One(to), &message.words)
         })
         .await;
     }
 
-    /// Sends a small message to every member of a group: once if the network can multicast, else to
-    /// one member after the other.
+    /// Sends a small message to every member of a group: one message if the network multicasts it,
+    /// else one to each member in turn.
     pub async fn multicast(&self, to: Group, port: Port, words: &[u64]) {
         let words = Words::from(words);
         for to in self.targets(to, port, words.len()) {
@@ -74,7 +77,7 @@ impl Node {
         }
     }
 
-    /// The targets of a message of `words` words that all members of a group are to receive.
+    /// The targets of a message of `words` words to a group.
     pub(crate) fn targets(
         &self,
         to: Group,
@@ -96,8 +99,7 @@ impl Node {
         poll_fn(|_| self.backend().poll_send(&outgoing)).await;
     }
 
-    /// Sends a small message, or takes one of a port while the NIC has no room: `None` when it is
-    /// sent.
+    /// Sends a small message (`None`), or receives one from `port` while the NIC has no room.
     pub(crate) async fn send_or_next(
         &self,
         to: Target,
@@ -105,11 +107,7 @@ impl Node {
         port: &MessagePort,
     ) -> Option<Message> {
         check_length(words);
-        let outgoing = Outgoing {
-            to,
-            words,
-            forwarded: false,
-        };
+        let outgoing = Outgoing::new(to, words);
         poll_fn(|_| match self.backend().poll_send(&outgoing) {
             Poll::Ready(()) => Poll::Ready(None),
             Poll::Pending => self.backend().poll_next(port.port, None),
@@ -117,17 +115,12 @@ impl Node {
         .await
     }
 
-    /// Ships the filled part of a buffer; the ticket gives the buffer back.
+    /// Ships the filled part of a buffer as bulk; the ticket gives the buffer back.
     pub fn ship(&self, to: Address, buffer: Buffer) -> Ticket<Buffer> {
         let (ticket, done) = ticket(self, "room at the receiver");
         let contents = Contents::Here { buffer, done };
-        self.backend().post(
-            to,
-            Letter::Shipment {
-                from: self.rank(),
-                contents,
-            },
-        );
+        let from = self.rank();
+        self.backend().post(to, Letter::Shipment { from, contents });
         ticket
     }
 }
@@ -140,8 +133,8 @@ fn check_length(words: &Words) {
     );
 }
 
-/// The owner's end of a port for small messages. Tasks of one node may share it: then each message
-/// goes to the one that asks first.
+/// The owner's end of a port for small messages. Tasks of one node may share it: each message goes
+/// to the first one that asks.
 #[derive(Debug)]
 pub struct MessagePort {
     port: Port,
@@ -160,28 +153,28 @@ impl MessagePort {
     }
 }
 
-/// A shipment that comes to a lent buffer.
+/// A shipment on its way to a lent buffer.
 #[derive(Debug)]
 pub struct Arrival {
-    /// The node that sent it.
+    /// The sending node.
     pub from: Rank,
-    /// How much it is.
+    /// The length of the contents in bytes.
     pub bytes: usize,
     /// Gives the filled buffer.
     pub filled: Ticket<Buffer>,
 }
 
-/// Why a shipment was not received.
+/// The reason why a shipment was not received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undelivered {
-    /// The port was closed.
+    /// The port or the pool was closed.
     Closed,
-    /// That node sent something that does not belong there: it may run another program, or another
-    /// version of it.
+    /// A node sent something that does not belong there: it may run another program, or another
+    /// version of this one.
     Foreign {
-        /// The node that sent it.
+        /// The sending node.
         from: Rank,
-        /// The mistake in it.
+        /// The mistake, as a clause for a message.
         what: String,
     },
 }
@@ -198,8 +191,8 @@ impl fmt::Display for Undelivered {
             Undelivered::Closed => write!(out, "it was closed"),
             Undelivered::Foreign { from, what } => write!(
                 out,
-                "what rank {from} sent does not belong there ({what}); run the same version on all ranks, and test that \
-                 machine's memory and network"
+                "rank {from} sent data that does not belong there ({what}); run the same version \
+                 on all ranks, and test the memory and network of that machine"
             ),
         }
     }
@@ -213,14 +206,15 @@ pub struct BulkPort {
 }
 
 impl BulkPort {
-    /// Lends a buffer of `pool` to the next shipment: who sent it, and its contents.
+    /// Receives the next shipment into a buffer of `pool`, and returns its sender and its contents.
     ///
     /// # Errors
-    /// When the port or the pool was closed, or what came is no shipment for such a buffer.
+    /// [`Undelivered::Closed`] when the port or the pool was closed, [`Undelivered::Foreign`] for a
+    /// small message or a shipment larger than the buffer.
     pub async fn accept(&self, node: &Node, pool: &Pool) -> Result<(Rank, Buffer), Undelivered> {
         let Arrival { from, filled, .. } = self.lend(node, pool).await?;
-        let look = (LOOK_S / node.seconds(1)) as u64;
-        while !filled.done_by(node, node.now().after(look)).await {
+        let interval = (CHECK_INTERVAL_S / node.seconds(1)) as u64;
+        while !filled.done_by(node, node.now().after(interval)).await {
             if self.inbox.is_closed() {
                 return Err(Undelivered::Closed);
             }
@@ -228,21 +222,18 @@ impl BulkPort {
         Ok((from, filled.wait(node).await))
     }
 
-    /// Lends a buffer of `pool` to the next shipment, and does not wait for its contents: several
-    /// may be on their way at once.
+    /// As [`BulkPort::accept`], but does not wait for the contents, so that several shipments can
+    /// be on their way at once.
     ///
     /// # Errors
-    /// As of [`BulkPort::accept`].
+    /// As [`BulkPort::accept`].
     pub async fn lend(&self, node: &Node, pool: &Pool) -> Result<Arrival, Undelivered> {
-        let mut lent = pool.take(node).await?;
-        let letter = self.inbox.next(node).await?;
-        let (from, contents) = match letter {
+        let lent = pool.take(node).await?;
+        let (from, contents) = match self.inbox.next(node).await? {
             Letter::Shipment { from, contents } => (from, contents),
             Letter::Message(Message { from, .. }) => {
-                return Err(Undelivered::Foreign {
-                    from,
-                    what: "a small message for bulk".into(),
-                });
+                let what = "a small message for bulk".into();
+                return Err(Undelivered::Foreign { from, what });
             }
         };
         let (bytes, room) = (contents.bytes(), lent.capacity());
@@ -250,26 +241,33 @@ impl BulkPort {
             let what = format!("a shipment of {bytes} bytes for a buffer of {room}");
             return Err(Undelivered::Foreign { from, what });
         }
-        let (arrival, filled) = ticket(node, "a shipment");
-        match contents {
-            Contents::Here { buffer, done } => {
-                lent.copy_from(0, &buffer, 0..buffer.len());
-                lent.set_len(buffer.len());
-                node.work(Work::Copy {
-                    bytes: buffer.len() as u64,
-                });
-                node.reach().await;
-                done.complete(buffer);
-                filled.complete(lent);
-            }
-            Contents::Away { fetch, .. } => fetch(lent, filled),
-        }
+        let filled = fill(node, lent, contents).await;
         Ok(Arrival {
             from,
             bytes,
-            filled: arrival,
+            filled,
         })
     }
+}
+
+/// Begins to fill a lent buffer with the contents of a shipment.
+async fn fill(node: &Node, mut lent: Buffer, contents: Contents) -> Ticket<Buffer> {
+    let (ticket, filled) = ticket(node, "a shipment");
+    match contents {
+        Contents::Here { buffer, done } => {
+            let bytes = buffer.len();
+            lent.copy_from(0, &buffer, 0..bytes);
+            lent.set_len(bytes);
+            node.work(Work::Copy {
+                bytes: bytes as u64,
+            });
+            node.reach().await;
+            done.complete(buffer);
+            filled.complete(lent);
+        }
+        Contents::Away { fetch, .. } => fetch(lent, filled),
+    }
+    ticket
 }
 
 impl Close for BulkPort {

@@ -1,76 +1,76 @@
-//! How a file is opened, which files are believed, and the facts that are known of a file.
+//! Ways to open a file, the files that are trusted, and the metadata of a file.
 
 use std::fmt;
 use std::io;
 
-/// How to open a file.
+/// The ways to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// An existing file, to read. `direct` asks to bypass the page cache.
+    /// An existing file or pipe, for reading.
     Read {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
-    /// An existing regular file, to read; links are followed. Anything else is refused without
-    /// being opened, so a pipe without a writer does not hang the caller and a device is not read
-    /// for ever.
+    /// An existing regular file, for reading; links are followed. Anything else is refused without
+    /// being opened, so that a pipe without a writer does not hang the caller and a device is not
+    /// read forever.
     Regular {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
     /// A file that an earlier run of the same user wrote: regular, owned by the caller, without
-    /// other names, and not reached through a link. Anything else is refused, since its content may
-    /// be somebody else's.
+    /// other names, and not reached through a link. Anything else is refused, since another user
+    /// may have written it.
     Own,
-    /// A file of an earlier run whose identity the caller checks afterwards, to read and write:
-    /// regular, and not reached through a link.
+    /// A file of an earlier run whose identity the caller checks afterwards, for reading and
+    /// writing: regular, and not reached through a link.
     Again {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
-    /// An existing file or device, to write front to back.
+    /// An existing file or device, for writing front to back.
     Append,
-    /// A new file, to read and write; a name that is taken is refused.
+    /// A new file, for reading and writing; an existing name is refused.
     Create {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
         /// Permission bits, before the process's mask.
         mode: u32,
     },
-    /// A file that another node has made and will rename, to read and write: this one takes it
-    /// away, too, if it fails. A link is refused, and so is what is not a regular file.
+    /// A file that another node has made and will rename, for reading and writing: a node that
+    /// fails removes it. Only a regular file that is not reached through a link is accepted.
     Join {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
     },
-    /// A file that outlives its run, to read and write: what is there, if it could be opened as
-    /// [`Open::Own`], or a new one.
+    /// A file that outlives its run, for reading and writing: the existing file, if
+    /// [`Open::Own`] accepts it, or a new one.
     Keep {
         /// Bypass the page cache where the file system allows it.
         direct: bool,
-        /// Permission bits of a new one, before the process's mask.
+        /// Permission bits of a new file, before the process's mask.
         mode: u32,
     },
 }
 
 impl Open {
-    /// Whether it makes a new file.
+    /// Whether this is [`Open::Create`].
     pub fn is_create(self) -> bool {
         matches!(self, Open::Create { .. })
     }
 }
 
-/// The standard streams.
+/// The standard streams of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standard {
-    /// Standard input.
+    /// The stream that the process reads.
     Input,
-    /// Standard output.
+    /// The stream that the process writes.
     Output,
 }
 
 impl Standard {
-    /// Its name in messages.
+    /// The stream's name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Standard::Input => "standard input",
@@ -82,41 +82,40 @@ impl Standard {
 /// The kinds of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file: has a length, can be read and written anywhere.
+    /// A regular file: it has a length and can be read and written anywhere.
     Regular,
-    /// A directory.
+    /// A directory, whose names [`Node::list`](crate::Node::list) gives.
     Directory,
     /// A pipe, terminal, socket or device: front to back only.
     Sequential,
 }
 
-/// The facts that are known of a file.
+/// The system's description of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// The kind of file.
+    /// Regular file, directory, or stream.
     pub kind: FileKind,
-    /// The device it lies on.
+    /// The number of the device that holds the file.
     pub device: u64,
-    /// Its number there: with `device`, the same for every name of the same file.
+    /// The file's number on the device. Device and number identify a file by any of its names.
     pub identity: u64,
-    /// Permission bits.
+    /// Permission bits, with the set-id and sticky bits.
     pub mode: u32,
-    /// Length in bytes.
+    /// The length in bytes.
     pub length: u64,
 }
 
-/// Why a file is not believed that [`Open::Own`] should have opened, as the cause of a
-/// [`DiskError`].
+/// The reason why [`Open::Own`] refused a file, as the cause of a [`DiskError`](crate::DiskError).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotBelieved(pub String);
 
 impl NotBelieved {
-    /// The refusal as the cause of an error.
+    /// The refusal as an error of the system.
     pub fn error(why: impl Into<String>) -> io::Error {
         io::Error::other(NotBelieved(why.into()))
     }
 
-    /// The refusal, if that is the cause of an error.
+    /// The refusal that caused an error, if one did.
     pub fn of(cause: &io::Error) -> Option<&NotBelieved> {
         cause.get_ref()?.downcast_ref()
     }
@@ -130,23 +129,23 @@ impl fmt::Display for NotBelieved {
 
 impl std::error::Error for NotBelieved {}
 
-/// The access that a file gives: its owner, its group, and their rights and those of others. It
-/// never grants more than the file that it was read from.
+/// Owner, group and permissions of a file. It never grants more than the file that it was read
+/// from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// User number of the owner.
+    /// The owner's user number.
     pub owner: u32,
-    /// Group number.
+    /// The group's number.
     pub group: u32,
-    /// Permission bits of owner, group and others. Set-user-id, set-group-id and sticky bits are
-    /// never among them, and an access control list counts with the least that it gives.
+    /// Permission bits of owner, group and others, without set-user-id, set-group-id and sticky
+    /// bits. An access control list counts as the least that it grants.
     pub mode: u32,
 }
 
 /// Permission bits of owner, group and others.
 pub const PERMISSION_BITS: u32 = 0o777;
 
-/// The permission bits with which members of another group get no more than others.
+/// `mode` for a file whose group has changed: the group gets no more rights than others.
 pub fn of_another_group(mode: u32) -> u32 {
     mode & (0o707 | (mode & 0o007) << 3)
 }

@@ -1,5 +1,4 @@
-//! Random streams: counter-based, so a stream can be entered anywhere and depends on its seed
-//! alone.
+//! Random streams: counter-based, so a stream depends on its seed alone.
 
 /// A random stream (SplitMix64: Steele, Lea and Flood 2014): the n-th number is a mix of
 /// `seed + n * golden ratio`.
@@ -17,20 +16,20 @@ impl Random {
         Random { state: seed }
     }
 
-    /// The stream number `stream` of a seed.
+    /// One of many independent streams of a seed.
     pub fn stream(seed: u64, stream: u64) -> Random {
         Random::new(mix(seed ^ mix(stream.wrapping_mul(STEP))))
     }
 
-    /// The next number.
+    /// The next number, uniform over all of `u64`.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
     }
 
-    /// The next number below `bound`.
+    /// The next number, uniform below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        // A product's high half: biased by less than bound / 2^64.
+        // The high half of a product: biased by less than bound / 2^64.
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 }

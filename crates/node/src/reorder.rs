@@ -1,34 +1,34 @@
-//! The reorder buffer: messages matched by the step of the program they belong to.
+//! The reorder buffer: matches messages to the program step that they belong to.
 //!
 //! Nodes run ahead of each other, so a message of a later step may arrive while a node still works
-//! on an earlier one; it is set aside until its step comes (NanoSort, section 5.2). The paper names
-//! three places for that:
+//! on an earlier one. It is set aside until its step begins (NanoSort, section 5.2). The paper
+//! names three places for that:
 //!
-//! * software: a buffer in memory, as the paper built it. Setting aside is a copy into a slot that
-//!   was not touched before: there is one for each message that may come; both are charged
-//! * by port: a port of its own for each step, so a queue of its own in the NIC
-//! * in the NIC: the same to a program; the machine lets the steps share one queue
+//! * software: a buffer in memory, as in the paper. Setting a message aside costs a copy and the
+//!   load of a slot that is not in the cache, since each message has its own slot
+//! * ports: one port per step, and so one queue per step in the NIC
+//! * the NIC: for a program the same as ports; the machine lets the steps share one queue
 //!
-//! In software a core that waits for room to send sets aside what comes meanwhile: so nobody waits
-//! for ever for one that sends more than its NIC holds. By ports a queue is as long as the NIC made
-//! it.
+//! With the software buffer, a core that waits for room to send receives meanwhile and sets those
+//! messages aside. So two nodes that both send more than a NIC holds do not wait for each other
+//! forever. With ports, the length of a queue is the NIC's.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::backend::Target;
 use crate::{Address, Group, Message, MessagePort, Node, Port, Rank, Words, Work};
 
-/// Where messages of later steps wait.
+/// The place where messages of later steps wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matching {
     /// In a buffer of the program.
     #[default]
     Software,
-    /// In ports, one for each step.
+    /// In the queues of ports, one port per step.
     Ports,
 }
 
-/// A port, or a range of ports, whose messages are taken by step.
+/// A port, or a range of ports, whose messages are received by step.
 pub struct Reorder {
     first: Port,
     by: By,
@@ -39,14 +39,13 @@ enum By {
     Ports { bound: BTreeMap<u32, MessagePort> },
 }
 
-/// Messages that were set aside: a queue for each step, few of which have any at a time.
+/// Messages that were set aside, by step. Few steps have any at a time.
 #[derive(Default)]
 struct Early {
     steps: Vec<(u32, VecDeque<Message>)>,
 }
 
 impl Early {
-    /// Sets a message aside.
     fn keep(&mut self, node: &Node, step: u32, message: Message) {
         let bytes = message.words.len() as u64 * 8;
         node.work(Work::Load { bytes });
@@ -68,7 +67,8 @@ impl Early {
 }
 
 impl Reorder {
-    /// Owns `first`, and when steps are matched by ports those that follow.
+    /// Owns the port `first` and, with [`Matching::Ports`], as many following ports as there are
+    /// steps.
     pub fn new(node: &Node, first: Port, matching: Matching) -> Reorder {
         let by = match matching {
             Matching::Software => By::Software {
@@ -82,11 +82,11 @@ impl Reorder {
         Reorder { first, by }
     }
 
-    /// Sends `words` as a message of `step`; the receiver has the same ports and matching.
+    /// Sends `words` as a message of `step`. The receiver must use the same ports and matching.
     pub async fn send(&mut self, node: &Node, to: Rank, step: u32, words: &[u64]) {
         let (port, words) = self.frame(step, words);
-        self.go_out(node, Target::One(Address { rank: to, port }), &words)
-            .await;
+        let to = Target::One(Address { rank: to, port });
+        self.go_out(node, to, &words).await;
     }
 
     /// As [`Reorder::send`], to every member of a group.
@@ -109,14 +109,13 @@ impl Reorder {
         }
     }
 
-    /// The next message of `step`.
+    /// Receives the next message of `step`.
     pub async fn next(&mut self, node: &Node, step: u32) -> Message {
         match &mut self.by {
             By::Software { port, early } => {
                 if let Some(message) = early.take(step) {
-                    node.work(Work::Copy {
-                        bytes: message.words.len() as u64 * 8,
-                    });
+                    let bytes = message.words.len() as u64 * 8;
+                    node.work(Work::Copy { bytes });
                     return message;
                 }
                 loop {
@@ -129,17 +128,13 @@ impl Reorder {
                 }
             }
             By::Ports { bound } => {
-                let port = port_of(self.first, step);
-                bound
-                    .entry(step)
-                    .or_insert_with(|| node.bind(port))
-                    .next(node)
-                    .await
+                let bind = || node.bind(port_of(self.first, step));
+                bound.entry(step).or_insert_with(bind).next(node).await
             }
         }
     }
 
-    /// Where a message of `step` goes, and its words.
+    /// The port and the words of a message of `step`.
     fn frame(&self, step: u32, words: &[u64]) -> (Port, Words) {
         match &self.by {
             By::Software { .. } => (self.first, Words::after(step.into(), words)),
@@ -156,11 +151,6 @@ fn port_of(first: Port, step: u32) -> Port {
 fn unframe(framed: &Message) -> (u32, Message) {
     let step = framed.words.first().expect("every message names its step");
     let step = u32::try_from(*step).expect("steps are numbered in 32 bits");
-    (
-        step,
-        Message {
-            from: framed.from,
-            words: framed.words.skip(1),
-        },
-    )
+    let (from, words) = (framed.from, framed.words.skip(1));
+    (step, Message { from, words })
 }

@@ -1,6 +1,7 @@
 //! Sharing between tasks: everything is a [`Guarded`] state over one primitive, a signal.
 
 mod guarded;
+mod mutex;
 mod pool;
 mod posted;
 mod queue;
@@ -8,6 +9,7 @@ mod ticket;
 mod token;
 
 pub use guarded::{Close, Closed, Guarded};
+pub use mutex::Mutex;
 pub use pool::Pool;
 pub use posted::Posted;
 pub use queue::Queue;

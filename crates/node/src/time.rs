@@ -1,19 +1,19 @@
-//! Names for moments and places: newtypes, so that a rank is never taken for a time.
+//! Newtypes for times and places, so that a rank is never taken for a time.
 
 use std::fmt;
 
-/// A moment on a node's clock, in ticks since the run began. The backend names its tick
-/// ([`crate::Node::tick_fs`]): one nanosecond on a real node, one cycle on a simulated core.
+/// A time on a node's clock, in ticks since the run began. [`crate::Node::tick_fs`] gives the
+/// length of a tick: one nanosecond on a real node, one cycle on a simulated core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
 impl Time {
-    /// The moment `ticks` later.
+    /// The time `ticks` later, at most the last time that exists.
     pub fn after(self, ticks: u64) -> Time {
         Time(self.0.saturating_add(ticks))
     }
 
-    /// Ticks from `earlier` to here, zero if `earlier` is later.
+    /// Ticks from `earlier` to this time, 0 if `earlier` is later.
     pub fn since(self, earlier: Time) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -29,15 +29,15 @@ impl fmt::Display for Rank {
     }
 }
 
-/// A mailbox of a node. One task owns a port.
+/// The number of a mailbox of a node. One task owns a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Port(pub u16);
 
-/// Where a message goes: a node and a port there.
+/// The receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// The node.
+    /// The receiving node.
     pub rank: Rank,
-    /// Its port.
+    /// The mailbox on that node.
     pub port: Port,
 }

@@ -1,41 +1,41 @@
-//! What a message says: words of eight bytes, short ones in place.
+//! The contents of a message: words of eight bytes. Short messages need no allocation.
 //!
-//! A nanoPU core reads and writes its messages a word at a time from two registers (NanoSort,
-//! section 2.1); a network of any kind carries words as little-endian bytes.
+//! A nanoPU core reads and writes its messages word by word through two registers (NanoSort,
+//! section 2.1); other networks carry words as little-endian bytes.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Words that need no memory of their own: a step and a key with its origin.
+/// The longest message without an allocation: a step, and a key with its origin.
 pub const INLINE_WORDS: usize = 3;
 
-/// The words of a message. Up to [`INLINE_WORDS`] travel by value, longer ones are shared.
+/// The words of a message. Up to [`INLINE_WORDS`] are held by value, more are shared.
 #[derive(Clone)]
 pub struct Words(Form);
 
 #[derive(Clone)]
 enum Form {
-    /// A form of its own, since most packets say nothing: one byte to write.
+    /// Apart from `Inline`, since most packets are empty: making one writes a single byte.
     Empty,
     Inline(u8, [u64; INLINE_WORDS]),
-    /// From that word on.
+    /// The words from an index on.
     Shared(u16, Arc<[u64]>),
 }
 
 impl Words {
-    /// No words.
+    /// The empty message.
     pub const fn new() -> Words {
         Words(Form::Empty)
     }
 
-    /// Whether they need no memory of their own.
+    /// Whether the words are held by value.
     #[inline]
     pub fn is_inline(&self) -> bool {
         !matches!(self.0, Form::Shared(..))
     }
 
-    /// A word and those that follow it.
+    /// The words `first`, then `rest`.
     pub fn after(first: u64, rest: &[u64]) -> Words {
         if rest.len() < INLINE_WORDS {
             let mut inline = [first; INLINE_WORDS];

@@ -1,126 +1,129 @@
 //! The cost of work on a node.
 //!
-//! A program says what it did (`node.work(Work::Sort { records })`); the node's cost table says how
-//! long that takes. A real node has no table: there the work takes the time it takes.
+//! A program reports its work (`node.work(Work::Sort { records })`), and the cost table of a
+//! simulated node gives the time that it takes. A real node has no table: its clock measures.
 
-/// Work a task has done, in the units its cost grows with.
+/// Work that a task has done, in the units that its cost grows with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Merging sorted sources, a level of their tree after the other: as sorting has levels.
+    /// Merging sorted sources, with one level of comparisons per doubling of the sources.
     Merge {
-        /// Records merged.
+        /// The number of records merged.
         records: u64,
-        /// Sources that they come from.
+        /// The number of sources.
         sources: u64,
     },
-    /// Reading words one after the other, as a minimum does.
+    /// Reading words in order, for example to find a minimum.
     Scan {
-        /// Words looked at.
+        /// The number of words read.
         words: u64,
     },
-    /// Sorting records by their prefixes, or keys.
+    /// Sorting records by their prefixes or keys.
     Sort {
-        /// Records sorted together.
+        /// The number of records sorted together.
         records: u64,
     },
-    /// Finding the k-th of some keys (quickselect).
+    /// Finding the k-th smallest key (quickselect).
     Select {
-        /// Keys to select among.
+        /// The number of keys to select from.
         keys: u64,
     },
-    /// Finding the partition of each record by a tree of splitters.
+    /// Finding the partition of each record with a tree of splitters.
     Classify {
-        /// Records classified.
+        /// The number of records classified.
         records: u64,
     },
     /// Finding the bucket of each key by comparing it with one splitter after the other.
     Bucket {
-        /// Keys that are sent to buckets.
+        /// The number of keys that get a bucket.
         keys: u64,
-        /// Splitters between the buckets.
+        /// The number of splitters.
         splitters: u64,
     },
-    /// Finding keys in a hash table, or putting them there.
+    /// Finding keys in a hash table, or inserting them.
     Hash {
-        /// Keys looked up.
+        /// The number of lookups.
         keys: u64,
     },
     /// Copying bytes in memory.
     Copy {
-        /// Bytes copied.
+        /// The number of bytes copied.
         bytes: u64,
     },
-    /// Bringing bytes into the nearest cache before they are worked on.
+    /// Loading bytes into the nearest cache before they are used.
     Load {
-        /// Bytes brought in.
+        /// The number of bytes loaded.
         bytes: u64,
     },
-    /// Summing up what records hold, to find lost or changed ones.
+    /// Computing a checksum of records.
     Checksum {
-        /// Bytes summed.
+        /// The number of bytes summed.
         bytes: u64,
     },
-    /// Keeping account of one unit that passes by.
+    /// Counting units that pass through a stage.
     Account {
-        /// Units.
+        /// The number of units.
         units: u64,
     },
 }
 
-/// A cost table in thousandths of a tick, whole numbers, so that a simulated run is the same
-/// everywhere.
+/// A cost table in thousandths of a tick. Whole numbers make a simulated run the same on every
+/// computer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// To look at one word that is in the nearest cache.
+    /// Per word read that is in the nearest cache.
     pub scan: u64,
-    /// To sort one record, for each level of `log2 n`.
+    /// Per record sorted or merged, for each level of `log2 n`.
     pub sort: u64,
-    /// To select among keys, for each of them.
+    /// Per key that another one is selected from.
     pub select: u64,
-    /// To classify one record.
+    /// Per record classified.
     pub classify: u64,
-    /// To begin with one key that looks for its bucket.
+    /// Per key that gets a bucket, before its comparisons.
     pub bucket: u64,
-    /// To compare a key with one splitter.
+    /// Per comparison of a key with a splitter.
     pub splitter: u64,
-    /// To find one key in a hash table.
+    /// Per lookup in a hash table.
     pub hash: u64,
-    /// To copy one line.
+    /// Per cache line copied.
     pub copy: u64,
-    /// To bring one line into the nearest cache.
+    /// Per cache line loaded into the nearest cache.
     pub load: u64,
-    /// To sum up one line.
+    /// Per cache line summed.
     pub checksum: u64,
-    /// To keep account of one unit.
+    /// Per unit counted.
     pub account: u64,
-    /// How many bytes the nearest cache holds; a scan of more loads each of its lines.
+    /// The size of the nearest cache in bytes; a longer scan loads each of its lines.
     pub cache_bytes: u64,
 }
 
-/// A cache line.
 const LINE_BYTES: u64 = 64;
 
 const WORD_BYTES: u64 = 8;
 
-/// Costs are given in thousandths.
+/// Parts of a tick, the unit of costs.
 const PARTS: u64 = 1000;
 
 impl Costs {
-    /// Ticks that `work` takes; so much that 64 bits do not hold it is told as the most they do.
+    /// Ticks that `work` takes, at most `u64::MAX`.
     pub fn ticks(&self, work: Work) -> u64 {
-        let parts = match work {
+        let parts = self.parts(work);
+        // Nearly all work fits in 64 bits, which divide a few times as fast as 128.
+        match u64::try_from(parts) {
+            Ok(parts) => parts.div_ceil(PARTS),
+            Err(_) => u64::try_from(parts.div_ceil(u128::from(PARTS))).unwrap_or(u64::MAX),
+        }
+    }
+
+    #[inline]
+    fn parts(&self, work: Work) -> u128 {
+        match work {
             Work::Scan { words } => {
                 let misses = self.misses(words.saturating_mul(WORD_BYTES));
                 product(self.scan, words).saturating_add(misses)
             }
-            Work::Sort { records } => {
-                let levels = u128::from(log2_parts(records));
-                product(self.sort, records).saturating_mul(levels) / u128::from(PARTS)
-            }
-            Work::Merge { records, sources } => {
-                let levels = u128::from(log2_parts(sources));
-                product(self.sort, records).saturating_mul(levels) / u128::from(PARTS)
-            }
+            Work::Sort { records } => self.levels(records, records),
+            Work::Merge { records, sources } => self.levels(records, sources),
             Work::Select { keys } => product(self.select, keys),
             Work::Classify { records } => product(self.classify, records),
             Work::Bucket { keys, splitters } => {
@@ -132,15 +135,16 @@ impl Costs {
             Work::Load { bytes } => product(self.load, bytes.div_ceil(LINE_BYTES)),
             Work::Checksum { bytes } => product(self.checksum, bytes.div_ceil(LINE_BYTES)),
             Work::Account { units } => product(self.account, units),
-        };
-        // Nearly all work fits, and dividing 64 bits is a few times as fast.
-        match u64::try_from(parts) {
-            Ok(parts) => parts.div_ceil(PARTS),
-            Err(_) => u64::try_from(parts.div_ceil(u128::from(PARTS))).unwrap_or(u64::MAX),
         }
     }
 
-    /// A scan of what the cache cannot hold misses on every line (no prefetch).
+    /// `log2 sources` levels of comparisons of all records.
+    fn levels(&self, records: u64, sources: u64) -> u128 {
+        let levels = u128::from(log2_parts(sources));
+        product(self.sort, records).saturating_mul(levels) / u128::from(PARTS)
+    }
+
+    /// A scan of more than the cache holds misses on every line (no prefetch).
     fn misses(&self, bytes: u64) -> u128 {
         if bytes > self.cache_bytes {
             product(self.load, bytes.div_ceil(LINE_BYTES))
@@ -150,12 +154,12 @@ impl Costs {
     }
 }
 
-/// Thousandths of ticks for `units` units: 64 bits hold them only as long as both are small.
+/// The parts of `units` units, which may need more than 64 bits.
 fn product(cost: u64, units: u64) -> u128 {
     u128::from(cost) * u128::from(units)
 }
 
-/// `1000 log2 n`, by a straight line between powers of two: at most 1.6 % too small from n = 16 on.
+/// `1000 log2 n`, linear between powers of two: at most 1.6 % too small from n = 16 on.
 fn log2_parts(n: u64) -> u64 {
     let Some(whole) = n.checked_ilog2() else {
         return 0;
@@ -219,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_look_for_their_bucket_splitter_by_splitter() {
+    fn a_bucket_costs_a_comparison_per_splitter() {
         let costs = Costs {
             bucket: 2000,
             splitter: 1000,
@@ -238,8 +242,8 @@ mod tests {
         assert_eq!(costs.ticks(Work::Select { keys: 3 }), 2);
     }
 
-    /// The costliest core that a profile may have, a million ticks a unit, and 2^32 keys: a third
-    /// of the time that 64 bits hold. Beyond, time stands at its end and does not begin anew.
+    /// The costliest core that a profile may have takes a million ticks per unit: 2^32 keys take a
+    /// third of the largest time. Beyond that, time saturates.
     #[test]
     fn the_costliest_work_does_not_overflow() {
         let most = 1_000_000_000;

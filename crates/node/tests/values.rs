@@ -1,4 +1,4 @@
-//! Tests of values that need no backend: buffers, words, errors, moments, random streams.
+//! Tests of values that need no backend: buffers, words, errors, times, random streams.
 
 use std::error::Error;
 use std::io;
@@ -8,15 +8,13 @@ use std::path::Path;
 use node::backend::{Target, chain_capacity, set_chain_len};
 use node::{
     Address, Buffer, Closed, DiskError, Group, INLINE_WORDS, MESSAGE_BYTES, MESSAGE_WORDS, Open,
-    Port, Random, Rank, Standard, Time, Undelivered, Words,
+    Panic, Port, Random, Rank, Standard, Time, Undelivered, Words,
 };
 
-/// The text of the panic that `code` ends with.
+/// The message of the panic that `code` ends with.
 fn panic_of(code: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(code)).expect_err("it panics");
-    let text = panic.downcast_ref::<String>().cloned();
-    text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
-        .expect("it says why")
+    let payload = catch_unwind(AssertUnwindSafe(code)).expect_err("it panics");
+    Panic::of(&*payload).0
 }
 
 // ---- buffers ---------------------------------------------------------------------------------
@@ -77,11 +75,7 @@ fn a_range_is_copied_to_its_place() {
     let mut counted = Buffer::counted(8);
     counted.copy_from(0, &from, 0..8);
     to.copy_from(0, &counted, 0..6);
-    assert_eq!(
-        to.bytes(),
-        b"\0cd\0gh",
-        "a counted buffer has no bytes to give"
-    );
+    assert_eq!(to.bytes(), b"\0cd\0gh", "a counted buffer has no bytes");
 }
 
 #[test]
@@ -107,7 +101,7 @@ fn a_chain_fills_from_its_front() {
     );
 }
 
-// ---- words, moments, ranks -------------------------------------------------------------------
+// ---- words, times, ranks ---------------------------------------------------------------------
 
 #[test]
 fn short_words_need_no_memory() {
@@ -130,7 +124,7 @@ fn skipping_more_words_than_there_are_is_a_bug() {
 }
 
 #[test]
-fn moments_stop_at_their_ends() {
+fn times_saturate() {
     assert_eq!(
         (Time(5).after(3), Time(u64::MAX).after(1)),
         (Time(8), Time(u64::MAX))
@@ -154,7 +148,7 @@ fn an_address_is_no_group() {
     assert_eq!(MESSAGE_WORDS * 8, MESSAGE_BYTES);
 }
 
-/// The seed of a published run must give the same numbers for ever: these are its first ones.
+/// A published seed must give the same numbers forever. These are the first ones.
 #[test]
 fn streams_of_a_seed_are_fixed() {
     let first = |seed, stream| Random::stream(seed, stream).next_u64();
@@ -237,7 +231,7 @@ fn disk_errors_say_what_where_why_and_what_to_do() {
 }
 
 #[test]
-fn what_was_not_delivered_names_who_sent_it() {
+fn a_refused_shipment_names_its_sender() {
     assert_eq!(Undelivered::from(Closed).to_string(), "it was closed");
     let foreign = Undelivered::Foreign {
         from: Rank(3),
@@ -246,7 +240,7 @@ fn what_was_not_delivered_names_who_sent_it() {
     assert!(
         foreign
             .to_string()
-            .contains("what rank 3 sent does not belong there (8 bytes)")
+            .contains("rank 3 sent data that does not belong there (8 bytes)")
     );
 }
 

@@ -1,14 +1,12 @@
-//! A worker's time, by what it spends it on. It can be read while the worker waits: a wait that has
-//! not ended counts as far as it has come.
+//! A worker's time by activity. It can be read while the worker waits, and then includes the wait
+//! so far.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use node::{Mutex, Time};
 
-use node::Time;
-
-/// What a worker does.
+/// A worker's activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// Not begun, parked or ended: nobody counts on it.
+    /// Not begun, parked or ended.
     Away,
     /// At work, or waiting for its disk.
     Busy,
@@ -18,7 +16,7 @@ pub(crate) enum Doing {
     Blocked,
 }
 
-/// Ticks spent.
+/// Ticks by activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
     pub busy: u64,
@@ -26,8 +24,8 @@ pub(crate) struct Spent {
     pub blocked: u64,
 }
 
-/// One worker's clock. It is touched twice for each wait of a unit, so a lock that is nearly always
-/// free costs nothing that shows.
+/// One worker's clock. It is locked twice per wait of a unit and nearly always free, so the lock
+/// costs no measurable time.
 #[derive(Debug)]
 pub(crate) struct Clock {
     state: Mutex<State>,
@@ -52,20 +50,16 @@ impl Clock {
         }
     }
 
-    /// From now on the worker does something else.
+    /// Begins another activity.
     pub(crate) fn turn_to(&self, doing: Doing, now: Time) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.spent = state.until(now);
         (state.doing, state.since) = (doing, now);
     }
 
-    /// What it has spent until now.
+    /// The time spent until `now`.
     pub(crate) fn spent(&self, now: Time) -> Spent {
-        self.lock().until(now)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().until(now)
     }
 }
 
@@ -91,7 +85,7 @@ impl Spent {
         }
     }
 
-    /// What was spent since there was only `earlier`.
+    /// The time spent after `earlier` was read.
     pub(crate) fn since(self, earlier: Spent) -> Spent {
         Spent {
             busy: self.busy.saturating_sub(earlier.busy),
@@ -141,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spent_adds_up_kind_by_kind() {
+    fn spent_time_adds_up_by_activity() {
         let (some, more) = (
             Spent {
                 busy: 1,

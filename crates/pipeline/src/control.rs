@@ -1,10 +1,11 @@
 //! A pipeline: stages that are started, watched, stopped and awaited together.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use node::{Close, Node, Panic, Rank, Ticket, catch};
+use node::{Close, Mutex, Node, Panic, Rank, Ticket, catch};
 
 use crate::clock::Doing;
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use crate::stage::Stage;
 use crate::tuner::{Tuner, Watch};
 use crate::worker::Worker;
 
-/// A run as others see it: to watch and to stop it from any thread. Clones share it.
+/// Watches and stops a run, from any thread. Clones share it.
 #[derive(Clone, Default)]
 pub struct Control {
     shared: Arc<Mutex<State>>,
@@ -24,38 +25,38 @@ pub struct Control {
 struct State {
     failure: Option<Failure>,
     ending: bool,
+    /// Owned by the current pipeline.
     closables: Vec<Box<dyn Close>>,
-    /// Those that outlast a pipeline.
+    /// Owned by the run, over all of its pipelines.
     lasting: Vec<Box<dyn Close>>,
     phase: &'static str,
     total_bytes: u64,
     meters: Vec<Arc<Meter>>,
-    /// How far other nodes are, as they told.
     others: BTreeMap<Rank, Heard>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What it is doing.
+    /// The name of the current phase.
     pub phase: &'static str,
-    /// Bytes it will read in this phase, where that is known.
+    /// Bytes that this phase will read; 0 if that is not known.
     pub total_bytes: u64,
-    /// Stages with the bytes they have handled.
+    /// Stages of this phase with the bytes they have handled.
     pub stages: Vec<(&'static str, u64)>,
 }
 
-/// What another node tells again and again.
+/// The progress that another node reports from time to time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// How often it has.
+    /// The number of reports so far.
     pub times: u64,
-    /// How far it is.
+    /// The latest report.
     pub progress: Progress,
 }
 
 impl Progress {
-    /// Bytes that a stage has handled.
+    /// Bytes that the stage of this name has handled.
     pub fn bytes_of(&self, stage: &str) -> u64 {
         self.stages
             .iter()
@@ -66,84 +67,70 @@ impl Progress {
 }
 
 impl Control {
-    /// Stops the run: everything that waits is sent home.
+    /// Stops the run: all of its waits end with [`node::Closed`].
     pub fn stop(&self, reason: &str) {
         self.fail(Failure::Stopped(reason.to_owned()));
     }
 
-    /// How far the run is.
+    /// The current progress of the run.
     pub fn progress(&self) -> Progress {
-        let state = self.lock();
-        let bytes = |meter: &Meter| meter.bytes.load(Ordering::Relaxed);
-        let stages = state
-            .meters
-            .iter()
-            .map(|meter| (meter.name, bytes(meter)))
-            .collect();
+        let state = self.shared.lock();
+        let bytes = |meter: &Arc<Meter>| (meter.name, meter.bytes.load(Ordering::Relaxed));
         Progress {
             phase: state.phase,
             total_bytes: state.total_bytes,
-            stages,
+            stages: state.meters.iter().map(bytes).collect(),
         }
     }
 
-    /// Another node has told how far it is.
+    /// Records a progress report of another node.
     pub fn hear(&self, rank: Rank, progress: Progress) {
-        let mut state = self.lock();
+        let mut state = self.shared.lock();
         let heard = state.others.entry(rank).or_default();
-        *heard = Heard {
-            times: heard.times + 1,
-            progress,
-        };
+        heard.times += 1;
+        heard.progress = progress;
     }
 
-    /// How far other nodes of the run are, where they tell this one.
+    /// The latest reports of the nodes that report to this one.
     pub fn others(&self) -> BTreeMap<Rank, Heard> {
-        self.lock().others.clone()
+        self.shared.lock().others.clone()
     }
 
-    /// Names what the run does now; `total_bytes` is 0 where it is not known.
+    /// Begins a phase of the run; `total_bytes` is 0 if it is not known.
     pub fn enter(&self, phase: &'static str, total_bytes: u64) {
-        let mut state = self.lock();
+        let mut state = self.shared.lock();
         (state.phase, state.total_bytes) = (phase, total_bytes);
         state.meters.clear();
     }
 
-    /// Makes something part of the run, whatever pipeline runs: a failure closes it.
+    /// Makes something part of the run, over all of its pipelines: a failure closes it.
     pub fn owns(&self, closable: impl Close + 'static) {
-        let mut state = self.lock();
+        let mut state = self.shared.lock();
         if state.ending {
             closable.close();
         }
         state.lasting.push(Box::new(closable));
     }
 
-    /// Whether it has failed or was stopped, and winds up.
+    /// Whether the run has failed or was stopped, and is ending.
     pub fn is_ending(&self) -> bool {
-        self.lock().ending
+        self.shared.lock().ending
     }
 
-    /// The first failure, if nobody was told of it yet.
+    /// The first failure, unless it was returned before (here or by [`Pipeline::join`]).
     pub fn take_failure(&self) -> Option<Failure> {
-        self.lock().failure.take()
+        self.shared.lock().failure.take()
     }
 
-    /// Records the first failure and closes everything.
+    /// Records the failure if it is the first one, and closes everything.
     pub fn fail(&self, failure: Failure) {
-        let mut state = self.lock();
+        let mut state = self.shared.lock();
         if !state.ending {
             state.ending = true;
             state.failure = Some(failure);
         }
-        state
-            .closables
-            .iter()
-            .chain(&state.lasting)
-            .for_each(|one| one.close());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        let all = state.closables.iter().chain(&state.lasting);
+        all.for_each(|one| one.close());
     }
 }
 
@@ -156,18 +143,17 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// A pipeline without stages, that `control` watches.
+    /// A pipeline without stages, as part of the run of `control`.
     pub fn new(control: &Control) -> Pipeline {
-        let control = control.clone();
         Pipeline {
-            control,
+            control: control.clone(),
             workers: Vec::new(),
             stages: Vec::new(),
             tuner: Tuner::off(),
         }
     }
 
-    /// The same, tuned while it is awaited.
+    /// Sets a tuner, which works while the pipeline is awaited.
     #[must_use]
     pub fn tuned(self, tuner: &Tuner) -> Pipeline {
         Pipeline {
@@ -178,7 +164,7 @@ impl Pipeline {
 
     /// Makes something part of the pipeline: a failure closes it.
     pub fn owns<C: Close + Clone + 'static>(&self, closable: C) -> C {
-        let mut state = self.control.lock();
+        let mut state = self.control.shared.lock();
         if state.ending {
             closable.close();
         }
@@ -194,18 +180,24 @@ impl Pipeline {
         self.start(node, Stage::new(name, workers), body);
     }
 
-    /// Starts a stage of which not all workers need be called.
+    /// Starts a stage that may have parked workers and dials. A worker that gets no thread fails
+    /// the run, which [`Pipeline::join`] returns.
     pub fn start<F>(&mut self, node: &Node, stage: Stage, body: F)
     where
         F: AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static,
     {
+        let bodies = (0..stage.workers).map(|_| boxed(body.clone())).collect();
+        self.start_workers(node, stage, bodies);
+    }
+
+    fn start_workers(&mut self, node: &Node, stage: Stage, bodies: Vec<Body>) {
         let (name, workers) = (stage.name, stage.workers);
         let gate = self.owns(Gate::new(node, stage.called.clamp(1, workers.max(1))));
         let meter = Arc::new(Meter::new(name, workers, gate));
         self.stages.push((stage, Arc::clone(&meter)));
-        self.control.lock().meters.push(Arc::clone(&meter));
-        for index in 0..workers {
-            let (body, meter, control) = (body.clone(), Arc::clone(&meter), self.control.clone());
+        self.control.shared.lock().meters.push(Arc::clone(&meter));
+        for (index, body) in bodies.into_iter().enumerate() {
+            let (meter, control) = (Arc::clone(&meter), self.control.clone());
             let run = async move |node: Node| {
                 run_worker(&Worker::new(node, index, meter), body, &control).await;
             };
@@ -216,37 +208,42 @@ impl Pipeline {
         }
     }
 
-    /// Waits for all workers to end: what each stage did, or the first failure.
+    /// Waits for all workers to end, and returns a report of each stage.
+    ///
+    /// # Errors
+    /// The first failure of the run; [`Failure::Closed`] if that was returned before.
     pub async fn join(self, node: &Node) -> Result<Vec<StageReport>, Failure> {
         let mut watch = Watch::new(&self.tuner, self.stages.clone(), node);
         for worker in self.workers {
             if let Some(watch) = &mut watch {
                 watch.until_done(node, &worker).await;
             }
-            worker
-                .wait(node)
-                .await
-                .expect("a worker's panic was caught before");
+            let end = worker.wait(node).await;
+            end.expect("a worker's panic was caught before");
         }
-        let mut state = self.control.lock();
+        let mut state = self.control.shared.lock();
         state.closables.clear();
-        match state.failure.take() {
-            Some(failure) => Err(failure),
-            None if state.ending => Err(Failure::Closed),
-            None => Ok(self
-                .stages
-                .iter()
-                .map(|(_, meter)| meter.report(node))
-                .collect()),
+        if state.ending {
+            return Err(state.failure.take().unwrap_or(Failure::Closed));
         }
+        let meters = self.stages.iter().map(|(_, meter)| meter);
+        Ok(meters.map(|meter| meter.report(node)).collect())
     }
 }
 
-/// Runs one worker to its end, however it ends.
-async fn run_worker<F>(worker: &Worker, body: F, control: &Control)
+/// The work of one worker, behind a pointer: the code around it is compiled once, not per stage.
+type Body = Box<dyn FnOnce(&Worker) -> Work<'_> + Send>;
+type Work<'w> = Pin<Box<dyn Future<Output = Result<(), Failure>> + 'w>>;
+
+fn boxed<F>(body: F) -> Body
 where
-    F: AsyncFn(&Worker) -> Result<(), Failure>,
+    F: AsyncFn(&Worker) -> Result<(), Failure> + Send + 'static,
 {
+    Box::new(move |worker: &Worker| Box::pin(async move { body(worker).await }))
+}
+
+/// Runs one worker to its end, and tells the run of its failure or panic.
+async fn run_worker(worker: &Worker, body: Body, control: &Control) {
     worker.turn_to(Doing::Busy);
     let end = catch(body(worker)).await;
     worker.node.reach().await;

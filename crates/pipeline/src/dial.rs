@@ -1,14 +1,14 @@
-//! Dials: numbers that somebody turns while others run by them.
+//! Dials: settings that change while workers run.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A number that workers look at each time they need it, so that it can be turned while they run:
-/// requests in flight, bytes of a unit. Clones share it.
+/// A number that workers read whenever they need it, such as the requests in flight or the bytes of
+/// a unit, so that it can change while they run. Clones share it.
 ///
-/// It stays within its range for ever. Whoever makes room for its most (buffers, queues) never
-/// needs more, however it is turned; whoever needs at least its least always gets that.
+/// It never leaves its range. So buffers and queues for its most are always enough, and a stage can
+/// rely on its least.
 #[derive(Clone, Debug)]
 pub struct Dial {
     shared: Arc<Shared>,
@@ -21,7 +21,7 @@ struct Shared {
 }
 
 impl Dial {
-    /// A dial that can be turned within `range`, and begins at what of it is nearest to `start`.
+    /// A dial with this range, set to `start` or to the end of the range nearest to it.
     ///
     /// # Panics
     /// When the range is empty.
@@ -33,30 +33,30 @@ impl Dial {
         }
     }
 
-    /// A dial that nobody can turn.
+    /// A dial that always stands at `value`.
     pub fn fixed(value: usize) -> Dial {
         Dial::new(value..=value, value)
     }
 
-    /// Where it stands.
+    /// The current value.
     pub fn get(&self) -> usize {
-        // It guards nothing: a worker that sees it a little later does a little later what it says.
+        // Relaxed: it guards no other memory, and a worker may see a change a little later.
         self.shared.value.load(Ordering::Relaxed)
     }
 
-    /// Turns it to what of its range is nearest to `value`: where it stands then.
+    /// Sets it to `value`, or to the end of the range nearest to it, and returns the new value.
     pub fn set(&self, value: usize) -> usize {
         let value = value.clamp(self.least(), self.most());
         self.shared.value.store(value, Ordering::Relaxed);
         value
     }
 
-    /// The least it can stand at.
+    /// The lower end of the range.
     pub fn least(&self) -> usize {
         *self.shared.range.start()
     }
 
-    /// The most it can stand at.
+    /// The upper end of the range.
     pub fn most(&self) -> usize {
         *self.shared.range.end()
     }

@@ -1,33 +1,33 @@
-//! Why a pipeline ended early.
+//! The failures of a pipeline.
 
 use std::error::Error;
 use std::{fmt, io};
 
 use node::{Closed, DiskError, Undelivered};
 
-/// Why a worker or its pipeline ended early.
+/// The reason why a worker or its pipeline ended early.
 #[derive(Debug)]
 pub enum Failure {
     /// Another worker failed first; this is not the cause.
     Closed,
-    /// Somebody outside stopped the run.
+    /// The run was stopped from outside, for this reason (a signal).
     Stopped(String),
     /// An operation on a file failed.
     Disk(DiskError),
-    /// What the stages' program found wrong.
+    /// The program of the stages found an error.
     Program(Box<dyn Error + Send + Sync>),
     /// The system has no thread for a worker.
     NoThread {
-        /// The worker's stage.
+        /// The stage of the worker.
         stage: &'static str,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// A bug: a worker panicked.
     Panic {
-        /// The worker's stage.
+        /// The stage of the worker.
         stage: &'static str,
-        /// What it said.
+        /// The message of the panic.
         message: String,
     },
 }

@@ -1,21 +1,21 @@
-//! The gate of a stage: how many of its workers are called at present; the others park.
+//! The gate of a stage: some of its workers are called at present, and the others park.
 //!
 //! ```text
 //!   workers   0  1  2 | 3  4  5
 //!             called  | parked, at the gate
 //! ```
 //!
-//! No deadlock: worker 0 is always called, and a worker parks with empty hands. It comes to the
-//! gate where it would wait for a unit, with no request in flight and no buffer of a pool that
-//! others wait for. What it keeps beside (a distributor's open chunks) is its own share of the
-//! plan's memory, and is handed on at the end: when one worker of a stage ends, there is nothing
-//! left to wait for, and the gate opens for all.
+//! No deadlock: worker 0 is always called, and a worker holds nothing that others wait for when it
+//! parks. It comes to the gate where it would wait for a unit, with no request in flight and no
+//! buffer of a shared pool. The buffers that it keeps (a distributor's open chunks) are its own
+//! share of the plan's memory, and it hands them on at the end: when one worker of a stage ends,
+//! no more work comes, and the gate opens for all.
 
 use std::sync::Arc;
 
 use node::{Close, Closed, Guarded, Node};
 
-/// How many workers of a stage are called; clones share it.
+/// The number of called workers of a stage; clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     shared: Arc<Guarded<State>>,
@@ -24,7 +24,7 @@ pub(crate) struct Gate {
 #[derive(Debug)]
 struct State {
     called: usize,
-    /// The most that were called at a time.
+    /// The largest value of `called` so far.
     most: usize,
     ended: bool,
     closed: bool,
@@ -43,22 +43,20 @@ impl Gate {
         }
     }
 
-    /// Workers that are called at present.
     pub(crate) fn called(&self) -> usize {
         self.shared.look(|state| state.called)
     }
 
-    /// The most that were called at a time.
+    /// The most workers that were called at a time.
     pub(crate) fn most(&self) -> usize {
         self.shared.look(|state| state.most)
     }
 
-    /// Whether a worker need not wait.
     pub(crate) fn is_called(&self, index: usize) -> bool {
         self.shared.look(|state| state.is_called(index))
     }
 
-    /// Whether a worker of the stage has ended: no more work comes.
+    /// Whether a worker of the stage has ended, so that no more work comes.
     pub(crate) fn has_ended(&self) -> bool {
         self.shared.look(|state| state.ended)
     }
@@ -74,7 +72,7 @@ impl Gate {
         self.shared.wait_for(node, step).await
     }
 
-    /// Calls the first `called` workers, at least one.
+    /// Calls the first `called` workers, and at least one.
     pub(crate) async fn call(&self, node: &Node, called: usize) {
         let change = |state: &mut State| {
             state.called = called.max(1);
@@ -83,7 +81,7 @@ impl Gate {
         self.shared.change(node, change).await;
     }
 
-    /// Lets all through: a worker has ended.
+    /// Opens the gate for all workers, because one has ended.
     pub(crate) async fn end(&self, node: &Node) {
         self.shared.change(node, |state| state.ended = true).await;
     }
@@ -106,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gate_is_open_for_those_that_are_called_and_at_the_end_for_all() {
+    fn a_gate_is_open_for_called_workers_and_at_the_end_for_all() {
         let ends = machine::Driver::new(1, 1).run(|node| async move {
             let gate = Gate::new(&node, 2);
             let called = |gate: &Gate| [0, 1, 2, 3].map(|index| gate.is_called(index));

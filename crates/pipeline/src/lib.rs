@@ -1,8 +1,8 @@
-//! Stages, workers and meters: TritonSort's staged pipeline over one node's verbs.
+//! Stages, workers and meters: TritonSort's staged pipeline over the verbs of a node.
 //!
-//! A stage is some workers that run the same `async fn`; units flow through bounded queues, buffers
-//! come from pools (TritonSort, section 3.1). A worker asks for them through its [`Worker`], which
-//! knows what it waited for:
+//! A stage has one or more workers that run the same `async fn`; units flow through bounded queues,
+//! and buffers come from pools (TritonSort, section 3.1). A worker gets both through its
+//! [`Worker`], which measures the waits:
 //!
 //! ```text
 //!            starved                busy               blocked
@@ -10,15 +10,16 @@
 //!                            take <--- pool (blocked)
 //! ```
 //!
-//! So every run ends with TritonSort's Figure 8: who was busy, who starved, who was blocked, and
-//! the bottleneck by name.
+//! So every run ends with TritonSort's Figure 8: how long each stage was busy, starved and blocked,
+//! and the name of the bottleneck.
 //!
-//! Of a stage's workers some may be parked at its gate, and workers look at dials for how much to
-//! do at a time: a [`Tuner`] moves both to the bottleneck while the pipeline runs (TritonSort 6.2).
+//! Some of a stage's workers may be parked at its gate, and workers read from dials how much to do
+//! at a time. A [`Tuner`] moves both in favour of the bottleneck while the pipeline runs
+//! (TritonSort 6.2).
 //!
-//! A failure or panic of one worker is recorded once and closes everything of the pipeline; the
-//! others are sent home with `Closed`, and [`Pipeline::join`] awaits all ends. It refuses to know
-//! what a unit is.
+//! The first failure or panic of a worker is recorded and closes every queue and pool of the
+//! pipeline, which ends the other workers with `Closed`; [`Pipeline::join`] waits for all of them.
+//! The crate does not know what a unit is.
 
 mod clock;
 mod control;
@@ -28,6 +29,7 @@ mod gate;
 mod meter;
 mod stage;
 mod tuner;
+mod window;
 mod worker;
 
 pub use control::{Control, Heard, Pipeline, Progress};
@@ -36,4 +38,5 @@ pub use failure::Failure;
 pub use meter::{StageReport, bottleneck};
 pub use stage::Stage;
 pub use tuner::{Move, Tuner};
+pub use window::{Step, Window};
 pub use worker::Worker;

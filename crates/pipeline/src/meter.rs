@@ -1,4 +1,4 @@
-//! Meters: what each stage did, and what it waited for (TritonSort, Figure 8).
+//! Meters: the work and the waits of each stage (TritonSort, Figure 8).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ pub(crate) struct Meter {
     pub name: &'static str,
     pub units: AtomicU64,
     pub bytes: AtomicU64,
-    /// One for each worker.
+    /// One per worker.
     pub clocks: Vec<Clock>,
     pub gate: Gate,
 }
@@ -33,13 +33,12 @@ impl Meter {
         }
     }
 
-    /// What its workers have spent until now, waits that have not ended included.
+    /// The time of all workers until now, current waits included.
     fn spent(&self, node: &Node) -> Spent {
         let each = self.clocks.iter().map(|clock| clock.spent(node.now()));
         each.fold(Spent::default(), Spent::plus)
     }
 
-    /// What the stage has done until now.
     pub(crate) fn done(&self, node: &Node) -> Done {
         Done {
             units: self.units.load(Ordering::Relaxed),
@@ -63,28 +62,28 @@ impl Meter {
     }
 }
 
-/// What a stage did in a run. Seconds are summed over its workers, while they were called. What
-/// another node has told has a name of its own.
+/// The work and the waits of a stage in a run. Seconds are summed over its workers, while they were
+/// called. A report that another node has sent has a `String` for a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageReport<Name = &'static str> {
-    /// The stage.
+    /// The name of the stage.
     pub name: Name,
-    /// Its workers, the most that were called at a time.
+    /// The most workers that were called at a time.
     pub workers: usize,
-    /// Units it handled.
+    /// The number of units that it handled.
     pub units: u64,
-    /// Bytes in them.
+    /// The bytes in those units.
     pub bytes: u64,
-    /// Neither starved nor blocked: at work, or waiting for its disk.
+    /// Seconds at work, or waiting for its disk.
     pub busy_s: f64,
-    /// Waiting for work.
+    /// Seconds of waiting for work.
     pub starved_s: f64,
-    /// Waiting for room or buffers downstream.
+    /// Seconds of waiting for room or buffers downstream.
     pub blocked_s: f64,
 }
 
 impl StageReport {
-    /// The same, to be told to another node.
+    /// A copy for another node.
     pub fn to_be_told(&self) -> StageReport<String> {
         let StageReport {
             name,
@@ -107,7 +106,8 @@ impl StageReport {
         }
     }
 
-    /// Adds what a stage of the same name did in another phase.
+    /// Adds the figures of the same stage in another phase. Workers do not add up: the larger
+    /// number counts.
     pub fn add(&mut self, other: &StageReport) {
         self.workers = self.workers.max(other.workers);
         self.units += other.units;
@@ -119,7 +119,7 @@ impl StageReport {
 }
 
 impl<Name> StageReport<Name> {
-    /// The rate of all its workers while busy, in MB/s: what the stage could do if never held up.
+    /// The rate of all workers while busy, in MB/s: the rate of the stage if it never had to wait.
     pub fn mb_per_s(&self) -> f64 {
         let busy = self.busy_each_s();
         if busy > 0.0 {
@@ -129,28 +129,28 @@ impl<Name> StageReport<Name> {
         }
     }
 
-    /// The rate of one of its workers while busy, in MB/s.
+    /// The rate of one worker while busy, in MB/s.
     pub fn worker_mb_per_s(&self) -> f64 {
         self.mb_per_s() / self.workers.max(1) as f64
     }
 
-    /// Bytes of a unit on average.
+    /// The average bytes of a unit.
     pub fn unit_bytes(&self) -> f64 {
         self.bytes as f64 / self.units.max(1) as f64
     }
 
-    /// How long its workers lived.
+    /// The run time of all workers in seconds, busy or waiting.
     pub fn alive_s(&self) -> f64 {
         self.busy_s + self.starved_s + self.blocked_s
     }
 
-    /// Busy seconds of its average worker.
+    /// The busy seconds of the average worker.
     pub fn busy_each_s(&self) -> f64 {
         self.busy_s / self.workers.max(1) as f64
     }
 }
 
-/// The stage that held the others up: whose average worker was busy longest.
+/// The name of the bottleneck: the stage whose average worker was busy longest.
 pub fn bottleneck(stages: &[StageReport]) -> &'static str {
     let busiest = stages
         .iter()

@@ -1,8 +1,8 @@
-//! What is said of a stage when it is started: its workers, and its dials.
+//! The description of a stage that is to be started: its workers and its dials.
 
 use crate::dial::Dial;
 
-/// A stage to be started.
+/// A stage to be started, for [`Pipeline::start`](crate::Pipeline::start).
 #[derive(Clone, Debug)]
 pub struct Stage {
     pub(crate) name: &'static str,
@@ -13,7 +13,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A stage of so many workers, all of which are called.
+    /// A stage of `workers` workers, all of which are called.
     pub fn new(name: &'static str, workers: usize) -> Stage {
         Stage {
             name,
@@ -24,7 +24,8 @@ impl Stage {
         }
     }
 
-    /// How many workers ought to be enough; the others are for when they are not, and begin parked.
+    /// Sets how many workers should be enough according to the plan. The others begin parked, for
+    /// the tuner to call.
     #[must_use]
     pub fn derived(self, workers: usize) -> Stage {
         Stage {
@@ -34,7 +35,7 @@ impl Stage {
         }
     }
 
-    /// How many workers are called at the start.
+    /// Sets how many workers are called at the start.
     #[must_use]
     pub fn called(self, workers: usize) -> Stage {
         Stage {
@@ -43,8 +44,8 @@ impl Stage {
         }
     }
 
-    /// A dial that the stage's time depends on: its most ought to be right. What two stages depend
-    /// on may be named for both.
+    /// Adds a dial that affects the stage's speed, for the tuner; `what` names it in moves. The
+    /// plan expects the dial's most to be right. Two stages may have the same dial.
     #[must_use]
     pub fn dial(mut self, what: &'static str, dial: &Dial) -> Stage {
         self.dials.push((what, dial.clone()));

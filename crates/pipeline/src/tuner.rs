@@ -8,56 +8,56 @@
 //!      |___________ what the stages do from then on ____________|
 //! ```
 //!
-//! It is no task of its own: whoever awaits the pipeline's end has nothing else to do, and looks at
-//! it now and then. So it ends with the pipeline, at once, and costs no thread. What to move is
-//! decided in `balance`, by a function of figures alone; on simulated nodes every move is decided
-//! by the seed.
+//! It has no task: the task that awaits the end of the pipeline looks at the meters from time to
+//! time. So tuning ends at once with the pipeline and needs no thread. `balance` decides what to
+//! move from the figures alone, so on simulated nodes the seed decides every move.
 //!
-//! Memory never grows: dials and gates have their most, for which the buffers were made.
+//! Memory never grows: the buffers are enough for the upper ends of dials and gates.
 
 mod balance;
-mod window;
+mod interval;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use node::{Node, Ticket, Time};
+use node::{Mutex, Node, Ticket, Time};
 
 use crate::meter::Meter;
 use crate::stage::Stage;
-use balance::{Balance, Change, Knob};
-pub(crate) use window::Done;
-use window::Look;
+use balance::{Balance, Change, Knob, Setting};
+pub(crate) use interval::Done;
+use interval::Look;
 
-/// Often enough to find its way within a second, seldom enough to cost nothing and to see units
-/// pass.
+/// Seconds between looks: short enough to settle within a second, long enough to cost nothing and
+/// to see units pass.
 const INTERVAL_S: f64 = 0.05;
 
-/// While nothing moves at all, looks come ever more seldom, up to this.
+/// While no unit passes, the interval grows up to this.
 const IDLE_S: f64 = 1.0;
 
-/// After so many looks at nothing it looks no more: a quarter of an hour. So a simulation in which
-/// everybody waits for somebody else comes to its end, and says so.
+/// After this many looks without a unit (a quarter of an hour), tuning ends. So a simulation with a
+/// deadlock comes to an end and reports it.
 const IDLE_LOOKS: u32 = 1000;
 
-/// Something that was moved while a pipeline ran.
+/// A setting that was moved while a pipeline ran.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Move {
-    /// When, since the tuner was made.
+    /// Seconds since the tuner began.
     pub seconds: f64,
-    /// Whose.
+    /// The stage that the setting belongs to.
     pub stage: &'static str,
-    /// "workers", the name of a dial, or of what a stage moves itself.
+    /// The setting: "workers", the name of a dial, or a setting that the stage moves itself.
     pub what: &'static str,
-    /// What it was.
+    /// The old value.
     pub from: usize,
-    /// What it is.
+    /// The new value.
     pub to: usize,
-    /// Why: "busiest" on the way to what was derived, "bottleneck" beyond that, "starved" down, "no
-    /// gain" and "a loss" back again; or what a stage says that moved something itself.
+    /// The reason: "busiest" towards the planned value, "bottleneck" beyond it, "starved"
+    /// downwards, "no gain" and "a loss" back again, or the reason of a stage that moves a setting
+    /// itself.
     pub why: &'static str,
 }
 
-/// Whether pipelines are tuned, and the account of it. Clones share the account, over pipelines.
+/// Tunes pipelines, or leaves them as planned, and records the moves. Clones share the record.
 #[derive(Clone, Debug, Default)]
 pub struct Tuner {
     began: Option<Time>,
@@ -65,7 +65,7 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// A tuner that tells its moves in seconds since `began`.
+    /// A tuner that records its moves in seconds since `began`.
     pub fn new(began: Time) -> Tuner {
         Tuner {
             began: Some(began),
@@ -78,34 +78,22 @@ impl Tuner {
         Tuner::default()
     }
 
-    /// All moves so far.
+    /// All moves so far, oldest first.
     pub fn moves(&self) -> Vec<Move> {
-        self.moves
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.moves.lock().clone()
     }
 
-    /// Whether anything is to move.
+    /// Whether it tunes pipelines.
     pub fn is_on(&self) -> bool {
         self.began.is_some()
     }
 
-    /// A stage moved something of its own just now: it is told like all moves.
+    /// Records a move that a stage made itself, with the current time.
     pub fn tell(&self, node: &Node, one: Move) {
         if let Some(began) = self.began {
-            self.record(Move {
-                seconds: node.seconds(node.now().since(began)),
-                ..one
-            });
+            let seconds = node.seconds(node.now().since(began));
+            self.moves.lock().push(Move { seconds, ..one });
         }
-    }
-
-    fn record(&self, one: Move) {
-        self.moves
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(one);
     }
 }
 
@@ -115,9 +103,11 @@ pub(crate) struct Watch {
     began: Time,
     stages: Vec<(Stage, Arc<Meter>)>,
     balance: Balance,
+    /// The time of the next look.
     next: Time,
-    /// Units of all stages at the last look, and how many looks saw no more.
+    /// Units of all stages at the last look.
     units: u64,
+    /// Looks since the last one that saw a new unit.
     idle: u32,
 }
 
@@ -128,20 +118,18 @@ impl Watch {
         stages: Vec<(Stage, Arc<Meter>)>,
         node: &Node,
     ) -> Option<Watch> {
-        let (tuner, began) = (tuner.clone(), tuner.began?);
-        let balance = Balance::default();
         Some(Watch {
-            tuner,
-            began,
+            began: tuner.began?,
+            tuner: tuner.clone(),
             stages,
-            balance,
+            balance: Balance::default(),
             next: node.now(),
             units: 0,
             idle: 0,
         })
     }
 
-    /// Looks now and then, until the ticket's answer is there.
+    /// Looks at each interval, until the ticket has its answer.
     pub(crate) async fn until_done<T>(&mut self, node: &Node, ticket: &Ticket<T>) {
         while self.idle < IDLE_LOOKS && !ticket.done_by(node, self.next).await {
             self.look(node).await;
@@ -149,79 +137,76 @@ impl Watch {
     }
 
     async fn look(&mut self, node: &Node) {
-        let stages: Vec<Done> = self
-            .stages
-            .iter()
-            .map(|(_, meter)| meter.done(node))
-            .collect();
-        let units = stages.iter().map(|stage| stage.units).sum();
+        let done = |(_, meter): &(Stage, Arc<Meter>)| meter.done(node);
+        let stages: Vec<Done> = self.stages.iter().map(done).collect();
+        self.set_next_look(node, stages.iter().map(|stage| stage.units).sum());
+        let knobs = self.knobs();
+        let at = node.seconds(node.now().since(self.began));
+        if let Some(change) = self.balance.look(Look { at, stages }, &knobs) {
+            self.turn(node, &knobs, change).await;
+        }
+    }
+
+    fn set_next_look(&mut self, node: &Node, units: u64) {
         self.idle = if units > self.units { 0 } else { self.idle + 1 };
         self.units = units;
         let wait = (INTERVAL_S * f64::from(self.idle.max(1))).min(IDLE_S);
         self.next = node.now().after((wait / node.seconds(1)) as u64);
-        let knobs = self.knobs();
-        let seconds = node.seconds(node.now().since(self.began));
-        if let Some(change) = self.balance.look(
-            Look {
-                at: seconds,
-                stages,
-            },
-            &knobs,
-        ) {
-            let Change { knob, to, why } = change;
-            let Knob {
-                stage, now: from, ..
-            } = knobs[knob];
-            let first = knobs
-                .iter()
-                .position(|other| other.stage == stage)
-                .expect("it has one");
-            let (told, meter) = &self.stages[stage];
-            let what = match (knob - first).checked_sub(1) {
-                None => {
-                    meter.gate.call(node, to).await;
-                    "workers"
-                }
-                Some(dial) => {
-                    told.dials[dial].1.set(to);
-                    told.dials[dial].0
-                }
-            };
-            self.tuner.record(Move {
-                seconds,
-                stage: told.name,
-                what,
-                from,
-                to,
-                why,
-            });
-        }
     }
 
-    /// The knobs of all stages: of each its workers, then its dials.
-    fn knobs(&self) -> Vec<Knob> {
-        let of_stage = |(stage, (told, meter)): (usize, &(Stage, Arc<Meter>))| {
-            let (home, most) = (told.derived, told.workers);
-            let workers = Knob {
-                stage,
-                workers: true,
-                now: meter.gate.called(),
-                home,
-                most,
-            };
-            let dial = move |dial: &crate::Dial| {
-                let (home, most) = (dial.most(), dial.most());
-                Knob {
-                    stage,
-                    workers: false,
-                    now: dial.get(),
-                    home,
-                    most,
-                }
-            };
-            let dials: Vec<Knob> = told.dials.iter().map(|(_, one)| dial(one)).collect();
-            std::iter::once(workers).chain(dials)
+    /// Turns a knob, and records the move.
+    async fn turn(&self, node: &Node, knobs: &[Knob], change: Change) {
+        let Change { knob, to, why } = change;
+        let Knob {
+            stage,
+            setting,
+            now: from,
+            ..
+        } = knobs[knob];
+        let (described, meter) = &self.stages[stage];
+        let what = match setting {
+            Setting::Workers => {
+                meter.gate.call(node, to).await;
+                "workers"
+            }
+            Setting::Dial(dial) => {
+                let (name, dial) = &described.dials[dial];
+                dial.set(to);
+                name
+            }
         };
-        self.stages.iter().enumerate().flat_map(of_stage).collect()
+        let one = Move {
+            seconds: 0.0,
+            stage: described.name,
+            what,
+            from,
+            to,
+            why,
+        };
+        self.tuner.tell(node, one);
+    }
+
+    /// The knobs of all stages: for each stage its workers, then its dials.
+    fn knobs(&self) -> Vec<Knob> {
+        let mut knobs = Vec::new();
+        for (stage, (described, meter)) in self.stages.iter().enumerate() {
+            knobs.push(Knob {
+                stage,
+                setting: Setting::Workers,
+                now: meter.gate.called(),
+                home: described.derived,
+                most: described.workers,
+            });
+            for (number, (_, dial)) in described.dials.iter().enumerate() {
+                knobs.push(Knob {
+                    stage,
+                    setting: Setting::Dial(number),
+                    now: dial.get(),
+                    home: dial.most(),
+                    most: dial.most(),
+                });
+            }
+        }
+        knobs
     }
 }

@@ -1,4 +1,4 @@
-//! A worker's handle: its node, and waits that are metered.
+//! A worker's handle: its node, and waits that are measured.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,9 +10,9 @@ use crate::meter::Meter;
 
 /// One worker of a stage.
 pub struct Worker {
-    /// The node it runs on.
+    /// The worker's task on its node.
     pub node: Node,
-    /// Its number among the workers of its stage.
+    /// Its number among the workers of its stage, from 0.
     pub index: usize,
     meter: Arc<Meter>,
 }
@@ -22,24 +22,21 @@ impl Worker {
         Worker { node, index, meter }
     }
 
-    /// Its stage's name.
     pub(crate) fn stage(&self) -> &'static str {
         self.meter.name
     }
 
-    /// From now on it does something else.
     pub(crate) fn turn_to(&self, doing: Doing) {
         self.meter.clocks[self.index].turn_to(doing, self.node.now());
     }
 
-    /// It has ended: no more work comes, for its siblings neither.
+    /// Tells the gate that this worker has ended, so no more work comes for its stage.
     pub(crate) async fn ends(&self) {
         self.meter.gate.end(&self.node).await;
     }
 
-    /// A wait, and what it is.
     async fn metered<T>(&self, doing: Doing, wait: impl Future<Output = T>) -> T {
-        // A simulated worker's clock runs ahead while it works: its time is told when it has come.
+        // A simulated worker's clock runs ahead while it works: the world catches up first.
         self.node.reach().await;
         self.turn_to(doing);
         let answer = wait.await;
@@ -47,20 +44,23 @@ impl Worker {
         answer
     }
 
-    /// How many workers its stage has. What is divided among them beforehand waits for those that
-    /// are parked, so the stage must call them all.
+    /// The number of workers of its stage, parked ones included. A stage that divides its work
+    /// among them in advance must have all of them called.
     pub fn siblings(&self) -> usize {
         self.meter.clocks.len()
     }
 
-    /// Whether it is called at present. Workers that do not come to [`Worker::pop`] look at this
-    /// where they begin with something new; one that is not called ends what it has in flight,
-    /// hands on what it holds, and comes to [`Worker::called`].
+    /// Whether it is called at present. A worker that does not use [`Worker::pop`] checks this
+    /// before each new unit. If it is not called, it finishes its requests, hands on the units that
+    /// it holds, and waits in [`Worker::called`].
     pub fn is_called(&self) -> bool {
         self.meter.gate.is_called(self.index)
     }
 
-    /// Parks until it is called. It must hold nothing that others wait for.
+    /// Parks until it is called. It must hold nothing that other workers wait for.
+    ///
+    /// # Errors
+    /// When the pipeline ended early.
     pub async fn called(&self) -> Result<(), Closed> {
         if self.is_called() {
             return Ok(());
@@ -71,12 +71,19 @@ impl Worker {
 
     /// The next unit of work; `None` at the end. Waiting counts as starved. A worker that is not
     /// called parks first.
+    ///
+    /// # Errors
+    /// When the queue was closed.
     pub async fn pop<T: Send + 'static>(&self, queue: &Queue<T>) -> Result<Option<T>, Closed> {
         self.called().await?;
         self.metered(Doing::Starved, queue.pop(&self.node)).await
     }
 
-    /// The next unit if there is one now; none for a worker that is not called.
+    /// As [`Worker::pop`] without waiting: `None` if the queue has no unit now, or if the worker is
+    /// not called.
+    ///
+    /// # Errors
+    /// When the queue was closed.
     pub async fn try_pop<T: Send + 'static>(
         &self,
         queue: &Queue<T>,
@@ -87,7 +94,10 @@ impl Worker {
         queue.pop_until(&self.node, self.node.now()).await
     }
 
-    /// Reads what an earlier stage posts. Waiting counts as starved.
+    /// Reads a value that an earlier stage posts. Waiting counts as starved.
+    ///
+    /// # Errors
+    /// When the cell was closed.
     pub async fn read<T: Send + Sync + 'static>(
         &self,
         posted: &Posted<T>,
@@ -95,28 +105,43 @@ impl Worker {
         self.metered(Doing::Starved, posted.read(&self.node)).await
     }
 
-    /// Waits for what an earlier stage makes. Waiting counts as starved.
+    /// Counts a wait for the output of an earlier stage as starved.
+    ///
+    /// # Errors
+    /// The error of the wait.
     pub async fn starve<T, E>(&self, wait: impl Future<Output = Result<T, E>>) -> Result<T, E> {
         self.metered(Doing::Starved, wait).await
     }
 
     /// Hands a unit on. Waiting counts as blocked.
+    ///
+    /// # Errors
+    /// When the queue was closed.
     pub async fn push<T: Send + 'static>(&self, queue: &Queue<T>, unit: T) -> Result<(), Closed> {
         self.metered(Doing::Blocked, queue.push(&self.node, unit))
             .await
     }
 
     /// Takes a buffer. Waiting counts as blocked.
+    ///
+    /// # Errors
+    /// When the pool was closed.
     pub async fn take(&self, pool: &Pool) -> Result<Buffer, Closed> {
         self.metered(Doing::Blocked, pool.take(&self.node)).await
     }
 
-    /// Takes a buffer if there is one now.
+    /// As [`Worker::take`] without waiting: `None` if no buffer is idle now.
+    ///
+    /// # Errors
+    /// When the pool was closed.
     pub async fn try_take(&self, pool: &Pool) -> Option<Result<Buffer, Closed>> {
         pool.take_until(&self.node, self.node.now()).await
     }
 
-    /// Waits for its turn. Waiting counts as blocked.
+    /// Counts a wait for room downstream, such as a token, as blocked.
+    ///
+    /// # Errors
+    /// The error of the wait.
     pub async fn hold<T>(
         &self,
         wait: impl Future<Output = Result<T, Closed>>,
@@ -124,7 +149,7 @@ impl Worker {
         self.metered(Doing::Blocked, wait).await
     }
 
-    /// Counts one unit of `bytes` as done.
+    /// Counts one unit of `bytes` bytes as done.
     pub fn did(&self, bytes: usize) {
         self.meter.units.fetch_add(1, Ordering::Relaxed);
         self.meter.bytes.fetch_add(bytes as u64, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What records cost: nanoseconds a record, and bytes a second, on one core.
+//! The cost of records on one core: nanoseconds per record, and bytes per second.
 //!
 //! `cargo bench -p gristmill-record` runs the real size (64 MiB of records, the best of 7 rounds);
 //! `cargo test` runs the smoke size. Each line ends with a hash of the result, which must not
@@ -16,7 +16,7 @@ struct Size {
     rounds: u32,
 }
 
-/// Larger than any cache, as what a sort reads is.
+/// Larger than any cache, like the input of a sort.
 const REAL: Size = Size {
     bytes: 64 << 20,
     rounds: 7,
@@ -26,7 +26,7 @@ const SMOKE: Size = Size {
     rounds: 1,
 };
 
-/// Bytes generated at a time: in the second cache, as a worker of the generator does.
+/// Bytes generated at a time: they fit in the second-level cache, as those of a generator's worker.
 const BLOCK_BYTES: usize = 1000 * RECORD_BYTES;
 
 fn main() {
@@ -39,7 +39,7 @@ fn main() {
     validators(&size);
 }
 
-/// Runs `task`, which returns a hash of what it did, and prints its best time for each record.
+/// Runs `task`, which returns a hash of its result, and prints its best time per record.
 fn measure(size: &Size, name: &str, record_bytes: usize, mut task: impl FnMut() -> u64) {
     let mut best = Duration::MAX;
     let mut hash = 0;

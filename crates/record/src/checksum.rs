@@ -1,18 +1,19 @@
 //! The fingerprint of a multiset of records: the sum of their CRC-32s.
 //!
-//! A sum does not care about order, so the input and the sorted output of a sort have the same; and
-//! it adds up over parts, so parts may be summed anywhere. A record lost, doubled or altered
-//! changes it. It is no defence against somebody who alters records on purpose.
+//! A sum does not depend on order, so the input and the output of a sort have the same one; and it
+//! adds up over parts, so parts may be summed anywhere. A lost, duplicated or altered record
+//! changes it. It is no defence against deliberate changes.
 //!
 //! ```text
 //! checksum { a, b, c } = crc32(a) + crc32(b) + crc32(c)   mod 2^128
 //! ```
 //!
-//! Source: gensort `-c` and valsort; CRC-32 as zlib has it (IEEE 802.3).
+//! Source: gensort `-c` and valsort; CRC-32 as in zlib (IEEE 802.3).
 
 use std::fmt;
 
-/// The wrapping 128-bit sum of the CRC-32 of each record; displays as gensort and valsort print it.
+/// The wrapping 128-bit sum of the CRC-32 of each record, displayed as gensort and valsort print
+/// it.
 ///
 /// ```
 /// let mut sum = record::Checksum::default();
@@ -29,10 +30,10 @@ impl Checksum {
         self.0 = self.0.wrapping_add(u128::from(crc32fast::hash(record)));
     }
 
-    /// Adds each of `records`, which follow each other without a gap.
+    /// Adds contiguous records of `record_bytes` bytes each.
     ///
     /// # Panics
-    /// If `records` is not a whole number of records of `record_bytes` long, or that is zero.
+    /// If `records` is not a whole number of records, or `record_bytes` is 0.
     pub fn add_records(&mut self, records: &[u8], record_bytes: usize) {
         let each = records.chunks_exact(record_bytes);
         assert!(
@@ -42,7 +43,7 @@ impl Checksum {
         each.for_each(|record| self.add(record));
     }
 
-    /// The fingerprint of both multisets together.
+    /// The checksum of both multisets together.
     #[must_use]
     pub fn merge(self, other: Checksum) -> Checksum {
         Checksum(self.0.wrapping_add(other.0))

@@ -1,29 +1,26 @@
-//! How a validator looks at two neighbouring records.
+//! The comparison of neighbouring records in a validator.
 //!
-//! valsort looks at the first ten bytes, as they are or, with `-i`, with the letters `A` to `Z`
-//! read as `a` to `z` (the C library's way: `[`, between `Z` and `a`, then comes before every
-//! letter). A sort that checks its own output looks at all its order says, ties included. Either is
-//! a
+//! valsort compares the first ten bytes, unchanged or, with `-i`, with the letters `A` to `Z` read
+//! as `a` to `z` (as the C library does: `[`, between `Z` and `a`, then comes before every letter).
+//! A sort that checks its own output compares by its whole order, ties included. Both are a
 //! [`Comparison`], and the validator knows no other difference.
-//!
-//! It refuses records of another length than its own: the validator cuts them.
 
 use std::cmp::Ordering;
 
 use crate::gensort::{KEY_BYTES, RECORD_BYTES};
 use crate::order::{Order, Ties};
 
-/// The order that neighbours must keep, and when their keys are duplicates.
+/// The order that neighbours must keep, and the equality of their keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// By any order: full ties are checked as well if it breaks them by the record.
+    /// By any order, including its ties.
     Order(Order),
-    /// By the key of gensort records, ASCII letters without their case.
+    /// By the key of gensort records, ignoring the case of ASCII letters.
     IgnoreCase,
 }
 
 impl Comparison {
-    /// As valsort compares: the first ten bytes of 100; `ignore_case` is its option `-i`.
+    /// The comparison of valsort: the first ten bytes of 100; `ignore_case` is its option `-i`.
     #[must_use]
     pub fn valsort(ignore_case: bool) -> Comparison {
         if ignore_case {

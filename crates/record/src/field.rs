@@ -1,9 +1,9 @@
-//! One field of a normalised key: bytes of the record, turned so that they compare as bytes.
+//! One field of a normalised key: bytes of the record, encoded so that they compare as bytes.
 //!
-//! Numbers become byte strings of the same length whose order is theirs (the idea is old; Graefe,
-//! "Implementing Sorting in Database Systems", ACM Computing Surveys 38(3), 2006, section 3 calls
-//! it key normalisation). With the number left-aligned in a word, its sign is the word's top bit,
-//! and every type is one exclusive-or:
+//! A number becomes a byte string of the same length and order (key normalisation: Graefe,
+//! "Implementing Sorting in Database Systems", ACM Computing Surveys 38(3), 2006, section 3). With
+//! the number left-aligned in a word, its sign is the word's top bit, and every type is one
+//! exclusive-or:
 //!
 //! ```text
 //!            always flipped   flipped as well when negative
@@ -13,9 +13,8 @@
 //! descending everything too
 //! ```
 //!
-//! The same load serves bytes, and numbers of either byte order: eight bytes of the record of which
-//! the wanted ones come out on top. Integers of 16 bytes are two words. Keys are checked before
-//! they get here: nothing is refused.
+//! One load serves bytes and numbers of either byte order: eight bytes of the record, shifted so
+//! that the wanted ones are on top. Integers of 16 bytes are two words. Keys were checked before.
 
 use std::cmp::Ordering;
 
@@ -32,10 +31,10 @@ pub(crate) struct Field {
     pub(crate) code: Code,
 }
 
-/// How the bytes of a field become comparable.
+/// The encoding of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
-    /// As they are, or all inverted: `flip` is exclusive-or'd to every eight.
+    /// Plain bytes, or inverted ones: every eight are exclusive-or'd with `flip`.
     Bytes { flip: u64 },
     /// A number of at most 8 bytes, left-aligned in a word, with bits flipped.
     Number { endian: Endian, flips: Flips },
@@ -43,7 +42,7 @@ pub(crate) enum Code {
     Wide { endian: Endian, flip: u128 },
 }
 
-/// The bits of a left-aligned number to flip: always, and as well when it is negative.
+/// The bits of a left-aligned number to flip: always, and additionally if it is negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flips {
     always: u64,
@@ -78,7 +77,7 @@ impl From<&Key> for Field {
 
 fn number_code(key: &Key, endian: Endian) -> Code {
     let bits = 8 * key.bytes as u32;
-    // The number's bits at the top of 128; its sign is the topmost.
+    // The number's bits at the top of 128 bits; its sign is the topmost bit.
     let all = u128::MAX << (128 - bits);
     let sign = 1 << 127;
     let (always, negative) = match key.kind {
@@ -100,13 +99,12 @@ fn number_code(key: &Key, endian: Endian) -> Code {
 }
 
 impl Field {
-    /// Whether the field is bytes as they lie in the record.
+    /// Whether the encoding leaves the bytes unchanged.
     pub(crate) fn is_plain(&self) -> bool {
         self.code == Code::Bytes { flip: 0 }
     }
 
-    /// The `count` (1 to 8) bytes of the encoded field from byte `from` on, left-aligned, then
-    /// zeros.
+    /// Bytes `from..from + count` of the encoded field (1 to 8), left-aligned, then zeros.
     #[inline]
     pub(crate) fn part(&self, record: &[u8], from: usize, count: usize) -> u64 {
         let word = match self.code {
@@ -119,7 +117,7 @@ impl Field {
         word & leading_bytes(count)
     }
 
-    /// The order of two records by this field alone.
+    /// The order of two records by this field.
     #[inline]
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self.code {
@@ -134,7 +132,7 @@ impl Field {
         }
     }
 
-    /// The field's bytes as they lie in the record. Encodings are one to one: equal means equal.
+    /// The field's bytes in the record. Encodings are one to one, so equal bytes are equal keys.
     #[inline]
     pub(crate) fn raw<'r>(&self, record: &'r [u8]) -> &'r [u8] {
         &record[self.offset..self.offset + self.bytes]
@@ -174,8 +172,8 @@ pub(crate) fn load_eight(record: &[u8], offset: usize, endian: Endian) -> u64 {
     }
 }
 
-/// The `count` (1 to 8) bytes at `offset`, left-aligned, the most significant first; what follows
-/// them is unspecified. One load of eight bytes inside the record, wherever there are so many:
+/// The `count` (1 to 8) bytes at `offset`, left-aligned, the most significant first; the rest of
+/// the word is unspecified. It is one load of eight bytes if the record has eight:
 ///
 /// ```text
 /// wanted                   [b c d]        big endian       little endian
@@ -205,7 +203,7 @@ fn load(record: &[u8], offset: usize, count: usize, endian: Endian) -> u64 {
     }
 }
 
-/// [`load`] where the record is too short for eight bytes.
+/// [`load`] from a record of fewer than eight bytes.
 fn load_each(bytes: &[u8], endian: Endian) -> u64 {
     let join = |word, byte: &u8| word << 8 | u64::from(*byte);
     let word = match endian {

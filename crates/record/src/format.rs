@@ -1,4 +1,4 @@
-//! What a user says about records: `--format`, and `--key` as often as there are keys.
+//! A user's description of records: `--format`, and a `--key` for each key.
 //!
 //! ```text
 //! --format gensort                      100 bytes, key 0+10
@@ -6,11 +6,11 @@
 //! --format fixed:64 --key 8+8:u64le:desc --key 0+8
 //! ```
 //!
-//! A format is a length and an [`Order`]; nothing downstream knows more. Keys given by hand replace
-//! the key of gensort, too. Lines of text are no format of this crate: their records have no fixed
-//! length.
+//! A format is a length and an [`Order`]; the rest of Gristmill knows nothing more. Given keys also
+//! replace the key of gensort. Lines of text are no format of this crate, because they have no
+//! fixed length.
 //!
-//! It refuses what it does not know, with the place in the text and a hint.
+//! Errors name the place in the text and a remedy.
 
 use thiserror::Error;
 
@@ -23,41 +23,41 @@ use crate::order::{MAX_KEYS, MAX_RECORD_BYTES, Order, Ties};
 pub struct Format {
     /// The length of every record.
     pub record_bytes: usize,
-    /// The order they are sorted in.
+    /// The order of the records.
     pub order: Order,
 }
 
-/// Why a format was refused.
+/// The reason why a format was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FormatError {
-    /// The name is not one of a format.
+    /// No format has this name.
     #[error("unknown format \"{given}\"; use gensort, or fixed:LEN for records of LEN bytes")]
     Unknown {
-        /// What was given.
+        /// The given name.
         given: String,
     },
-    /// The length of `fixed:LEN` is not one.
+    /// The LEN of `fixed:LEN` is no number, or out of range.
     #[error(
         "\"{given}\" is not a record length; give a plain number of bytes \
          from 1 to {MAX_RECORD_BYTES}, such as fixed:100"
     )]
     Length {
-        /// What was given.
+        /// The given text.
         given: String,
     },
     /// A key has a mistake, or does not fit into the record.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// There are more keys than an order holds.
+    /// There are more than [`MAX_KEYS`] keys.
     #[error("{given} keys; an order has at most {MAX_KEYS}: join keys that are adjacent bytes")]
     TooManyKeys {
-        /// How many were given.
+        /// The given number of keys.
         given: usize,
     },
 }
 
 impl Format {
-    /// Reads the values of `--format` and of each `--key`.
+    /// Parses the values of `--format` and of each `--key`.
     ///
     /// ```
     /// use record::{Format, Ties};
@@ -68,32 +68,18 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// If the format is unknown, its length is none, or a key has a mistake or does not fit.
+    /// If the format is unknown, its length is no length, or a key has a mistake or does not fit.
     pub fn parse<S: AsRef<str>>(
         format: &str,
         keys: &[S],
         ties: Ties,
     ) -> Result<Format, FormatError> {
-        let mut keys = keys
-            .iter()
-            .map(|spec| spec.as_ref().parse())
-            .collect::<Result<Vec<Key>, KeyError>>()?;
-        let record_bytes = if format == "gensort" {
-            if keys.is_empty() {
-                keys.push(Key::plain(0, KEY_BYTES));
-            }
-            RECORD_BYTES
-        } else if let Some(length) = format.strip_prefix("fixed:") {
-            number(length)
-                .filter(|record_bytes| (1..=MAX_RECORD_BYTES).contains(record_bytes))
-                .ok_or_else(|| FormatError::Length {
-                    given: length.to_owned(),
-                })?
-        } else {
-            return Err(FormatError::Unknown {
-                given: format.to_owned(),
-            });
-        };
+        let keys = keys.iter().map(|spec| spec.as_ref().parse());
+        let mut keys = keys.collect::<Result<Vec<Key>, KeyError>>()?;
+        let record_bytes = record_bytes_of(format)?;
+        if format == "gensort" && keys.is_empty() {
+            keys.push(Key::plain(0, KEY_BYTES));
+        }
         let order = Order::new(record_bytes, &keys, ties)?;
         Ok(Format {
             record_bytes,
@@ -101,7 +87,7 @@ impl Format {
         })
     }
 
-    /// The format of the sort benchmark: 100 bytes, the first ten are the key.
+    /// The format of the sort benchmark: 100 bytes, of which the first ten are the key.
     #[must_use]
     pub fn gensort() -> Format {
         let order = Order::gensort(Ties::Record);
@@ -110,4 +96,18 @@ impl Format {
             order,
         }
     }
+}
+
+fn record_bytes_of(format: &str) -> Result<usize, FormatError> {
+    if format == "gensort" {
+        return Ok(RECORD_BYTES);
+    }
+    let Some(length) = format.strip_prefix("fixed:") else {
+        let given = format.to_owned();
+        return Err(FormatError::Unknown { given });
+    };
+    let bytes = number(length).filter(|bytes| (1..=MAX_RECORD_BYTES).contains(bytes));
+    bytes.ok_or_else(|| FormatError::Length {
+        given: length.to_owned(),
+    })
 }

@@ -1,8 +1,9 @@
-//! The records of the sort benchmark: what gensort writes, any part of it, on any thread.
+//! The records of the sort benchmark: any part of gensort's output, on any thread.
 //!
-//! A record of 100 bytes, its key the first ten, is a function of its number. [`Generator::fill`]
-//! takes the number of the first record and a buffer, jumps to that place of the random sequence
-//! (`lcg`), and fills the buffer; parts made apart and joined are the bytes of the whole.
+//! A record of 100 bytes, of which the first ten are the key, is a function of its number.
+//! [`Generator::fill`] takes the number of the first record, jumps to its place in the random
+//! sequence (`lcg`), and fills a buffer. Parts that were made separately join to the bytes of the
+//! whole.
 //!
 //! ```text
 //! fill(0, ..)            fill(500, ..)          fill(1000, ..)
@@ -10,33 +11,30 @@
 //! ```
 //!
 //! Layouts are in `binary` and `ascii`, skewed keys in `skew`. Source: the documented behaviour of
-//! gensort 1.5 (sortbenchmark.org); the tests hold it to files of the reference.
-//!
-//! It refuses a buffer that is not a whole number of records (a panic: the caller's mistake), and
-//! opens no file: the command does.
+//! gensort 1.5 (sortbenchmark.org); the tests compare it with files of the reference.
 
 mod ascii;
 mod binary;
 mod lcg;
 mod skew;
 
-/// Length of every gensort record, key included.
+/// The length of every gensort record, key included.
 pub const RECORD_BYTES: usize = 100;
 
-/// Length of the key that starts every gensort record.
+/// The length of the key at the start of every gensort record.
 pub const KEY_BYTES: usize = 10;
 
 /// The layout of a generated record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// 100 random bytes: the records of Indy and Daytona sorts.
+    /// 100 random bytes, as in the Indy and Daytona categories.
     #[default]
     Binary,
-    /// A printable line with CR LF at its end: the records of JouleSort.
+    /// A printable line with CR LF at its end, as in JouleSort.
     Ascii,
 }
 
-/// Makes records of one data set: a style, with uniform or skewed keys.
+/// Generates the records of one data set: a style, with uniform or skewed keys.
 ///
 /// ```
 /// let mut records = [0; 200];
@@ -45,14 +43,14 @@ pub enum Style {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generator {
-    /// Binary or ASCII records.
+    /// The layout of the records.
     pub style: Style,
-    /// Whether keys crowd around a few beginnings (`-s`) or are uniform.
+    /// Whether many keys share a few prefixes (`-s`); otherwise keys are uniform.
     pub skewed: bool,
 }
 
 impl Generator {
-    /// Fills `out` with the records that start at number `first`.
+    /// Fills `out` with the records from number `first` on.
     ///
     /// # Panics
     /// If `out` is not a whole number of records long.

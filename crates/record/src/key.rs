@@ -1,4 +1,4 @@
-//! One key of a record: where it lies, what it means, which way it sorts.
+//! One key of a record: its place, its type, its direction.
 //!
 //! ```text
 //! OFFSET+LENGTH[:TYPE][:desc]      0+10   8+4:u32le   100+8:f64be:desc
@@ -8,8 +8,8 @@
 //! two's complement or `f` IEEE 754, its bits, and `le` or `be`. Numbers of one byte have no byte
 //! order. Floats sort by totalOrder of IEEE 754-2008 5.10: -NaN, -inf .. -0, +0 .. +inf, NaN.
 //!
-//! It refuses a length that is not the type's, and to guess a byte order. Whether a key lies inside
-//! the record is for [`Order`](crate::Order) to say, which knows the record.
+//! A length must be the type's, and a byte order is never guessed. [`Order`](crate::Order) checks
+//! that a key lies inside the record.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,16 +19,16 @@ use thiserror::Error;
 /// The order of a number's bytes in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Endian {
-    /// Least significant byte first.
+    /// The least significant byte is first.
     Little,
-    /// Most significant byte first; also for numbers of one byte.
+    /// The most significant byte is first. Numbers of one byte count as big-endian.
     Big,
 }
 
-/// What the bytes of a key mean.
+/// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A string of bytes.
+    /// Bytes that compare as unsigned numbers, one after the other.
     Bytes,
     /// An unsigned integer of 1, 2, 4, 8 or 16 bytes.
     Unsigned(Endian),
@@ -52,18 +52,18 @@ impl Kind {
 /// A key: `bytes` bytes at `offset` of the record, read as `kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Bytes of the record before the key.
+    /// The number of bytes before the key in the record.
     pub offset: usize,
-    /// Length of the key.
+    /// The length of the key.
     pub bytes: usize,
-    /// What the bytes mean.
+    /// The type of the key.
     pub kind: Kind,
     /// Whether the largest key comes first.
     pub descending: bool,
 }
 
 impl Key {
-    /// The key of plain bytes, ascending, at this place.
+    /// An ascending key of plain bytes.
     #[must_use]
     pub fn plain(offset: usize, bytes: usize) -> Key {
         Key {
@@ -75,21 +75,21 @@ impl Key {
     }
 }
 
-/// Why a key was refused, and the character of its text where the reason is.
+/// The reason why a key was refused, and its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("key \"{spec}\", character {character}: {problem}")]
 pub struct KeyError {
-    /// The key as it was given.
+    /// The text of the key.
     pub spec: String,
-    /// Where in `spec` the problem is, counted from 1.
+    /// The place of the problem in `spec`, in characters from 1.
     pub character: usize,
-    /// What is wrong and what to do.
+    /// The mistake, which displays with a remedy.
     pub problem: KeyProblem,
 }
 
-/// What is wrong with a key.
+/// A mistake in a key.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[allow(missing_docs)] // the messages say it
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum KeyProblem {
     #[error("no \"+\"; write OFFSET+LENGTH, such as 0+10")]
     NoLength,
@@ -165,20 +165,39 @@ impl FromStr for Key {
     }
 }
 
-/// Where `part`, a slice of `spec`, begins, in characters from 1.
+/// The place of `part`, a slice of `spec`, in characters from 1.
 fn character_of(spec: &str, part: &str) -> usize {
     let bytes_before = part.as_ptr().addr() - spec.as_ptr().addr();
     spec[..bytes_before].chars().count() + 1
 }
 
-/// Digits alone: the `+5` that the standard library would take is a slip of the pen here. A number
-/// too large for any record is the largest, and refused by what it is for.
+/// Parses digits only: `+5`, which the standard library would accept, is a mistake here. A number
+/// that is too large becomes the largest one, which the caller refuses.
 pub(crate) fn number(text: &str) -> Option<usize> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(usize::MAX))
 }
 
-/// The kind that the type `name` says, if the length of `key` is right for it.
+/// A number by its name: its bytes, and its kind for a byte order.
+type Number = (&'static str, usize, fn(Endian) -> Kind);
+
+/// The types of numbers.
+const NUMBERS: [Number; 12] = [
+    ("u8", 1, Kind::Unsigned),
+    ("u16", 2, Kind::Unsigned),
+    ("u32", 4, Kind::Unsigned),
+    ("u64", 8, Kind::Unsigned),
+    ("u128", 16, Kind::Unsigned),
+    ("i8", 1, Kind::Signed),
+    ("i16", 2, Kind::Signed),
+    ("i32", 4, Kind::Signed),
+    ("i64", 8, Kind::Signed),
+    ("i128", 16, Kind::Signed),
+    ("f32", 4, Kind::Float),
+    ("f64", 8, Kind::Float),
+];
+
+/// The kind with the type's `name`, if the length of `key` is right for it.
 fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
     if name == "bytes" {
         return Ok(Kind::Bytes);
@@ -188,21 +207,8 @@ fn kind_for(name: &str, key: &Key) -> Result<Kind, KeyProblem> {
         (_, Some(base)) => (base, Some(Endian::Big)),
         _ => (name, None),
     };
-    let (needed, kind): (usize, fn(Endian) -> Kind) = match base {
-        "u8" => (1, Kind::Unsigned),
-        "u16" => (2, Kind::Unsigned),
-        "u32" => (4, Kind::Unsigned),
-        "u64" => (8, Kind::Unsigned),
-        "u128" => (16, Kind::Unsigned),
-        "i8" => (1, Kind::Signed),
-        "i16" => (2, Kind::Signed),
-        "i32" => (4, Kind::Signed),
-        "i64" => (8, Kind::Signed),
-        "i128" => (16, Kind::Signed),
-        "f32" => (4, Kind::Float),
-        "f64" => (8, Kind::Float),
-        _ => return Err(KeyProblem::UnknownType(name.to_owned())),
-    };
+    let known = NUMBERS.iter().find(|(number, ..)| *number == base);
+    let &(_, needed, kind) = known.ok_or_else(|| KeyProblem::UnknownType(name.to_owned()))?;
     let endian = match (needed, endian) {
         (1, None) => Endian::Big,
         (1, Some(_)) => return Err(KeyProblem::UselessEndian(base.to_owned())),

@@ -1,7 +1,7 @@
-//! Fixed-length records: their formats, their order, how they are made and how they are checked.
+//! Fixed-length records: formats, order, generation and validation.
 //!
 //! Every other crate of Gristmill moves records without knowing them. This one knows them, and
-//! offers the little the others need: a length, an order of words, bytes to sort, a verdict.
+//! offers what the others need: a length, an order of words, bytes to sort, a verdict.
 //!
 //! ```text
 //! "--format fixed:64 --key 8+8:u64le"
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! It is arithmetic over slices: no files, no threads, no clock, and no other crate of the
-//! workspace. Code that touches the world uses these values.
+//! workspace.
 
 mod checksum;
 mod comparison;

@@ -1,18 +1,18 @@
-//! The normalised key: fields one behind the other, seen through 64-bit words.
+//! The normalised key: concatenated fields, read as 64-bit words.
 //!
 //! ```text
 //! fields  | number, 4 bytes | bytes, 3 | plain bytes, 20 ................. |
 //! words   |            0          |           1           |   2   |  3 | 0 |
 //! ```
 //!
-//! It is never written down. A word is gathered from the fields it touches when it is asked for;
-//! the common keys, bytes or one number, take a single load. Loops over many records decide the
-//! shape of the key before they start.
+//! It is never stored. A word is gathered from its fields when it is needed; for the common keys,
+//! bytes or one number, that is a single load. Loops over many records choose the code for the
+//! key's shape before they start.
 //!
-//! Bytes that order nothing more are left out: the record behind a leading plain field that starts
-//! it adds only what follows that field, and plain fields that lie one behind the other are one.
+//! Redundant bytes are left out: if the first field is the plain bytes at the start of the record,
+//! the record adds only the bytes after them. Adjacent plain fields become one.
 //!
-//! Which fields there are is the business of [`Order`](crate::Order); nothing is refused here.
+//! [`Order`](crate::Order) decides on the fields.
 
 use std::cmp::Ordering;
 use std::slice::ChunksExact;
@@ -20,7 +20,7 @@ use std::slice::ChunksExact;
 use crate::field::{Code, Field, Flips, WORD_BYTES, load_eight};
 use crate::key::{Endian, Key};
 
-/// The fields that a record is compared by, the first most significant.
+/// The fields that records are compared by, the most significant first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NormalisedKey {
     fields: Vec<Field>,
@@ -28,8 +28,7 @@ pub(crate) struct NormalisedKey {
     lead: Lead,
 }
 
-/// The first field if it is bytes, kept at hand: `bytes` of them at `offset`. No bytes if it is a
-/// number.
+/// The first field if it is bytes, for a fast path; of length 0 if it is a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Lead {
     offset: usize,
@@ -38,12 +37,12 @@ struct Lead {
 }
 
 impl NormalisedKey {
-    /// The key of `keys`, of which there is at least one.
+    /// The normalised key of one or more keys.
     pub(crate) fn of_keys(keys: &[Field]) -> NormalisedKey {
         NormalisedKey::new(keys.to_vec())
     }
 
-    /// The key of `keys`, of which there is at least one, and then the whole record.
+    /// The normalised key of one or more keys and then the whole record.
     pub(crate) fn of_keys_and_record(keys: &[Field], record_bytes: usize) -> NormalisedKey {
         let mut fields = keys.to_vec();
         join_adjacent(&mut fields);
@@ -63,7 +62,7 @@ impl NormalisedKey {
         }
     }
 
-    /// How many words there are, the last one filled with zeros.
+    /// The number of words; the last one is padded with zeros.
     pub(crate) fn words(&self) -> u32 {
         self.words
     }
@@ -79,7 +78,7 @@ impl NormalisedKey {
         }
     }
 
-    /// The eight bytes from byte `from` on, out of all fields they touch.
+    /// The eight bytes from byte `from` on, which may be of several fields.
     fn gather(&self, record: &[u8], mut from: usize) -> u64 {
         let mut word = 0;
         let mut filled_bytes = 0;
@@ -99,7 +98,7 @@ impl NormalisedKey {
         word
     }
 
-    /// Word 0 of each record. The shape is decided here, and not for each record of a loop.
+    /// Word 0 of each record, with one decision about the key's shape for all of them.
     pub(crate) fn prefixes(&self, records: ChunksExact<'_, u8>, prefixes: &mut [u64]) {
         let Lead {
             offset,
@@ -134,7 +133,7 @@ impl NormalisedKey {
         }
     }
 
-    /// The order of two records, that of their words: the first one, and then field by field.
+    /// The order of two records by their words: the first word, then field by field.
     #[inline]
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         if self.lead.bytes >= WORD_BYTES {
@@ -150,13 +149,13 @@ impl NormalisedKey {
     }
 }
 
-/// What `first` leaves of word 0 for the next field.
+/// The bytes of word 0 that `first` leaves for the next field.
 fn rest_of_word(first: &Field) -> usize {
     WORD_BYTES.saturating_sub(first.bytes)
 }
 
-/// What the record adds to a normalised key that starts with `first`: all of it, or what follows
-/// the plain bytes at its start, which are equal when it is looked at.
+/// The part of the record that ends a normalised key that starts with `first`: all of the record,
+/// or without the bytes at its start, if `first` has compared them already.
 fn rest_of_record(first: &Field, record_bytes: usize) -> Option<Field> {
     let known = if first.is_plain() && first.offset == 0 {
         first.bytes
@@ -167,7 +166,7 @@ fn rest_of_record(first: &Field, record_bytes: usize) -> Option<Field> {
     (rest > 0).then(|| Field::from(&Key::plain(known, rest)))
 }
 
-/// Makes one field of plain fields that lie one behind the other in the record as in the key.
+/// Joins plain fields that are adjacent in the record.
 fn join_adjacent(fields: &mut Vec<Field>) {
     fields.dedup_by(|next, field| {
         let joins =
@@ -204,7 +203,7 @@ fn fill_with_numbers(
     }
 }
 
-/// One tight loop for each way to find a prefix.
+/// A tight loop, compiled separately for each way to find a prefix.
 fn fill(records: ChunksExact<'_, u8>, prefixes: &mut [u64], prefix: impl Fn(&[u8]) -> u64) {
     for (place, record) in prefixes.iter_mut().zip(records) {
         *place = prefix(record);

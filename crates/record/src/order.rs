@@ -2,8 +2,8 @@
 //!
 //! The normalised key is the keys, each encoded so that its order is that of its bytes (`field`),
 //! and then the whole record, so that the order is total. The rest of Gristmill knows nothing of
-//! types or directions: it asks for the key's 64-bit words, the first of which, the prefix, settles
-//! nearly every comparison in a register.
+//! types or directions: it reads the key's 64-bit words. The first one, the prefix, decides nearly
+//! every comparison in a register.
 //!
 //! ```text
 //! --key 12+4:i32le:desc --key 0+3                records of 20 bytes
@@ -11,14 +11,12 @@
 //! |       word 0                 |   word 1   |   word 2   |  word 3 |
 //! ```
 //!
-//! Where a key of plain bytes starts the record, the record does not repeat it: the normalised key
-//! of gensort is the record itself (`normalised`).
+//! A key of plain bytes at the start of the record is not repeated: the normalised key of gensort
+//! is the record itself (`normalised`).
 //!
-//! Ties: [`Ties::Record`] ends the key with the whole record, ascending whatever `:desc` says, so
-//! equal means the same bytes. [`Ties::Position`] ends it with nothing: who sorts must break ties
+//! Ties: with [`Ties::Record`] the key ends with the whole record, always ascending, so equal means
+//! the same bytes. With [`Ties::Position`] it ends without the record, and the sort must break ties
 //! by the position in the input.
-//!
-//! It refuses keys that do not fit into the record, and more than [`MAX_KEYS`] of them.
 
 use std::cmp::Ordering;
 
@@ -28,15 +26,15 @@ use crate::gensort;
 use crate::key::{Key, KeyError, KeyProblem};
 use crate::normalised::NormalisedKey;
 
-/// More keys than anybody needs; with records of at most 1 GiB it keeps word numbers below 2^32.
+/// The most keys of an order. With records of at most 1 GiB, word numbers stay below 2^32.
 pub const MAX_KEYS: usize = 16;
 
-/// The longest record of a format: larger ones are better sorted by a reference to them.
+/// The longest record in bytes. Longer ones are better sorted by references to them.
 pub const MAX_RECORD_BYTES: usize = 1 << 30;
 
 const _: () = assert!((MAX_KEYS + 1) * (MAX_RECORD_BYTES / WORD_BYTES) < u32::MAX as usize);
 
-/// What decides between records whose keys are equal.
+/// The tie-breaker between records with equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ties {
     /// The whole record, ascending.
@@ -45,25 +43,26 @@ pub enum Ties {
     Position,
 }
 
-/// A total order of records (but for their position in the input) as a string of 64-bit words.
+/// An order of records as a string of 64-bit words, total except for [`Ties::Position`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     record_bytes: usize,
     ties: Ties,
-    /// The keys as they were given; the whole record, if none was.
+    /// The keys as given; the whole record, if there was none.
     given: Vec<Key>,
-    /// The keys alone, for their equality.
+    /// The keys without the record, for their equality.
     keys: Vec<Field>,
     /// The keys, and the record if it breaks ties.
     normalised: NormalisedKey,
 }
 
 impl Order {
-    /// The order of records of `record_bytes` by `keys`, the first most significant. Without keys
-    /// the key is the whole record.
+    /// The order of records of `record_bytes` bytes by `keys`, the most significant first. Without
+    /// keys, the key is the whole record.
     ///
     /// # Errors
-    /// If a key does not fit into the record or its type, or for no or too many bytes or keys.
+    /// If a key does not fit into the record or its type, the record length is out of range, or
+    /// there are too many keys.
     pub fn new(record_bytes: usize, keys: &[Key], ties: Ties) -> Result<Order, FormatError> {
         if !(1..=MAX_RECORD_BYTES).contains(&record_bytes) {
             return Err(FormatError::Length {
@@ -92,7 +91,7 @@ impl Order {
         })
     }
 
-    /// The order of the sort benchmark: records of 100 bytes by their first ten.
+    /// The order of the sort benchmark: records of 100 bytes by the first ten.
     #[must_use]
     pub fn gensort(ties: Ties) -> Order {
         let key = Key::plain(0, gensort::KEY_BYTES);
@@ -105,24 +104,24 @@ impl Order {
         self.record_bytes
     }
 
-    /// What decides between equal keys.
+    /// The tie-breaker between equal keys.
     #[must_use]
     pub fn ties(&self) -> Ties {
         self.ties
     }
 
-    /// The keys, the first most significant. `fixed:LEN` with them is the order in words.
+    /// The keys, the most significant first. `fixed:LEN` with these keys describes this order.
     #[must_use]
     pub fn keys(&self) -> &[Key] {
         &self.given
     }
 
-    /// The bytes of all keys of a record, as they lie there, one key behind the other.
+    /// The bytes of all keys of a record, unchanged and concatenated.
     pub fn key_bytes<'r>(&self, record: &'r [u8]) -> impl Iterator<Item = u8> + use<'_, 'r> {
         self.keys.iter().flat_map(|key| key.raw(record)).copied()
     }
 
-    /// How many words the normalised key has, the last one filled with zeros.
+    /// The number of words of the normalised key; the last one is padded with zeros.
     #[must_use]
     pub fn words(&self) -> u32 {
         self.normalised.words()
@@ -135,10 +134,10 @@ impl Order {
         self.normalised.word(record, depth)
     }
 
-    /// The prefix of each of `records`, which follow each other without a gap, in their order.
+    /// The prefixes of contiguous records, in their order.
     ///
     /// # Panics
-    /// If `records` is not as many whole records as `prefixes` has places.
+    /// If `records` is not one whole record per prefix.
     pub fn prefixes(&self, records: &[u8], prefixes: &mut [u64]) {
         let bytes = self.record_bytes;
         assert_eq!(
@@ -150,14 +149,14 @@ impl Order {
         self.normalised.prefixes(records, prefixes);
     }
 
-    /// The order of two records: that of their words, first to last.
+    /// The order of two records by all their words.
     #[inline]
     #[must_use]
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.normalised.compare(a, b)
     }
 
-    /// Whether all keys of two records are equal, whatever the rest of the records.
+    /// Whether all keys of two records are equal.
     #[inline]
     #[must_use]
     pub fn keys_equal(&self, a: &[u8], b: &[u8]) -> bool {
@@ -165,7 +164,7 @@ impl Order {
     }
 }
 
-/// Refuses a key that its type or the record does not allow.
+/// Checks that a key fits its type and the record.
 fn check(key: &Key, record_bytes: usize) -> Result<(), KeyError> {
     let end = key.offset.saturating_add(key.bytes);
     let problem = if key.bytes == 0 {

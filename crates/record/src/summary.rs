@@ -1,19 +1,20 @@
-//! What a run of records is, in seven values: what valsort prints, and what it exchanges.
+//! The summary of a run of records: seven values, which valsort prints and writes to files.
 //!
-//! Over a cluster, each node validates its part (`valsort -o part.sum`), the summaries are joined
-//! in the order of the parts, and `valsort -s` judges the whole from them alone. The file holds,
-//! one after the other:
+//! On a cluster, each node validates its part (`valsort -o part.sum`), the summaries are
+//! concatenated in the order of the parts, and `valsort -s` validates the whole from them. A
+//! summary in its file:
 //!
 //! ```text
 //! 0                16         32       48          64        80            180          280
 //! | first_unordered | unordered | records | duplicates | checksum | first record | last record |
 //! ```
 //!
-//! A number is its upper and then its lower 64 bits, each little-endian. Numbers of records count
-//! from the run's own first, which is 0; merging two runs adds what lies before (`validate`).
+//! A number is its upper and then its lower 64 bits, each little-endian. Record numbers count from
+//! the first record of the run, which is 0; merging two runs renumbers those of the second
+//! (`validate`).
 //!
-//! Source: valsort 1.5, whose files the tests read and write byte for byte. It refuses a file that
-//! cannot be a summary, and to write one of no records or of records that are not 100 bytes long.
+//! Source: valsort 1.5, whose files the tests read and write byte for byte. A file has no summary
+//! of no records, nor of records that are not 100 bytes long.
 
 use std::fmt;
 
@@ -22,27 +23,27 @@ use thiserror::Error;
 use crate::checksum::Checksum;
 use crate::gensort::RECORD_BYTES;
 
-/// Length of a summary in its file.
+/// The length of a summary in its file.
 pub const SUMMARY_BYTES: usize = NUMBERS * NUMBER_BYTES + 2 * RECORD_BYTES;
 
 const NUMBERS: usize = 5;
 const NUMBER_BYTES: usize = 16;
 
-/// No file holds more records; below this bound sums of summaries do not overflow.
+/// More records than any file holds. Below this bound, sums of summaries do not overflow.
 const MAX_RECORDS: u128 = 1 << 64;
 
-/// What a validator found in one run of records. The default is the run of no records.
+/// The result of validating one run of records. The default is that of a run without records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The first record less than the one before it, counted from 0 within the run.
+    /// The number of the first record that is less than its predecessor, from 0 within the run.
     pub first_unordered: Option<u128>,
-    /// How many records are less than the one before.
+    /// The number of records that are less than their predecessor.
     pub unordered: u128,
-    /// How many records there are.
+    /// The number of records.
     pub records: u128,
-    /// How many records have the key of the one before.
+    /// The number of records with the same key as their predecessor.
     pub duplicates: u128,
-    /// The fingerprint of the records.
+    /// The checksum of all records.
     pub checksum: Checksum,
     /// The first record; empty if there is none.
     pub first: Vec<u8>,
@@ -50,28 +51,28 @@ pub struct Summary {
     pub last: Vec<u8>,
 }
 
-/// Why a summary cannot be read or written.
+/// The reason why a summary cannot be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SummaryError {
-    /// There is nothing to summarise: valsort wants at least one record.
+    /// There are no records; valsort needs at least one.
     #[error("a summary of no records; leave empty parts out")]
     Empty,
-    /// The records are not those of gensort.
+    /// The records are not 100 bytes long, but this many.
     #[error("a summary file holds records of {RECORD_BYTES} bytes, not of {0}; use another report")]
     RecordLength(usize),
-    /// The numbers contradict each other.
+    /// The numbers contradict each other, for this reason.
     #[error("not a partition summary: {0}; write it again with valsort -o")]
     Damaged(&'static str),
 }
 
 impl Summary {
-    /// Whether no record is less than the one before it.
+    /// Whether no record is less than its predecessor.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.unordered == 0
     }
 
-    /// The summary as valsort writes it.
+    /// The summary in valsort's file format.
     ///
     /// # Errors
     /// If there are no records, or they are not 100 bytes long.
@@ -100,10 +101,10 @@ impl Summary {
         Ok(bytes)
     }
 
-    /// Reads a summary that valsort wrote.
+    /// Reads a summary in valsort's file format.
     ///
     /// # Errors
-    /// If the bytes cannot be the summary of any records.
+    /// If the bytes cannot be the summary of any run.
     pub fn from_bytes(bytes: &[u8; SUMMARY_BYTES]) -> Result<Summary, SummaryError> {
         let (head, ends) = bytes.split_at(NUMBERS * NUMBER_BYTES);
         let mut numbers = [0; NUMBERS];
@@ -124,8 +125,8 @@ impl Summary {
         })
     }
 
-    /// The lines that valsort prints, in its words. A run without records has no report: valsort,
-    /// and so the command, calls it an error.
+    /// The lines that valsort prints, in its words. For a run without records valsort prints an
+    /// error instead, and so must the caller.
     #[must_use]
     pub fn report_lines(&self) -> Vec<String> {
         let mut lines = Vec::with_capacity(4);
@@ -148,7 +149,7 @@ impl Summary {
 }
 
 impl fmt::Display for Summary {
-    /// The report, each line with its end.
+    /// Writes the report, with a line ending after each line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.report_lines()
             .iter()
@@ -156,7 +157,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Refuses numbers that no run of records has.
+/// Refuses numbers that contradict each other.
 fn check(
     first_unordered: u128,
     unordered: u128,

@@ -1,9 +1,9 @@
-//! Checks that records are in order, and says what they are: a part at a time, parts on all cores.
+//! Validates the order of records, in parts and on all cores.
 //!
-//! A [`Validator`] takes the records of one contiguous run and ends in a [`Summary`] of it. Order
-//! is a property of neighbours: inside a run the validator sees them all, and between two runs they
-//! are the last record of the one and the first of the other, which summaries keep. So runs may be
-//! cut anywhere, validated at the same time, and their summaries merged in order:
+//! A [`Validator`] takes the records of one contiguous run and returns a [`Summary`] of it. Order
+//! is a property of neighbours. Inside a run the validator sees all of them; between two runs they
+//! are the last record of one and the first of the other, which summaries keep. So runs may be cut
+//! anywhere, validated at the same time, and their summaries merged in order:
 //!
 //! ```text
 //! records   a b c d | e f g | h i j k
@@ -11,10 +11,8 @@
 //!                 d ~ e   g ~ h            by two merges
 //! ```
 //!
-//! An inversion is a neighbour less than the one before it, and a duplicate one with an equal key:
-//! counts of pairs, as valsort's. When an order breaks ties by the record, a pair may be both.
-//!
-//! It refuses half a record (a panic: the reader knows where the file ended, and says so).
+//! As in valsort, counts are of pairs: a record is unordered if it is less than its predecessor,
+//! and a duplicate if it has the same key. If the order breaks ties by the record, it may be both.
 
 use crate::checksum::Checksum;
 use crate::comparison::Comparison;
@@ -40,7 +38,7 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// A validator of a run that has no record yet.
+    /// A validator for a run, at its beginning.
     #[must_use]
     pub fn new(comparison: Comparison) -> Validator {
         Validator {
@@ -49,7 +47,7 @@ impl Validator {
         }
     }
 
-    /// Takes the next records of the run.
+    /// Validates the next records of the run.
     ///
     /// # Panics
     /// If `records` is not a whole number of records long.
@@ -75,14 +73,14 @@ impl Validator {
         self.summary = before.merge(block, &self.comparison);
     }
 
-    /// What the run is; [`Summary::default`] if it had no records.
+    /// The summary of the run; [`Summary::default`] if it has no records.
     #[must_use]
     pub fn finish(self) -> Summary {
         self.summary
     }
 }
 
-/// What two neighbours are to each other.
+/// The relation of a record to its predecessor.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     unordered: bool,
@@ -122,8 +120,8 @@ impl Summary {
         self.duplicates += u128::from(pair.duplicate);
     }
 
-    /// The summary of this run and the `next` behind it, of records compared by `comparison`.
-    /// Runs merge in any grouping, and one without records changes nothing.
+    /// The summary of this run followed by the run `next`. Runs merge in any grouping, and one
+    /// without records changes nothing.
     #[must_use]
     pub fn merge(mut self, next: Summary, comparison: &Comparison) -> Summary {
         if self.records == 0 {

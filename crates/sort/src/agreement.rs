@@ -1,4 +1,4 @@
-//! What all ranks must agree on before any goes on: what one refuses, all refuse.
+//! Agreement: all ranks tell how a step ended, and none continues unless it ended well on all.
 
 use crate::protocol::AGREEMENTS;
 use node::{Collective, Node, Port, Rank, Undelivered};
@@ -8,33 +8,34 @@ use serde::de::DeserializeOwned;
 
 use crate::error::SortError;
 
-/// Who decides, and speaks for all.
+/// The rank that gathers what all say, and decides.
 pub(crate) const ROOT: Rank = Rank(0);
 
-/// A rank's part in agreements of all ranks. Alone it agrees at once.
+/// A rank's part in agreements of all ranks. A rank alone agrees at once.
 pub(crate) struct Agreement {
-    together: Option<Collective>,
+    collective: Option<Collective>,
 }
 
 impl Agreement {
-    /// In a run that `control` watches: when that fails, no rank waits for others any more.
+    /// If the run of `control` fails, this rank stops waiting for the others.
     pub(crate) fn new(node: &Node, control: &Control) -> Agreement {
         Agreement::over(node, control, AGREEMENTS)
     }
 
-    /// Beside the sort, over another port.
+    /// Outside the sort, over a port of its caller.
     pub(crate) fn over(node: &Node, control: &Control, port: Port) -> Agreement {
-        let together = (node.nodes() > 1).then(|| Collective::new(node, port));
-        if let Some(together) = &together {
-            control.owns(together.closer());
+        let collective = (node.nodes() > 1).then(|| Collective::new(node, port));
+        if let Some(collective) = &collective {
+            control.owns(collective.closer());
         }
-        Agreement { together }
+        Agreement { collective }
     }
 
-    /// Tells all ranks how a step of this one ended; its result, if all went well everywhere.
+    /// Tells all ranks how a step ended here. Returns this rank's result if the step ended well on
+    /// all.
     ///
     /// # Errors
-    /// This rank's own failure, or else that of the first rank that failed.
+    /// This rank's own failure; otherwise that of the first rank that failed.
     pub(crate) async fn agree<V>(
         &mut self,
         node: &Node,
@@ -44,11 +45,11 @@ impl Agreement {
         Ok(self.agree_and_tell(node, mine).await?.0)
     }
 
-    /// As [`Agreement::agree`]; each rank also tells the others something. Returns what all told,
-    /// by rank.
+    /// As [`Agreement::agree`]; each rank also sends the others a value. Returns those of all, by
+    /// rank.
     ///
     /// # Errors
-    /// As of [`Agreement::agree`].
+    /// As [`Agreement::agree`].
     pub(crate) async fn agree_and_tell<V, T: Serialize + DeserializeOwned>(
         &mut self,
         node: &Node,
@@ -61,12 +62,12 @@ impl Agreement {
                 (Err(failure), Err(what))
             }
         };
-        let Some(together) = &mut self.together else {
+        let Some(collective) = &mut self.collective else {
             let (own, told) = (own?, told.expect("as its own result"));
             return Ok((own, vec![told]));
         };
-        let all = exchange(together, node, &told).await;
-        // One's own failure says more than what others make of it.
+        let all = share(collective, node, &told).await;
+        // This rank's own failure says more than the others' report of it.
         let own = own?;
         let mut heard = Vec::new();
         for (rank, told) in (0..).zip(all?) {
@@ -75,65 +76,66 @@ impl Agreement {
         Ok((own, heard))
     }
 
-    /// What every rank says, told to the root alone; the others hear nothing.
+    /// Sends a message to the root, which alone gets those of all ranks; the others get nothing.
     pub(crate) async fn tell_root(
         &mut self,
         node: &Node,
-        said: Vec<u8>,
+        message: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>, Undelivered> {
-        match &mut self.together {
-            Some(together) => together.gather(node, ROOT, said).await,
-            None => Ok(vec![said]),
+        match &mut self.collective {
+            Some(collective) => collective.gather(node, ROOT, message).await,
+            None => Ok(vec![message]),
         }
     }
 
-    /// What every rank says to this one.
+    /// Sends each rank its message, and returns those of all ranks to this one.
     pub(crate) async fn all_to_all(
         &mut self,
         node: &Node,
-        said: Vec<Vec<u8>>,
+        message: Vec<Vec<u8>>,
     ) -> Result<Vec<Vec<u8>>, Undelivered> {
-        match &mut self.together {
-            Some(together) => together.all_to_all(node, said).await,
-            None => Ok(said),
+        match &mut self.collective {
+            Some(collective) => collective.all_to_all(node, message).await,
+            None => Ok(message),
         }
     }
 
-    /// What the root makes of what all say.
+    /// The decision that the root makes from the messages of all ranks.
     pub(crate) async fn decide(
         &mut self,
         node: &Node,
-        said: Vec<u8>,
+        message: Vec<u8>,
         decide: impl FnOnce(Vec<Vec<u8>>) -> Vec<u8>,
     ) -> Result<Vec<u8>, Undelivered> {
-        let Some(together) = &mut self.together else {
-            return Ok(decide(vec![said]));
+        let Some(collective) = &mut self.collective else {
+            return Ok(decide(vec![message]));
         };
-        let all = together.gather(node, ROOT, said).await?;
+        let all = collective.gather(node, ROOT, message).await?;
         let decided = if node.rank() == ROOT {
             decide(all)
         } else {
             Vec::new()
         };
-        together.broadcast(node, ROOT, decided).await
+        collective.broadcast(node, ROOT, decided).await
     }
 }
 
-/// What every rank says, by way of the root, who sees to it that it can be understood.
-async fn exchange<T: Serialize + DeserializeOwned>(
-    together: &mut Collective,
+/// Sends the values of all ranks to all, through the root. A value that the root cannot parse
+/// becomes an error of its rank.
+async fn share<T: Serialize + DeserializeOwned>(
+    collective: &mut Collective,
     node: &Node,
     told: &Result<T, String>,
 ) -> Result<Vec<Result<T, String>>, Failure> {
-    let said = together.gather(node, ROOT, text_of(told)).await?;
-    let all: Vec<_> = said.iter().map(|text| understood::<T>(text)).collect();
-    let all = together.broadcast(node, ROOT, text_of(&all)).await?;
+    let messages = collective.gather(node, ROOT, text_of(told)).await?;
+    let all: Vec<_> = messages.iter().map(|text| parsed::<T>(text)).collect();
+    let all = collective.broadcast(node, ROOT, text_of(&all)).await?;
     let foreign = |what: String| SortError::Foreign { rank: ROOT.0, what };
     let all: Vec<Result<T, String>> =
         serde_json::from_slice(&all).map_err(|cause| foreign(cause.to_string()))?;
     let (count, ranks) = (all.len(), node.nodes() as usize);
     if count != ranks {
-        return Err(foreign(format!("{count} statements of {ranks} ranks")).into());
+        return Err(foreign(format!("{count} answers of {ranks} ranks")).into());
     }
     Ok(all)
 }
@@ -142,12 +144,10 @@ fn text_of(told: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(told).expect("text and numbers")
 }
 
-/// What a rank says; of one that another version runs on, that it cannot be understood.
-fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(text).unwrap_or_else(|cause| Err(foreign_words(&cause.to_string())))
+fn parsed<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(text).unwrap_or_else(|cause| Err(unknown_version(&cause.to_string())))
 }
 
-/// What one says in the place of a rank that cannot be understood.
-fn foreign_words(cause: &str) -> String {
-    format!("it says what rank 0 does not understand ({cause}); run the same version on all ranks")
+fn unknown_version(cause: &str) -> String {
+    format!("rank 0 does not understand its message ({cause}); run the same version on all ranks")
 }

@@ -1,7 +1,8 @@
-//! Parts of the sort alone, to be measured: one stage, or the exchange between ranks.
+//! Measures a part of the sort alone: one stage, or the exchange between ranks.
 //!
-//! A synthetic source feeds the part and a sink takes its units, so the figures are those that it
-//! reaches if no other part holds it up. This is the only way from outside to the stages.
+//! A synthetic source feeds the part and a sink takes its units, so the figures are those that the
+//! part reaches if no other part limits it. Outside this crate, stages can be reached only from
+//! here.
 
 mod exchange;
 mod stage;

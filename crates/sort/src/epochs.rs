@@ -1,5 +1,5 @@
-//! The ranges of a sort, one on each rank, from their first record to their last (phase one, in
-//! epochs; phase two, in groups), and their saved progress, found again (`--resume`).
+//! The ranges of a sort, one on each rank, from their first record to their last: phase one in
+//! epochs, phase two in groups, and saved progress (`--resume`).
 
 mod bounds;
 pub(crate) mod checkpoint;

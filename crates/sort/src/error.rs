@@ -1,65 +1,65 @@
-//! What a sort refuses, and what it finds wrong: one line each, with what to do.
+//! Errors of a sort: one line each, which says what happened, where, and what to do.
 
 use std::path::PathBuf;
 
 use pipeline::Failure;
 use thiserror::Error;
 
-/// Why a sort cannot be done, or must not be trusted.
+/// Why a sort was refused, or its result must not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SortError {
     /// The input does not end at the end of a record.
     #[error(
-        "{file} ends inside a record: {left} of {record_bytes} bytes at byte {offset}; \
-         check --format, or cut the file there",
+        "{file} ends inside a record: the last one, at byte {offset}, has {left} of {record_bytes} \
+         bytes; check --format, or cut the file there",
         file = file.display()
     )]
     TruncatedRecord {
         /// The input.
         file: PathBuf,
-        /// Where the short record begins.
+        /// Byte offset of the short record.
         offset: u64,
-        /// How much of it is there.
+        /// Bytes of it that exist.
         left: u64,
-        /// How long a record is.
+        /// Length of a record in bytes.
         record_bytes: usize,
     },
     /// The input became shorter while it was read.
     #[error(
         "{file} ended early, at byte {offset}: it was changed while it was read; sort again when \
-         nobody writes to it",
+         no other program writes to it",
         file = file.display()
     )]
     Shrunk {
         /// The input.
         file: PathBuf,
-        /// Where it ended.
+        /// Byte offset of the unexpected end.
         offset: u64,
     },
-    /// Another file took the input's name while it was waiting to be read.
+    /// Another file got the input's name before the input was read.
     #[error(
-        "{file} was replaced by another file while sorting; sort again when nobody writes there",
+        "{file} was replaced by another file while sorting; sort again when no other program writes there",
         file = file.display()
     )]
     Replaced {
         /// The input.
         file: PathBuf,
     },
-    /// A directory where a file was asked for.
+    /// A directory was given instead of a file.
     #[error("{file} is a directory; name a file", file = file.display())]
     Directory {
         /// The path.
         file: PathBuf,
     },
-    /// A set of files that cannot be used.
+    /// A set of files that cannot be read.
     #[error("{file} {what}", file = file.display())]
     Manifest {
         /// Its manifest, or its directory.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
-    /// The data and what goes with them do not fit into the memory limit.
+    /// The data, and the buffers to sort them, do not fit into the memory limit.
     #[error(
         "sorting {what} in {passes} needs {needed} of memory, and the limit is {limit}; give at least -S {mib}M",
         what = bytes.map_or("a pipe".to_owned(), amount),
@@ -68,16 +68,16 @@ pub enum SortError {
         mib = needed.div_ceil(1 << 20)
     )]
     TooLittleMemory {
-        /// The input; `None` for a pipe, for which this is the least to begin with.
+        /// Bytes of the input; `None` for a pipe, where `needed` is the least to start with.
         bytes: Option<u64>,
-        /// What a sort needs.
+        /// The least memory that would do, in bytes.
         needed: u64,
-        /// What it may use.
+        /// The memory limit in bytes.
         limit: u64,
-        /// In how many passes.
+        /// Number of passes, in words.
         passes: &'static str,
     },
-    /// A pipe gave more than fits into the memory limit.
+    /// A pipe had more data than the memory limit holds.
     #[error(
         "the input is more than fits into {limit} of memory ({bytes} read so far); give a larger -S",
         limit = amount(*limit),
@@ -86,199 +86,201 @@ pub enum SortError {
     PipeTooLong {
         /// Bytes read when memory ran out.
         bytes: u64,
-        /// What may be used.
+        /// The memory limit in bytes.
         limit: u64,
     },
     /// The output would not fit on its disk.
     #[error(
-        "{file} needs {needed} bytes and only {free} are free there; free some space or name \
-         another place",
-        file = file.display()
+        "{file} needs {needed}, and {free} are free there; free some space, or write the output to \
+         another disk",
+        file = file.display(),
+        needed = amount(*needed),
+        free = amount(*free)
     )]
     NoRoom {
         /// The output.
         file: PathBuf,
-        /// What it needs.
+        /// Bytes of the output.
         needed: u64,
-        /// What there is.
+        /// Free bytes on its disk.
         free: u64,
     },
-    /// What memory does not hold would not fit on the temporary disks.
+    /// The temporary files would not fit on their disks.
     #[error(
-        "what memory does not hold needs about {needed} bytes, with the output where that is on the same \
-         disk, and only {free} are free in {places}; free some space, name other directories with -T, or \
-         give a larger -S",
+        "temporary files, and the output if it is on the same disk, need about {needed}, and {free} are \
+         free in {places}; free some space, name other directories with -T, or give a larger -S",
+        needed = amount(*needed),
+        free = amount(*free),
         places = directories.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     NoTemporaryRoom {
-        /// Where it would go.
+        /// The temporary directories.
         directories: Vec<PathBuf>,
-        /// What is needed there.
+        /// Bytes needed on their disks.
         needed: u64,
-        /// What there is.
+        /// Free bytes on their disks.
         free: u64,
     },
-    /// What came out is not what went in.
+    /// The output would not hold the records of the input.
     #[error(
         "records were lost or changed while sorting: {records_in} in with checksum {sum_in:x}, \
-         {records_out} out with {sum_out:x}; nothing was written over, please report it and test \
-         this machine's memory"
+         {records_out} out with {sum_out:x}; no file was overwritten; report this, and test this \
+         machine's memory"
     )]
     Lost {
         /// Records read.
         records_in: u64,
         /// Records written.
         records_out: u64,
-        /// Checksum of what was read.
+        /// Checksum of the records read.
         sum_in: u128,
-        /// Checksum of what was to be written.
+        /// Checksum of the records to be written.
         sum_out: u128,
     },
     /// The output is not in order.
     #[error(
-        "record {record} of the output is out of order; nothing was written over, please report \
-         it and test this machine's memory"
+        "record {record} of the output is out of order; no file was overwritten; report this, and \
+         test this machine's memory"
     )]
     Disorder {
-        /// Which record.
+        /// Number of the first record out of order, from 0.
         record: u64,
     },
-    /// The output was complete in memory, and reads back as something else.
+    /// The output was correct in memory, but the disk returned other bytes.
     #[error(
-        "{file} does not read back as it was written: {what}; sort again elsewhere and test \
-         this disk",
+        "{file} does not read back as it was written: {what}; sort again to another disk, and test \
+         this one",
         file = file.display()
     )]
     ReadBack {
         /// The output.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
-    /// What was spilled reads back as something else.
+    /// A spill file returned other bytes than were written.
     #[error(
-        "{file} does not read back as it was written, at byte {offset}; nothing was written over; sort \
-         again with another --tmp and test this disk",
+        "{file} does not read back as it was written, at byte {offset}; no file was overwritten; sort \
+         again with another --tmp, and test this disk",
         file = file.display()
     )]
     Spoilt {
         /// The spill file.
         file: PathBuf,
-        /// Where in it.
+        /// Byte offset of the damaged chunk.
         offset: u64,
     },
-    /// What another node sent came as something else.
+    /// Data of another rank was damaged on the way.
     #[error(
-        "what rank {rank} sent came as something else; nothing was written over; sort again and test that \
+        "data from rank {rank} arrived damaged; no file was overwritten; sort again, and test that \
          machine's memory and network"
     )]
     Garbled {
         /// The sender.
         rank: u32,
     },
-    /// Another node says what no node of this version says.
-    #[error(
-        "what rank {rank} says cannot be understood ({what}); run the same version on all ranks"
-    )]
+    /// A message that no rank of this version sends.
+    #[error("cannot understand rank {rank} ({what}); run the same version on all ranks")]
     Foreign {
-        /// Which.
+        /// The sender.
         rank: u32,
-        /// What is wrong with it.
+        /// The difference.
         what: String,
     },
-    /// Two nodes were to write one output.
+    /// Two ranks would write one output.
     #[error(
-        "{file}: rank {rank} writes the same file; let each rank write its own, or all of them one, without {{rank}} in -o"
+        "{file}: rank {rank} writes the same file; give each rank its own with {{rank}} in -o, or let all write one file without it"
     )]
     SameOutput {
-        /// Which.
+        /// The output.
         file: PathBuf,
-        /// Who else.
+        /// The other rank.
         rank: u32,
     },
-    /// All nodes were to write one file.
+    /// A file that all ranks would write cannot be shared.
     #[error(
-        "{file}: all ranks are to write this file, {what}; or let each write its own: put {{rank}} in the name"
+        "{file}: all ranks would write this file, {what}; or put {{rank}} in the name, so that each writes its own"
     )]
     NotTogether {
-        /// Which.
+        /// The output.
         file: PathBuf,
-        /// What it must be.
+        /// Why it cannot be shared, and what to do.
         what: String,
     },
-    /// Another node cannot go on.
+    /// Another rank failed.
     #[error("rank {rank}: {what}")]
     Elsewhere {
-        /// Which.
+        /// The rank that failed.
         rank: u32,
-        /// What it said.
+        /// Its error message.
         what: String,
     },
-    /// Another node does not answer any more.
+    /// Another rank has fallen silent.
     #[error(
         "rank {rank} has not been heard for {seconds} s: its process or host has died, or its link is cut; \
-         no output shows a part of itself; start again (what was kept with --resume is gone on with)"
+         no output is partial; run it again (with --resume it continues)"
     )]
     Silent {
-        /// Which.
+        /// The silent rank.
         rank: u32,
-        /// For how long.
+        /// Seconds since its last message.
         seconds: u64,
     },
-    /// What an earlier run left cannot be gone on with.
+    /// The progress that an earlier run saved cannot be used.
     #[error(
-        "{file} {what}; name another output or --tmp, or to begin again remove .gristmill-* beside it and from --tmp, on all hosts",
+        "{file} {what}; name another output or --tmp, or start from the beginning: remove .gristmill-* beside the output and from --tmp, on all hosts",
         file = file.display()
     )]
     Checkpoint {
-        /// An entry of it.
+        /// A file of the checkpoint, or the output.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
-    /// What is lost cannot be built again.
+    /// A lost range cannot be sorted again, since a part of the input has changed.
     #[error(
-        "part {part} of the input is not as it was when the sort began: {what}; bring it back, or to begin again \
-         remove .gristmill-* in the directories of -T and of the output"
+        "part {part} of the input is not the one that the sort began with: {what}; restore it, or start from \
+         the beginning: remove .gristmill-* from the directories of -T and of the output"
     )]
     PartGone {
-        /// Which: the rank's that read it first.
+        /// Number of the part: that of the rank that read it first.
         part: u32,
-        /// Why this rank does not have it.
+        /// Why it cannot be read.
         what: String,
     },
-    /// The nodes were not started for the same sort.
+    /// The ranks were not started for the same sort.
     #[error(
         "rank {rank} was started for another sort than rank 0: {what}; give all ranks the same options"
     )]
     Different {
-        /// Which.
+        /// The rank whose job differs from rank 0's.
         rank: u32,
-        /// What differs.
+        /// The difference.
         what: String,
     },
-    /// Several nodes cannot share this input.
+    /// Several ranks cannot divide this input.
     #[error(
-        "{what}; several ranks sort files alone, which they can look at first: save it to a file"
+        "{what}; several ranks sort only files, since they sample them first: save it to a file"
     )]
     NotDivisible {
-        /// What it is.
+        /// Why not.
         what: String,
     },
-    /// The system has no memory for us.
+    /// The system refused memory.
     #[error(
-        "cannot have {bytes} bytes of memory: {cause}; free some, or raise the limit on it (ulimit -v)"
+        "cannot allocate {bytes} of memory: {cause}; free some, or raise its limit (ulimit -v)",
+        bytes = amount(*bytes)
     )]
     NoMemory {
-        /// What was asked for.
+        /// Bytes requested.
         bytes: u64,
-        /// What the system said.
+        /// The system's message.
         cause: String,
     },
 }
 
 impl SortError {
-    /// A word for programs.
+    /// Stable name of this kind of error, for `--json`.
     pub fn kind(&self) -> &'static str {
         match self {
             SortError::TruncatedRecord { .. } => "truncated_record",
@@ -315,7 +317,7 @@ impl SortError {
         }
     }
 
-    /// The file it is about.
+    /// The file concerned, if there is one.
     pub fn file(&self) -> Option<&PathBuf> {
         match self {
             SortError::TruncatedRecord { file, .. }
@@ -334,7 +336,7 @@ impl SortError {
         }
     }
 
-    /// Where in that file.
+    /// Byte offset in that file, if the error has one.
     pub fn offset(&self) -> Option<u64> {
         match self {
             SortError::TruncatedRecord { offset, .. }
@@ -351,7 +353,7 @@ impl From<SortError> for Failure {
     }
 }
 
-/// A number of bytes as people write it: 5.9 GB.
+/// Bytes in decimal units with one digit: 5.9 GB.
 pub(crate) fn amount(bytes: u64) -> String {
     let (mut number, mut unit) = (bytes as f64, None);
     for next in ["KB", "MB", "GB", "TB", "PB", "EB"] {

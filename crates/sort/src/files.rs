@@ -1,4 +1,4 @@
-//! Files of a sort: inputs, outputs, spill files, and the small texts that outlive a run.
+//! Files of a sort: inputs, outputs, spill files, and small text files that outlive a run.
 
 pub(crate) mod disk_space;
 pub(crate) mod input;
@@ -20,7 +20,7 @@ where
     answers.pop().expect("one node")
 }
 
-/// Whether tests may give files to other users; says so where they may not.
+/// Whether tests may give files to other users; prints a note where they may not.
 #[cfg(test)]
 pub(crate) fn may_give(owner: u32) -> bool {
     use std::io::Write;

@@ -1,6 +1,6 @@
-//! What is to be sorted, and with what.
+//! A job: inputs, outputs, resources and options of a sort.
 
-use node::Open;
+use node::{Node, Open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::records::contents::Contents;
 pub enum Source {
     /// A file, a device or a named pipe.
     Path(PathBuf),
-    /// A file that a manifest lists, which must be a regular one: a device has no end, and a pipe
-    /// may have no writer.
+    /// A file that a manifest lists. It must be a regular file: a device has no end, and a pipe may
+    /// have no writer.
     Listed(PathBuf),
     /// Standard input.
     Standard,
@@ -42,9 +42,9 @@ impl Source {
 pub enum Target {
     /// A file, a device or a named pipe.
     Path(PathBuf),
-    /// A file that all nodes write, each its part: it lies where all of them see it.
+    /// One file in which all ranks write their parts; all hosts must see it.
     Together(PathBuf),
-    /// A set of files in these directories, one at least, which are there; its manifest goes to the
+    /// A set of files in these directories, at least one, which exist. Its manifest goes to the
     /// first.
     Directories(Vec<PathBuf>),
     /// Standard output.
@@ -54,27 +54,28 @@ pub enum Target {
 /// Whether to bypass the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoChoice {
-    /// Read through it what lies in it already, bypass it otherwise: measured on a sample.
+    /// Use the cache for inputs that are cached, and bypass it otherwise; decided on a sample of
+    /// pages.
     #[default]
     Auto,
-    /// Bypass it wherever the file system allows.
+    /// Bypass the cache wherever the file system allows.
     Direct,
-    /// Go through it.
+    /// Use the cache.
     Buffered,
 }
 
-/// How to sort.
+/// The plan that the user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// In one pass if memory holds everything; what is nearly sorted, or of unknown length, by a
-    /// merge; else in two passes.
+    /// One pass if memory holds everything; a merge if the input is nearly sorted or of unknown
+    /// length; otherwise two passes.
     #[default]
     Auto,
-    /// Everything in memory.
+    /// One pass: everything in memory.
     OnePass,
-    /// What memory does not hold is spilled.
+    /// Two passes: records that memory does not hold are spilled.
     TwoPass,
-    /// Sorted runs, and one merge of them.
+    /// Sorted runs, then a merge of them.
     Merge,
 }
 
@@ -84,7 +85,7 @@ pub enum ExchangeKind {
     /// All pairs at once, each limited to its fair share (TritonSort 4.1).
     #[default]
     Streams,
-    /// In rounds, in which each rank sends to one and receives from one (psort).
+    /// In rounds; in each, a rank sends to one rank and receives from one (psort).
     Rounds,
 }
 
@@ -98,39 +99,39 @@ impl ExchangeKind {
     }
 }
 
-/// What a run may use.
+/// Resources that a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
-    /// Cores to keep busy.
+    /// Number of cores to keep busy.
     pub cores: usize,
-    /// Bytes of memory, all in all.
+    /// Total memory in bytes.
     pub memory_bytes: u64,
-    /// How to do I/O.
+    /// Whether to bypass the page cache.
     pub io: IoChoice,
 }
 
-/// Where a sort begins that is tuned while it runs.
+/// The settings with which tuning starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// With the plan's numbers.
+    /// The plan's numbers.
     #[default]
     Derived,
-    /// With the least of everything: one worker of each stage, one request in flight, small units.
-    /// It shows what tuning is worth.
+    /// The minimum: one worker per stage, one request in flight, small units. Shows what tuning is
+    /// worth.
     Worst,
 }
 
 /// Whether to move workers and requests to the bottleneck while the sort runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tune {
-    /// Where stages wait for each other.
+    /// Shift workers to the bottleneck.
     #[default]
     Auto,
-    /// Nothing moves.
+    /// Keep the plan's numbers.
     Off,
 }
 
-/// Numbers of the plan that somebody insists on; the rest is derived.
+/// Numbers of the plan that the user sets; the others are derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
     /// Workers that read.
@@ -143,73 +144,79 @@ pub struct Tuning {
     pub writers: Option<usize>,
     /// Requests in flight of each reader and writer.
     pub depth: Option<usize>,
-    /// Records of a read unit.
+    /// Records in a read unit, if all have the greatest length.
     pub unit_records: Option<usize>,
-    /// Buckets at most.
+    /// Maximum number of buckets.
     pub buckets: Option<usize>,
     /// Bytes of a chunk, rounded up to whole disk blocks.
     pub chunk_bytes: Option<usize>,
-    /// Chunks of a sort that may spill.
+    /// Chunks of memory in a sort that may spill.
     pub chunks: Option<usize>,
-    /// Chunks of a load, of a sort that merges.
+    /// Chunks in a load of a merge sort.
     pub load_chunks: Option<usize>,
-    /// Steps of each phase of a sort that can be gone on with.
+    /// Steps of each phase of a resumable sort: epochs of the first, groups of the second.
     pub steps: Option<u32>,
-    /// Where it begins.
+    /// Settings with which tuning starts.
     pub start: Start,
-    /// Whether it is tuned.
+    /// Whether to tune while the sort runs.
     pub tune: Tune,
 }
 
-/// A sort that can be gone on with: what of it is done outlives the run, and the same job begun
-/// again goes on there, with the same ranks or fewer. Paths are as the command line has them, with
-/// `{rank}` for the number of a rank.
+/// A resumable sort: it saves its progress, and the same job continues from there, with the same
+/// ranks or fewer. Paths are as on the command line, with `{rank}` for the number of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// Tells the job from others: the whole path of its output.
+    /// Identifies the job: the absolute path of its output.
     pub name: String,
     /// Inputs, in order.
     pub sources: Vec<Source>,
     /// The output: a file.
     pub target: PathBuf,
-    /// Where what is done waits; beside the output, if there is none.
+    /// Directories for saved progress; if there are none, the output's.
     pub temporary: Vec<PathBuf>,
 }
 
-/// Where the outputs of all ranks are listed.
+/// The list of all ranks' outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// The manifest, which rank 0 writes.
+    /// Path of the manifest, which rank 0 writes.
     pub path: PathBuf,
-    /// What this rank's host is called.
+    /// Name of this rank's host.
     pub host: String,
 }
 
-/// A sort to be done.
+/// A sort, as one rank is asked for it.
 #[derive(Clone)]
 pub struct Job {
     /// Inputs, in order.
     pub sources: Vec<Source>,
-    /// Whether all nodes name the same inputs, which are divided among them; else each has its own.
+    /// Whether all ranks name the same inputs and divide them; otherwise each has its own.
     pub shared: bool,
-    /// Where what memory does not hold waits; beside the output, if there is none.
+    /// Directories for spill files; if there are none, the output's.
     pub temporary: Vec<PathBuf>,
     /// How to sort.
     pub plan: Choice,
-    /// Where the sorted records go; may be one of the inputs.
+    /// The output; may be one of the inputs.
     pub target: Target,
-    /// How ranks exchange records, where there are several.
+    /// How ranks exchange records, if there are several.
     pub exchange: ExchangeKind,
-    /// How records are touched, and their order.
+    /// The records' format and order.
     pub contents: Arc<dyn Contents>,
-    /// What the run may use.
+    /// Resources that the run may use.
     pub resources: Resources,
-    /// What the plan must keep to.
+    /// Numbers that the plan must keep to.
     pub tuning: Tuning,
-    /// Where outputs are listed, if each node has its own.
+    /// The list of outputs, if each rank has its own.
     pub listing: Option<Listing>,
-    /// Whether it can be gone on with, and how other ranks name what is theirs.
+    /// Saved progress, if the sort is resumable.
     pub resume: Option<Resume>,
-    /// To watch and stop it.
+    /// Observes the sort and stops it.
     pub control: Control,
+}
+
+impl Job {
+    /// Whether the sort neither exchanges records with other ranks nor saves its progress.
+    pub(crate) fn is_alone(&self, node: &Node) -> bool {
+        node.nodes() == 1 && self.resume.is_none()
+    }
 }

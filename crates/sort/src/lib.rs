@@ -13,13 +13,13 @@
 //! validate          reader > validator
 //! ```
 //!
-//! Bucketing overlaps reading and sorting overlaps writing, so a sort in memory takes little more
-//! than reading the input and then writing the output. What memory does not hold waits in spill
-//! files.
+//! Distribution overlaps reading and sorting overlaps writing, so a sort in memory takes little
+//! longer than reading the input and then writing the output. Records that memory does not hold
+//! wait in spill files.
 //!
 //! Stages decide on descriptors (sizes, counts, offsets) and touch records only through
-//! [`Contents`]: real bytes, or counts drawn from a distribution. This crate names no backend, no
-//! wall clock, no thread and no file of the system.
+//! [`Contents`]: real bytes, or counts drawn from a distribution. This crate names no backend, wall
+//! clock, thread or file of the system.
 
 mod agreement;
 pub mod alone;
@@ -27,6 +27,7 @@ mod epochs;
 mod error;
 mod files;
 mod job;
+mod names;
 mod passes;
 mod plan;
 pub mod protocol;
@@ -49,10 +50,13 @@ pub use job::{
     Choice, ExchangeKind, IoChoice, Job, Listing, Resources, Resume, Source, Start, Target, Tune,
     Tuning,
 };
+pub use names::{Phase, StageName};
 pub use plan::{Merging, Need, Plan, Shape, Spilling};
 pub use ranks::barriers::{parting, roll_call};
 pub use records::block::{Block, Bucket, Chunk, Destination, Mark, Piece};
 pub use records::contents::{Bytes, Contents, Counts, Workspace};
+pub use records::sample::Sample;
+pub use records::size::{Framing, Size};
 pub use records::splitters::Splitters;
 pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, Written};
 pub use run::{run, run_and};

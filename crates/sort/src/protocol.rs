@@ -1,20 +1,21 @@
-//! What nodes of a sort send each other, for networks that count it, or lose it on purpose.
+//! Ports and messages between the ranks of a sort: public for tests whose networks count messages,
+//! or lose them on purpose.
 
 use node::Port;
 
 pub use crate::plan::window;
 
-/// Where agreements are made.
+/// Agreements of all ranks.
 pub(crate) const AGREEMENTS: Port = Port(100);
 
-/// Where chunks come in.
+/// Chunks of records.
 pub const CHUNKS: Port = Port(101);
 
-/// Where ranks hear from each other.
+/// Heartbeats and failures.
 pub const WATCH: Port = Port(102);
 
-/// Where ranks hear of each other's rounds.
+/// Starts of rounds (`--exchange rounds`).
 pub(crate) const ROUNDS: Port = Port(110);
 
-/// What is told.
+/// The first word of a heartbeat.
 pub const HERE: u64 = 0;

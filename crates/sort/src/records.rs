@@ -1,7 +1,9 @@
-//! The only rooms that touch records: their contents, and what a group of them is called.
+//! Records and groups of records: the only module that touches their bytes.
 
 pub(crate) mod block;
 pub(crate) mod contents;
 pub(crate) mod open_bucket;
+pub(crate) mod sample;
+pub(crate) mod size;
 pub(crate) mod span;
 pub(crate) mod splitters;

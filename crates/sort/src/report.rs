@@ -1,4 +1,4 @@
-//! What a run did, in figures, and what it noticed.
+//! The report of a run: figures and warnings.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use pipeline::{Move, StageReport};
 use serde::{Deserialize, Serialize};
 
-/// How a run did its I/O, and why.
+/// Whether a run bypassed the page cache, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectIo {
     /// Whether the input was read past the page cache.
     pub read: bool,
     /// Whether the output was written past the page cache.
     pub write: bool,
-    /// Why.
+    /// The reason, in words.
     pub reason: String,
 }
 
-/// What the splitters cost: looking at the input here and there before it is divided.
+/// Cost of choosing the splitters: the input is sampled before it is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleCost {
-    /// Places looked at; of a pipe its first blocks.
+    /// Places sampled; for a pipe, its first blocks.
     pub places: u64,
-    /// Bytes read for nothing else; the first blocks of a pipe are read once.
+    /// Bytes read only for the sample; 0 for a pipe, whose first blocks are sorted as well.
     pub bytes: u64,
-    /// Reading them and choosing splitters.
+    /// Seconds to read them and choose splitters.
     pub seconds: f64,
 }
 
@@ -36,10 +36,10 @@ impl SampleCost {
     }
 }
 
-/// What a sort noticed that did not stop it.
+/// A problem that did not stop the sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// An input became longer while it was sorted; its length at opening counts.
+    /// An input grew while it was sorted; only its length at opening was sorted.
     Grew {
         /// The input.
         file: PathBuf,
@@ -48,24 +48,24 @@ pub enum Warning {
         /// Its length at the end of the sort.
         now: u64,
     },
-    /// Outputs of an earlier sort over more nodes are there, beside those of this one.
+    /// Outputs of an earlier sort, which this one did not write, still exist.
     Stale {
-        /// The first of them.
+        /// The first of these files.
         file: PathBuf,
-        /// How many.
+        /// Number of these files.
         count: usize,
     },
-    /// Files of the set that this one replaced are still there.
+    /// Files of the replaced set still exist.
     OldSet {
-        /// The manifest, which listed them.
+        /// The manifest that listed them.
         manifest: PathBuf,
-        /// How many.
+        /// Number of these files.
         count: usize,
     },
 }
 
 impl Warning {
-    /// A word for programs.
+    /// Stable name of this kind of warning, for `--json`.
     pub fn kind(&self) -> &'static str {
         match self {
             Warning::Grew { .. } => "input_grew",
@@ -74,7 +74,7 @@ impl Warning {
         }
     }
 
-    /// The file it is about.
+    /// The file concerned.
     pub fn file(&self) -> &Path {
         match self {
             Warning::Grew { file, .. }
@@ -89,7 +89,7 @@ impl fmt::Display for Warning {
         match self {
             Warning::Grew { file, was, now } => write!(
                 out,
-                "{}: grew from {was} to {now} bytes while it was sorted; its first {was} were",
+                "{}: grew from {was} to {now} bytes while it was sorted; its first {was} bytes were sorted",
                 file.display()
             ),
             Warning::OldSet { manifest, count } => write!(
@@ -100,92 +100,90 @@ impl fmt::Display for Warning {
             ),
             Warning::Stale { file, count } => write!(
                 out,
-                "{}: is of an earlier sort, one of {count} that this one has not written; test that this one had \
-                 all inputs, and remove what is still there",
+                "{}: is of an earlier sort, one of {count} files that this sort did not write; check that it had \
+                 all inputs, and remove these files",
                 file.display()
             ),
         }
     }
 }
 
-/// A finished sort. Bytes count input, temp and output.
+/// The report of a finished sort. Bytes count input, temporary files and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Records sorted.
     pub records: u64,
     /// Bytes sorted.
     pub bytes: u64,
-    /// Most writes of any record.
+    /// The most often that any record was written.
     pub passes: u32,
-    /// How it was done.
+    /// Name of the plan: one-pass, two-pass or merge.
     pub plan: &'static str,
-    /// Why so.
+    /// Why that plan, in words.
     pub reason: String,
     /// Buckets with at least one record.
     pub partitions: u64,
-    /// From the start of the run to the durable output.
+    /// Seconds from the start of the run to the durable output.
     pub seconds: f64,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Most temporary bytes at any time.
+    /// Peak size of temporary files in bytes.
     pub temp_peak_bytes: u64,
-    /// How I/O was done.
+    /// Whether the page cache was bypassed.
     pub direct_io: DirectIo,
     /// Sum of the CRC-32 of every record, as valsort prints it.
     pub checksum: u128,
-    /// The stage that held the others up.
+    /// The slowest stage, which limited the others.
     pub bottleneck: &'static str,
-    /// What each stage did, in the order in which records pass.
+    /// Figures of each stage, in the order in which records pass.
     pub stages: Vec<StageReport>,
-    /// What it took to choose the splitters.
+    /// Cost of choosing the splitters.
     pub sample: SampleCost,
-    /// Records of the largest partition over the mean of all that were sorted (in one pass: of
-    /// buckets); 1 is even.
+    /// Records of the largest partition over the mean (in one pass: of buckets); 1 is even.
     pub unevenness: f64,
-    /// What was noticed beside.
+    /// Problems that did not stop the sort.
     pub warnings: Vec<Warning>,
-    /// What was moved to the bottleneck.
+    /// Changes that tuning made while the sort ran.
     pub moves: Vec<Move>,
-    /// Of a sort over several nodes, what each of them did; all else is this node's (see
+    /// Figures of each rank in a sort over several nodes; all other fields are this node's (see
     /// [`Report::of_all`]).
     pub ranks: Vec<RankReport>,
-    /// Of a sort that can be gone on with, the files that this node has written: as many as ranges
-    /// fell to it.
+    /// The files that this node wrote in a resumable sort: one for each range it sorted.
     pub written: Vec<Written>,
 }
 
-/// A file that was written.
+/// An output file of a resumable sort.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// Its records.
+    /// Number of its records.
     pub records: u64,
     /// Sum of the CRC-32 of every record.
     pub checksum: u128,
 }
 
-/// What one of several nodes did.
+/// Figures of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankReport {
     /// Records read.
     pub read_records: u64,
-    /// Records of its range, written.
+    /// Records written: those of its ranges.
     pub records: u64,
-    /// Their bytes.
+    /// Bytes written.
     pub bytes: u64,
-    /// Sum of their CRC-32.
+    /// Sum of the CRC-32 of the records written.
     pub checksum: u128,
-    /// Its phases, without opening and sampling.
+    /// Seconds of both phases, without opening and sampling.
     pub seconds: f64,
-    /// The stage that held its others up.
+    /// Its slowest stage.
     pub bottleneck: String,
 }
 
 impl Report {
-    /// The same with the records, bytes and checksum of all nodes, where there are several.
+    /// This report with the records, bytes and checksum of all ranks, if there are several.
     #[must_use]
     pub fn of_all(self) -> Report {
         if self.ranks.is_empty() {
@@ -202,7 +200,7 @@ impl Report {
         }
     }
 
-    /// Records of the largest rank over the mean; 1 is even, and where there is one node.
+    /// Records of the largest rank over the mean; 1 is even, and for one node.
     pub fn skew(&self) -> f64 {
         let all: u64 = self.ranks.iter().map(|rank| rank.records).sum();
         let largest = self
@@ -218,7 +216,7 @@ impl Report {
         }
     }
 
-    /// The stage of that name.
+    /// The figures of the stage called `name`.
     pub fn stage(&self, name: &str) -> Option<&StageReport> {
         self.stages.iter().find(|stage| stage.name == name)
     }

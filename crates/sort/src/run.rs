@@ -1,56 +1,60 @@
-//! A sort from its inputs to its outputs, on one node or on several, with saved progress or without.
+//! A sort from its inputs to its outputs, on one node or several, with saved progress or without.
 //!
 //! ```text
-//! agree       every rank says what it was started for; what one refuses, all refuse
-//! recover     the progress that an earlier run saved (`--resume`): which rank continues which range
+//! agree       compare the ranks' jobs: if one rank refuses, all refuse
+//! recover     find saved progress (`--resume`): which rank continues which range
 //! open        the parts of the input
 //! phase one   sample, divide the keys, exchange records; in epochs          (or: form sorted runs)
 //! phase two   sort the partitions into the output; in groups                (or: merge the runs)
-//! settle      the records that all read are the records that all wrote
-//! commit      outputs get their names; saved progress goes
+//! settle      compare the records that all ranks read with those that they wrote
+//! commit      outputs get their names; saved progress is removed
 //! ```
 //!
-//! Each of several nodes reads its own inputs, one sequence, rank 0's first, and writes one range of
-//! the keys: the outputs, rank 0's first, have the same bytes for any number of ranks (TritonSort
-//! 3.3, NOW-Sort 6). Meanwhile ranks watch each other: a failure, or a long silence of one, ends the
-//! sort on all. A node alone has nothing to agree on and none to watch.
+//! Each rank reads its own inputs, which are one sequence, rank 0's first, and writes one range of
+//! the keys. The outputs, rank 0's first, have the same bytes for any number of ranks (TritonSort
+//! 3.3, NOW-Sort 6). Meanwhile ranks watch each other: a failure or a long silence of one ends the
+//! sort on all. A node alone has nothing to agree on and no rank to watch.
 //!
-//! Ranges are divided once, when the job first begins. So whichever rank continues one, it is the
-//! same records, and its output has the same bytes. A lost range holds records of all inputs: they
-//! are read again for it.
+//! The keys are divided into ranges once, when the job first begins. So a range has the same
+//! records and its output the same bytes, whichever rank continues it. A lost range may hold
+//! records of any input, so all inputs are read again for it.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
 
 use node::Node;
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
 use crate::epochs::checkpoint::Checkpoint;
-use crate::epochs::parts::Opener;
+use crate::epochs::parts::{Opener, Parts};
+use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::Range;
-use crate::epochs::recovery::{Scene, look};
+use crate::epochs::recovery::{Recovery, find_progress};
 use crate::epochs::sorting::{Common, Sorting, Unfinished};
 use crate::files::output::Output;
 use crate::job::Job;
 use crate::passes::exchange::Ports;
 use crate::ranks::conflicts;
 use crate::ranks::failure_detector::Watch;
-use crate::ranks::fingerprint::{Fingerprint, same};
+use crate::ranks::fingerprint::{Fingerprint, check_same};
 use crate::report::Report;
 
-/// Sorts the job's inputs; on several nodes each gives its own, and gets one range of keys.
+/// Sorts the job's inputs. In a sort of several ranks, each gives its own job and gets one range of
+/// the keys.
 ///
 /// # Errors
-/// Nothing is left of an output that failed, and the target keeps its old content; unless only the
-/// list of outputs (`Job::listing`), which is written last, has failed.
+/// A refused job, a failed disk or rank, lost records. The draft of an output is removed then and
+/// the target keeps its old content, unless only the list of outputs (`Job::listing`), which is
+/// written last, has failed.
 pub async fn run(node: &Node, job: &Job) -> Result<Report, Failure> {
     run_and(node, job, async |report| Ok(report)).await
 }
 
-/// Sorts; then each node does what is to be done after that, while they still watch each other.
+/// Sorts, then runs `then` on each rank while ranks still watch each other.
 ///
 /// # Errors
-/// As [`run`]; the outputs have their names when it is `then` that fails.
+/// As [`run`], and a failure of `then`; outputs have their names by then.
 pub async fn run_and<T>(
     node: &Node,
     job: &Job,
@@ -60,7 +64,7 @@ pub async fn run_and<T>(
     let watch = Watch::start(node, &job.control)?;
     let mut unfinished = Unfinished::default();
     let all = async {
-        let mut report = sort(node, job, &mut unfinished).await?;
+        let mut report = sort_in_one_copy(node, job, &mut unfinished).await?;
         unfinished.output = None;
         report.seconds = node.seconds(node.now().since(begin));
         then(report).await
@@ -72,48 +76,103 @@ pub async fn run_and<T>(
     if let Some(spill) = unfinished.spill {
         spill.remove(node).await;
     }
-    // The other ranks wait while a rank removes files of its own. But if it removed a part of their
+    // Other ranks wait while a rank removes its own files. But if it removed its part of a shared
     // file before they heard why, they would report that as the cause.
-    let (shared, own) = unfinished
-        .output
-        .into_iter()
-        .partition::<Vec<_>, _>(Output::is_part);
-    for output in own {
-        output.discard(node).await;
+    let output = unfinished.output;
+    if let Some(own) = output.as_ref().filter(|output| !output.is_shared()) {
+        own.discard(node).await;
     }
     if let Err(failure) = &ended {
         watch.alarm(node, failure).await;
     }
-    for output in shared {
-        output.discard(node).await;
+    if let Some(shared) = output.filter(Output::is_shared) {
+        shared.discard(node).await;
     }
     watch.end(node, ended.is_ok()).await;
     ended
 }
 
-/// The same while ranks are watched.
+/// [`sort`] behind a pointer. Its futures, a megabyte of code, are compiled here, once; a plain
+/// `async fn` is compiled again in each crate that calls it.
+fn sort_in_one_copy<'a>(
+    node: &'a Node,
+    job: &'a Job,
+    unfinished: &'a mut Unfinished,
+) -> Pin<Box<dyn Future<Output = Result<Report, Failure>> + 'a>> {
+    Box::pin(sort(node, job, unfinished))
+}
+
 async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Report, Failure> {
     let began = node.now();
     let mut agreement = Agreement::new(node, &job.control);
     // A rank that sends early waits until the port has its owner.
-    let exchanges = node.nodes() > 1 || job.resume.is_some();
-    let ports = exchanges.then(|| Ports::bind(node));
-    let (scene, fingerprint) = recover(node, job, &mut agreement).await?;
+    let ports = (!job.is_alone(node)).then(|| Ports::bind(node));
+    let (mut recovery, fingerprint) = recover(node, job, &mut agreement).await?;
+    let percent_resumed = recovery.begun.as_ref().map(|_| recovery.percent_done);
+    let found = (&mut recovery, fingerprint);
+    let (common, parts) = open(node, job, &mut agreement, found).await?;
+    let mut sorting = Sorting::new(node, job, (ports, common, parts), unfinished);
+    sorting.percent_resumed = percent_resumed;
+    let mut ranges = phase_one(&mut sorting, &mut agreement, &mut recovery).await?;
+    let sorted = phase_two(&mut sorting, &mut ranges).await?;
+    let mut report = sorting
+        .settle(&mut agreement, (&ranges, &sorted), began)
+        .await?;
+    // Before the output takes the name of an input.
+    for part in &sorting.parts.mine {
+        report.warnings.extend(part.grown(node).await);
+    }
+    let warnings = sorting.commit(&mut agreement, ranges, &sorted).await?;
+    report.warnings.extend(warnings);
+    // No run continues other copies of the ranges.
+    for checkpoint in recovery.others {
+        checkpoint.remove(node).await;
+    }
+    Ok(report)
+}
+
+/// Compares the ranks' jobs and finds saved progress.
+async fn recover(
+    node: &Node,
+    job: &Job,
+    agreement: &mut Agreement,
+) -> Result<(Recovery, Option<Fingerprint>), Failure> {
+    if job.is_alone(node) {
+        return Ok((Recovery::none(1, Vec::new()), None));
+    }
+    let own = Fingerprint::of(job).map_err(Failure::from);
+    let told = own.map(|own| (own.clone(), own));
+    let (own, all) = agreement.agree_and_tell(node, told).await?;
+    check_same(&all)?;
+    let Some(resume) = &job.resume else {
+        return Ok((Recovery::none(node.nodes(), Vec::new()), Some(own)));
+    };
+    let recovery = find_progress(node, resume, agreement, &own).await?;
+    Ok((recovery, Some(own)))
+}
+
+/// Opens the parts of the input, and takes the facts that all ranges share from saved progress, or
+/// from the root.
+async fn open(
+    node: &Node,
+    job: &Job,
+    agreement: &mut Agreement,
+    (recovery, fingerprint): (&mut Recovery, Option<Fingerprint>),
+) -> Result<(Common, Parts), Failure> {
     let opener = Opener { node, job };
-    let parts = match &scene.begun {
-        None => opener.begin(&mut agreement).await?,
+    let begun = recovery.begun.take();
+    let parts = match &begun {
+        None => opener.open_first(agreement).await?,
         Some(begun) => {
-            let is_needed = !scene.holders.rounds.is_empty();
-            opener
-                .again(&mut agreement, begun.parts.clone(), is_needed)
-                .await?
+            let is_needed = !recovery.assignment.rounds.is_empty();
+            let all = begun.parts.clone();
+            opener.reopen(agreement, all, is_needed).await?
         }
     };
     // Ranks may have more memory than others: the root's choice holds for all.
     let drawn = (node.random(), Sorting::epochs(job, &parts));
     let (division, epochs) = agreement.agree_and_tell(node, Ok(((), drawn))).await?.1[0];
-    let resumed = scene.begun.is_some();
-    let common = match scene.begun {
+    let common = match begun {
         Some(begun) => Common {
             fingerprint,
             division: begun.division,
@@ -129,86 +188,65 @@ async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Rep
             ranges: None,
         },
     };
-    let mut sorting = Sorting::new(node, job, (ports, common, parts), unfinished);
-    sorting.resumed = resumed;
-    let mut mine = scene.mine;
-    let mut ranges: Vec<Range<'_>> = Vec::new();
-    if !exchanges {
-        ranges.push(sorting.phase_one_alone().await?);
-    } else {
-        for round in &scene.holders.rounds {
-            let range = round.range_of(node.rank().0);
-            ranges.extend(match scene.holders.continues(round) {
-                true => {
-                    let found = range.and_then(|range| mine.remove(&range));
-                    sorting.go_on(&mut agreement, round, found).await?
-                }
-                false => sorting.begin(&mut agreement, round).await?,
-            });
-        }
+    Ok((common, parts))
+}
+
+/// Phase one of all rounds. Returns this rank's ranges.
+async fn phase_one<'a>(
+    sorting: &mut Sorting<'a>,
+    agreement: &mut Agreement,
+    recovery: &mut Recovery,
+) -> Result<Vec<Range<'a>>, Failure> {
+    let node = sorting.node;
+    if sorting.job.is_alone(node) {
+        return Ok(vec![sorting.phase_one_alone().await?]);
     }
-    if job.resume.is_some() {
-        // All records of the other ranges have come.
-        let reopened = reopen(&sorting, mine).await;
+    let mut ranges: Vec<Range<'_>> = Vec::new();
+    for round in &recovery.assignment.rounds {
+        let range = round.range_of(node.rank().0);
+        ranges.extend(match recovery.assignment.continues(round) {
+            true => {
+                let found = range.and_then(|range| recovery.mine.remove(&range));
+                sorting.continue_round(agreement, round, found).await?
+            }
+            false => sorting.begin_round(agreement, round).await?,
+        });
+    }
+    if sorting.job.resume.is_some() {
+        // The rest of this rank's ranges have all their records.
+        let reopened = reopen(sorting, std::mem::take(&mut recovery.mine)).await;
         ranges.extend(agreement.agree(node, reopened).await?);
         ranges.sort_by_key(|range| range.number);
         let outputs = ranges
             .iter()
             .filter_map(|range| range.run.output.as_deref());
         let outputs: Vec<&Output> = outputs.collect();
-        conflicts::apart(node, &mut agreement, &outputs).await?;
+        conflicts::check_distinct(node, agreement, &outputs).await?;
     }
-    let mut sorted = Vec::new();
-    for range in &mut ranges {
-        let written = range.phase_two(&mut sorting.stages).await;
+    Ok(ranges)
+}
+
+async fn phase_two<'a>(
+    sorting: &mut Sorting<'a>,
+    ranges: &mut [Range<'a>],
+) -> Result<Vec<Sorted>, Failure> {
+    let mut all = Vec::new();
+    for range in ranges {
+        let sorted = range.phase_two(&mut sorting.stages).await;
         match range.notes.is_some() {
-            true => range.spill.drop_generations(node).await,
-            false => range.spill.clone().remove(node).await,
+            true => range.spill.drop_generations(sorting.node).await,
+            false => range.spill.clone().remove(sorting.node).await,
         }
-        let written = written?;
+        let sorted = sorted?;
         if range.run.plan.merging.is_some() {
-            // A merge reads in its own way, and all that it read came out.
-            sorting.read.add(written.sum());
+            // A merge reads its input in phase two.
+            sorting.read += sorted.read;
         }
-        sorted.push(written);
+        all.push(sorted);
     }
-    let mut report = sorting
-        .settle(&mut agreement, (&ranges, &sorted), began)
-        .await?;
-    // Before the output takes the name of an input.
-    for part in &sorting.parts.mine {
-        report.warnings.extend(part.grown(node).await);
-    }
-    let warnings = sorting.commit(&mut agreement, ranges, &sorted).await?;
-    report.warnings.extend(warnings);
-    // No rank continues copies of ranges that were built again elsewhere.
-    for checkpoint in scene.others {
-        checkpoint.remove(node).await;
-    }
-    Ok(report)
+    Ok(all)
 }
 
-/// The progress that is there; nothing of a sort that saves none.
-async fn recover(
-    node: &Node,
-    job: &Job,
-    agreement: &mut Agreement,
-) -> Result<(Scene, Option<Fingerprint>), Failure> {
-    if job.resume.is_none() && node.nodes() == 1 {
-        return Ok((Scene::empty(1, Vec::new()), None));
-    }
-    let own = Fingerprint::of(job).map_err(Failure::from);
-    let told = own.map(|own| (own.clone(), own));
-    let (own, all) = agreement.agree_and_tell(node, told).await?;
-    same(&all)?;
-    let Some(resume) = &job.resume else {
-        return Ok((Scene::empty(node.nodes(), Vec::new()), Some(own)));
-    };
-    let scene = look(node, resume, agreement, &own).await?;
-    Ok((scene, Some(own)))
-}
-
-/// Opens ranges that need no more records.
 async fn reopen<'a>(
     sorting: &Sorting<'a>,
     mine: BTreeMap<u32, Checkpoint>,

@@ -45,6 +45,6 @@ pub(crate) use sender::{Confirmer, Sender, confirm, send};
 pub(crate) use sorter::{Sorter, sort};
 pub(crate) use spill_reader::SpillReader;
 pub(crate) use spiller::{Spiller, spill};
-pub(crate) use tally::{Settled, Tally};
+pub(crate) use tally::{Settled, Tally, all_there, unevenness};
 pub(crate) use turn::Turn;
 pub(crate) use writer::{Writer, write};

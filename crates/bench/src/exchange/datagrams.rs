@@ -10,7 +10,7 @@
 //! receiver <- datagram 2, 3 - sender      and sent again from there
 //! ```
 //!
-//! The receiver is a thread of its own: until all ranks have ended it answers a sender that did not
+//! The receiver has its own thread: until all ranks have ended it answers a sender that did not
 //! hear its last word. psort's poster does not say how it knew of losses.
 
 use std::io::{self, ErrorKind};

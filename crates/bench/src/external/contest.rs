@@ -19,7 +19,7 @@ use crate::race::{Race, Row, Run};
 use crate::records::Inputs;
 use crate::table::{Column, RATIO};
 
-/// The place of a race and its results, beside the rows.
+/// The directory of a race, and its results in addition to the rows.
 pub struct Contest {
     /// The directories.
     pub place: Place,
@@ -35,7 +35,7 @@ impl Contest {
     /// Runs all programs; the floor of two passes is the first row.
     ///
     /// # Errors
-    /// A failure of the measured command, and whatever stops the floor.
+    /// When the measured command fails, or the floor cannot be measured.
     pub fn run(&mut self, rounds: u16, programs: Vec<Program>) -> Result<Vec<Row>, CliFailure> {
         let mut race = Race::new();
         for program in programs {

@@ -1,4 +1,4 @@
-//! The sorts that the papers describe, to be measured beside ours.
+//! The sorts of the papers, to be compared with ours.
 //!
 //! | variant | source | where it loses |
 //! | --- | --- | --- |

@@ -26,7 +26,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use cli::ending::failure::CliFailure;
 use cli::ending::scratch::Companion;
 
-/// Often enough for spill files, seldom enough not to be felt.
+/// The interval between looks: short enough to see spill files, long enough to cost nothing.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
 /// A block of `st_blocks`.

@@ -4,7 +4,7 @@
 //! mkdir GROUP > limit > sh: join GROUP, then exec the contender > peak > rmdir GROUP
 //! ```
 //!
-//! In version 1 of control groups a group lies below our own, in version 2 beside it, since there a
+//! In version 1 of control groups a group is below our own, in version 2 next to it, since there a
 //! group with processes has no groups below that are limited.
 
 use std::ffi::OsStr;

@@ -55,8 +55,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// New directories in `place` and in each of `temporary`; without those, spilled records lie
-    /// beside the other files.
+    /// New directories in `place` and in each of `temporary`; without those, spilled records go
+    /// to the first.
     ///
     /// # Errors
     /// A directory in which none can be made.

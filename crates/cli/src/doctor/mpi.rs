@@ -1,4 +1,4 @@
-//! What there is of MPI: the shim that opens it, the library behind that, and what starts ranks.
+//! MPI on this machine: the shim, the library that it opens, and the launcher of ranks.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use node_mpi::{Shim, shim};
 use serde_json::{Value, json};
 
-/// What starts ranks: MPI's own names for it.
+/// MPI's names of its launcher.
 const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
 
-/// What was found.
+/// The parts that were found.
 pub struct Mpi {
     shim: Result<Shim, String>,
     launcher: Option<Launcher>,
@@ -18,12 +18,12 @@ pub struct Mpi {
 
 struct Launcher {
     path: PathBuf,
-    /// In its words.
+    /// Its first line about its version.
     version: Option<String>,
 }
 
 impl Mpi {
-    /// Looks where a sort and a shell would.
+    /// Looks for the shim as a sort does, and for the launcher as a shell does.
     pub fn look() -> Mpi {
         Mpi {
             shim: shim(),
@@ -31,7 +31,7 @@ impl Mpi {
         }
     }
 
-    /// For programs.
+    /// The parts as JSON.
     pub fn json(&self) -> Value {
         let launcher = self.launcher.as_ref();
         let (library, failure) = match &self.shim {
@@ -54,7 +54,7 @@ impl Mpi {
         })
     }
 
-    /// For people.
+    /// The parts as lines for people.
     pub fn text(&self) -> String {
         let (shim, library) = match &self.shim {
             Ok(shim) => {
@@ -65,7 +65,7 @@ impl Mpi {
         };
         let launcher = match &self.launcher {
             Some(Launcher { path, version }) => {
-                let version = version.as_deref().unwrap_or("it does not say its version");
+                let version = version.as_deref().unwrap_or("version unknown");
                 format!("{} ({version})", path.display())
             }
             None => format!("no {} in PATH", LAUNCHERS.join(" or ")),
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_in_the_words_of_libraries() {
+    fn versions_of_both_libraries() {
         let open_mpi = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/";
         assert_eq!(
             version(open_mpi).as_deref(),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn a_missing_shim_or_launcher_is_reported() {
         let none = Mpi {
             shim: Err("no shim: looked for x".to_owned()),
             launcher: None,

@@ -1,23 +1,22 @@
-//! Exit codes, and the signals that some of them stand for.
+//! Exit codes and signals.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 
-/// Usage, input and I/O errors.
+/// The exit code of usage, input and I/O errors.
 pub const FAILED: u8 = 2;
 
-/// A process that a signal ended exits with this and the signal's number.
+/// The exit code of a process that a signal ended, less the number of the signal.
 const SIGNAL_CODE: i32 = 128;
 
-/// The code of a process after the reader of its standard output has gone: a shell reports the same
-/// for a process that SIGPIPE ended.
+/// The exit code after the reader of standard output went away, as a shell reports it for SIGPIPE.
 pub const READER_GONE_CODE: u8 = (SIGNAL_CODE + SIGPIPE) as u8;
 
-/// The exit code of a run that `signal` ended.
+/// The exit code of a run that `signal` has ended.
 pub fn of_signal(signal: i32) -> i32 {
     SIGNAL_CODE + signal
 }
 
-/// The name of a signal that ends a run.
+/// The name of `signal`, one of [`ending`].
 pub fn name(signal: i32) -> &'static str {
     match signal {
         SIGINT => "SIGINT",
@@ -27,7 +26,8 @@ pub fn name(signal: i32) -> &'static str {
     }
 }
 
-/// The signals that end a run; one that was ignored when the process began (`nohup`) stays ignored.
+/// The signals that end a run. A signal that was ignored when the process began (`nohup`) stays
+/// ignored.
 pub fn ending() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! Failures of the command: one line for people, a word for programs, an exit code.
+//! Failures of the command: one line for people, a kind for programs, an exit code.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ use pipeline::Failure;
 use serde_json::{Value, json};
 
 use super::codes::{FAILED, READER_GONE_CODE};
-use crate::files::is_standard_output;
+use crate::files::{compression, is_standard_output};
 
-/// How a command that did its work ends.
+/// How a command ends that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
+    /// Success.
     Done,
-    /// Done, and what was checked is not as it should be.
+    /// The command worked, and its check found something wrong.
     CheckFailed,
 }
 
 impl Exit {
-    /// The process's exit code.
+    /// The exit code of the process.
     pub fn code(self) -> ExitCode {
         match self {
             Exit::Done => ExitCode::SUCCESS,
@@ -33,36 +33,36 @@ impl Exit {
     }
 }
 
-/// Why a command could not do its work.
+/// A command that could not do its work.
 #[derive(Debug)]
 pub struct CliFailure {
-    /// A word for programs.
+    /// The kind of the failure, for programs.
     pub kind: &'static str,
-    /// The file it is about.
+    /// The file that failed.
     pub file: Option<PathBuf>,
-    /// Where in that file.
+    /// The byte offset in that file.
     pub offset: Option<u64>,
-    /// One line for people.
+    /// One line for people: what happened and what to do.
     pub message: String,
-    /// The exit code.
+    /// The exit code of the process.
     pub code: u8,
-    /// Whether to tell it as JSON on standard output.
+    /// Whether to print it as JSON on standard output, too.
     pub json: bool,
 }
 
-/// The kind of a failure that was told already, by this process or another one.
+/// The kind of a failure that this process or another rank has already reported.
 pub const TOLD: &str = "told";
 
-/// The kind of a failure that is not told: the reader of standard output has gone.
+/// The kind of a failure that is not reported: the reader of standard output went away.
 pub const READER_GONE: &str = "reader_gone";
 
 impl CliFailure {
-    /// A command line that cannot be carried out.
+    /// A failure of the kind `usage`.
     pub fn usage(message: impl Into<String>) -> CliFailure {
         CliFailure::new("usage", message)
     }
 
-    /// A failure without a file.
+    /// A failure that is not about a file.
     pub fn new(kind: &'static str, message: impl Into<String>) -> CliFailure {
         let message = message.into();
         CliFailure {
@@ -75,7 +75,7 @@ impl CliFailure {
         }
     }
 
-    /// Signals could not be watched.
+    /// A failure to watch for signals.
     pub fn unwatched(cause: io::Error) -> CliFailure {
         CliFailure::new(
             "system",
@@ -83,7 +83,7 @@ impl CliFailure {
         )
     }
 
-    /// The failure as JSON.
+    /// The failure as a JSON object with the key `error`.
     pub fn to_json(&self) -> Value {
         json!({
             "error": {
@@ -95,12 +95,12 @@ impl CliFailure {
         })
     }
 
-    /// The same failure, told as JSON if asked for.
+    /// Sets whether the failure is also printed as JSON.
     pub fn with_json(self, json: bool) -> CliFailure {
         CliFailure { json, ..self }
     }
 
-    /// The same failure with another exit code.
+    /// Replaces the exit code.
     pub fn with_code(self, code: u8) -> CliFailure {
         CliFailure { code, ..self }
     }
@@ -122,7 +122,7 @@ impl From<Failure> for CliFailure {
                 Ok(error) => CliFailure {
                     file: error.file().cloned(),
                     offset: error.offset(),
-                    ..CliFailure::new(error.kind(), message)
+                    ..CliFailure::new(error.kind(), compressed(&error).unwrap_or(message))
                 },
                 Err(error) if error.is::<NetworkError>() => CliFailure::new("network", message),
                 Err(_) => CliFailure::new("program", message),
@@ -135,7 +135,20 @@ impl From<Failure> for CliFailure {
     }
 }
 
-/// Whether the reader of standard output has what it wanted, as in `sort | head`.
+/// The hint for an input that ends inside a record because it is compressed.
+fn compressed(error: &SortError) -> Option<String> {
+    let SortError::TruncatedRecord { file, .. } = error else {
+        return None;
+    };
+    let (name, command) = compression(file)?;
+    let file = file.display();
+    Some(format!(
+        "{file} ends inside a record and looks like {name} data; decompress it first, as in \
+         `{command} {file} | gristmill sort ...`"
+    ))
+}
+
+/// Whether the reader of standard output went away, as in `sort | head`.
 fn is_reader_gone(error: &DiskError) -> bool {
     let is_stdout = error.path == Path::new("standard output") || is_standard_output(&error.path);
     error.cause.kind() == io::ErrorKind::BrokenPipe && is_stdout

@@ -1,6 +1,6 @@
-//! Words to people and programs. Failing to write to standard output is a failure; failing to write
-//! to standard error goes unnoticed. A reader that has gone (`| head`) has what it wanted: then the
-//! command exits with 141, as if SIGPIPE had ended it, and says nothing.
+//! Output to people and programs. An error of standard output is a failure; an error of standard
+//! error is ignored. If the reader of standard output goes away (`| head`), the command exits with
+//! 141, as if SIGPIPE had ended it, and says nothing.
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -14,17 +14,17 @@ use super::failure::{CliFailure, READER_GONE, TOLD};
 /// Prints a line on standard output.
 ///
 /// # Errors
-/// When standard output cannot be written, or its reader has gone.
+/// When standard output cannot be written.
 pub fn out(text: impl std::fmt::Display) -> Result<(), CliFailure> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{text}")
         .and_then(|()| stdout.flush())
         .map_err(|cause| {
             if cause.kind() == ErrorKind::BrokenPipe {
-                return CliFailure::new(READER_GONE, "nobody reads standard output")
+                return CliFailure::new(READER_GONE, "the reader of standard output went away")
                     .with_code(READER_GONE_CODE);
             }
-            let message = format!("cannot write to standard output: {cause}; look where it goes");
+            let message = format!("cannot write to standard output: {cause}; check where it goes");
             CliFailure::new("io", message)
         })
 }
@@ -34,11 +34,11 @@ pub fn err(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Handles the last words of this process: a rank of a job adds what it knows, or leaves them to
-/// another rank.
+/// Completes the last line of this process. A rank of a job adds the silent rank, or leaves the
+/// line to another rank (`None`).
 type Voice = Box<dyn Fn(String) -> Option<String> + Send>;
 
-/// The last words of this process.
+/// The last line of this process.
 struct LastWords {
     were_said: bool,
     voice: Option<Voice>,
@@ -49,12 +49,12 @@ static LAST_WORDS: Mutex<LastWords> = Mutex::new(LastWords {
     voice: None,
 });
 
-/// How long another thread may take for its last words: it may listen to other ranks first, and its
+/// How long another thread may take for the last line: it may listen to other ranks first, and its
 /// output may block.
 const LISTENING: Duration = Duration::from_millis(500);
 
-/// Says how this process ends, unless that was said or is left to another rank. Returns whether it
-/// was said now.
+/// Prints how this process ends, unless that is done or is left to another rank. Returns whether it
+/// was printed now.
 pub fn last(text: impl std::fmt::Display) -> bool {
     let Some(mut words) = last_words() else {
         return false;
@@ -70,7 +70,7 @@ pub fn last(text: impl std::fmt::Display) -> bool {
     said.inspect(|text| err(text)).is_some()
 }
 
-/// The last words, when no other thread is saying them.
+/// The last line, once no other thread is printing it.
 fn last_words() -> Option<MutexGuard<'static, LastWords>> {
     let begin = Instant::now();
     loop {
@@ -83,20 +83,20 @@ fn last_words() -> Option<MutexGuard<'static, LastWords>> {
     }
 }
 
-/// Sends last words through `voice` from now on.
+/// Passes the last line through `voice` from now on.
 pub fn through(voice: impl Fn(String) -> Option<String> + Send + 'static) {
     let mut words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner);
     words.voice = Some(Box::new(voice));
 }
 
 impl CliFailure {
-    /// Tells the failure, and returns the exit code.
+    /// Reports the failure, and returns its exit code.
     pub fn tell(&self) -> ExitCode {
         if self.kind == READER_GONE || self.kind == TOLD {
             return ExitCode::from(self.code);
         }
         if last(format!("gristmill: {}", self.message)) && self.json {
-            // When that fails too, the line above and the exit code are all that can be told.
+            // If that fails, too, the line above and the exit code must do.
             let _ = out(self.to_json());
         }
         ExitCode::from(self.code)

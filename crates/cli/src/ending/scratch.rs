@@ -1,4 +1,4 @@
-//! Directories to work in, unfinished files and helper processes: all are gone after every exit,
+//! Working directories, unfinished files and helper processes, which are gone after every exit,
 //! also when a signal ends the process.
 
 use std::fs::{File, Permissions};
@@ -16,12 +16,12 @@ use super::codes;
 use super::failure::CliFailure;
 use crate::files;
 
-/// A program that still runs may make a file while others are removed, so removing is tried this
-/// often, for a second in all. Whatever is left has a name that says whose it is.
+/// A helper that still runs may create a file while others are removed, so removal is repeated, for
+/// a second in all. Names of leftovers begin with `gristmill-`.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// All that must not outlive this process.
+/// Files and processes that must not outlive this process.
 static LEFTOVERS: Mutex<Leftovers> = Mutex::new(Leftovers {
     paths: Vec::new(),
     processes: Vec::new(),
@@ -38,7 +38,7 @@ struct Leftovers {
 }
 
 impl Leftovers {
-    /// Ends and removes all.
+    /// Ends all processes and removes all paths.
     fn remove(&self) {
         for process in &self.processes {
             // It may have ended by itself.
@@ -50,7 +50,7 @@ impl Leftovers {
     }
 }
 
-/// A directory.
+/// A working directory.
 pub struct Scratch {
     place: TempDir,
     watch: Handle,
@@ -58,7 +58,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A new directory in `parent`, for `purpose`.
+    /// Creates a directory in `parent` whose name contains `purpose`.
     ///
     /// # Errors
     /// When the directory cannot be made, or signals cannot be watched.
@@ -82,7 +82,7 @@ impl Scratch {
         })
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.place.path()
     }
@@ -94,7 +94,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A file that is written under another name until it is complete. Its maker watches for signals.
+/// A file with a temporary name until it is complete. Its creator watches for signals.
 pub struct Draft {
     file: NamedTempFile,
     target: PathBuf,
@@ -102,8 +102,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A new file beside `target`, or beside the file it is a link to. It has the permissions of
-    /// the old file.
+    /// Creates a file beside `target`, or beside the file that `target` links to, with the
+    /// permissions of the old file.
     ///
     /// # Errors
     /// When the file cannot be made.
@@ -131,12 +131,12 @@ impl Draft {
         })
     }
 
-    /// The file to write to.
+    /// The open file.
     pub fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Gives the file its name.
+    /// Gives the file its final name.
     ///
     /// # Errors
     /// When it cannot be renamed.
@@ -146,8 +146,8 @@ impl Draft {
     }
 }
 
-/// A path that is removed when a signal ends the process; otherwise its maker removes it. A signal
-/// is heard while there is a [`Scratch`].
+/// A path that is removed when a signal ends the process; otherwise its creator removes it. Signals
+/// are watched while a [`Scratch`] exists.
 pub struct Held(PathBuf);
 
 impl Held {
@@ -164,8 +164,8 @@ impl Drop for Held {
     }
 }
 
-/// A process that ends with this one, or it would keep writing where all was removed. Drop this
-/// value before you wait for the process.
+/// A child that is killed when this process ends, since it would go on writing to removed
+/// directories. Drop this value before you wait for the child.
 pub struct Companion(Pid);
 
 impl Companion {
@@ -186,12 +186,12 @@ fn leftovers() -> MutexGuard<'static, Leftovers> {
     LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends and removes all that is in use; the process is about to end.
+/// Removes all paths and ends all helpers; the process is about to end.
 pub fn remove_all() {
     leftovers().remove();
 }
 
-/// Waits for the end if a signal is ending the process: a failure now is only its consequence.
+/// Waits for the end of the process if a signal is ending it: a failure now is a consequence.
 pub fn give_way_to_signal() {
     while leftovers().is_ending {
         std::thread::park();

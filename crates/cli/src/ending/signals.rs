@@ -15,26 +15,26 @@ use super::{codes, say, scratch};
 /// that has not ended a second after SIGTERM.
 pub const GRACE: Duration = Duration::from_millis(500);
 
-/// When the first signal came that ends a run.
+/// When the first ending signal came.
 static CAME: OnceLock<Instant> = OnceLock::new();
 
-/// How long ago that was, if one came.
+/// How long ago the first ending signal came.
 pub fn came() -> Option<Duration> {
     CAME.get().map(Instant::elapsed)
 }
 
-/// The first signal that came, if one did.
+/// The first signal that came, if any.
 #[derive(Clone, Debug, Default)]
 pub struct Caught(Arc<AtomicI32>);
 
 impl Caught {
-    /// A signal that came, for tests.
+    /// A signal for tests.
     #[cfg(test)]
     pub fn by(signal: i32) -> Caught {
         Caught(Arc::new(AtomicI32::new(signal)))
     }
 
-    /// The signal, if one came.
+    /// The signal, if one has come.
     pub fn signal(&self) -> Option<i32> {
         match self.0.load(Ordering::SeqCst) {
             0 => None,
@@ -42,7 +42,7 @@ impl Caught {
         }
     }
 
-    /// Why a run has no result, if a signal came.
+    /// The failure of a run that a signal has ended.
     pub fn failure(&self) -> Option<CliFailure> {
         self.signal().map(|signal| {
             let message = format!("stopped by {}", codes::name(signal));
@@ -55,7 +55,7 @@ impl Caught {
 /// another signal, `remove` removes what the run has made, and the process ends.
 ///
 /// # Errors
-/// When the system has no thread or no handle for it.
+/// When the system has no more threads or file descriptors.
 pub fn watch(
     grace: Duration,
     stop: impl Fn(i32) + Send + 'static,
@@ -63,7 +63,7 @@ pub fn watch(
 ) -> Result<Caught, CliFailure> {
     let caught = Caught::default();
     let seen = caught.clone();
-    // A file size limit's signal is heard too: then the write that was too long fails and is told.
+    // SIGXFSZ is caught, too: then the write beyond the file size limit fails and is reported.
     let mut heard = codes::ending();
     heard.push(SIGXFSZ);
     let mut incoming = Signals::new(heard).map_err(CliFailure::unwatched)?;
@@ -91,10 +91,10 @@ pub fn watch(
     Ok(caught)
 }
 
-/// Whether there is nothing left to stop.
+/// Whether the run is complete.
 static DONE: AtomicBool = AtomicBool::new(false);
 
-/// Says that all is done: a signal that comes now ends a success.
+/// Marks the run as complete: a signal that comes now ends a success.
 pub fn come_too_late() {
     DONE.store(true, Ordering::SeqCst);
 }

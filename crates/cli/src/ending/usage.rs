@@ -1,5 +1,6 @@
 //! Command lines that cannot be understood.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -9,8 +10,47 @@ use super::failure::CliFailure;
 use super::say;
 use crate::launcher;
 
-/// Tells the mistake in a command line. The reference's gensort and valsort exit 1 then, and
-/// so do ours.
+/// The answer to options and formats of text.
+pub const NO_TEXT: &str = "text is not supported yet, except lines of equal length: fixed:LEN, where LEN counts the newline";
+
+/// Options of GNU sort that `gristmill sort` does not have, and what to do instead.
+const GNU: [(&[&str], &str); 8] = [
+    (
+        &["-r", "--reverse"],
+        "for the largest first add :desc to a key, as in --key 0+10:desc",
+    ),
+    (
+        &["-k"],
+        "a key is --key OFFSET+LENGTH[:TYPE][:desc], in bytes, as in --key 8+8:u64le",
+    ),
+    (
+        &["-t", "--field-separator"],
+        "records have no fields; a key is --key OFFSET+LENGTH, in bytes",
+    ),
+    (
+        &["-n", "--numeric-sort"],
+        "binary numbers are keys with a type, as in --key 8+8:u64le; numbers in text are not supported yet",
+    ),
+    (
+        &["-u", "--unique"],
+        "it cannot drop duplicates yet; equal records are adjacent in the output",
+    ),
+    (
+        &["-c", "-C", "--check"],
+        "--verify checks the output of a sort, and `gristmill valsort` checks gensort records",
+    ),
+    (
+        &["-m", "--merge"],
+        "give the sorted files as inputs: --plan merge makes use of their order",
+    ),
+    (
+        &["-s"],
+        "to keep the input order of equal keys write --stable",
+    ),
+];
+
+/// Reports the mistake in a command line. The exit code is that of the reference: 1 for gensort and
+/// valsort, else 2.
 pub fn tell(mut error: clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
@@ -20,29 +60,60 @@ pub fn tell(mut error: clap::Error) -> ExitCode {
         return ExitCode::from(FAILED);
     }
     without_far_guess(&mut error);
-    say::err(told(&error));
+    let hint = hint(&error);
+    match &hint {
+        Some(hint) => say::err(format!("gristmill: {hint}")),
+        None => say::err(told(&error)),
+    }
     if std::env::args_os().any(|argument| argument == "--json") {
-        let text = error.render().to_string();
-        // Its first paragraph says what is wrong, in one line or in several.
-        let lines = text
-            .lines()
-            .take_while(|line| !line.is_empty())
-            .map(str::trim);
-        let message = lines.collect::<Vec<_>>().join(" ");
-        let message = message.trim_start_matches("error: ");
+        let message = hint.unwrap_or_else(|| first_paragraph(&error));
         let _ = say::out(CliFailure::usage(message).to_json());
     }
     ExitCode::from(if is_of_reference() { 1 } else { FAILED })
 }
 
-/// Whether the command is one of the reference's, which show how they are used on any mistake.
-fn is_of_reference() -> bool {
-    let command = std::env::args_os().nth(1).unwrap_or_default();
-    command == "gensort" || command == "valsort"
+/// The subcommand of this process.
+fn command() -> OsString {
+    std::env::args_os().nth(1).unwrap_or_default()
 }
 
-/// The error in the form of every failure. A wrong value is told in one line, which names its
-/// option; other mistakes are told with the usage.
+/// Whether the command is one of the reference's, which show their usage after any mistake.
+fn is_of_reference() -> bool {
+    command() == "gensort" || command() == "valsort"
+}
+
+/// The hint for an option of GNU sort or a missing format.
+fn hint(error: &clap::Error) -> Option<String> {
+    if command() != "sort" {
+        return None;
+    }
+    match (error.kind(), error.get(ContextKind::InvalidArg)?) {
+        (ErrorKind::UnknownArgument, ContextValue::String(given)) => {
+            let given = given.split('=').next()?;
+            let (_, instead) = GNU.iter().find(|(names, _)| names.contains(&given))?;
+            Some(format!("sort has no {given}; {instead}"))
+        }
+        (ErrorKind::MissingRequiredArgument, ContextValue::Strings(missing)) => missing
+            .iter()
+            .any(|name| name.starts_with("--format"))
+            .then(|| format!("the record format is missing: give --format gensort (100-byte records) or fixed:LEN; {NO_TEXT}")),
+        _ => None,
+    }
+}
+
+/// The first paragraph of an error, which says what is wrong, in one line.
+fn first_paragraph(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines = text
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(str::trim);
+    let message = lines.collect::<Vec<_>>().join(" ");
+    message.trim_start_matches("error: ").to_owned()
+}
+
+/// The error as all failures begin. A wrong value takes one line, which names its option; other
+/// mistakes come with the usage.
 fn told(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.trim_end();

@@ -5,10 +5,9 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use ::lab::experiment::Experiment;
-use ::lab::figure::{Figure, Size};
-use ::lab::page::{About, page};
 use ::lab::{LabError, Observer, results};
 use clap::Args;
+use plot::{About, Figure, Size, page};
 use serde_json::json;
 
 use crate::failure::{CliFailure, Exit};
@@ -16,17 +15,15 @@ use crate::files::directory_of;
 use crate::scratch::Draft;
 use crate::{machine, progress, say, sim};
 
-/// The arguments of `gristmill lab report`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The page; - is standard output
+    /// Output file; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
-    /// As large as the paper's, where the claims are judged: some 20 minutes on two cores, and 3 GB
-    /// of memory
+    /// Run at the paper's size and judge its claims: half an hour on two cores, and 3 GB of memory
     #[arg(long)]
     full: bool,
-    /// Keep what was run here as JSON, and do not run again what this very program kept before
+    /// Save results as JSON in DIR, and reuse results that this build saved there
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
     /// Show progress
@@ -34,7 +31,6 @@ pub struct Arguments {
     progress: progress::Mode,
 }
 
-/// Runs all experiments and writes the page.
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let experiments = Experiment::names()
         .map(Experiment::load)
@@ -47,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let results = arguments.results.as_deref().map(Results::of).transpose()?;
     let observer = Observer::default();
     let caught = sim::stop_on_signal(&observer, &experiments[0].place()?)?;
-    // Before a long run, and after there is somebody who would remove it.
+    // Opened before the long run, so that a bad name fails early; a signal removes it from now on.
     let file = PageFile::open(&arguments.output)?;
     let mut figures = Vec::new();
     for (name, experiment) in Experiment::names().zip(&experiments) {
@@ -92,10 +88,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     })
 }
 
-/// Figures that this very program kept.
+/// Figures that this build saved.
 struct Results<'a> {
     directory: &'a Path,
-    /// Of the program's file: its experiments and machines are in it.
+    /// Hash of the program's file, which contains its experiments and machines.
     fingerprint: u64,
 }
 
@@ -116,7 +112,7 @@ impl Results<'_> {
         })
     }
 
-    /// What was kept; something unusable is told and run again.
+    /// A saved figure; one that cannot be used is reported and run again.
     fn load(&self, name: &str, size: Size) -> Option<Figure> {
         results::load(self.directory, name, size, self.fingerprint).unwrap_or_else(|error| {
             say::err(format!("gristmill: {error}"));
@@ -129,15 +125,15 @@ impl Results<'_> {
     }
 }
 
-/// A file that a page goes to. Its name shows what it showed before, or the complete page.
+/// The file of a page. Its name shows the old content or the complete page.
 pub struct PageFile {
     path: PathBuf,
-    /// None is standard output.
+    /// `None` for standard output.
     draft: Option<Draft>,
 }
 
 impl PageFile {
-    /// Opens it, without losing what it holds. Whoever does watches for signals.
+    /// Opens the file without changing its content. The caller watches for signals.
     pub fn open(path: &Path) -> Result<PageFile, CliFailure> {
         let at = path.to_owned();
         if path == Path::new("-") {
@@ -147,7 +143,7 @@ impl PageFile {
             });
         }
         let why = if path.metadata().is_ok_and(|found| !found.is_file()) {
-            "there is something that is no file; name another, or - for standard output"
+            "it exists and is not a regular file; name another, or - for standard output"
         } else if !directory_of(path).is_dir() {
             "no such directory; make it first"
         } else {
@@ -160,7 +156,7 @@ impl PageFile {
         Err(unwritable(path, &why))
     }
 
-    /// Writes the page, and shows it under its name.
+    /// Writes the page and gives the file its name.
     pub fn write(self, page: &str) -> Result<(), CliFailure> {
         let Some(draft) = self.draft else {
             return say::out(page.trim_end());

@@ -1,7 +1,6 @@
 //! A figure for people, in 80 columns.
 
-use ::lab::experiment::{Claim, Outcome};
-use ::lab::figure::{Axis, Breakdown, Chart, Figure, Mark, Point, Series, Size};
+use plot::{Axis, Breakdown, Chart, Claim, Figure, Mark, Outcome, Point, Series, Size};
 
 use super::text;
 use crate::failure::CliFailure;
@@ -10,7 +9,7 @@ use crate::say;
 /// Columns of a note.
 const NOTE_COLUMNS: usize = 76;
 
-/// What came of an experiment.
+/// Prints the results of an experiment.
 pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
     head(figure)?;
     figure.charts.iter().try_for_each(chart)?;
@@ -26,27 +25,24 @@ pub fn figure(figure: &Figure) -> Result<(), CliFailure> {
         text::wrapped(&format!("smoke size, {smaller}"), NOTE_COLUMNS)
             .into_iter()
             .try_for_each(say::out)?;
-        return say::out("nothing is claimed of it; --full is as large as the paper's");
+        return say::out("claims are not judged at this size; --full runs at the paper's size");
     }
     if figure.claims.is_empty() {
         return Ok(());
     }
     say::out("")?;
     figure.claims.iter().try_for_each(claim)?;
-    let count = |word| {
-        figure
-            .claims
-            .iter()
-            .filter(|claim| claim.outcome.word() == word)
-            .count()
+    let count = |outcome| {
+        let claims = figure.claims.iter();
+        claims.filter(|claim| claim.outcome == outcome).count()
     };
-    let [met, shown, missed, failed] = ["met", "shown", "missed", "failed"].map(count);
+    let [met, shown, missed, failed] = Outcome::ALL.map(count);
     say::out(format!(
         "\n{met} claims met, {shown} shown, {missed} missed for a known reason, {failed} failed"
     ))
 }
 
-/// What was run; the seed first, as it decides everything.
+/// Prints what was run: the seed first, since it decides everything.
 fn head(figure: &Figure) -> Result<(), CliFailure> {
     let Figure {
         title,
@@ -74,7 +70,7 @@ fn head(figure: &Figure) -> Result<(), CliFailure> {
     says.chain(note).try_for_each(say::out)
 }
 
-/// A table for each series; what else the paper gives is below.
+/// Prints a table for each series, and below it other values of the paper.
 fn chart(chart: &Chart) -> Result<(), CliFailure> {
     let Chart {
         title,
@@ -122,7 +118,7 @@ fn chart(chart: &Chart) -> Result<(), CliFailure> {
     Ok(())
 }
 
-/// What is said of a point.
+/// The cells of a point.
 struct Row {
     x: String,
     mean: String,
@@ -131,7 +127,7 @@ struct Row {
 }
 
 impl Row {
-    /// Its cells; no deviation where nothing deviates.
+    /// The cells, without the deviation if no point varies.
     fn cells(self, varies: bool) -> Vec<String> {
         let Row { x, mean, sd, paper } = self;
         [Some(x), Some(mean), varies.then_some(sd), Some(paper)]
@@ -152,7 +148,7 @@ fn row(point: &Point, x: &Axis, marks: &[&Mark]) -> Row {
     }
 }
 
-/// The lines of a table, without the blanks of empty cells at their ends.
+/// Prints a table without trailing blanks.
 fn table(rows: &[Vec<String>]) -> Result<(), CliFailure> {
     let lines = text::table(rows);
     lines
@@ -160,7 +156,7 @@ fn table(rows: &[Vec<String>]) -> Result<(), CliFailure> {
         .try_for_each(|line| say::out(format!("   {line}").trim_end()))
 }
 
-/// Where a point lies: its name, or its number as it is.
+/// The position of a point: its name or its number.
 fn place(x: f64, axis: &Axis) -> String {
     axis.names
         .get(x as usize)
@@ -168,7 +164,7 @@ fn place(x: f64, axis: &Axis) -> String {
         .unwrap_or_else(|| x.to_string())
 }
 
-/// What comes out: a count as it is, and of anything else four decimals: some are nanoseconds.
+/// A measured value: a count as it is, others with four decimals, which nanoseconds need.
 fn value(value: f64) -> String {
     text::figure(value, if value.fract() == 0.0 { 0 } else { 4 })
 }
@@ -195,13 +191,13 @@ fn stages(breakdown: &Breakdown) -> Result<(), CliFailure> {
     table(&rows)
 }
 
-/// A claim, what became of it, and both figures. Of one that says at least so much, ours is so many
-/// times that; of another the deviation counts.
+/// Prints a claim, its outcome and both values. A claim of "at least" is compared by ratio, others
+/// by deviation.
 fn claim(shown: &Claim) -> Result<(), CliFailure> {
     let Claim { claim, unit, .. } = shown;
     let [paper, ours] =
         [shown.paper, shown.ours].map(|value| format!("{} {unit}", of_claim(value)));
-    let off = || format!("{:+.1} %", shown.deviation() * 100.0);
+    let off = || format!("{:+.1} %", shown.deviation * 100.0);
     let (paper, held) = match (shown.at_least, shown.at_most) {
         (true, _) => (format!("at least {paper}"), times(shown.ratio())),
         (_, true) => (format!("at most {paper}"), off()),
@@ -217,11 +213,8 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
         shown.outcome.word()
     ))?;
     say::out(format!("   paper {paper:<26} ours {ours:<18} {held:>8}"))?;
-    let reason = match &shown.outcome {
-        Outcome::Missed(reason) => Some(format!("Missed: {reason}")),
-        Outcome::Failed(fault) => Some(format!("Failed: {fault}")),
-        Outcome::Met | Outcome::Shown => None,
-    };
+    let reason = shown.reason();
+    let reason = reason.map(|(what, why)| format!("{what}: {why}"));
     for words in reason.iter().chain(&shown.note) {
         text::wrapped(words, NOTE_COLUMNS)
             .into_iter()
@@ -230,7 +223,7 @@ fn claim(shown: &Claim) -> Result<(), CliFailure> {
     Ok(())
 }
 
-/// Columns of a claim, beside what became of it.
+/// Columns of a claim, before its outcome.
 const CLAIM_COLUMNS: usize = 60;
 
 fn times(ratio: f64) -> String {

@@ -1,5 +1,5 @@
-//! The environment that a launcher such as `mpirun` or `srun` gives to its processes: whether there
-//! is a job, and this process's place in it.
+//! The environment variables of launchers such as `mpirun` and `srun`: whether this process belongs
+//! to a job, and its place there.
 
 use std::time::Duration;
 use std::{env, thread};
@@ -9,25 +9,25 @@ use node::backend::Transport;
 /// The networks that a job may use.
 const TRANSPORTS: [Transport; 1] = [node_mpi::TRANSPORT];
 
-/// The network of this process's job, if a launcher has started it.
+/// The network of this process's job; `None` if no launcher has started it.
 pub fn transport() -> Option<Transport> {
     TRANSPORTS
         .into_iter()
         .find(|transport| (transport.is_launched)())
 }
 
-/// Variables for the number of ranks; one alone needs no network.
+/// Variables for the number of ranks. A single rank needs no network.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// Variables for the ranks on this host: Open MPI, MPICH, Slurm (`2(x3)`: two on each of three
-/// hosts).
+/// Variables for the number of ranks on this host: Open MPI, MPICH, Slurm (`2(x3)` means two on
+/// each of three hosts).
 const LOCAL_SIZES: [&str; 3] = [
     "OMPI_COMM_WORLD_LOCAL_SIZE",
     "MPI_LOCALNRANKS",
     "SLURM_STEP_TASKS_PER_NODE",
 ];
 
-/// Variables for the number of this rank, before the network knows it.
+/// Variables for the number of this rank, which is known before the network is open.
 const RANKS: [&str; 4] = [
     "OMPI_COMM_WORLD_RANK",
     "PMIX_RANK",
@@ -35,20 +35,20 @@ const RANKS: [&str; 4] = [
     "SLURM_PROCID",
 ];
 
-/// Variable for the command lines that Open MPI has started; other launchers do not say.
+/// Open MPI's variable for the number of different command lines in the job.
 const COMMAND_LINES: &str = "OMPI_NUM_APP_CTX";
 
-/// How long a rank waits for rank 0 to tell a failure. Launchers end all ranks when one has failed,
-/// Open MPI within a second or two.
+/// How long a rank waits for rank 0 to report a failure. Launchers end all ranks when one has
+/// failed, Open MPI within two seconds.
 pub const RANK_0_TELLS: Duration = Duration::from_secs(3);
 
-/// Whether a launcher has started this process alone.
+/// Whether a launcher has started this process as its only rank.
 pub fn is_only_rank() -> bool {
     transport().is_some() && number(&SIZES) == Some(1)
 }
 
-/// Whether rank 0 tells the mistake in the command line, which all ranks have. It has had time to
-/// do so when this returns.
+/// Whether rank 0 reports the mistake in the command line, which all ranks share. If so, this
+/// returns after rank 0 has had the time to.
 pub fn leaves_usage_to_another() -> bool {
     let sorts = env::args_os()
         .nth(1)
@@ -70,12 +70,12 @@ pub fn is_later_rank() -> bool {
     transport().is_some() && number(&RANKS).is_some_and(|rank| rank > 0)
 }
 
-/// The number of this rank, if its launcher tells it.
+/// The number of this rank, if the launcher gives it.
 pub fn rank() -> Option<u64> {
     number(&RANKS)
 }
 
-/// Ranks on this host, which share its memory and its cores.
+/// The number of ranks on this host, which share its memory and cores.
 pub fn ranks_here() -> u64 {
     number(&LOCAL_SIZES)
         .filter(|&ranks| ranks > 0 && transport().is_some())

@@ -1,4 +1,4 @@
-//! How far a run is, as one number; how far a job is, from what its ranks tell.
+//! The progress of a run as one number, and of a job from the reports of its ranks.
 //!
 //! ```text
 //! rank 0   exchanging  400 of 1000 MB  \
@@ -6,55 +6,61 @@
 //! rank 2   exchanging  200 of 1000 MB  /
 //! ```
 //!
-//! A rank reads its input and writes its range of the keys, which need not be as much; over all
-//! ranks they are. So ranks that write and ranks that still read may be added up.
+//! A rank's input and its range of keys may differ in size, but over all ranks the sums are equal.
+//! So the bytes of ranks that read and of ranks that write can be added.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use ::sort::{Phase, StageName};
 use node::Rank;
 use pipeline::{Control, Heard, Progress};
 use serde_json::{Value, json};
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
     pub phase: &'static str,
     pub done_bytes: u64,
-    /// 0 where it is not known.
+    /// 0 if unknown.
     pub total_bytes: u64,
-    /// Of a job.
+    /// The ranks, if the run is a job.
     pub job: Option<Ranks>,
 }
 
 /// The ranks of a job, as its progress shows them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
-    /// How many there are.
+    /// The number of ranks.
     pub count: u32,
-    /// The last rank, and how far it is.
+    /// The slowest rank and its progress.
     pub last: (Rank, Box<Step>),
-    /// The rank that has been silent for longest, and for how long, if that is too long.
+    /// The rank that has been silent longest, and for how long, if that is too long.
     pub silent: Option<(Rank, Duration)>,
 }
 
-/// Ranks tell every second how far they are: one that has not for so long is named.
+/// A rank is named after this silence; ranks report their progress every second.
 const SILENT: Duration = Duration::from_secs(3);
 
-/// A rank is called late that is so far behind the job: what others tell is up to a second old.
+/// How far behind the job a rank must be to be called late; reports may be a second old.
 const BEHIND: f64 = 0.1;
 
 impl Step {
-    /// A sort reads all and then writes all: both count.
+    /// The progress of this process. A sort reads all bytes and writes all bytes: both count.
     pub fn of(state: &Progress) -> Step {
-        let (read, written) = (state.bytes_of("reader"), state.bytes_of("writer"));
+        let bytes = |stage: StageName| state.bytes_of(stage.name());
+        let (read, written) = (bytes(StageName::Reader), bytes(StageName::Writer));
         let total = state.total_bytes;
-        let (phase, done_bytes, total_bytes) = match state.phase {
-            "sort" if written == 0 => ("reading", read, 2 * total),
-            "sort" => ("sorting and writing", read + written.min(read), 2 * read),
-            // All was read before: the bar goes on where it was. What is written is whole blocks.
-            phase @ ("sort partitions" | "merge") => (phase, total + written.min(total), 2 * total),
-            phase => (phase, read + written + state.bytes_of("reloader"), total),
+        let (phase, done_bytes, total_bytes) = match Phase::of(state.phase) {
+            Some(Phase::Sort) => ("reading", read, 2 * total),
+            // All bytes have been read. Written blocks are whole, so they may exceed the total.
+            Some(Phase::SortPartitions | Phase::Merge) => {
+                (state.phase, total + written.min(total), 2 * total)
+            }
+            _ => {
+                let again = bytes(StageName::Reloader);
+                (state.phase, read + written + again, total)
+            }
         };
         Step {
             phase,
@@ -64,12 +70,12 @@ impl Step {
         }
     }
 
-    /// Whole is 1.
+    /// The completed part, 0 to 1.
     fn part(&self) -> Option<f64> {
         (self.total_bytes > 0).then(|| self.done_bytes as f64 / self.total_bytes as f64)
     }
 
-    /// The rank that holds the others up, in words, if one does.
+    /// A text about the rank that holds up the others, if any.
     pub fn late(&self) -> Option<String> {
         let Ranks {
             last: (rank, last),
@@ -105,16 +111,16 @@ impl Step {
     }
 }
 
-/// A job, as rank 0 sees it.
+/// The progress of a job, as rank 0 sees it.
 pub struct Job {
     ranks: u32,
-    /// How far each is with the sort, as last told.
+    /// The last progress of each rank in the sort.
     sorts: BTreeMap<Rank, Step>,
-    /// How often each was heard when it was last, and when that was.
+    /// The number of reports of each rank, and the time of the last.
     heard: BTreeMap<Rank, (u64, Instant)>,
 }
 
-/// The laps of a run, whose bytes are not to be added up.
+/// The laps of a run. Bytes of different laps are not added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Lap {
     Begin,
@@ -123,9 +129,10 @@ enum Lap {
 }
 
 fn lap(phase: &str) -> Lap {
-    match phase {
-        "" | "sample" => Lap::Begin,
-        "validating" => Lap::Check,
+    match Phase::of(phase) {
+        Some(Phase::Sample) => Lap::Begin,
+        Some(Phase::Validate) => Lap::Check,
+        None if phase.is_empty() => Lap::Begin,
         _ => Lap::Sort,
     }
 }
@@ -139,7 +146,7 @@ impl Job {
         }
     }
 
-    /// How far the run is now: of a job of one, this process.
+    /// The progress at `now`.
     pub fn step(&mut self, control: &Control, now: Instant) -> Step {
         let own = control.progress();
         if self.ranks < 2 {
@@ -157,7 +164,7 @@ impl Job {
         step
     }
 
-    /// The rank that has been silent for longest, if that is too long.
+    /// The rank that has been silent longest, if that is too long.
     fn silent(&mut self, others: &BTreeMap<Rank, Heard>, now: Instant) -> Option<(Rank, Duration)> {
         for (&rank, Heard { times, .. }) in others {
             let last = self.heard.entry(rank).or_insert((*times, now));
@@ -181,7 +188,7 @@ impl Job {
             .map(|(_, step)| lap(step.phase))
             .min()
             .unwrap_or(Lap::Begin);
-        // A rank that has sent nothing has not begun.
+        // A rank without a report has not begun.
         let now = if is_complete { heard } else { Lap::Begin };
         let in_lap = |(rank, step): &(Rank, Step)| match lap(step.phase) == now {
             true => (step.done_bytes, step.total_bytes),
@@ -193,7 +200,7 @@ impl Job {
         let each = all.iter().map(in_lap);
         let (done_bytes, total_bytes) =
             each.fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1));
-        // A rank without input is half done while others read.
+        // A rank without input counts as half done.
         let part = |step: &Step| step.part().unwrap_or(0.5);
         let late = all.iter().filter(|(_, step)| lap(step.phase) <= heard);
         let last = late.min_by(|(_, a), (_, b)| part(a).total_cmp(&part(b)));
@@ -226,9 +233,9 @@ impl Job {
 
     fn of_rank(&mut self, rank: Rank, progress: &Progress) -> Step {
         let step = Step::of(progress);
-        match step.phase {
-            // A rank that divides a partition again has read, and not yet written.
-            "partition again" => {
+        match Phase::of(progress.phase) {
+            // A rank that divides a partition again has read everything and written nothing.
+            Some(Phase::PartitionAgain) => {
                 let total_bytes = self.sorts.get(&rank).map_or(0, |sort| sort.total_bytes);
                 Step {
                     done_bytes: total_bytes / 2,
@@ -236,11 +243,10 @@ impl Job {
                     ..step
                 }
             }
-            phase if lap(phase) == Lap::Sort => {
-                let phase = if phase == "reading" {
-                    "exchanging"
-                } else {
-                    phase
+            now if lap(step.phase) == Lap::Sort => {
+                let phase = match now {
+                    Some(Phase::Sort) => "exchanging",
+                    _ => step.phase,
                 };
                 let step = Step { phase, ..step };
                 self.sorts.insert(rank, step.clone());
@@ -286,7 +292,7 @@ mod tests {
         assert_eq!([count, &last["rank"], &last["done_bytes"]], [3, 2, 200]);
     }
 
-    /// One rank has little input and much of the keys: over all ranks nothing is counted twice.
+    /// One rank has little input and a large range: over all ranks no byte is counted twice.
     #[test]
     fn ranks_that_write_and_ranks_that_read() {
         let mut job = Job::new(2);
@@ -325,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_before_all_have_told() {
+    fn the_total_is_unknown_before_all_ranks_report() {
         let mut job = Job::new(3);
         let step = job.together(&told([at("sort", 500, [400, 0]), at("sample", 0, [0, 0])]));
         assert_eq!(
@@ -336,7 +342,7 @@ mod tests {
         assert_eq!((step.total_bytes, step.phase), (0, ""));
     }
 
-    /// A rank that checks its output has sorted; the bytes it reads for that do not count yet.
+    /// A rank that checks its output has sorted; bytes of the check do not count yet.
     #[test]
     fn laps_are_apart() {
         let mut job = Job::new(2);
@@ -383,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_is_named() {
+    fn a_silent_rank_is_named() {
         let control = Control::default();
         let (mut job, begin) = (Job::new(3), Instant::now());
         let mut at_second = |second, heard: &[u32]| {

@@ -1,5 +1,5 @@
-//! The terminal on which people follow a run: standard error, or, of a job's rank, the one of the
-//! launcher, to which our standard error is carried.
+//! The terminal on which people follow a run: that of standard error or, for a rank of a job, that
+//! of the launcher, which forwards standard error.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -9,24 +9,24 @@ use indicatif::{ProgressDrawTarget, TermLike};
 
 use crate::launcher;
 
-/// How often it is drawn at most, in a second.
+/// The most updates per second.
 const RATE_HZ: u8 = 10;
 
-/// Columns and rows of a terminal that does not say.
+/// The size of a terminal that does not report it.
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
 
-/// Where to draw.
+/// A terminal to draw on.
 #[derive(Debug)]
 pub enum Terminal {
-    /// Standard error.
+    /// The terminal of standard error.
     Own,
-    /// Standard error, too, at whose other end a launcher has this one.
+    /// The terminal of a launcher, to which standard error leads.
     Launcher(File),
 }
 
 impl Terminal {
-    /// The one that people look at, if there is any.
+    /// Finds the terminal, if any; `is_launched` says whether a launcher may have it.
     pub fn find(is_launched: bool) -> Option<Terminal> {
         match io::stderr().is_terminal() {
             true => Some(Terminal::Own),
@@ -37,7 +37,7 @@ impl Terminal {
         }
     }
 
-    /// Its width.
+    /// The width in columns, if known.
     pub fn columns(&self) -> Option<u16> {
         let size = match self {
             Terminal::Own => rustix::termios::tcgetwinsize(io::stderr()),
@@ -48,7 +48,7 @@ impl Terminal {
             .filter(|&columns| columns > 0)
     }
 
-    /// The target that a bar is drawn on.
+    /// The target for a progress bar.
     pub fn target(self) -> ProgressDrawTarget {
         match self {
             Terminal::Own => ProgressDrawTarget::stderr(),
@@ -63,8 +63,8 @@ impl Terminal {
     }
 }
 
-/// A terminal behind a launcher: what is drawn goes there at once, or the launcher's own lines
-/// might come between.
+/// A terminal behind a launcher. Each update is one write, so that lines of the launcher cannot
+/// come between.
 #[derive(Debug)]
 struct Carried {
     terminal: Terminal,
@@ -77,7 +77,7 @@ impl Carried {
         Ok(())
     }
 
-    /// Moves the cursor; by nothing would be by one (ECMA-48).
+    /// Moves the cursor; 0 would mean 1 (ECMA-48).
     fn go(&self, by: usize, direction: char) -> io::Result<()> {
         if by > 0 {
             self.add(&format!("\x1b[{by}{direction}"))

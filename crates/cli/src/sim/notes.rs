@@ -1,21 +1,21 @@
-//! What people should know of how a program ran, beside what it gave.
+//! Caveats about a run, for people.
 
 use std::path::Path;
 
 use lab::{DRIVER, Job, Place, THREADS, is_built_in};
 
-/// The file of the machine, when it was named by one.
+/// The file of the machine, if it was named by a file.
 pub fn machine_file(name: &str) -> Option<&str> {
     (![THREADS, DRIVER].contains(&name) && !is_built_in(name)).then_some(name)
 }
 
-/// A machine for people: its name, and which file says what it is.
+/// A machine for people: its name and its file.
 pub fn machine(job: &Job, asked: &str) -> String {
     let name = job.place().name();
     machine_file(asked).map_or(name.to_owned(), |file| format!("{name} ({file})"))
 }
 
-/// All of it, in one sentence or several.
+/// All notes in one line.
 pub fn all(job: &Job, asked: &str, known: Option<String>) -> Option<String> {
     let mut notes: Vec<String> = known.into_iter().collect();
     notes.extend(threads(job.place()));
@@ -27,13 +27,13 @@ pub fn all(job: &Job, asked: &str, known: Option<String>) -> Option<String> {
 
 fn threads(place: &Place) -> Option<String> {
     matches!(place, Place::Threads).then(|| {
-        "each core is a thread of this computer, so the time is its own and there are no stages, \
-         counts of messages or events"
+        "each core is a thread of this computer: times are real, not simulated, and there are no \
+         stages and no counts of messages or events"
             .to_owned()
     })
 }
 
-/// A file that somebody may have meant.
+/// A file here with the name of a built-in machine, which may have been meant.
 fn hidden_file(asked: &str) -> Option<String> {
     (machine_file(asked).is_none() && Path::new(asked).is_file()).then(|| {
         format!("{asked} is the machine of that name; for the file here write --machine ./{asked}")

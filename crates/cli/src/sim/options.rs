@@ -1,7 +1,7 @@
 //! The options of `gristmill sim`: a subcommand for each program.
 //!
-//! A program brings its own options ([`Listing::command`]). The others are the same for all, and
-//! may also stand before the program's name.
+//! A program has options of its own ([`Listing::command`]). Options of all programs may also
+//! precede the program's name.
 
 use std::path::{Path, PathBuf};
 
@@ -18,16 +18,11 @@ const EXAMPLES: &str = "Examples:
   gristmill sim merge-min --switch-ns 100 --runs 10 --json
   gristmill sim sort --runs 100 --faults late,cut,death,disk";
 
-const HELP: &str = "{before-help}{about-with-newline}
-{usage-heading} {usage}
-
-{all-args}{after-help}";
-
 const AFTER: &str = "`gristmill sim PROGRAM --help` shows a program's options and the machines.";
 
 /// Run a program of tiny tasks on a simulated machine, or on threads of this one.
 #[derive(Args)]
-#[command(before_help = EXAMPLES, help_template = HELP, after_help = AFTER)]
+#[command(before_help = EXAMPLES, after_help = AFTER)]
 #[command(
     subcommand_value_name = "PROGRAM",
     subcommand_help_heading = "Programs"
@@ -50,44 +45,44 @@ struct Program {
 
 #[derive(Args)]
 struct MachineOptions {
-    /// A machine by name, or its file, like those in machines/ [default: nanopu]
+    /// Machine by name, or a file like those in machines/ [default: nanopu]
     #[arg(long, value_name = "NAME|FILE|threads", value_parser = Machine)]
     machine: Option<String>,
     #[command(flatten)]
     changes: Changes,
-    /// Threads of this computer to simulate on; the results do not depend on them [default: 1]
+    /// Threads of this computer to simulate on; results do not depend on them [default: 1]
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<u16>,
 }
 
-/// How often it runs, and what is shown.
+/// Options of runs and reports.
 #[derive(Args)]
 pub struct RunOptions {
     /// Random seed; run i uses S + i
     #[arg(long, value_name = "S", default_value_t = Seeds::default().first, value_parser = whole)]
     seed: u64,
-    /// How many runs
+    /// Number of runs
     #[arg(long, value_name = "N", default_value_t = Seeds::default().runs, value_parser = count)]
     runs: u64,
-    /// Write a trace of the first run, at most 512 cores, which https://ui.perfetto.dev opens
+    /// Write a trace of the first run, of at most 512 cores, for https://ui.perfetto.dev
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Show progress
     #[arg(long, value_enum, default_value_t)]
     pub progress: progress::Mode,
-    /// Print a report as JSON on standard output
+    /// Print the report as JSON on standard output
     #[arg(long)]
     pub json: bool,
 }
 
 impl Arguments {
-    /// The machine by the name or file that it was asked for.
+    /// The name or the file of the machine.
     pub fn machine(&self) -> &str {
         let named = self.machine.machine.as_deref();
         named.unwrap_or(self.program.listing.machine)
     }
 
-    /// Where it runs.
+    /// The machine with its changes.
     pub fn place(&self) -> Result<Place, LabError> {
         let changes = Changes {
             threads: self.machine.threads.map(usize::from),
@@ -96,7 +91,7 @@ impl Arguments {
         Place::named(self.machine(), &changes)
     }
 
-    /// From which seeds.
+    /// The seeds of all runs.
     pub fn seeds(&self) -> Seeds {
         Seeds {
             first: self.runs.seed,
@@ -133,7 +128,7 @@ impl FromArgMatches for Program {
 }
 
 impl Subcommand for Program {
-    /// The options that `sim` has so far are every program's.
+    /// Gives the options of `sim` to every program.
     fn augment_subcommands(sim: Command) -> Command {
         let shared: Vec<Arg> = sim.get_arguments().cloned().collect();
         let programs = programs().iter().map(|program| command(program, &shared));
@@ -150,7 +145,7 @@ impl Subcommand for Program {
     }
 }
 
-/// A program's subcommand. What changes a machine is hidden where there is no machine to change.
+/// The subcommand of a program. Options of machines are hidden if it has no machine.
 fn command(program: &Listing, shared: &[Arg]) -> Command {
     let own = format!("gristmill sim {}", program.name);
     let examples = program.examples.iter();
@@ -169,10 +164,9 @@ fn command(program: &Listing, shared: &[Arg]) -> Command {
         })
         .override_usage(format!("{own} [OPTIONS]"))
         .before_help(format!("Examples:{}", examples.collect::<String>()))
-        .help_template(HELP)
 }
 
-/// Reads the name of a machine. Whatever looks like a file is taken for one, and read later.
+/// Parses the name of a machine. A value that looks like a file is accepted, and read later.
 #[derive(Clone)]
 struct Machine;
 
@@ -186,7 +180,7 @@ impl TypedValueParser for Machine {
         value: &std::ffi::OsStr,
     ) -> Result<String, clap::Error> {
         let text = value.to_string_lossy();
-        // A link that leads nowhere is a file, too: reading it says what is wrong with it.
+        // A dangling link counts as a file: reading it says what is wrong.
         let is_there = Path::new(value).symlink_metadata().is_ok();
         let is_file = text.contains('/') || text.ends_with(".toml") || is_there;
         if is_file {

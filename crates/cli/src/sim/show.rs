@@ -1,4 +1,4 @@
-//! A report for people, in 80 columns.
+//! The report of a simulation for people, in 80 columns.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::say;
 use crate::size::grouped;
 use crate::text::{self, figure, labelled, with_commas};
 
-/// What is about to run, on a machine of that name; the seed first, as it decides everything.
+/// Prints what is about to run: the seed first, since it decides everything.
 pub fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
     let seeds = job.seeds();
     match seeds.runs {
@@ -24,7 +24,7 @@ pub fn head(job: &Job, machine: &str) -> Result<(), CliFailure> {
     say::out(with("machine", machine, &job.place().changes().told()))
 }
 
-/// A name and what goes with it.
+/// A name and its settings.
 fn with(label: &str, name: &str, items: &[String]) -> String {
     let name = if items.is_empty() {
         name.to_owned()
@@ -40,7 +40,7 @@ fn with(label: &str, name: &str, items: &[String]) -> String {
     )
 }
 
-/// What came of it.
+/// Prints the results.
 pub fn report(report: &SimReport) -> Result<(), CliFailure> {
     let Some(first) = report.runs.first() else {
         return Ok(());
@@ -72,7 +72,7 @@ pub fn report(report: &SimReport) -> Result<(), CliFailure> {
     }
 }
 
-/// How many runs ended how.
+/// Prints how often each result occurred.
 fn counted(results: &BTreeMap<&str, usize>) -> Result<(), CliFailure> {
     let counts: Vec<_> = results.values().map(|runs| grouped(*runs as u64)).collect();
     let widest = counts.iter().map(String::len).max().unwrap_or(0);
@@ -92,7 +92,7 @@ fn times(report: &SimReport, first: &RunReport) -> String {
     if report.runs.len() > 1 {
         line += &format!(" on average, sd {sd}, {min} to {max}");
     }
-    // Machines of software count their MACs into what the NIC takes.
+    // Machines with software stacks include the MAC in the time of the NIC.
     let mac_ns = first
         .simulated
         .as_ref()
@@ -130,7 +130,7 @@ fn traffic(simulated: &Simulated) -> Result<(), CliFailure> {
     ))
 }
 
-/// The one link that all messages end on: it bounds what all cores can send to one NIC.
+/// The load of the link on which all messages end, which bounds their rate.
 fn last_link(simulated: &Simulated, time_us: f64, rank: u64) -> Result<(), CliFailure> {
     let flits = grouped(simulated.counts.busiest_down_flits);
     let mut line = format!("{flits} flits to the NIC of core {rank}");
@@ -140,7 +140,7 @@ fn last_link(simulated: &Simulated, time_us: f64, rank: u64) -> Result<(), CliFa
     say::out(labelled("last link", line.split(' ')))
 }
 
-/// Per cent; none of nothing.
+/// `part` in % of `whole`; `None` if that is 0.
 fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole * 100.0)
 }
@@ -183,7 +183,7 @@ fn row(stage: &StageReport, (_, scale): text::Unit) -> Vec<String> {
         .collect()
 }
 
-/// What it took of this computer.
+/// The time and threads of this computer.
 fn took(report: &SimReport) -> String {
     let wall_s = report.wall_s;
     let threads = match report.threads {
@@ -197,8 +197,9 @@ fn took(report: &SimReport) -> String {
         .filter_map(|run| run.simulated.as_ref())
         .collect();
     if !simulated.is_empty() {
-        let plural = if report.events == 1 { "" } else { "s" };
-        line += &format!(": {} event{plural}", grouped(report.events));
+        let events = report.events.unwrap_or(0);
+        let plural = if events == 1 { "" } else { "s" };
+        line += &format!(": {} event{plural}", grouped(events));
     }
     let messages: u64 = simulated
         .iter()
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_has_no_share() {
+    fn zero_has_no_share() {
         assert_eq!(share(1.0, 4.0), Some(25.0));
         assert_eq!(share(0.0, 0.0), None);
     }

@@ -1,4 +1,4 @@
-//! The file of a trace: found to be writable before a long run, written after it.
+//! The file of a trace: opened before a long run, written after it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -11,21 +11,21 @@ use crate::files::{directory_of, is_standard_output};
 use crate::scratch::Draft;
 use crate::signals::Caught;
 
-/// A file that a trace goes to. Its name shows what it showed before, or the complete trace.
+/// The file of a trace. Its name shows the old content or the complete trace.
 pub struct TraceFile {
     path: PathBuf,
     target: Target,
 }
 
 enum Target {
-    /// A regular file, under another name until it is complete.
+    /// A regular file, with a temporary name until it is complete.
     Draft(Draft),
     /// A device or a pipe.
     Open(File),
 }
 
 impl TraceFile {
-    /// Opens it, without losing what it holds.
+    /// Opens the file without changing its content.
     pub fn open(path: &Path) -> Result<TraceFile, CliFailure> {
         if path == Path::new("-") || is_standard_output(path) {
             let why = "the report goes to standard output; name another file";
@@ -42,7 +42,7 @@ impl TraceFile {
         })
     }
 
-    /// Writes the first run, unless a signal comes.
+    /// Writes the trace of the first run, unless a signal has come.
     pub fn write(self, job: &Job, report: &SimReport, caught: &Caught) -> Result<(), CliFailure> {
         let unwritable = |cause| unwritable(&self.path, &cause);
         write_to(self.target.file(), job, report).map_err(unwritable)?;

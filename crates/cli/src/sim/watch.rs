@@ -1,4 +1,4 @@
-//! A run that is looked at: progress while it goes on, and a signal that ends it.
+//! Watches a run: shows its progress, and stops it when a signal comes.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use crate::say;
 use crate::signals::{self, Caught, GRACE};
 use crate::size::grouped;
 
-/// From here on a signal asks the runs to end.
+/// Lets a signal stop the runs from now on.
 pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliFailure> {
-    // Real nodes cannot be stopped: the process ends.
+    // Threads cannot be stopped: the process ends at once.
     let grace = if matches!(place, Place::Threads) {
         Duration::ZERO
     } else {
@@ -25,8 +25,8 @@ pub fn stop_on_signal(observer: &Observer, place: &Place) -> Result<Caught, CliF
     signals::watch(grace, move |_| observer.stop(), || {})
 }
 
-/// Runs it with progress, until it ends or a signal ends it. Also a run that came to its end after
-/// a signal is one that was stopped: its check hears no signal.
+/// Runs it with progress until it ends or a signal ends it. A run that ends after a signal counts
+/// as stopped, since its check does not react to signals.
 pub fn watched<T>(
     observer: &Observer,
     caught: &Caught,
@@ -48,10 +48,11 @@ pub fn watched<T>(
     }
 }
 
-/// What the newest look counts for: windows come in bursts, and a pace should be readable.
+/// The weight of the newest sample in the rate. Messages come in bursts, and the rate should not
+/// jump.
 const NEWEST: f64 = 0.2;
 
-/// Messages by the second, over the last few looks.
+/// Messages per second, over the last few samples.
 struct Pace {
     begin: Instant,
     last: (Instant, u64, u64),
@@ -68,7 +69,7 @@ impl Pace {
         }
     }
 
-    /// So many messages by now, of a run or of all together.
+    /// Adds a sample: the messages of a run, or of all runs, up to now.
     fn look(&mut self, run: u64, messages: u64) {
         let now = Instant::now();
         let (before, last_run, last_messages) = self.last;
@@ -81,7 +82,7 @@ impl Pace {
     }
 }
 
-/// What is shown: of many runs all, else the one that goes on.
+/// The runs to show: the current one, or the tally of many.
 enum Shown {
     One(Seen),
     Many(Tally),
@@ -108,7 +109,7 @@ impl Shown {
             }) => {
                 let (run, messages) = (run + 1, grouped(*messages));
                 format!(
-                    "run {run}: {virtual_us:.3} us of its time, {messages} messages, \
+                    "run {run}: {virtual_us:.3} us simulated, {messages} messages, \
                      {million_per_s:.2} million/s"
                 )
             }
@@ -155,8 +156,7 @@ impl Shown {
     }
 }
 
-/// How long the rest takes, if what is left is done as fast as what was done; unknown until a run
-/// ended.
+/// The time for the rest at the average speed so far; `None` until a run has ended.
 fn eta_s(tally: &Tally, pace: &Pace) -> Option<f64> {
     let left = tally.cost.saturating_sub(tally.done_cost) as f64;
     let done = tally.done_cost as f64;
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_that_the_run_did_not_hear_still_stops_it() {
+    fn a_signal_after_the_last_message_still_stops_the_run() {
         let observer = Observer::default();
         let run = |caught: &Caught| watched(&observer, caught, Mode::Never, || Ok(4));
         assert_eq!(run(&Caught::default()).unwrap(), 4);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_before_a_signal() {
+    fn a_failure_takes_precedence_over_a_signal() {
         let caught = Caught::by(signal_hook::consts::SIGINT);
         let failed = || Err::<(), _>(LabError::usage("not so"));
         let told = watched(&Observer::default(), &caught, Mode::Never, failed).unwrap_err();

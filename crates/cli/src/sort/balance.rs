@@ -1,9 +1,8 @@
-//! The balance table of a sort, for people: who was busy, who starved, who was blocked.
+//! The balance table of a sort, for people: how long each stage was busy, starved and blocked.
 //!
-//! TritonSort tunes its pipeline with this table (Figure 8): the size of each worker's units, and
-//! the rate that one worker and all of a stage reach while they are busy. The slowest stage sets
-//! the rate of the whole, so it is marked; others that starve or are blocked have more workers than
-//! they need.
+//! TritonSort tunes its pipeline with this table (Figure 8): the size of a stage's units, and the
+//! rate of one worker and of the stage while they are busy. The slowest stage sets the rate of the
+//! sort and is marked; stages that starve or are blocked have more workers than they need.
 
 pub mod ranks;
 
@@ -21,7 +20,7 @@ pub fn table(report: &Report) -> String {
     lines.push(String::new());
     lines.push(format!(
         "{:>43} {:>7} {:>7} {:>20}",
-        "mean", "MB/s", "MB/s", "per cent of life"
+        "mean", "MB/s", "MB/s", "% of run time"
     ));
     lines.push(row(
         " ",
@@ -54,12 +53,12 @@ pub fn line(report: &Report) -> String {
     )
 }
 
-/// The plan, and its rate.
+/// The plan and its rate.
 fn done(report: &Report) -> String {
     done_by(report.plan, report.passes, report)
 }
 
-/// The plan and the rate of any report.
+/// The plan and the rate of a report, under the name `who`.
 fn done_by(who: &str, passes: u32, report: &Report) -> String {
     let rate = report.bytes as f64 / 1e6 / report.seconds;
     format!(
@@ -76,7 +75,7 @@ fn done_by(who: &str, passes: u32, report: &Report) -> String {
     )
 }
 
-/// A line of the table: nine columns, each apart from its neighbour, in [`COLUMNS`] columns.
+/// A line of the table: nine cells in [`COLUMNS`] columns.
 fn row(mark: &str, cells: [&str; 9]) -> String {
     let [name, workers, units, unit, one, all, busy, starved, blocked] = cells;
     format!(
@@ -127,7 +126,7 @@ fn foot(report: &Report) -> Vec<String> {
     ]
 }
 
-/// A number in seven columns, in millions if it has more digits.
+/// A number in at most seven characters, in millions if it has more digits.
 fn count(number: u64) -> String {
     const EXACT: u64 = 10_000_000;
     if number < EXACT {
@@ -137,7 +136,7 @@ fn count(number: u64) -> String {
     }
 }
 
-/// Bytes in seven columns, with three digits that count.
+/// Bytes in at most seven characters, with three significant digits.
 fn bytes(bytes: f64) -> String {
     const UNITS: [(&str, f64); 5] = [
         ("TB", 1e12),
@@ -176,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Two passes over ten gigabytes, with every stage there is, and one that had nothing to do.
+    /// Two passes over ten gigabytes, with all stages, one of which was idle.
     fn report() -> Report {
         Report {
             records: 100_000_000,
@@ -231,7 +230,7 @@ mod tests {
 two-pass: 100,000,000 records (10.0 GB) in 2 passes, 24.800 s, 403 MB/s
 10000000000 bytes do not fit in 1073741824 bytes of memory
 
-                                       mean    MB/s    MB/s     per cent of life
+                                       mean    MB/s    MB/s        % of run time
   stage             workers   units    unit  of one  of all busy starved blocked
   sampler                 1    2034 8.19 kB    41.6    41.6 100%      0%      0%
   reader                  2    2385 4.19 MB     500    1000  83%      0%     17%

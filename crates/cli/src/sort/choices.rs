@@ -1,19 +1,19 @@
-//! The values that options of `gristmill sort` take.
+//! The values of the options of `gristmill sort`.
 
 use ::sort::{Choice, ExchangeKind, IoChoice, Start, Tune};
 use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum PlanName {
-    /// One pass if memory holds everything; a merge of pipes and of what is nearly sorted; else two
+    /// One pass if memory holds everything, a merge for pipes and nearly sorted input, else two
     /// passes
     #[default]
     Auto,
-    /// Everything in memory: read once, write once
+    /// Hold everything in memory: read once, write once
     OnePass,
-    /// What memory does not hold waits on disk in partitions
+    /// Divide the records into partitions, on disk if need be, and sort each
     TwoPass,
-    /// What memory does not hold waits on disk in sorted runs, which are merged
+    /// Write sorted runs, and merge them
     Merge,
 }
 
@@ -27,10 +27,10 @@ pub enum IoName {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum TuneName {
-    /// Where stages wait for each other
+    /// Move them where stages wait for each other
     #[default]
     Auto,
-    /// Nothing moves: the plan's numbers stay
+    /// Keep the numbers of the plan
     Off,
 }
 
@@ -43,10 +43,10 @@ pub enum StartName {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum ExchangeName {
-    /// All pairs at once, each limited to its fair share
+    /// All pairs of ranks at once, each limited to its fair share
     #[default]
     Streams,
-    /// In rounds, in which each rank sends to one and receives from one
+    /// In rounds: each rank sends to one rank and receives from one
     Rounds,
 }
 

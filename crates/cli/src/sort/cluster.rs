@@ -1,4 +1,4 @@
-//! A sort by the ranks of a job: what each is to do, and which of them tells.
+//! A sort by the ranks of a job: the part of each rank, and one report of all.
 
 use std::path::PathBuf;
 
@@ -17,15 +17,15 @@ use crate::machine;
 
 pub use crate::job::Job;
 
-/// Where ranks tell whether they can begin (and on the next port that they are alive), and how they
+/// Ports on which ranks say whether they can begin (the next port carries heartbeats), and how they
 /// ended.
 const BEFORE: Port = Port(103);
 const AFTER: Port = Port(105);
 
-/// This rank's part.
+/// Sorts this rank's part.
 pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let own = with_rank(arguments, job.rank());
-    // A refusal by one rank is told to the others first, so that all refuse.
+    // If one rank refuses, it tells the others first, so that all refuse.
     let prepared = check(arguments).and_then(|()| Ok((prepare(&own)?, resume::of(arguments)?)));
     let prepared = prepared.map(|(prepared, resume)| {
         let comparison = own.verify.then_some(prepared.comparison);
@@ -74,7 +74,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     if job.is_first() {
         tell(&own, &report.of_all(), &together)?;
     } else if arguments.report.as_deref().is_some_and(names_rank) {
-        // The sort is done: only this rank can tell.
+        // The sort is done, so only this rank can report the failure.
         write_report(&own, &report, &together)
             .inspect_err(|failure| say::err(format!("gristmill: {}", failure.message)))?;
     }
@@ -82,7 +82,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
     Ok(Exit::Done)
 }
 
-/// Outputs that are each rank's own are listed beside rank 0's.
+/// The list of the outputs of all ranks, next to rank 0's output; `None` for one common output.
 pub fn listing(arguments: &Arguments) -> Option<Listing> {
     let first = arguments.outputs.first().filter(|path| names_rank(path))?;
     let first = of_rank(first, 0);
@@ -94,7 +94,7 @@ pub fn listing(arguments: &Arguments) -> Option<Listing> {
     })
 }
 
-/// One file that all ranks name is one that all write.
+/// Turns an output without `{rank}` into one file that all ranks write.
 fn one_for_all(arguments: &Arguments, target: Target) -> Target {
     match target {
         Target::Path(path) if !arguments.outputs.iter().all(|path| names_rank(path)) => {
@@ -104,7 +104,7 @@ fn one_for_all(arguments: &Arguments, target: Target) -> Target {
     }
 }
 
-/// What ranks have said; that of another build is left out.
+/// Parses the parts of all ranks; the part of another build counts as empty.
 fn together(said: &[String], launch: Option<Launch>) -> Together {
     let part = |said: &String| serde_json::from_str(said).unwrap_or_default();
     Together {
@@ -118,7 +118,7 @@ pub fn is_shared(arguments: &Arguments) -> bool {
     !arguments.inputs.iter().any(|path| names_rank(path))
 }
 
-/// The command line of a process that has no other ranks beside it.
+/// The command line of a process without other ranks.
 pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
     let mut paths = arguments
         .inputs
@@ -131,13 +131,13 @@ pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
     match is_only_rank() {
         true => Ok(with_rank(arguments, Rank(0))),
         false => Err(CliFailure::usage(
-            "{rank} stands for the number of a rank, and this process is none of several: start it with mpirun, or \
-             with the --mpi of srun that is right for your MPI",
+            "{rank} needs several ranks, and this process runs alone: start it with mpirun, or with srun and the \
+             --mpi option of your MPI",
         )),
     }
 }
 
-/// The command line as a rank has it.
+/// The command line of `rank`, with its number for `{rank}`.
 fn with_rank(arguments: &Arguments, rank: Rank) -> Arguments {
     let path = |path: &PathBuf| of_rank(path, rank.0);
     Arguments {
@@ -157,12 +157,12 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         .count();
     if named > 0 && named < arguments.inputs.len() {
         return Err(CliFailure::usage(
-            "some inputs have {rank} in their name and some have not: let each rank have its own, or all the same",
+            "only some inputs have {rank} in their name: put it in all of them or in none",
         ));
     }
     if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
         return Err(CliFailure::usage(
-            "--plan one-pass and merge are for one process; leave --plan out: what the ranks' memory holds is not spilled",
+            "--plan one-pass and merge are for one process; leave --plan out: data that fits in the memory of the ranks is not spilled",
         ));
     }
     let own = arguments
@@ -172,17 +172,15 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
         .count();
     let refused = match arguments.outputs.as_slice() {
         [] => {
-            "ranks have no standard output in common: name a file that all hosts see, or one of each, as in \
+            "ranks have no common standard output: name one file that all hosts see, or one file per rank, as in \
              -o sorted-{rank}"
         }
         all if own == all.len() => return Ok(()),
         [_] if arguments.resume => {
-            "with --resume each rank writes an output of its own: put {rank} in the name, as in -o sorted-{rank}"
+            "--resume needs one output per rank: put {rank} in the name, as in -o sorted-{rank}"
         }
         [one] if !is_directory(one) => return Ok(()),
-        _ => {
-            "each rank writes directories of its own: put {rank} in their names, as in -o sorted-{rank}/"
-        }
+        _ => "sets need directories per rank: put {rank} in their names, as in -o sorted-{rank}/",
     };
     Err(CliFailure::usage(refused))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::part::{Part, Together};
 
-/// The report of a sort; rank 0 knows more of a job than what its ranks have agreed on.
+/// The report of a sort. For a job rank 0 adds the figures of each rank.
 pub fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Value {
     let mut value = of_node(report, peak_rss_bytes);
     if report.ranks.is_empty() {
@@ -37,7 +37,7 @@ pub fn report(report: &Report, together: &Together, peak_rss_bytes: u64) -> Valu
     value
 }
 
-/// Adds what a rank reports about itself.
+/// Adds a rank's own figures.
 fn add_part(rank: &mut Value, part: &Part) {
     rank["host"] = part.host.as_str().into();
     rank["peak_rss_bytes"] = part.peak_rss_bytes.into();

@@ -1,4 +1,4 @@
-//! What each rank of a job tells rank 0 when it is done, for one report of all.
+//! The report that each rank of a job sends to rank 0, which makes one report of all.
 
 use ::sort::{Report, Warning};
 use pipeline::StageReport;
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::launcher::Launch;
 
-/// What one rank did beside what all ranks agree on.
+/// A rank's own figures, in addition to those that all ranks agree on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// Where it ran.
+    /// The name of its host.
     pub host: String,
     pub passes: u32,
     pub peak_rss_bytes: u64,
@@ -20,7 +20,7 @@ pub struct Part {
     pub warnings: Vec<Noticed>,
 }
 
-/// A warning.
+/// A warning in text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noticed {
     pub kind: String,
@@ -39,7 +39,7 @@ impl Noticed {
 }
 
 impl Part {
-    /// What this process did.
+    /// The figures of this process.
     pub fn of(report: &Report) -> Part {
         Part {
             host: node_real::host_name(),
@@ -54,17 +54,17 @@ impl Part {
     }
 }
 
-/// What rank 0 knows of a job that is done; nothing where there is one process, and on other ranks.
+/// The reports of a finished job on rank 0; empty for a single process, and on other ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Together {
-    /// One for each rank.
+    /// One part per rank.
     pub parts: Vec<Part>,
-    /// What it took before the sort.
+    /// The time before the sort.
     pub launch: Option<Launch>,
 }
 
 impl Together {
-    /// Warnings of other ranks. An input that all name is told once.
+    /// Warnings of other ranks, except about inputs that rank 0 warns of, too.
     pub fn warnings(&self) -> impl Iterator<Item = (usize, &Noticed)> {
         let of_first = self.parts.first().map_or(&[][..], |part| &part.warnings);
         let is_told = |noticed: &&Noticed| of_first.iter().any(|first| first.file == noticed.file);
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_all_noticed_is_told_once() {
+    fn a_warning_of_all_ranks_is_printed_once() {
         let noticed = |file: &str| Noticed {
             kind: "input_grew".to_owned(),
             file: file.to_owned(),

@@ -1,4 +1,4 @@
-//! `--resume`: what must be so for a sort to be gone on with, and what it is called.
+//! `--resume`: its conditions, and the name of the saved progress.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,7 @@ use ::sort::{Resume, Source};
 use super::{Arguments, PlanName};
 use crate::failure::CliFailure;
 
-/// How the job is gone on with, if it is to be. Paths are as they were given, with `{rank}` in
-/// them.
+/// The resumable job of `--resume`. Its paths are those of the command line, with `{rank}`.
 pub fn of(arguments: &Arguments) -> Result<Option<Resume>, CliFailure> {
     if !arguments.resume {
         return Ok(None);

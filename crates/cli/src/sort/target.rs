@@ -1,7 +1,7 @@
-//! What `-o` names: a file, or the directories of a set of files.
+//! The outputs that `-o` names: a file, or the directories of a set of files.
 //!
-//! A name is a directory's if a directory is there, or if it ends in `/`; then it is made, one
-//! level, and taken away again when the sort fails.
+//! A name that ends in `/` and does not exist becomes a directory (one level), which is removed
+//! again if the sort fails.
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,15 @@ use ::sort::Target;
 use crate::failure::CliFailure;
 use crate::files::is_same;
 
-/// Where records go, as the command line has it.
+/// The target of the records.
 pub struct Named {
     pub target: Target,
-    /// Directories that were made for it, until the sort is done.
+    /// Directories that were created for it, until the sort is done.
     made: Vec<PathBuf>,
 }
 
 impl Named {
-    /// Reads the values of all `-o`, and makes directories that are to be made.
+    /// Reads the values of all `-o`, and creates missing directories.
     pub fn new(outputs: &[PathBuf]) -> Result<Named, CliFailure> {
         let target = target(outputs)?;
         let mut named = Named {
@@ -48,7 +48,7 @@ impl Named {
         Ok(())
     }
 
-    /// The sort is done: what was made stays.
+    /// Keeps the created directories: the sort is done.
     pub fn keep(mut self) {
         self.made.clear();
     }
@@ -57,7 +57,7 @@ impl Named {
 impl Drop for Named {
     fn drop(&mut self) {
         for directory in &self.made {
-            // Only if it is empty, as it was made.
+            // Only if it is empty.
             let _ = std::fs::remove_dir(directory);
         }
     }
@@ -84,7 +84,7 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
         return refused(file, what);
     }
     for (number, path) in outputs.iter().enumerate() {
-        // Without the / that a file's name must not end in.
+        // A file whose name was given with a / at the end.
         if path.components().as_path().exists() && !path.is_dir() {
             return refused(
                 path,
@@ -98,7 +98,7 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
     Ok(Target::Directories(outputs.to_vec()))
 }
 
-/// Whether -o names a directory.
+/// Whether `path` names a directory, which need not exist if it ends in `/`.
 pub fn is_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }

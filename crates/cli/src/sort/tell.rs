@@ -1,4 +1,4 @@
-//! What is told of a sort that is done, where, and to whom.
+//! Output after a sort: warnings, the report, tables for people.
 
 use ::sort::Report;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::ending::say;
 use crate::failure::CliFailure;
 use crate::progress::{Mode, Terminal};
 
-/// Tells how a sort went: what it noticed, its report, what people want to know.
+/// Prints the warnings of a sort, and its report in all forms that were asked for.
 pub(super) fn tell(
     arguments: &Arguments,
     report: &Report,
@@ -30,7 +30,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// The report, in its file if it has one.
+/// Makes the report, and writes it to the file of `--report`.
 pub(super) fn write_report(
     arguments: &Arguments,
     report: &Report,
@@ -41,7 +41,7 @@ pub(super) fn write_report(
         let text = format!("{value:#}\n");
         std::fs::write(path, text).map_err(|cause| {
             let message = format!(
-                "cannot write {}: {cause}; the sort itself is done",
+                "cannot write {}: {cause}; the sort itself is complete",
                 path.display()
             );
             CliFailure {
@@ -53,13 +53,13 @@ pub(super) fn write_report(
     Ok(value)
 }
 
-/// What people want to know on standard error, unless programs read it.
+/// Prints a summary on standard error, unless programs read that.
 fn tell_people(arguments: &Arguments, report: &Report, together: &Together) {
     if arguments.progress == Mode::Json {
         return;
     }
     let is_job = !together.parts.is_empty();
-    // It matters whether what was begun was found; the table of one process says so.
+    // The reason says whether saved progress was found; the table of one process contains it.
     if arguments.resume && !arguments.json && (is_job || arguments.report.is_none()) {
         say::err(&report.reason);
     }

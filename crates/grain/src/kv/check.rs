@@ -1,7 +1,7 @@
-//! What is true of the store in whatever order requests met at their owners.
+//! Checks that do not depend on the order in which owners served requests.
 //!
-//! All puts of a key put the same value, so at the end the shards hold the keys that anybody put. A
-//! client's get finds its key if the same client put it before, and does not if nobody ever put it.
+//! All puts of a key put the same value, so at the end the shards hold the keys that were put. A
+//! client's get finds a key that the same client put before, and never one that no client puts.
 
 use std::collections::BTreeSet;
 
@@ -18,22 +18,19 @@ pub(super) fn check(program: &Kv, answers: &[Shard]) -> Verdict {
         .or_else(|| wrong_counts(program, answers))
         .or_else(|| wrong_shards(program, answers, &put))
         .or_else(|| wrong_hits(program, answers, &put));
-    let sum =
-        |count: fn(&Shard) -> u32| grouped(answers.iter().map(|one| u64::from(count(one))).sum());
-    let (served, hits) = (sum(|one| one.served), sum(|one| one.hits));
+    let total = |count: fn(&Shard) -> u32| {
+        grouped(answers.iter().map(|shard| u64::from(count(shard))).sum())
+    };
+    let (served, hits) = (total(|shard| shard.served), total(|shard| shard.hits));
     let keys = grouped(put.len() as u64);
     let result = format!("{served} requests served, {hits} gets found a value, {keys} keys stored");
+    let owners = answers.iter().take(program.owners(ranks) as usize);
     Verdict::new(result, fault)
-        .with_keys(
-            answers
-                .iter()
-                .take(program.owners(ranks) as usize)
-                .map(|one| one.keys),
-        )
-        .with_spans(answers.iter().map(|one| one.span))
+        .with_keys(owners.map(|shard| shard.keys))
+        .with_spans(answers.iter().map(|shard| shard.span))
 }
 
-/// A client's requests, drawn again: whether it puts, and the key.
+/// A client's requests: whether each puts, and its key.
 fn requests(program: &Kv, client: Rank, ranks: u32) -> impl Iterator<Item = (bool, u64)> {
     let mut random = program.stream(client);
     (0..program.requests(client, ranks)).map(move |_| program.request(&mut random))
@@ -45,12 +42,12 @@ fn wrong_answers(answers: &[Shard]) -> Option<String> {
         .enumerate()
         .find(|(_, shard)| shard.wrong > 0)?;
     Some(format!(
-        "core {rank} was told something wrong {} times",
+        "core {rank} received {} wrong replies",
         shard.wrong
     ))
 }
 
-/// Every request has one answer and was served once.
+/// Every request has one reply and was served once.
 fn wrong_counts(program: &Kv, answers: &[Shard]) -> Option<String> {
     let ranks = answers.len() as u32;
     let asked = |rank: usize| program.requests(Rank(rank as u32), ranks);
@@ -60,7 +57,7 @@ fn wrong_counts(program: &Kv, answers: &[Shard]) -> Option<String> {
         .find(|(rank, shard)| shard.answered != asked(*rank));
     if let Some((rank, shard)) = wrong {
         return Some(format!(
-            "core {rank} has {} answers to {}",
+            "core {rank} has {} replies to {} requests",
             shard.answered,
             asked(rank)
         ));
@@ -70,7 +67,7 @@ fn wrong_counts(program: &Kv, answers: &[Shard]) -> Option<String> {
     (served != asked).then(|| format!("{served} requests were served of {asked}"))
 }
 
-/// The shards hold what was put, each key at its owner.
+/// The shards hold the keys that were put, each at its owner.
 fn wrong_shards(program: &Kv, answers: &[Shard], put: &BTreeSet<u64>) -> Option<String> {
     let mut expected = vec![(0_u64, 0_u64); answers.len()];
     for &key in put {
@@ -87,7 +84,8 @@ fn wrong_shards(program: &Kv, answers: &[Shard], put: &BTreeSet<u64>) -> Option<
     })
 }
 
-/// A client's hits lie between what it put itself before and what anybody ever put.
+/// A client's gets find at least the keys that it put before, and at most those that any client
+/// puts.
 fn wrong_hits(program: &Kv, answers: &[Shard], put: &BTreeSet<u64>) -> Option<String> {
     let mut own = BTreeSet::new();
     for (rank, shard) in (0..).zip(answers) {

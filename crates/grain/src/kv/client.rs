@@ -1,15 +1,15 @@
-//! The asking half of a rank: one request after the other, each answer checked.
+//! The client half of a rank: one request after the other, each reply checked.
 
 use node::{Node, Random, Rank};
 
 use super::{ABSENT, FOUND, GET, HEAD_WORDS, Kv, PUT, STORED, Shard};
 
-/// What a rank asks, and what it has heard.
 pub(super) struct Client {
     random: Random,
     ranks: u32,
     left: u32,
-    asked: Option<(bool, u64)>,
+    /// The open request: whether it puts, and its key.
+    open: Option<(bool, u64)>,
     account: Shard,
 }
 
@@ -20,19 +20,20 @@ impl Client {
             random: program.stream(node.rank()),
             ranks,
             left: program.requests(node.rank(), ranks),
-            asked: None,
+            open: None,
             account: Shard::default(),
         }
     }
 
-    /// Writes the next request, unless an answer is awaited or all are there: whom it goes to.
-    pub fn ask(&mut self, program: &Kv, words: &mut Vec<u64>) -> Option<Rank> {
-        if self.asked.is_some() || self.left == 0 {
+    /// Writes the next request into `words`; returns its owner. `None` while a request is open, and
+    /// when all are done.
+    pub fn next_request(&mut self, program: &Kv, words: &mut Vec<u64>) -> Option<Rank> {
+        if self.open.is_some() || self.left == 0 {
             return None;
         }
         self.left -= 1;
         let (puts, key) = program.request(&mut self.random);
-        self.asked = Some((puts, key));
+        self.open = Some((puts, key));
         words.clear();
         words.extend([if puts { PUT } else { GET }, key]);
         if puts {
@@ -41,26 +42,25 @@ impl Client {
         Some(program.owner(key, self.ranks))
     }
 
-    /// Takes an answer.
-    pub fn hear(&mut self, program: &Kv, words: &[u64]) {
-        let right = self.asked.take().is_some_and(|(puts, key)| {
-            let answers = match words[0] {
-                FOUND => !puts && words[HEAD_WORDS..].iter().copied().eq(program.value(key)),
+    pub fn receive(&mut self, program: &Kv, reply: &[u64]) {
+        let is_right = self.open.take().is_some_and(|(puts, key)| {
+            let is_answer = match reply[0] {
+                FOUND => !puts && reply[HEAD_WORDS..].iter().copied().eq(program.value(key)),
                 ABSENT => !puts,
                 kind => puts && kind == STORED,
             };
-            answers && words[1] == key
+            is_answer && reply[1] == key
         });
         self.account.answered += 1;
-        self.account.hits += u32::from(words[0] == FOUND);
-        self.account.wrong += u32::from(!right);
+        self.account.hits += u32::from(reply[0] == FOUND);
+        self.account.wrong += u32::from(!is_right);
     }
 
     pub fn is_done(&self) -> bool {
-        self.left == 0 && self.asked.is_none()
+        self.left == 0 && self.open.is_none()
     }
 
-    /// The client's part of the answer.
+    /// The client's part of the rank's answer.
     pub fn account(self) -> Shard {
         self.account
     }

@@ -1,11 +1,11 @@
-//! What a rank owns of the store: its keys, and how requests are served from them.
+//! The keys that a rank owns, and serving requests from them.
 
-use node::{Node, Work};
+use node::Node;
 
 use super::{ABSENT, FOUND, HEAD_WORDS, PUT, STORED, Shard, digest_of};
 use crate::table::Table;
+use crate::work;
 
-/// A rank's keys.
 pub(super) struct Stock {
     table: Table,
     value_words: usize,
@@ -21,16 +21,13 @@ impl Stock {
         }
     }
 
-    /// Looks the request in `words` up, and leaves the answer there.
+    /// Replaces the request in `words` by its reply.
     pub fn serve(&mut self, node: &Node, words: &mut Vec<u64>) {
         self.served += 1;
         let key = words[1];
-        node.work(Work::Hash { keys: 1 });
-        let copy = Work::Copy {
-            bytes: self.value_words as u64 * 8,
-        };
+        work::hash(node, 1);
         if words[0] == PUT {
-            node.work(copy);
+            work::copy(node, self.value_words);
             self.table.put(key, &words[HEAD_WORDS..]);
             words[0] = STORED;
             words.truncate(HEAD_WORDS);
@@ -38,7 +35,7 @@ impl Stock {
         }
         match self.table.get(key) {
             Some(value) => {
-                node.work(copy);
+                work::copy(node, self.value_words);
                 words[0] = FOUND;
                 words.extend_from_slice(value);
             }
@@ -46,8 +43,8 @@ impl Stock {
         }
     }
 
-    /// What a rank gives that has heard this.
-    pub fn into_shard(self, heard: Shard) -> Shard {
+    /// The rank's answer, with the account of its client.
+    pub fn into_shard(self, client: Shard) -> Shard {
         let digests = self
             .table
             .iter()
@@ -57,7 +54,7 @@ impl Stock {
             served: self.served,
             keys: self.table.len() as u64,
             sum,
-            ..heard
+            ..client
         }
     }
 }

@@ -1,29 +1,28 @@
 //! Several tasks of one rank that serve its shard.
 //!
 //! ```text
-//!   requests --> REQUESTS, shared: each goes to the worker that asks first --> its answer to the client
-//!   answers, done, end --> PORT: the rank's first task, which asks and counts
-//!   end told: nobody asks any more --> first task --one end for each worker--> REQUESTS
+//!   requests --> REQUESTS, shared: the first free worker takes each, and replies to the client
+//!   replies, done, end --> PORT: the rank's first task, which is client and counts
+//!   end --> first task --one end per worker--> REQUESTS
 //! ```
 //!
-//! When the end is told every request has its answer, so the shared port is empty, and each worker
-//! takes one end and is gone. The shard is behind one lock, held for a look-up and never across a
-//! wait. What a lock costs on such cores is not charged.
+//! When the end is announced every request has its reply, so the shared port is empty, and each
+//! worker takes one end. One lock guards the shard, held for a look-up and never across a wait. The
+//! cost of a lock on such cores is not modelled.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use node::{Address, MessagePort, Node, Panic, Ticket};
+use node::{MessagePort, Node, Panic, Ticket};
 
-use super::{END, Kv, REQUESTS, Stock, WORK, take};
+use super::{END, Kv, PORT, REQUESTS, Stock, WORK, send, take};
 
-/// The tasks that serve a shard.
 pub(super) struct Workers {
     stock: Arc<Mutex<Stock>>,
     tasks: Vec<Ticket<Result<(), Panic>>>,
 }
 
 impl Workers {
-    /// Starts them, on ranks that own keys; none where the first task serves.
+    /// Starts the workers of a rank that owns keys; `None` where the first task serves.
     pub fn begin(program: &Kv, node: &Node) -> Option<Workers> {
         if program.workers == 1 || !program.owns(node) {
             return None;
@@ -38,17 +37,10 @@ impl Workers {
         Some(Workers { stock, tasks })
     }
 
-    /// Ends them, when nobody asks any more: what the rank owns then.
+    /// Ends the workers, after the last request; returns the rank's keys.
     pub async fn end(self, node: &Node) -> Stock {
         for _ in &self.tasks {
-            node.send(
-                Address {
-                    rank: node.rank(),
-                    port: REQUESTS,
-                },
-                &[END],
-            )
-            .await;
+            send(node, node.rank(), REQUESTS, &[END]).await;
         }
         for task in self.tasks {
             if let Err(panic) = task.wait(node).await {
@@ -60,7 +52,6 @@ impl Workers {
     }
 }
 
-/// One request after the other, until the end is told.
 async fn work(node: Node, port: Arc<MessagePort>, stock: Arc<Mutex<Stock>>) {
     node.stage(WORK);
     let mut words = Vec::new();
@@ -73,13 +64,6 @@ async fn work(node: Node, port: Arc<MessagePort>, stock: Arc<Mutex<Stock>>) {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .serve(&node, &mut words);
-        node.send(
-            Address {
-                rank: from,
-                port: super::PORT,
-            },
-            &words,
-        )
-        .await;
+        send(&node, from, PORT, &words).await;
     }
 }

@@ -1,29 +1,29 @@
-//! How many messages a run of MilliSort sends, found without sending any.
+//! The number of messages that MilliSort sends, without sending any.
 //!
-//! With M cores, S sorters and sets that fit one message each:
+//! With M cores, S sorters, and sets of words that fit one message each:
 //!
 //! ```text
-//!   pivots, second pivots, bounds    (M - S) + (S - 1) + (S - 1)
-//!   exchange                         S (S - 1)
-//!   splitters                        S (M - 1)
-//!   items                            M (M - 1), and one more for each item of a pair beyond the first
-//!   answers                          one for each question
+//!   pivots, super-pivots, boundaries   (M - S) + (S - 1) + (S - 1)
+//!   pivot shuffle                      S (S - 1)
+//!   splitters                          S (M - 1)
+//!   records                            M (M - 1), and one per further record of a pair
+//!   acknowledgements                   one per request
 //! ```
 //!
-//! The last two depend on the keys, and long sets are several messages: so the steps are done here
-//! by naive code over the keys of all cores.
+//! The last two depend on the keys, and long sets have several fragments, so naive code repeats the
+//! steps over the keys of all cores.
 
 use node::{Matching, Rank};
 
 use super::MilliSort;
 use super::layout::Layout;
-use super::pivots::{cut, pick};
-use super::post::{Window, set_of};
-use super::sorter::ITEM_WORDS;
+use super::pivots::{cut, select};
+use super::records::RECORD_WORDS;
+use super::transport::{Window, fragments};
 use crate::program::Program;
 
 impl MilliSort {
-    /// Messages that so many cores send for their keys by the seed; none if there is an objection.
+    /// Messages of a run on `cores` cores with this seed; 0 if there is an objection.
     pub fn messages_on(&self, cores: u32) -> u64 {
         if self.objection(cores).is_some() {
             return 0;
@@ -32,55 +32,47 @@ impl MilliSort {
         self.messages_of(keys.collect())
     }
 
-    /// Messages that cores with these keys send, as many as there are lists.
+    /// Messages of a run on these keys, a list per core.
     pub fn messages_of(&self, mut keys: Vec<Vec<u64>>) -> u64 {
         keys.iter_mut().for_each(|keys| keys.sort_unstable());
-        let layout = Layout::new(keys.len() as u32, self.reduction);
-        let known = Known::of(layout, &keys);
+        let partition = Partition::of(Layout::new(keys.len() as u32, self.reduction), &keys);
         let sent = keys.iter().enumerate().map(|(core, keys)| {
             let mut sent = Sent::new(self.reorder.matching());
-            sent.partition(Rank(core as u32), keys, &known);
-            sent.shuffle(Rank(core as u32), keys, &known);
+            sent.partition(Rank(core as u32), keys, &partition);
+            sent.record_shuffle(Rank(core as u32), keys, &partition);
             sent.messages
         });
         sent.sum()
     }
 }
 
-/// What the cores find out together.
-struct Known {
+/// The results of the partition.
+struct Partition {
     layout: Layout,
-    /// The pivots that each sorter sorts.
+    /// The pivots of each sorter, in order.
     pivots: Vec<Vec<u64>>,
-    bounds: Vec<u64>,
+    boundaries: Vec<u64>,
     splitters: Vec<u64>,
 }
 
-impl Known {
-    fn of(layout: Layout, keys: &[Vec<u64>]) -> Known {
-        let mut pivots = vec![Vec::new(); layout.sorters() as usize];
-        for (core, keys) in keys.iter().enumerate() {
-            let sorter = layout.number_of(Rank(core as u32)) as usize;
-            pivots[sorter].extend(pick(keys, layout.cores()));
+impl Partition {
+    fn of(layout: Layout, keys: &[Vec<u64>]) -> Partition {
+        let sorters = layout.sorters() as usize;
+        let mut pivots = vec![Vec::new(); sorters];
+        for (core, keys) in (0..).map(Rank).zip(keys) {
+            pivots[layout.number_of(core) as usize].extend(select(keys, layout.cores()));
         }
         pivots.iter_mut().for_each(|pivots| pivots.sort_unstable());
-        let seconds = pivots
-            .iter()
-            .flat_map(|pivots| pick(pivots, pivots_of(layout)));
-        let bounds = pick(&sorted(seconds.collect()), pivots_of(layout));
-        let splitters = pick(&sorted(pivots.concat()), layout.cores());
-        Known {
+        let super_pivots = pivots.iter().flat_map(|pivots| select(pivots, sorters));
+        let boundaries = select(&sorted(super_pivots.collect()), sorters);
+        let splitters = select(&sorted(pivots.concat()), layout.cores());
+        Partition {
             layout,
             pivots,
-            bounds,
+            boundaries,
             splitters,
         }
     }
-}
-
-/// Second pivots of a sorter.
-fn pivots_of(layout: Layout) -> usize {
-    layout.sorters() as usize
 }
 
 fn sorted(mut keys: Vec<u64>) -> Vec<u64> {
@@ -88,7 +80,7 @@ fn sorted(mut keys: Vec<u64>) -> Vec<u64> {
     keys
 }
 
-/// What one core sends, with the answers to it.
+/// Messages that one core sends, with the acknowledgements that they request.
 struct Sent {
     matching: Matching,
     window: Window,
@@ -104,44 +96,48 @@ impl Sent {
         }
     }
 
-    fn partition(&mut self, core: Rank, keys: &[u64], known: &Known) {
-        let layout = known.layout;
-        let (number, sorters) = (layout.number_of(core), layout.sorters());
+    fn partition(&mut self, core: Rank, keys: &[u64], partition: &Partition) {
+        let layout = partition.layout;
         if layout.sorter_of(core) != core {
-            return self.set(None, &pick(keys, layout.cores()));
+            return self.set(None, &select(keys, layout.cores()));
         }
-        let pivots = &known.pivots[number as usize];
+        let (number, sorters) = (layout.number_of(core), layout.sorters());
+        let pivots = &partition.pivots[number as usize];
         match core {
-            Rank(0) => (1..sorters).for_each(|_| self.set(Some(0), &known.bounds)),
-            _ => self.set(Some(0), &pick(pivots, pivots_of(layout))),
+            Rank(0) => (1..sorters).for_each(|_| self.set(Some(0), &partition.boundaries)),
+            _ => self.set(Some(0), &select(pivots, sorters as usize)),
         }
-        let pieces = cut(pivots, &known.bounds, sorters as usize);
+        let ranges = cut(pivots, &partition.boundaries, sorters as usize);
         for other in 1..sorters {
-            let piece = pieces[((number + other) % sorters) as usize].clone();
-            self.set(Some(0), &pivots[piece]);
+            let range = ranges[((number + other) % sorters) as usize].clone();
+            self.set(Some(0), &pivots[range]);
         }
-        let ranges = cut(&known.splitters, &known.bounds, sorters as usize);
-        let found = &known.splitters[ranges[number as usize].clone()];
-        (1..layout.cores()).for_each(|_| self.set(None, found));
+        let ranges = cut(
+            &partition.splitters,
+            &partition.boundaries,
+            sorters as usize,
+        );
+        let own = &partition.splitters[ranges[number as usize].clone()];
+        (1..layout.cores()).for_each(|_| self.set(None, own));
     }
 
-    fn shuffle(&mut self, core: Rank, keys: &[u64], known: &Known) {
-        let layout = known.layout;
-        let pieces = cut(keys, &known.splitters, layout.cores());
+    fn record_shuffle(&mut self, core: Rank, keys: &[u64], partition: &Partition) {
+        let layout = partition.layout;
+        let parts = cut(keys, &partition.splitters, layout.cores());
         for round in 1..layout.cores() as u32 {
-            let items = pieces[layout.core_after(core, round).0 as usize].len();
-            let words = if items == 0 { 0 } else { ITEM_WORDS };
-            (0..items.max(1)).for_each(|_| self.message(words));
+            let records = parts[layout.core_after(core, round).0 as usize].len();
+            let words = if records == 0 { 0 } else { RECORD_WORDS };
+            (0..records.max(1)).for_each(|_| self.message(words));
         }
     }
 
-    fn set(&mut self, first: Option<usize>, words: &[u64]) {
-        set_of(first, words, self.matching)
+    fn set(&mut self, lead: Option<usize>, words: &[u64]) {
+        fragments(lead, words, self.matching)
             .iter()
             .for_each(|words| self.message(words.len()));
     }
 
     fn message(&mut self, words: usize) {
-        self.messages += 1 + u64::from(self.window.asks(words));
+        self.messages += 1 + u64::from(self.window.requests_ack(words));
     }
 }

@@ -1,7 +1,7 @@
-//! Which core sorts whose pivots: arithmetic, no tables.
+//! The pivot sorter of each core, computed without tables.
 //!
-//! Every R-th core is a pivot sorter, for itself and the cores up to the next one; R is the
-//! reduction factor, the incast of a sorter. With 7 cores and R = 3:
+//! Every R-th core sorts the pivots of itself and the cores up to the next sorter; R is the
+//! reduction factor, the in-cast of a sorter. With 7 cores and R = 3:
 //!
 //! ```text
 //!     core      0 < 1 2     3 < 4 5     6
@@ -10,7 +10,7 @@
 
 use node::Rank;
 
-/// So many cores, with a sorter for every `reduction` of them.
+/// Cores, with a pivot sorter for every `reduction` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     cores: u32,
@@ -18,7 +18,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of any number of cores and any reduction factor; 0 is taken as 1.
+    /// A reduction factor of 0 counts as 1.
     pub fn new(cores: u32, reduction: u32) -> Layout {
         Layout {
             cores,
@@ -26,17 +26,15 @@ impl Layout {
         }
     }
 
-    /// How many cores there are, and so parts in the end.
     pub fn cores(self) -> usize {
         self.cores as usize
     }
 
-    /// How many sorters there are.
     pub fn sorters(self) -> u32 {
         self.cores.div_ceil(self.reduction)
     }
 
-    /// The core that is a sorter.
+    /// The core that is sorter `number`.
     pub fn sorter(self, number: u32) -> Rank {
         Rank(number * self.reduction)
     }
@@ -46,25 +44,24 @@ impl Layout {
         core.0 / self.reduction
     }
 
-    /// The sorter of a core.
     pub fn sorter_of(self, core: Rank) -> Rank {
         self.sorter(self.number_of(core))
     }
 
-    /// How many cores a sorter hears, itself among them.
+    /// Cores of a sorter, itself included.
     pub fn cores_of(self, sorter: Rank) -> u32 {
         self.reduction.min(self.cores - sorter.0)
     }
 
-    /// The core so many places after another, the first after the last.
-    pub fn core_after(self, core: Rank, places: u32) -> Rank {
-        let place = u64::from(core.0) + u64::from(places);
-        Rank((place % u64::from(self.cores)) as u32)
+    /// The core `distance` after another; core 0 follows the last.
+    pub fn core_after(self, core: Rank, distance: u32) -> Rank {
+        let after = u64::from(core.0) + u64::from(distance);
+        Rank((after % u64::from(self.cores)) as u32)
     }
 
-    /// The core so many places before another; at most as many as there are cores.
-    pub fn core_before(self, core: Rank, places: u32) -> Rank {
-        self.core_after(core, self.cores - places)
+    /// The core `distance` before another; at most as many as there are cores.
+    pub fn core_before(self, core: Rank, distance: u32) -> Rank {
+        self.core_after(core, self.cores - distance)
     }
 }
 
@@ -78,26 +75,26 @@ mod tests {
             for reduction in [0, 1, 2, 3, 7, 40, u32::MAX] {
                 let layout = Layout::new(cores, reduction);
                 let sorters = (0..layout.sorters()).map(|number| layout.sorter(number));
-                let heard: Vec<_> = sorters
+                let found: Vec<_> = sorters
                     .flat_map(|sorter| (0..layout.cores_of(sorter)).map(move |at| (sorter, at)))
                     .map(|(sorter, at)| (Rank(sorter.0 + at), sorter))
                     .collect();
                 let all = (0..cores)
                     .map(Rank)
                     .map(|core| (core, layout.sorter_of(core)));
-                assert_eq!(heard, all.collect::<Vec<_>>(), "{layout:?}");
+                assert_eq!(found, all.collect::<Vec<_>>(), "{layout:?}");
             }
         }
     }
 
     #[test]
-    fn who_is_after_and_who_before() {
+    fn before_and_after_are_inverse() {
         let layout = Layout::new(7, 3);
         assert_eq!((layout.sorters(), layout.cores_of(Rank(6))), (3, 1));
         for core in (0..7).map(Rank) {
-            for places in 0..7 {
-                let after = layout.core_after(core, places);
-                assert_eq!(layout.core_before(after, places), core);
+            for distance in 0..7 {
+                let after = layout.core_after(core, distance);
+                assert_eq!(layout.core_before(after, distance), core);
             }
         }
         assert_eq!(layout.core_after(Rank(5), 3), Rank(1));

@@ -1,31 +1,30 @@
-//! How many messages NanoSort sends, from its parameters alone.
+//! The number of messages that NanoSort sends, from its parameters and keys.
 //!
-//! The numbers of names, medians, splitters and buckets are known before anything runs; how many
-//! questions a core has for values follows from where its keys were at first. How often a bucket
-//! needs a second message, and where keys go alone, is counted by the cores.
+//! The numbers of pivots, medians, splitting values and buckets follow from the parameters; the
+//! number of requests for values follows from where the keys were at first. Nodes count only what
+//! depends on the splitting values: the further messages of long buckets, and messages per key.
 
 use std::collections::BTreeMap;
 
 use node::Rank;
 
-use super::partition::Partition;
-use super::reading::Exchange;
-use super::{NanoSort, redistribute};
+use super::group::NodeGroup;
+use super::{Exchange, NanoSort, values};
 use crate::records::{Part, Records};
 
-/// Messages that so many cores send, without those whose number the keys decide. A multicast is one
-/// message where the network can, and one to each member where it cannot.
+/// Messages of `cores` nodes, without those that the nodes count. Without multicast in the network
+/// a multicast is one message per member.
 pub(super) fn messages(program: &NanoSort, cores: u32, multicast: bool) -> u64 {
     let mut sum = u64::from(cores) * u64::from(program.keys);
-    // How many groups of each size there are on a level.
+    // The number of groups of each size on a level.
     let mut groups = BTreeMap::from([(cores, 1_u64)]);
-    while groups.keys().any(|cores| *cores > 1) {
+    while groups.keys().any(|nodes| *nodes > 1) {
         let mut next = BTreeMap::new();
-        for (cores, count) in groups.into_iter().filter(|(cores, _)| *cores > 1) {
-            let group = Partition::of_all(cores, program.buckets);
+        for (nodes, count) in groups.into_iter().filter(|(nodes, _)| *nodes > 1) {
+            let group = NodeGroup::all(nodes, program.buckets);
             sum += count * of_level(program, group, multicast);
-            for column in 0..group.columns() {
-                *next.entry(group.rows(column)).or_default() += count;
+            for bucket in 0..group.buckets() {
+                *next.entry(group.nodes_of(bucket)).or_default() += count;
             }
         }
         groups = next;
@@ -33,48 +32,54 @@ pub(super) fn messages(program: &NanoSort, cores: u32, multicast: bool) -> u64 {
     sum
 }
 
-/// Messages that ask for values and that bring them, for these parts of these records: an answer
-/// for each key that lies on another core than at first, and a question for each such core, or
-/// several when only some keys may be asked for at a time.
+/// Requests and replies for the values of these parts of the records: a reply for each key that has
+/// moved to another node, and a request for each origin of a node's keys, or several.
 pub(super) fn of_values(records: Records, parts: &[Part]) -> u64 {
-    let cores = parts.len() as u32;
-    let of_core = |rank: Rank| {
+    let origins = origins(records, parts.len() as u32);
+    let most = values::most_in_request(records.each);
+    let (mut rest, mut messages) = (&origins[..], 0);
+    for (rank, part) in (0..).map(Rank).zip(parts) {
+        let (of_part, after) = rest.split_at(part.keys.len().min(rest.len()));
+        rest = after;
+        let mut others = of_part.to_vec();
+        others.retain(|origin| *origin != rank);
+        others.sort_unstable();
+        let requests = others
+            .chunk_by(|one, next| one == next)
+            .map(|same| same.len().div_ceil(most));
+        messages += others.len() + requests.sum::<usize>();
+    }
+    messages as u64
+}
+
+/// The origins of all keys, in order of the keys.
+fn origins(records: Records, cores: u32) -> Vec<Rank> {
+    let of_node = |rank| {
         records
             .of(rank, cores)
             .into_iter()
             .map(move |key| (key, rank))
     };
-    let mut all: Vec<_> = (0..cores).map(Rank).flat_map(of_core).collect();
+    let mut all: Vec<_> = (0..cores).map(Rank).flat_map(of_node).collect();
     all.sort_unstable();
-    let most = redistribute::in_a_question(records.each);
-    let (mut rest, mut messages) = (&all[..], 0);
-    for (rank, part) in (0..cores).map(Rank).zip(parts) {
-        let (own, after) = rest.split_at(part.keys.len().min(rest.len()));
-        rest = after;
-        let mut origins: Vec<_> = own.iter().map(|(_, origin)| *origin).collect();
-        origins.retain(|origin| *origin != rank);
-        origins.sort_unstable();
-        let questions = origins
-            .chunk_by(|one, next| one == next)
-            .map(|same| same.len().div_ceil(most));
-        messages += origins.len() + questions.sum::<usize>();
-    }
-    messages as u64
+    all.into_iter().map(|(_, origin)| origin).collect()
 }
 
-/// Of one level of one group.
-fn of_level(program: &NanoSort, group: Partition, multicast: bool) -> u64 {
-    let borders = u64::from(group.columns()) - 1;
-    let naming = |column| u64::from(group.first_rows(column, program.reading.rows));
-    let names = (0..group.columns()).map(naming).sum::<u64>() * borders;
-    let medians: u64 = (1..group.columns()).map(|column| naming(column) - 1).sum();
-    let cores = u64::from(group.cores());
-    let to_all = if multicast { 1 } else { cores };
+/// Messages of one level of a group.
+fn of_level(program: &NanoSort, group: NodeGroup, multicast: bool) -> u64 {
+    let nodes = u64::from(group.nodes());
+    let values = u64::from(group.buckets()) - 1;
+    let selecting = |bucket| u64::from(group.selecting(bucket, program.reading.rows));
+    let pivots = (0..group.buckets()).map(selecting).sum::<u64>() * values;
+    let medians: u64 = (1..group.buckets())
+        .map(|bucket| selecting(bucket) - 1)
+        .sum();
+    let broadcast = if multicast { 1 } else { nodes };
     let exchange = match program.reading.exchange {
-        Exchange::Buckets => cores * (borders + 1),
-        Exchange::Keys => cores - 1 + to_all,
+        Exchange::Buckets => nodes * (values + 1),
+        Exchange::Keys => nodes - 1 + broadcast,
     };
-    names + medians + borders * to_all + exchange
+    pivots + medians + values * broadcast + exchange
 }
 
 #[cfg(test)]
@@ -90,12 +95,12 @@ mod tests {
             buckets: 8,
             ..NanoSort::default()
         };
-        let names = 256 * 7 + 8 * 32 * 7 + 64 * 4 * 3;
+        let pivots = 256 * 7 + 8 * 32 * 7 + 64 * 4 * 3;
         let medians = 7 * 31 + 8 * 7 * 3;
         let (shuffle, buckets) = (256 * 32, 256 * (8 + 8 + 4));
-        let fixed = shuffle + names + medians + buckets;
-        let borders = 7 + 8 * 7 + 64 * 3;
-        assert_eq!(messages(&program, 256, true), fixed + borders);
+        let fixed = shuffle + pivots + medians + buckets;
+        let splitting_values = 7 + 8 * 7 + 64 * 3;
+        assert_eq!(messages(&program, 256, true), fixed + splitting_values);
         let unicast = 256 * 7 + 8 * 7 * 32 + 64 * 3 * 4;
         assert_eq!(messages(&program, 256, false), fixed + unicast);
         let rows = Reading {
@@ -107,7 +112,10 @@ mod tests {
             ..program
         };
         let fewer = (32 - 10) * 8 * 7 + (31 - 9) * 7;
-        assert_eq!(messages(&of_ten, 256, true), fixed + borders - fewer);
+        assert_eq!(
+            messages(&of_ten, 256, true),
+            fixed + splitting_values - fewer
+        );
     }
 
     #[test]

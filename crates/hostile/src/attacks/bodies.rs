@@ -1,8 +1,8 @@
-//! The large files of an unfinished sort: its draft of the output, and what it has spilled.
+//! Attacks on the large files of an unfinished sort: the draft of its output, and its spill files.
 //!
-//! A sort that resumes writes what the checkpoint does not speak of, and leaves the rest as it lies
-//! there. It may refuse, or end with the right bytes. A draft that is altered in place, with its
-//! length kept, is found by no sort, and is not drawn.
+//! A resuming sort writes the parts that the checkpoint does not list, and keeps the rest. It may
+//! refuse, or end with the right bytes. No sort finds a draft that is altered in place with its
+//! length kept, so that is not drawn.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ use crate::alter;
 use crate::attacks::checkpoints::{afterwards, entries, name_of, resumed};
 use crate::case::{Case, own_names};
 
-/// Bytes that are exchanged where the checkpoint does not say how long a chunk is.
+/// Bytes to exchange if the checkpoint does not give the length of a chunk.
 const BLOCK_BYTES: usize = 4096;
 
 /// Cuts the draft, or puts another file in its place.
@@ -87,8 +87,8 @@ fn cut(path: &Path, length: u64) -> io::Result<String> {
     Ok(format!("{} is cut to {length} bytes", name_of(path)))
 }
 
-/// Puts a new file in the place of one. It is made while the old one is there, so its number is
-/// another one.
+/// Replaces a file by a new one. It is created while the old one exists, so its inode number
+/// differs.
 fn replaced(path: &Path, bytes: &[u8]) -> io::Result<String> {
     let new = path.with_file_name("new");
     fs::write(&new, bytes)?;
@@ -112,7 +112,7 @@ fn exchange(case: &mut Case, path: &Path, mut bytes: Vec<u8>, unit: usize) -> io
     ))
 }
 
-/// How long a chunk of the unfinished sort is.
+/// The length of a chunk of the unfinished sort.
 fn chunk_bytes(case: &Case) -> io::Result<usize> {
     for path in entries(case.scene)
         .iter()

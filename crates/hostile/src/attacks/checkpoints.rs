@@ -45,7 +45,7 @@ pub fn altered(case: &mut Case) -> io::Result<()> {
         }
     }
     case.sort(&sorting)?;
-    // Whatever became of it: the same sort without it must be right.
+    // In any case the same sort without the checkpoint must be right.
     afterwards(case, &sorting)
 }
 
@@ -66,7 +66,7 @@ pub fn with_lists(case: &mut Case) -> io::Result<()> {
     afterwards(case, &sorting)
 }
 
-/// Replaces a path that an entry says by one of a victim.
+/// Replaces a path in an entry by a path of a victim.
 pub fn moved_by_path(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
@@ -106,7 +106,7 @@ pub fn moved_by_path(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the files of one sort the names of another: a scratch directory that was copied, or
+/// Gives the files of one sort the names of another, as when a temporary directory was copied or
 /// restored.
 pub fn copied(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
@@ -130,7 +130,7 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
                 let (json, was_sealed) = alter::unsealed(&fs::read(&path)?);
                 let from = serde_json::to_vec(&old.to_string_lossy()).expect("a string");
                 let to = serde_json::to_vec(&new.to_string_lossy()).expect("a string");
-                // The first is the name of the output; the target stays that of the other sort.
+                // The first path is the name of the output; the target remains the other sort's.
                 let token = alter::tokens(&json)
                     .into_iter()
                     .find(|token| json[token.at.clone()] == from);
@@ -156,14 +156,13 @@ pub fn copied(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Resumes a checkpoint that was not altered: it must be finished, also by a foreign hand that
-/// changes nothing.
+/// Resumes a checkpoint without alteration, which must succeed.
 pub fn untouched(case: &mut Case) -> io::Result<()> {
     let Some(sorting) = resumed(case)? else {
         return Ok(());
     };
     match case.draw.u32(0..4) {
-        // With more than it was begun with.
+        // With more memory than at the start.
         0 => {
             let mut sorting = sorting;
             for (old, new) in [("8M", "10M"), ("1", "2")] {
@@ -175,7 +174,7 @@ pub fn untouched(case: &mut Case) -> io::Result<()> {
             case.sort(&sorting)?;
             return Ok(());
         }
-        // Files that no longer are the caller's own may be refused.
+        // Files that no longer belong to the caller may be refused.
         1 if case.scene.is_root => {
             for path in entries(case.scene) {
                 chown(path, Some(FOREIGN), Some(FOREIGN))?;
@@ -198,7 +197,7 @@ pub fn untouched(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts an unfinished sort here; None if there is none.
+/// Restores an unfinished sort; `None` if none was caught.
 pub(super) fn resumed(case: &mut Case) -> io::Result<Option<Sorting>> {
     let stashes = &case.scene.stashes;
     if stashes.is_empty() {
@@ -212,7 +211,7 @@ pub(super) fn resumed(case: &mut Case) -> io::Result<Option<Sorting>> {
     Ok(Some(sorting))
 }
 
-/// The small files of text of the checkpoint.
+/// The text files of the checkpoint.
 pub(super) fn entries(scene: &Scene) -> Vec<PathBuf> {
     let directory = scene.own("tmp");
     let names = own_names(&directory).into_iter();
@@ -226,7 +225,7 @@ pub(super) fn entries(scene: &Scene) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The first entry says the most: it is drawn as often as all others.
+/// Draws an entry: the first, which says the most, as often as all others together.
 fn any_entry(case: &mut Case) -> Option<PathBuf> {
     let all = entries(case.scene);
     let begun = all
@@ -249,7 +248,7 @@ fn swapped(case: &mut Case, path: &Path, json: &[u8], was_sealed: bool) -> io::R
     fs::write(&other, reseal(&other, json.to_vec(), was_sealed))
 }
 
-/// Sorts the same without `--resume` where nothing unfinished of it is in the way.
+/// Runs the same sort without `--resume`, where no unfinished sort prevents it.
 pub(super) fn afterwards(case: &mut Case, sorting: &Sorting) -> io::Result<()> {
     if case.draw.u32(0..4) > 0 {
         return Ok(());

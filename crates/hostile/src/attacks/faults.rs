@@ -1,7 +1,6 @@
-//! System calls that fail, and limits that are met.
+//! Failing system calls, and limits of the system.
 //!
-//! A tracer (strace) makes the Nth call of a kind fail, where there is one; limits are set on the
-//! process.
+//! strace, if installed, makes the Nth call of a kind fail; limits are set on the process.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,8 +12,8 @@ use rustix::process::Resource;
 
 use crate::case::{Case, Output, Sorting, own_names};
 
-/// Calls whose failure a sort must survive. Those that remove are missing: what cannot be removed
-/// stays.
+/// Calls whose failure a sort must survive. Removals are missing, since a file that cannot be
+/// removed stays.
 const CALLS: [&str; 9] = [
     "pwritev",
     "preadv",
@@ -28,10 +27,10 @@ const CALLS: [&str; 9] = [
 ];
 const ERRORS: [&str; 4] = ["EIO", "ENOSPC", "EDQUOT", "ENOMEM"];
 
-/// Calls that an interruption does not end.
+/// Calls that a sort repeats after EINTR.
 const TRIED_AGAIN: [&str; 4] = ["fsync", "fallocate", "ftruncate", "flock"];
 
-/// Opens of a program before its first line, about.
+/// The number of opens before the program begins, about.
 const LIBRARIES: u32 = 8;
 
 /// Makes a drawn sort meet a drawn fault.
@@ -44,7 +43,7 @@ pub fn injected(case: &mut Case) -> io::Result<()> {
     let mut sorting = match case.draw.u32(0..3) {
         0 => {
             let output = Output::Set(vec![case.scene.own("set")]);
-            // Where a failure leaves open which set is there, its journal stays.
+            // If a failure leaves it open which set exists, the journal stays.
             Sorting {
                 output,
                 may_keep: true,
@@ -80,7 +79,7 @@ pub fn injected(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Without the fault the same sort is right, and takes away what the failed one has left.
+/// Runs the same sort without the fault: it is right, and removes leftovers of the failed one.
 fn again(case: &mut Case, mut sorting: Sorting) -> io::Result<()> {
     let set = case.scene.own("set");
     if let Ok(entries) = fs::read_dir(&set) {
@@ -95,7 +94,7 @@ fn again(case: &mut Case, mut sorting: Sorting) -> io::Result<()> {
     Ok(())
 }
 
-/// Few open files, or short ones.
+/// Limits the number of open files or their length.
 fn limited(case: &mut Case, sorting: &mut Sorting) {
     let limit = match case.draw.bool() {
         true => (Resource::Nofile, case.draw.u64(4..40)),
@@ -106,9 +105,9 @@ fn limited(case: &mut Case, sorting: &mut Sorting) {
     sorting.call.limits.push(limit);
 }
 
-/// Runs the sort below a tracer that makes one call fail.
+/// Runs the sort under strace, which makes one call fail.
 fn traced(case: &mut Case, sorting: &mut Sorting) {
-    // Most calls of a small sort are few.
+    // A small sort makes few calls of most kinds.
     let when = case.draw.u32(1..12).min(case.draw.u32(1..12));
     let (call, error) = if case.draw.u32(0..4) == 0 {
         sorting.may_refuse = false;
@@ -116,7 +115,7 @@ fn traced(case: &mut Case, sorting: &mut Sorting) {
     } else {
         (case.pick(&CALLS), case.pick(&ERRORS))
     };
-    // A program that is being started opens its libraries first.
+    // A program opens its libraries first.
     let when = if call == "openat" {
         when + LIBRARIES
     } else {
@@ -134,7 +133,7 @@ fn traced(case: &mut Case, sorting: &mut Sorting) {
     sorting.call.program = "strace".into();
 }
 
-/// Whether there is a tracer that may trace.
+/// Whether strace is installed and may trace.
 pub fn has_tracer() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {

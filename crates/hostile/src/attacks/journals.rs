@@ -1,7 +1,6 @@
-//! Journals of sets that no sort has written: they name files that a sweep would remove.
+//! Forged journals of sets, which name files that a sweep would remove.
 //!
-//! A journal says one thing alone, for a reader that refuses a bad entry may refuse all that stand
-//! beside it:
+//! A journal has one entry, since a reader that refuses a bad entry may refuse the others, too:
 //!
 //! ```text
 //! since checksums   { "directories": [HOME, ..], "files": [[number, name], ..] }, and a seal
@@ -23,10 +22,10 @@ use crate::scene::FOREIGN;
 const PRIVATE: [u32; 4] = [0o600, 0o644, 0o640, 0o400];
 const OPEN: [u32; 3] = [0o666, 0o620, 0o602];
 
-/// A file beside the journal with a name that a sort gives.
+/// A file in the journal's directory with a name that a sort gives.
 const BESIDE: &str = "part-00007-deadbeef";
 
-/// Plants journals where a sort sweeps, and sorts.
+/// Plants journals in directories that a sort sweeps, and sorts.
 pub fn forged(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     for name in ["tmp", "set", "b"] {
@@ -45,7 +44,7 @@ pub fn forged(case: &mut Case) -> io::Result<()> {
             case.pick(&["tmp", "."]),
         ),
     };
-    // A way that no `..` shows.
+    // A path that leads elsewhere without `..`.
     symlink(
         case.scene.place.join("victim"),
         case.scene.own(beside).join("way"),
@@ -57,7 +56,7 @@ pub fn forged(case: &mut Case) -> io::Result<()> {
         is_believed |= is_trusted;
         protected.extend((!is_trusted).then_some(journal));
     }
-    // A journal of the caller may say that a file beside it goes; any other may not.
+    // Only a journal of the caller may name a file in its directory for removal.
     if !is_believed {
         fs::write(case.scene.own(beside).join(BESIDE), b"not of any set")?;
     }
@@ -68,7 +67,7 @@ pub fn forged(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// The text of a journal that says that a file goes, before its seal; `number` is that of its
+/// The text of a journal that names a file for removal, without a seal; `number` is that of its
 /// directory.
 pub fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -> Vec<u8> {
     let text = match is_old {
@@ -78,7 +77,7 @@ pub fn text(directories: &[PathBuf], number: &Value, file: &str, is_old: bool) -
     text.to_string().into_bytes()
 }
 
-/// A text that says one bad thing, or by chance a good one.
+/// A text with one bad entry, or by chance a good one.
 fn drawn_text(case: &mut Case, home: &Path, up: &str) -> Vec<u8> {
     let victim = case.scene.place.join("victim");
     let part = case.pick(&[
@@ -97,7 +96,7 @@ fn drawn_text(case: &mut Case, home: &Path, up: &str) -> Vec<u8> {
             json!(0),
             case.pick(&["", ".", "..", "way", up, "/"]).to_owned(),
         ),
-        // Directories that are elsewhere.
+        // Directories of others.
         5 => (vec![home, victim], json!(1), part.to_owned()),
         6 => {
             let other = case.pick(&[victim, "/".into(), "".into(), up.into()]);
@@ -129,7 +128,7 @@ fn drawn_text(case: &mut Case, home: &Path, up: &str) -> Vec<u8> {
     text(&directories, &number, &file, is_old)
 }
 
-/// Writes a journal into a directory; whether its kind of file is one that may be believed.
+/// Writes a journal into a directory; whether a sort may believe its kind of file.
 fn plant(case: &mut Case, beside: &str) -> io::Result<(PathBuf, bool)> {
     let directory = fs::canonicalize(case.scene.own(beside))?;
     let name = format!(".gristmill-{:016x}.journal", case.draw.u64(..));
@@ -148,7 +147,7 @@ fn plant(case: &mut Case, beside: &str) -> io::Result<(PathBuf, bool)> {
     };
     let elsewhere = case.scene.own(&format!("linked-{name}"));
     match case.draw.u32(0..10) {
-        // A link to a journal of somebody else.
+        // A link to a journal of another user.
         0 => {
             fs::write(&elsewhere, &text)?;
             symlink(&elsewhere, &path)?;

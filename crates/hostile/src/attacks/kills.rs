@@ -1,4 +1,4 @@
-//! `kill -9` at drawn moments of drawn sorts; the next sort finds what was left.
+//! `kill -9` at drawn moments of drawn sorts; the next sort finds the leftovers.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use crate::case::{Case, Output, Sorting, content, content_of_set, is_own, own_na
 use crate::command::ended;
 use crate::stash::wait_for;
 
-/// The time that a sort took lately, in microseconds: kills are drawn from one and a half of it.
+/// The recent time of a sort in microseconds; kills are drawn from 1.5 times that.
 static LIFE_US: AtomicU64 = AtomicU64::new(60_000);
 
 /// A sort to be killed.
@@ -21,11 +21,11 @@ struct Plan {
     sorting: Sorting,
     /// Directories that the next sort sweeps.
     swept: Vec<PathBuf>,
-    /// The content before.
+    /// The old content.
     old: Option<Vec<u8>>,
 }
 
-/// Kills a sort, looks at what is there, and sorts again.
+/// Kills a sort, checks the files, and sorts again.
 pub fn kill(case: &mut Case) -> io::Result<()> {
     let plan = draw(case)?;
     let before = case.look()?;
@@ -56,7 +56,7 @@ pub fn kill(case: &mut Case) -> io::Result<()> {
     again(case, plan)
 }
 
-/// The same sort once more, perhaps without its checkpoint: it is right, and sweeps what was left.
+/// Runs the sort again, perhaps without its checkpoint: it is right, and sweeps the leftovers.
 fn again(case: &mut Case, plan: Plan) -> io::Result<()> {
     let mut sorting = Sorting {
         may_refuse: false,
@@ -67,7 +67,7 @@ fn again(case: &mut Case, plan: Plan) -> io::Result<()> {
         sorting.call.arguments.retain(|word| word != "--resume");
     }
     if let Output::Set(directories) = &sorting.output {
-        // Those of the killed run that have their names already go, too.
+        // Files of the killed run that already have their names are removed, too.
         let all = directories
             .iter()
             .filter_map(|at| fs::read_dir(at).ok())
@@ -79,7 +79,7 @@ fn again(case: &mut Case, plan: Plan) -> io::Result<()> {
     case.sort(&sorting)?;
     let life = (3 * LIFE_US.load(Ordering::Relaxed) + begin.elapsed().as_micros() as u64) / 4;
     LIFE_US.store(life, Ordering::Relaxed);
-    // Without the checkpoint it may spill nothing, and then looks at no scratch directory.
+    // Without the checkpoint it may spill nothing, and then does not sweep temporary directories.
     let swept = if is_dropped { 1 } else { plan.swept.len() };
     for directory in &plan.swept[..swept] {
         let is_kept = |name: &String| is_dropped && !name.ends_with(".tmp");
@@ -136,7 +136,7 @@ fn killed(case: &mut Case, plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-/// A sort in one of all ways.
+/// Draws a way to sort.
 fn draw(case: &mut Case) -> io::Result<Plan> {
     let input = case.any_input();
     let scene = case.scene;
@@ -192,7 +192,7 @@ fn draw(case: &mut Case) -> io::Result<Plan> {
     })
 }
 
-/// A sort into directories, in which there may be a set already.
+/// A sort into directories, which may already contain a set.
 fn old_set(case: &mut Case, sorting: Sorting) -> io::Result<(Sorting, Option<Vec<u8>>)> {
     let count = case.draw.usize(1..=2);
     let directories: Vec<PathBuf> = ["set", "b"][..count]

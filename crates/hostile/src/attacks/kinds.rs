@@ -1,5 +1,4 @@
-//! Files of other kinds where a regular one is looked for: pipes, devices, sockets, links,
-//! directories.
+//! Pipes, devices, sockets, links and directories in the place of regular files.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,13 +11,13 @@ use serde_json::json;
 
 use crate::case::{Case, Output, Sorting};
 
-/// The device that gives zeros for ever: `/dev/zero` of Linux.
+/// Major and minor number of `/dev/zero` on Linux, an endless device.
 const ZERO: (u32, u32) = (1, 5);
 
-/// How a command says that it wrote as much as it may: it read on and on.
+/// The message of a command that reached the file size limit: it read an endless device.
 const TOO_LARGE: &str = "File too large";
 
-/// Puts something at a name that a sort looks at by itself, and sorts.
+/// Plants a file at a name that a sort looks for by itself, and sorts.
 pub fn planted(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     fs::create_dir(case.scene.own("tmp"))?;
@@ -69,7 +68,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a command something else than a file.
+/// Gives a command a name that is not a regular file.
 pub fn given(case: &mut Case) -> io::Result<()> {
     let thing = case.scene.own("thing");
     let is_text = case.draw.bool();
@@ -81,7 +80,7 @@ pub fn given(case: &mut Case) -> io::Result<()> {
     let arguments: &[&str] = match (is_text, case.draw.u32(0..2)) {
         (true, 0) => &["sim", "loopback", "--machine", "thing"],
         (true, _) => &["lab", "run", "thing"],
-        // A pipe without a writer is waited for, rightly; a link may lead to one.
+        // A command rightly waits for a pipe without a writer; a link may lead to one.
         (false, _) => &["sort", "--format", "gensort", "missing", "-o", "thing/out"],
     };
     let call = case.call(arguments);
@@ -98,7 +97,7 @@ pub fn given(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// A file of the system whose size is 0, and which has content.
+/// A file of the system with size 0 and content.
 fn of_proc(case: &mut Case) -> io::Result<()> {
     let file = case.pick(&[
         "/proc/version",
@@ -118,7 +117,7 @@ fn of_proc(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// A set that lists something else than files, as an input and as what is replaced.
+/// A set that lists other things than regular files, as an input and as the set to replace.
 pub fn listed(case: &mut Case) -> io::Result<()> {
     let set = case.scene.own("set");
     fs::create_dir(&set)?;
@@ -159,7 +158,7 @@ pub fn listed(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes something that is no regular file.
+/// Creates something that is not a regular file.
 fn put(case: &mut Case, path: &Path) -> io::Result<()> {
     let mode = Mode::RUSR | Mode::WUSR;
     let victim = |name: &str| case.scene.victim(name);
@@ -171,7 +170,7 @@ fn put(case: &mut Case, path: &Path) -> io::Result<()> {
             let zero = makedev(ZERO.0, ZERO.1);
             match mknodat(CWD, path, FileType::CharacterDevice, mode, zero) {
                 Ok(()) => return Ok(()),
-                // Some containers allow no devices.
+                // Some containers do not allow devices.
                 Err(_) => Some("/dev/zero".into()),
             }
         }

@@ -1,5 +1,4 @@
-//! Sets whose manifest somebody has altered: a sort into their directory, and a sort of what they
-//! hold.
+//! Sets with altered manifests: a sort into their directory, and a sort of their records.
 
 use std::fs;
 use std::io;
@@ -10,7 +9,7 @@ use serde_json::Value;
 use crate::alter;
 use crate::case::{Case, Output, Sorting, content_of_set, parts};
 
-/// A set in its directories, and what it holds.
+/// A set in its directories, and its records.
 struct Set {
     directories: Vec<PathBuf>,
     parts: Vec<PathBuf>,
@@ -39,7 +38,7 @@ pub fn replaced(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Alters the manifest of a set, and sorts its records; or has them judged.
+/// Alters the manifest of a set, and sorts or validates its records.
 pub fn read(case: &mut Case) -> io::Result<()> {
     let Some(set) = made(case)? else {
         return Ok(());
@@ -59,7 +58,7 @@ pub fn read(case: &mut Case) -> io::Result<()> {
         let call = case.call(&["valsort", "set"]);
         case.lines.push(call.line());
         let ran = call.run(&case.scene.place.join("said"), case.scene.limit)?;
-        // It may say that the set is not in order.
+        // It may report that the set is not in order.
         if let Some((what, detail)) = ran.wrong().filter(|_| ran.code() != Some(1)) {
             case.fail(what, detail);
         }
@@ -142,7 +141,7 @@ fn altered(case: &mut Case, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The total of records, or their checksum, is another one.
+/// Alters the total of records or their checksum.
 fn with_total(case: &mut Case, text: &[u8]) -> Vec<u8> {
     let mut manifest: Value = serde_json::from_slice(text).unwrap_or_default();
     if case.draw.bool() {
@@ -154,7 +153,7 @@ fn with_total(case: &mut Case, text: &[u8]) -> Vec<u8> {
     serde_json::to_vec_pretty(&manifest).expect("a value")
 }
 
-/// A file outside is listed: one more, or in the place of one of the set.
+/// Lists a file outside, in addition or in the place of a file of the set.
 fn with_listed(case: &mut Case, text: &[u8], outside: &[String]) -> Vec<u8> {
     let mut manifest: Value = serde_json::from_slice(text).unwrap_or_default();
     let path = case.pick(outside);
@@ -172,12 +171,12 @@ fn with_listed(case: &mut Case, text: &[u8], outside: &[String]) -> Vec<u8> {
     serde_json::to_vec_pretty(&manifest).expect("a value")
 }
 
-/// The total of a manifest, records and checksum: a set that lost a file is told by it.
+/// The totals of a manifest (records and checksum), which reveal a lost file.
 fn total(manifest: &Value) -> (Value, Value) {
     (manifest["records"].clone(), sum(&manifest["checksum"]))
 }
 
-/// The number that a checksum says: an upper-case digit says the same.
+/// The value of a checksum; upper-case digits are equivalent.
 fn sum(text: &Value) -> Value {
     let number = u128::from_str_radix(text.as_str().unwrap_or_default(), 16);
     number.map_or(Value::Null, |number| number.to_string().into())

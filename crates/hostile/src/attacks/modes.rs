@@ -1,4 +1,4 @@
-//! Modes and owners of what a sort replaces.
+//! Modes and owners of replaced files.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -12,10 +12,10 @@ const MODES: [u32; 9] = [
     0o600, 0o640, 0o444, 0o664, 0o755, 0o4755, 0o2755, 0o6711, 0o400,
 ];
 
-/// Bits with which a program runs as its owner: no replacement has them.
+/// Set-id bits, which no replacement has.
 const SET_ID: u32 = 0o6000;
 
-/// With these, others would decide which files the next sort removes.
+/// Write rights with which others would decide which files the next sort removes.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// Replaces a file or a set of a drawn mode and owner.
@@ -44,7 +44,7 @@ fn file(
     let sorting = case.sorting(input, &["-o", name, "-S", "8M", "--plan", plan])?;
     dress(std::slice::from_ref(&target), mode, owner)?;
     let before = fs::metadata(&target)?;
-    // Only root reads a file that gives no right to read.
+    // Only root can read a file without read rights.
     let may_refuse = !case.scene.is_root && name == "in";
     let ran = case.sort(&Sorting {
         output: Output::File(target.clone()),
@@ -69,10 +69,10 @@ fn set(case: &mut Case, input: usize, mode: u32, owner: Option<u32>) -> io::Resu
     case.sort(&sorting)?;
     let old_parts = parts(&directory).unwrap_or_default();
     let manifest = directory.join("manifest.json");
-    // Executable sets make no sense, and some read them by their manifest.
+    // Executable sets make no sense.
     let mode = mode & !0o111;
     dress(&old_parts, mode, owner)?;
-    // One that others may write is not believed, nor is one of a user who does not own the
+    // A manifest is not believed if others may write it, or if its owner does not own the
     // directory.
     dress(std::slice::from_ref(&manifest), mode & !OTHERS_WRITE, owner)?;
     if owner.is_some() {
@@ -106,7 +106,7 @@ fn dress(paths: &[PathBuf], mode: u32, owner: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// The mode but for these bits, and the owner where the caller may.
+/// Checks the mode without these bits and, if the caller may set it, the owner.
 fn compare(case: &mut Case, before: &Metadata, target: &PathBuf, lost: u32) -> io::Result<()> {
     let after = fs::metadata(target)?;
     let (old, new) = (before.mode() & 0o7777 & !lost, after.mode() & 0o7777);

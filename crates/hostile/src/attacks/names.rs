@@ -1,5 +1,4 @@
-//! Names that are unusual: not UTF-8, with blanks and line ends, like options, as long as names can
-//! be.
+//! Unusual names: not UTF-8, with blanks and line ends, like options, of the greatest length.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -21,7 +20,7 @@ const NAMES: [&[u8]; 7] = [
     &LONGEST,
 ];
 
-/// Sorts into an odd name, with scratch files in an odd directory.
+/// Sorts into an odd name, with temporary files in an odd directory.
 pub fn odd(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     let (name, scratch) = (case.pick(&NAMES), case.pick(&NAMES));
@@ -48,7 +47,7 @@ pub fn odd(case: &mut Case) -> io::Result<()> {
         ..sorting
     };
     let ran = case.sort(&sorting)?;
-    // A refusal comes up front: nothing is left that no sort would sweep.
+    // A refusal comes first, so it leaves no files.
     if ran.code() == Some(2) {
         let own = Tree::of(&[&case.scene.own("")])?.entries.into_keys();
         for path in own.filter(|path| is_own(path) && path.is_file()) {

@@ -1,5 +1,4 @@
-//! Directories that users share: names of the sort's own that belong to somebody else. As root
-//! alone.
+//! Shared directories with the sort's own names that belong to another user. For root only.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -12,7 +11,7 @@ use crate::attacks::{journals, modes};
 use crate::case::{Case, Sorting};
 use crate::scene::FOREIGN;
 
-/// Plants what belongs to another user in a shared directory, and sorts there.
+/// Plants files of another user in a shared directory, and sorts there.
 pub fn planted(case: &mut Case) -> io::Result<()> {
     if !case.scene.is_root {
         return modes::kept(case);
@@ -21,7 +20,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     let shared = case.scene.own("shared");
     fs::create_dir(&shared)?;
     fs::set_permissions(&shared, Permissions::from_mode(0o1777))?;
-    // The other user attacks root, or root's files lie in the other user's way.
+    // The other user attacks root, or finds files of root in the directory.
     let is_root_attacked = case.draw.bool();
     let number = case.draw.u64(..);
     let job = kernel::block_crc(case.scene.own("out").as_os_str().as_encoded_bytes());

@@ -1,4 +1,4 @@
-//! Root sorts into directories that belong to somebody else, or to all. As root alone.
+//! Root sorts into directories of another user or of all users. For root only.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -14,7 +14,7 @@ use crate::scene::FOREIGN;
 /// How often root sorts into the same directory.
 const TIMES: usize = 3;
 
-/// Root replaces a set in a directory of another user, again and again: no old files may pile up.
+/// Root replaces a set in a directory of another user repeatedly: no old files may pile up.
 pub fn replaced(case: &mut Case) -> io::Result<()> {
     if !case.scene.is_root {
         return modes::kept(case);
@@ -46,8 +46,8 @@ pub fn replaced(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// Root sorts into a directory of all, where another user has put a set: it decides no owner and no
-/// mode.
+/// Root sorts into a directory of all users with a set of another user, which must not decide owner
+/// or mode.
 pub fn planted(case: &mut Case) -> io::Result<()> {
     if !case.scene.is_root {
         return modes::kept(case);
@@ -60,7 +60,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     let input = case.any_input();
     let sorting = case.sorting(input, &["-S", "8M"])?;
     let output = |directory: &Path| Output::Set(vec![directory.to_owned()]);
-    // Where nothing was before, it has the owner and the mode that it gives by itself.
+    // Without an old set, the new one has default owner and mode.
     let first = Sorting {
         output: output(&fresh),
         may_refuse: false,
@@ -84,7 +84,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
             continue;
         };
         let (usual, new) = (access(fs::metadata(usual)?), access(fs::metadata(&found)?));
-        // A planted manifest may take rights of the new set away, and gives none.
+        // A planted manifest may remove rights of the new set, and adds none.
         let is_wider = new.0 & !usual.0 != 0;
         if is_wider || (usual.1, usual.2) != (new.1, new.2) {
             let told = |(mode, user, group): (u32, u32, u32)| format!("{mode:o} of {user}:{group}");
@@ -100,7 +100,7 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// A set of another user, of one part.
+/// Creates a set of another user, with one part.
 fn plant(case: &mut Case, set: &Path) -> io::Result<()> {
     let file = json!({ "path": "part-00000-deadbeef", "records": 0, "checksum": "0", "first_key": "", "last_key": "" });
     let manifest = json!({

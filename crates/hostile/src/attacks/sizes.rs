@@ -1,4 +1,4 @@
-//! Manifests that are far too long: refused, and in little memory.
+//! Manifests that are far too long: refused in little memory.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,16 +7,16 @@ use serde_json::json;
 
 use crate::case::{Case, Output, Sorting};
 
-/// A manifest that was written, and a sparse one: no set has files for such a length.
+/// Lengths of a written manifest and of a sparse one, which no set can need.
 const WRITTEN_BYTES: usize = 20_000_000;
 const SPARSE_BYTES: u64 = 1 << 30;
 
-/// The memory that the sorts are given, and how much more may be resident.
+/// The memory limit of the sorts, and how much more may be resident.
 const MEMORY: &str = "8M";
 const MEMORY_BYTES: u64 = 8 << 20;
 const MORE_BYTES: u64 = 96 << 20;
 
-/// Gives a sort a set with such a manifest, as what it reads or what it replaces.
+/// Gives a sort a set with such a manifest, as input or as the set to replace.
 pub fn manifests(case: &mut Case) -> io::Result<()> {
     let set = case.scene.own("set");
     fs::create_dir(&set)?;
@@ -51,7 +51,7 @@ pub fn manifests(case: &mut Case) -> io::Result<()> {
     Ok(())
 }
 
-/// A text that is no manifest, one of very many files, or one of few and very much space.
+/// A text that is not a manifest, one with very many files, or one with few files and much space.
 fn long(kind: u32) -> Vec<u8> {
     let file = json!({ "path": "part-00000-deadbeef", "records": 0, "checksum": "0", "first_key": "", "last_key": "" });
     let count = if kind == 2 {

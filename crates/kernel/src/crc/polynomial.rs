@@ -1,25 +1,25 @@
 //! Powers of x modulo the polynomial of CRC-32.
 //!
-//! Polynomials over bits, written as CRC-32 does: the coefficient of x^0 is the highest bit. So a
-//! multiplication by x is a shift to the right, and what falls out (x^32) is replaced by the rest
-//! of the polynomial.
+//! Polynomials over bits are written as in CRC-32: the coefficient of x^0 is the highest bit. So a
+//! multiplication by x is a shift to the right, and a bit that is shifted out (x^32) is replaced by
+//! the rest of the polynomial.
 #![cfg_attr(any(miri, not(target_arch = "x86_64")), allow(dead_code))]
 
 /// x^32 modulo the polynomial of IEEE 802.3.
 const IEEE: u32 = 0xedb8_8320;
 
-/// The polynomial itself with its 33 coefficients, x^32 in the lowest bit.
+/// The polynomial with all 33 coefficients, that of x^32 in the lowest bit.
 pub(super) const WHOLE: u64 = 0x1_db71_0641;
 
-/// x^64 divided by the polynomial, its 33 coefficients as above (Barrett's constant).
+/// x^64 divided by the polynomial, with 33 coefficients as above (Barrett's constant).
 pub(super) const QUOTIENT: u64 = 0x1_f701_1641;
 
 fn times_x(value: u32) -> u32 {
     (value >> 1) ^ (if value & 1 == 1 { IEEE } else { 0 })
 }
 
-/// The inverse of [`times_x`]: it exists as the polynomial is not divisible by x, and shows in that
-/// the highest bit of `IEEE` is set.
+/// The inverse of [`times_x`]. It exists because the polynomial is not divisible by x: the highest
+/// bit of `IEEE` is set.
 fn over_x(value: u32) -> u32 {
     let carry = value >> 31;
     ((value ^ (if carry == 1 { IEEE } else { 0 })) << 1) | carry
@@ -32,11 +32,11 @@ pub(super) fn power(exponent: i64) -> u32 {
     (0..exponent.unsigned_abs()).fold(one, |value, _| step(value))
 }
 
-/// The factor of a 64-bit word of which the lowest coefficient is x^`behind`, such that the product
-/// is the word's part in the CRC.
+/// The factor for a 64-bit word whose lowest coefficient is x^`behind`: the product is the word's
+/// part of the CRC.
 ///
-/// The CRC is of the record times x^32. A carry-less product of two reflected 64-bit words comes
-/// out one bit low, which is a factor x; hence 31. The factor sits in the upper half of its word.
+/// The CRC is that of the record times x^32. A carry-less product of two reflected 64-bit words is
+/// one bit too low, a factor x; hence 31. The factor is in the upper half of its word.
 pub(super) fn factor(behind: i64) -> u64 {
     u64::from(power(behind + 31)) << 32
 }

@@ -1,4 +1,4 @@
-//! Carry-less multiplication on x86-64: 512 bits wide with four records side by side, or 128.
+//! Carry-less multiplication on x86-64: 512 bits wide with four records side by side, or 128 bits.
 //!
 //! ```text
 //! wide     record a  | a0 | a1 | a2 | a3 |      four 128-bit sums each,
@@ -11,14 +11,14 @@
 use super::{chained, polynomial};
 use std::arch::x86_64::*;
 
-/// What both widths know of a record length.
+/// The constants for a record length, for both widths.
 #[derive(Clone, Debug)]
 struct Plan {
     record_bytes: usize,
     /// One factor for each word of each block.
     factors: Vec<u64>,
     fold: u64,
-    /// The CRC of as many zero bytes: what is left of a CRC when its linear part is zero.
+    /// The CRC of as many zero bytes: the part of a CRC that is not linear.
     zeros: u32,
 }
 
@@ -27,7 +27,7 @@ impl Plan {
     fn new(record_bytes: usize, block_bytes: usize, starts: impl Iterator<Item = usize>) -> Self {
         let words = starts.flat_map(|start| (start..start + block_bytes).step_by(8));
         let factors = words.map(|start| {
-            // Bits behind this word; negative if it crosses the end, where zeros are loaded.
+            // Bits after this word; negative if it crosses the end, where zeros are loaded.
             let behind = (record_bytes as i64 - start as i64 - 8) * 8;
             if behind <= -64 {
                 0
@@ -52,7 +52,7 @@ pub(super) struct Wide(Plan);
 const WIDE: usize = 64;
 
 impl Wide {
-    /// `None` if this machine cannot.
+    /// `None` if this machine lacks the instructions.
     pub(super) fn new(record_bytes: usize) -> Option<Self> {
         let able = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -64,7 +64,7 @@ impl Wide {
     pub(super) fn sum(&self, records: &[u8]) -> u64 {
         let fours = records.chunks_exact(4 * self.0.record_bytes);
         let rest = chained(fours.remainder(), self.0.record_bytes);
-        // SAFETY: `new` made this plan after it had found the features.
+        // SAFETY: `new` has checked the features.
         unsafe { self.sum_fours(fours) + rest }
     }
 
@@ -80,7 +80,7 @@ impl Wide {
         let mut lanes = [0u64; 8];
         // SAFETY: eight words are 64 bytes.
         unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), total) };
-        // The upper half of each lane holds its sum; the lower halves are waste.
+        // The sum of each lane is in its upper half.
         lanes[1] + lanes[3] + lanes[5] + lanes[7]
     }
 
@@ -98,7 +98,7 @@ impl Wide {
             let factors = unsafe { _mm512_loadu_si512(factors.as_ptr().cast()) };
             for (number, sum) in sums.iter_mut().enumerate() {
                 let bytes = &four[number * record_bytes + start..][..len];
-                // SAFETY: the mask loads the `len` bytes of this slice and nothing else.
+                // SAFETY: the mask loads only the `len` bytes of this slice.
                 let words = unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) };
                 let even = _mm512_clmulepi64_epi128::<0x00>(words, factors);
                 let odd = _mm512_clmulepi64_epi128::<0x11>(words, factors);
@@ -109,7 +109,7 @@ impl Wide {
     }
 }
 
-/// The sum of each register's four lanes, as one lane of the result.
+/// Adds the four lanes of each register. Lane i of the result is the sum of register i.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_lanes(sums: [__m512i; 4]) -> __m512i {
@@ -124,7 +124,7 @@ fn add_lanes(sums: [__m512i; 4]) -> __m512i {
     _mm512_xor_si512(even, odd)
 }
 
-/// Each lane modulo the polynomial; the result is in the lane's upper half. See [`reduce_narrow`].
+/// Each lane modulo the polynomial, in the lane's upper half. See [`reduce_narrow`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
 fn reduce_wide(sums: __m512i, fold: u64) -> __m512i {
@@ -143,7 +143,7 @@ fn reduce_wide(sums: __m512i, fold: u64) -> __m512i {
 #[derive(Clone, Debug)]
 pub(super) struct Narrow {
     plan: Plan,
-    /// Clears the bytes of the last block that the block before it has counted.
+    /// Clears the bytes of the last block that are also in the block before it.
     mask: [u8; NARROW],
 }
 
@@ -151,7 +151,7 @@ pub(super) struct Narrow {
 const NARROW: usize = 16;
 
 impl Narrow {
-    /// `None` if this machine cannot, or the record is shorter than a block.
+    /// `None` if this machine lacks the instructions, or the record is shorter than a block.
     pub(super) fn new(record_bytes: usize) -> Option<Self> {
         if record_bytes < NARROW || !is_x86_feature_detected!("pclmulqdq") {
             return None;
@@ -168,7 +168,7 @@ impl Narrow {
 
     pub(super) fn sum(&self, records: &[u8]) -> u64 {
         let records = records.chunks_exact(self.plan.record_bytes);
-        // SAFETY: `new` made this plan after it had found the feature.
+        // SAFETY: `new` has checked the feature.
         unsafe { self.sum_records(records) }
     }
 
@@ -219,8 +219,8 @@ fn multiply(words: __m128i, factors: __m128i) -> __m128i {
     _mm_xor_si128(even, odd)
 }
 
-/// A sum of 96 bits modulo the polynomial: the top 32 are folded onto the lower 64, and of these a
-/// multiple of the polynomial is taken away (Barrett), found by multiplying by its inverse.
+/// A sum of 96 bits modulo the polynomial: folds the top 32 bits onto the lower 64, then subtracts
+/// a multiple of the polynomial, found by multiplying by its inverse (Barrett).
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
 fn reduce_narrow(sum: __m128i, fold: u64) -> u32 {

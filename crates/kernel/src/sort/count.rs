@@ -1,12 +1,12 @@
-//! The counting pass: how many entries go to each bin, where each bin starts, and the move itself
-//! when source and target fit in the cache.
+//! The counting pass: the number of entries of each bin, the start of each bin, and the move if
+//! source and target fit in the cache.
 
 #![allow(unsafe_code)]
 
 use super::digit::Digit;
 use crate::{Entry, prefetch};
 
-/// Counts the entries of each bin into `counts`, one count a bin.
+/// Counts the entries of each bin into `counts`.
 pub(super) fn histogram(range: &[Entry], digit: Digit, counts: &mut [u32]) {
     counts.fill(0);
     assert_eq!(counts.len(), digit.bins());
@@ -17,8 +17,8 @@ pub(super) fn histogram(range: &[Entry], digit: Digit, counts: &mut [u32]) {
     }
 }
 
-/// Counts as [`histogram`] does, and on the way fetches the lines that the entries will move to:
-/// one after the other, as no core could fetch them while they are written at random.
+/// As [`histogram`], and prefetches the lines that the entries will move to, in order: a core could
+/// not do that while they are written at random.
 pub(super) fn histogram_fetching(
     range: &[Entry],
     target: &[Entry],
@@ -39,7 +39,7 @@ pub(super) fn histogram_fetching(
     }
 }
 
-/// Turns counts into the first position of each bin.
+/// Replaces the count of each bin by its first position.
 pub(super) fn starts(counts: &mut [u32]) {
     let mut next = 0;
     for count in counts {
@@ -47,12 +47,11 @@ pub(super) fn starts(counts: &mut [u32]) {
     }
 }
 
-/// Moves each entry to the next free position of its bin; `next` holds those positions, and
-/// afterwards the end of each bin.
+/// Moves each entry to the next position of its bin. `next` holds these positions, and afterwards
+/// the end of each bin.
 ///
 /// # Panics
-/// If a position lies outside of `target`; with starts from [`histogram`] of the same range none
-/// does.
+/// If a position is outside `target`, which cannot happen with the starts of `source`.
 pub(super) fn scatter(source: &[Entry], target: &mut [Entry], digit: Digit, next: &mut [u32]) {
     assert_eq!(next.len(), digit.bins());
     for entry in source {

@@ -1,16 +1,16 @@
-//! Which bin a prefix falls into: the top bits that matter, after stripping those that do not.
+//! Maps prefixes to bins by their top bits, after stripping those that all prefixes share.
 //!
-//! NOW-Sort strips the bits that partitioning has used up; here every range of entries strips
-//! whatever its own smallest and largest prefix have in common, so a long shared prefix or a narrow
-//! range costs nothing:
+//! NOW-Sort strips the bits that partitioning has used. Here every range strips the bits that its
+//! smallest and largest prefix have in common, so a long shared prefix or a narrow range costs
+//! nothing:
 //!
 //! ```text
 //! prefix - low      0 0 0 0 0 0 1 0 1 1 0 1 0 0 1 1 1 0 ...
 //!                   stripped   |   bin   |   shift bits
 //! ```
 //!
-//! `low` and the width may be guesses. A prefix outside of them is put into the first or last bin,
-//! which keeps the order of bins right; only their balance suffers.
+//! `low` and the width may be guesses. A prefix outside them goes to the first or last bin, which
+//! keeps the order of bins right but not their balance.
 
 use crate::Entry;
 
@@ -20,11 +20,11 @@ pub(super) struct Digit {
     low: u64,
     shift: u32,
     last: u64,
-    /// Every prefix of the range is known to lie inside `low ..= low + width`.
+    /// Whether every prefix of the range is known to lie inside `low ..= low + width`.
     inside: bool,
 }
 
-/// The prefixes a range of entries may hold.
+/// Bounds of the prefixes of a range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     low: u64,
@@ -32,8 +32,8 @@ pub(super) struct Bounds {
     inside: bool,
 }
 
-/// Entries looked at to guess the bounds of a long range: a narrower guess would double the outer
-/// bins of uniform keys, more looks would cost more cache misses than the bins gain.
+/// The sample that the bounds of a long range are guessed from: a smaller one would double the
+/// outer bins of uniform keys, a larger one would cost more cache misses than the bins gain.
 const SAMPLES: usize = 128;
 
 impl Bounds {
@@ -51,7 +51,7 @@ impl Bounds {
         }
     }
 
-    /// Both bounds over two ranges.
+    /// The bounds of two ranges together.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             low: self.low.min(other.low),
@@ -60,7 +60,7 @@ impl Bounds {
         }
     }
 
-    /// A guess from evenly spaced entries, widened by what such a sample of uniform keys misses.
+    /// A guess from evenly spaced entries, widened by the expected error for uniform keys.
     pub(super) fn sampled(range: &[Entry]) -> Self {
         let (mut low, mut high) = (u64::MAX, 0);
         for sample in 0..SAMPLES {
@@ -76,7 +76,7 @@ impl Bounds {
         }
     }
 
-    /// One value only, and surely so.
+    /// Whether there is certainly only one prefix.
     pub(super) fn single(self) -> bool {
         self.inside && self.low == self.high
     }
@@ -95,7 +95,6 @@ impl Digit {
         }
     }
 
-    /// How many bins there are.
     pub(super) fn bins(self) -> usize {
         self.last as usize + 1
     }
@@ -106,7 +105,7 @@ impl Digit {
         (prefix.saturating_sub(self.low) >> self.shift).min(self.last) as usize
     }
 
-    /// The prefixes that bin number `bin` may hold, as far as they are known.
+    /// The bounds of the prefixes in bin number `bin`, if they are known.
     pub(super) fn bounds_of(self, bin: usize) -> Option<Bounds> {
         let outer = bin == 0 || bin as u64 == self.last;
         if outer && !self.inside {
@@ -145,13 +144,13 @@ mod tests {
         let exact = Bounds::exact(&entries([7, 3, 9, 4]));
         assert_eq!(parts(exact), (3, 9, true));
         assert!(!exact.single() && Bounds::exact(&entries([5, 5])).single());
-        assert!(!bounds(5, 5, false).single(), "a guess is not sure");
+        assert!(!bounds(5, 5, false).single(), "a guess is not certain");
         assert_eq!(parts(exact.and(bounds(1, 5, true))), (1, 9, true));
         assert_eq!(parts(exact.and(bounds(4, 12, false))), (3, 12, false));
     }
 
-    /// The sample is every `len / SAMPLES`-th entry; uniform keys between them are expected as far
-    /// outside of it as they are apart.
+    /// The sample is every `len / SAMPLES`-th entry. Uniform keys are expected to lie outside it by
+    /// the distance of two sampled keys.
     #[test]
     fn a_guess_is_wider_than_its_sample() {
         let sampled = |range: &[Entry]| parts(Bounds::sampled(range));
@@ -200,8 +199,7 @@ mod tests {
         );
     }
 
-    /// The bounds of every bin are known if the range was not guessed. If it was, those of the
-    /// first and the last bin are unknown.
+    /// If the bounds of the range were guessed, those of the first and the last bin are unknown.
     #[test]
     fn a_bin_knows_its_bounds() {
         let of = |inside, bin| {
@@ -220,7 +218,7 @@ mod tests {
         assert_eq!(
             last,
             Some((1 + (1 << 63), u64::MAX, true)),
-            "the end of the range is one"
+            "saturated at the end of the range"
         );
     }
 }

@@ -1,15 +1,15 @@
-//! Sorting entries on several threads: long ranges together, then buckets from a queue.
+//! Sorts entries on several threads: long ranges together, then buckets from a queue.
 //!
 //! ```text
 //! long range   | share of thread 0 | share of thread 1 |     each counts its share,
 //!                   \      \____________/      /             each moves its share to its own
 //! bins         | 0: t0 t1 | 1: t0 t1 | 2: t0 t1 | ...        places of every bin
-//! queue        longest bin first; whoever is free takes the next
+//! queue        longest bin first; a free thread takes the next
 //! ```
 //!
 //! A bin that is too long for one thread (skew, or one value in most entries) is divided by all
-//! threads again. So a single heavy prefix costs its next words in parallel, too.
-//! Threads are started for each phase and end with it; there is no pool.
+//! threads again, so a single heavy prefix is also sorted in parallel. Threads start and end with
+//! each phase; there is no pool.
 
 #![allow(unsafe_code)]
 
@@ -20,34 +20,32 @@ use super::ties::{first_difference, load};
 use super::worker::{Area, Task, Worker, bits_for, first_bounds, lopsided};
 use crate::threads::on_threads;
 use crate::{Entry, Words};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-/// Ranges from this length on are divided by all threads: about a millisecond of one thread's work,
-/// as three starts of threads take some 100 us (at half of this length two threads gain nothing).
+/// Shorter ranges are for one thread: this length is about a millisecond of work, and three starts
+/// of threads take some 100 us (at half this length two threads gain nothing).
 const TOGETHER: usize = 128 << 10;
 
-/// Divided together, too: whatever is longer than this part of a thread's fair share.
+/// A range is also divided by all threads if it is longer than a thread's share divided by this.
 const FAIR_PARTS: usize = 4;
 
-/// A task with the area it lies in.
+/// A task with its area.
 struct Job<'a> {
     area: Area<'a>,
     task: Task,
 }
 
-/// What became of a range that all threads worked on.
+/// The state of a range after a pass of all threads.
 enum Outcome {
-    /// It is sorted and home.
+    /// It is sorted and in its entries.
     Settled,
-    /// It is not sorted, but closer to it; the whole range is one task.
+    /// It is one task that is closer to sorted.
     Again(Task),
     /// It was moved to the other side, into these bins.
     Moved(Vec<Task>),
 }
 
-/// Sorts `entries` by `words` on `threads` threads, the calling one among them.
-///
-/// Afterwards every entry has its prefix (word 0) again, and the content of `scratch` is undefined.
+/// As [`sort`](super::sort), on `threads` threads, including the calling one.
 ///
 /// # Panics
 /// If `scratch` is shorter than `entries`, or there are 2^32 entries or more.
@@ -73,15 +71,13 @@ pub fn sort_parallel(
     });
 }
 
-/// The next job; the queue stays usable if another worker panicked, as taking cannot break it.
+/// The next job. The queue stays usable if another worker panicked, because `pop` cannot break it.
 fn take<'a>(queue: &Mutex<Vec<Job<'a>>>) -> Option<Job<'a>> {
-    let mut queue = queue
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     queue.pop()
 }
 
-/// Divides ranges until none is `long`; the jobs left, longest last.
+/// Divides ranges until none is `long`. Returns the remaining jobs, longest last.
 fn divide_long<'a>(
     job: Job<'a>,
     words: &(impl Words + Sync),
@@ -105,7 +101,7 @@ fn divide_long<'a>(
     queue
 }
 
-/// One area for each of `tasks`, which follow one another without a gap.
+/// One job per task. The tasks are contiguous and fill the area.
 fn split<'a>(area: Area<'a>, tasks: Vec<Task>) -> impl Iterator<Item = Job<'a>> {
     let (mut entries, mut scratch) = (area.entries, area.scratch);
     tasks.into_iter().map(move |task| {
@@ -122,42 +118,49 @@ fn split<'a>(area: Area<'a>, tasks: Vec<Task>) -> impl Iterator<Item = Job<'a>> 
     })
 }
 
-/// One pass of all threads over the job's range, which is all of its area.
+/// One pass of all threads over the job's range, which is its whole area.
 fn divide(job: &mut Job<'_>, words: &(impl Words + Sync), threads: usize) -> Outcome {
     let task = job.task;
+    if task.tied {
+        return untie(job, words, threads);
+    }
     let (source, target) = job.area.sides(&task);
     let share = source.len().div_ceil(threads);
-    if task.tied {
-        let first = &source[..1];
-        let depths = on_threads(source.chunks(share), |part| {
-            let depth = first_difference(part, words, task.depth);
-            // A share that agrees in itself must agree with the others, too.
-            let pair = [first[0], part[0]];
-            depth.min(first_difference(&pair, words, task.depth))
-        });
-        let depth = depths.into_iter().min().unwrap_or(task.depth);
-        if depth == words.words() {
-            job.area.settle(&task);
-            return Outcome::Settled;
-        }
-        on_threads(source.chunks_mut(share), |part| load(part, words, depth));
-        return Outcome::Again(task.loaded(depth));
-    }
     let Some((digit, mut counts)) = count(&task, source, threads) else {
         return Outcome::Again(task.tied(source[0].prefix));
     };
     let ends = positions(&mut counts);
     let target = Target::new(target);
     on_threads(source.chunks(share).zip(&mut counts), |(part, next)| {
-        // SAFETY: `next` are this share's positions: bins are laid out one after the other by the
-        // sum of all histograms, and shares within a bin likewise, so no two threads or bins meet
-        // and all positions are below `source.len()`, the length of the exclusively held target.
+        // SAFETY: `next` are this share's positions. Bins are laid out one after the other by the
+        // sum of all histograms, and shares within a bin likewise, so the positions of threads and
+        // bins are disjoint and below `source.len()`, the length of the exclusively held target.
         unsafe { Buffers::default().partition(part, target, digit, next) };
     });
     Outcome::Moved(bins(&task, digit, &ends))
 }
 
-/// Each share's histogram and the digit they count; `None` if all prefixes are one.
+/// Moves a range of one prefix to the first word in which its rows differ.
+fn untie(job: &mut Job<'_>, words: &(impl Words + Sync), threads: usize) -> Outcome {
+    let task = job.task;
+    let (source, _) = job.area.sides(&task);
+    let share = source.len().div_ceil(threads);
+    let first = source[0];
+    let depths = on_threads(source.chunks(share), |part| {
+        let depth = first_difference(part, words, task.depth);
+        // The rows of a share may agree with each other and differ from those of another share.
+        depth.min(first_difference(&[first, part[0]], words, task.depth))
+    });
+    let depth = depths.into_iter().min().unwrap_or(task.depth);
+    if depth == words.words() {
+        job.area.settle(&task);
+        return Outcome::Settled;
+    }
+    on_threads(source.chunks_mut(share), |part| load(part, words, depth));
+    Outcome::Again(task.loaded(depth))
+}
+
+/// Each share's histogram and the digit that it counts; `None` if all prefixes are equal.
 fn count(task: &Task, source: &[Entry], threads: usize) -> Option<(Digit, Vec<Vec<u32>>)> {
     let share = source.len().div_ceil(threads);
     let bits = bits_for(source.len());
@@ -185,7 +188,7 @@ fn count(task: &Task, source: &[Entry], threads: usize) -> Option<(Digit, Vec<Ve
     None
 }
 
-/// Turns the shares' histograms into each share's first positions; the end of each bin.
+/// Replaces the shares' histograms by their first positions. Returns the end of each bin.
 fn positions(counts: &mut [Vec<u32>]) -> Vec<u32> {
     let bins = counts[0].len();
     let mut next = 0;
@@ -199,7 +202,7 @@ fn positions(counts: &mut [Vec<u32>]) -> Vec<u32> {
         .collect()
 }
 
-/// The bins that hold anything, as tasks.
+/// The bins that are not empty, as tasks.
 fn bins(task: &Task, digit: Digit, ends: &[u32]) -> Vec<Task> {
     let mut start = 0;
     let mut tasks = Vec::new();

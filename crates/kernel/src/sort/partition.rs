@@ -1,18 +1,18 @@
 //! The move of a pass over more memory than the caches hold: write-combining.
 //!
-//! Entries of one bin are collected in a small buffer and leave for memory as whole lines, past the
-//! caches. So a line of the target is never read just to be overwritten, and a thousand open bins
-//! touch a thousand buffers in the second-level cache instead of a thousand pages.
+//! Entries of one bin are collected in a small buffer and written to memory as whole lines, past
+//! the caches. So a line of the target is never read just to be overwritten, and a thousand open
+//! bins touch a thousand buffers in the second-level cache instead of a thousand pages.
 //!
 //! ```text
-//! source  | e | e | e | e | ...          buffers, one a bin         target
+//! source  | e | e | e | e | ...          buffers, one per bin       target
 //!           \____ digit ____>  bin 0  | e | e | . | . | --full--> | line | line | ...
 //!                              bin 1  | e | . | . | . |
 //! ```
 //!
 //! The slot of an entry in its buffer is the low bits of its final position, so buffers and lines
-//! of the target stay aligned with one another; only the first buffer of a bin may begin in its
-//! middle. Idea: Balkesen et al., "Main-Memory Hash Joins on Multi-Core CPUs" (ICDE 2013),
+//! of the target are aligned with each other; only the first buffer of a bin may begin in its
+//! middle. Source: Balkesen et al., "Main-Memory Hash Joins on Multi-Core CPUs" (ICDE 2013),
 //! software-managed buffers; Wassenberg and Sanders, "Engineering a Multi-core Radix Sort"
 //! (Euro-Par 2011).
 
@@ -21,39 +21,38 @@
 use super::digit::Digit;
 use crate::Entry;
 
-/// Entries collected before they leave: four lines. Whether a buffer is full is a branch that is
-/// hard to predict, so it should be taken rarely; 1,024 such buffers still are 256 KB, a quarter of
-/// a second-level cache (measured: 4, 8, 16, 32 slots take 14.3, 13.3, 12.7, 12.8 ns an entry in
-/// all).
+/// Entries of a buffer: four lines. The branch for a full buffer is hard to predict, so it should
+/// be taken rarely; and 1,024 buffers are 256 KB, a quarter of a second-level cache (measured: 4,
+/// 8, 16, 32 slots take 14.3, 13.3, 12.7, 12.8 ns per entry in all).
 const SLOTS: usize = 16;
 
-/// Targets from this length on are written past the caches: with their source 16 MB, half of a
-/// third-level cache that cores share.
+/// Targets from this length on are written past the caches: with their source they are 16 MB, half
+/// of a third-level cache that cores share.
 pub(super) const STREAMED: usize = 1 << 19;
 
-/// The buffer of one bin, aligned like the lines it is written to.
+/// The buffer of one bin, aligned like its lines in the target.
 #[repr(C, align(256))]
 #[derive(Clone, Copy)]
 pub(super) struct Buffer([Entry; SLOTS]);
 
-/// The buffers and positions of all bins of a pass; kept between passes.
+/// The buffers and first positions of all bins. The memory is reused for the next pass.
 #[derive(Default)]
 pub(super) struct Buffers {
     buffers: Vec<Buffer>,
     begin: Vec<u32>,
 }
 
-/// The memory a pass writes to; shared by the threads of a parallel pass.
+/// The memory that a pass writes to, shared by the threads of a parallel pass.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     start: *mut Entry,
     len: usize,
-    /// Too large to stay in the caches.
+    /// Whether it is too large for the caches.
     streamed: bool,
 }
 
-// SAFETY: a `Target` is an address. Writing through it is unsafe, and whoever does so promises that
-// no other thread writes to the same positions.
+// SAFETY: a `Target` is an address. Writing through it is unsafe, and the writer promises that no
+// other thread writes to the same positions.
 unsafe impl Send for Target {}
 // SAFETY: as above; it has no operation of its own.
 unsafe impl Sync for Target {}
@@ -69,12 +68,12 @@ impl Target {
 }
 
 impl Buffers {
-    /// Moves each entry of `source` to the next position of its bin in `target`; `next` holds those
+    /// Moves each entry of `source` to the next position of its bin in `target`. `next` holds these
     /// positions, and afterwards the end of each bin.
     ///
     /// # Safety
-    /// For every bin, the positions from `next[bin]` on, as many as `source` has entries of that
-    /// bin, are inside `target`, are not taken by another bin, and belong to this call alone.
+    /// For every bin, as many positions from `next[bin]` on as `source` has entries of that bin are
+    /// inside `target` and belong to this bin and this call only.
     pub(super) unsafe fn partition(
         &mut self,
         source: &[Entry],
@@ -88,7 +87,7 @@ impl Buffers {
             .resize(self.buffers.len().max(next.len()), empty);
         self.begin.clear();
         self.begin.extend_from_slice(next);
-        // Slot 0 of a buffer belongs to an aligned address.
+        // Makes slot 0 of a buffer correspond to an aligned address.
         let skew = (target.start as usize / size_of::<Entry>()) % SLOTS;
         let buffers = &mut self.buffers[..];
         for entry in source {
@@ -104,7 +103,7 @@ impl Buffers {
                 let begin = self.begin[bin] as usize;
                 debug_assert!(end <= target.len);
                 // SAFETY: the slots up to here hold the entries of positions `begin..end` of this
-                // bin, which the caller gives to this call.
+                // bin, which belong to this call.
                 unsafe { flush(buffer, target, begin, end) };
             }
         }
@@ -113,7 +112,7 @@ impl Buffers {
             let held = ((end + skew) % SLOTS).min(end - self.begin[bin] as usize);
             for position in end - held..end {
                 debug_assert!(position < target.len);
-                // SAFETY: these are the last positions of this bin, given to this call.
+                // SAFETY: the last positions of this bin, which belong to this call.
                 unsafe { *target.start.add(position) = buffer.0[(position + skew) % SLOTS] };
             }
         }
@@ -121,7 +120,7 @@ impl Buffers {
     }
 }
 
-/// Writes a full buffer to the positions before `end`, leaving out what lies before `begin`.
+/// Writes a full buffer to the positions before `end`, except for those before `begin`.
 ///
 /// # Safety
 /// Positions `begin..end` of `target` may be written, and `end` is aligned to a buffer's end.
@@ -173,7 +172,7 @@ unsafe fn stream(buffer: &Buffer, target: *mut Entry) {
     unsafe { target.cast::<[Entry; SLOTS]>().write(buffer.0) };
 }
 
-/// Orders the streamed lines before whatever this thread does next, such as ending.
+/// Orders the streamed lines before later writes of this thread, and before its end.
 fn fence() {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is part of every x86-64.

@@ -1,21 +1,22 @@
-//! Runs of one prefix: what the next words have to decide.
+//! Runs of equal prefixes, which the next words decide.
 //!
 //! ```text
 //! prefix   2 5 5 5 7      the run of 5s is sorted by word 1, its runs by word 2, ...
 //! ```
 //!
-//! A run first skips every word in which all of its rows agree. It does so in windows that double,
-//! so that no word is read more than a constant number of times a row: a thousand equal records of
-//! a megabyte cost reading them once, and records that part at the last word do too.
+//! A run first skips every word in which all of its rows agree. It does so in windows that double
+//! in size, so no word is read more than a constant number of times per row: a thousand equal
+//! records of a megabyte, or records that differ in the last word, are read about once.
 
 use crate::{Entry, Words};
 
-/// Words compared before all rows of a run are asked for more: the rest of a cache line.
+/// Words of the first window: a cache line.
 const FIRST_WINDOW: u32 = 8;
-/// Words compared at most before the next row's turn: 32 KiB, so that the first row stays in cache.
+
+/// Words of the largest window: 32 KiB, so that the first row stays in the cache.
 const LAST_WINDOW: u32 = 4096;
 
-/// Calls `found` with every maximal run of one prefix in `sorted`, as position and length.
+/// Calls `found` with the position and length of every maximal run of one prefix in `sorted`.
 pub(crate) fn runs(sorted: &[Entry], mut found: impl FnMut(usize, usize)) {
     let mut start = 0;
     for run in sorted.chunk_by(|left, right| left.prefix == right.prefix) {
@@ -27,7 +28,7 @@ pub(crate) fn runs(sorted: &[Entry], mut found: impl FnMut(usize, usize)) {
 /// Rows between a prefetch and its use: more than the dozen misses that a core keeps open.
 const AHEAD: usize = 16;
 
-/// The first word from `depth` on in which the rows of `run` do not all agree, or `words.words()`.
+/// The first word from `depth` on in which two rows of `run` differ, or `words.words()`.
 pub(crate) fn first_difference(run: &[Entry], words: &impl Words, mut depth: u32) -> u32 {
     let mut window = FIRST_WINDOW;
     while depth < words.words() {
@@ -49,7 +50,7 @@ pub(crate) fn first_difference(run: &[Entry], words: &impl Words, mut depth: u32
     depth
 }
 
-/// Makes word `depth` of each row its entry's prefix.
+/// Loads word `depth` of each row as its entry's prefix.
 pub(crate) fn load(range: &mut [Entry], words: &impl Words, depth: u32) {
     for number in 0..range.len() {
         prefetch_ahead(range, number, words, depth);
@@ -57,7 +58,7 @@ pub(crate) fn load(range: &mut [Entry], words: &impl Words, depth: u32) {
     }
 }
 
-/// Asks for word `depth` of the row [`AHEAD`] of this one.
+/// Prefetches word `depth` of the row [`AHEAD`] of this one.
 #[inline(always)]
 fn prefetch_ahead(range: &[Entry], number: usize, words: &impl Words, depth: u32) {
     if let Some(later) = range.get(number + AHEAD) {
@@ -69,7 +70,7 @@ fn prefetch_ahead(range: &[Entry], number: usize, words: &impl Words, depth: u32
 mod tests {
     use super::*;
 
-    /// Rows of `words` words each. They are equal, but row 2 has another word at `differs`.
+    /// Rows of `words` words each. All are equal except for word `differs` of row 2.
     struct Rows {
         words: u32,
         differs: u32,
@@ -85,8 +86,7 @@ mod tests {
         }
     }
 
-    /// The search returns exactly the word that differs. Loading a word in which all rows agree
-    /// would be in vain.
+    /// The search returns exactly the word that differs: loading an earlier one would be useless.
     #[test]
     fn the_first_word_in_which_rows_differ_is_found() {
         let entries: Vec<Entry> = (0..4).map(|row| Entry { prefix: 0, row }).collect();
@@ -108,13 +108,13 @@ mod tests {
             assert_eq!(
                 first_difference(&entries[..2], &words, 0),
                 last,
-                "those agree"
+                "these rows agree"
             );
         }
     }
 
     #[test]
-    fn runs_are_of_one_prefix() {
+    fn a_run_has_one_prefix() {
         let entries = [2, 5, 5, 5, 7].map(|prefix| Entry { prefix, row: 0 });
         let mut found = Vec::new();
         runs(&entries, |start, len| found.push((start, len)));

@@ -1,4 +1,4 @@
-//! One thread's sorting: takes a task, does one pass, and puts down what is left to do.
+//! The sort on one thread: takes a task, makes one pass, and adds the remaining ranges as tasks.
 
 use super::count::{histogram, histogram_fetching, scatter, starts};
 use super::digit::{Bounds, Digit};
@@ -7,27 +7,31 @@ use super::partition::{Buffers, STREAMED, Target};
 use super::ties::{first_difference, load, runs};
 use crate::{Entry, Words};
 
-/// Ranges up to this long are insertion sorted: shorter than a histogram would be worth.
+/// Ranges up to this length are insertion sorted: they are too short for a histogram.
 pub(super) const INSERTION: usize = 24;
-/// Ranges up to this long get half a bin to a bin an entry: 32K entries, their target and their
-/// counts are 1.1 MB, about a second-level cache (1 MB on Zen 4).
+
+/// Ranges up to this length get a bin per entry or per two entries: 32K entries, their target and
+/// their counts are 1.1 MB, about a second-level cache (1 MB on Zen 4).
 const BUCKET: usize = 32 << 10;
-/// How long the buckets of a longer range are meant to be, at most: half of the above, since bins
-/// of one pass differ.
+
+/// The average length of the buckets of a longer range, at most: half of the above, since bins of
+/// one pass differ.
 const MEANT: usize = 16 << 10;
+
 /// The most bits of one pass over a longer range: 2^11 write-combining buffers are 512 KB, half of
 /// a second-level cache.
 const MOST_BITS: u32 = 11;
-/// Ranges from this length on have their bounds guessed from a sample.
+
+/// The bounds of ranges from this length on are guessed from a sample.
 const SAMPLED: usize = 2 << 10;
 
-/// The two buffers a range moves between; the same positions of both belong together.
+/// The two buffers that a range moves between. A range has the same positions in both.
 pub(super) struct Area<'a> {
     pub(super) entries: &'a mut [Entry],
     pub(super) scratch: &'a mut [Entry],
 }
 
-/// Which buffer of an area holds a range.
+/// The buffer of an area that holds a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Entries,
@@ -40,16 +44,16 @@ pub(super) struct Task {
     pub(super) start: usize,
     pub(super) len: usize,
     pub(super) side: Side,
-    /// The word that the prefixes hold; if `tied`, the first word that is still to be compared.
+    /// The word that the prefixes hold; if `tied`, the first word that has not been compared.
     pub(super) depth: u32,
-    /// All prefixes are the same, as far as word `depth`.
+    /// Whether all words before `depth` are equal.
     pub(super) tied: bool,
-    /// Word 0 of a range with `depth` above 0, to be given back at the end.
+    /// Word 0 of a range with `depth` above 0, to be restored at the end.
     pub(super) first: u64,
     pub(super) bounds: Option<Bounds>,
 }
 
-/// What one thread keeps between passes.
+/// One thread's state between passes.
 pub(super) struct Worker<'w, W> {
     words: &'w W,
     counts: Vec<u32>,
@@ -72,7 +76,7 @@ impl<'a> Area<'a> {
         self.entries.len()
     }
 
-    /// Where the range of `task` is, and where a pass moves it to.
+    /// The range of `task` in the buffer that holds it, and in the other one.
     pub(super) fn sides(&mut self, task: &Task) -> (&mut [Entry], &mut [Entry]) {
         let range = task.start..task.start + task.len;
         let entries = &mut self.entries[range.clone()];
@@ -83,7 +87,7 @@ impl<'a> Area<'a> {
         }
     }
 
-    /// Brings a range home whose rows are all interchangeable.
+    /// Moves a range of equal rows to the entries, and restores its prefixes.
     pub(super) fn settle(&mut self, task: &Task) {
         let (source, target) = self.sides(task);
         if task.side == Side::Scratch {
@@ -96,7 +100,7 @@ impl<'a> Area<'a> {
 }
 
 impl Task {
-    /// All of an area, by word 0.
+    /// A whole area, by word 0.
     pub(super) fn whole(len: usize) -> Self {
         Self {
             start: 0,
@@ -109,7 +113,7 @@ impl Task {
         }
     }
 
-    /// Part of this range, after a pass has moved it.
+    /// A part of this range, after a pass has moved it.
     pub(super) fn moved(&self, offset: usize, len: usize, bounds: Option<Bounds>) -> Self {
         let side = match self.side {
             Side::Entries => Side::Scratch,
@@ -124,7 +128,7 @@ impl Task {
         }
     }
 
-    /// This range, all of whose prefixes are `prefix`.
+    /// This range, if all of its prefixes are `prefix`.
     pub(super) fn tied(&self, prefix: u64) -> Self {
         Self {
             depth: self.depth + 1,
@@ -145,7 +149,7 @@ impl Task {
     }
 }
 
-/// How many bits a pass over `len` entries looks at.
+/// The bits of a pass over `len` entries.
 pub(super) fn bits_for(len: usize) -> u32 {
     if len <= BUCKET {
         len.ilog2()
@@ -155,7 +159,7 @@ pub(super) fn bits_for(len: usize) -> u32 {
     }
 }
 
-/// What is known about the prefixes of `range`, or a guess if it is long.
+/// The known bounds of the prefixes of `range`, or else exact ones, or a guess if it is long.
 pub(super) fn first_bounds(task: &Task, range: &[Entry]) -> Bounds {
     match task.bounds {
         Some(bounds) => bounds,
@@ -164,7 +168,8 @@ pub(super) fn first_bounds(task: &Task, range: &[Entry]) -> Bounds {
     }
 }
 
-/// One bin took nearly everything: the bounds were too wide, so exact ones are worth a pass.
+/// Whether one bin got nearly all entries: the bounds were too wide, so it is worth a pass to find
+/// exact ones.
 pub(super) fn lopsided(largest: u32, len: usize) -> bool {
     largest as usize > len - len / 4
 }
@@ -179,7 +184,7 @@ impl<'w, W: Words> Worker<'w, W> {
         }
     }
 
-    /// Sorts the range of `task`, and brings it home.
+    /// Sorts the range of `task` into the entries.
     pub(super) fn sort(&mut self, mut area: Area<'_>, task: Task) {
         self.tasks.push(task);
         while let Some(task) = self.tasks.pop() {
@@ -197,7 +202,7 @@ impl<'w, W: Words> Worker<'w, W> {
         }
     }
 
-    /// Skips the words in which all rows agree, and loads the next.
+    /// Skips the words in which all rows agree, and loads the next one.
     fn untie(&mut self, area: &mut Area<'_>, task: Task) {
         let (source, _) = area.sides(&task);
         let depth = first_difference(source, self.words, task.depth);
@@ -209,7 +214,7 @@ impl<'w, W: Words> Worker<'w, W> {
         }
     }
 
-    /// One radix pass, from the side the range is on to the other.
+    /// One radix pass, from the buffer that holds the range to the other.
     fn pass(&mut self, area: &mut Area<'_>, task: &Task) {
         let (source, target) = area.sides(task);
         let Some((digit, largest)) = self.count(task, source, target) else {
@@ -219,8 +224,8 @@ impl<'w, W: Words> Worker<'w, W> {
         let counts = &mut self.counts[..];
         starts(counts);
         if task.len >= STREAMED {
-            // SAFETY: the positions are the starts of a histogram of this very `source`, both
-            // buffers are borrowed exclusively, and `target` is as long as `source`.
+            // SAFETY: the positions are the starts of a histogram of `source`, both buffers are
+            // borrowed exclusively, and `target` is as long as `source`.
             #[allow(unsafe_code)]
             unsafe {
                 let target = Target::new(target);
@@ -236,8 +241,8 @@ impl<'w, W: Words> Worker<'w, W> {
         }
     }
 
-    /// Counts the bins of a pass, by a digit and the longest of them; `None` if all prefixes are
-    /// one.
+    /// Counts the bins of a pass. Returns the digit and the length of the longest bin, or `None` if
+    /// all prefixes are equal.
     fn count(&mut self, task: &Task, source: &[Entry], target: &[Entry]) -> Option<(Digit, usize)> {
         let mut bounds = first_bounds(task, source);
         for exact in [false, true] {
@@ -262,7 +267,7 @@ impl<'w, W: Words> Worker<'w, W> {
         None
     }
 
-    /// Puts down long bins as tasks, and cleans up stretches of short ones at once.
+    /// Adds long bins as tasks, and cleans up stretches of short bins at once.
     fn divide(&mut self, area: &mut Area<'_>, task: &Task, digit: Digit) {
         let mut stretch = 0;
         let mut start = 0;
@@ -279,7 +284,7 @@ impl<'w, W: Words> Worker<'w, W> {
         self.clean_up(area, &task.moved(stretch, start - stretch, None));
     }
 
-    /// Brings a nearly sorted range home in order, and puts down its ties.
+    /// Sorts a nearly sorted range into the entries, and adds its ties as tasks.
     fn clean_up(&mut self, area: &mut Area<'_>, task: &Task) {
         let range = task.start..task.start + task.len;
         let entries = &mut area.entries[range.clone()];
@@ -319,9 +324,10 @@ impl<'w, W: Words> Worker<'w, W> {
 mod tests {
     use super::*;
 
-    /// Half a bin to a bin an entry where a range fits into the cache, else buckets that do.
+    /// A range that fits in the cache gets a bin per entry or per two; a longer one gets buckets
+    /// that fit.
     #[test]
-    fn a_pass_looks_at_as_many_bits_as_it_has_use_for() {
+    fn the_bits_of_a_pass_depend_on_its_length() {
         let bits = [25, 32, 1000, BUCKET, BUCKET + 1, 1 << 20, 1 << 30].map(bits_for);
         assert_eq!(bits, [4, 5, 9, 15, 2, 6, MOST_BITS]);
     }
@@ -332,18 +338,18 @@ mod tests {
         assert!(!lopsided(1, 100) && lopsided(100, 100));
     }
 
-    /// All entries have one prefix. Only exact bounds are sure that there is a single value.
+    /// All entries have one prefix, which only exact bounds can show.
     #[test]
     fn bounds_of_long_ranges_are_guessed() {
         let task = Task::whole(SAMPLED);
         let range = vec![Entry { prefix: 7, row: 0 }; SAMPLED];
         assert!(
             first_bounds(&task, &range[1..]).single(),
-            "a short range is looked at"
+            "a short range is not guessed"
         );
         assert!(
             !first_bounds(&task, &range).single(),
-            "a long one is guessed"
+            "a long range is guessed"
         );
         let known = Task {
             bounds: Some(Bounds::exact(&range)),

@@ -1,4 +1,4 @@
-//! The tests that every sort of entries must pass. `kit!(name, sort)` makes a module of them.
+//! The tests that every sort of entries must pass. `kit!(name, sort)` makes them a module.
 
 use kernel::patterns::{Pattern, draw, entries_of};
 use kernel::{Entry, Rows, WholeRecords, Words, gather};
@@ -7,7 +7,7 @@ use proptest::prelude::ProptestConfig;
 /// A sort under test, of records of any length.
 pub type Sort = fn(&mut [Entry], &mut [Entry], &WholeRecords<'_>);
 
-/// Sorts `records` both ways and compares the bytes, and that every entry has its prefix back.
+/// Compares a sort of `records` with the oracle, and checks that prefixes are restored.
 pub fn check(by: Sort, records: &[u8], record_bytes: usize, what: &str) {
     let mut expected: Vec<&[u8]> = records.chunks_exact(record_bytes).collect();
     expected.sort();
@@ -29,7 +29,7 @@ pub fn check(by: Sort, records: &[u8], record_bytes: usize, what: &str) {
     }
 }
 
-/// Every pattern at these lengths.
+/// Checks every pattern at these lengths.
 pub fn patterns(by: Sort, counts: &[usize], record_bytes: usize) {
     for pattern in Pattern::ALL {
         for &count in counts {
@@ -44,7 +44,7 @@ pub fn patterns(by: Sort, counts: &[usize], record_bytes: usize) {
     }
 }
 
-/// All sequences of up to six records over three values, which first differ at `differ`.
+/// Checks all sequences of up to six records over three values, which differ at byte `differ`.
 pub fn exhaustive(by: Sort, record_bytes: usize, differ: usize) {
     for len in 0..=6u32 {
         for code in 0..3usize.pow(len) {
@@ -64,7 +64,7 @@ pub fn exhaustive(by: Sort, record_bytes: usize, differ: usize) {
     }
 }
 
-/// Lengths around the thresholds of all sorts that take microseconds.
+/// Lengths around the thresholds for short ranges.
 pub const SHORT: &[usize] = if cfg!(miri) {
     &[0, 1, 2, 25, 100]
 } else {
@@ -121,7 +121,7 @@ macro_rules! kit {
 
             #[cfg_attr(miri, ignore = "too long")]
             #[test]
-            fn long_records_that_part_late_or_never() {
+            fn long_records_that_differ_late_or_never() {
                 let record_bytes = 1 << 20;
                 for last in [0u8, 1] {
                     let mut records = vec![b'x'; 60 * record_bytes];
@@ -135,7 +135,7 @@ macro_rules! kit {
     };
 }
 
-/// Rows of three words in a table, with nothing overridden.
+/// Rows of three words in a table, with the default methods of `Words`.
 pub struct Table(Vec<[u64; 3]>);
 
 impl Words for Table {
@@ -148,8 +148,7 @@ impl Words for Table {
     }
 }
 
-/// Sorts rows whose words are from a small alphabet, at the ends of the range and in its middle, so
-/// that ties of every depth occur.
+/// Checks a sort of rows whose words are from a small alphabet, so that ties of every depth occur.
 pub fn table_sorts(codes: &[[usize; 3]], by: impl FnOnce(&mut [Entry], &mut [Entry], &Table)) {
     const ALPHABET: [u64; 8] = [0, 1, 2, 1 << 20, 1 << 40, 1 << 63, u64::MAX - 1, u64::MAX];
     let rows = codes.iter().map(|code| code.map(|c| ALPHABET[c]));
@@ -168,7 +167,7 @@ pub fn table_sorts(codes: &[[usize; 3]], by: impl FnOnce(&mut [Entry], &mut [Ent
     assert!(entries.iter().all(|e| e.prefix == table.word(e.row, 0)));
 }
 
-/// Drawn cases leave no files.
+/// Few cases, whose failures leave no files.
 pub fn config() -> ProptestConfig {
     ProptestConfig {
         cases: if cfg!(miri) { 4 } else { 300 },

@@ -1,12 +1,7 @@
-//! A breakdown: who did what when, of one run with all its cores.
+//! The breakdown of one run: its stages, and the stage of every core over time.
 //!
 //! ```text
-//!   [breakdown]
-//!   program, with     what is run, from the first seed, and what it is told
-//!   machine, changes  where, over the experiment's
-//!   smoke             what of `with` is smaller at smoke size, over the experiment's
-//!
-//!              moments
+//!              time
 //!         0 ---------------> end
 //!   core 0  0 0 0 1 1 2 2 2 2 3     a cell: the stage in which its cores spent the most of its
 //!     :     0 0 1 1 1 1 2 2 3 3     time; or none, if that is more
@@ -14,86 +9,33 @@
 //! ```
 
 use machine::Slice;
-use serde::Deserialize;
+use plot::{Breakdown, Picture, StageSpread};
 
-use super::recipe::{Recipe, Values};
-use super::{Experiment, Size};
-use crate::changes::Changes;
-use crate::figure::{Breakdown, Picture, StageSpread};
-use crate::report::{RunReport, microseconds};
+use crate::report::{RunReport, StageReport};
+use crate::spread::microseconds;
 
-/// Rows of a picture, unless there are fewer cores: 512 cores of 65,536 in each.
+/// Most rows of a picture; at 65,536 cores a row is 512 of them.
 const ROWS: usize = 128;
 
-/// Columns of a picture: what a page has room for, two points each.
+/// Columns of a picture: a page has room for them at two pixels each.
 const COLUMNS: usize = 480;
 
 /// Digits of a cell.
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// What is drawn core by core, as its table says.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BreakdownTable {
-    /// What is run.
-    pub program: String,
-    /// Where, if not on the experiment's machine.
-    pub machine: Option<String>,
-    /// What the program is told.
-    #[serde(default)]
-    pub with: Values,
-    /// What is changed of the machine.
-    #[serde(default)]
-    pub changes: Changes,
-    /// What of `with` is smaller at smoke size.
-    #[serde(default)]
-    pub smoke: Values,
-}
-
-impl BreakdownTable {
-    pub(super) fn recipe(&self, size: Size, of: &Experiment) -> Result<Recipe, String> {
-        let mut recipe = Recipe {
-            program: self.program.clone(),
-            machine: self.machine.as_ref().unwrap_or(&of.machine).clone(),
-            with: self.with.clone(),
-            changes: self.changes.over(&of.changes),
-        };
-        if size == Size::Smoke {
-            recipe.shrink(&of.smoke)?;
-            recipe.with.extend(self.smoke.clone());
-        }
-        Ok(recipe)
-    }
-}
-
-/// What a traced run of so many cores tells, in ticks of that length.
+/// The breakdown of a run with all cores traced.
 pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown, String> {
-    let traced = run
-        .simulated
-        .as_ref()
-        .map(|simulated| simulated.slices.as_slice());
+    let traced = run.simulated.as_ref().map(|it| it.slices.as_slice());
     let slices = traced.ok_or("machine: threads are not traced")?;
-    if run.stages.len() >= DIGITS.len() {
-        return Err(format!(
-            "program: it has {} stages, too many to draw",
-            run.stages.len()
-        ));
+    let stages = run.stages.len();
+    if stages >= DIGITS.len() {
+        return Err(format!("program: it has {stages} stages, too many to draw"));
     }
-    let stages = run.stages.iter().map(|stage| StageSpread {
-        name: stage.name.to_owned(),
-        cores: stage.cores,
-        time_us: stage.quantiles_us,
-        idle_us: stage.idle_quantiles_us,
-    });
     let names: Vec<_> = run.stages.iter().map(|stage| stage.name).collect();
     let end = slices.iter().map(|slice| slice.end).max().unwrap_or(0);
-    let canvas = Canvas {
-        end,
-        cores,
-        stages: names.len(),
-    };
+    let canvas = Canvas { end, cores, stages };
     Ok(Breakdown {
-        stages: stages.collect(),
+        stages: run.stages.iter().map(spread).collect(),
         picture: Picture {
             columns: COLUMNS,
             rows: canvas.rows(),
@@ -104,7 +46,16 @@ pub(super) fn of(run: &RunReport, cores: u32, tick_fs: u64) -> Result<Breakdown,
     })
 }
 
-/// What a picture is painted on.
+fn spread(stage: &StageReport) -> StageSpread {
+    StageSpread {
+        name: stage.name.to_owned(),
+        cores: stage.cores,
+        time_us: stage.quantiles_us,
+        idle_us: stage.idle_quantiles_us,
+    }
+}
+
+/// The size of a picture, with the last tick.
 struct Canvas {
     end: u64,
     cores: u32,
@@ -116,8 +67,7 @@ impl Canvas {
         ROWS.min(self.cores as usize)
     }
 
-    /// Times are counted in parts of a tick, so many as there are columns: then a column is `end`
-    /// of them.
+    /// The cells. Times are in parts of a tick, `COLUMNS` per tick, so a column has `end` of them.
     fn paint(&self, names: &[&str], slices: &[Slice]) -> String {
         let cells = self.rows() * COLUMNS;
         let mut spent = vec![0_u64; cells * self.stages];
@@ -148,7 +98,7 @@ impl Canvas {
         first(row + 1) - first(row)
     }
 
-    /// The columns that a slice passes, each with its part of the slice.
+    /// The columns that a slice covers, each with its part of the slice.
     fn columns(&self, [begin, end]: [u64; 2]) -> impl Iterator<Item = (usize, u64)> {
         let width = self.end.max(1);
         (begin / width..end.div_ceil(width)).map(move |column| {
@@ -158,17 +108,15 @@ impl Canvas {
     }
 }
 
-/// The stage that has the most of all time, the first of them; the number of stages if more was
-/// spent in none.
+/// The first stage with the most time; the number of stages if more time was spent in none.
 fn most(spent: &[u64], all: u64) -> usize {
     let none = all.saturating_sub(spent.iter().sum());
-    let (mut stage, mut time) = (spent.len(), none);
-    for (number, &of_stage) in spent.iter().enumerate() {
-        if of_stage > time || (of_stage == time && stage == spent.len() && time > 0) {
-            (stage, time) = (number, of_stage);
-        }
+    let most = spent.iter().copied().max().unwrap_or(0);
+    if most < none || most == 0 {
+        return spent.len();
     }
-    stage
+    let first = spent.iter().position(|time| *time == most);
+    first.unwrap_or(spent.len())
 }
 
 #[cfg(test)]
@@ -217,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_neighbours_and_none_is_left_out() {
+    fn rows_are_neighbours_and_complete() {
         for cores in [1, 64, 129, 256, 300, 65_536] {
             let canvas = Canvas {
                 end: 1,

@@ -1,11 +1,10 @@
-//! The experiments that come with the program, each with the text of its file.
+//! The built-in experiments: their names and files.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use machine::text;
 
-use super::file;
 use crate::error::LabError;
 
 macro_rules! experiments {
@@ -38,12 +37,11 @@ const BUILT_IN: [(&str, &str); 21] = experiments![
     "nanosort/thesis",
 ];
 
-/// Their names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.into_iter().map(|(name, _)| name)
 }
 
-/// The name and text of the experiment of that name, of the last part of it, or in that file.
+/// Name and text of an experiment: a built-in one, by its name or the last part of it, or a file.
 pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
     let is_named = |known: &str| known == name || known.rsplit('/').next() == Some(name);
     if let Some((known, text)) = BUILT_IN.into_iter().find(|(known, _)| is_named(known)) {
@@ -51,15 +49,11 @@ pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
     }
     let text = text::read(Path::new(name), text::MOST_BYTES).map_err(|cause| {
         let names = names().collect::<Vec<_>>().join(", ");
-        file(
-            name,
-            match cause.kind() {
-                ErrorKind::NotFound => {
-                    format!("no such experiment and no such file; there is {names}")
-                }
-                _ => format!("cannot be read: {cause}"),
-            },
-        )
+        let why = match cause.kind() {
+            ErrorKind::NotFound => format!("no such experiment and no such file; there is {names}"),
+            _ => format!("cannot be read: {cause}"),
+        };
+        LabError::file(Path::new(name), why)
     })?;
     Ok((name.to_owned(), text))
 }

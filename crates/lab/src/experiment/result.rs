@@ -1,28 +1,25 @@
-//! From runs to a figure: points of series, claims beside ours, what was found wrong.
+//! From runs to a figure: points, claims, faults, and the breakdown.
 
-use super::claim::{Claim, Outcome, Terms};
+use plot::{Chart, Check, Claim, Figure, Outcome, Point, Series, Size, Spread};
+
+use super::check::in_table;
 use super::line::Line;
-use super::measure::Taken;
-use super::plan::{Plan, PointOf, Source};
-use super::trend::Trend;
-use super::{Experiment, US_PER_SECOND, breakdown};
+use super::plan::{Place, Plan, Read, Source};
+use super::{Experiment, breakdown};
 use crate::error::LabError;
-use crate::figure::{Chart, Figure, Point, Series, Size};
 use crate::report::RunReport;
-use crate::spread::Spread;
 
-/// What was run, and what came of it.
-#[derive(Clone, Copy)]
+/// An experiment with the reports of its jobs.
 struct Ran<'a> {
     of: &'a Experiment,
-    plan: &'a Plan,
+    plan: &'a Plan<'a>,
     reports: &'a [Vec<RunReport>],
 }
 
-/// The figure of an experiment that ran at that size; or the table, and what it does not give.
+/// The figure of an experiment at that size; an error names the table and what is missing.
 pub(super) fn figure(
     of: &Experiment,
-    plan: &Plan,
+    plan: &Plan<'_>,
     size: Size,
     reports: &[Vec<RunReport>],
 ) -> Result<Figure, String> {
@@ -31,10 +28,9 @@ pub(super) fn figure(
     let seeds = of.seeds(size);
     let series = (0..of.series.len()).map(|series| ran.series(series));
     let series = series.collect::<Result<Vec<_>, _>>()?;
-    let claims = if of.judges(size) {
-        ran.claims(&series)?
-    } else {
-        Vec::new()
+    let claims = match size {
+        Size::Full => ran.claims(&series)?,
+        Size::Smoke => Vec::new(),
     };
     Ok(Figure {
         name: of.name.clone(),
@@ -60,9 +56,8 @@ pub(super) fn figure(
 impl Ran<'_> {
     fn series(&self, series: usize) -> Result<Series, String> {
         let table = &self.of.series[series];
-        let point = |place: &super::plan::Place| {
-            let y = self.take(place.job, table.taken(place.place));
-            let y = y.map_err(|why| format!("[[series]] '{}': {why}", table.id))?;
+        let point = |place: &Place<'_>| {
+            let y = in_table(self.read(place.read), "[[series]]", &table.id)?;
             Ok(Point { x: place.x, y })
         };
         let points = self.plan.points[series].iter().map(point);
@@ -72,18 +67,18 @@ impl Ran<'_> {
         })
     }
 
-    fn take(&self, job: usize, taken: Taken<'_>) -> Result<Spread, String> {
+    fn read(&self, Read { job, taken }: Read<'_>) -> Result<Spread, String> {
         taken.of(&self.reports[job], self.plan.jobs[job].place().tick_fs())
     }
 
-    /// The charts, in the order in which the series first name them.
+    /// The charts in the order in which series name them.
     fn charts(&self, series: Vec<Series>, size: Size) -> Vec<Chart> {
         let mut charts: Vec<(&str, Chart)> = Vec::new();
         for (table, series) in self.of.series.iter().zip(series) {
             let known = charts.iter().position(|(name, _)| *name == table.chart);
             let place = known.unwrap_or_else(|| {
                 let mut empty = self.of.charts[&table.chart].empty(&self.of.title);
-                empty.paper.retain(|_| self.of.judges(size));
+                empty.paper.retain(|_| size == Size::Full);
                 charts.push((&table.chart, empty));
                 charts.len() - 1
             });
@@ -93,111 +88,93 @@ impl Ran<'_> {
     }
 
     fn claims(&self, series: &[Series]) -> Result<Vec<Claim>, String> {
-        let lines = self
-            .of
-            .lines
-            .iter()
-            .zip(&self.plan.sources)
-            .filter_map(|(line, source)| {
-                let claim = self.line(line, (*source)?);
-                Some(claim.map_err(|why| format!("[[line]] '{}': {why}", line.id)))
-            });
-        let trends = self.of.trends.iter().zip(&self.plan.trends);
-        let trends = trends.map(|(trend, &number)| Ok(self.trend(trend, number, &series[number])));
-        lines.chain(trends).collect()
+        let lines = self.of.lines.iter().zip(&self.plan.sources);
+        let claims = lines.filter_map(|(line, source)| {
+            let claim = self.claim(line, (*source)?, series);
+            Some(in_table(claim, "[[line]]", &line.id))
+        });
+        claims.collect()
     }
 
-    fn line(&self, line: &Line, source: Source) -> Result<Claim, String> {
-        let at = |of: PointOf| {
-            let taken = line.taken(Some(self.of.series[of.series].taken(of.place)));
-            Ok::<_, String>((taken.measure, line.take.of(self.take(of.job, taken)?)))
+    fn claim(&self, line: &Line, source: Source<'_>, series: &[Series]) -> Result<Claim, String> {
+        let ours = self.ours(line, source, series)?;
+        let table = match source {
+            Source::Curve(number) => Some(&self.of.series[number]),
+            _ => None,
         };
-        let (ours, jobs) = match source {
-            Source::Rate(rate) => (rate / US_PER_SECOND, Vec::new()),
-            Source::Own(job) => {
-                let taken = line.taken(None);
-                let figure = line.take.of(self.take(job, taken)?);
-                (line.figure(taken.measure, figure)?, vec![job])
-            }
-            Source::Point(point) => {
-                let (measure, figure) = at(point)?;
-                (line.figure(measure, figure)?, vec![point.job])
-            }
-            Source::Two([first, second]) => {
-                let ours = line
-                    .compared
-                    .unwrap_or_default()
-                    .of(at(first)?.1, at(second)?.1);
-                (ours, vec![first.job, second.job])
-            }
+        let paper = line.paper(table);
+        let (outcome, reason) = match self.fault(source) {
+            Some(fault) => (Outcome::Failed, Some(fault)),
+            None => line.judged(paper, ours),
         };
-        let outcome = self.judged(line.terms(), ours, &jobs);
+        let fault = reason.clone().filter(|_| outcome == Outcome::Failed);
+        let known_miss = reason.filter(|_| outcome == Outcome::Missed);
         Ok(Claim {
             id: line.id.clone(),
             claim: line.claim.clone(),
-            unit: line.unit.clone(),
-            paper: line.paper,
-            at_least: line.at_least,
+            unit: line.unit(table.map_or("", |series| &series.vary)),
+            paper,
+            at_least: line.is_at_least(),
             at_most: line.at_most,
-            note: line.note.clone(),
             ours,
+            deviation: ours / paper - 1.0,
+            note: line.note.clone(),
             outcome,
+            known_miss,
+            check: Check {
+                passed: fault.is_none(),
+                fault,
+            },
         })
     }
 
-    fn trend(&self, trend: &Trend, number: usize, series: &Series) -> Claim {
-        let points: Vec<_> = series
-            .points
-            .iter()
-            .map(|point| (point.x, point.y.mean))
-            .collect();
-        let jobs: Vec<_> = self.plan.points[number]
-            .iter()
-            .map(|point| point.job)
-            .collect();
-        let (terms, ours) = (trend.terms(), trend.of(&points));
-        Claim {
-            id: trend.id.clone(),
-            claim: trend.claim.clone(),
-            unit: trend.unit(&self.of.series[number].vary),
-            paper: terms.paper,
-            at_least: terms.at_least,
-            at_most: terms.at_most,
-            note: trend.note.clone(),
-            ours,
-            outcome: self.judged(terms, ours, &jobs),
+    /// Our figure of a line.
+    fn ours(&self, line: &Line, source: Source<'_>, series: &[Series]) -> Result<f64, String> {
+        let value = |read: Read<'_>| Ok::<_, String>(line.of_runs(self.read(read)?));
+        match source {
+            Source::Constant(rate) => Ok(rate),
+            Source::One(read) => line.figure(read.taken.measure, value(read)?),
+            Source::Two([one, two]) => Ok(line.compare(value(one)?, value(two)?)),
+            Source::Curve(number) => {
+                let points = series[number].points.iter();
+                let points: Vec<_> = points.map(|point| (point.x, point.y.mean)).collect();
+                Ok(line.is.map_or(f64::NAN, |shape| shape.of(&points)))
+            }
         }
     }
 
-    fn judged(&self, terms: Terms<'_>, ours: f64, jobs: &[usize]) -> Outcome {
-        let runs = jobs.iter().flat_map(|job| &self.reports[*job]);
-        let fault = runs.into_iter().find_map(|run| run.verdict.fault.clone());
-        terms.judged(ours, fault)
-    }
-
-    /// What every program found wrong with itself, of each job its first.
-    fn faults(&self) -> Vec<String> {
-        let of_job = |(job, runs): (&crate::Job, &Vec<RunReport>)| {
-            let wrong = runs
-                .iter()
-                .find_map(|run| Some((run.seed, run.verdict.fault.clone()?)));
-            let (seed, fault) = wrong?;
-            Some(format!("{}, seed {seed}: {fault}", job.told()))
+    /// The first fault that a program found in the runs of a source.
+    fn fault(&self, source: Source<'_>) -> Option<String> {
+        let jobs: Vec<usize> = match source {
+            Source::Constant(_) => Vec::new(),
+            Source::One(read) => vec![read.job],
+            Source::Two(reads) => reads.map(|read| read.job).to_vec(),
+            Source::Curve(number) => {
+                let points = self.plan.points[number].iter();
+                points.map(|point| point.read.job).collect()
+            }
         };
-        self.plan
-            .jobs
-            .iter()
-            .zip(self.reports)
-            .filter_map(of_job)
-            .collect()
+        let mut runs = jobs.into_iter().flat_map(|job| &self.reports[job]);
+        runs.find_map(|run| run.verdict.fault.clone())
     }
 
-    fn breakdown(&self) -> Result<Option<crate::figure::Breakdown>, String> {
+    /// The first fault of each job, with its options and seed.
+    fn faults(&self) -> Vec<String> {
+        let jobs = self.plan.jobs.iter().zip(self.reports);
+        let faults = jobs.filter_map(|(job, runs)| {
+            let mut faults = runs.iter().map(|run| (run.seed, &run.verdict.fault));
+            let (seed, fault) = faults.find_map(|(seed, fault)| Some((seed, fault.as_ref()?)))?;
+            Some(format!("{}, seed {seed}: {fault}", job.told()))
+        });
+        faults.collect()
+    }
+
+    fn breakdown(&self) -> Result<Option<plot::Breakdown>, String> {
         let Some(number) = self.plan.breakdown else {
             return Ok(None);
         };
         let (job, run) = (&self.plan.jobs[number], &self.reports[number][0]);
         let drawn = breakdown::of(run, job.parameters().cores(), job.place().tick_fs());
-        drawn.map(Some).map_err(|why| format!("[breakdown]: {why}"))
+        drawn.map(Some).map_err(|why| format!("breakdown: {why}"))
     }
 }

@@ -1,107 +1,72 @@
-//! A series: one program, one thing that is varied, a point for each of its values.
+//! A series: one program, one thing that varies, a point per value.
 //!
 //! ```text
 //!   [[series]]
-//!   label             words for people, beside the line in the chart; the program if left out
-//!   id                a word for programs; the label if left out
-//!   chart             the chart it is drawn in; one of what is varied if left out
-//!   program, with     what is run, and what it is told
+//!   label             name of the curve for people; the program if left out
+//!   id                name for other tables; the label if left out
+//!   chart             chart of the curve; one for what varies if left out
+//!   program, with     what runs, and its options
 //!   machine, changes  where, over the experiment's
 //!   vary              an option of the program, a change of the machine, "machine", or "stage":
 //!                     then all points are of the same runs
-//!   over, smoke       its values: at full size; some of them, at smoke size (else all)
-//!   x_of              where the points lie, when not at the values themselves: a list of places,
-//!                     or a factor. Words lie at 0, 1, 2 ... in the order of `over`
-//!   measure, stage    what is taken of a run, and of which stage
-//!   repeats           how often a run does what is measured: the figure is of one
+//!   over, smoke       the values at full size; some of them at smoke size (else all)
+//!   x_of              places of the points if not at their values: a list, or a factor. Words are
+//!                     at 0, 1, 2 ... in the order of `over`
+//!   measure, stage    what is read from a run, and of which stage
+//!   repeats           how often a run does what is measured: the result is of one
 //! ```
 
 use serde::Deserialize;
 
 use super::measure::{Measure, Taken};
-use super::recipe::{Recipe, Told, Values};
+use super::recipe::{Head, Recipe, Scalar, Values};
 use super::{Experiment, Size};
 use crate::changes::Changes;
 
-/// A series, as its table says.
+/// The table of a series.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Series {
-    /// A word for programs.
+pub(crate) struct Series {
     #[serde(default)]
     pub id: String,
-    /// The chart it is drawn in.
     #[serde(default)]
     pub chart: String,
-    /// Words for people.
     #[serde(default)]
     pub label: String,
-    /// What is run.
     pub program: String,
-    /// Where, if not on the experiment's machine.
-    pub machine: Option<String>,
-    /// What the program is told.
+    machine: Option<String>,
     #[serde(default)]
-    pub with: Values,
-    /// What is changed of the machine for this series.
+    with: Values,
     #[serde(default)]
-    pub changes: Changes,
-    /// What is varied.
+    changes: Changes,
     pub vary: String,
-    /// Its values at full size.
-    pub over: Vec<Told>,
-    /// Those of them that are run at smoke size.
-    pub smoke: Option<Vec<Told>>,
-    /// Where the points lie.
-    pub x_of: Option<XOf>,
-    /// What is taken of a run.
+    pub over: Vec<Scalar>,
+    pub smoke: Option<Vec<Scalar>>,
+    x_of: Option<XOf>,
     #[serde(default)]
     pub measure: Measure,
-    /// Of which stage.
-    pub stage: Option<String>,
-    /// How often a run does it.
-    #[serde(default = "once")]
-    pub repeats: f64,
+    stage: Option<String>,
+    repeats: Option<f64>,
 }
 
-/// Once.
-pub(super) fn once() -> f64 {
-    1.0
-}
-
-/// Where points lie that are not at the values themselves.
+/// Places of points that are not at their values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     untagged,
     expecting = "expected a list of numbers, one for each of `over`, or a factor"
 )]
-pub enum XOf {
-    /// Each at its own place.
+enum XOf {
     Each(Vec<f64>),
-    /// At so many times the value.
     Factor(f64),
 }
 
+/// The value of `vary` for the stages of one run.
+const STAGE: &str = "stage";
+
 impl Series {
-    /// What is wrong with it, whatever the experiment around it.
+    /// Checks the table by itself.
     pub(super) fn check(&self) -> Result<(), String> {
-        let among = |list: &[Told], value: &Told| list.iter().any(|known| is_same(known, value));
-        if self.over.is_empty() {
-            return Err("over: there is no value, so no point".to_owned());
-        }
-        for (place, value) in self.over.iter().enumerate() {
-            if among(&self.over[..place], value) {
-                return Err(format!("over: {value} is there twice"));
-            }
-        }
-        if let Some(smoke) = &self.smoke {
-            if smoke.is_empty() {
-                return Err("smoke: there is no value, so no point".to_owned());
-            }
-            if let Some(odd) = smoke.iter().find(|value| !among(&self.over, value)) {
-                return Err(format!("smoke: {odd} is none of over"));
-            }
-        }
+        self.check_values()?;
         match &self.x_of {
             Some(XOf::Each(places)) if places.len() != self.over.len() => {
                 let (places, values) = (places.len(), self.over.len());
@@ -112,43 +77,54 @@ impl Series {
             }
             _ => {}
         }
-        let places = (0..self.over.len()).map(|place| self.x(place));
-        if let Some(x) = places.into_iter().find(|x| !x.is_finite()) {
+        let mut places = (0..self.over.len()).map(|place| self.x(place));
+        if let Some(x) = places.find(|x| !x.is_finite()) {
             return Err(format!("x_of: a point at {x}"));
         }
-        if self.varies_stage() && self.stage.is_some() {
+        if self.vary == STAGE && self.stage.is_some() {
             return Err("stage: it is varied".to_owned());
         }
         (0..self.over.len()).try_for_each(|place| self.taken(place).check())
     }
 
-    fn varies_stage(&self) -> bool {
-        self.vary == STAGE
+    fn check_values(&self) -> Result<(), String> {
+        for (name, values) in [("over", Some(&self.over)), ("smoke", self.smoke.as_ref())] {
+            if values.is_some_and(Vec::is_empty) {
+                return Err(format!("{name}: there is no value, so no point"));
+            }
+        }
+        for (place, value) in self.over.iter().enumerate() {
+            if self.over[..place].contains(value) {
+                return Err(format!("over: {value} is there twice"));
+            }
+        }
+        let mut smoke = self.smoke.iter().flatten();
+        match smoke.find(|value| !self.over.contains(value)) {
+            Some(odd) => Err(format!("smoke: {odd} is none of over")),
+            None => Ok(()),
+        }
     }
 
-    /// The places in `over` of the values that are run.
-    pub(super) fn places(&self, size: Size) -> Vec<usize> {
-        let run = match (&self.smoke, size) {
-            (Some(smoke), Size::Smoke) => smoke,
+    /// The places in `over` that run at that size.
+    pub(super) fn places(&self, size: Size) -> impl Iterator<Item = usize> {
+        let run = match &self.smoke {
+            Some(smoke) if size == Size::Smoke => smoke,
             _ => &self.over,
         };
-        let is_run = |value: &Told| run.iter().any(|known| is_same(known, value));
-        (0..self.over.len())
-            .filter(|place| is_run(&self.over[*place]))
-            .collect()
+        (0..self.over.len()).filter(|place| run.contains(&self.over[*place]))
     }
 
-    /// Which place in `over` has this value.
-    pub(super) fn find(&self, value: &Told) -> Option<usize> {
-        self.over.iter().position(|known| is_same(known, value))
+    /// The place of a value in `over`.
+    pub(super) fn find(&self, value: &Scalar) -> Option<usize> {
+        self.over.iter().position(|known| known == value)
     }
 
-    /// Whether its values are words and lie nowhere by themselves.
+    /// Whether its values are words without places of their own.
     pub(super) fn has_words(&self) -> bool {
         self.x_of.is_none() && self.over.iter().any(|value| value.number().is_none())
     }
 
-    /// Where the point of that place in `over` lies.
+    /// The x of a place in `over`.
     pub(super) fn x(&self, place: usize) -> f64 {
         let number = self.over[place].number();
         match &self.x_of {
@@ -158,51 +134,34 @@ impl Series {
         }
     }
 
-    /// What the runs of that place in `over` are told.
+    /// The recipe of a place in `over`.
     pub(super) fn recipe(
         &self,
         place: usize,
+        of: &Experiment,
         size: Size,
-        experiment: &Experiment,
     ) -> Result<Recipe, String> {
-        let mut recipe = Recipe {
-            program: self.program.clone(),
-            machine: self.machine.as_ref().unwrap_or(&experiment.machine).clone(),
-            with: self.with.clone(),
-            changes: self.changes.over(&experiment.changes),
+        let head = Head {
+            program: &self.program,
+            machine: self.machine.as_ref(),
+            with: &self.with,
+            changes: &self.changes,
         };
-        if size == Size::Smoke {
-            recipe.shrink(&experiment.smoke)?;
-        }
-        if !self.varies_stage() {
-            recipe
-                .set(&self.vary, &self.over[place])
-                .map_err(|why| format!("vary: {why}"))?;
+        let mut recipe = Recipe::new(&head, of, size)?;
+        if self.vary != STAGE {
+            let set = recipe.set(&self.vary, &self.over[place]);
+            set.map_err(|why| format!("vary: {why}"))?;
         }
         Ok(recipe)
     }
 
-    /// What is taken of the runs of that place in `over`.
+    /// The value that is read from the runs of a place in `over`.
     pub(super) fn taken(&self, place: usize) -> Taken<'_> {
-        let stage = match &self.over[place] {
-            Told::Word(stage) if self.varies_stage() => Some(stage.as_str()),
-            _ => self.stage.as_deref(),
-        };
+        let varied = self.over[place].word().filter(|_| self.vary == STAGE);
         Taken {
             measure: self.measure,
-            stage,
+            stage: varied.or(self.stage.as_deref()),
             repeats: self.repeats,
         }
-    }
-}
-
-/// What varies when one run is looked at stage by stage.
-const STAGE: &str = "stage";
-
-/// 1 and 1.0 are the same.
-fn is_same(one: &Told, other: &Told) -> bool {
-    match (one.number(), other.number()) {
-        (Some(one), Some(other)) => one == other,
-        _ => one == other,
     }
 }

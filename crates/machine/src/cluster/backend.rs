@@ -1,11 +1,11 @@
-//! A task's way to its block: every verb of a node, with what it costs on this machine.
+//! The backend of a task: every verb of a node, with its cost on this machine.
 //!
-//! A task's clock runs ahead of the world's while it works. What it sends takes effect at its
-//! clock, by an event; a message that is already there can be taken at once, since nothing that
-//! comes later can change which is the oldest.
+//! A working task's clock runs ahead of its block's. Messages that it sends leave at its clock, by
+//! an event. A message that has arrived can be received at once, since later arrivals do not change
+//! which is the oldest.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,12 +26,10 @@ use crate::schedule::{BlockSignal, Ticks};
 pub struct TaskBackend {
     shared: Rc<Shared>,
     task: u32,
-    /// Its rank among the block's.
+    /// Its rank's number in the block.
     local: u32,
     rank: Rank,
     random: RefCell<Random>,
-    /// How many tasks it has spawned: each has a random stream of its own.
-    spawned: Cell<u32>,
 }
 
 impl TaskBackend {
@@ -44,14 +42,12 @@ impl TaskBackend {
             local,
             rank,
             random: RefCell::new(random),
-            spawned: Cell::new(0),
         }
     }
 
     fn with<R>(&self, change: impl FnOnce(&mut BlockState) -> R) -> R {
         let state = &mut *self.shared.state.borrow_mut();
-        // Places mean nothing in another slab: a program that uses its node when it is dropped is
-        // late.
+        // Packet ids belong to one slab, so a program must not use its node while it is dropped.
         assert!(
             state.fabric.has_scratch,
             "a node is used in its program's time only"
@@ -59,7 +55,7 @@ impl TaskBackend {
         change(state)
     }
 
-    /// Waits until the world reaches the task's clock.
+    /// Waits until the block reaches the task's clock.
     fn wait_for_clock(&self, state: &mut BlockState) {
         let task = &mut state.tasks[self.task as usize];
         task.waits = Waits::Clock;
@@ -80,12 +76,94 @@ impl TaskBackend {
         state.fabric.first_out = state.fabric.first_out.min(time);
     }
 
-    /// Gives a buffer that was lent back to its sender.
+    /// Returns a lent buffer to its sender.
     pub fn give_back(&self, to: Rank, number: u32, buffer: Buffer) {
         self.with(|state| {
             let at = state.fabric.scheduler.now;
             self.send_parcel(state, at, Parcel::Return { to, number, buffer });
         });
+    }
+}
+
+/// Receiving and sending, in the parts of [`Backend::poll_next`] and [`Backend::poll_send`].
+impl TaskBackend {
+    /// Whether a message with this many words fits the transmit words; if not, the task waits.
+    fn has_room(&self, state: &mut BlockState, words: u32) -> bool {
+        let task = &mut state.tasks[self.task as usize];
+        let rank = &mut state.ranks[self.local as usize];
+        if rank.outgoing.words + words <= self.shared.layout.profile.core.transmit_words {
+            return true;
+        }
+        // It may also wait for a message.
+        if !matches!(task.waits, Waits::Message(_)) {
+            task.waits = Waits::Room;
+        }
+        rank.wait_to_send(task.waiter(self.task));
+        false
+    }
+
+    /// Charges a message, and returns the time at which it is written.
+    fn write(&self, state: &mut BlockState, outgoing: &Outgoing<'_>) -> Ticks {
+        let model = &self.shared.layout.profile.core;
+        let task = &mut state.tasks[self.task as usize];
+        task.clock += if outgoing.forwarded {
+            model.forward_cycles
+        } else {
+            model.send_cycles + model.send_word_cycles * outgoing.words.len() as u64
+        };
+        task.waits = Waits::Nothing;
+        task.clock
+    }
+
+    /// Receives the oldest message of a port, which arrived or will arrive at `arrival`.
+    fn receive(&self, state: &mut BlockState, port: Port, arrival: Ticks) -> Message {
+        let model = &self.shared.layout.profile.core;
+        let task = &mut state.tasks[self.task as usize];
+        let rank = &mut state.ranks[self.local as usize];
+        let polled = task.waits == Waits::Message(port.0) && task.clock == arrival;
+        if arrival > task.clock || polled {
+            // A polling core notices the message a little later.
+            task.wait_until(arrival);
+            task.clock += model.notice_cycles;
+        }
+        task.waits = Waits::Nothing;
+        let front = rank.front(port.0, &state.fabric).expect("it has arrived");
+        let words = front.words.len() as u64;
+        task.clock += model.receive_cycles + model.receive_word_cycles * words;
+        task.holding = true;
+        let time = task.clock;
+        let packet = rank.take(port.0, time, &mut state.fabric);
+        state.fabric.counts.received += 1;
+        state.nic(self.local).0.made_room(time);
+        Message {
+            from: Rank(packet.from),
+            words: packet.words,
+        }
+    }
+
+    /// Ends a receive whose deadline has passed.
+    fn give_up(&self, state: &mut BlockState, port: Port, deadline: Ticks) {
+        let task = &mut state.tasks[self.task as usize];
+        task.wait_until(deadline);
+        task.clock += self.shared.layout.profile.core.notice_cycles;
+        task.waits = Waits::Nothing;
+        let rank = &mut state.ranks[self.local as usize];
+        rank.forget(port.0, self.task, &mut state.fabric);
+    }
+}
+
+/// The kind, receiver, port and words of a message.
+fn addressed(outgoing: &Outgoing<'_>) -> (Kind, Rank, Port, Words) {
+    match outgoing.to {
+        Target::One(to) => (Kind::Data, to.rank, to.port, outgoing.words.clone()),
+        Target::Group(group, port) => {
+            let mut words = [0; MESSAGE_WORDS + GROUP_WORDS];
+            let until = GROUP_WORDS + outgoing.words.len();
+            words[..GROUP_WORDS].copy_from_slice(&group_words(group));
+            words[GROUP_WORDS..until].copy_from_slice(&outgoing.words[..]);
+            let words = Words::from(&words[..until]);
+            (Kind::Multicast, group.last(), port, words)
+        }
     }
 }
 
@@ -169,7 +247,6 @@ impl Backend for TaskBackend {
     }
 
     fn spawn(&self, name: String, start: Start) -> io::Result<()> {
-        self.spawned.set(self.spawned.get() + 1);
         self.with(|state| {
             let clock = state.tasks[self.task as usize].clock;
             let task = state.add_task(Task::new(self.local, Some(name.into()), clock));
@@ -183,64 +260,36 @@ impl Backend for TaskBackend {
     }
 
     fn multicasts(&self, words: usize) -> bool {
-        // One to a group travels in one packet.
+        // A multicast has one packet.
         let segment = self.shared.layout.profile.nic.segment_bytes as usize / 8;
         self.shared.layout.setting.multicast && words <= segment
     }
 
     fn poll_send(&self, outgoing: &Outgoing<'_>) -> Poll<()> {
         self.with(|state| {
-            let model = &self.shared.layout.profile.core;
-            let (kind, to, port) = match outgoing.to {
-                Target::One(address) => (Kind::Data, address.rank, address.port),
-                Target::Group(group, port) => (Kind::Cast, group.last(), port),
-            };
-            assert!(
-                to.0 < self.shared.layout.setting.ranks,
-                "there is no node {to}"
-            );
-            let words = match outgoing.to {
-                Target::One(_) => outgoing.words.clone(),
-                Target::Group(group, _) => {
-                    let mut named = [0; MESSAGE_WORDS + GROUP_WORDS];
-                    let until = GROUP_WORDS + outgoing.words.len();
-                    named[..GROUP_WORDS].copy_from_slice(&group_words(group));
-                    named[GROUP_WORDS..until].copy_from_slice(&outgoing.words[..]);
-                    Words::from(&named[..until])
-                }
-            };
-            let task = &mut state.tasks[self.task as usize];
-            let rank = &mut state.ranks[self.local as usize];
-            let written = words.len() as u32 + 1;
-            if rank.outgoing.words + written > model.transmit_words {
-                // It may wait for a message, too.
-                if !matches!(task.waits, Waits::Message(_)) {
-                    task.waits = Waits::Room;
-                }
-                rank.wait_to_send(task.waiter(self.task));
+            let (kind, to, port, words) = addressed(outgoing);
+            let setting = &self.shared.layout.setting;
+            assert!(to.0 < setting.ranks, "there is no node {to}");
+            let count = words.len() as u32;
+            if !self.has_room(state, count + 1) {
                 return Poll::Pending;
             }
-            task.clock += if outgoing.forwarded {
-                model.forward_cycles
-            } else {
-                model.send_cycles + model.send_word_cycles * outgoing.words.len() as u64
-            };
-            task.waits = Waits::Nothing;
-            let time = task.clock;
-            let sent = Packet {
+            let time = self.write(state, outgoing);
+            let packet = Packet {
                 port: port.0,
                 words,
                 ..Packet::new(kind, time, self.rank.0, to.0)
             };
-            let place = state.fabric.scratch.slab.put(sent);
-            rank.outgoing.push(place, &mut state.fabric.scratch.slab);
+            let slab = &mut state.fabric.scratch.slab;
+            let id = slab.put(packet);
+            state.ranks[self.local as usize].outgoing.push(id, slab);
             state.fabric.counts.messages += 1;
-            if self.shared.layout.setting.sends {
+            if setting.sends {
                 state.sends.push(Sent {
                     time: time.0,
                     from: self.rank.0,
                     to: to.0,
-                    words: written - 1,
+                    words: count,
                 });
             }
             let (nic, fabric) = state.nic(self.local);
@@ -255,49 +304,25 @@ impl Backend for TaskBackend {
 
     fn poll_next(&self, port: Port, deadline: Option<Time>) -> Poll<Option<Message>> {
         self.with(|state| {
-            let model = &self.shared.layout.profile.core;
+            let now = state.fabric.scheduler.now;
             let task = &mut state.tasks[self.task as usize];
             if std::mem::take(&mut task.holding) {
-                task.clock += model.receive_done_cycles;
+                task.clock += self.shared.layout.profile.core.receive_done_cycles;
             }
-            // Others of this rank may ask for the same message at an earlier time.
-            let is_alone = state.ranks[self.local as usize].cores.is_empty();
-            if task.clock > state.fabric.scheduler.now && !is_alone {
+            let clock = task.clock;
+            let rank = &mut state.ranks[self.local as usize];
+            // Another task of the rank may ask for the same message at an earlier time.
+            if clock > now && !rank.cores.is_empty() {
                 self.wait_for_clock(state);
                 return Poll::Pending;
             }
-            let task = &mut state.tasks[self.task as usize];
-            let rank = &mut state.ranks[self.local as usize];
-            let limit = deadline.map_or(Ticks::NEVER, |deadline| task.clock.max(Ticks(deadline.0)));
+            let limit = deadline.map_or(Ticks::NEVER, |deadline| clock.max(Ticks(deadline.0)));
             let arrival = rank.front(port.0, &state.fabric).map(|packet| packet.time);
             if let Some(arrival) = arrival.filter(|&arrival| arrival <= limit) {
-                let polled = task.waits == Waits::Message(port.0) && task.clock == arrival;
-                if arrival > task.clock || polled {
-                    // It polls, and sees the message a little after it came.
-                    task.go_to(arrival);
-                    task.clock += model.notice_cycles;
-                }
-                task.waits = Waits::Nothing;
-                let front = rank.front(port.0, &state.fabric).expect("it is there");
-                let words = front.words.len() as u64;
-                task.clock += model.receive_cycles + model.receive_word_cycles * words;
-                task.holding = true;
-                let time = task.clock;
-                let packet = rank.take(port.0, time, &mut state.fabric);
-                state.fabric.counts.received += 1;
-                state.nic(self.local).0.made_room(time);
-                return Poll::Ready(Some(Message {
-                    from: Rank(packet.from),
-                    words: packet.words,
-                }));
+                return Poll::Ready(Some(self.receive(state, port, arrival)));
             }
-            if limit <= task.clock && task.clock <= state.fabric.scheduler.now || arrival.is_some()
-            {
-                // It polled in vain.
-                task.go_to(limit);
-                task.clock += model.notice_cycles;
-                task.waits = Waits::Nothing;
-                rank.forget(port.0, self.task, &mut state.fabric);
+            if limit <= clock && clock <= now || arrival.is_some() {
+                self.give_up(state, port, limit);
                 return Poll::Ready(None);
             }
             task.waits = Waits::Message(port.0);
@@ -326,16 +351,13 @@ impl Backend for TaskBackend {
         self.with(|state| {
             let number = state.bulk.begin(done);
             let at = state.tasks[self.task as usize].clock;
-            self.send_parcel(
-                state,
-                at,
-                Parcel::Shipment {
-                    to,
-                    from,
-                    number,
-                    buffer,
-                },
-            );
+            let parcel = Parcel::Shipment {
+                to,
+                from,
+                number,
+                buffer,
+            };
+            self.send_parcel(state, at, parcel);
         });
     }
 

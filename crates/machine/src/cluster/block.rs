@@ -1,19 +1,20 @@
-//! A block: a leaf with its NICs and cores, or a switch above; run in the order of time.
+//! A block: a leaf with its NICs and cores, or a higher switch; simulated in order of time.
 //!
 //! ```text
-//!   each window:  the switch works through what arrives        (switch.rs)
-//!                 each NIC with its cores runs the window through:
-//!                   packets arrive | the NIC sends | a task goes on
-//!                   what waits at its port leaves               (port.rs)
+//!   each window:  the switch handles its arrivals              (switch.rs)
+//!                 each NIC with its cores simulates the window:
+//!                   packets arrive | the NIC sends | a task resumes
+//!                   waiting packets leave its port             (port.rs)
 //! ```
 //!
-//! NICs meet in switches alone, a link and a switch's latency later. So one NIC after the other
-//! goes through the whole window with its cores, and stays in the first cache as long.
+//! NICs affect each other only through switches, a link and a switch's latency later. So each NIC
+//! with its cores simulates the whole window by itself, and stays in the first-level cache.
 //!
-//! A block runs a window at a time. Nothing that another block does in a window reaches it before
-//! the window's end, so blocks run in any order or at once, each with its own state in the cache.
+//! Likewise nothing that a block does in a window reaches another block before the window's end, so
+//! blocks run in any order or in parallel.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
@@ -21,13 +22,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use node::Node;
 use node::backend::{Contents, Letter, ticket};
+use node::{Address, Buffer, Node, Rank};
 
 use crate::cluster::backend::TaskBackend;
 use crate::cluster::bulk::Parcel;
 use crate::cluster::state::{BlockState, Shared, Upcall};
 use crate::cores::task::Task;
+use crate::disk::MemoryDisks;
 use crate::network::bins::Bins;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
@@ -39,8 +41,8 @@ type Running = Pin<Box<dyn Future<Output = ()>>>;
 pub struct Block {
     pub shared: Rc<Shared>,
     running: Vec<Option<Running>>,
-    /// Messages received that were reported already.
-    told: u64,
+    /// Received messages that were reported.
+    reported: u64,
 }
 
 impl Block {
@@ -53,17 +55,17 @@ impl Block {
         Block {
             shared: Rc::new(shared),
             running: Vec::new(),
-            told: 0,
+            reported: 0,
         }
     }
 
-    /// Messages received since this was asked last.
+    /// Messages received since the last call.
     pub fn received_since(&mut self) -> u64 {
         let received = self.shared.state.borrow().fabric.counts.received;
-        received - std::mem::replace(&mut self.told, received)
+        received - std::mem::replace(&mut self.reported, received)
     }
 
-    /// The counts of the block, and the tasks that still wait.
+    /// The number and report of the block, and its waiting tasks.
     pub fn report(self, number: u32) -> (u32, Report, Vec<String>) {
         let ranks = self.ranks().len();
         // Futures hold the state through their nodes.
@@ -74,23 +76,30 @@ impl Block {
         (number, state.report(ranks), waiting)
     }
 
-    /// The ranks of this block.
-    pub fn ranks(&self) -> std::ops::Range<u32> {
+    pub fn ranks(&self) -> Range<u32> {
         let state = self.shared.state.borrow();
         let until = state.first_rank + state.ranks.len() as u32;
         state.first_rank..until.min(self.shared.layout.setting.ranks)
     }
 
-    /// Gives a rank its program.
-    pub fn start<Task_>(&mut self, rank: u32, program: impl FnOnce(Node) -> Task_)
+    /// Gives the block's ranks their disks.
+    pub fn insert_disks(&self, all: &BTreeMap<u32, Arc<MemoryDisks>>) {
+        for (rank, own) in all.range(self.ranks()) {
+            let disks = Arc::clone(own) as _;
+            self.shared.state.borrow_mut().disks.insert(*rank, disks);
+        }
+    }
+
+    /// Starts the program of a rank.
+    pub fn start<Running>(&mut self, rank: u32, program: impl FnOnce(Node) -> Running)
     where
-        Task_: Future<Output = ()> + 'static,
+        Running: Future<Output = ()> + 'static,
     {
         let local = rank - self.shared.state.borrow().first_rank;
         let task = self.add(Task::new(local, None, Ticks(0)));
         let future = program(self.node(task, local, 0));
         self.running[task as usize] = Some(Box::pin(future));
-        self.shared.state.borrow_mut().go_to(local);
+        self.shared.state.borrow_mut().select_nic(local);
         self.wake(task);
     }
 
@@ -116,24 +125,24 @@ impl Block {
         state.fabric.scheduler.resume(waiter, clock);
     }
 
-    /// Takes the scratch memory, or gives it back.
+    /// Takes the scratch memory, or returns it.
     pub fn swap_scratch(&mut self, scratch: &mut Scratch) {
         let fabric = &mut self.shared.state.borrow_mut().fabric;
         std::mem::swap(&mut fabric.scratch, scratch);
         fabric.has_scratch = !fabric.has_scratch;
     }
 
-    /// Adds what another block sent.
+    /// Adds packets of another block.
     pub fn take_in(&mut self, packets: &mut Bins) {
         packets.move_to(&mut self.shared.state.borrow_mut().fabric.incoming);
     }
 
-    /// Adds a parcel that another block, or this one, sent.
+    /// Adds a parcel of any block.
     pub fn take_parcel(&mut self, time: Ticks, parcel: Parcel) {
         self.shared.state.borrow_mut().expect(time, parcel);
     }
 
-    /// Runs all that happens in a window.
+    /// Simulates a window.
     pub fn run(&mut self, window: Range<Ticks>) {
         let nics = {
             let state = &mut *self.shared.state.borrow_mut();
@@ -168,12 +177,12 @@ impl Block {
             Upcall::Nothing | Upcall::Over => return,
             Upcall::Resume { task, turn, core } => self.resume(task, turn, core),
             Upcall::Call(call) => call(),
-            Upcall::Parcel(parcel) => self.open(parcel),
+            Upcall::Parcel(parcel) => self.receive_parcel(parcel),
         }
-        self.settle();
+        self.start_tasks();
     }
 
-    /// Resumes a task, if it waits in that turn and finds a core.
+    /// Resumes a task, if it still waits in this turn and there is a free core.
     fn resume(&mut self, number: u32, turn: u32, given: Option<usize>) {
         let core = {
             let state = &mut *self.shared.state.borrow_mut();
@@ -182,10 +191,10 @@ impl Block {
                 return;
             }
             let now = state.fabric.scheduler.now;
-            let Some(core) = state.core_for(number, given, now) else {
+            let Some(core) = state.assign_core(number, given, now) else {
                 return;
             };
-            state.tasks[number as usize].go_on(now);
+            state.tasks[number as usize].resume(now);
             core
         };
         let running = self.running[number as usize].as_mut().expect("it runs");
@@ -203,8 +212,8 @@ impl Block {
         state.leave_core(number, core);
     }
 
-    /// Starts what was spawned, and wakes the tasks that signals woke.
-    fn settle(&mut self) {
+    /// Starts spawned tasks, and wakes tasks whose signals have advanced.
+    fn start_tasks(&mut self) {
         loop {
             let started = self.shared.state.borrow_mut().starts.pop();
             let Some((task, start)) = started else { break };
@@ -223,8 +232,7 @@ impl Block {
         }
     }
 
-    /// A parcel has arrived.
-    fn open(&mut self, parcel: Parcel) {
+    fn receive_parcel(&mut self, parcel: Parcel) {
         match parcel {
             Parcel::Return { number, buffer, .. } => {
                 let done = self.shared.state.borrow_mut().bulk.end(number);
@@ -235,27 +243,31 @@ impl Block {
                 from,
                 number,
                 buffer,
-            } => {
-                let local = to.rank.0 - self.shared.state.borrow().first_rank;
-                let now = self.shared.state.borrow().fabric.scheduler.now;
-                // A task without work of its own gives the buffer back when the receiver has copied
-                // it.
-                let porter = self.add(Task::new(local, Some("porter".into()), now));
-                let node = self.node(porter, local, u64::from(porter) + 1);
-                let (lent, done) = ticket(&node, "a receiver's buffer");
-                let back = TaskBackend::new(&self.shared, porter, local, 0);
-                self.running[porter as usize] = Some(Box::pin(async move {
-                    let buffer = lent.wait(&node).await;
-                    back.give_back(from, number, buffer);
-                }));
-                self.wake(porter);
-                let inbox = {
-                    let state = &mut *self.shared.state.borrow_mut();
-                    state.inbox(&self.shared.mailbox, to.rank.0, to.port.0)
-                };
-                let contents = Contents::Here { buffer, done };
-                inbox.deliver(Letter::Shipment { from, contents });
-            }
+            } => self.receive_shipment(to, from, number, buffer),
         }
+    }
+
+    /// Lends the buffer to the receiver. A task returns it to the sender when the receiver has
+    /// copied it.
+    fn receive_shipment(&mut self, to: Address, from: Rank, number: u32, buffer: Buffer) {
+        let (local, now) = {
+            let state = self.shared.state.borrow();
+            (to.rank.0 - state.first_rank, state.fabric.scheduler.now)
+        };
+        let porter = self.add(Task::new(local, Some("porter".into()), now));
+        let node = self.node(porter, local, u64::from(porter) + 1);
+        let (lent, done) = ticket(&node, "a receiver's buffer");
+        let backend = TaskBackend::new(&self.shared, porter, local, 0);
+        self.running[porter as usize] = Some(Box::pin(async move {
+            let buffer = lent.wait(&node).await;
+            backend.give_back(from, number, buffer);
+        }));
+        self.wake(porter);
+        let inbox = {
+            let state = &mut *self.shared.state.borrow_mut();
+            state.inbox(&self.shared.mailbox, to.rank.0, to.port.0)
+        };
+        let contents = Contents::Here { buffer, done };
+        inbox.deliver(Letter::Shipment { from, contents });
     }
 }

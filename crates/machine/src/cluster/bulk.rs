@@ -1,7 +1,7 @@
 //! Bulk between ranks: whole buffers, at a link's rate and the network's latency.
 //!
-//! A simplification: a shipment is not cut into packets, so it neither waits for messages nor makes
-//! them wait. The tiny tasks of this machine ship nothing; sorts of files do.
+//! This is a simplification: a shipment is not cut into packets, so it and messages do not delay
+//! each other. Sorts of files ship buffers; programs of tiny tasks do not.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::schedule::Ticks;
 
 /// A buffer under way.
 pub enum Parcel {
-    /// To a port, from a sender who wants the buffer back.
+    /// To a port; the buffer will return to its sender.
     Shipment {
         to: Address,
         from: Rank,
@@ -32,16 +32,16 @@ pub enum Parcel {
 #[derive(Default)]
 pub struct Bulk {
     next: u32,
-    /// Senders that wait for a buffer to come back.
+    /// Senders that wait for their buffers.
     waiting: BTreeMap<u32, Completion<Buffer>>,
     arriving: BTreeMap<u32, Parcel>,
     arrivals: u32,
-    /// For other blocks: when, and what.
+    /// Parcels for any block, with their arrival times.
     pub outbox: Vec<(Ticks, Parcel)>,
 }
 
 impl Parcel {
-    /// The order of those that arrive at one moment.
+    /// The order of parcels that arrive at one moment.
     pub fn order(&self) -> (u32, u32, bool) {
         match self {
             Parcel::Shipment { from, number, .. } => (from.0, *number, true),
@@ -49,7 +49,7 @@ impl Parcel {
         }
     }
 
-    /// The rank that it goes to.
+    /// The receiving rank.
     pub fn to(&self) -> Rank {
         match self {
             Parcel::Shipment { to, .. } => to.rank,
@@ -59,19 +59,21 @@ impl Parcel {
 }
 
 impl Bulk {
-    /// Begins a shipment, and returns its number here.
+    /// Begins a shipment; returns its number in this block.
     pub fn begin(&mut self, done: Completion<Buffer>) -> u32 {
         self.next += 1;
         self.waiting.insert(self.next, done);
         self.next
     }
 
-    /// Ends a shipment: its buffer is back.
+    /// Ends a shipment, whose buffer has returned.
     pub fn end(&mut self, number: u32) -> Completion<Buffer> {
-        self.waiting.remove(&number).expect("somebody shipped it")
+        self.waiting
+            .remove(&number)
+            .expect("a shipment returns once")
     }
 
-    /// A parcel will arrive: its number among those.
+    /// Keeps a parcel until it arrives; returns its number.
     pub fn expect(&mut self, parcel: Parcel) -> u32 {
         self.arrivals += 1;
         self.arriving.insert(self.arrivals, parcel);
@@ -87,7 +89,7 @@ impl Bulk {
     }
 }
 
-/// The time that `bytes` bytes take between two ranks.
+/// The time of `bytes` bytes between two ranks.
 pub fn ticks(layout: &Layout, from: Rank, to: Rank, bytes: usize) -> Ticks {
     let network = &layout.profile.network;
     let topology = &layout.topology;

@@ -1,26 +1,26 @@
-//! Windows: all blocks run the same stretch of time, hand on their packets, and run the next.
+//! Windows: all blocks simulate the same stretch of time, exchange their packets, and go on.
 //!
 //! ```text
-//!   thread 0:  blocks 0 2 4 ...  | hand on |        | blocks 0 2 4 ... |
-//!   thread 1:  blocks 1 3 5 ...  | hand on | barrier| blocks 1 3 5 ... |
-//!                window [t, t + latency)             the next window begins at the earliest
-//!                                                    event of any block
+//!   thread 0:  blocks 0 2 4 ...  | exchange |         | blocks 0 2 4 ... |
+//!   thread 1:  blocks 1 3 5 ...  | exchange | barrier | blocks 1 3 5 ... |
+//!                window [t, t + latency)               the next window begins at the earliest
+//!                                                      event of any block
 //! ```
 //!
-//! A block stays on its thread: its tasks are not `Send`. The windows, and what is in them, are the
+//! A block stays on its thread, since its tasks are not `Send`. Windows and their events are the
 //! same for any number of threads.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex};
 
 use crate::cluster::block::Block;
 use crate::cluster::exchange::Exchange;
 use crate::network::fabric::Scratch;
 use crate::network::layout::Layout;
 use crate::report::{RunError, Watch};
-use crate::schedule::{Mailbox, Ticks};
+use crate::schedule::{Mailbox, Ticks, lock};
 
 /// The state that the threads of a run share.
 pub struct Engine {
@@ -30,36 +30,43 @@ pub struct Engine {
     threads: usize,
     exchange: Exchange,
     barrier: Barrier,
-    /// The earliest event that each thread knows, for this window and the one before.
+    /// The next event of each thread's blocks, for this window and the one before.
     next: [Vec<AtomicU64>; 2],
-    /// When the last task of each thread resumed; `Ticks::NEVER` while one is to resume.
-    still: [Vec<AtomicU64>; 2],
-    /// How long messages may be sent again while no task resumes: beyond this none ever will.
-    patience: Ticks,
-    /// Whether something in this window, or in the one before, ends the run.
+    /// When the last task of each thread resumed; `Ticks::NEVER` if one will resume.
+    last_resumed: [Vec<AtomicU64>; 2],
+    /// If no task resumes for longer, none ever will.
+    longest_idle: Ticks,
+    /// Whether this window, or the one before, ends the run.
     stop: [AtomicBool; 2],
     failed: Mutex<Option<RunError>>,
 }
 
-/// A message is sent again after 64 timeouts at most. When 64 tries of all messages have resumed no
-/// task, none will.
-const STILL_TIMEOUTS: u64 = 64 * 64;
+/// A message is sent again after at most 64 timeouts. If 64 tries of all messages resume no task,
+/// none will.
+const IDLE_TIMEOUTS: u64 = 64 * 64;
 
-/// When the last task of these blocks resumed; `Ticks::NEVER` while one is to resume.
-fn still_since(blocks: &[(u32, Block)]) -> Ticks {
-    let since = |block: &Block| {
-        block
-            .shared
-            .state
-            .borrow()
-            .still_since()
-            .unwrap_or(Ticks::NEVER)
-    };
-    blocks
-        .iter()
-        .map(|(_, block)| since(block))
+/// When the last task of these blocks resumed; `Ticks::NEVER` if one will resume.
+fn idle_since(blocks: &[(u32, Block)]) -> Ticks {
+    let since = |block: &Block| block.shared.state.borrow().idle_since();
+    let since = blocks.iter().map(|(_, block)| since(block));
+    since
+        .map(|since| since.unwrap_or(Ticks::NEVER))
         .max()
         .unwrap_or_default()
+}
+
+/// The next event of these blocks.
+fn next_event(blocks: &[(u32, Block)]) -> Ticks {
+    let next = |block: &Block| block.shared.state.borrow().next();
+    let next = blocks.iter().map(|(_, block)| next(block));
+    next.min().unwrap_or(Ticks::NEVER)
+}
+
+/// The values that the threads stored in a window.
+fn load(stored: &[AtomicU64]) -> impl Iterator<Item = Ticks> {
+    stored
+        .iter()
+        .map(|ticks| Ticks(ticks.load(Ordering::Acquire)))
 }
 
 impl Engine {
@@ -74,8 +81,8 @@ impl Engine {
             exchange: Exchange::new(layout),
             barrier: Barrier::new(threads),
             next: [next(), next()],
-            still: [next(), next()],
-            patience: layout.profile.nic.timeout_cycles * STILL_TIMEOUTS + layout.slowest(),
+            last_resumed: [next(), next()],
+            longest_idle: layout.profile.nic.timeout_cycles * IDLE_TIMEOUTS + layout.slowest(),
             stop: [AtomicBool::new(false), AtomicBool::new(false)],
             failed: Mutex::new(None),
         }
@@ -85,7 +92,7 @@ impl Engine {
         self.threads
     }
 
-    /// Runs the blocks of one thread, made by `make`, to the end of the run; gives them back to
+    /// Runs the blocks of one thread, prepared by `make`, to the end of the run, and passes them to
     /// `end`.
     pub fn run_thread<R>(
         &self,
@@ -93,15 +100,7 @@ impl Engine {
         make: impl Fn(&mut Block),
         end: impl FnOnce(Vec<(u32, Block)>) -> R,
     ) -> R {
-        let numbers =
-            (0..self.layout.blocks()).filter(|block| *block as usize % self.threads == thread);
-        let mut blocks: Vec<(u32, Block)> = numbers
-            .map(|number| {
-                let mut block = Block::new(&self.layout, number, &self.mailboxes[number as usize]);
-                self.guard(0, || make(&mut block));
-                (number, block)
-            })
-            .collect();
+        let mut blocks = self.make_blocks(thread, make);
         let mut begin = Ticks(0);
         let mut scratch = Scratch::default();
         for window in (0..2).cycle() {
@@ -109,45 +108,55 @@ impl Engine {
             self.guard(window, || {
                 self.run_window(&mut blocks, &mut scratch, window, begin..until)
             });
-            let next = blocks
-                .iter()
-                .map(|(_, block)| block.shared.state.borrow().next());
-            self.next[window][thread]
-                .store(next.min().unwrap_or(Ticks::NEVER).0, Ordering::Release);
-            self.still[window][thread].store(still_since(&blocks).0, Ordering::Release);
+            let stored = [&self.next, &self.last_resumed].map(|all| &all[window][thread]);
+            stored[0].store(next_event(&blocks).0, Ordering::Release);
+            stored[1].store(idle_since(&blocks).0, Ordering::Release);
             if thread == 0 {
-                self.watch.ticks.store(until.0, Ordering::Relaxed);
-                let asked = self.watch.stop.load(Ordering::Relaxed);
-                if asked {
-                    self.fail(window, RunError::Stopped);
-                }
+                self.watch_window(window, until);
             }
             self.barrier.wait();
-            let next = self.next[window]
-                .iter()
-                .map(|next| next.load(Ordering::Acquire));
-            begin = Ticks(next.min().expect("at least one thread"));
-            let still = self.still[window]
-                .iter()
-                .map(|still| still.load(Ordering::Acquire));
-            let is_stuck =
-                begin.since(Ticks(still.max().expect("at least one thread"))) > self.patience;
-            if begin == Ticks::NEVER || is_stuck || self.stop[window].load(Ordering::Acquire) {
-                break;
+            match self.next_window(window) {
+                Some(next) => begin = next,
+                None => break,
             }
         }
         end(blocks)
     }
 
-    /// Why the run has no answers, if it has none.
-    pub fn failure(&self) -> Option<RunError> {
-        self.failed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+    fn make_blocks(&self, thread: usize, make: impl Fn(&mut Block)) -> Vec<(u32, Block)> {
+        let numbers =
+            (0..self.layout.blocks()).filter(|block| *block as usize % self.threads == thread);
+        let block = |number| {
+            let mut block = Block::new(&self.layout, number, &self.mailboxes[number as usize]);
+            self.guard(0, || make(&mut block));
+            (number, block)
+        };
+        numbers.map(block).collect()
     }
 
-    /// Runs the blocks through a window.
+    /// Shows observers how far the run is, and ends it if they ask for that.
+    fn watch_window(&self, window: usize, until: Ticks) {
+        self.watch.ticks.store(until.0, Ordering::Relaxed);
+        if self.watch.stop.load(Ordering::Relaxed) {
+            self.fail(window, RunError::Stopped);
+        }
+    }
+
+    /// The start of the window after this one; `None` at the end of the run.
+    fn next_window(&self, window: usize) -> Option<Ticks> {
+        let begin = load(&self.next[window]).min()?;
+        let last_resumed = load(&self.last_resumed[window]).max()?;
+        let is_stuck = begin.since(last_resumed) > self.longest_idle;
+        let is_over =
+            begin == Ticks::NEVER || is_stuck || self.stop[window].load(Ordering::Acquire);
+        (!is_over).then_some(begin)
+    }
+
+    /// The error of the run, if it failed.
+    pub fn failure(&self) -> Option<RunError> {
+        lock(&self.failed).take()
+    }
+
     fn run_window(
         &self,
         blocks: &mut [(u32, Block)],
@@ -167,7 +176,7 @@ impl Engine {
         self.watch.received.fetch_add(received, Ordering::Relaxed);
     }
 
-    /// A panic of a program ends the run.
+    /// Ends the run if a program panics.
     fn guard(&self, window: usize, run: impl FnOnce()) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
             let text = payload.downcast_ref::<&str>().map(ToString::to_string);
@@ -179,12 +188,9 @@ impl Engine {
         }
     }
 
-    /// Ends the run with this window: all threads see it behind the same barrier.
+    /// Ends the run after this window: all threads see it behind the same barrier.
     fn fail(&self, window: usize, error: RunError) {
-        self.failed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(error);
+        lock(&self.failed).get_or_insert(error);
         self.stop[window].store(true, Ordering::Release);
     }
 }

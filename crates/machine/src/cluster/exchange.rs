@@ -1,24 +1,24 @@
-//! Packets and parcels that blocks hand to each other between windows.
+//! Packets and parcels that blocks exchange between windows.
 //!
-//! A bin for each link between blocks, twice: one is filled while the other is read. A bin changes
-//! hands whole, so its packets are not copied, and memory holds what is under way and no more.
+//! Each link between blocks has two lists of bins: one is filled while the other is read. Bins are
+//! moved whole, so packets are not copied.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::cluster::block::Block;
 use crate::cluster::bulk::Parcel;
 use crate::network::bins::Bins;
 use crate::network::layout::Layout;
 use crate::network::topology::End;
-use crate::schedule::Ticks;
+use crate::schedule::{Ticks, lock};
 
-/// Each with the time of its arrival.
+/// Parcels with their arrival times.
 type Parcels = Mutex<Vec<(Ticks, Parcel)>>;
 
 pub struct Exchange {
-    /// By receiving link, numbered through over all switches.
+    /// By receiving link; all links are numbered, switch by switch.
     bins: [Vec<Mutex<Bins>>; 2],
-    /// The first link of each switch; those who receive little have few.
+    /// The first link of each switch.
     first: Vec<usize>,
     parcels: [Vec<Parcels>; 2],
 }
@@ -44,7 +44,7 @@ impl Exchange {
         }
     }
 
-    /// Hands on what a block sent in this window.
+    /// Takes what a block sent in this window.
     pub fn hand_on(&self, number: u32, block: &Block, window: usize) {
         let layout = &*block.shared.layout;
         let state = &mut *block.shared.state.borrow_mut();
@@ -67,7 +67,7 @@ impl Exchange {
         }
     }
 
-    /// Gives a block what others sent it in that window.
+    /// Gives a block what others sent to it in that window.
     pub fn take(&self, number: u32, block: &mut Block, window: usize) {
         if !block.shared.layout.one_block {
             let range = self.first[number as usize]..self.first[number as usize + 1];
@@ -81,8 +81,4 @@ impl Exchange {
             block.take_parcel(time, parcel);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

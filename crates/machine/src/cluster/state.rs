@@ -1,4 +1,4 @@
-//! The state of a block apart from the futures of its tasks, so that a running task can change it.
+//! The state of a block without the futures of its tasks, so that a running task can change it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -28,7 +28,6 @@ pub struct Shared {
     pub state: RefCell<BlockState>,
 }
 
-/// The state of a block.
 pub struct BlockState {
     pub fabric: Fabric,
     switches: Vec<Switch>,
@@ -38,22 +37,22 @@ pub struct BlockState {
     pub tasks: Vec<Task>,
     pub meter: Meter,
     pub sends: Vec<Sent>,
-    /// Tasks that were spawned and have no future yet.
+    /// Spawned tasks that have no future yet.
     pub starts: Vec<(u32, Start)>,
     pub bulk: Bulk,
     pub inboxes: BTreeMap<(u32, u16), Arc<PortInbox>>,
-    /// Disks of the ranks that asked for them or were given some.
+    /// Disks of the ranks that have used or were given some.
     pub disks: BTreeMap<u32, Arc<dyn Disks>>,
     calls: BTreeMap<u32, Call>,
     next_call: u32,
 }
 
-/// What a NIC leaves to its block: events that run a task or other code.
+/// An event that the block handles, since it runs a task or other code.
 pub enum Upcall {
     Nothing,
-    /// Nothing happens there any more in this window.
+    /// The NIC has no more events in this window.
     Over,
-    /// A task resumes, on the core it was given or on a free one.
+    /// A task resumes, on the given core or on a free one.
     Resume {
         task: u32,
         turn: u32,
@@ -70,7 +69,7 @@ impl BlockState {
         let (first_nic, until_nic) = layout.nics_of(block);
         let each = topology.ranks_per_nic;
         let first_rank = (first_nic * each).min(topology.ranks);
-        // Every NIC has all its cores; those beyond the last rank run nothing.
+        // Every NIC has all its cores; those beyond the last rank are idle.
         let cores = ((until_nic - first_nic) * each) as usize;
         let setting = &layout.setting;
         let fabric = Fabric::new(layout, block);
@@ -94,7 +93,7 @@ impl BlockState {
         }
     }
 
-    /// Handles the events of a NIC before `until`, up to one that its block must handle. At one
+    /// Handles the events of a NIC before `until`, up to one that the block must handle. At one
     /// moment packets arrive first, then the NIC acts, then its tasks resume.
     pub fn run_nic(&mut self, local: usize, until: Ticks) -> Upcall {
         let fabric = &mut self.fabric;
@@ -114,22 +113,22 @@ impl BlockState {
             fabric.scheduler.now = next;
             fabric.counts.events += 1;
             if arrival == next
-                && let Some(place) = fabric.arrivals[local].pop(&fabric.scratch.slab)
+                && let Some(id) = fabric.arrivals[local].pop(&fabric.scratch.slab)
             {
                 fabric.arrivals[local]
                     .front(&fabric.scratch.slab)
                     .into_iter()
                     .for_each(fetch);
-                nic.arrive(place, ranks, fabric);
+                nic.arrive(id, ranks, fabric);
             } else if own == next {
                 nic.act(ranks, fabric);
             } else if let Some(event) = fabric.scheduler.events[local].pop() {
-                return self.happen(event);
+                return self.handle_event(event);
             }
         }
     }
 
-    fn happen(&mut self, event: Event) -> Upcall {
+    fn handle_event(&mut self, event: Event) -> Upcall {
         match event.kind {
             EventKind::Resume => {
                 self.fabric.scheduler.resuming -= 1;
@@ -152,14 +151,14 @@ impl BlockState {
         }
     }
 
-    /// Makes this rank's NIC the one that new events are about.
-    pub fn go_to(&mut self, local_rank: u32) {
+    /// Adds new events to the NIC of this rank from now on.
+    pub fn select_nic(&mut self, local_rank: u32) {
         self.fabric.scheduler.nic = self.fabric.layout.topology.nic_of(local_rank) as usize;
     }
 
-    /// A parcel will arrive at its time.
+    /// Schedules the arrival of a parcel.
     pub fn expect(&mut self, time: Ticks, parcel: Parcel) {
-        self.go_to(parcel.to().0 - self.first_rank);
+        self.select_nic(parcel.to().0 - self.first_rank);
         let target = self.bulk.expect(parcel);
         self.fabric.scheduler.add(Event {
             time,
@@ -169,13 +168,13 @@ impl BlockState {
         });
     }
 
-    /// The NIC of a rank of this block, and what it works through.
+    /// The NIC of a rank of this block, and its network.
     pub fn nic(&mut self, local_rank: u32) -> (&mut Nic, &mut Fabric) {
         let local = self.fabric.layout.topology.nic_of(local_rank) as usize;
         (&mut self.nics[local], &mut self.fabric)
     }
 
-    /// Runs the switches through the arrivals of a window.
+    /// Simulates a window of the switches.
     pub fn run_switches(&mut self, window: Range<Ticks>) {
         self.fabric.first_out = Ticks::NEVER;
         let mut bins = std::mem::take(&mut self.fabric.incoming);
@@ -189,7 +188,7 @@ impl BlockState {
         self.fabric.incoming = bins;
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn next(&self) -> Ticks {
         let switches = self.switches.iter().map(Switch::next);
         switches
@@ -198,35 +197,26 @@ impl BlockState {
             .min(self.fabric.next())
     }
 
-    /// When the last task resumed; none while a task is to resume, or a call or parcel is to come.
-    pub fn still_since(&self) -> Option<Ticks> {
-        let is_still =
-            self.fabric.scheduler.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
-        is_still.then_some(self.fabric.scheduler.last_resumed)
+    /// When the last task resumed; `None` if a task will resume, or a call or parcel is due.
+    pub fn idle_since(&self) -> Option<Ticks> {
+        let scheduler = &self.fabric.scheduler;
+        let is_idle = scheduler.resuming == 0 && self.calls.is_empty() && self.bulk.is_empty();
+        is_idle.then_some(scheduler.last_resumed)
     }
 
-    /// Moves the mailbox into the events of the NIC that is being run.
+    /// Moves wake-ups and calls to the events of the present NIC.
     pub fn drain_mailbox(&mut self, mailbox: &Mailbox) {
         let (woken, calls) = mailbox.empty();
         for (at, call) in calls {
             self.next_call = self.next_call.wrapping_add(1);
             let target = self.next_call;
             self.calls.insert(target, call);
-            let time = at.max(self.fabric.scheduler.now);
-            self.fabric.scheduler.add(Event {
-                time,
-                kind: EventKind::Call,
-                target,
-                turn: 0,
-            });
+            self.add_event(at, EventKind::Call, target);
         }
+        let topology = &self.fabric.layout.topology;
         for waiter in woken {
-            // Another NIC of the block may have gone through this moment already.
-            let nic = self
-                .fabric
-                .layout
-                .topology
-                .nic_of(self.tasks[waiter.task as usize].rank);
+            // Another NIC of the block may have simulated this moment already.
+            let nic = topology.nic_of(self.tasks[waiter.task as usize].rank);
             assert_eq!(
                 nic as usize, self.fabric.scheduler.nic,
                 "ranks behind two NICs share no signal"
@@ -235,18 +225,26 @@ impl BlockState {
         }
     }
 
-    /// Whether a task can run now: on which core, if its rank has several tasks. One that finds no
-    /// core, or others before it, waits for its turn.
-    pub fn core_for(
+    /// Adds an event behind the present NIC, now or later.
+    fn add_event(&mut self, at: Ticks, kind: EventKind, target: u32) {
+        let time = at.max(self.fabric.scheduler.now);
+        self.fabric.scheduler.add(Event {
+            time,
+            kind,
+            target,
+            turn: 0,
+        });
+    }
+
+    /// A core for a task that can run now; `Some(None)` if its rank has one task only. Without a
+    /// free core, and behind other ready tasks, it waits for its turn.
+    pub fn assign_core(
         &mut self,
         task: u32,
         given: Option<usize>,
         now: Ticks,
     ) -> Option<Option<usize>> {
-        let (rank, priority) = (
-            self.tasks[task as usize].rank,
-            self.tasks[task as usize].priority,
-        );
+        let Task { rank, priority, .. } = self.tasks[task as usize];
         let state = &mut self.ranks[rank as usize];
         if state.cores.is_empty() || given.is_some() {
             return Some(given);
@@ -257,50 +255,45 @@ impl BlockState {
             return Some(Some(core));
         }
         if state.ready.iter().all(|ready| ready.task != task) {
+            let since = now;
             state.ready.push(Ready {
                 priority,
-                since: now,
+                since,
                 task,
             });
         }
         let free = state.next_free_core();
-        self.ask_for_core(rank, free);
+        self.request_core(rank, free);
         None
     }
 
-    /// A task has run up to its clock; until then its core is busy.
+    /// Frees the core of a task that has run up to its clock.
     pub fn leave_core(&mut self, task: u32, core: Option<usize>) {
         let task = &self.tasks[task as usize];
-        // Its messages leave at its clock: until then the block is not idle.
+        // Its messages leave at its clock; until then the block is not idle.
         self.fabric.scheduler.last_resumed = self.fabric.scheduler.last_resumed.max(task.clock);
         let cores = &mut self.ranks[task.rank as usize].cores;
-        // A rank's first task ran without a number for its core, and may have spawned another.
+        // The first task of a rank ran without a core's number, and may have spawned another task.
         if let Some(free) = cores.get_mut(core.unwrap_or(0)) {
             *free = task.clock;
         }
     }
 
-    fn ask_for_core(&mut self, rank: u32, free: Ticks) {
-        let time = free.max(self.fabric.scheduler.now);
+    fn request_core(&mut self, rank: u32, free: Ticks) {
         self.fabric.scheduler.resuming += 1;
-        self.fabric.scheduler.add(Event {
-            time,
-            kind: EventKind::CoreFree,
-            target: rank,
-            turn: 0,
-        });
+        self.add_event(free, EventKind::CoreFree, rank);
     }
 
-    /// A core of a rank may be free: the most urgent of its ready tasks goes on.
+    /// Resumes the most urgent ready task of a rank, if a core is free.
     fn give_core(&mut self, rank: u32) -> Upcall {
         let now = self.fabric.scheduler.now;
         let state = &mut self.ranks[rank as usize];
         let core = state.free_core(now);
         let chosen = core.and_then(|_| state.most_urgent());
         if !state.ready.is_empty() {
-            // When the chosen task leaves its core is known after it has run.
+            // The time at which the chosen task leaves its core is not known yet.
             let free = state.next_free_core().max(now + Ticks(1));
-            self.ask_for_core(rank, free);
+            self.request_core(rank, free);
         }
         chosen.map_or(Upcall::Nothing, |ready| {
             let turn = self.tasks[ready.task as usize].turn;
@@ -312,7 +305,7 @@ impl BlockState {
         })
     }
 
-    /// A rank has one more task: from two on they share its cores.
+    /// Adds a task to its rank; two or more share the rank's cores.
     pub fn add_task(&mut self, task: Task) -> u32 {
         let number = self.tasks.len() as u32;
         let state = &mut self.ranks[task.rank as usize];
@@ -325,7 +318,6 @@ impl BlockState {
         number
     }
 
-    /// A task has ended.
     pub fn end_task(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         if std::mem::take(&mut task.holding) {
@@ -338,13 +330,13 @@ impl BlockState {
         state.end = state.end.max(task.clock);
     }
 
-    /// A port's mailbox for bulk.
+    /// The inbox of a port for bulk.
     pub fn inbox(&mut self, mailbox: &Arc<Mailbox>, rank: u32, port: u16) -> Arc<PortInbox> {
         let new = || Arc::new(PortInbox::new(mailbox.signal("a shipment")));
         Arc::clone(self.inboxes.entry((rank, port)).or_insert_with(new))
     }
 
-    /// A rank's disks: those it was given, or empty ones.
+    /// The disks of a rank: those that it was given, or empty ones.
     pub fn disks_of(&mut self, mailbox: &Arc<Mailbox>, rank: u32) -> Arc<dyn Disks> {
         let new = || -> Arc<dyn Disks> {
             let timeline: Arc<dyn Timeline> = Arc::clone(mailbox) as Arc<dyn Timeline>;
@@ -353,7 +345,7 @@ impl BlockState {
         Arc::clone(self.disks.entry(rank).or_insert_with(new))
     }
 
-    /// Tasks that wait, with what for.
+    /// The waiting tasks and their reasons.
     pub fn waiting(&self) -> Vec<String> {
         let alive = self.tasks.iter().filter(|task| task.waits != Waits::Ended);
         alive
@@ -361,7 +353,7 @@ impl BlockState {
             .collect()
     }
 
-    /// The report of the block, for its first `ranks` ranks.
+    /// The report of the block for its first `ranks` ranks; the others have no program.
     pub fn report(mut self, ranks: usize) -> Report {
         self.sends
             .sort_unstable_by_key(|sent| (sent.from, sent.time));
@@ -382,7 +374,7 @@ impl BlockState {
                 .collect(),
             ..Report::default()
         };
-        self.meter.tell(&mut report.stages, &mut report.slices);
+        self.meter.report(&mut report.stages, &mut report.slices);
         report
     }
 

@@ -1,22 +1,21 @@
-//! Time and idle time of each rank in each stage of its program.
+//! The time and idle time of each rank in each stage of its program.
 
 use crate::cores::task::{Stage, Task};
 use crate::report::{Slice, StageTimes};
 use crate::setting::Sample;
 
-/// The stages that the tasks of a block went through.
+/// The stages of a block's tasks.
 pub struct Meter {
     names: Vec<&'static str>,
-    /// For each stage and rank of the block: ticks, and of them idle.
+    /// Ticks, and idle ones of them, by stage and rank of the block.
     times: Vec<Vec<Option<(u64, u64)>>>,
     ranks: usize,
     first_rank: u32,
-    /// The ranks that are traced.
     sample: Sample,
     slices: Vec<Slice>,
 }
 
-/// Slices of one block that are kept: what goes beyond is not traced.
+/// The most slices of a block; later ones are not traced.
 const MOST_SLICES: usize = 1 << 18;
 
 impl Meter {
@@ -32,7 +31,7 @@ impl Meter {
         }
     }
 
-    /// A task comes to a stage, or to its end.
+    /// Notes that a task enters a stage, or ends.
     pub fn enter(&mut self, task: &mut Task, name: Option<&'static str>) {
         if let Some(stage) = task.stage.take() {
             self.leave(task, stage);
@@ -75,8 +74,8 @@ impl Meter {
         u16::try_from(number).expect("a program has few stages")
     }
 
-    /// Adds what this block saw to what the blocks before it did.
-    pub fn tell(self, stages: &mut Vec<StageTimes>, slices: &mut Vec<Slice>) {
+    /// Adds the stages and slices of this block to a report.
+    pub fn report(self, stages: &mut Vec<StageTimes>, slices: &mut Vec<Slice>) {
         for (name, times) in self.names.into_iter().zip(self.times) {
             let index = stages
                 .iter()

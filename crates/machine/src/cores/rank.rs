@@ -1,44 +1,43 @@
-//! The state of a rank: its messages on the way out, its receive queues, its cores.
+//! The state of a rank: its outgoing messages, receive queues and cores.
 
 use std::collections::VecDeque;
 
 use crate::network::fabric::Fabric;
 use crate::network::packet::{List, Packet};
-use crate::network::slab::{Place, Slab};
+use crate::network::slab::{PacketId, Slab};
 use crate::schedule::{Ticks, Waiter};
 use crate::setting::Queues;
 
-/// A rank's side of its NIC, and its cores.
 #[derive(Default)]
 pub struct RankState {
-    /// Messages that the NIC has not taken.
     pub outgoing: Outgoing,
     /// Tasks that wait for room to send.
     senders: VecDeque<Waiter>,
     queues: Vec<ReceiveQueue>,
     /// Receive entries in use.
     entries: u32,
-    /// Entries that a core took ahead of the world's time, with when.
+    /// Entries that will be free, with their times and ports: a core's clock is ahead of its
+    /// block's.
     releases: VecDeque<(Ticks, u32, u16)>,
-    /// Tasks that are ready and find no core, oldest first.
+    /// Ready tasks without a core.
     pub ready: Vec<Ready>,
-    /// When each core is free; empty while the rank has one task.
+    /// When each core is free; empty unless the rank has had several tasks at once.
     pub cores: Vec<Ticks>,
     pub tasks: u32,
     /// When its last task ended.
     pub end: Ticks,
 }
 
-/// Messages that a NIC has not taken, each with the time its last word was written.
+/// Messages that the NIC has not taken, each with the time at which its last word was written.
 pub struct Outgoing {
     messages: List,
-    /// Words that wait, with one more for each message.
+    /// Waiting words, including one per message for its receiver.
     pub words: u32,
-    /// The time of the first; `Ticks::NEVER` when none waits.
+    /// The time of the first message; `Ticks::NEVER` without one.
     pub first: Ticks,
 }
 
-/// A task that is ready and has no core.
+/// A ready task without a core.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     pub priority: u8,
@@ -46,7 +45,6 @@ pub struct Ready {
     pub task: u32,
 }
 
-/// A port's messages.
 struct ReceiveQueue {
     port: u16,
     owned: bool,
@@ -66,48 +64,45 @@ impl Default for Outgoing {
 }
 
 impl Outgoing {
-    pub fn push(&mut self, place: Place, slab: &mut Slab) {
-        let packet = &slab[place];
+    pub fn push(&mut self, id: PacketId, slab: &mut Slab) {
+        let packet = &slab[id];
         if self.first == Ticks::NEVER {
             self.first = packet.time;
         }
         self.words += packet.words.len() as u32 + 1;
-        self.messages.push(slab, place);
+        self.messages.push(slab, id);
     }
 
     pub fn front<'a>(&self, slab: &'a Slab) -> Option<&'a Packet> {
         self.messages.front(slab)
     }
 
-    pub fn pop(&mut self, slab: &Slab) -> Option<Place> {
-        let place = self.messages.pop(slab)?;
-        self.words -= slab[place].words.len() as u32 + 1;
+    pub fn pop(&mut self, slab: &Slab) -> Option<PacketId> {
+        let id = self.messages.pop(slab)?;
+        self.words -= slab[id].words.len() as u32 + 1;
         self.first = self
             .messages
             .front(slab)
             .map_or(Ticks::NEVER, |next| next.time);
-        Some(place)
+        Some(id)
     }
 }
 
 impl RankState {
-    /// Adds a message, which arrives at its time.
-    pub fn deliver(&mut self, place: Place, entries: u32, fabric: &mut Fabric) {
-        let (time, port) = (
-            fabric.scratch.slab[place].time,
-            fabric.scratch.slab[place].port,
-        );
+    /// Adds a message that arrives at its time, and wakes a task that waits for it.
+    pub fn deliver(&mut self, id: PacketId, entries: u32, fabric: &mut Fabric) {
+        let (time, port) = (fabric.scratch.slab[id].time, fabric.scratch.slab[id].port);
         self.entries += entries;
         let queue = self.queue(port);
         queue.entries += entries;
-        queue.messages.push(&mut fabric.scratch.slab, place);
+        queue.messages.push(&mut fabric.scratch.slab, id);
         if let Some(waiter) = queue.waiters.pop_front() {
-            // A core that is busy sees it when it is done.
+            // A busy core receives it when its work is done.
             fabric.scheduler.resume(waiter, waiter.clock.max(time));
         }
     }
 
-    /// Whether a queue has room for `entries` entries.
+    /// Whether the queue of a port has room for `entries` more.
     pub fn has_room(&self, port: u16, entries: u32, fabric: &Fabric) -> bool {
         let model = &fabric.layout.profile.nic;
         match fabric.layout.setting.queues {
@@ -127,14 +122,14 @@ impl RankState {
 
     /// Takes the oldest message of a port; its entries are free at `time`.
     pub fn take(&mut self, port: u16, time: Ticks, fabric: &mut Fabric) -> Packet {
-        let place = self
+        let id = self
             .queue(port)
             .messages
             .pop(&fabric.scratch.slab)
             .expect("a message is there");
-        let packet = fabric.scratch.slab.take(place);
+        let packet = fabric.scratch.slab.take(id);
         let entries = fabric.entries_of(&packet);
-        // Several cores may take at times that are not in order.
+        // Several cores may take messages at times that are out of order.
         let later = self
             .releases
             .iter()
@@ -149,14 +144,14 @@ impl RankState {
         packet
     }
 
-    /// A task waits for the next message of a port.
+    /// Lets a task wait for the next message of a port.
     pub fn wait(&mut self, port: u16, waiter: Waiter) {
         let waiters = &mut self.queue(port).waiters;
         waiters.retain(|other| other.task != waiter.task);
         waiters.push_back(waiter);
     }
 
-    /// A task waits no longer. If it was woken for a message, the next waiter may have it.
+    /// Removes a waiting task. If a message woke it, the next waiting task is woken.
     pub fn forget(&mut self, port: u16, task: u32, fabric: &mut Fabric) {
         let queue = self.queue(port);
         queue.waiters.retain(|waiter| waiter.task != task);
@@ -172,7 +167,7 @@ impl RankState {
         }
     }
 
-    /// Frees what was taken until `now`: how many entries.
+    /// Frees the entries that were taken until `now`; returns their number.
     pub fn release(&mut self, now: Ticks) -> u32 {
         let mut freed = 0;
         while let Some(&(time, entries, port)) = self.releases.front() {
@@ -187,31 +182,30 @@ impl RankState {
         freed
     }
 
-    /// How many times entries will be free, or are and were not asked for.
+    /// The number of messages whose entries have not been freed.
     pub fn releases(&self) -> usize {
         self.releases.len()
     }
 
-    /// When entries are free next.
+    /// When the next entries will be free.
     pub fn next_release(&self) -> Option<Ticks> {
         self.releases.front().map(|(time, ..)| *time)
     }
 
-    /// Marks a port as owned.
     pub fn bind(&mut self, port: u16) {
         let queue = self.queue(port);
         assert!(!queue.owned, "port {port} has an owner already");
         queue.owned = true;
     }
 
-    /// A task waits for room to send.
+    /// Lets a task wait for room to send.
     pub fn wait_to_send(&mut self, waiter: Waiter) {
         self.senders.retain(|other| other.task != waiter.task);
         self.senders.push_back(waiter);
     }
 
-    /// The NIC has taken a message: those who wait to send try again.
-    pub fn room_at(&mut self, fabric: &mut Fabric) {
+    /// Wakes the tasks that wait to send, after the NIC has taken a message.
+    pub fn wake_senders(&mut self, fabric: &mut Fabric) {
         while let Some(waiter) = self.senders.pop_front() {
             fabric.counts.longest_send_wait = fabric
                 .counts
@@ -221,17 +215,15 @@ impl RankState {
         }
     }
 
-    /// A core that is free.
     pub fn free_core(&self, now: Ticks) -> Option<usize> {
         self.cores.iter().position(|&free| free <= now)
     }
 
-    /// When the next core is free.
     pub fn next_free_core(&self) -> Ticks {
         *self.cores.iter().min().expect("a rank has a core")
     }
 
-    /// The task that is to go on first: the most urgent, the oldest of those.
+    /// Removes the most urgent ready task, or the oldest of those.
     pub fn most_urgent(&mut self) -> Option<Ready> {
         let key = |ready: &Ready| (std::cmp::Reverse(ready.priority), ready.since, ready.task);
         let first = (0..self.ready.len()).min_by_key(|&index| key(&self.ready[index]))?;
@@ -240,7 +232,7 @@ impl RankState {
 
     #[inline]
     fn queue(&mut self, port: u16) -> &mut ReceiveQueue {
-        // Programs use few ports, most one: looking through them is faster than any table.
+        // Most programs use one port, so a search is faster than a table.
         let index = self.queues.iter().position(|queue| queue.port == port);
         match index {
             Some(index) => &mut self.queues[index],

@@ -1,22 +1,22 @@
-//! Tasks of a block: their clocks, what they wait for, and the time they spend.
+//! Tasks of a block: their clocks, waits and idle times.
 
 use crate::schedule::{Ticks, Waiter};
 
-/// A task as its block knows it; its future is kept apart.
+/// A task without its future, which is stored elsewhere.
 pub struct Task {
-    /// Its rank among the block's.
+    /// Its rank's number in the block.
     pub rank: u32,
-    /// Its own name; none for a rank's first task.
+    /// `None` for a rank's first task.
     pub name: Option<Box<str>>,
-    /// Its clock, level with the world's or ahead of it.
+    /// Never behind the clock of its block.
     pub clock: Ticks,
-    /// How often it was resumed: a wake-up for an earlier turn is stale.
+    /// How often it was resumed; a wake-up for an earlier turn is stale.
     pub turn: u32,
-    /// Whether it has a message that it is not done with.
+    /// Whether it has not finished its last message.
     pub holding: bool,
     pub priority: u8,
     pub waits: Waits,
-    /// Ticks that it waited.
+    /// Total idle ticks.
     pub idle: Ticks,
     pub stage: Option<Stage>,
 }
@@ -26,15 +26,15 @@ pub struct Task {
 pub struct Stage {
     pub number: u16,
     pub begin: Ticks,
-    /// Ticks that the task had waited before.
+    /// Idle ticks of the task before the stage.
     pub idle: Ticks,
 }
 
-/// The thing that a task waits for.
+/// The reason why a task waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     Start,
-    /// It runs.
+    /// The task runs.
     Nothing,
     Message(u16),
     Room,
@@ -58,21 +58,21 @@ impl Task {
         }
     }
 
-    /// Resumes at `time`.
-    pub fn go_on(&mut self, time: Ticks) {
+    /// Begins a turn at `time`.
+    pub fn resume(&mut self, time: Ticks) {
         self.turn = self.turn.wrapping_add(1);
-        self.go_to(time);
+        self.wait_until(time);
     }
 
-    /// Waits until `time`, within its turn.
-    pub fn go_to(&mut self, time: Ticks) {
+    /// Is idle until `time`.
+    pub fn wait_until(&mut self, time: Ticks) {
         if time > self.clock {
             self.idle += time - self.clock;
             self.clock = time;
         }
     }
 
-    /// The task, waiting in this turn.
+    /// The task as a waiter, in its present turn.
     pub fn waiter(&self, task: u32) -> Waiter {
         Waiter {
             task,

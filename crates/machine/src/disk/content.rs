@@ -1,15 +1,16 @@
 //! The content of a file, and how it changes.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use node::{Access, FileKind, Metadata, PERMISSION_BITS};
 
 use super::holes::Holes;
+use crate::schedule::lock;
 
 pub(super) const BLOCK_BYTES: u64 = 4096;
 
-/// A file, whatever its name.
+/// A file without its name.
 pub(super) struct Inode {
     pub number: u64,
     pub kind: FileKind,
@@ -18,36 +19,35 @@ pub(super) struct Inode {
 
 #[derive(Clone, Default)]
 pub(super) struct Content {
-    /// As far as something was written; behind that are zeros. `None` when the file holds counts
-    /// alone.
+    /// The bytes up to the last written one; zeros follow. `None` for a file of counts.
     bytes: Option<Vec<u8>>,
     pub length: u64,
-    /// What of the length takes no space.
+    /// The ranges that use no space.
     pub holes: Holes,
     pub mode: u32,
     /// User number of the owner.
     pub owner: u32,
     pub locked: bool,
-    /// How far a sequential source has been read.
+    /// Bytes that were read from a sequential source.
     pub has_read: u64,
 }
 
-/// A change that moves no data.
+/// A change of metadata.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// So long, with space of its own.
+    /// Gives a range space, and the file at least this length.
     Reserve(Range<u64>),
-    /// So long.
+    /// Sets the length.
     Resize(u64),
-    /// The range reads as zeros and takes no space.
+    /// Zeros a range, which then uses no space.
     Release(Range<u64>),
-    /// This owner, and these permission bits.
+    /// Sets owner and permission bits.
     Access(Access),
 }
 
 impl Inode {
     pub fn lock(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.content)
     }
 
     pub fn metadata(&self) -> Metadata {
@@ -61,7 +61,7 @@ impl Inode {
         }
     }
 
-    /// A copy of the file with its content, not locked.
+    /// A copy of the file, not locked.
     pub fn copy(&self) -> Inode {
         let content = Content {
             locked: false,
@@ -76,7 +76,6 @@ impl Inode {
 }
 
 impl Content {
-    /// A file that holds these bytes.
     pub fn new(bytes: Vec<u8>, mode: u32) -> Content {
         Content {
             length: bytes.len() as u64,
@@ -86,7 +85,7 @@ impl Content {
         }
     }
 
-    /// A file that holds counts alone.
+    /// A file of counts.
     pub fn counted(length: u64, mode: u32) -> Content {
         Content {
             length,
@@ -95,7 +94,7 @@ impl Content {
         }
     }
 
-    /// All bytes, if it holds bytes.
+    /// All bytes; `None` for a file of counts.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         self.bytes.as_ref()?;
         let mut all = vec![0; self.length as usize];
@@ -103,7 +102,7 @@ impl Content {
         Some(all)
     }
 
-    /// Fills `out` with the bytes from `offset` on, which the file has. Of counts, with nothing.
+    /// Fills `out` from `offset` on, which must be in the file. With counts it does nothing.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
         let Some(bytes) = &self.bytes else { return };
         let there = bytes.get(offset as usize..).unwrap_or_default();
@@ -126,7 +125,7 @@ impl Content {
         }
     }
 
-    /// Writes the bytes; the file gets longer if it must.
+    /// Writes bytes, beyond the end if necessary.
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
         let range = offset..offset + bytes.len() as u64;
         self.cover(&range);
@@ -136,18 +135,18 @@ impl Content {
         }
     }
 
-    /// As [`Content::write`], of counted bytes: from then on the file holds no others.
+    /// Writes counted bytes; the file has only counts from then on.
     pub fn count(&mut self, range: &Range<u64>) {
         self.bytes = None;
         self.cover(range);
     }
 
-    /// The space it takes.
+    /// The bytes that it uses on the disk.
     pub fn taken(&self) -> u64 {
         self.length - self.holes.bytes()
     }
 
-    /// The space it takes once this range has its own.
+    /// The bytes that it will use when this range has space.
     pub fn taken_with(&self, range: &Range<u64>) -> u64 {
         let behind = range.end.max(self.length) - range.start.max(self.length);
         self.taken() + behind + self.holes.inside(range)
@@ -158,7 +157,7 @@ impl Content {
         self.holes.fill(range.clone());
     }
 
-    /// Cuts the file, or makes it longer by a hole.
+    /// Truncates the file, or extends it by a hole.
     pub fn resize(&mut self, length: u64) {
         if let Some(bytes) = &mut self.bytes {
             bytes.truncate(length as usize);
@@ -168,8 +167,7 @@ impl Content {
         self.length = length;
     }
 
-    /// Zeros the range, and gives back the blocks that lie in it as a whole; the last block of a
-    /// file may be a part of one.
+    /// Zeros a range, and releases its whole blocks; the last block of a file may be shorter.
     fn release(&mut self, range: &Range<u64>) {
         if let Some(bytes) = &mut self.bytes {
             let end = bytes.len().min(range.end as usize);

@@ -1,9 +1,11 @@
-//! Faults by number: "the n-th operation of a disk fails", for n = 1, 2, 3 ... until none occurs
-//! any more (SQLite's way of testing).
+//! Faults by number: the n-th operation of a disk fails, for n = 1, 2, 3 ... until no fault occurs
+//! (SQLite's method of testing).
 
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::schedule::lock;
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ impl Fault {
     }
 }
 
-/// Counts operations, and lets one of them fail.
+/// Counts operations, of which one may fail.
 #[derive(Debug, Default)]
 pub(crate) struct FaultPlan {
     operations: AtomicU64,
@@ -33,25 +35,22 @@ pub(crate) struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// Lets the `nth` operation from the start of the run fail (the first is 1).
+    /// Makes the `nth` operation of the run fail (the first is 1).
     pub(crate) fn fail(&self, nth: u64, fault: Fault) {
-        *self.fails.lock().expect("no panic holds it") = Some((nth, fault));
+        *lock(&self.fails) = Some((nth, fault));
     }
 
-    /// Lets none fail any more.
     pub(crate) fn mend(&self) {
-        *self.fails.lock().expect("no panic holds it") = None;
+        *lock(&self.fails) = None;
     }
 
-    /// How many operations there were.
     pub(crate) fn operations(&self) -> u64 {
         self.operations.load(Ordering::Relaxed)
     }
 
-    /// Counts an operation: its fault, if it is the one to fail.
+    /// Counts an operation; returns its fault if it fails.
     pub(crate) fn next(&self) -> Option<Fault> {
         let number = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
-        let fails = self.fails.lock().expect("no panic holds it");
-        fails.and_then(|(nth, fault)| (nth == number).then_some(fault))
+        lock(&self.fails).and_then(|(nth, fault)| (nth == number).then_some(fault))
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::slice;
 use std::sync::Arc;
 
-use node::backend::{Control, FileHandle, Request, chain_capacity, set_chain_len};
+use node::backend::{Control, FileHandle, Request, set_chain_len};
 use node::{Buffer, Metadata, Time};
 
 use super::Shared;
@@ -17,11 +17,11 @@ use super::journal::{Data, Entry};
 #[derive(Clone)]
 pub(super) struct Handle {
     pub shared: Arc<Shared>,
-    /// The name it was opened by.
+    /// The path by which it was opened.
     pub path: Arc<Path>,
     pub inode: Arc<Inode>,
     pub direct: bool,
-    /// In which life of the disks it was opened.
+    /// The life of the disks in which it was opened.
     pub life: u64,
 }
 
@@ -81,7 +81,7 @@ impl FileHandle for Handle {
 }
 
 impl Handle {
-    /// Whether the power has failed since the file was opened.
+    /// Whether the power has failed since it was opened.
     fn is_dead(&self) -> bool {
         self.shared.lock().life != self.life
     }
@@ -99,8 +99,7 @@ impl Handle {
                 done,
             } => {
                 let result = self
-                    .check_blocks(offset, [bytes])
-                    .and_then(|()| bytes_read(fault, bytes))
+                    .start_read(fault, offset, [bytes])
                     .map(|bytes| self.read(offset, bytes, slice::from_mut(&mut buffer)));
                 done.complete((buffer, result));
             }
@@ -111,8 +110,7 @@ impl Handle {
                 done,
             } => {
                 let result = self
-                    .check_blocks(offset, [range.len()])
-                    .and_then(|()| fails(fault))
+                    .start_write(fault, offset, [range.len()])
                     .and_then(|()| self.write(offset, &[(&buffer, range)]));
                 done.complete((buffer, result));
             }
@@ -121,10 +119,10 @@ impl Handle {
                 mut buffers,
                 done,
             } => {
+                let offset = Some(offset);
                 let result = self
-                    .check_blocks(Some(offset), buffers.iter().map(Buffer::capacity))
-                    .and_then(|()| bytes_read(fault, chain_capacity(&buffers)))
-                    .map(|bytes| self.read(Some(offset), bytes, &mut buffers));
+                    .start_read(fault, offset, buffers.iter().map(Buffer::capacity))
+                    .map(|bytes| self.read(offset, bytes, &mut buffers));
                 done.complete((buffers, result));
             }
             Request::WriteChain {
@@ -132,11 +130,11 @@ impl Handle {
                 buffers,
                 done,
             } => {
+                let offset = Some(offset);
                 let parts: Vec<_> = buffers.iter().map(|one| (one, 0..one.capacity())).collect();
                 let result = self
-                    .check_blocks(Some(offset), buffers.iter().map(Buffer::capacity))
-                    .and_then(|()| fails(fault))
-                    .and_then(|()| self.write(Some(offset), &parts));
+                    .start_write(fault, offset, buffers.iter().map(Buffer::capacity))
+                    .and_then(|()| self.write(offset, &parts));
                 done.complete((buffers, result));
             }
             Request::Sync { done } => {
@@ -145,7 +143,32 @@ impl Handle {
         }
     }
 
-    /// Fills the first `bytes` of the buffers' memory, as far as the file goes.
+    /// The number of bytes that a read may return at most.
+    fn start_read(
+        &self,
+        fault: Option<Fault>,
+        offset: Option<u64>,
+        lengths: impl IntoIterator<Item = usize> + Clone,
+    ) -> io::Result<usize> {
+        self.check_blocks(offset, lengths.clone())?;
+        let bytes = lengths.into_iter().sum();
+        match fault {
+            Some(Fault::Short) => Ok(bytes / 2),
+            other => fails(other).map(|()| bytes),
+        }
+    }
+
+    fn start_write(
+        &self,
+        fault: Option<Fault>,
+        offset: Option<u64>,
+        lengths: impl IntoIterator<Item = usize>,
+    ) -> io::Result<()> {
+        self.check_blocks(offset, lengths)?;
+        fails(fault)
+    }
+
+    /// Fills the first `bytes` bytes of the buffers, up to the end of the file.
     fn read(&self, offset: Option<u64>, bytes: usize, buffers: &mut [Buffer]) {
         let mut content = self.inode.lock();
         let begin = offset.unwrap_or(content.has_read).min(content.length);
@@ -164,7 +187,7 @@ impl Handle {
         }
     }
 
-    /// Writes these parts, one behind the other.
+    /// Writes parts of buffers one behind the other.
     fn write(&self, offset: Option<u64>, parts: &[(&Buffer, Range<usize>)]) -> io::Result<()> {
         let begin = offset.unwrap_or(self.inode.lock().length);
         let bytes: usize = parts.iter().map(|(_, range)| range.len()).sum();
@@ -184,7 +207,7 @@ impl Handle {
         Ok(())
     }
 
-    /// Writes the bytes, or what the disk makes of them.
+    /// Writes bytes, which the spoiler may change.
     fn put(&self, at: u64, bytes: &[u8]) {
         let mut spoilt = Vec::new();
         let mut state = self.shared.lock();
@@ -233,12 +256,4 @@ impl Handle {
 
 fn fails(fault: Option<Fault>) -> io::Result<()> {
     fault.map_or(Ok(()), |fault| Err(fault.error()))
-}
-
-/// How many of the bytes that were asked for a read is to look for.
-fn bytes_read(fault: Option<Fault>, asked: usize) -> io::Result<usize> {
-    match fault {
-        Some(Fault::Short) => Ok(asked / 2),
-        other => fails(other).map(|()| asked),
-    }
 }

@@ -1,4 +1,5 @@
-//! The parts of a file that take no space: never written, or released. They read as zeros.
+//! The ranges of a file that use no space, since they were never written or were released. They
+//! read as zeros.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,12 +13,11 @@ pub(super) struct Holes {
 }
 
 impl Holes {
-    /// How many bytes are holes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many bytes of the range are holes.
+    /// Bytes of the range that are holes.
     pub fn inside(&self, range: &Range<u64>) -> u64 {
         let met = self.met(range);
         met.map(|hole| hole.end.min(range.end) - hole.start.max(range.start))
@@ -38,7 +38,7 @@ impl Holes {
         self.add(start..end);
     }
 
-    /// Gives the range space: no byte of it is a hole any more.
+    /// Gives the range space.
     pub fn fill(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
@@ -49,7 +49,7 @@ impl Holes {
         }
     }
 
-    /// The holes that overlap or touch the range, the last one first.
+    /// The holes that overlap or touch the range, last first.
     fn met(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<'_> {
         let start = range.start;
         let before = self
@@ -91,9 +91,9 @@ mod tests {
         one.min(other)..one.max(other)
     }
 
-    /// Against one flag a byte.
+    /// Compares with one flag per byte.
     #[test]
-    fn holes_are_what_was_dug_and_not_filled() {
+    fn holes_agree_with_flags() {
         const BYTES: usize = 60;
         for seed in 0..200 {
             let mut random = Random::new(seed);

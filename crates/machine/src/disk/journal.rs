@@ -1,34 +1,30 @@
-//! What a crash leaves: durability as file systems have it, or worse.
+//! The changes that a crash may lose, by the guarantees of file systems or worse.
 //!
 //! ```text
-//! base      what is on the disk for sure
+//! base      the safe state of the disk
 //! entries   create a | write a 0 | reserve a | write a 1 | rename a to b | remove c | write b 2
-//!                          a was synced here ^           metadata in order, up to a drawn cut ^
+//!                          a was synced here ^           metadata in order, up to a random cut ^
 //! ```
 //!
-//! What ext4 and xfs promise, and what is drawn here:
+//! The guarantees of ext4 and xfs, and the random choices here:
 //!
-//! - *Metadata* (names, lengths, released ranges, modes) go to a log in order, so a crash leaves a
-//!   prefix of them. The sync of a file makes durable what concerned it last and all before that;
-//!   the sync of a directory, which is a part of [`node::Node::rename`], the rename. A rename over
-//!   a name is one step: the name leads to the old file or to the new one. Here too; where the
-//!   prefix ends is drawn.
-//! - *Data* go to the disk in any order, and no sooner than a sync of their file has ended. Here
-//!   each sector (or block) of each write that was not synced survives or does not, by itself, so a
-//!   sector may also hold what was written there before its last write. Only ext4's `data=ordered`
-//!   would write data before the names and lengths that show them; here a name may survive whose
-//!   data do not.
-//! - *Length* that a write adds may survive without the data, which then read as zeros, or not at
-//!   all.
+//! - *Metadata* (names, lengths, released ranges, modes) are logged in order, so a crash leaves a
+//!   prefix of them. Syncing a file makes its last metadata and all earlier ones durable; syncing a
+//!   directory, which is part of [`node::Node::rename`], makes the rename durable. A rename is
+//!   atomic: the name leads to the old file or to the new one. The end of the prefix is random.
+//! - *Data* reach the disk in any order, at the latest when a sync of their file ends. Each sector
+//!   (or block) of each unsynced write survives or not, by itself, so a sector may also have bytes
+//!   from before its last write. Unlike with ext4's `data=ordered`, a name may survive without its
+//!   data.
+//! - *Lengths* that a write adds may survive without the data, which then read as zeros.
 //!
-//! A request in flight leaves nothing. On a real disk it may leave a part; such a part is what a
-//! crash one event later leaves, when the request has ended and was not synced. A rename and the
-//! sync of its directory are one step: a crash between them leaves what one just before or just
-//! after leaves.
+//! A request in flight leaves nothing. On a real disk it may leave a part, as a crash one event
+//! later does here, when the request has ended but is not synced. A rename and the sync of its
+//! directory are one step: a crash between them equals one just before or just after.
 //!
-//! What it refuses: file systems that reorder metadata (btrfs may, of files that have nothing to do
-//! with each other), and disks that lose what was synced long ago. It keeps what was written until
-//! the next crash, so it is for files of tests.
+//! Not modelled are file systems that reorder metadata (as btrfs may for unrelated files), and
+//! disks that lose data long after a sync. Everything written until the next crash is kept in
+//! memory, so this is for files of tests.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -40,23 +36,23 @@ use node::{FileKind, Random};
 use super::Files;
 use super::content::{Change, Content, Inode};
 
-/// A sector of a disk, and a block of a file system: what is written as a whole or not at all.
+/// Bytes that are written atomically: a sector of a disk, and a block of a file system.
 const UNITS: [u64; 2] = [512, 4096];
 
-/// What a crash leaves.
+/// The changes that survive a crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// All that was done, as when a process is killed and the system lives. Costs no memory.
+    /// All changes, as when a process is killed and the system lives. Costs no memory.
     #[default]
     Always,
-    /// What was synced, and any of the rest.
+    /// Synced changes, and a random part of the others.
     Synced,
-    /// Any of all that was done since this was set: a disk that says it has synced and has not. A
-    /// test of crashes that finds nothing wrong with it finds nothing.
+    /// A random part of all changes since this was set, as on a disk that ignores syncs. A useful
+    /// test of crashes must fail with it.
     Never,
 }
 
-/// Something that was done. Files are named by their numbers.
+/// A change. Files are identified by their numbers.
 #[derive(Debug)]
 pub(super) enum Entry {
     Create {
@@ -84,35 +80,35 @@ pub(super) enum Entry {
     },
 }
 
-/// What was written.
+/// Written bytes.
 #[derive(Debug)]
 pub(super) enum Data {
     Bytes(Vec<u8>),
     Counted(u64),
 }
 
-/// What was done since everything was on the disk for sure.
+/// The changes since the last safe state.
 pub(super) struct Journal {
-    forgets: bool,
+    ignores_syncs: bool,
     base: Files,
     entries: Vec<Entry>,
-    /// Metadata of entries before this one are on the disk for sure.
+    /// The metadata of entries before this one are safe.
     forced: usize,
-    /// So are a file's writes of entries before its last sync.
+    /// The writes of a file in entries before this one are safe.
     synced: BTreeMap<u64, usize>,
 }
 
-/// How a crash goes.
+/// The random choices of a crash.
 struct Fate {
-    /// Metadata of entries before this one survive.
+    /// The metadata of entries before this one survive.
     cut: usize,
-    /// What survives as a whole: bytes.
+    /// Bytes that survive or not as a whole.
     unit: u64,
     /// How many in four such units survive.
     in_four: usize,
 }
 
-/// The files as they are, locked by nobody; changes of one side do not show on the other.
+/// An independent copy of all files, not locked.
 pub(super) fn copy(files: &Files) -> Files {
     files
         .iter()
@@ -121,10 +117,10 @@ pub(super) fn copy(files: &Files) -> Files {
 }
 
 impl Journal {
-    /// One that begins with these files, where a crash may lose something.
+    /// A journal of changes to these files; `None` if a crash loses nothing.
     pub fn new(durability: Durability, files: &Files) -> Option<Journal> {
         (durability != Durability::Always).then(|| Journal {
-            forgets: durability == Durability::Never,
+            ignores_syncs: durability == Durability::Never,
             base: copy(files),
             entries: Vec::new(),
             forced: 0,
@@ -132,19 +128,18 @@ impl Journal {
         })
     }
 
-    /// Notes what has always been there.
+    /// Adds a file that is safe.
     pub fn put(&mut self, path: &Path, inode: &Inode) {
         self.base.insert(path.to_owned(), Arc::new(inode.copy()));
     }
 
-    /// Notes what was done.
     pub fn note(&mut self, entry: Entry) {
         self.entries.push(entry);
     }
 
-    /// A file was synced.
+    /// Notes that a file is synced.
     pub fn sync(&mut self, file: u64) {
-        if self.forgets {
+        if self.ignores_syncs {
             return;
         }
         self.synced.insert(file, self.entries.len());
@@ -153,14 +148,14 @@ impl Journal {
         self.forced = self.forced.max(last.map_or(0, |at| at + 1));
     }
 
-    /// The directory of what was done last was synced.
+    /// Notes that the directory of the last change is synced.
     pub fn sync_directory(&mut self) {
-        if !self.forgets {
+        if !self.ignores_syncs {
             self.forced = self.entries.len();
         }
     }
 
-    /// Draws what is left, which is on the disk for sure from then on.
+    /// Returns the files after a crash, which are then the safe state.
     pub fn crash(&mut self, random: &mut Random) -> Files {
         let entries = std::mem::take(&mut self.entries);
         let fate = Fate::draw(random, self.forced..=entries.len());
@@ -205,7 +200,7 @@ impl Entry {
         }
     }
 
-    /// Does once more what was done to metadata.
+    /// Repeats a change of metadata.
     fn replay(self, files: &mut Files, inodes: &mut BTreeMap<u64, Arc<Inode>>) {
         match self {
             Entry::Create { path, file, mode } => {
@@ -219,9 +214,7 @@ impl Entry {
                 files.insert(path, inode);
             }
             Entry::Rename { from, to, .. } => {
-                let inode = files
-                    .remove(&from)
-                    .expect("what was done before was done again");
+                let inode = files.remove(&from).expect("earlier changes are repeated");
                 files.insert(to, inode);
             }
             Entry::Remove { path, .. } => drop(files.remove(&path)),
@@ -239,7 +232,7 @@ impl Data {
         }
     }
 
-    /// Writes all of it, or what is left of it when it is torn.
+    /// Writes all bytes, or with a torn write the surviving ones.
     fn write(&self, content: &mut Content, offset: u64, torn: Option<(&Fate, &mut Random)>) {
         let end = offset + self.len();
         let Some((fate, random)) = torn else {
@@ -270,7 +263,7 @@ impl Data {
 }
 
 impl Fate {
-    /// Everything and nothing are drawn often: most crashes are one or the other.
+    /// Chooses the extremes often, since most real crashes lose nothing or everything unsynced.
     fn draw(random: &mut Random, cuts: RangeInclusive<usize>) -> Fate {
         let (first, last) = cuts.into_inner();
         let cut = match random.below(3) {

@@ -1,4 +1,4 @@
-//! Paths of a simulated node: the files that they lead to, and whether these are believed.
+//! The paths of a simulated node, and the checks when a file is opened.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::MemoryDisks;
 use super::content::{Content, Inode};
 use super::journal::Entry;
 
-/// The user that programs run as here.
+/// The user number of programs.
 pub(super) const CALLER: u32 = 0;
 
 impl Disks for MemoryDisks {
@@ -145,7 +145,7 @@ impl Disks for MemoryDisks {
     }
 }
 
-/// As a real node refuses it.
+/// Refuses files of other users, as a real node does.
 fn check_own(inode: &Inode) -> io::Result<()> {
     check_regular(inode)?;
     match inode.lock().owner {

@@ -1,48 +1,48 @@
-//! Links between nodes: letters arrive late, or never, and no node is told.
+//! Links between nodes, whose letters may arrive late or never.
 //!
 //! ```text
-//! a > b    | parcel | parcel | parcel | > inbox     each at a drawn time, none before the one in front of it
+//! a > b    | parcel | parcel | parcel | > inbox     each at a random time, but in their order
 //!
-//! bulk     a: so much > b       b lends a buffer > a       the bytes > b           (as over MPI)
-//!                                    a has its buffer back when it lets the bytes go
+//! bulk     a: announcement > b       b lends a buffer > a       the bytes > b    (as over MPI)
+//!                                         a has its buffer back when the bytes leave
 //! ```
 //!
-//! From a node to another everything keeps its order, as [`node::backend::Network`] promises; what
-//! different nodes send may overtake each other. A link that is cut delivers nothing, in either
-//! direction. If it heals, what was on its way arrives then, for TCP sends it again; else never.
-//! Letters that a node sent before it died still arrive.
+//! Letters from one node to another keep their order, as [`node::backend::Network`] promises; those
+//! of different nodes may overtake each other. A cut link delivers nothing in either direction. If
+//! it is repaired, parcels on their way arrive then, as with TCP; otherwise they are lost. No node
+//! is told about a cut. Letters of a node that has died still arrive.
 //!
-//! For tests of tests the network can be broken, too: a rule loses small messages, or carries them
-//! over cut links, and buffers of bulk come back too early or never ([`Back`]). And it counts what
-//! waits for a receiver, which credits bound.
+//! Tests that must fail can break the network: a rule loses small messages, or carries them over
+//! cut links, and the buffers of bulk return too early or never ([`Back`]). The links also count
+//! the shipments that wait for a receiver, which credits must bound.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use node::backend::{Completion, Contents, Letter};
 use node::{Address, Buffer, Message, Port, Random, Rank, Time};
 
 use crate::driver::world::{Action, World};
-use crate::schedule::Call;
+use crate::schedule::{Call, lock};
 
-/// One parcel in [`SLOW`] takes long, the others at most a [`QUICK`]th of that: with most of them
-/// late nothing would overtake anything.
+/// One parcel in [`SLOW`] may take the longest delay, the others a [`QUICK`]th of it, so that
+/// parcels of different nodes overtake each other.
 const SLOW: usize = 4;
 const QUICK: u64 = 16;
 
-/// A cut: which links deliver nothing from then on.
+/// A cut of links, which then deliver nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Whose links.
+    /// The rank whose links are cut.
     pub of: u32,
-    /// The one that leads there; all of them, if nowhere is said.
+    /// Cuts only the link to this rank; `None` cuts all links.
     pub to: Option<u32>,
-    /// After how many ticks they are whole again; never, if nothing is said.
+    /// Ticks until the links are repaired; `None` is never.
     pub heals_after: Option<u64>,
 }
 
 impl Cut {
-    fn is_of(&self, a: u32, b: u32) -> bool {
+    fn affects(&self, a: u32, b: u32) -> bool {
         let ends = |of: u32, to: u32| of == self.of && self.to.is_none_or(|end| end == to);
         ends(a, b) || ends(b, a)
     }
@@ -51,60 +51,60 @@ impl Cut {
 /// How the network treats a small message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passage {
-    /// As all others.
+    /// Like every other message.
     Usual,
-    /// It never arrives.
+    /// The message never arrives.
     Lost,
-    /// It arrives at once, even over a cut link.
+    /// The message arrives at once, even over a cut link.
     Through,
 }
 
-/// When a node has a buffer back that it has shipped.
+/// When the buffer of a shipment returns to its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Back {
-    /// When the bytes have left it.
+    /// When the bytes have left the sender.
     #[default]
     Usual,
-    /// At once, whether the receiver has room or not: a network without credits.
+    /// At once, even if the receiver has no room, as in a network without credits.
     AtOnce,
-    /// As usual, but for each so manieth, which never comes: a network that loses credits.
+    /// As usual, but never for each n-th shipment, as in a network that loses credits.
     NeverEach(u64),
 }
 
 type Rule = Box<dyn FnMut(Address, &Message) -> Passage + Send>;
 
-/// From which node to which.
-type Way = (u32, u32);
+/// The sending and the receiving rank.
+type Route = (u32, u32);
 
-/// All links.
 pub(crate) struct Links {
     state: Mutex<State>,
 }
 
 struct State {
-    /// Whether anything is asked of them; else letters arrive at once, and bulk with its letter.
+    /// Whether delays, cuts or rules are set; if not, letters arrive at once, and bulk with its
+    /// letter.
     used: bool,
     random: Random,
     most_delay: u64,
-    ways: BTreeMap<Way, Queued>,
+    routes: BTreeMap<Route, Queued>,
     cuts: Vec<(Cut, Option<Time>)>,
     dead: BTreeSet<u32>,
     rule: Option<Rule>,
     back: Back,
     shipped: u64,
-    /// Bulk that its receiver has not taken.
+    /// Shipments that their receivers have not taken.
     waiting: BTreeMap<(u32, Address), usize>,
     most_waiting: BTreeMap<Port, usize>,
 }
 
-/// The letters on one way.
+/// The letters on a route.
 #[derive(Default)]
 struct Queued {
     parcels: VecDeque<Call>,
     last: Time,
 }
 
-/// The outcome of an arrival.
+/// The outcome of a due arrival.
 enum Arrival {
     Parcel(Call),
     At(Time),
@@ -117,7 +117,7 @@ impl Links {
             used: false,
             random: Random::stream(seed, u64::MAX),
             most_delay: 0,
-            ways: BTreeMap::new(),
+            routes: BTreeMap::new(),
             cuts: Vec::new(),
             dead: BTreeSet::new(),
             rule: None,
@@ -163,13 +163,13 @@ impl Links {
         self.lock().dead.insert(rank);
     }
 
-    /// Everything is whole again, and nothing on its way.
+    /// Repairs all links, and forgets the letters on their way.
     pub(crate) fn heal(&self) {
         let mut state = self.lock();
         state.cuts.clear();
         state.dead.clear();
         state.waiting.clear();
-        let left = std::mem::take(&mut state.ways);
+        let left = std::mem::take(&mut state.routes);
         drop(state);
         drop(left);
     }
@@ -179,38 +179,40 @@ impl Links {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// Queues a parcel: when it arrives, if nothing holds it up.
-    fn queue(&self, way: Way, now: Time, parcel: Call) -> Time {
+    /// Queues a parcel; returns its arrival time without cuts.
+    fn queue(&self, route: Route, now: Time, parcel: Call) -> Time {
         let mut state = self.lock();
         let most = match state.random.below(SLOW) {
             0 => state.most_delay,
             _ => state.most_delay / QUICK,
         };
         let delay = state.random.below(most as usize + 1) as u64;
-        let queued = state.ways.entry(way).or_default();
+        let queued = state.routes.entry(route).or_default();
         queued.parcels.push_back(parcel);
         queued.last = queued.last.max(now.after(delay));
         queued.last
     }
 
-    /// The arrival for a parcel that is due.
-    fn arrival(&self, way: Way, now: Time) -> Arrival {
+    fn arrival(&self, route: Route, now: Time) -> Arrival {
         let mut state = self.lock();
-        let cuts = state.cuts.iter().filter(|(cut, _)| cut.is_of(way.0, way.1));
+        let cuts = state
+            .cuts
+            .iter()
+            .filter(|(cut, _)| cut.affects(route.0, route.1));
         let ends = cuts.map(|(_, until)| until.unwrap_or(Time(u64::MAX)));
         match ends.max().filter(|&end| end > now) {
             Some(Time(u64::MAX)) => {
-                let lost = state.ways.remove(&way);
+                let lost = state.routes.remove(&route);
                 drop(state);
                 drop(lost);
                 Arrival::Never
             }
             Some(end) => Arrival::At(end),
             None => {
-                let queued = state.ways.get_mut(&way);
+                let queued = state.routes.get_mut(&route);
                 let next = queued.and_then(|queued| queued.parcels.pop_front());
                 next.map_or(Arrival::Never, Arrival::Parcel)
             }
@@ -225,8 +227,8 @@ impl Links {
             .map_or(Passage::Usual, |rule| rule(to, message))
     }
 
-    /// Counts a shipment that begins to wait for its receiver: how its buffer comes back, or that
-    /// it does not.
+    /// Counts a shipment that waits for its receiver; returns when its buffer comes back, `None`
+    /// for never.
     fn announce(&self, from: u32, to: Address) -> Option<Back> {
         let mut state = self.lock();
         state.shipped += 1;
@@ -241,7 +243,7 @@ impl Links {
         }
     }
 
-    /// Counts that its receiver has taken it; whether who sent it can still let it go.
+    /// Counts a shipment that its receiver has taken.
     fn taken(&self, from: u32, to: Address) {
         if let Some(waiting) = self.lock().waiting.get_mut(&(from, to)) {
             *waiting -= 1;
@@ -253,8 +255,8 @@ impl Links {
     }
 }
 
-/// A letter leaves a node for another one.
-pub(crate) fn leave(world: &Arc<World>, from: Rank, to: Address, letter: Letter) {
+/// Sends a letter from a node to another.
+pub(crate) fn send_letter(world: &Arc<World>, from: Rank, to: Address, letter: Letter) {
     let inbox = world.inbox(to);
     match letter {
         Letter::Message(message) => {
@@ -270,37 +272,18 @@ pub(crate) fn leave(world: &Arc<World>, from: Rank, to: Address, letter: Letter)
             contents: Contents::Here { buffer, done },
             ..
         } => {
-            let bytes = buffer.len();
-            let (buffer, done) = match world.links.announce(from.0, to) {
-                Some(Back::AtOnce) => {
-                    let copy = copy(&buffer);
-                    done.complete(buffer);
-                    (copy, None)
-                }
-                Some(_) => (buffer, Some(done)),
-                None => (buffer, None),
-            };
-            let shipment = Shipment {
-                world: Arc::clone(world),
-                from,
-                to,
-                buffer,
-                done,
-            };
+            let shipment = Shipment::announce(world, (from, to), buffer, done);
+            let bytes = shipment.buffer.len();
             let fetch = Box::new(move |lent, filled| shipment.fetch(lent, filled));
             let contents = Contents::Away { bytes, fetch };
-            let letter = Letter::Shipment { from, contents };
-            send(
-                world,
-                (from.0, to.rank.0),
-                Box::new(move || inbox.deliver(letter)),
-            );
+            let deliver = move || inbox.deliver(Letter::Shipment { from, contents });
+            send(world, (from.0, to.rank.0), Box::new(deliver));
         }
-        Letter::Shipment { .. } => unreachable!("what a task ships is here"),
+        Letter::Shipment { .. } => unreachable!("a task ships its own buffers"),
     }
 }
 
-/// Bulk that waits for room at its receiver.
+/// A shipment that waits for a buffer of its receiver.
 struct Shipment {
     world: Arc<World>,
     from: Rank,
@@ -310,7 +293,31 @@ struct Shipment {
 }
 
 impl Shipment {
-    /// The receiver has lent a buffer: the sender is told, and lets the bytes go.
+    fn announce(
+        world: &Arc<World>,
+        (from, to): (Rank, Address),
+        buffer: Buffer,
+        done: Completion<Buffer>,
+    ) -> Shipment {
+        let (buffer, done) = match world.links.announce(from.0, to) {
+            Some(Back::AtOnce) => {
+                let copy = copy(&buffer);
+                done.complete(buffer);
+                (copy, None)
+            }
+            Some(_) => (buffer, Some(done)),
+            None => (buffer, None),
+        };
+        Shipment {
+            world: Arc::clone(world),
+            from,
+            to,
+            buffer,
+            done,
+        }
+    }
+
+    /// Sends the bytes to the buffer that the receiver has lent, unless the sender has died.
     fn fetch(self, mut lent: Buffer, filled: Completion<Buffer>) {
         let Shipment {
             world,
@@ -348,18 +355,18 @@ fn copy(buffer: &Buffer) -> Buffer {
     copy
 }
 
-/// Sends a parcel on its way.
-fn send(world: &Arc<World>, way: Way, parcel: Call) {
-    let at = world.links.queue(way, world.now(), parcel);
-    arrive_at(world, way, at);
+/// Sends a parcel.
+fn send(world: &Arc<World>, route: Route, parcel: Call) {
+    let at = world.links.queue(route, world.now(), parcel);
+    arrive_at(world, route, at);
 }
 
-/// Something arrives then: whatever is first on that way.
-fn arrive_at(world: &Arc<World>, way: Way, at: Time) {
+/// Lets the first parcel of a route arrive at a time.
+fn arrive_at(world: &Arc<World>, route: Route, at: Time) {
     let again = Arc::clone(world);
-    let arrive = move || match again.links.arrival(way, again.now()) {
+    let arrive = move || match again.links.arrival(route, again.now()) {
         Arrival::Parcel(parcel) => parcel(),
-        Arrival::At(later) => arrive_at(&again, way, later),
+        Arrival::At(later) => arrive_at(&again, route, later),
         Arrival::Never => {}
     };
     world.schedule(at, Action::Call(Box::new(arrive)));

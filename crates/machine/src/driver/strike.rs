@@ -1,21 +1,22 @@
-//! Strikes by number: "a node dies, or a link is cut, after the n-th event", for n = 1, 2, 3 ...
+//! Strikes by number: a node dies, or a link is cut, after the n-th event.
 
 use std::sync::{Mutex, MutexGuard};
 
 use node::Time;
 
 use super::Cut;
+use crate::schedule::lock;
 
-/// A disaster that strikes after an event.
+/// A failure that strikes after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strike {
-    /// A node dies.
+    /// The node of this rank dies.
     Death(u32),
     /// Links are cut.
     Cut(Cut),
 }
 
-/// Counts events of a run, and strikes after some of them.
+/// Counts the events of a run, and the strikes after them.
 #[derive(Debug, Default)]
 pub(crate) struct StrikePlan {
     state: Mutex<Strikes>,
@@ -24,9 +25,9 @@ pub(crate) struct StrikePlan {
 #[derive(Debug, Default)]
 struct Strikes {
     events: u64,
-    /// After which event, and what.
+    /// The strikes of the next run, with the numbers of their events.
     to_come: Vec<(u64, Strike)>,
-    /// The strikes of the last run, each with its time.
+    /// The strikes of the last run, with their times.
     struck: Vec<(Time, Strike)>,
     deaths: u64,
 }
@@ -37,34 +38,32 @@ impl StrikePlan {
         self.lock().to_come.push((nth, strike));
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(crate) fn begin(&self) {
         let mut state = self.lock();
         state.events = 0;
         state.struck.clear();
     }
 
-    /// A run has ended: what did not strike does not strike the next.
+    /// Ends a run, and forgets strikes that did not happen.
     pub(crate) fn end(&self) {
         self.lock().to_come.clear();
     }
 
-    /// How many events the last run had.
     pub(crate) fn events(&self) -> u64 {
         self.lock().events
     }
 
-    /// How many nodes have died, in all runs.
+    /// Number of nodes that have died in all runs.
     pub(crate) fn deaths(&self) -> u64 {
         self.lock().deaths
     }
 
-    /// The strikes of the last run, each with its time.
     pub(crate) fn struck(&self) -> Vec<(Time, Strike)> {
         self.lock().struck.clone()
     }
 
-    /// Counts an event: what strikes after it.
+    /// Counts an event; returns the strikes after it.
     pub(crate) fn next(&self, now: impl FnOnce() -> Time) -> Vec<Strike> {
         let mut state = self.lock();
         state.events += 1;
@@ -73,19 +72,19 @@ impl StrikePlan {
             return Vec::new();
         }
         let now = now();
-        let (due, to_come) = state.to_come.iter().partition(|(nth, _)| *nth == events);
-        state.to_come = to_come;
-        let due: Vec<(u64, Strike)> = due;
+        let is_due = |(nth, _): &(u64, Strike)| *nth == events;
+        let due: Vec<_> = state
+            .to_come
+            .extract_if(.., |strike| is_due(strike))
+            .collect();
         let due: Vec<Strike> = due.into_iter().map(|(_, strike)| strike).collect();
-        let deaths = due
-            .iter()
-            .filter(|strike| matches!(strike, Strike::Death(_)));
-        state.deaths += deaths.count() as u64;
+        let is_death = |strike: &&Strike| matches!(strike, Strike::Death(_));
+        state.deaths += due.iter().filter(is_death).count() as u64;
         state.struck.extend(due.iter().map(|strike| (now, *strike)));
         due
     }
 
     fn lock(&self) -> MutexGuard<'_, Strikes> {
-        self.state.lock().expect("no panic holds it")
+        lock(&self.state)
     }
 }

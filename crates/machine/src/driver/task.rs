@@ -1,4 +1,4 @@
-//! One task's way to the driver: a clock of its own, ahead of the world's or level with it.
+//! The backend of a task on the driver. Its clock is never behind the driver's.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -24,8 +24,8 @@ pub(crate) struct TaskBackend {
     random: RefCell<Random>,
 }
 
-/// Where a task lives.
-pub(crate) struct Place {
+/// The node and run of a task.
+pub(crate) struct TaskContext {
     pub rank: Rank,
     pub nodes: u32,
     pub seed: u64,
@@ -37,19 +37,19 @@ impl TaskBackend {
         world: &Arc<World>,
         disks: Arc<dyn Disks>,
         task: TaskId,
-        place: &Place,
+        context: &TaskContext,
     ) -> Self {
-        let stream = (u64::from(place.rank.0) << 32) | task as u64;
+        let stream = (u64::from(context.rank.0) << 32) | task as u64;
         TaskBackend {
             world: Arc::clone(world),
             disks,
             task,
-            rank: place.rank,
-            nodes: place.nodes,
-            costs: place.costs,
+            rank: context.rank,
+            nodes: context.nodes,
+            costs: context.costs,
             clock: Cell::new(world.now()),
             yielded: Cell::new(false),
-            random: RefCell::new(Random::stream(place.seed, stream)),
+            random: RefCell::new(Random::stream(context.seed, stream)),
         }
     }
 
@@ -155,7 +155,7 @@ impl Backend for TaskBackend {
             Box::new(move || inbox.deliver(letter))
         } else {
             let (world, from) = (Arc::clone(&self.world), self.rank);
-            Box::new(move || links::leave(&world, from, to, letter))
+            Box::new(move || links::send_letter(&world, from, to, letter))
         };
         self.world.schedule(self.clock.get(), Action::Call(leave));
     }

@@ -1,20 +1,20 @@
-//! The state that all tasks of a run share: the time, the ready tasks, and the events to come.
+//! The state that all tasks of a driver share: time, ready tasks, and events.
 
 use std::collections::{BTreeMap, BinaryHeap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use node::backend::{PortInbox, Signal, Start};
 use node::{Address, Random, Time};
 
 use crate::driver::links::Links;
-use crate::schedule::{Call, Timeline};
+use crate::schedule::{Call, Timeline, lock};
 
-/// The driver's tick is a nanosecond.
+/// A nanosecond per tick.
 pub(crate) const TICK_FS: u64 = 1_000_000;
 
 pub(crate) type TaskId = usize;
 
-/// A wake-up that counts only if the task has not been resumed since it asked.
+/// A wake-up, which is stale if the task has been resumed since.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wake {
     pub task: TaskId,
@@ -29,16 +29,14 @@ pub(crate) enum Action {
 
 struct Event {
     at: Time,
-    /// Among events of one moment: 0 for those that keep their order, drawn for those that need
-    /// not.
+    /// Orders events of one moment: 0 for those that keep their order, random for the others.
     tie: u64,
     sequence: u64,
     action: Action,
 }
 
 impl Ord for Event {
-    /// Earliest first, ties as they are drawn and then by sequence number; reversed, for a
-    /// max-heap.
+    /// By time, tie and sequence number; reversed, for a max-heap.
     fn cmp(&self, other: &Event) -> std::cmp::Ordering {
         let key = |event: &Event| (event.at, event.tie, event.sequence);
         key(other).cmp(&key(self))
@@ -70,7 +68,7 @@ pub(crate) struct TaskState {
 
 pub(crate) struct World {
     state: Mutex<State>,
-    /// Tasks that a signal woke; apart from the state, so that an action may advance a signal.
+    /// Tasks that signals have woken; not in the state, so that an action may advance a signal.
     woken: Arc<Mutex<Vec<Wake>>>,
     pub links: Links,
 }
@@ -117,7 +115,7 @@ impl World {
         self.lock().now
     }
 
-    /// True once in four: enough yields for many schedules, few enough to get on.
+    /// True once in four: enough yields for many schedules, and few enough for progress.
     pub(crate) fn flips_to_yield(&self) -> bool {
         self.lock().random.below(4) == 0
     }
@@ -130,8 +128,8 @@ impl World {
         self.lock().schedule(at, 0, action);
     }
 
-    /// As [`World::schedule`], but what else is scheduled so for the same moment may come first:
-    /// a disk does not keep requests in order that are in flight together.
+    /// As [`World::schedule`], but in random order within one moment, as a disk orders requests in
+    /// flight.
     fn schedule_unordered(&self, at: Time, action: Action) {
         let mut state = self.lock();
         let tie = state.random.next_u64();
@@ -163,7 +161,7 @@ impl World {
         self.lock().tasks[task].alive = false;
     }
 
-    /// Forgets what the last run has left: messages, and what was to come. Links are whole.
+    /// Forgets the messages and events of the last run, and repairs links.
     pub(crate) fn begin(&self) {
         self.links.heal();
         let mut state = self.lock();
@@ -175,7 +173,7 @@ impl World {
         drop(left);
     }
 
-    /// Ends all tasks of a node, and forgets what lies in its mailboxes; which tasks it had.
+    /// Ends all tasks of a node, and empties its inboxes; returns the tasks.
     pub(crate) fn kill(&self, rank: u32) -> Vec<TaskId> {
         self.links.kill(rank);
         let mut state = self.lock();
@@ -211,7 +209,7 @@ impl World {
         )
     }
 
-    /// Tasks that still wait, with what for.
+    /// The waiting tasks and their reasons.
     pub(crate) fn waiting(&self) -> Vec<String> {
         let state = self.lock();
         let alive = state.tasks.iter().filter(|task| task.alive);
@@ -220,7 +218,7 @@ impl World {
             .collect()
     }
 
-    /// Chooses among what is ready at this tick; moves the time when nothing is.
+    /// Chooses among the ready tasks and due events, or advances the time to the next event.
     pub(crate) fn step(&self) -> Step {
         let woken = std::mem::take(&mut *lock(&self.woken));
         let mut state = self.lock();
@@ -230,19 +228,9 @@ impl World {
         if let Some((task, rank, start)) = state.starts.pop() {
             return Step::Start(task, rank, start);
         }
-        // A deadline that no task waits for any more must neither move the time nor stand for an
-        // event that is due.
-        while state
-            .events
-            .peek()
-            .is_some_and(|event| state.is_over(event))
-        {
-            state.events.pop();
-        }
-        let due = state
-            .events
-            .peek()
-            .is_some_and(|event| event.at <= state.now);
+        state.drop_stale();
+        let next = state.events.peek();
+        let due = next.is_some_and(|event| event.at <= state.now);
         let choices = state.ready.len() + usize::from(due);
         if choices == 0 {
             return state.advance();
@@ -256,7 +244,7 @@ impl World {
         Step::Resume(task)
     }
 
-    /// Wakes a task whose deadline or clock has come.
+    /// Wakes a task whose time has come.
     pub(crate) fn wake(&self, wake: Wake) {
         self.lock().wake(wake);
     }
@@ -305,6 +293,15 @@ impl State {
         }
     }
 
+    /// Drops stale wake-ups, which must neither advance the time nor count as due events.
+    fn drop_stale(&mut self) {
+        while let Some(event) = self.events.peek()
+            && self.is_stale_event(event)
+        {
+            self.events.pop();
+        }
+    }
+
     fn advance(&mut self) -> Step {
         let Some(event) = self.events.pop() else {
             return Step::Nothing;
@@ -313,7 +310,7 @@ impl State {
         Step::Act(event.action)
     }
 
-    fn is_over(&self, event: &Event) -> bool {
+    fn is_stale_event(&self, event: &Event) -> bool {
         matches!(event.action, Action::Wake(wake) if self.is_stale(wake))
     }
 
@@ -323,11 +320,7 @@ impl State {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A signal of the driver: its waiters are resumed one by one, in an order the seed decides.
+/// A signal of the driver; its waiters resume in an order that the seed decides.
 pub(crate) struct DriverSignal {
     pub label: &'static str,
     epoch: Mutex<(u64, Vec<Wake>)>,

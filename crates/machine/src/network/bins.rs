@@ -1,41 +1,38 @@
 //! Packets on their way to a switch, in bins.
 //!
-//! Bins are of one size, whoever fills them: so those that were emptied serve again anywhere, and
-//! memory holds what is under way and little more.
+//! All bins have one size, so any emptied bin can be reused, and memory holds little more than the
+//! packets under way.
 
 use crate::network::packet::Packet;
 use crate::schedule::Ticks;
 
-/// Some packets.
 pub type Bin = Vec<Packet>;
 
-/// Bits of a place in a bin.
+/// Bits of a packet's number in its bin.
 const BITS: u32 = 5;
 
-/// Packets that a bin holds: two KiB.
+/// Packets per bin: 2 KiB.
 const MOST: usize = 1 << BITS;
 
-/// Where a packet lies in a list of bins.
+/// The position of a packet in a list of bins.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spot(u32);
+pub struct BinIndex(u32);
 
-impl Spot {
-    /// The place of that number in the bin of that number.
-    ///
+impl BinIndex {
     /// # Panics
-    /// When there are 2^27 bins: 256 GiB of packets.
+    /// With 2^27 bins, which are 256 GiB of packets.
     #[inline]
-    pub fn new(bin: usize, index: usize) -> Spot {
+    pub fn new(bin: usize, index: usize) -> BinIndex {
         assert!(
             bin < 1 << (u32::BITS - BITS),
             "packets are numbered in 32 bits"
         );
-        Spot((bin as u32) << BITS | index as u32)
+        BinIndex((bin as u32) << BITS | index as u32)
     }
 
-    /// The place of the packet of that number in bins that are full, from one on.
-    pub fn nth(first_bin: usize, number: usize) -> Spot {
-        Spot::new(first_bin + number / MOST, number % MOST)
+    /// The position of packet `number` in full bins that begin with `first_bin`.
+    pub fn nth(first_bin: usize, number: usize) -> BinIndex {
+        BinIndex::new(first_bin + number / MOST, number % MOST)
     }
 
     #[inline]
@@ -44,12 +41,12 @@ impl Spot {
     }
 }
 
-/// All that goes one way.
+/// The packets for one link.
 #[derive(Debug, Default)]
 pub struct Bins(Vec<Bin>);
 
 impl Bins {
-    /// Moves a packet in that arrives at `time`.
+    /// Moves in a packet that arrives at `time`.
     #[inline]
     pub fn push(&mut self, packet: &mut Packet, time: Ticks, spare: &mut Vec<Bin>) {
         if self.0.last().is_none_or(|bin| bin.len() >= MOST) {
@@ -57,7 +54,7 @@ impl Bins {
         }
         if let Some(bin) = self.0.last_mut() {
             bin.push(packet.take());
-            // Not before: a load of what is just being stored in parts would have to wait.
+            // Set after the move: a load of a packet that is still being stored would stall.
             if let Some(packet) = bin.last_mut() {
                 packet.time = time;
             }
@@ -68,14 +65,13 @@ impl Bins {
         self.0.is_empty()
     }
 
-    /// Moves all bins to others.
     pub fn move_to(&mut self, others: &mut Vec<Bin>) {
         others.append(&mut self.0);
     }
 
-    /// Moves all bins to where there are none.
+    /// Moves all bins to an empty list.
     pub fn hand_to(&mut self, others: &mut Bins) {
-        debug_assert!(others.is_empty(), "they were taken in the window before");
+        debug_assert!(others.is_empty(), "it was emptied in the window before");
         std::mem::swap(self, others);
     }
 }

@@ -1,55 +1,56 @@
-//! A block's share of the network: its packets, its clock, and the links out of it.
+//! A block's part of the network: its packets, its clock, and its links to other blocks.
 
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use crate::network::bins::{Bin, Bins};
 use crate::network::layout::{Layout, Purpose};
 use crate::network::packet::{List, Packet};
 use crate::network::port::QueueStore;
-use crate::network::slab::{Place, Slab};
-use crate::network::switch::{ArrivalOrder, At};
+use crate::network::slab::{PacketId, Slab};
+use crate::network::switch::{ArrivalOrder, Location};
 use crate::network::topology::End;
+use crate::profile::NicModel;
 use crate::report::Counts;
 use crate::schedule::{Scheduler, Ticks};
 
-/// Memory that the blocks of a thread share, each while it runs: then it is still in the cache from
-/// the block before.
+/// Memory that the blocks of a thread use in turn, so that it stays in the cache.
 #[derive(Default)]
 pub struct Scratch {
-    /// Packets in NICs and at ports.
+    /// Packets in NICs and in ports.
     pub slab: Slab,
-    /// The queues at the ports of NICs, and of switches.
-    pub at_nics: QueueStore<Place>,
-    pub at_switches: QueueStore<At>,
-    /// Bins that were emptied, to be filled again.
+    /// The queues of the ports of NICs, and of switches.
+    pub at_nics: QueueStore<PacketId>,
+    pub at_switches: QueueStore<Location>,
+    /// Empty bins.
     pub spare: Vec<Bin>,
     /// Sorts the arrivals of a switch.
     pub order: ArrivalOrder,
 }
 
-/// The network inside a block: packets under way, their time, and their counts.
+/// The network inside a block.
 pub struct Fabric {
     pub layout: Arc<Layout>,
     pub scratch: Scratch,
-    /// Whether it has the scratch memory; without it packets are out of reach.
+    /// Whether the block has the scratch memory, and so its packets.
     pub has_scratch: bool,
     pub scheduler: Scheduler,
     pub counts: Counts,
-    /// Packets for each switch of the block from inside the block.
+    /// Packets for each switch of the block, from inside the block.
     pub inputs: Vec<SwitchInput>,
     /// Packets for the block's switch from other blocks.
     pub incoming: Vec<Bin>,
     /// Packets for each NIC, in order of time.
     pub arrivals: Vec<List>,
-    /// Headers that a switch gives back.
+    /// Headers that a switch returns to their senders.
     pub returned: Vec<Packet>,
-    /// For other blocks, by the link of the block's switch.
+    /// Packets for other blocks, by the link of the block's switch.
     pub outbox: Vec<Bins>,
-    /// When the first packet in them arrives.
+    /// When the first of those arrives.
     pub first_out: Ticks,
     first_switch: u32,
     first_nic: u32,
-    // The numbers that every launch needs.
+    // Copies of the numbers that every launch needs.
     link: Ticks,
     switch: Ticks,
     loss_parts: u32,
@@ -85,10 +86,30 @@ impl Fabric {
         }
     }
 
+    #[inline]
+    pub fn now(&self) -> Ticks {
+        self.scheduler.now
+    }
+
+    #[inline]
+    pub fn nic_model(&self) -> &NicModel {
+        &self.layout.profile.nic
+    }
+
+    #[inline(always)]
+    pub fn put(&mut self, packet: Packet) -> PacketId {
+        self.scratch.slab.put(packet)
+    }
+
+    #[inline]
+    pub fn take(&mut self, id: PacketId) -> Packet {
+        self.scratch.slab.take(id)
+    }
+
     /// Entries of a receive queue that a message takes.
     pub fn entries_of(&self, packet: &Packet) -> u32 {
         let bytes = packet.words.len() as u32 * 8;
-        bytes.div_ceil(self.layout.profile.nic.entry_bytes).max(1)
+        bytes.div_ceil(self.nic_model().entry_bytes).max(1)
     }
 
     /// The link of a switch of this block, as [`Fabric::launch`] needs it.
@@ -107,7 +128,7 @@ impl Fabric {
         Link::Switch(self.layout.topology.leaf_of(nic) - self.first_switch)
     }
 
-    /// A packet begins on a link: it arrives at the other end, unless it is lost. `tail` is extra
+    /// Starts a packet on a link; it arrives at the other end, unless it is lost. `tail` is extra
     /// latency on the way to a switch.
     #[inline]
     pub fn launch(&mut self, packet: &mut Packet, start: Ticks, link: Link, tail: Ticks) {
@@ -126,17 +147,17 @@ impl Fabric {
         }
     }
 
-    /// A packet comes to a NIC at `time`.
+    /// Delivers a packet to a NIC at `time`.
     #[inline]
     fn deliver(&mut self, packet: &mut Packet, time: Ticks, nic: usize) {
         self.scheduler.wake_at(nic, time);
         let slab = &mut self.scratch.slab;
-        let place = slab.put(packet.take());
-        slab[place].time = time;
-        self.arrivals[nic].push(slab, place);
+        let id = slab.put(packet.take());
+        slab[id].time = time;
+        self.arrivals[nic].push(slab, id);
     }
 
-    /// A packet comes to a switch of this block at `time`.
+    /// Delivers a packet to a switch of this block at `time`.
     #[inline]
     pub fn bring(&mut self, switch: usize, packet: &mut Packet, time: Ticks) {
         let inputs = &mut self.inputs[switch];
@@ -151,7 +172,7 @@ impl Fabric {
         is_lost
     }
 
-    /// When something happens next: at a switch, at a NIC, in another block.
+    /// The time of the next event, at a switch, a NIC or another block.
     pub fn next(&self) -> Ticks {
         let inputs = self.inputs.iter().map(|inputs| inputs.first);
         let wake = self.scheduler.wake.iter().copied();
@@ -160,6 +181,22 @@ impl Fabric {
             .min()
             .unwrap_or(Ticks::NEVER)
             .min(self.first_out)
+    }
+}
+
+impl Index<PacketId> for Fabric {
+    type Output = Packet;
+
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.scratch.slab[id]
+    }
+}
+
+impl IndexMut<PacketId> for Fabric {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.scratch.slab[id]
     }
 }
 
@@ -179,8 +216,7 @@ impl Default for SwitchInput {
     }
 }
 
-/// A link, as its sending end sees it: to a NIC or a switch of its block, or to another block by
-/// the bin of that number.
+/// The receiving end of a link: a NIC or a switch of its block, or the link to another block.
 #[derive(Clone, Copy, Debug)]
 pub enum Link {
     Nic(u32),

@@ -1,4 +1,4 @@
-//! The parts of a machine that do not change during a run.
+//! The constants of a run: profile, setting, topology, and how the machine is cut into blocks.
 
 use crate::network::packet::{Packet, Sizes};
 use crate::network::switch::LONGEST_WINDOW;
@@ -6,7 +6,6 @@ use crate::network::topology::Topology;
 use crate::schedule::Ticks;
 use crate::{Profile, Setting};
 
-/// The fixed parts of a machine; all blocks share them.
 pub struct Layout {
     pub profile: Profile,
     pub setting: Setting,
@@ -14,13 +13,13 @@ pub struct Layout {
     pub sizes: Sizes,
     /// Flits that a port's queue holds.
     pub queue_flits: u64,
-    /// The least time between two blocks: how long a window is.
+    /// The length of a window: the least latency between two blocks.
     pub window: Ticks,
     /// Whether the whole machine is one block.
     pub one_block: bool,
 }
 
-/// With less between two blocks than this, what windows save is less than what they cost.
+/// With shorter windows, threads cost more than they save.
 const SHORTEST_WINDOW: Ticks = Ticks(32);
 
 impl Layout {
@@ -52,13 +51,13 @@ impl Layout {
         }
     }
 
-    /// The longest that a packet and its answer take, apart from queues.
+    /// The longest round trip of a packet and its ACK, without queueing.
     pub fn slowest(&self) -> Ticks {
         let hop = self.profile.link() + self.profile.switch().max(Ticks(u64::from(u16::MAX)));
         (Ticks(self.setting.tail) + hop * 6) * 2
     }
 
-    /// Which block a switch is in.
+    /// The block of a switch.
     pub fn block_of(&self, switch: u32) -> u32 {
         if self.one_block { 0 } else { switch }
     }
@@ -71,7 +70,7 @@ impl Layout {
         }
     }
 
-    /// The first switch of a block, and the first after it.
+    /// The first switch of a block, and the first of the next.
     pub fn switches_of(&self, block: u32) -> (u32, u32) {
         if self.one_block {
             (0, self.topology.switches)
@@ -80,7 +79,7 @@ impl Layout {
         }
     }
 
-    /// The first NIC of a block, and the first after it.
+    /// The first NIC of a block, and the first of the next.
     pub fn nics_of(&self, block: u32) -> (u32, u32) {
         if self.one_block {
             (0, self.topology.nics)
@@ -91,8 +90,8 @@ impl Layout {
         }
     }
 
-    /// A number that the run's seed and a packet decide: the same on any thread, nothing to keep
-    /// (SplitMix64's finaliser).
+    /// A random number from the run's seed, a packet and a time, so that it does not depend on
+    /// threads (SplitMix64's finaliser).
     pub fn draw(&self, purpose: Purpose, packet: &Packet, time: Ticks) -> u32 {
         let mut value = self.setting.seed ^ (purpose as u64) << 56;
         value ^= (u64::from(packet.from) << 32) | u64::from(packet.sequence);

@@ -1,120 +1,125 @@
 //! Packets, and lists of them in one store.
 //!
 //! A packet is 64 bytes, a cache line, with up to three words of its message inside. On its way to
-//! a switch it lies in a bin; at NICs it lies in the slab, where lists link it by its place.
+//! a switch it is in a bin; at NICs it is in the slab, in a linked list.
 
 use node::Words;
 
-use crate::network::slab::{NOWHERE, Place, Slab};
+use crate::network::slab::{NO_PACKET, PacketId, Slab};
 use crate::profile::GROUP_WORDS;
 use crate::schedule::Ticks;
 
-/// A packet under way.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// When it is where it goes next.
+    /// When it reaches its next stop.
     pub time: Ticks,
-    /// The next of its list.
-    pub next: Place,
-    /// Which rank sent it; of a control packet, the first rank of its NIC.
+    /// The next packet of its list.
+    pub next: PacketId,
+    /// The sending rank; for a control packet, the first rank of its NIC.
     pub from: u32,
-    /// Which rank it is for.
+    /// The receiving rank.
     pub to: u32,
-    /// Twice the number of the message among its NIC's, plus the segment. A control packet carries
-    /// that of the packet it is about.
+    /// Twice the message's number at its NIC, plus the segment. A control packet has the sequence
+    /// of the packet that it concerns.
     pub sequence: u32,
     /// Flits on the wire.
     pub flits: u16,
-    /// The port of its receiver; between switches, the branch of a multicast it is about.
+    /// The receiver's port; between switches, the branch of the multicast that it concerns.
     pub port: u16,
-    /// Data or control.
     pub kind: Kind,
-    /// The transmit buffer that holds its message, and whether it is one of two segments.
+    /// The transmit buffer of its message, and [`PART`].
     pub slot: u8,
-    /// Its words; of a multicast, after two words that name the group.
+    /// The words of its message; a multicast has two more in front, which name its group.
     pub words: Words,
 }
 
-/// The kind of a packet: data first, then control.
+/// The kind of a packet: data first, then control, which has priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
     /// A segment of a message.
     Data,
-    /// A segment that is sent again, because it was not acknowledged.
+    /// A segment that is sent again.
     DataAgain,
     /// A message to a group.
-    Cast,
+    Multicast,
     /// A message to a group, sent again.
-    CastAgain,
+    MulticastAgain,
     /// The copy of a multicast for one member.
     Copy,
     /// A copy, sent again.
     CopyAgain,
-    /// A segment cut down to its header; from here on what goes before data.
+    /// A segment cut to its header; the first kind of control.
     Trimmed,
-    /// The segment arrived: free its buffer, and send more (ACK and PULL).
+    /// The segment has arrived.
     Ack,
-    /// Its header arrived: wait until it is asked for (NACK).
+    /// Only the header has arrived: wait for a PULL.
     Nack,
-    /// Send it again (PULL).
+    /// Send the segment again.
     Pull,
-    /// A switch had no room even for its header: try again after a while.
+    /// A switch had no room even for the header: send again later.
     Returned,
-    /// A message to a group, cut down to its header.
-    CastTrimmed,
-    /// A copy cut down to its header.
+    /// A message to a group, cut to its header.
+    MulticastTrimmed,
+    /// A copy cut to its header.
     CopyTrimmed,
     /// A member has its copy.
     CopyAck,
-    /// A member got the header of its copy alone.
+    /// A member received only the header of its copy.
     CopyNack,
-    /// A branch of a multicast has it.
-    CastAck,
-    /// A branch of a multicast got its header alone.
-    CastNack,
+    /// A branch has the multicast.
+    MulticastAck,
+    /// A branch received only the header of the multicast.
+    MulticastNack,
 }
 
 impl Kind {
-    /// Whether it goes before data.
     pub fn is_control(self) -> bool {
         self >= Kind::Trimmed
     }
 
-    /// Whether a switch deals with it itself: a multicast, or an answer about one.
-    pub fn concerns_casts(self) -> bool {
-        matches!(self, Kind::Cast | Kind::CastAgain | Kind::CastTrimmed) || self >= Kind::CopyAck
+    /// Whether switches handle it: a multicast, or an ACK or NACK of one.
+    pub fn concerns_multicasts(self) -> bool {
+        matches!(
+            self,
+            Kind::Multicast | Kind::MulticastAgain | Kind::MulticastTrimmed
+        ) || self >= Kind::CopyAck
     }
 
-    /// Whether it is a message to a group, whole.
-    pub fn is_cast(self) -> bool {
-        matches!(self, Kind::Cast | Kind::CastAgain)
+    /// Whether it is a whole message to a group.
+    pub fn is_multicast(self) -> bool {
+        matches!(self, Kind::Multicast | Kind::MulticastAgain)
     }
 
-    /// Whether it is a header, its data cut off.
+    /// Whether it is a header without its data.
     pub fn is_trimmed(self) -> bool {
-        matches!(self, Kind::Trimmed | Kind::CopyTrimmed | Kind::CastTrimmed)
+        matches!(
+            self,
+            Kind::Trimmed | Kind::CopyTrimmed | Kind::MulticastTrimmed
+        )
     }
 
-    /// Whether it is sent again.
     pub fn is_again(self) -> bool {
-        matches!(self, Kind::DataAgain | Kind::CopyAgain | Kind::CastAgain)
+        matches!(
+            self,
+            Kind::DataAgain | Kind::CopyAgain | Kind::MulticastAgain
+        )
     }
 
-    /// The kind of a packet that is sent again.
+    /// The kind of its retransmission.
     pub fn again(self) -> Kind {
         match self {
-            Kind::Cast => Kind::CastAgain,
+            Kind::Multicast => Kind::MulticastAgain,
             Kind::Copy => Kind::CopyAgain,
             Kind::Data => Kind::DataAgain,
             other => other,
         }
     }
 
-    /// The kind after a full queue has cut off the data.
+    /// The kind of its header alone.
     pub fn trimmed(self) -> Kind {
         match self {
-            Kind::Cast | Kind::CastAgain => Kind::CastTrimmed,
+            Kind::Multicast | Kind::MulticastAgain => Kind::MulticastTrimmed,
             Kind::Copy | Kind::CopyAgain => Kind::CopyTrimmed,
             _ => Kind::Trimmed,
         }
@@ -122,12 +127,12 @@ impl Kind {
 }
 
 impl Packet {
-    /// A packet without words, from one rank to another.
+    /// A packet without words.
     pub const fn new(kind: Kind, time: Ticks, from: u32, to: u32) -> Packet {
         let words = Words::new();
         Packet {
             time,
-            next: NOWHERE,
+            next: NO_PACKET,
             from,
             to,
             sequence: 0,
@@ -139,7 +144,7 @@ impl Packet {
         }
     }
 
-    /// A control packet about this one, from `from` back to its sender.
+    /// A control packet that concerns this one, from `from` to its sender.
     pub fn answer(&self, kind: Kind, from: u32, time: Ticks) -> Packet {
         Packet {
             time,
@@ -149,7 +154,7 @@ impl Packet {
         }
     }
 
-    /// A control packet about this one that names the same sender and receiver.
+    /// A control packet that concerns this one, with its sender and receiver.
     #[inline]
     pub fn control(&self, kind: Kind) -> Packet {
         Packet {
@@ -165,7 +170,7 @@ impl Packet {
         std::mem::replace(self, Packet::new(Kind::Data, Ticks(0), 0, 0))
     }
 
-    /// How long the packet occupies a link, which carries a flit a tick.
+    /// The time on a link, which carries a flit per tick.
     #[inline]
     pub fn wire_time(&self) -> Ticks {
         Ticks(u64::from(self.flits))
@@ -176,69 +181,70 @@ impl Packet {
         self.slot & PART != 0
     }
 
-    /// Says how long it is on the wire.
+    /// Sets the number of flits.
     pub fn measure(&mut self, sizes: &Sizes) {
         self.flits = if self.kind.is_control() {
             sizes.control
         } else {
-            let named = if self.kind.is_cast() { GROUP_WORDS } else { 0 };
+            let named = if self.kind.is_multicast() {
+                GROUP_WORDS
+            } else {
+                0
+            };
             sizes.header + (self.words.len() - named) as u16 * sizes.word
         };
     }
 }
 
-/// In a packet's slot: its message has two segments.
+/// Flag in a packet's slot: its message has two segments.
 pub const PART: u8 = 0x80;
 
 /// Sizes on the wire, in flits.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Of the headers of a packet.
     pub header: u16,
-    /// Of a word.
     pub word: u16,
-    /// Of a control packet.
     pub control: u16,
 }
 
-/// A queue of packets, linked through their slab.
+/// A queue of packets of a slab.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
-    head: Place,
-    tail: Place,
+    head: PacketId,
+    tail: PacketId,
 }
 
 impl Default for List {
     fn default() -> List {
         List {
-            head: NOWHERE,
-            tail: NOWHERE,
+            head: NO_PACKET,
+            tail: NO_PACKET,
         }
     }
 }
 
 impl List {
     pub fn front<'a>(&self, slab: &'a Slab) -> Option<&'a Packet> {
-        (self.head != NOWHERE).then(|| &slab[self.head])
+        (self.head != NO_PACKET).then(|| &slab[self.head])
     }
 
-    pub fn push(&mut self, slab: &mut Slab, place: Place) {
-        slab[place].next = NOWHERE;
-        if self.head == NOWHERE {
-            self.head = place;
+    pub fn push(&mut self, slab: &mut Slab, id: PacketId) {
+        slab[id].next = NO_PACKET;
+        if self.head == NO_PACKET {
+            self.head = id;
         } else {
-            slab[self.tail].next = place;
+            slab[self.tail].next = id;
         }
-        self.tail = place;
+        self.tail = id;
     }
 
-    pub fn pop(&mut self, slab: &Slab) -> Option<Place> {
-        let place = self.head;
-        if place == NOWHERE {
+    pub fn pop(&mut self, slab: &Slab) -> Option<PacketId> {
+        let id = self.head;
+        if id == NO_PACKET {
             return None;
         }
-        self.head = slab[place].next;
-        Some(place)
+        self.head = slab[id].next;
+        Some(id)
     }
 }
 
@@ -252,19 +258,19 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_their_order_and_places_are_used_again() {
+    fn lists_keep_their_order_and_ids_are_reused() {
         let mut slab = Slab::default();
         let (mut even, mut odd) = (List::default(), List::default());
         for round in 0..3 {
             for number in 0..10 {
-                let place = slab.put(Packet::new(Kind::Data, Ticks(0), 0, number));
-                if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut slab, place);
+                let id = slab.put(Packet::new(Kind::Data, Ticks(0), 0, number));
+                if number % 2 == 0 { &mut even } else { &mut odd }.push(&mut slab, id);
             }
             for number in 0..10 {
                 let list = if number % 2 == 0 { &mut even } else { &mut odd };
                 assert_eq!(list.front(&slab).map(|packet| packet.to), Some(number));
-                let place = list.pop(&slab).unwrap();
-                assert_eq!(slab.take(place).to, number, "round {round}");
+                let id = list.pop(&slab).unwrap();
+                assert_eq!(slab.take(id).to, number, "round {round}");
             }
             assert!(even.front(&slab).is_none() && odd.front(&slab).is_none());
         }

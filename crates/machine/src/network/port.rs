@@ -1,73 +1,67 @@
 //! The sending end of a link: two queues, control packets before data (nanoPU's switches).
 //!
-//! A port makes no events. It is enough to work out what left whenever something comes, and at the
-//! end of a window: packets begin one after the other, at once when the link is free, a waiting
-//! control packet before a waiting data packet, and nothing interrupts a packet that has begun.
-//! Only headers of cut packets take turns with data: else, where very many senders meet, the
-//! headers of what they send again would fill the link for ever (NDP weighs the two for the same
-//! reason).
+//! A port makes no events. It computes which packets have left whenever one arrives, and at the end
+//! of a window: packets start one after the other as soon as the link is free, waiting control
+//! before waiting data, without preemption. Only trimmed headers alternate with data: in a large
+//! incast the headers of retransmissions would otherwise fill the link for ever (NDP uses weights
+//! for the same reason).
 
 use crate::network::packet::Packet;
 use crate::schedule::Ticks;
 
-/// Flits of data that go between two headers of cut packets while data wait: sixteen small packets.
-/// For each header its receiver sends a NACK and a PULL, for each data packet an ACK: of small
-/// messages these fill the way back when more than one header comes with ten data packets.
+/// Flits of waiting data between two trimmed headers: sixteen small packets. The receiver sends a
+/// NACK and a PULL per header, and an ACK per data packet; for small messages these fill the way
+/// back if there is more than one header per ten data packets.
 const DATA_FLITS: u32 = 160;
 
-/// Headers that may wait at a port: few enough that none is late when it comes.
+/// Headers that may wait at a port: few enough that they arrive before a timeout.
 const MOST_HEADERS: u32 = 64;
 
-/// The sending end of a link. Of its two queues, that of control packets comes first. What waits is
-/// known by its entry in the store of all ports of a thread.
+/// The sending end of a link, with queues for control (0) and data (1), whose packets are in the
+/// store of all ports of a thread.
 #[derive(Debug)]
 pub struct Port {
-    /// When the link has sent what began.
+    /// When the link is free.
     busy: Ticks,
-    /// When the next packet begins, if no other comes before; `Ticks::NEVER` when none waits.
+    /// When the first waiting packet starts; `Ticks::NEVER` without one.
     start: Ticks,
     queues: [Queue; 2],
-    /// Flits that went over the link.
     pub sent_flits: u64,
-    /// Headers of cut packets that wait.
+    /// Trimmed headers that wait.
     headers: u32,
-    /// Flits of data that go before the next header.
+    /// Flits of data that precede the next header.
     data_turn: u32,
 }
 
 #[derive(Debug)]
 struct Queue {
-    /// When the first packet is ready; `Ticks::NEVER` when the queue is empty.
+    /// When the first packet is ready; `Ticks::NEVER` in an empty queue.
     ready: Ticks,
-    /// Flits that wait.
+    /// Waiting flits.
     flits: u64,
-    /// Seats of the first and the last.
     first: Entry,
     last: Entry,
 }
 
-/// The packets that wait at the ports of a thread. Each core has several ports, most of them empty,
-/// so they share one store, and an entry that was just removed is still in the cache.
+/// The packets that wait at the ports of a thread. Most ports are empty, so they share one store,
+/// in which the next free entry is still in the cache.
 #[derive(Debug)]
 pub struct QueueStore<At> {
     entries: Vec<Queued<At>>,
-    /// The first free entry; each leads to the next.
+    /// The first free entry of a linked list.
     free: Entry,
 }
 
-/// An entry by its number.
 type Entry = u32;
 
 const NO_ENTRY: Entry = Entry::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Queued<At> {
-    /// The time from which it is ready.
     ready: Ticks,
     at: At,
     flits: u16,
     is_header: bool,
-    /// The entry behind it.
     next: Entry,
 }
 
@@ -130,18 +124,19 @@ impl Default for Port {
 }
 
 impl Port {
-    /// When the next packet begins, if no other comes before; `Ticks::NEVER` when none waits.
+    /// When the first waiting packet starts, unless one with priority arrives; `Ticks::NEVER`
+    /// without a packet.
     #[inline]
     pub fn next_start(&self) -> Ticks {
         self.start
     }
 
-    /// Flits that wait in the queue of such a packet.
+    /// Waiting flits of control or of data.
     pub fn waiting(&self, control: bool) -> u64 {
         self.queues[usize::from(!control)].flits
     }
 
-    /// Begins with a packet that is ready now, if nothing waits and the link is free.
+    /// Starts a packet if no other waits and the link is free.
     #[inline]
     pub fn begin_now(&mut self, now: Ticks, packet: &Packet) -> bool {
         let is_free = self.busy <= now && self.start == Ticks::NEVER;
@@ -152,8 +147,8 @@ impl Port {
         is_free
     }
 
-    /// Adds a packet that is ready from its time on. The packets of a queue leave in the order in
-    /// which they were added: one that is not ready yet holds up the packets behind it.
+    /// Adds a packet that is ready at its time. A queue keeps its order: a packet that is not ready
+    /// holds up those behind it.
     #[inline]
     pub fn push<At: Copy>(&mut self, packet: &Packet, at: At, store: &mut QueueStore<At>) {
         let queue = &mut self.queues[usize::from(!packet.kind.is_control())];
@@ -178,7 +173,7 @@ impl Port {
         queue.last = entry;
     }
 
-    /// The next packet that begins before `until`: where it lies, and when it begins.
+    /// Removes the next packet that starts before `until`; returns it with its start.
     #[inline]
     pub fn next<At: Copy>(
         &mut self,
@@ -212,23 +207,23 @@ impl Port {
         Some((packet.at, start))
     }
 
-    /// Whether a cut packet's header would be next while data wait that have not had their turns.
+    /// Whether waiting data precede the next header.
     fn is_datas_turn<At>(&self, start: Ticks, store: &QueueStore<At>) -> bool {
         let next_is_header = || store.entries[self.queues[0].first as usize].is_header;
         self.data_turn > 0 && self.queues[1].ready <= start && next_is_header()
     }
 
-    /// Whether one more header may wait.
+    /// Whether another header may wait.
     pub fn takes_header(&self) -> bool {
         self.headers < MOST_HEADERS
     }
 
-    /// Looks at where each that waits lies, to move it elsewhere.
-    pub fn each_place<At>(&self, store: &mut QueueStore<At>, mut look: impl FnMut(&mut At)) {
+    /// Calls `visit` for every waiting packet, which may move it.
+    pub fn for_each_waiting<At>(&self, store: &mut QueueStore<At>, mut visit: impl FnMut(&mut At)) {
         for queue in &self.queues {
             let mut entry = queue.first;
             while let Some(waiting) = store.entries.get_mut(entry as usize) {
-                look(&mut waiting.at);
+                visit(&mut waiting.at);
                 entry = waiting.next;
             }
         }
@@ -248,7 +243,7 @@ mod tests {
         control: 9,
     };
 
-    /// What leaves, and when, if it is drained in steps.
+    /// The packets that leave, with their times, if the port is drained in steps.
     fn sent(packets: &[(Kind, u64)], step: u64) -> Vec<(Kind, u64)> {
         let (mut port, mut store) = (Port::default(), QueueStore::default());
         for &(kind, time) in packets {
@@ -278,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn control_goes_first_and_nothing_is_interrupted() {
+    fn control_precedes_data_without_preemption() {
         let packets = [
             (Kind::Data, 0),
             (Kind::Data, 1),

@@ -1,7 +1,7 @@
-//! Places for packets: the one room of this crate with `unsafe`.
+//! Storage for packets, the only module of this crate with `unsafe`.
 //!
-//! Every event touches its packet several times, by a place that the slab itself gave out. A bounds
-//! check for each is a tenth of the simulator's time: so places are not checked again.
+//! Every event accesses its packet several times, by an id from this slab. Checking bounds each
+//! time would be a tenth of the simulator's time, so ids are trusted.
 
 #![allow(unsafe_code)]
 
@@ -9,119 +9,106 @@ use std::mem::MaybeUninit;
 
 use crate::network::packet::Packet;
 
-/// Packets, each at a place of its own until it is taken out.
+/// Packets by id.
 ///
-/// Only the slab makes places, and it never shrinks, so a place it gave out is always inside; and
-/// whoever takes a packet out gives its place up, so what a place holds is a packet.
+/// Only the slab makes ids, and it never shrinks, so the index of an id is always valid. An id is
+/// used up when its packet is taken out, so an id in use has a packet.
 #[derive(Default)]
 pub struct Slab {
     packets: Vec<MaybeUninit<Packet>>,
-    /// Places that are free, apart from them: a free place is not in the cache.
-    free: Vec<Place>,
-    /// Whether each place holds a packet: checked where builds check.
+    /// Free ids, kept apart from the packets since a free packet is not in the cache.
+    free: Vec<PacketId>,
+    /// Whether each id has a packet.
     #[cfg(debug_assertions)]
     held: Vec<bool>,
 }
 
-/// Where a packet is in the slab of its thread.
+/// A packet in the slab of its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(u32);
+pub struct PacketId(u32);
 
-/// No packet: the end of a list.
-pub const NOWHERE: Place = Place(u32::MAX);
+/// The end of a list.
+pub const NO_PACKET: PacketId = PacketId(u32::MAX);
 
 impl Slab {
-    /// Keeps a packet: where.
-    // In line, a packet that is just being made is made in its place.
+    // Inlined, a new packet is written straight to the slab.
     #[inline(always)]
-    pub fn put(&mut self, packet: Packet) -> Place {
-        let place = self.free.pop().unwrap_or_else(|| self.grow());
-        self.note(place, true);
-        // SAFETY: a free place was given out by this slab; what was there is moved out.
-        unsafe { self.packets.get_unchecked_mut(place.0 as usize) }.write(packet);
-        place
+    pub fn put(&mut self, packet: Packet) -> PacketId {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        self.note(id, true);
+        // SAFETY: this slab made the free id, and the packet that it had is moved out.
+        unsafe { self.packets.get_unchecked_mut(id.0 as usize) }.write(packet);
+        id
     }
 
     #[cold]
-    fn grow(&mut self) -> Place {
+    fn grow(&mut self) -> PacketId {
         assert!(
             self.packets.len() < u32::MAX as usize,
-            "fewer packets than places"
+            "packets are numbered in 32 bits"
         );
         self.packets.push(MaybeUninit::uninit());
-        Place(self.packets.len() as u32 - 1)
+        PacketId(self.packets.len() as u32 - 1)
     }
 
-    /// Takes a packet out, and its place back.
+    /// Takes a packet out, and frees its id.
     #[inline]
-    pub fn take(&mut self, place: Place) -> Packet {
-        self.note(place, false);
-        self.free.push(place);
-        // SAFETY: the place was given out by this slab and not given back since, so it holds a
-        // packet; nobody reads it again, since its place is free.
-        unsafe {
-            self.packets
-                .get_unchecked(place.0 as usize)
-                .assume_init_read()
-        }
+    pub fn take(&mut self, id: PacketId) -> Packet {
+        self.note(id, false);
+        self.free.push(id);
+        // SAFETY: this slab made the id and it was not free, so it has a packet, which is not read
+        // again, since the id is free now.
+        unsafe { self.packets.get_unchecked(id.0 as usize).assume_init_read() }
     }
 
-    /// Gives a place back without a look at the packet, which owns nothing: it is seldom in the
-    /// cache then. (Were there something, it would be lost, not used again.)
+    /// Frees the id of a packet that owns no memory, without reading the packet, which is rarely in
+    /// the cache. (Memory that it owned would leak.)
     #[inline]
-    pub fn give_up(&mut self, place: Place) {
-        debug_assert!(self.at(place).words.is_inline());
-        self.note(place, false);
-        self.free.push(place);
+    pub fn give_up(&mut self, id: PacketId) {
+        debug_assert!(self.at(id).words.is_inline());
+        self.note(id, false);
+        self.free.push(id);
     }
 
-    /// A place that did not hold a packet does now, or the other way round.
+    /// In debug builds, checks that ids are used and freed in turn.
     #[inline(always)]
-    fn note(&mut self, _place: Place, _holds: bool) {
+    fn note(&mut self, _id: PacketId, _holds: bool) {
         #[cfg(debug_assertions)]
         {
-            let at = _place.0 as usize;
+            let at = _id.0 as usize;
             self.held.resize(self.packets.len(), false);
-            assert_ne!(
-                self.held[at], _holds,
-                "a place is filled and given back in turn"
-            );
+            assert_ne!(self.held[at], _holds, "an id is used and freed in turn");
             self.held[at] = _holds;
         }
     }
 
-    /// Stops where a place holds no packet.
+    /// In debug builds, checks that an id has a packet.
     #[inline(always)]
-    fn check(&self, _place: Place) {
+    fn check(&self, _id: PacketId) {
         #[cfg(debug_assertions)]
         assert!(
-            self.held[_place.0 as usize],
-            "a place is used while it holds a packet"
+            self.held[_id.0 as usize],
+            "an id has a packet while it is used"
         );
     }
 
     #[inline]
-    fn at(&self, place: Place) -> &Packet {
-        self.check(place);
-        // SAFETY: places come from `put` of this slab alone (one slab a thread: the blocks of a
-        // thread hand it on and use it only while they have it, which every task's way to its block
-        // checks; blocks do not change threads, and places do not leave their block), so it is
-        // inside; and it holds a packet until it is given back. `NOWHERE` is compared against
-        // before every use.
-        unsafe {
-            self.packets
-                .get_unchecked(place.0 as usize)
-                .assume_init_ref()
-        }
+    fn at(&self, id: PacketId) -> &Packet {
+        self.check(id);
+        // SAFETY: ids come from `put` of this slab alone, so the index is valid. There is one slab
+        // per thread; its blocks pass it on and use it only while they have it, which every task
+        // checks when it enters its block; blocks do not change threads, and ids do not leave their
+        // block. The id has a packet until it is freed. Users compare with `NO_PACKET` first.
+        unsafe { self.packets.get_unchecked(id.0 as usize).assume_init_ref() }
     }
 
     #[inline]
-    fn at_mut(&mut self, place: Place) -> &mut Packet {
-        self.check(place);
+    fn at_mut(&mut self, id: PacketId) -> &mut Packet {
+        self.check(id);
         // SAFETY: as in `at`.
         unsafe {
             self.packets
-                .get_unchecked_mut(place.0 as usize)
+                .get_unchecked_mut(id.0 as usize)
                 .assume_init_mut()
         }
     }
@@ -132,13 +119,13 @@ impl Slab {
     }
 }
 
-/// Brings something into the cache that will be needed soon.
+/// Prefetches a value that will be needed soon.
 #[inline]
 pub fn fetch<T>(soon: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing, whatever the address.
+        // SAFETY: a prefetch reads nothing, for any address.
         unsafe { _mm_prefetch(std::ptr::from_ref(soon).cast(), _MM_HINT_T0) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -146,29 +133,29 @@ pub fn fetch<T>(soon: &T) {
 }
 
 impl Drop for Slab {
-    /// Packets that are still there have words to give back.
+    /// Drops the packets that are left, which may own words.
     fn drop(&mut self) {
         let mut held = vec![true; self.packets.len()];
-        self.free
-            .iter()
-            .for_each(|place| held[place.0 as usize] = false);
+        self.free.iter().for_each(|id| held[id.0 as usize] = false);
         for (packet, _) in self.packets.iter_mut().zip(held).filter(|(_, held)| *held) {
-            // SAFETY: its place is not free, so it holds a packet.
+            // SAFETY: its id is not free, so it has a packet.
             unsafe { packet.assume_init_drop() };
         }
     }
 }
 
-impl std::ops::Index<Place> for Slab {
+impl std::ops::Index<PacketId> for Slab {
     type Output = Packet;
 
-    fn index(&self, place: Place) -> &Packet {
-        self.at(place)
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        self.at(id)
     }
 }
 
-impl std::ops::IndexMut<Place> for Slab {
-    fn index_mut(&mut self, place: Place) -> &mut Packet {
-        self.at_mut(place)
+impl std::ops::IndexMut<PacketId> for Slab {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        self.at_mut(id)
     }
 }

@@ -1,58 +1,57 @@
-//! A switch: a port for each link, and the choice of a link for each packet.
+//! A switch: a port per link, and the choice of a link for each packet.
 //!
-//! Down to what lies below it, up over a random link otherwise (packet spraying). Where a queue is
-//! full, data are cut down to their header, which travels as control and makes the receiver ask for
-//! them again (trimming, as NDP does); where there is no room even for that, the sender is told to
-//! try again later. Multicasts are in
-//! [`multicast`](self::multicast).
+//! Packets go down to the receivers below the switch, or else up over a random link (packet
+//! spraying). A full queue trims data to their header, which travels as control and makes the
+//! receiver request the data again (as NDP does); without room even for the header, the sender is
+//! told to try again later. Multicasts are in [`multicast`](self::multicast).
 //!
-//! A switch has no events. Whatever reaches it in a window left its last hop before the window
-//! began, a link and a switch's latency ago. So all that comes is known at the window's beginning,
-//! and since what leaves by one link does not touch what leaves by another, the switch works
-//! through the window link by link.
+//! A switch has no events. A packet that arrives in a window left its last hop before the window, a
+//! link and a switch's latency ago, so all arrivals are known when the window begins. Links do not
+//! affect each other, so the switch simulates the window link by link.
 //!
 //! ```text
-//!   bins -> way -> sorted by link and time -> port -> NICs of this block
-//!                                                  -> bins of other switches
+//!   bins -> route -> sorted by link and time -> port -> NICs of this block
+//!                                                    -> bins of other switches
 //! ```
 //!
-//! Multicasts make packets of their own; they go first, and do not look at the ports.
+//! Multicasts generate packets without regard to ports, so they are handled first.
 
 mod arrival_order;
 mod multicast;
 
 use std::ops::Range;
 
-use crate::network::bins::{Bin, Bins, Spot};
+use crate::network::bins::{Bin, BinIndex, Bins};
 use crate::network::fabric::{Fabric, Link, Scratch};
 use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, Packet};
 use crate::network::port::Port;
-use crate::network::slab::{Place, fetch};
+use crate::network::slab::{PacketId, fetch};
 use crate::network::topology::Divisor;
 use crate::schedule::Ticks;
 
 use self::arrival_order::Arrival;
 pub use self::arrival_order::{ArrivalOrder, LONGEST_WINDOW};
-use self::multicast::Casts;
+use self::multicast::Multicasts;
 pub use self::multicast::group_words;
 
-/// Packets ahead that are fetched into the cache.
+/// How many packets ahead to prefetch.
 const AHEAD: usize = 6;
 
 pub struct Switch {
     number: u32,
     /// Its number in its block.
     local: usize,
-    /// The NICs below it, and how many behind each downlink.
+    /// The NICs below it.
     below: Range<u32>,
+    /// Divides by the number of NICs behind each downlink.
     each: Divisor,
     downlinks: u32,
-    exits: Vec<Exit>,
-    casts: Casts,
-    /// Packets that the switch itself sends, each with its link.
-    own: Vec<(u32, Packet)>,
-    /// When the first of what waits at its ports begins.
+    outputs: Vec<Output>,
+    multicasts: Multicasts,
+    /// Packets of multicasts, each with its link.
+    generated: Vec<(u32, Packet)>,
+    /// When the first packet at its ports starts.
     next_start: Ticks,
 }
 
@@ -61,9 +60,9 @@ impl Switch {
         let topology = &fabric.layout.topology;
         let (first, until) = topology.below(number);
         let count = topology.downlinks(number) + topology.uplinks(number);
-        let exit = |link| {
+        let output = |link| {
             let link = fabric.link_to(topology.end_of(number, link), link);
-            Exit {
+            Output {
                 port: Port::default(),
                 link,
             }
@@ -74,54 +73,58 @@ impl Switch {
             below: first..until,
             each: Divisor::new(topology.each_behind(number)),
             downlinks: topology.downlinks(number),
-            exits: (0..count).map(exit).collect(),
-            casts: Casts::default(),
-            own: Vec::new(),
+            outputs: (0..count).map(output).collect(),
+            multicasts: Multicasts::default(),
+            generated: Vec::new(),
             next_start: Ticks::NEVER,
         }
     }
 
-    /// When something happens here next, but for what arrives.
+    /// The time of the next event, without arrivals.
     pub fn next(&self) -> Ticks {
-        self.next_start.min(self.casts.next_look())
+        self.next_start.min(self.multicasts.next_check())
     }
 
-    /// Works through all that arrives in a window. The bins are empty then.
+    /// Simulates a window with its arrivals, and empties the bins.
     pub fn run(&mut self, window: &Range<Ticks>, bins: &mut Vec<Bin>, fabric: &mut Fabric) {
         if bins.iter().all(Vec::is_empty) && self.next() >= window.end {
             return;
         }
         let mut order = std::mem::take(&mut fabric.scratch.order);
-        order.clear((window.end - window.start).0 as usize, self.exits.len());
-        self.find_ways(window, bins, &mut order, fabric);
+        order.clear((window.end - window.start).0 as usize, self.outputs.len());
+        self.route_arrivals(window, bins, &mut order, fabric);
         order.sort(bins);
         self.next_start = Ticks::NEVER;
-        for (link, exit) in self.exits.iter_mut().enumerate() {
+        for (link, output) in self.outputs.iter_mut().enumerate() {
             let due = order.of(link);
-            if !due.is_empty() || exit.port.next_start() < window.end {
-                exit.run(window, due, bins, fabric);
+            if !due.is_empty() || output.port.next_start() < window.end {
+                output.run(window, due, bins, fabric);
             }
-            self.next_start = self.next_start.min(exit.port.next_start());
+            self.next_start = self.next_start.min(output.port.next_start());
         }
         fabric.scratch.order = order;
         bins.iter_mut().for_each(Vec::clear);
+        self.bring_returned(fabric);
+    }
+
+    /// Takes the headers for their senders as arrivals, a window later.
+    fn bring_returned(&self, fabric: &mut Fabric) {
         for mut header in std::mem::take(&mut fabric.returned) {
-            // It comes in again, as what the switch has to say itself, no sooner than all else.
             let time = header.time + fabric.layout.window;
             header.measure(&fabric.layout.sizes);
             fabric.bring(self.local, &mut header, time);
         }
     }
 
-    /// Notes by which link each packet leaves. What arrives after the window waits inside.
-    fn find_ways(
+    /// Notes the link of each arrival. Packets that arrive after the window are kept in the block.
+    fn route_arrivals(
         &mut self,
         window: &Range<Ticks>,
         bins: &mut Vec<Bin>,
         order: &mut ArrivalOrder,
         fabric: &mut Fabric,
     ) {
-        let mut casts = Vec::new();
+        let mut multicasts = Vec::new();
         for bin in 0..bins.len() {
             if let Some(next) = bins.get(bin + 1) {
                 next.iter().take(AHEAD).for_each(fetch);
@@ -134,89 +137,107 @@ impl Switch {
                 let packet = &mut packets[index];
                 if packet.time >= window.end {
                     fabric.bring(self.local, packet, packet.time);
-                } else if packet.kind.concerns_casts() {
-                    casts.push(packet.take());
+                } else if packet.kind.concerns_multicasts() {
+                    multicasts.push(packet.take());
                 } else {
-                    let link = self.way(packet, fabric);
-                    let spot = Spot::new(bin, index);
-                    order.note(packet, (packet.time - window.start).0, spot, link);
+                    let link = self.route(packet, fabric);
+                    let index = BinIndex::new(bin, index);
+                    order.note(packet, (packet.time - window.start).0, index, link);
                 }
             }
         }
-        fabric.counts.events += (order.len() + casts.len()) as u64;
-        if !casts.is_empty() || self.casts.next_look() < window.end {
-            self.work_on(casts, window, fabric);
-            let mut own = Bins::default();
-            for (number, (link, packet)) in self.own.iter_mut().enumerate() {
-                let (time, spot) = (packet.time, Spot::nth(bins.len(), number));
-                order.note(packet, (time - window.start).0, spot, *link);
-                own.push(packet, time, &mut fabric.scratch.spare);
-            }
-            self.own.clear();
-            own.move_to(bins);
+        fabric.counts.events += (order.len() + multicasts.len()) as u64;
+        if !multicasts.is_empty() || self.multicasts.next_check() < window.end {
+            self.run_multicasts(multicasts, window, fabric);
+            self.note_generated(window, bins, order, fabric);
         }
     }
 
-    /// Deals with the multicasts of a window in order of time.
-    fn work_on(&mut self, mut casts: Vec<Packet>, window: &Range<Ticks>, fabric: &mut Fabric) {
-        casts.sort_by_key(|packet| (packet.time, packet.from, packet.sequence, packet.port));
-        for packet in casts {
-            self.look_until(packet.time, fabric);
+    /// Adds the packets of multicasts to the arrivals.
+    fn note_generated(
+        &mut self,
+        window: &Range<Ticks>,
+        bins: &mut Vec<Bin>,
+        order: &mut ArrivalOrder,
+        fabric: &mut Fabric,
+    ) {
+        let mut generated = Bins::default();
+        for (number, (link, mut packet)) in self.generated.drain(..).enumerate() {
+            let (time, index) = (packet.time, BinIndex::nth(bins.len(), number));
+            order.note(&packet, (time - window.start).0, index, link);
+            generated.push(&mut packet, time, &mut fabric.scratch.spare);
+        }
+        generated.move_to(bins);
+    }
+
+    /// Handles the multicasts of a window in order of time.
+    fn run_multicasts(
+        &mut self,
+        mut multicasts: Vec<Packet>,
+        window: &Range<Ticks>,
+        fabric: &mut Fabric,
+    ) {
+        multicasts.sort_by_key(|packet| (packet.time, packet.from, packet.sequence, packet.port));
+        for packet in multicasts {
+            self.check_timeouts_until(packet.time, fabric);
             fabric.scheduler.now = packet.time;
-            self.arrive_cast(packet, fabric);
+            self.arrive_multicast(packet, fabric);
         }
-        self.look_until(window.end - Ticks(1), fabric);
+        self.check_timeouts_until(window.end - Ticks(1), fabric);
     }
 
-    /// The most flits that a link to a NIC carried.
+    /// The flits of its busiest link to a NIC.
     pub fn busiest_down_flits(&self) -> u64 {
         let to_nics = self
-            .exits
+            .outputs
             .iter()
-            .filter(|exit| matches!(exit.link, Link::Nic(_)));
-        to_nics.map(|exit| exit.port.sent_flits).max().unwrap_or(0)
+            .filter(|output| matches!(output.link, Link::Nic(_)));
+        to_nics
+            .map(|output| output.port.sent_flits)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The link towards a packet's receiver.
-    fn way(&self, packet: &Packet, fabric: &Fabric) -> u32 {
+    fn route(&self, packet: &Packet, fabric: &Fabric) -> u32 {
         let nic = fabric.layout.topology.nic_of(packet.to);
         if self.below.contains(&nic) {
             return self.each.quotient(nic - self.below.start);
         }
-        self.up(fabric.layout.draw(Purpose::Route, packet, packet.time))
+        self.uplink(fabric.layout.draw(Purpose::Route, packet, packet.time))
     }
 
-    /// An uplink, as a number draws it.
-    fn up(&self, drawn: u32) -> u32 {
-        let uplinks = self.exits.len() as u64 - u64::from(self.downlinks);
+    /// The uplink that a random number chooses.
+    fn uplink(&self, drawn: u32) -> u32 {
+        let uplinks = self.outputs.len() as u64 - u64::from(self.downlinks);
         self.downlinks + ((u64::from(drawn) * uplinks) >> 32) as u32
     }
 
-    /// Puts a packet of the switch's own on a link; it is dropped when there is no room.
+    /// Sends a packet of a multicast now; it is dropped if there is no room.
     fn emit(&mut self, link: u32, mut packet: Packet, fabric: &Fabric) {
         packet.measure(&fabric.layout.sizes);
-        packet.time = fabric.scheduler.now;
-        self.own.push((link, packet));
+        packet.time = fabric.now();
+        self.generated.push((link, packet));
     }
 }
 
-/// Where a packet of a port lies.
+/// The location of a packet that waits at a port.
 #[derive(Clone, Copy, Debug)]
-pub enum At {
+pub enum Location {
     /// In a bin of this window.
-    Bin(Spot),
-    /// Kept from a window before.
-    Slab(Place),
+    Bin(BinIndex),
+    /// From an earlier window.
+    Slab(PacketId),
 }
 
-/// A link and what waits for it.
-struct Exit {
+/// A link with its port.
+struct Output {
     port: Port,
     link: Link,
 }
 
-impl Exit {
-    /// Puts packets on the link at their times, or behind what waits there.
+impl Output {
+    /// Sends the arrivals of a window over the link, or queues them.
     fn run(
         &mut self,
         window: &Range<Ticks>,
@@ -226,24 +247,24 @@ impl Exit {
     ) {
         for (index, next) in due.iter().enumerate() {
             if let Some(ahead) = due.get(index + AHEAD) {
-                fetch(ahead.spot().packet(bins));
+                fetch(ahead.index().packet(bins));
             }
             let now = window.start + Ticks(next.tick());
             if self.port.next_start() < now {
-                // Packets that began before now make room.
+                // Packets that started before now make room.
                 self.drain(now, bins, fabric);
             }
-            let packet = next.spot().packet(bins);
+            let packet = next.index().packet(bins);
             if self.port.begin_now(now, packet) {
                 fabric.launch(packet, now, self.link, Ticks(0));
             } else if self.makes_room(packet, fabric) {
                 self.port.push(
                     packet,
-                    At::Bin(next.spot()),
+                    Location::Bin(next.index()),
                     &mut fabric.scratch.at_switches,
                 );
             } else {
-                turn_away(packet.take(), now, fabric);
+                return_to_sender(packet.take(), now, fabric);
             }
         }
         if self.port.next_start() < window.end {
@@ -252,14 +273,14 @@ impl Exit {
         let Scratch {
             slab, at_switches, ..
         } = &mut fabric.scratch;
-        self.port.each_place(at_switches, |at| {
-            if let At::Bin(spot) = *at {
-                *at = At::Slab(slab.put(spot.packet(bins).take()));
+        self.port.for_each_waiting(at_switches, |at| {
+            if let Location::Bin(index) = *at {
+                *at = Location::Slab(slab.put(index.packet(bins).take()));
             }
         });
     }
 
-    /// Whether there is room for a packet, or at least for its header.
+    /// Whether there is room for a packet, or for its header, to which it is trimmed then.
     #[inline]
     fn makes_room(&self, packet: &mut Packet, fabric: &mut Fabric) -> bool {
         let most = fabric.layout.queue_flits;
@@ -268,7 +289,7 @@ impl Exit {
         fits || !is_control && self.trims(packet, fabric)
     }
 
-    /// Cuts a packet down to its header, if there is room for that.
+    /// Trims a packet to its header, if there is room for that.
     #[cold]
     fn trims(&self, packet: &mut Packet, fabric: &mut Fabric) -> bool {
         let sizes = fabric.layout.sizes;
@@ -284,13 +305,15 @@ impl Exit {
         true
     }
 
-    /// Lets begin what can begin before `until`.
+    /// Sends the packets that can start before `until`.
     fn drain(&mut self, until: Ticks, bins: &mut [Bin], fabric: &mut Fabric) {
         while let Some((at, start)) = self.port.next(until, &mut fabric.scratch.at_switches) {
             match at {
-                At::Bin(spot) => fabric.launch(spot.packet(bins), start, self.link, Ticks(0)),
-                At::Slab(place) => {
-                    let mut packet = fabric.scratch.slab.take(place);
+                Location::Bin(index) => {
+                    fabric.launch(index.packet(bins), start, self.link, Ticks(0))
+                }
+                Location::Slab(id) => {
+                    let mut packet = fabric.scratch.slab.take(id);
                     fabric.launch(&mut packet, start, self.link, Ticks(0));
                 }
             }
@@ -298,9 +321,10 @@ impl Exit {
     }
 }
 
-/// There was no room even for a header: tells the sender of data (NDP's return to sender).
+/// Handles a packet without room even for its header: data are reported to their sender (NDP's
+/// return to sender), and control is dropped.
 #[cold]
-fn turn_away(packet: Packet, now: Ticks, fabric: &mut Fabric) {
+fn return_to_sender(packet: Packet, now: Ticks, fabric: &mut Fabric) {
     if packet.kind == Kind::Data || packet.kind == Kind::DataAgain {
         fabric.counts.returned += 1;
         fabric

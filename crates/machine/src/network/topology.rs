@@ -1,8 +1,8 @@
-//! Where everything is, by arithmetic: ranks, NICs, switches, and the links between them.
+//! The topology, by arithmetic: ranks, NICs, switches, and the links between them.
 //!
-//! A folded Clos network. Each NIC hangs on a leaf. A leaf reaches any other leaf through each of
-//! its uplinks: over a spine in two layers, over an aggregation switch, a core switch and another
-//! aggregation switch in three.
+//! It is a folded Clos network. Each NIC is on a leaf. A leaf reaches every other leaf over each of
+//! its uplinks: over a spine in two layers, or over an aggregation, a core and another aggregation
+//! switch in three.
 //!
 //! ```text
 //!   2 layers   spine s:  port l -> leaf l            leaf l:  up s  -> spine s
@@ -30,7 +30,7 @@ pub struct Topology {
     by_ranks_per_nic: Divisor,
 }
 
-/// A number to divide by again and again, as a multiplication: exact below 2^23 for divisors up to
+/// Division by a constant as a multiplication, exact for numbers below 2^23 and divisors up to
 /// 2^17.
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
@@ -49,14 +49,14 @@ impl Divisor {
     }
 }
 
-/// Where a link leads.
+/// The far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Nic(u32),
     Switch(u32),
 }
 
-/// Which layer a switch is of.
+/// The layer of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     Leaf,
@@ -155,7 +155,7 @@ impl Topology {
         (nic - self.below(switch).0) / self.each_behind(switch)
     }
 
-    /// How many NICs lie behind each downlink of a switch.
+    /// The number of NICs behind each downlink of a switch.
     pub fn each_behind(&self, switch: u32) -> u32 {
         match self.layer(switch) {
             Layer::Leaf => 1,
@@ -164,7 +164,7 @@ impl Topology {
         }
     }
 
-    /// The NICs that a downlink leads to.
+    /// The NICs behind a downlink.
     pub fn behind(&self, switch: u32, link: u32) -> (u32, u32) {
         let (first, until) = self.below(switch);
         let each = self.each_behind(switch);
@@ -172,37 +172,28 @@ impl Topology {
         (from, (from + each).min(until))
     }
 
-    /// Where a link of a switch leads.
+    /// The far end of a link.
     pub fn end_of(&self, switch: u32, link: u32) -> End {
         let spines = self.leaves + self.pods * self.up;
-        match self.layer(switch) {
-            Layer::Leaf if link < self.down => End::Nic(switch * self.down + link),
-            Layer::Leaf if self.pods == 0 => End::Switch(spines + link - self.down),
-            Layer::Leaf => {
-                End::Switch(self.leaves + switch / self.down * self.up + link - self.down)
-            }
+        End::Switch(match self.layer(switch) {
+            Layer::Leaf if link < self.down => return End::Nic(switch * self.down + link),
+            Layer::Leaf if self.pods == 0 => spines + link - self.down,
+            Layer::Leaf => self.leaves + switch / self.down * self.up + link - self.down,
             Layer::Aggregation => {
-                let (pod, index) = (
-                    (switch - self.leaves) / self.up,
-                    (switch - self.leaves) % self.up,
-                );
+                let number = switch - self.leaves;
+                let (pod, index) = (number / self.up, number % self.up);
                 if link < self.down {
-                    End::Switch(pod * self.down + link)
+                    pod * self.down + link
                 } else {
-                    End::Switch(spines + index * self.up + link - self.down)
+                    spines + index * self.up + link - self.down
                 }
             }
-            Layer::Top if self.pods == 0 => End::Switch(link),
-            Layer::Top => {
-                let index = (switch - spines) / self.up;
-                End::Switch(self.leaves + link * self.up + index)
-            }
-        }
+            Layer::Top if self.pods == 0 => link,
+            Layer::Top => self.leaves + link * self.up + (switch - spines) / self.up,
+        })
     }
-}
 
-impl Topology {
-    /// The link at the other end of a link between switches.
+    /// The number of a link between switches at its far end.
     pub fn back(&self, switch: u32, link: u32) -> u32 {
         let End::Switch(other) = self.end_of(switch, link) else {
             panic!("a NIC has one link");
@@ -223,7 +214,7 @@ impl Topology {
 mod tests {
     use super::*;
 
-    /// A packet that goes up at random and then down must end at its NIC.
+    /// Follows a packet up over a link and then down to its NIC; returns the number of switches.
     fn arrives(topology: &Topology, from: u32, to: u32, up: u32) -> u32 {
         let mut switch = topology.leaf_of(from);
         for hops in 1.. {

@@ -1,22 +1,23 @@
-//! ACKs and NACKs: what a receiver answers, and what a sender does with it.
+//! ACKs and NACKs: sending them, and handling them at the sender of the message.
 
 use super::Nic;
-use super::transmit::{MOST_DOUBLINGS, Slot};
+use super::transmit::{MOST_DOUBLINGS, TransmitBuffer};
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, PART, Packet};
-use crate::network::slab::Place;
+use crate::network::slab::PacketId;
 use crate::schedule::Ticks;
 
-/// Half the timeouts that a sender waits for a PULL after the first NACK; each NACK doubles them.
-const PATIENCE: u64 = 16;
+/// Half the number of timeouts that a sender waits for a PULL after the first NACK; each NACK
+/// doubles it.
+const PULL_TIMEOUTS: u64 = 16;
 
 impl Nic {
-    /// Answers a packet: with an ACK if it came whole, else with a NACK.
-    pub(super) fn answer(&mut self, place: Place, whole: bool, fabric: &mut Fabric) {
-        let packet = &fabric.scratch.slab[place];
-        let ready = fabric.scheduler.now + fabric.layout.profile.nic.receive_cycles;
+    /// Sends an ACK for a whole packet, or a NACK.
+    pub(super) fn acknowledge(&mut self, id: PacketId, whole: bool, fabric: &mut Fabric) {
+        let packet = &fabric[id];
+        let ready = fabric.now() + fabric.nic_model().receive_cycles;
         let is_copy = matches!(
             packet.kind,
             Kind::Copy | Kind::CopyAgain | Kind::CopyTrimmed
@@ -27,7 +28,7 @@ impl Nic {
             (true, true) => Kind::CopyAck,
             (true, false) => Kind::CopyNack,
         };
-        // That of a copy goes to the leaf, which knows the multicast by its sender.
+        // For a copy it goes to the leaf, which knows the multicast by its sender.
         let (from, to) = if is_copy {
             (packet.from, packet.to)
         } else {
@@ -39,27 +40,27 @@ impl Nic {
             to,
             ..packet.control(kind)
         };
-        let place = fabric.scratch.slab.put(answer);
-        self.emit(place, fabric);
+        let id = fabric.put(answer);
+        self.emit(id, fabric);
     }
 
-    /// An ACK of a segment: the buffer is free when all segments are acknowledged.
+    /// Handles an ACK of a segment: the buffer is free when all segments are acknowledged.
     pub(super) fn acknowledged(&mut self, ack: &Packet, ranks: &[RankState], fabric: &mut Fabric) {
-        let Some(slot) = self.slot_of(ack) else {
+        let Some(buffer) = self.buffer_of(ack) else {
             return;
         };
-        slot.waiting &= !(1 << (ack.sequence & 1));
-        if slot.waiting > 0 {
+        buffer.waiting &= !(1 << (ack.sequence & 1));
+        if buffer.waiting > 0 {
             return;
         }
-        if slot.is_inline {
-            fabric.scratch.slab.give_up(slot.head);
+        if buffer.is_inline {
+            fabric.scratch.slab.give_up(buffer.head);
         } else {
-            fabric.scratch.slab.take(slot.head);
+            fabric.take(buffer.head);
         }
-        let is_large = slot.is_large;
+        let is_large = buffer.is_large;
         self.large_in_use -= u32::from(is_large);
-        self.free_slots.push(ack.slot & !PART);
+        self.free_buffers.push(ack.slot & !PART);
         let time = ranks
             .iter()
             .map(|rank| rank.outgoing.first)
@@ -68,54 +69,51 @@ impl Nic {
         self.offer(time, fabric);
     }
 
-    /// A NACK: only the header arrived, and the receiver will ask for the packet.
-    pub(super) fn refused(&mut self, nack: &Packet, fabric: &Fabric) {
-        let timeout = fabric.layout.profile.nic.timeout_cycles;
-        let Some(slot) = self.slot_of(nack) else {
+    /// Handles a NACK: only the header arrived, and the receiver will send a PULL.
+    pub(super) fn nacked(&mut self, nack: &Packet, fabric: &Fabric) {
+        let timeout = fabric.nic_model().timeout_cycles;
+        let Some(buffer) = self.buffer_of(nack) else {
             return;
         };
-        slot.refusals = (slot.refusals + 1).min(MOST_DOUBLINGS);
-        slot.late_at = fabric.scheduler.now + timeout.doubled(slot.refusals) * PATIENCE;
+        buffer.refusals = (buffer.refusals + 1).min(MOST_DOUBLINGS);
+        buffer.late_at = fabric.now() + timeout.doubled(buffer.refusals) * PULL_TIMEOUTS;
     }
 
-    /// A switch had no room even for the header: the packet is sent again after a while. Each
-    /// packet has a moment of its own, or they would all collide again.
-    pub(super) fn given_back(&mut self, returned: &Packet, fabric: &mut Fabric) {
-        let timeout = fabric.layout.profile.nic.timeout_cycles;
-        let drawn = u64::from(
-            fabric
-                .layout
-                .draw(Purpose::Wait, returned, fabric.scheduler.now),
-        );
-        let Some(slot) = self.slot_of(returned) else {
+    /// Handles a header that a switch returned for lack of room: sends the packet again later, at a
+    /// random time, since packets that collided would otherwise collide again.
+    pub(super) fn returned_to_sender(&mut self, returned: &Packet, fabric: &mut Fabric) {
+        let timeout = fabric.nic_model().timeout_cycles;
+        let now = fabric.now();
+        let drawn = u64::from(fabric.layout.draw(Purpose::Wait, returned, now));
+        let Some(buffer) = self.buffer_of(returned) else {
             return;
         };
         let spread = timeout / 8;
-        let late_at = fabric.scheduler.now + spread + Ticks((drawn * spread.0) >> 32);
-        (slot.late_at, slot.tries) = (late_at, 0);
-        self.look_after(late_at, fabric);
+        let late_at = now + spread + Ticks((drawn * spread.0) >> 32);
+        (buffer.late_at, buffer.tries) = (late_at, 0);
+        self.schedule_check(late_at, fabric);
     }
 
-    /// A PULL: the receiver asks for a segment.
-    pub(super) fn asked_again(&mut self, pull: &Packet, fabric: &mut Fabric) {
-        let model = &fabric.layout.profile.nic;
-        let ready = fabric.scheduler.now + model.transmit_cycles;
+    /// Handles a PULL: sends the segment again.
+    pub(super) fn pulled(&mut self, pull: &Packet, fabric: &mut Fabric) {
+        let model = fabric.nic_model();
+        let ready = fabric.now() + model.transmit_cycles;
         let timeout = model.timeout_cycles;
-        let Some(slot) = self.slot_of(pull) else {
+        let Some(buffer) = self.buffer_of(pull) else {
             return;
         };
-        slot.late_at = ready + timeout;
-        let head = &mut fabric.scratch.slab[slot.head];
+        buffer.late_at = ready + timeout;
+        let head = &mut fabric[buffer.head];
         head.kind = head.kind.again();
         let number = usize::from(pull.slot & !PART);
         fabric.counts.resent += 1;
         self.send_segment(number, pull.sequence & 1, ready, fabric);
-        self.look_after(ready + timeout, fabric);
+        self.schedule_check(ready + timeout, fabric);
     }
 
-    fn slot_of(&mut self, answer: &Packet) -> Option<&mut Slot> {
-        let slot = self.slots.get_mut(usize::from(answer.slot & !PART))?;
-        // An answer to what was sent twice may find its buffer with another message.
-        (slot.waiting > 0 && slot.message == answer.sequence >> 1).then_some(slot)
+    fn buffer_of(&mut self, answer: &Packet) -> Option<&mut TransmitBuffer> {
+        let buffer = self.buffers.get_mut(usize::from(answer.slot & !PART))?;
+        // A second ACK of a segment that was sent twice may find another message in the buffer.
+        (buffer.waiting > 0 && buffer.message == answer.sequence >> 1).then_some(buffer)
     }
 }

@@ -1,38 +1,37 @@
-//! The messages that a NIC has received whole.
+//! The messages that a NIC has received, so that none is delivered twice.
 
 use std::collections::HashSet;
 
 use crate::network::packet::Packet;
 use crate::schedule::Ticks;
 
-/// The messages that were received whole, so that none is delivered twice. Each is one word of its
-/// sender, receiver and number. After a while the older half is forgotten.
+/// Two generations of messages; after a while the older one is forgotten.
 #[derive(Default)]
 pub struct Completed {
-    new: Half,
-    old: Half,
+    new: Generation,
+    old: Generation,
     turned: Ticks,
 }
 
-/// The messages of a stretch of time.
+/// Messages, each as one number of its sender, receiver and sequence.
 #[derive(Default)]
-struct Half {
-    /// In the order in which they came. Most are never asked for.
+struct Generation {
+    /// In order of arrival; most are never looked up.
     messages: Log,
-    /// A hash set of the first of them, as many as there were at the last look-up.
+    /// A hash set of those that had arrived at the last look-up.
     known: HashSet<u64>,
-    /// The messages that a second try completed: their first try may still arrive.
+    /// The messages that a retransmission completed: the first try may still arrive.
     by_second_try: HashSet<u64>,
 }
 
-/// Numbers that are added and seldom read. They lie in pieces, because a vector that grows leaves
-/// its old memory behind, and this is the largest part of a NIC.
+/// Numbers that are rarely read, in pieces: a growing vector would leave its old memory behind, and
+/// this is the largest part of a NIC.
 #[derive(Default)]
 struct Log {
     pieces: Vec<Vec<u64>>,
 }
 
-/// Numbers of a piece.
+/// Numbers per piece.
 const PIECE: usize = 128;
 
 impl Log {
@@ -53,25 +52,25 @@ impl Log {
         }
     }
 
-    /// All but the first `count` numbers.
+    /// The numbers after the first `count`.
     fn after(&self, count: usize) -> impl Iterator<Item = u64> {
         let pieces = self.pieces.iter().skip(count / PIECE);
         pieces.flatten().copied().skip(count % PIECE)
     }
 }
 
-impl Half {
+impl Generation {
     fn has(&mut self, key: u64) -> bool {
         self.known.extend(self.messages.after(self.known.len()));
         self.known.contains(&key)
     }
 }
 
-/// Timeouts after which a message does not come again. Its sender tries once in 64 timeouts at
-/// least, so 32 tries in a row would have to be lost.
+/// Timeouts after which a message does not arrive again. Its sender retries at least once in 64
+/// timeouts, so 32 retransmissions in a row would have to be lost.
 const FORGOTTEN: u64 = 64 * 32;
 
-/// The newest messages are remembered whatever their age.
+/// The newest messages, which are remembered at any age.
 const REMEMBERED: usize = 1 << 16;
 
 impl Completed {
@@ -87,16 +86,18 @@ impl Completed {
         }
     }
 
-    /// Whether a packet belongs to a message that was already whole.
+    /// Whether a packet belongs to a message that has been received.
     pub fn has(&mut self, packet: &Packet) -> bool {
         let key = Completed::key(packet);
-        let halves = [&mut self.new, &mut self.old];
+        let generations = [&mut self.new, &mut self.old];
         if packet.kind.is_again() {
-            return halves.into_iter().any(|half| half.has(key));
+            return generations
+                .into_iter()
+                .any(|generation| generation.has(key));
         }
-        halves
-            .into_iter()
-            .any(|half| !half.by_second_try.is_empty() && half.by_second_try.contains(&key))
+        generations.into_iter().any(|generation| {
+            !generation.by_second_try.is_empty() && generation.by_second_try.contains(&key)
+        })
     }
 
     /// Unique: fewer than 2^24 ranks, 256 or fewer of them behind a NIC, 2^31 messages of a NIC.
@@ -112,7 +113,7 @@ mod tests {
     use crate::network::packet::Kind;
 
     #[test]
-    fn what_a_second_try_completed_is_known_to_the_first_after_the_turn() {
+    fn a_first_try_is_known_after_a_retransmission_and_a_turn() {
         let (mut completed, now) = (Completed::default(), Ticks(FORGOTTEN * 10));
         let packet = |sequence, kind| Packet {
             sequence,
@@ -123,13 +124,13 @@ mod tests {
         }
         let late = packet(1 << 20, Kind::Data);
         completed.add(&packet(1 << 20, Kind::DataAgain), now, Ticks(1));
-        // The next one turns the memory: what is old is forgotten when it turns again.
+        // The next message starts a generation; the old one is forgotten at the turn after it.
         (0..=REMEMBERED as u32).for_each(|sequence| {
             completed.add(&packet((1 << 21) + 2 * sequence, Kind::Data), now, Ticks(1));
         });
         assert!(completed.has(&late));
         completed.add(&packet(1 << 22, Kind::Data), now * 2, Ticks(1));
-        assert!(completed.has(&late), "the memory turned once since");
+        assert!(completed.has(&late), "only one turn has passed");
         assert!(completed.has(&packet(1 << 20, Kind::DataAgain)));
         assert!(!completed.has(&packet(3 << 21, Kind::DataAgain)));
     }

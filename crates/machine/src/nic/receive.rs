@@ -1,4 +1,4 @@
-//! The way in: reassembly, and the cores' receive queues.
+//! Receiving: reassembly, and the cores' receive queues.
 
 use node::Words;
 
@@ -6,7 +6,7 @@ use super::Nic;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{Kind, Packet};
-use crate::network::slab::Place;
+use crate::network::slab::PacketId;
 use crate::schedule::Ticks;
 
 /// A message with a segment missing.
@@ -14,106 +14,102 @@ pub struct Partial {
     from: u32,
     message: u32,
     segments: [Option<Words>; 2],
-    /// Whether one of them was sent again: what was sent first may still come.
+    /// Whether a segment was sent again: its first try may still arrive.
     again: bool,
 }
 
-/// The most entries that stay to be freed: beyond this they are freed whether room is needed or
-/// not, because the list takes memory.
+/// Beyond this many, entries are freed even if no room is needed, since their list takes memory.
 const MOST_RELEASES: usize = 16;
 
 impl Nic {
-    /// A packet is in with its last flit.
-    pub fn arrive(&mut self, place: Place, ranks: &mut [RankState], fabric: &mut Fabric) {
-        match fabric.scratch.slab[place].kind {
+    /// Handles a packet whose last flit has arrived.
+    pub fn arrive(&mut self, id: PacketId, ranks: &mut [RankState], fabric: &mut Fabric) {
+        match fabric[id].kind {
             Kind::Data | Kind::DataAgain | Kind::Copy | Kind::CopyAgain => {
-                self.arrive_data(place, ranks, fabric);
+                self.arrive_data(id, ranks, fabric);
             }
             Kind::Trimmed | Kind::CopyTrimmed => {
-                self.answer(place, false, fabric);
-                let header = fabric.scratch.slab.take(place);
+                self.acknowledge(id, false, fabric);
+                let header = fabric.take(id);
                 if header.kind == Kind::Trimmed {
-                    self.owe_pull(header, fabric);
+                    self.queue_pull(header, fabric);
                 }
             }
             Kind::Ack => {
-                let ack = fabric.scratch.slab.take(place);
+                let ack = fabric.take(id);
                 self.acknowledged(&ack, ranks, fabric);
             }
             Kind::Nack => {
-                let nack = fabric.scratch.slab.take(place);
-                self.refused(&nack, fabric);
+                let nack = fabric.take(id);
+                self.nacked(&nack, fabric);
             }
             Kind::Returned => {
-                let returned = fabric.scratch.slab.take(place);
-                self.given_back(&returned, fabric);
+                let returned = fabric.take(id);
+                self.returned_to_sender(&returned, fabric);
             }
             Kind::Pull => {
-                let pull = fabric.scratch.slab.take(place);
-                self.asked_again(&pull, fabric);
+                let pull = fabric.take(id);
+                self.pulled(&pull, fabric);
             }
             other => unreachable!("{other:?} does not come to a NIC"),
         }
     }
 
-    fn arrive_data(&mut self, place: Place, ranks: &mut [RankState], fabric: &mut Fabric) {
-        if fabric
-            .layout
-            .setting
-            .tap
-            .is_some_and(|tap| tap.0 / ranks.len() as u32 == self.number)
-        {
-            let packet = &fabric.scratch.slab[place];
-            let first_flit = fabric.scheduler.now - packet.wire_time();
-            self.tapped_in.push_back(first_flit);
-        }
-        if self.completed.has(&fabric.scratch.slab[place]) {
-            self.answer(place, true, fabric);
-            fabric.scratch.slab.take(place);
+    fn arrive_data(&mut self, id: PacketId, ranks: &mut [RankState], fabric: &mut Fabric) {
+        self.tap_in(id, ranks.len() as u32, fabric);
+        if self.completed.has(&fabric[id]) {
+            self.acknowledge(id, true, fabric);
+            fabric.take(id);
             self.pull_for_data(fabric);
             return;
         }
-        let is_part = fabric.scratch.slab[place].is_part();
-        let known = is_part && self.partial_of(&fabric.scratch.slab[place]).is_some();
+        let is_part = fabric[id].is_part();
+        let known = is_part && self.partial_of(&fabric[id]).is_some();
         if !known && self.is_full(fabric) {
-            self.turn_away(place, fabric);
+            self.reject(id, fabric);
             return;
         }
-        self.held += u32::from(!known);
-        self.answer(place, true, fabric);
+        self.buffers_in_use += u32::from(!known);
+        self.acknowledge(id, true, fabric);
         self.pull_for_data(fabric);
         if is_part {
-            let packet = &mut fabric.scratch.slab[place];
+            let packet = &mut fabric[id];
             let Some(whole) = self.assemble(packet) else {
-                fabric.scratch.slab.take(place);
+                fabric.take(id);
                 return;
             };
             packet.words = whole;
         }
-        let timeout = fabric.layout.profile.nic.timeout_cycles;
-        self.completed
-            .add(&fabric.scratch.slab[place], fabric.scheduler.now, timeout);
-        self.hand_on(place, ranks, fabric);
+        let timeout = fabric.nic_model().timeout_cycles;
+        self.completed.add(&fabric[id], fabric.now(), timeout);
+        self.enqueue(id, ranks, fabric);
     }
 
-    /// Whether each receive buffer holds a message.
-    pub(super) fn is_full(&self, fabric: &Fabric) -> bool {
-        self.held >= fabric.layout.profile.nic.receive_buffers
-    }
-
-    /// Drops a packet for lack of room, and asks for it again later; a copy comes again by itself.
-    fn turn_away(&mut self, place: Place, fabric: &mut Fabric) {
-        fabric.counts.dropped += 1;
-        let is_data = matches!(
-            fabric.scratch.slab[place].kind,
-            Kind::Data | Kind::DataAgain
-        );
-        if is_data {
-            self.answer(place, false, fabric);
+    /// Notes a packet if this NIC is tapped.
+    fn tap_in(&mut self, id: PacketId, ranks_per_nic: u32, fabric: &Fabric) {
+        let tap = fabric.layout.setting.tap;
+        if tap.is_some_and(|tap| tap.0 / ranks_per_nic == self.number) {
+            let wire_time = fabric[id].wire_time();
+            self.tapped_in.push_back(fabric.now() - wire_time);
         }
-        let packet = fabric.scratch.slab.take(place);
+    }
+
+    /// Whether all receive buffers are in use.
+    pub(super) fn is_full(&self, fabric: &Fabric) -> bool {
+        self.buffers_in_use >= fabric.nic_model().receive_buffers
+    }
+
+    /// Drops a packet for lack of a buffer, and requests it again later; the switch sends a copy
+    /// again by itself.
+    fn reject(&mut self, id: PacketId, fabric: &mut Fabric) {
+        fabric.counts.dropped += 1;
+        let is_data = matches!(fabric[id].kind, Kind::Data | Kind::DataAgain);
         if is_data {
-            self.owe_pull(packet.control(Kind::Trimmed), fabric);
+            self.acknowledge(id, false, fabric);
+        }
+        let packet = fabric.take(id);
+        if is_data {
+            self.queue_pull(packet.control(Kind::Trimmed), fabric);
         }
     }
 
@@ -124,7 +120,7 @@ impl Nic {
             .position(|part| (part.from, part.message) == (packet.from, message))
     }
 
-    /// Adds a segment: the whole message when it was the last.
+    /// Adds a segment; returns the message when it is whole.
     fn assemble(&mut self, packet: &mut Packet) -> Option<Words> {
         let index = self.partial_of(packet).unwrap_or_else(|| {
             let (from, message) = (packet.from, packet.sequence >> 1);
@@ -151,43 +147,37 @@ impl Nic {
         Some(whole)
     }
 
-    /// Puts a message in its core's queue. Without room it is kept back, with all that follow it.
-    fn hand_on(&mut self, place: Place, ranks: &mut [RankState], fabric: &mut Fabric) {
-        let rank = &ranks[(fabric.scratch.slab[place].to - self.first_rank) as usize];
+    /// Adds a message to its core's queue. Without room it is blocked, with all that follow it.
+    fn enqueue(&mut self, id: PacketId, ranks: &mut [RankState], fabric: &mut Fabric) {
+        let rank = &ranks[(fabric[id].to - self.first_rank) as usize];
         let is_long = rank.releases() >= MOST_RELEASES;
-        if is_long || !self.blocked.is_empty() || !self.has_room(place, ranks, fabric) {
-            self.release(ranks, fabric.scheduler.now);
+        if is_long || !self.blocked.is_empty() || !self.has_room(id, ranks, fabric) {
+            self.release(ranks, fabric.now());
         }
-        if self.blocked.is_empty() && self.has_room(place, ranks, fabric) {
-            self.deliver(
-                place,
-                fabric.layout.profile.nic.receive_cycles,
-                ranks,
-                fabric,
-            );
+        if self.blocked.is_empty() && self.has_room(id, ranks, fabric) {
+            self.deliver(id, fabric.nic_model().receive_cycles, ranks, fabric);
             return;
         }
-        self.blocked.push_back(place);
+        self.blocked.push_back(id);
         self.wait_for_room(ranks);
     }
 
-    /// Delivers messages that were kept back, as far as there is room.
+    /// Delivers blocked messages as far as there is room.
     pub(super) fn unblock(&mut self, ranks: &mut [RankState], fabric: &mut Fabric) {
         self.unblock_at = Ticks::NEVER;
-        self.release(ranks, fabric.scheduler.now);
-        while let Some(&place) = self.blocked.front() {
-            if !self.has_room(place, ranks, fabric) {
+        self.release(ranks, fabric.now());
+        while let Some(&id) = self.blocked.front() {
+            if !self.has_room(id, ranks, fabric) {
                 break;
             }
             self.blocked.pop_front();
-            // It has come through the pipeline long ago; one tick hands it on.
-            self.deliver(place, Ticks(1), ranks, fabric);
+            // It is through the pipeline already.
+            self.deliver(id, Ticks(1), ranks, fabric);
         }
         self.wait_for_room(ranks);
     }
 
-    /// A core takes a message from its queue at `time`: then a message that is kept back may
-    /// follow.
+    /// A core takes a message from its queue at `time`, so a blocked one may follow.
     pub fn made_room(&mut self, time: Ticks) {
         if !self.blocked.is_empty() {
             self.unblock_at = self.unblock_at.min(time);
@@ -205,29 +195,30 @@ impl Nic {
 
     fn deliver(
         &mut self,
-        place: Place,
+        id: PacketId,
         after: Ticks,
         ranks: &mut [RankState],
         fabric: &mut Fabric,
     ) {
-        let entries = fabric.entries_of(&fabric.scratch.slab[place]);
-        self.held -= 1;
+        let entries = fabric.entries_of(&fabric[id]);
+        self.buffers_in_use -= 1;
         self.entries += entries;
-        let packet = &mut fabric.scratch.slab[place];
-        packet.time = fabric.scheduler.now + after;
+        let time = fabric.now() + after;
+        let packet = &mut fabric[id];
+        packet.time = time;
         let rank = &mut ranks[(packet.to - self.first_rank) as usize];
-        rank.deliver(place, entries, fabric);
+        rank.deliver(id, entries, fabric);
     }
 
-    fn has_room(&self, place: Place, ranks: &[RankState], fabric: &Fabric) -> bool {
-        let model = &fabric.layout.profile.nic;
-        let packet = &fabric.scratch.slab[place];
-        let entries = fabric.entries_of(&fabric.scratch.slab[place]);
+    fn has_room(&self, id: PacketId, ranks: &[RankState], fabric: &Fabric) -> bool {
+        let model = fabric.nic_model();
+        let packet = &fabric[id];
+        let entries = fabric.entries_of(&fabric[id]);
         let rank = &ranks[(packet.to - self.first_rank) as usize];
         self.entries + entries <= model.all_entries && rank.has_room(packet.port, entries, fabric)
     }
 
-    /// Frees the entries that cores took until now.
+    /// Frees the entries of messages that cores have taken by now.
     fn release(&mut self, ranks: &mut [RankState], now: Ticks) {
         for rank in ranks {
             self.entries -= rank.release(now);

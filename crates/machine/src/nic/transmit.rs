@@ -1,5 +1,4 @@
-//! The way out: the arbiter that serves the cores, the transmit buffers, and retransmission after a
-//! timeout.
+//! Sending: the arbiter between the cores, the transmit buffers, and timeouts.
 
 use node::Words;
 
@@ -7,52 +6,54 @@ use super::Nic;
 use crate::cores::rank::RankState;
 use crate::network::fabric::Fabric;
 use crate::network::packet::{PART, Packet};
-use crate::network::slab::Place;
+use crate::network::slab::PacketId;
 use crate::profile::NicModel;
 use crate::schedule::Ticks;
 
-/// A transmit buffer.
-pub struct Slot {
-    /// The whole message, as its first segment, from which every packet is made. It is not read
-    /// otherwise: by the time of its ACK it is no longer in the cache.
-    pub head: Place,
+/// A buffer with a message that is not acknowledged as a whole.
+pub struct TransmitBuffer {
+    /// The whole message, from which packets are made. Nothing else reads it, since it has left the
+    /// cache by the time of its ACK.
+    pub head: PacketId,
     /// Its number among the messages of the NIC.
     pub message: u32,
     pub is_large: bool,
-    /// Whether its words need no memory of their own.
+    /// Whether its words are stored in the packet.
     pub is_inline: bool,
-    /// When it is late if nothing acknowledges it or asks for it.
+    /// Its timeout, unless an ACK or PULL arrives before.
     pub late_at: Ticks,
-    /// How often it was late.
+    /// Timeouts since it was sent.
     pub tries: u8,
-    /// How often its receiver has sent a NACK.
+    /// NACKs of its receiver.
     pub refusals: u8,
-    /// A bit for each segment that is not acknowledged.
+    /// A bit per unacknowledged segment.
     pub waiting: u8,
 }
 
-/// The most times that the timeout of a message doubles.
+/// How often the timeout of a message may double.
 pub(super) const MOST_DOUBLINGS: u8 = 6;
 
 impl Nic {
-    /// One of its cores has a message that is ready at `time`.
+    /// Schedules the arbiter for a core's message that is ready at `time`.
     pub fn offer(&mut self, time: Ticks, fabric: &Fabric) {
-        if time < Ticks::NEVER && self.has_slot(false, fabric) {
-            let at = self.free_at.max(time).max(fabric.scheduler.now);
+        if time < Ticks::NEVER && self.has_buffer(false, fabric) {
+            let at = self.free_at.max(time).max(fabric.now());
             self.transmit_at = self.transmit_at.min(at);
         }
     }
 
-    /// Takes the next message of its cores, lowest core first.
+    /// Sends the next message of its cores, lowest core first.
     pub(super) fn transmit(&mut self, ranks: &mut [RankState], fabric: &mut Fabric) {
         self.transmit_at = Ticks::NEVER;
         let is_ready = |rank: &RankState| {
-            rank.outgoing.first <= fabric.scheduler.now && self.has_slot_for(rank, fabric)
+            rank.outgoing.first <= fabric.now() && self.has_buffer_for(rank, fabric)
         };
         if let Some(core) = ranks.iter().position(is_ready) {
             self.take(core, &mut ranks[core], fabric);
         }
-        let fitting = ranks.iter().filter(|rank| self.has_slot_for(rank, fabric));
+        let fitting = ranks
+            .iter()
+            .filter(|rank| self.has_buffer_for(rank, fabric));
         let time = fitting
             .map(|rank| rank.outgoing.first)
             .min()
@@ -61,70 +62,73 @@ impl Nic {
     }
 
     fn take(&mut self, core: usize, rank: &mut RankState, fabric: &mut Fabric) {
-        let place = rank
-            .outgoing
-            .pop(&fabric.scratch.slab)
-            .expect("a message waits");
-        let model = &fabric.layout.profile.nic;
-        let packet = &mut fabric.scratch.slab[place];
+        let message = rank.outgoing.pop(&fabric.scratch.slab);
+        let id = message.expect("a message waits");
+        let model = fabric.nic_model();
+        self.arbitrate(core, &fabric[id], model, fabric.now());
+        let ready = self.free_at + model.transmit_cycles;
+        let late_at = ready + model.timeout_cycles;
+        let (number, segments) = self.fill_buffer(id, late_at, fabric);
+        for segment in 0..segments {
+            self.send_segment(number, segment, ready, fabric);
+        }
+        self.schedule_check(late_at, fabric);
+        rank.wake_senders(fabric);
+    }
+
+    /// Occupies the arbiter with a message: a tick per word, and more if the served core changes.
+    fn arbitrate(&mut self, core: usize, packet: &Packet, model: &NicModel, now: Ticks) {
         let words = Ticks(packet.words.len() as u64 + 1);
-        let turn = if self.served == core as u32 {
+        let turn = if self.served_core == core as u32 {
             Ticks(0)
         } else {
             model.turn_cycles
         };
-        self.served = core as u32;
-        self.free_at = packet
-            .time
-            .max(self.free_at + words)
-            .max(fabric.scheduler.now)
-            + turn;
-        let ready = self.free_at + model.transmit_cycles;
+        self.served_core = core as u32;
+        self.free_at = packet.time.max(self.free_at + words).max(now) + turn;
+    }
+
+    /// Moves a message into a free buffer; returns its number, and how many segments it has.
+    fn fill_buffer(&mut self, id: PacketId, late_at: Ticks, fabric: &mut Fabric) -> (usize, u32) {
+        let is_large = is_large(&fabric[id], fabric.nic_model());
+        let packet = &mut fabric[id];
         let message = self.next_message;
         packet.sequence = message << 1;
         self.next_message = message.wrapping_add(1) & (u32::MAX >> 1);
-        let is_large = is_large(packet, model);
         self.large_in_use += u32::from(is_large);
-        let waiting = if is_large { 0b11 } else { 0b1 };
-        packet.slot = self.free_slots.pop().unwrap_or(self.slots.len() as u8);
+        packet.slot = self.free_buffers.pop().unwrap_or(self.buffers.len() as u8);
         let number = usize::from(packet.slot);
-        let late_at = ready + model.timeout_cycles;
-        let is_inline = packet.words.is_inline();
-        let slot = Slot {
-            head: place,
+        let buffer = TransmitBuffer {
+            head: id,
             message,
             is_large,
-            is_inline,
+            is_inline: packet.words.is_inline(),
             late_at,
             tries: 0,
             refusals: 0,
-            waiting,
+            waiting: if is_large { 0b11 } else { 0b1 },
         };
-        if number == self.slots.len() {
-            self.slots.push(slot);
+        if number == self.buffers.len() {
+            self.buffers.push(buffer);
         } else {
-            self.slots[number] = slot;
+            self.buffers[number] = buffer;
         }
-        for segment in 0..1 + u32::from(is_large) {
-            self.send_segment(number, segment, ready, fabric);
-        }
-        self.look_after(late_at, fabric);
-        rank.room_at(fabric);
+        (number, 1 + u32::from(is_large))
     }
 
-    /// Whether there is a transmit buffer for the first message of a core.
-    fn has_slot_for(&self, rank: &RankState, fabric: &Fabric) -> bool {
-        let model = &fabric.layout.profile.nic;
+    /// Whether there is a free buffer for the first message of a core.
+    fn has_buffer_for(&self, rank: &RankState, fabric: &Fabric) -> bool {
+        let model = fabric.nic_model();
         let front = || rank.outgoing.front(&fabric.scratch.slab);
-        // Only when buffers for large ones are short does it matter how large it is.
-        self.has_slot(false, fabric)
+        // The size matters only if all buffers for large messages are in use.
+        self.has_buffer(false, fabric)
             && (self.large_in_use < model.large_transmit_buffers
                 || !front().is_some_and(|packet| is_large(packet, model)))
     }
 
-    fn has_slot(&self, large: bool, fabric: &Fabric) -> bool {
-        let model = &fabric.layout.profile.nic;
-        let used = self.slots.len() - self.free_slots.len();
+    fn has_buffer(&self, large: bool, fabric: &Fabric) -> bool {
+        let model = fabric.nic_model();
+        let used = self.buffers.len() - self.free_buffers.len();
         (used as u32) < model.transmit_buffers
             && (!large || self.large_in_use < model.large_transmit_buffers)
     }
@@ -136,8 +140,8 @@ impl Nic {
         ready: Ticks,
         fabric: &mut Fabric,
     ) {
-        let model = &fabric.layout.profile.nic;
-        let head = &fabric.scratch.slab[self.slots[slot].head];
+        let model = fabric.nic_model();
+        let head = &fabric[self.buffers[slot].head];
         let is_part = is_large(head, model);
         let words = if is_part {
             let each = (model.segment_bytes / 8) as usize;
@@ -155,44 +159,44 @@ impl Nic {
             time: ready,
             ..*head
         };
-        let place = fabric.scratch.slab.put(packet);
-        self.emit(place, fabric);
+        let id = fabric.put(packet);
+        self.emit(id, fabric);
     }
 
-    /// Schedules a check for late messages: a little after `late_at`, since many are late soon
-    /// after each other, and one check finds them together.
-    pub(super) fn look_after(&mut self, late_at: Ticks, fabric: &Fabric) {
-        let time = late_at + fabric.layout.profile.nic.timeout_cycles / 16;
-        self.look_at = self.look_at.min(time);
+    /// Schedules a check of timeouts a little after `late_at`, so that one check finds several late
+    /// messages.
+    pub(super) fn schedule_check(&mut self, late_at: Ticks, fabric: &Fabric) {
+        let time = late_at + fabric.nic_model().timeout_cycles / 16;
+        self.check_at = self.check_at.min(time);
     }
 
-    /// Sends messages again that are late; their timeout doubles each time.
-    pub(super) fn look_for_late(&mut self, fabric: &mut Fabric) {
-        self.look_at = Ticks::NEVER;
-        let timeout = fabric.layout.profile.nic.timeout_cycles;
-        for number in 0..self.slots.len() {
-            let slot = &mut self.slots[number];
-            if slot.waiting == 0 || slot.late_at > fabric.scheduler.now {
+    /// Sends late messages again; their timeout doubles each time.
+    pub(super) fn check_timeouts(&mut self, fabric: &mut Fabric) {
+        self.check_at = Ticks::NEVER;
+        let timeout = fabric.nic_model().timeout_cycles;
+        for number in 0..self.buffers.len() {
+            let buffer = &mut self.buffers[number];
+            if buffer.waiting == 0 || buffer.late_at > fabric.now() {
                 continue;
             }
-            slot.tries = (slot.tries + 1).min(MOST_DOUBLINGS);
-            slot.late_at = fabric.scheduler.now + timeout.doubled(slot.tries);
-            let head = &mut fabric.scratch.slab[slot.head];
+            buffer.tries = (buffer.tries + 1).min(MOST_DOUBLINGS);
+            buffer.late_at = fabric.now() + timeout.doubled(buffer.tries);
+            let head = &mut fabric[buffer.head];
             head.kind = head.kind.again();
-            let waiting = slot.waiting;
+            let waiting = buffer.waiting;
             for segment in (0..8).filter(|segment| waiting >> segment & 1 == 1) {
                 fabric.counts.resent += 1;
-                self.send_segment(number, segment, fabric.scheduler.now, fabric);
+                self.send_segment(number, segment, fabric.now(), fabric);
             }
         }
-        let waiting = self.slots.iter().filter(|slot| slot.waiting > 0);
-        if let Some(late_at) = waiting.map(|slot| slot.late_at).min() {
-            self.look_after(late_at, fabric);
+        let waiting = self.buffers.iter().filter(|buffer| buffer.waiting > 0);
+        if let Some(late_at) = waiting.map(|buffer| buffer.late_at).min() {
+            self.schedule_check(late_at, fabric);
         }
     }
 }
 
-/// Whether a message has two segments; one to a group has one.
+/// Whether a message has two segments; a multicast has one.
 fn is_large(packet: &Packet, model: &NicModel) -> bool {
-    packet.words.len() > model.segment_bytes as usize / 8 && !packet.kind.is_cast()
+    packet.words.len() > model.segment_bytes as usize / 8 && !packet.kind.is_multicast()
 }

@@ -1,7 +1,7 @@
-//! Rules between the numbers of a profile, without which the machine cannot work.
+//! Rules between the numbers of a profile.
 //!
-//! Each rule names the key, what it is and what is expected. A machine that breaks one would stand
-//! still (a queue that can never take a message), or could not be told apart from a bug.
+//! The error of a rule has the key, its value, and what is expected. A machine that broke one would
+//! deadlock, as with a queue too short for a message, or look like a bug.
 
 use node::MESSAGE_WORDS;
 
@@ -9,36 +9,36 @@ use crate::schedule::Ticks;
 
 use super::{GROUP_WORDS, NetworkModel, NicModel, Profile, ProfileError};
 
-/// Longest message that programs send.
+/// Bytes of the longest message.
 const MESSAGE_BYTES: u64 = node::MESSAGE_BYTES as u64;
 
 const WORD_BYTES: u32 = 8;
 
-/// The longest message as it waits to leave: its header word, its group and its own words.
+/// Words of the longest message in a core's transmit words: its header, its group and its own.
 const WAITING_WORDS: u32 = (1 + GROUP_WORDS + MESSAGE_WORDS) as u32;
 
-/// The engine names the transmit buffers of a NIC, and the two segments of a message, in one byte.
+/// A packet has its transmit buffer and a flag in one byte.
 const MOST_TRANSMIT_BUFFERS: u32 = 128;
 
-/// A NIC tells its ranks apart by a byte where it remembers what it received.
+/// A NIC's memory of received messages has a byte for the rank.
 const MOST_RANKS_PER_NIC: u32 = 256;
 
-/// A multicast names the uplink it came by in seven bits.
+/// A multicast has seven bits for the uplink on its way.
 const MOST_UPLINKS: u32 = 128;
 
-/// More links than any switch has; keeps the count of switches in 32 bits.
+/// More links than any switch has; the number of switches fits 32 bits.
 const MOST_LINKS: u32 = 4096;
 
-/// Cores of a rank: each has a place in the rank's memory, and more share no NIC.
+/// More cores than share a NIC; each takes memory.
 const MOST_CORES: u32 = 1024;
 
-/// Words, entries or buffers of a NIC: far more than registers or rings hold, and sums fit 32 bits.
+/// More words, entries or buffers than a NIC has; sums fit 32 bits.
 const MOST_ENTRIES: u32 = 1 << 20;
 
-/// Femtoseconds of a picosecond: a faster core is none.
+/// A picosecond, which is faster than any core.
 const SHORTEST_TICK_FS: u64 = 1_000;
 
-/// A microsecond: a slower one could not tell the latencies of a network apart.
+/// A microsecond, which is too coarse for the latencies of a network.
 const LONGEST_TICK_FS: u64 = 1_000_000_000;
 
 type Checked = Result<(), ProfileError>;
@@ -55,29 +55,25 @@ impl Profile {
             "the length of a cycle, 1 to 1000000",
         )?;
         let cores = self.core.cores_per_rank;
-        rule(
-            cores <= MOST_CORES,
-            &format!("core.cores_per_rank is {cores}"),
-            &format!("at most {MOST_CORES}"),
-        )?;
+        at_most("core.cores_per_rank", cores, MOST_CORES)?;
         let words = self.core.transmit_words;
         rule(
             words >= WAITING_WORDS,
             &format!("core.transmit_words is {words}"),
             &format!("at least {WAITING_WORDS}, the longest message with its headers"),
         )?;
-        few("core.transmit_words", words)?;
+        at_most("core.transmit_words", words, MOST_ENTRIES)?;
         sizes(&self.nic)?;
         buffers(&self.nic)?;
         shape(&self.network)?;
         self.room()?;
         self.ranks()?;
-        self.patience()
+        self.timeout()
     }
 
-    /// A packet that is not lost must not be sent again: else every message is sent twice, and a
-    /// machine whose timeout is far too short never ends.
-    pub(super) fn patience(&self) -> Checked {
+    /// A packet that is not lost must not time out: otherwise every message is sent twice, and with
+    /// a much too short timeout a run never ends.
+    pub(super) fn timeout(&self) -> Checked {
         let (timeout, trip) = (self.nic.timeout_cycles, self.round_trip());
         let [link, switch] =
             [self.link(), self.switch()].map(|ticks| ticks.0 as f64 * self.tick_fs as f64 / 1e6);
@@ -90,8 +86,8 @@ impl Profile {
         )
     }
 
-    /// From the first flit out of the longest message until its acknowledgement is back, over the
-    /// top of the network, when nothing is in the way.
+    /// The time from the first flit of the longest message until its ACK is back, over the top
+    /// layer of an idle network.
     pub(super) fn round_trip(&self) -> Ticks {
         let NetworkModel {
             layers, flit_bytes, ..
@@ -110,7 +106,7 @@ impl Profile {
         way * 2 + flits(there) + self.nic.receive_cycles + flits(control_bytes)
     }
 
-    /// A switch must be able to hold one whole packet.
+    /// A queue must have room for one packet.
     fn room(&self) -> Checked {
         let packet = u64::from(self.nic.header_bytes + self.nic.segment_bytes);
         let room = self.network.queue_bytes.unwrap_or(packet);
@@ -121,7 +117,7 @@ impl Profile {
         )
     }
 
-    /// Ranks are numbered in 32 bits.
+    /// Ranks have numbers of 32 bits.
     fn ranks(&self) -> Checked {
         let NetworkModel {
             layers,
@@ -136,16 +132,12 @@ impl Profile {
             &format!("the topology holds {ranks} ranks"),
             &format!("at most {}", u32::MAX),
         )?;
-        rule(
-            self.core.ranks_per_nic <= MOST_RANKS_PER_NIC,
-            &format!("core.ranks_per_nic is {}", self.core.ranks_per_nic),
-            &format!("at most {MOST_RANKS_PER_NIC}"),
+        at_most(
+            "core.ranks_per_nic",
+            self.core.ranks_per_nic,
+            MOST_RANKS_PER_NIC,
         )?;
-        rule(
-            self.network.up_links <= MOST_UPLINKS,
-            &format!("network.up_links is {}", self.network.up_links),
-            &format!("at most {MOST_UPLINKS}"),
-        )
+        at_most("network.up_links", self.network.up_links, MOST_UPLINKS)
     }
 }
 
@@ -180,20 +172,16 @@ fn sizes(nic: &NicModel) -> Checked {
 
 fn buffers(nic: &NicModel) -> Checked {
     let (all, large) = (nic.transmit_buffers, nic.large_transmit_buffers);
-    rule(
-        all <= MOST_TRANSMIT_BUFFERS,
-        &format!("nic.transmit_buffers is {all}"),
-        &format!("at most {MOST_TRANSMIT_BUFFERS}"),
-    )?;
+    at_most("nic.transmit_buffers", all, MOST_TRANSMIT_BUFFERS)?;
     rule(
         large <= all,
         &format!("nic.large_transmit_buffers is {large}"),
         &format!("at most nic.transmit_buffers, {all}"),
     )?;
-    few("nic.receive_buffers", nic.receive_buffers)?;
-    few("nic.entry_bytes", nic.entry_bytes)?;
-    few("nic.queue_entries", nic.queue_entries)?;
-    few("nic.all_entries", nic.all_entries)?;
+    at_most("nic.receive_buffers", nic.receive_buffers, MOST_ENTRIES)?;
+    at_most("nic.entry_bytes", nic.entry_bytes, MOST_ENTRIES)?;
+    at_most("nic.queue_entries", nic.queue_entries, MOST_ENTRIES)?;
+    at_most("nic.all_entries", nic.all_entries, MOST_ENTRIES)?;
     let held = u64::from(nic.queue_entries) * u64::from(nic.entry_bytes);
     rule(
         held >= MESSAGE_BYTES,
@@ -226,11 +214,7 @@ fn shape(network: &NetworkModel) -> Checked {
         ("up_links", up_links),
         ("top_links", top_links),
     ] {
-        rule(
-            links <= MOST_LINKS,
-            &format!("network.{key} is {links}"),
-            &format!("at most {MOST_LINKS}"),
-        )?;
+        at_most(&format!("network.{key}"), links, MOST_LINKS)?;
     }
     rule(
         WORD_BYTES.is_multiple_of(flit_bytes),
@@ -239,12 +223,9 @@ fn shape(network: &NetworkModel) -> Checked {
     )
 }
 
-fn few(key: &str, count: u32) -> Checked {
-    rule(
-        count <= MOST_ENTRIES,
-        &format!("{key} is {count}"),
-        &format!("at most {MOST_ENTRIES}"),
-    )
+fn at_most(key: &str, value: u32, most: u32) -> Checked {
+    let (found, expected) = (format!("{key} is {value}"), format!("at most {most}"));
+    rule(value <= most, &found, &expected)
 }
 
 fn rule(holds: bool, found: &str, expected: &str) -> Checked {

@@ -1,8 +1,7 @@
-//! Reading a profile: the layout of its file, and where to find it.
+//! Reading a profile from a TOML file.
 //!
-//! The file is TOML, read by the `toml` crate: it is the form that people who write Rust know for
-//! such tables, it has comments (each number gives its source in one), and its errors know the
-//! line. `serde` checks the layout: a key that is missing or misspelt is an error, never a default.
+//! TOML has comments, which give the source of each number, and its errors have lines. A missing or
+//! misspelt key is an error, never a default.
 //!
 //! ```text
 //!   name, description, tick_ps
@@ -12,8 +11,8 @@
 //!   [network]   shape, links, switches      *_links, *_bytes, *_ns
 //! ```
 //!
-//! A unit ends each key that has one. Cycles are ticks of the profile; nanoseconds are rounded to
-//! the nearest tick. What the numbers must be to one another is `check`'s.
+//! Keys end with their unit. Cycles are ticks of the profile; nanoseconds are rounded to ticks.
+//! `check` has the rules between numbers.
 
 use std::ffi::OsStr;
 use std::io;
@@ -23,10 +22,10 @@ use super::{Profile, ProfileError};
 use crate::text;
 
 impl Profile {
-    /// The profile that this text of a file describes.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// When the text is no profile: one line that says where, and what is expected.
+    /// If the text is not a profile: one line with the place and what is expected.
     pub fn parse(text: &str) -> Result<Profile, ProfileError> {
         let profile: Profile = toml::from_str(text).map_err(|error| located(text, &error))?;
         let hash = fnv1a(text.as_bytes());
@@ -34,10 +33,10 @@ impl Profile {
         Ok(Profile { hash, ..profile })
     }
 
-    /// The profile of this name if it is built in, else the one in the file of this path.
+    /// The built-in profile of this name, or else the profile in the file of this path.
     ///
     /// # Errors
-    /// When there is neither, or the file is no profile.
+    /// If there is neither, or the file is not a profile.
     pub fn load(name_or_path: &str) -> Result<Profile, ProfileError> {
         if let Some(profile) = Profile::named(name_or_path) {
             return Ok(profile);
@@ -68,7 +67,7 @@ fn unreadable(path: &str, error: &io::Error) -> ProfileError {
     ))
 }
 
-/// The reader's error on one line, with the line of the file and what stands there.
+/// The reader's error in one line, with the line of the file and its key.
 fn located(text: &str, error: &toml::de::Error) -> ProfileError {
     let what = error
         .message()
@@ -81,14 +80,14 @@ fn located(text: &str, error: &toml::de::Error) -> ProfileError {
     let number = before.matches('\n').count() + 1;
     let line = text.lines().nth(number - 1).unwrap_or("");
     let place = line.split(['=', '#']).next().unwrap_or("").trim();
-    // A key that is missing at the top is missing at no line.
+    // A key that is missing outside of tables has no line.
     if place.is_empty() || (what.starts_with("missing") && !place.starts_with('[')) {
         return ProfileError::new(what);
     }
     ProfileError::new(format!("line {number} ({place}): {what}"))
 }
 
-/// FNV-1a of 64 bits: names a file's text in reports.
+/// The 64-bit FNV-1a hash, which identifies a file's text in reports.
 fn fnv1a(bytes: &[u8]) -> u64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

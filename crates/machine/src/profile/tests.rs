@@ -18,7 +18,7 @@ fn with(line: &str, instead: &str) -> String {
     changed
 }
 
-/// What is said of the nanoPU with the line of a key replaced.
+/// The error for the nanoPU with the line of a key replaced.
 fn refused(line: &str, instead: &str) -> String {
     let error = Profile::parse(&with(line, instead))
         .unwrap_err()
@@ -55,7 +55,8 @@ const LEGEND: [&str; 7] = [
     "assumption",
 ];
 
-/// What is as in nanopu.toml is the same there; so is all of a section that says so at its head.
+/// A number with this source equals that of nanopu.toml; at the head of a section it is the source
+/// of all.
 const AS_NANOPU: &str = "as nanopu.toml";
 
 #[test]

@@ -1,7 +1,7 @@
 //! Units of the numbers in a profile's file.
 //!
-//! Each unit says which numbers it takes, so that a wrong one is refused at its line. Decimals
-//! become whole numbers at once: nothing that a run depends on is a fraction.
+//! Each unit has a range, so a wrong number is an error at its line. Decimals become whole numbers
+//! when they are read, so no run depends on floating-point numbers.
 
 use std::fmt;
 
@@ -9,32 +9,31 @@ use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 
 use crate::schedule::Ticks;
 
-/// Far above any machine; a few thousand of them, as the longest wait for a timeout is, fit 64
-/// bits.
+/// Far above any machine; a few thousand times this, the longest wait for a timeout, fits 64 bits.
 const MOST_WHOLE: u64 = 1_000_000_000_000;
 
-/// Ticks of one step of a core or NIC, or of one unit of work. 2^32 keys at a million ticks and 32
-/// levels each are 2^57 ticks, and so are as many messages of 128 words.
+/// Ticks of a step of a core or NIC, or of a unit of work. 2^32 keys of a million ticks and 32
+/// levels each take 2^57 ticks, as do that many messages of 128 words.
 const MOST_CYCLES: u64 = 1_000_000;
 
 /// A second in nanoseconds: slower than any link.
 const MOST_DECIMAL: u64 = 1_000_000_000;
 
-/// A time in nanoseconds, to the femtosecond.
+/// A duration in nanoseconds, with a resolution of a femtosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nanoseconds {
     femtoseconds: u64,
 }
 
 impl Nanoseconds {
-    /// The time nearest to `ns` nanoseconds.
+    /// `ns` nanoseconds, rounded.
     pub fn of(ns: f64) -> Nanoseconds {
         Nanoseconds {
             femtoseconds: (ns * 1e6).round() as u64,
         }
     }
 
-    /// The time as a number of nanoseconds.
+    /// The number of nanoseconds.
     pub fn value(self) -> f64 {
         self.femtoseconds as f64 / 1e6
     }
@@ -49,39 +48,39 @@ impl<'de> Deserialize<'de> for Nanoseconds {
     }
 }
 
-/// The ticks of one step; may be 0.
+/// The ticks of a step; may be 0.
 impl<'de> Deserialize<'de> for Ticks {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Ticks, D::Error> {
         whole(from, 0, MOST_CYCLES).map(Ticks)
     }
 }
 
-/// A time that may be far longer than a step.
+/// A time that may be much longer than a step.
 pub(super) fn long_time<'de, D: Deserializer<'de>>(from: D) -> Result<Ticks, D::Error> {
     whole(from, 0, MOST_WHOLE).map(Ticks)
 }
 
-/// Bytes of a key that may be left out; may be 0.
+/// The bytes of an optional key; may be 0.
 pub(super) fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     whole(from, 0, MOST_WHOLE).map(Some)
 }
 
-/// A count of parts: at least one.
+/// A count of at least 1.
 pub(super) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     whole(from, 1, u64::from(u32::MAX)).map(|count| count as u32)
 }
 
-/// A decimal, as thousandths of its unit; may be 0.
+/// A decimal in thousandths of its unit; may be 0.
 pub(super) fn thousandths<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_any(Decimal { most: MOST_DECIMAL })
 }
 
-/// Thousandths of the ticks of one unit of work; may be 0.
+/// The ticks of a unit of work, in thousandths; may be 0.
 pub(super) fn cost<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_any(Decimal { most: MOST_CYCLES })
 }
 
-/// The size of a cache; may be 0.
+/// The bytes of a cache; may be 0.
 pub(super) fn cache<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     whole(from, 0, MOST_WHOLE)
 }
@@ -90,7 +89,7 @@ fn whole<'de, D: Deserializer<'de>>(from: D, least: u64, most: u64) -> Result<u6
     from.deserialize_u64(Range { least, most })
 }
 
-/// Takes whole numbers of a range.
+/// Reads whole numbers of a range.
 struct Range {
     least: u64,
     most: u64,
@@ -111,7 +110,7 @@ impl Visitor<'_> for Range {
     }
 }
 
-/// Takes numbers with up to three decimals, as thousandths.
+/// Reads numbers with up to three decimals, as thousandths.
 struct Decimal {
     most: u64,
 }
@@ -136,7 +135,7 @@ impl Visitor<'_> for Decimal {
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<u64, E> {
         let thousandths = (number * 1000.0).round();
-        // A decimal that the file can say in three digits comes back from its thousandths.
+        // A number with at most three decimals is restored exactly from its thousandths.
         if (0.0..=self.most as f64).contains(&number) && thousandths / 1000.0 == number {
             return Ok(thousandths as u64);
         }

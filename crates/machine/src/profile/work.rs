@@ -1,11 +1,11 @@
-//! The `[work]` table of a profile: the cost of work on a core.
+//! The `[work]` table of a profile: the costs of work on a core.
 
 use node::Costs;
 use serde::{Deserialize, Deserializer};
 
 use super::unit;
 
-/// The keys of the table; `Costs` is the model.
+/// The keys of the table, for the fields of `Costs`.
 #[derive(Deserialize)]
 #[serde(remote = "Costs", deny_unknown_fields)]
 struct Work {

@@ -2,15 +2,15 @@
 
 use super::Ticks;
 
-/// Something that happens behind a NIC. The order is by time, kind and target, so at one moment
-/// tasks resume in the order of their numbers, whatever the order in which they were woken.
+/// An event behind a NIC. Events are ordered by time, kind and target, so at one moment tasks
+/// resume in order of their numbers, however they were woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     pub time: Ticks,
     pub kind: EventKind,
     /// A task, a rank, or the number of a call or parcel.
     pub target: u32,
-    /// The turn in which a task waits; an event for an earlier turn is stale.
+    /// The turn in which the task waits; an event for an earlier turn is stale.
     pub turn: u32,
 }
 
@@ -20,13 +20,13 @@ pub enum EventKind {
     Resume,
     /// A core of a rank with several tasks is free.
     CoreFree,
-    /// A disk acts.
+    /// A call of a disk is due.
     Call,
     /// Bulk arrives.
     Parcel,
 }
 
-/// The events behind a NIC, the next one last: they are few, and most new ones come soon.
+/// The events behind a NIC, the next one last: there are few, and new ones are mostly early.
 #[derive(Clone, Debug, Default)]
 pub struct EventQueue(Vec<Event>);
 
@@ -41,7 +41,7 @@ impl EventQueue {
         self.0.insert(self.0.len() - sooner, event);
     }
 
-    /// The time of the next event; `Ticks::NEVER` when there is none.
+    /// The time of the next event; `Ticks::NEVER` without one.
     #[inline]
     pub fn next(&self) -> Ticks {
         self.0.last().map_or(Ticks::NEVER, |event| event.time)

@@ -1,28 +1,28 @@
-//! The mailbox of a block: tasks that signals woke, and calls for later.
+//! The mailbox of a block: tasks that signals have woken, and calls at later times.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use node::Time;
 use node::backend::Signal;
 
-use super::{Call, Ticks, Timeline};
+use super::{Call, Ticks, Timeline, lock};
 
-/// A task that waits, in one of its turns.
+/// A waiting task.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiter {
     pub task: u32,
+    /// The turn in which it waits.
     pub turn: u32,
     /// The task's own clock: it resumes no earlier.
     pub clock: Ticks,
 }
 
-/// A block's timeline, and the tasks that its signals woke.
 #[derive(Default)]
 pub struct Mailbox {
     tick_fs: u64,
     now: AtomicU64,
-    /// Whether anything lies in it.
+    /// Whether it has wake-ups or calls.
     filled: AtomicBool,
     woken: Mutex<Vec<Waiter>>,
     calls: Mutex<Vec<(Ticks, Call)>>,
@@ -81,9 +81,10 @@ impl Timeline for Mailbox {
     }
 }
 
-/// A signal of a block: its waiters resume in the order in which they came.
+/// A signal of a block; all its waiters resume when it advances.
 pub struct BlockSignal {
     pub label: &'static str,
+    /// The epoch, and the tasks that wait for the next.
     epoch: Mutex<(u64, Vec<Waiter>)>,
     mailbox: Arc<Mailbox>,
 }
@@ -107,8 +108,4 @@ impl Signal for BlockSignal {
             self.mailbox.filled.store(true, Ordering::Relaxed);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,21 +3,21 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-/// A moment since the start of a run, or a length of time: ticks of the profile.
+/// A time since the start of a run, or a duration, in ticks of the profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticks(pub u64);
 
 impl Ticks {
-    /// Later than every moment: for what never happens.
+    /// Later than every time.
     pub const NEVER: Ticks = Ticks(u64::MAX);
 
-    /// This length of time, doubled `times` times.
+    /// This duration, doubled `times` times.
     #[must_use]
     pub fn doubled(self, times: u8) -> Ticks {
         Ticks(self.0 << times)
     }
 
-    /// The time from `earlier` to this moment; none if it is later.
+    /// The duration from `earlier` to this time; 0 if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Ticks) -> Ticks {
         Ticks(self.0.saturating_sub(earlier.0))

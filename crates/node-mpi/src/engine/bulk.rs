@@ -9,8 +9,8 @@
 //!   buffer back to its task      buffer to the task
 //! ```
 //!
-//! So the receiver's pool is the credit, and no byte is copied on the way but by the wire.
-//! Shipments that are cleared leave in the order of clearing.
+//! So the receiver's pool is the credit, and only the wire copies bytes. Cleared shipments leave in
+//! the order of clearing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -23,41 +23,55 @@ use crate::frame::Frame;
 use crate::outbox::Shipment;
 use crate::wire::{Hold, Wire, Wired};
 
-/// Bulk goes in pieces of this: large enough that a piece's cost (some 10 us) is a hundredth of its
+/// The bytes of a piece: large enough that the cost per piece (some 10 us) is a hundredth of its
 /// time at 1 GB/s, small enough that peers take turns.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
 
-/// Pieces on their way to a peer at once: the next ones are agreed upon while one is carried.
+/// Pieces that are on their way to a peer at a time, so that MPI can set up the next ones while it
+/// sends one.
 const WINDOW: usize = 4;
 
+/// A buffer, and the completer that gives it back.
 type Due = (Buffer, Completion<Buffer>);
 
 #[derive(Default)]
 pub(super) struct Bulk {
-    /// Shipments told so far.
-    told: u32,
-    /// Those that wait for room at the peer.
+    /// The number of shipments announced so far.
+    announced: u32,
+    /// Shipments that wait for room at the peer.
     waiting: BTreeMap<u32, Due>,
-    /// Those that were cleared and have pieces here, in the order of clearing.
+    /// Cleared shipments none of whose pieces has begun to leave, in the order of clearing.
     leaving: VecDeque<(u32, Due)>,
-    /// The first of them is on its way, or those whose pieces have all begun to leave.
+    /// Shipments whose pieces are leaving.
     out: BTreeMap<u32, Moving>,
     /// Pieces on their way out.
     pieces_out: usize,
+    /// Shipments whose pieces arrive.
     coming: BTreeMap<u32, Moving>,
 }
 
+/// A shipment on its way.
 struct Moving {
     hold: Hold,
     bytes: usize,
-    /// How much has been asked of the wire.
+    /// The bytes in pieces that were handed to the wire.
     begun: usize,
     requests: usize,
     done: Completion<Buffer>,
 }
 
 impl Moving {
-    fn is_through(&self) -> bool {
+    fn new<W: Wire>((buffer, done): Due, bytes: usize, line: &mut Line<W>) -> Moving {
+        Moving {
+            hold: line.wire.hold(buffer),
+            bytes,
+            begun: 0,
+            requests: 0,
+            done,
+        }
+    }
+
+    fn is_done(&self) -> bool {
         self.begun == self.bytes && self.requests == 0
     }
 
@@ -70,25 +84,25 @@ impl Moving {
 }
 
 impl Bulk {
-    /// Whether pieces move.
+    /// Whether pieces are moving in any direction.
     pub(super) fn is_under_way(&self) -> bool {
         !self.out.is_empty() || !self.leaving.is_empty() || !self.coming.is_empty()
     }
 
-    /// Whether shipments have not left.
+    /// Whether a shipment has not left yet.
     pub(super) fn is_leaving(&self) -> bool {
         !self.waiting.is_empty() || !self.leaving.is_empty() || !self.out.is_empty()
     }
 
-    /// A shipment begins: what to tell the peer.
+    /// Begins a shipment. Returns the frame for the peer.
     pub(super) fn announce(
         &mut self,
         port: Port,
         buffer: Buffer,
         done: Completion<Buffer>,
     ) -> Frame {
-        let number = self.told;
-        self.told = self.told.wrapping_add(1);
+        let number = self.announced;
+        self.announced = self.announced.wrapping_add(1);
         let bytes = buffer.len() as u64;
         self.waiting.insert(number, (buffer, done));
         Frame::Ready {
@@ -98,7 +112,7 @@ impl Bulk {
         }
     }
 
-    /// The peer has room for a shipment.
+    /// Notes that the peer has room for a shipment.
     pub(super) fn cleared(&mut self, number: u32) -> Result<(), String> {
         let Some(due) = self.waiting.remove(&number) else {
             return Err(format!("it clears shipment {number}, which does not wait"));
@@ -107,27 +121,21 @@ impl Bulk {
         Ok(())
     }
 
-    /// A task lends a buffer to a shipment of the peer: what to tell it.
+    /// Posts receives for a shipment of the peer into a lent buffer. Returns the frame for the
+    /// peer.
     pub(super) fn fetch<W: Wire>(
         &mut self,
         from: u32,
         Shipment { number, bytes }: Shipment,
-        (buffer, done): Due,
+        due: Due,
         line: &mut Line<W>,
     ) -> Wired<Frame> {
-        let hold = line.wire.hold(buffer);
-        let mut moving = Moving {
-            hold,
-            bytes,
-            begun: 0,
-            requests: 0,
-            done,
-        };
+        let mut moving = Moving::new(due, bytes, line);
         while moving.begun < bytes {
             let piece = moving.next_piece();
             let expected = piece.len();
-            let request = line.wire.receive(hold, piece, from, BULK)?;
-            line.note(request, Purpose::PieceIn(from, number, expected));
+            let request = line.wire.receive(moving.hold, piece, from, BULK)?;
+            line.set_purpose(request, Purpose::PieceIn(from, number, expected));
         }
         if bytes == 0 {
             moving.finish(line);
@@ -151,45 +159,30 @@ impl Bulk {
             }
             let piece = moving.next_piece();
             let request = line.wire.send(moving.hold, piece, to, BULK)?;
-            line.note(request, Purpose::PieceOut(to, number));
+            line.set_purpose(request, Purpose::PieceOut(to, number));
             self.pieces_out += 1;
             self.out.insert(number, moving);
         }
         Ok(moved)
     }
 
-    /// The shipment whose piece is next: one that has begun before the next one.
+    /// The shipment of the next piece: one that has begun, or else the first one that has not.
     fn next_leaving<W: Wire>(&mut self, line: &mut Line<W>) -> Option<(u32, Moving)> {
-        let begun = self
-            .out
-            .iter()
-            .find(|(_, moving)| moving.begun < moving.bytes);
-        if let Some((&number, _)) = begun {
+        let has_more = |(_, moving): &(&u32, &Moving)| moving.begun < moving.bytes;
+        if let Some((&number, _)) = self.out.iter().find(has_more) {
             return self.out.remove_entry(&number);
         }
-        let (number, (buffer, done)) = self.leaving.pop_front()?;
-        let bytes = buffer.len();
-        let hold = line.wire.hold(buffer);
-        Some((
-            number,
-            Moving {
-                hold,
-                bytes,
-                begun: 0,
-                requests: 0,
-                done,
-            },
-        ))
+        let (number, due) = self.leaving.pop_front()?;
+        let bytes = due.0.len();
+        Some((number, Moving::new(due, bytes, line)))
     }
 
-    /// A piece has left.
     pub(super) fn piece_left<W: Wire>(&mut self, number: u32, line: &mut Line<W>) {
         self.pieces_out -= 1;
         end_piece(&mut self.out, number, line);
     }
 
-    /// A piece has come.
-    pub(super) fn piece_came<W: Wire>(&mut self, number: u32, line: &mut Line<W>) {
+    pub(super) fn piece_arrived<W: Wire>(&mut self, number: u32, line: &mut Line<W>) {
         end_piece(&mut self.coming, number, line);
     }
 }
@@ -197,14 +190,14 @@ impl Bulk {
 fn end_piece<W: Wire>(all: &mut BTreeMap<u32, Moving>, number: u32, line: &mut Line<W>) {
     let moving = all.get_mut(&number).expect("it is under way");
     moving.requests -= 1;
-    if moving.is_through() {
+    if moving.is_done() {
         let moving = all.remove(&number).expect("it is under way");
         moving.finish(line);
     }
 }
 
 impl Moving {
-    /// Gives the buffer to whom it is due.
+    /// Gives the buffer back.
     fn finish<W: Wire>(self, line: &mut Line<W>) {
         let mut buffer = line.wire.release(self.hold);
         buffer.set_len(self.bytes);

@@ -1,17 +1,18 @@
-//! One peer's batches: what leaves for it, what comes from it, and the credits between.
+//! One peer's batches: those that leave, those that arrive, and the credits for them.
 //!
 //! A batch leaves
 //!
-//! * at once while most credits are there: the line is idle, and waiting would only cost latency;
+//! * at once while most credits are here: the line is idle, and waiting would only add latency;
 //! * else when it is full, or its oldest frame is 50 us old.
 //!
-//! Credits go back with whatever leaves. With nothing to say, a batch of credits alone goes when
-//! half of them are owed; it may take the last credit, which nothing else may. So two peers without
-//! credits never wait for each other: who spent the last one gave at least half of them with it.
+//! Credits go back with any batch. If there is no other frame, a batch of credits alone leaves when
+//! half of them are owed. Only such a batch may take the last credit. So two peers without credits
+//! never wait for each other: the one that spent its last credit gave back at least half of the
+//! other's with it.
 //!
-//! The end takes two words, since credits must go back until the other has nothing to say any more:
-//! *goodbye* (nothing new will come), and, when both have said it, *last*, for which one more
-//! receive than there are credits is posted.
+//! The end takes two frames, since credits must go back until the peer has nothing more to send:
+//! *goodbye* (only credits will follow), and *last* when both sides have said goodbye. One more
+//! receive than there are credits is posted, for *last*.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,14 +27,14 @@ use crate::frame::{Batch, Frame, Reading};
 use crate::outbox::{Command, Outbox, Shipment};
 use crate::wire::{Hold, NetworkError, TOO_LONG, Wire, Wired};
 
-/// Batches that a peer may have sent before we have taken them over: 64 KiB of posted memory for
-/// each peer, and 48 KiB under way, which a link of 10 Gbit/s needs for 38 us.
+/// Batches of a peer that may be on their way: 64 KiB of posted memory per peer. Of these, 48 KiB
+/// carry frames, which keep a link of 10 Gbit/s busy for 38 us.
 pub(super) const CREDITS: u32 = 4;
 
-/// How long a frame waits for company: what a send over TCP costs, a few times.
+/// The longest time that a frame waits for others: a few times the cost of a send over TCP.
 pub(super) const OLDEST: Duration = Duration::from_micros(50);
 
-/// How far a side is with taking its leave.
+/// The state of a side's end.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 enum Farewell {
     None,
@@ -44,27 +45,29 @@ enum Farewell {
 /// A receive for a batch.
 struct Posted {
     hold: Hold,
-    came: Option<usize>,
+    /// The length of the batch, once it has arrived.
+    arrived: Option<usize>,
 }
 
 pub(super) struct Peer {
     pub rank: u32,
     pub bulk: Bulk,
-    /// The batch that is being filled, and since when.
+    /// The batch that is being filled, and the time of its first frame.
     open: Option<(Batch, Instant)>,
     full: VecDeque<Batch>,
+    /// Batches that may leave.
     credits: u32,
-    /// Batches taken over for which the peer has no credit yet.
+    /// Received batches whose credits have not gone back.
     owed: u32,
-    /// In the order in which batches come, from number `gone` on.
+    /// Receives in the order of batches, from number `received` on.
     posted: VecDeque<Posted>,
-    gone: u64,
+    received: u64,
     said: Farewell,
     heard: Farewell,
-    /// It does not keep to the protocol, and is heard no more.
+    /// Whether it broke the protocol, and is ignored.
     is_foreign: bool,
-    /// What it has sent instead of a piece.
-    wrong: Option<String>,
+    /// The mistake in a piece that it sent.
+    wrong_piece: Option<String>,
 }
 
 impl Peer {
@@ -77,15 +80,15 @@ impl Peer {
             credits: CREDITS,
             owed: 0,
             posted: VecDeque::new(),
-            gone: 0,
+            received: 0,
             said: Farewell::None,
             heard: Farewell::None,
             is_foreign: false,
-            wrong: None,
+            wrong_piece: None,
         }
     }
 
-    /// Posts the receives that the peer's credits stand for, and one for its last word.
+    /// Posts the receives for the peer's credits, and one for its *last*.
     pub(super) fn expect_batches<W: Wire>(&mut self, line: &mut Line<W>) -> Wired {
         for _ in 0..=CREDITS {
             let hold = line.wire.hold(Batch::room());
@@ -95,31 +98,29 @@ impl Peer {
     }
 
     fn expect_batch<W: Wire>(&mut self, hold: Hold, line: &mut Line<W>) -> Wired {
-        let number = self.gone + self.posted.len() as u64;
-        self.posted.push_back(Posted { hold, came: None });
+        let number = self.received + self.posted.len() as u64;
+        let arrived = None;
+        self.posted.push_back(Posted { hold, arrived });
         line.expect_batch(hold, self.rank, number)
     }
 
-    /// A batch has come, maybe before an earlier one is known to have.
-    pub(super) fn came(&mut self, number: u64, bytes: usize) {
-        self.posted[(number - self.gone) as usize].came = Some(bytes);
+    /// Notes that a batch has arrived. The wire may report batches in another order.
+    pub(super) fn batch_arrived(&mut self, number: u64, bytes: usize) {
+        self.posted[(number - self.received) as usize].arrived = Some(bytes);
     }
 
-    /// Adds a frame to what leaves.
+    /// Adds a frame to the batches that leave.
     pub(super) fn write<W: Wire>(&mut self, frame: &Frame, line: &mut Line<W>, now: Instant) {
         assert!(self.said == Farewell::None, "nothing is sent after the end");
-        if self
-            .open
-            .as_ref()
-            .is_some_and(|(batch, _)| !batch.fits(frame))
-        {
-            self.full.extend(self.open.take().map(|(batch, _)| batch));
-        }
+        let is_full = |(batch, _): &mut (Batch, Instant)| !batch.fits(frame);
+        let full = self.open.take_if(is_full);
+        self.full.extend(full.map(|(batch, _)| batch));
         let (batch, _) = self.open.get_or_insert_with(|| (line.batch(), now));
         batch.add(frame);
     }
 
-    /// Sends what may go: how many small messages that was, and whether anything went.
+    /// Sends the batches that may leave. Returns the number of small messages in them, and whether
+    /// there was a batch.
     pub(super) fn send_batches<W: Wire>(
         &mut self,
         line: &mut Line<W>,
@@ -136,16 +137,11 @@ impl Peer {
     }
 
     fn next_batch<W: Wire>(&mut self, line: &mut Line<W>, now: Instant) -> Option<Batch> {
-        if self.credits >= 2 {
-            let is_idle = self.credits > CREDITS / 2;
-            let goes = |since: Instant| is_idle || now.duration_since(since) >= OLDEST;
-            let open = self
-                .open
-                .take_if(|(_, since)| self.full.is_empty() && goes(*since));
-            if let Some(batch) = self.full.pop_front().or(open.map(|(batch, _)| batch)) {
-                self.credits -= 1;
-                return Some(batch);
-            }
+        if self.credits >= 2
+            && let Some(batch) = self.next_with_frames(now)
+        {
+            self.credits -= 1;
+            return Some(batch);
         }
         if self.said == Farewell::Last {
             return None;
@@ -164,7 +160,18 @@ impl Peer {
         None
     }
 
-    /// This side has nothing new to say; once.
+    /// The next full batch, or the open one if it may leave.
+    fn next_with_frames(&mut self, now: Instant) -> Option<Batch> {
+        if let Some(batch) = self.full.pop_front() {
+            return Some(batch);
+        }
+        let is_idle = self.credits > CREDITS / 2;
+        let leaves = |since: Instant| is_idle || now.duration_since(since) >= OLDEST;
+        let open = self.open.take_if(|(_, since)| leaves(*since));
+        open.map(|(batch, _)| batch)
+    }
+
+    /// Announces, once, that only credits will follow.
     pub(super) fn say_goodbye<W: Wire>(&mut self, line: &mut Line<W>, now: Instant) {
         if self.said == Farewell::None {
             self.write(&Frame::Goodbye, line, now);
@@ -172,31 +179,31 @@ impl Peer {
         }
     }
 
-    /// Something else came where a piece of bulk belongs.
-    pub(super) fn wrong_piece(&mut self, bytes: usize, expected: usize) {
-        self.wrong = Some(match bytes {
-            TOO_LONG => format!("more came than the piece of {expected} bytes that belongs there"),
-            _ => format!("a piece of {bytes} bytes came where {expected} belong"),
+    /// Notes that a piece of bulk has the wrong length.
+    pub(super) fn wrong_piece_arrived(&mut self, bytes: usize, expected: usize) {
+        self.wrong_piece = Some(match bytes {
+            TOO_LONG => format!("a piece is longer than its {expected} bytes"),
+            _ => format!("a piece has {bytes} bytes, not {expected}"),
         });
     }
 
-    /// From here on it is not heard.
+    /// Ignores the peer from now on.
     pub(super) fn ignore(&mut self) {
         self.is_foreign = true;
     }
 
-    /// Whether no task of it will say anything any more: then it may be silent.
-    pub(super) fn has_parted(&self) -> bool {
+    /// Whether it has said goodbye, so it may be silent.
+    pub(super) fn has_said_goodbye(&self) -> bool {
         self.heard >= Farewell::Goodbye
     }
 
-    /// Whether both sides have said all, and bulk is through.
+    /// Whether both sides have sent everything.
     pub(super) fn is_over(&self) -> bool {
         self.said == Farewell::Last && self.heard == Farewell::Last && !self.bulk.is_under_way()
     }
 
-    /// Whether all that was written has left, and all that was shipped.
-    pub(super) fn is_through(&self) -> bool {
+    /// Whether all frames and shipments have left.
+    pub(super) fn has_sent_all(&self) -> bool {
         self.open.is_none() && self.full.is_empty() && !self.bulk.is_leaving()
     }
 
@@ -205,42 +212,38 @@ impl Peer {
         self.open.is_some() || self.bulk.is_under_way()
     }
 
-    /// Takes over the batches that have come, in their order.
-    pub(super) fn take_in<W: Wire>(
+    /// Reads the batches that have arrived, in their order; whether there was one.
+    pub(super) fn receive_batches<W: Wire>(
         &mut self,
         line: &mut Line<W>,
         inboxes: Option<&dyn Inboxes>,
         outbox: &Arc<Outbox>,
     ) -> Wired<bool> {
-        let mut moved = false;
         if self.is_foreign {
             return Ok(false);
         }
-        if let Some(what) = self.wrong.take() {
-            return Err(NetworkError::foreign(self.rank, what));
+        let rank = self.rank;
+        let foreign = |what: String| NetworkError::foreign(rank, what);
+        if let Some(what) = self.wrong_piece.take() {
+            return Err(foreign(what));
         }
-        while let Some(Posted {
-            came: Some(bytes),
+        let mut moved = false;
+        while let Some(&Posted {
+            arrived: Some(bytes),
             hold,
         }) = self.posted.front()
         {
-            let (bytes, hold) = (*bytes, *hold);
             moved = true;
             self.posted.pop_front();
-            self.gone += 1;
-            let Some(batch) = line.wire.held(hold).bytes().get(..bytes) else {
-                return Err(NetworkError::foreign(
-                    self.rank,
-                    "a batch is longer than any may be",
-                ));
-            };
-            let mut desk = Desk {
+            self.received += 1;
+            let batch = line.wire.held(hold).bytes().get(..bytes);
+            let batch = batch.ok_or_else(|| foreign("a batch is too long".into()))?;
+            let mut delivery = Delivery {
                 inboxes,
                 outbox,
                 last: None,
             };
-            self.read(batch, &mut desk)
-                .map_err(|what| NetworkError::foreign(self.rank, what))?;
+            self.read(batch, &mut delivery).map_err(foreign)?;
             if self.heard == Farewell::Last {
                 line.wire.release(hold);
                 return Ok(true);
@@ -251,29 +254,26 @@ impl Peer {
         Ok(moved)
     }
 
-    fn read(&mut self, batch: &[u8], desk: &mut Desk<'_>) -> Result<(), String> {
+    fn read(&mut self, batch: &[u8], delivery: &mut Delivery<'_>) -> Result<(), String> {
         let mut reading = Reading::new(batch)?;
         self.credits = self.credits.saturating_add(reading.credits);
         if self.credits > CREDITS {
             return Err(format!("{} credits of {CREDITS}", self.credits));
         }
         while let Some(frame) = reading.next()? {
-            self.hear(frame, desk)?;
+            self.read_frame(frame, delivery)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, frame: Frame, desk: &mut Desk<'_>) -> Result<(), String> {
+    fn read_frame(&mut self, frame: Frame, delivery: &mut Delivery<'_>) -> Result<(), String> {
         if self.heard > Farewell::None && frame != Frame::Last {
-            return Err(format!("after its goodbye it said {frame:?}"));
+            return Err(format!("after its goodbye it sent {frame:?}"));
         }
+        let from = Rank(self.rank);
         match frame {
             Frame::Message { port, words } => {
-                let message = Message {
-                    from: Rank(self.rank),
-                    words,
-                };
-                desk.deliver(port, Letter::Message(message));
+                delivery.deliver(port, Letter::Message(Message { from, words }));
             }
             Frame::Ready {
                 port,
@@ -281,34 +281,28 @@ impl Peer {
                 bytes,
             } => {
                 let bytes = usize::try_from(bytes).map_err(|_| format!("ships {bytes} bytes"))?;
-                let contents = desk.away(self.rank, Shipment { number, bytes });
-                desk.deliver(
-                    port,
-                    Letter::Shipment {
-                        from: Rank(self.rank),
-                        contents,
-                    },
-                );
+                let contents = delivery.contents(self.rank, Shipment { number, bytes });
+                delivery.deliver(port, Letter::Shipment { from, contents });
             }
             Frame::Cleared { number } => self.bulk.cleared(number)?,
             Frame::Goodbye => self.heard = Farewell::Goodbye,
             Frame::Last if self.heard == Farewell::Goodbye => self.heard = Farewell::Last,
-            Frame::Last => return Err("its last word came before its goodbye".into()),
+            Frame::Last => return Err("its last frame came before its goodbye".into()),
         }
         Ok(())
     }
 }
 
-/// Where letters of a batch go.
-struct Desk<'a> {
-    /// Nowhere, when the process leaves without having had a node.
+/// Delivers the letters of a batch to mailboxes.
+struct Delivery<'a> {
+    /// `None` in a process that ends without having had a node: its letters are dropped.
     inboxes: Option<&'a dyn Inboxes>,
     outbox: &'a Arc<Outbox>,
-    /// Letters for one port often follow each other.
+    /// The mailbox of the previous letter, since the next one is often for the same port.
     last: Option<(Port, Arc<PortInbox>)>,
 }
 
-impl Desk<'_> {
+impl Delivery<'_> {
     fn deliver(&mut self, port: Port, letter: Letter) {
         let Some(inboxes) = self.inboxes else { return };
         if self.last.as_ref().is_none_or(|(last, _)| *last != port) {
@@ -319,7 +313,8 @@ impl Desk<'_> {
         }
     }
 
-    fn away(&self, from: u32, shipment: Shipment) -> Contents {
+    /// The contents of a shipment, which a task fetches through the outbox.
+    fn contents(&self, from: u32, shipment: Shipment) -> Contents {
         let outbox = Arc::clone(self.outbox);
         let fetch = Box::new(move |buffer: Buffer, done| {
             assert!(

@@ -1,5 +1,5 @@
-//! The protocol's sending side and what it makes of wrong peers, turn by turn: one engine, and a
-//! peer that the test plays, over the strict wire within a process.
+//! The sending side of the protocol and its answers to wrong peers, turn by turn: an engine and a
+//! simulated peer over the strict wire within a process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::frame::Reading;
 use crate::outbox::Shipment;
 use crate::wire::local::LocalWire;
 
-/// A signal that nobody waits past.
+/// A signal without waiters.
 #[derive(Default)]
 struct Epoch(AtomicU64);
 
@@ -41,6 +41,7 @@ struct Scene {
     outbox: Arc<Outbox>,
     now: Instant,
     peer: LocalWire,
+    /// Messages posted so far.
     sent: u64,
 }
 
@@ -67,25 +68,20 @@ impl Scene {
     fn post(&mut self, count: u64, words: usize) {
         for _ in 0..count {
             let words = Words::from(&vec![self.sent; words][..]);
-            self.outbox.send(
-                Address {
-                    rank: Rank(1),
-                    port: Port(3),
-                },
-                words,
-            );
+            let (rank, port) = (Rank(1), Port(3));
+            self.outbox.send(Address { rank, port }, words);
             self.sent += 1;
         }
     }
 
-    /// A turn, some time later; what came to the peer: the frames of each batch.
+    /// Makes a turn, some time later. Returns the frames of each batch that arrived at the peer.
     fn turn(&mut self, later: Duration) -> Vec<Vec<Frame>> {
         self.now += later;
         self.engine.turn(self.now).unwrap();
         let mut done = Vec::new();
         self.peer.completed(&mut done).unwrap();
         done.retain(|done| done.bytes > 0);
-        // The wire tells the last one first; each is in the buffer of its number.
+        // The wire reports the last one first; each is in the buffer of its number.
         done.sort_by_key(|done| done.request.0);
         done.into_iter().map(|done| self.take(done)).collect()
     }
@@ -100,7 +96,7 @@ impl Scene {
         frames
     }
 
-    /// What the engine makes of these bytes of the peer, if they are not what a peer says.
+    /// The error that the engine makes of these bytes from the peer.
     fn complaint(&mut self, bytes: &[u8]) -> NetworkError {
         match self.say(bytes).unwrap() {
             Turn::Foreign(error) => error,
@@ -136,7 +132,7 @@ fn numbers(batches: &[Vec<Frame>]) -> Vec<u64> {
 }
 
 #[test]
-fn an_idle_line_carries_a_message_at_once_and_a_busy_one_waits_for_company() {
+fn a_message_leaves_at_once_on_an_idle_line_and_waits_on_a_busy_one() {
     let mut scene = Scene::new();
     for number in 0..u64::from(CREDITS / 2) {
         scene.post(1, 1);
@@ -149,16 +145,16 @@ fn an_idle_line_carries_a_message_at_once_and_a_busy_one_waits_for_company() {
     assert_eq!(
         numbers(&scene.turn(OLDEST)),
         [2, 3],
-        "the first has waited long enough"
+        "the first one has waited long enough"
     );
 }
 
 #[test]
-fn no_more_leaves_than_there_are_credits() {
+fn every_batch_needs_a_credit() {
     let mut scene = Scene::new();
     scene.post(500, 100);
     let batches = scene.turn(Duration::ZERO);
-    // The last credit is kept for credits.
+    // The last credit is for a batch of credits.
     assert_eq!(batches.len(), CREDITS as usize - 1);
     assert!(
         batches
@@ -187,28 +183,28 @@ fn no_more_leaves_than_there_are_credits() {
 }
 
 #[test]
-fn what_a_peer_must_not_say_is_an_error_with_its_rank() {
+fn a_wrong_batch_is_an_error_with_the_peers_rank() {
     let mut wrong_kind = Batch::new(Batch::room());
     wrong_kind.add(&Frame::Goodbye);
     let mut wrong_kind = wrong_kind.close(0).filled().to_vec();
     wrong_kind[8] = 77;
     let cut = wrong_kind[..11].to_vec();
-    for (bytes, told) in [
+    for (bytes, what) in [
         (wrong_kind, "unknown kind 77"),
         (cut, "ends within a frame"),
-        (vec![1; 30], "one version"),
+        (vec![1; 30], "the same version"),
         (vec![], "ends within a frame"),
     ] {
         let error = Scene::new().complaint(&bytes);
         assert_eq!(error.peer, Some(Rank(1)));
-        assert!(error.what.contains(told), "{error}");
+        assert!(error.what.contains(what), "{error}");
     }
     let late = Frame::Ready {
         port: Port(1),
         number: 0,
         bytes: 9,
     };
-    for (credits, frames, told) in [
+    for (credits, frames, what) in [
         (1, vec![], "5 credits of 4"),
         (
             0,
@@ -220,42 +216,38 @@ fn what_a_peer_must_not_say_is_an_error_with_its_rank() {
     ] {
         let error = Scene::new().complaint(&batch(credits, &frames));
         assert_eq!(error.peer, Some(Rank(1)));
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
         assert!(error.to_string().contains("rank 1"), "{error}");
     }
 }
 
-/// It is told once; what follows is not heard, and others are.
+/// Its first mistake is reported, and its later letters are ignored.
 #[test]
-fn who_says_nonsense_is_heard_no_more() {
+fn a_foreign_peer_is_ignored() {
     let mut scene = Scene::new();
     scene.complaint(&[7; 12]);
-    assert_eq!(
-        scene.say(&[8; 12]),
-        Ok(Turn::Busy),
-        "the wire has brought it"
-    );
+    assert_eq!(scene.say(&[8; 12]), Ok(Turn::Busy), "the wire delivers it");
     scene.post(1, 1);
     assert_eq!(
         numbers(&scene.turn(Duration::ZERO)),
         [0],
-        "what it is told it may still hear"
+        "messages to it still leave"
     );
 }
 
-/// A piece of bulk of another length than was told.
+/// A piece of bulk has another length than announced.
 #[test]
 fn a_piece_of_another_length_is_an_error() {
     let mut scene = Scene::new();
-    let told = Frame::Ready {
+    let ready = Frame::Ready {
         port: Port(1),
         number: 0,
         bytes: 100,
     };
-    scene.say_frames(0, &[told]).unwrap();
+    scene.say_frames(0, &[ready]).unwrap();
     let nodes = node_real::Cluster::new(1, 1);
-    let mut made = nodes.run(|node| async move { ticket(&node, "a shipment").1 });
-    let done = made.pop().unwrap();
+    let mut completers = nodes.run(|node| async move { ticket(&node, "a shipment").1 });
+    let done = completers.pop().unwrap();
     let shipment = Shipment {
         number: 0,
         bytes: 100,
@@ -273,11 +265,11 @@ fn a_piece_of_another_length_is_an_error() {
         panic!("60 are no 100")
     };
     assert_eq!(error.peer, Some(Rank(1)));
-    assert!(error.what.contains("60 bytes came where 100"), "{error}");
+    assert!(error.what.contains("60 bytes, not 100"), "{error}");
 }
 
 #[test]
-fn letters_wait_at_their_sender_until_there_is_a_node_for_them() {
+fn letters_wait_at_their_sender_until_the_receiver_has_a_node() {
     let [wire, mut peer] = LocalWire::family(2).try_into().ok().unwrap();
     let outbox = Arc::new(Outbox::default());
     let mut engine = Engine::new(wire, Arc::clone(&outbox)).unwrap();
@@ -295,12 +287,12 @@ fn letters_wait_at_their_sender_until_there_is_a_node_for_them() {
     assert_eq!(
         engine.turn(Instant::now()),
         Ok(Turn::Busy),
-        "the wire has brought them"
+        "the wire delivers them"
     );
     assert_eq!(
         engine.turn(Instant::now()),
         Ok(idle),
-        "and nobody takes them over"
+        "without a node, they are not read"
     );
 }
 
@@ -318,13 +310,13 @@ fn an_engine_without_peers_ends_at_once() {
     assert_eq!(engine.turn(Instant::now()), Ok(Turn::Over));
 }
 
-/// Who has said goodbye waits for the others without a word.
+/// A peer that has said goodbye waits for the others silently.
 #[test]
-fn who_has_parted_is_not_missed() {
+fn a_peer_that_has_said_goodbye_is_not_silent() {
     let silent = |scene: &mut Scene| {
         let last = Duration::from_millis(1900);
         scene.turn(last);
-        !scene.engine.hearing().silent(last).is_empty()
+        !scene.engine.last_heard().silent(last).is_empty()
     };
     let mut scene = Scene::new();
     scene.turn(Duration::ZERO);

@@ -1,4 +1,4 @@
-//! The shim: where it is, and what it has.
+//! Finds and opens the shim.
 
 #![allow(unsafe_code)]
 
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 
 use crate::wire::{NetworkError, Wired};
 
-/// Names the shim to use, for whoever keeps it elsewhere.
+/// The environment variable that names a shim in another place.
 const VARIABLE: &str = "GRISTMILL_MPI";
 
-/// What `make mpi` makes.
+/// The file that `make mpi` makes.
 const FILE: &str = "libgristmill_mpi.so";
 
-/// Counted up with every change of the table.
+/// Increases with every change of the table.
 const TABLE_VERSION: u32 = 1;
 
-/// Longest text that the shim is asked for: MPI_MAX_LIBRARY_VERSION_STRING of MPICH.
+/// The longest text that the shim gives: MPI_MAX_LIBRARY_VERSION_STRING of MPICH.
 const TEXT_BYTES: usize = 8192;
 
-/// The shim's functions, as `struct table` in `shim/mpi_shim.c` has them. The version comes first
-/// and stays there.
+/// The functions of the shim, laid out as `struct table` in `shim/mpi_shim.c`. The version is
+/// always first.
 #[repr(C)]
 pub(super) struct Table {
     pub version: u32,
@@ -34,7 +34,7 @@ pub(super) struct Table {
     pub completed: unsafe extern "C" fn(*mut c_int, *mut usize, *mut c_int, c_int) -> c_int,
     pub cancel: unsafe extern "C" fn(c_int) -> c_int,
     pub barrier: unsafe extern "C" fn() -> c_int,
-    /// One exchange of all with all: what ours is to be measured against.
+    /// An all-to-all, as a yardstick for our exchange.
     pub alltoallv:
         unsafe extern "C" fn(*const c_void, *const usize, *mut c_void, *const usize) -> c_int,
     pub abort: unsafe extern "C" fn(c_int),
@@ -43,53 +43,42 @@ pub(super) struct Table {
     pub words: unsafe extern "C" fn(c_int, *mut c_char, usize),
 }
 
-/// Opens the shim.
+/// Finds and opens the shim.
 pub(super) fn open() -> Wired<&'static Table> {
-    let found = find().map_err(|nowhere| {
-        NetworkError::new(format!(
-            "a launcher started this process, but there is {nowhere}"
-        ))
-    });
-    open_at(&found?)
+    let missing = |what| format!("a launcher started this process, but there is {what}");
+    let path = find().map_err(|what| NetworkError::new(missing(what)))?;
+    open_at(&path)
 }
 
-/// Where the shim is; else where it was looked for.
+/// The path of the shim, or else the places that were searched, as a clause for a message.
 fn find() -> Result<PathBuf, String> {
     let places = places();
-    places
-        .iter()
-        .find(|path| path.exists())
-        .cloned()
-        .ok_or_else(|| {
-            let places: Vec<_> = places
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
-            let places = places.join(", ");
-            format!(
-                "no {FILE}: looked for {places}. Make it with `make mpi`, or name it in {VARIABLE}"
-            )
-        })
+    let found = places.iter().find(|path| path.exists()).cloned();
+    found.ok_or_else(|| {
+        let places = places.iter().map(|path| path.display().to_string());
+        let places = places.collect::<Vec<_>>().join(", ");
+        format!("no {FILE}: looked for {places}. Make it with `make mpi`, or name it in {VARIABLE}")
+    })
 }
 
-/// The shim that is here.
+/// The shim of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The MPI library that it opens, in its words; else why it cannot.
+    /// Name and version of the MPI library that it opens, or the reason why it cannot.
     pub library: Result<String, String>,
 }
 
-/// Looks for the shim and opens it, without joining a run.
+/// Finds and opens the shim without joining a run.
 ///
 /// # Errors
-/// Where it was looked for, and what to do.
+/// When there is no shim: the places that were searched, and what to do.
 pub fn shim() -> Result<Shim, String> {
     let path = find()?;
     let library = open_at(&path).map_err(|error| error.what).map(|table| {
-        // SAFETY: the text is filled up to the length that is given, and a library may be asked for
-        // its version before it is initialised (MPI 3.1, 8.1.1).
+        // SAFETY: it writes no more than the length that it is given, and the version is available
+        // before MPI is initialised (MPI 3.1, 8.1.1).
         text(|into, room| unsafe { (table.library)(into, room) })
     });
     Ok(Shim { path, library })
@@ -99,14 +88,12 @@ fn places() -> Vec<PathBuf> {
     if let Some(path) = env::var_os(VARIABLE) {
         return vec![path.into()];
     }
-    let executable = env::current_exe()
-        .and_then(|path| path.canonicalize())
-        .unwrap_or_default();
-    let beside = executable.parent().unwrap_or(Path::new("."));
-    // Beside it, where it is installed, and where cargo and make put both.
-    [".", "../lib/gristmill", "../mpi"]
-        .map(|place| beside.join(place).join(FILE))
-        .to_vec()
+    let executable = env::current_exe().and_then(|path| path.canonicalize());
+    let executable = executable.unwrap_or_default();
+    let directory = executable.parent().unwrap_or(Path::new("."));
+    // Next to the program, in an installation, and in cargo's target directory.
+    let places = [".", "../lib/gristmill", "../mpi"];
+    places.map(|place| directory.join(place).join(FILE)).into()
 }
 
 fn open_at(path: &Path) -> Wired<&'static Table> {
@@ -118,10 +105,10 @@ fn open_at(path: &Path) -> Wired<&'static Table> {
     };
     let name = CString::new(path.as_os_str().as_bytes())
         .map_err(|_| failed("cannot be opened", "a NUL in its name".into()))?;
-    // MPI opens parts of itself that look for its symbols: all must see them (Open MPI's manual).
+    // MPI opens plugins that need its symbols, so they must be global (Open MPI's manual).
     let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
-    // SAFETY: the name ends with a NUL. Opening runs the library's constructors, those of the MPI
-    // library that the user has installed; the handle is never closed.
+    // SAFETY: the name ends with a NUL. Opening runs the constructors of the MPI library that the
+    // user has installed; the handle is never closed.
     let library = unsafe { libc::dlopen(name.as_ptr(), flags) };
     if library.is_null() {
         return Err(failed("cannot be opened", last_error()));
@@ -131,22 +118,33 @@ fn open_at(path: &Path) -> Wired<&'static Table> {
     if symbol.is_null() {
         return Err(failed("is not the shim", last_error()));
     }
-    // SAFETY: the symbol of that name is the function of shim/mpi_shim.c that takes nothing and
-    // gives a pointer; a library that has another of that name was named by the user.
+    // SAFETY: a library with another function of this name was named by the user.
+    let table = unsafe { table_of(symbol) };
+    table.map_err(|version| {
+        let cause = format!("its version is {version}, and this program's is {TABLE_VERSION}");
+        failed("does not fit", cause)
+    })
+}
+
+/// The shim's table, or its version if that is another.
+///
+/// # Safety
+/// The symbol is the function `gristmill_mpi` of shim/mpi_shim.c, of any version.
+unsafe fn table_of(symbol: *mut c_void) -> Result<&'static Table, u32> {
+    // SAFETY: the function takes no argument and returns a pointer.
     let get: extern "C" fn() -> *const Table = unsafe { std::mem::transmute(symbol) };
     let table = get();
-    // SAFETY: the table is static, and begins with its version whatever else it has.
+    // SAFETY: the table is static, and every version of it begins with its version.
     let version = unsafe { table.cast::<u32>().read() };
     if version != TABLE_VERSION {
-        let cause = format!("its version is {version}, and this program's is {TABLE_VERSION}");
-        return Err(failed("does not fit", cause));
+        return Err(version);
     }
-    // SAFETY: a table of this version is laid out as `Table`, is static, and never changes.
+    // SAFETY: a table of this version has the layout of `Table`, is static, and never changes.
     Ok(unsafe { &*table })
 }
 
 fn last_error() -> String {
-    // SAFETY: the message, if there is one, stays until the thread's next call to the loader.
+    // SAFETY: the message, if there is one, is valid until this thread calls the loader again.
     unsafe {
         let message = libc::dlerror();
         let text = (!message.is_null()).then(|| CStr::from_ptr(message).to_string_lossy());
@@ -154,7 +152,7 @@ fn last_error() -> String {
     }
 }
 
-/// A text that `fill` writes.
+/// The text that `fill` writes into the given room.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, usize)) -> String {
     let mut room = vec![0_u8; TEXT_BYTES];
     fill(room.as_mut_ptr().cast(), room.len());
@@ -169,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_shim_is_told() {
+    fn a_file_that_is_no_shim_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "not a library").unwrap();
         let error = open_at(file.path()).err().unwrap().to_string();

@@ -1,7 +1,7 @@
-//! MPI: the crate's only `unsafe`.
+//! MPI: the only `unsafe` code of the crate.
 //!
 //! ```text
-//!   MpiWire (requests.rs)    owns the buffers of requests, so what MPI works on stays where it is
+//!   MpiWire (requests.rs)    owns the buffers of requests, so MPI's memory stays valid
 //!      |
 //!   Table (library.rs)       the shim's functions, one to one (shim/mpi_shim.c)
 //! ```

@@ -1,4 +1,4 @@
-//! Requests to MPI, and the buffers they work on.
+//! Requests to MPI, and the buffers that they work on.
 
 #![allow(unsafe_code)]
 
@@ -15,37 +15,37 @@ use crate::wire::{
     AllToAll, Completed, Hold, Holds, NetworkError, Request, TOO_LONG, Tag, Wire, Wired,
 };
 
-/// Launchers end all ranks within some tenths of a second after `MPI_Abort`; whom they do not reach
-/// ends itself.
-const ABORTING: Duration = Duration::from_secs(2);
+/// Launchers end all ranks within some tenths of a second after `MPI_Abort`; a process that is
+/// still alive after this time ends itself.
+const ABORT_LIMIT: Duration = Duration::from_secs(2);
 
-/// What the shim says of a message that is longer than its receiver expects.
+/// The shim's code for a message that is longer than its receive.
 const LONGER: c_int = -4;
 
 /// MPI, on the thread that started it.
 ///
 /// # Safety of the whole
-/// MPI reads and writes memory between the call that begins a request and the one that says it is
-/// done. `holds` owns that memory, hands no reference to it out meanwhile, and refuses requests
-/// that would write where others work. If this is dropped before requests are done, their memory is
-/// never freed. The type is neither `Send` nor `Sync` (it has raw pointers), so one thread makes
-/// all calls.
+/// MPI reads and writes memory between the call that begins a request and the one that reports it
+/// as done. `holds` owns that memory, gives out no reference to it meanwhile, and refuses requests
+/// that would write where others work. If this is dropped before requests are done, their memory
+/// leaks. The type is neither `Send` nor `Sync` (it has raw pointers), so one thread makes all
+/// calls.
 pub(crate) struct MpiWire {
     table: &'static Table,
     rank: u32,
     size: u32,
     holds: Holds,
-    /// Where each hold's memory begins.
+    /// The address of each hold's memory.
     begins: Vec<*mut u8>,
-    /// By slot: what it works on, for whom, and whether it receives.
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
-    /// Room for the answers of `completed`.
+    /// Room for the results of `completed`.
     done: Vec<c_int>,
     bytes: Vec<usize>,
     codes: Vec<c_int>,
 }
 
+/// A request under way.
 #[derive(Clone, Copy)]
 struct Slot {
     hold: Hold,
@@ -54,7 +54,7 @@ struct Slot {
 }
 
 impl MpiWire {
-    /// Opens the library and starts MPI; this thread is the one that speaks to it.
+    /// Opens the library and starts MPI on this thread.
     pub(crate) fn start() -> Wired<MpiWire> {
         let table = library::open()?;
         let mut wire = MpiWire {
@@ -69,10 +69,10 @@ impl MpiWire {
             bytes: Vec::new(),
             codes: Vec::new(),
         };
-        // SAFETY: the first call, and all later ones are on this thread.
+        // SAFETY: this is the first call, and all later ones are on this thread.
         let code = unsafe { (table.init)() };
         wire.check(code, None)?;
-        // SAFETY: MPI is started, on this thread.
+        // SAFETY: MPI was started on this thread.
         let (rank, size) = unsafe { ((table.rank)(), (table.size)()) };
         (wire.rank, wire.size) = (rank as u32, size as u32);
         Ok(wire)
@@ -81,9 +81,9 @@ impl MpiWire {
     /// The library's name and version.
     pub(crate) fn library(&self) -> String {
         // SAFETY: it writes a text with its NUL, and no more than the room it is given.
-        let told = text(|into, room| unsafe { (self.table.library)(into, room) });
-        // What follows is how it was built.
-        told.lines().next().unwrap_or_default().to_owned()
+        let text = text(|into, room| unsafe { (self.table.library)(into, room) });
+        // The other lines describe the build.
+        text.lines().next().unwrap_or_default().to_owned()
     }
 
     fn check(&self, code: c_int, peer: Option<u32>) -> Wired {
@@ -93,10 +93,10 @@ impl MpiWire {
         // SAFETY: it writes a text with its NUL, and no more than the room it is given.
         let words = text(|into, room| unsafe { (self.table.words)(code, into, room) });
         let what = format!("MPI: {}", words.replace('\n', "; "));
-        Err(peer.map_or_else(
-            || NetworkError::new(&what),
-            |peer| NetworkError::of(peer, &what),
-        ))
+        Err(match peer {
+            Some(peer) => NetworkError::of(peer, what),
+            None => NetworkError::new(what),
+        })
     }
 
     fn begin(&mut self, slot: Slot) -> usize {
@@ -119,14 +119,10 @@ impl Wire for MpiWire {
     }
 
     fn hold(&mut self, mut buffer: Buffer) -> Hold {
-        // Memory of a buffer is on the heap or mapped: it stays when the buffer is moved.
+        // The memory of a buffer is on the heap or mapped, so it stays when the buffer is moved.
         let memory = buffer.bytes_mut();
         let (begin, bytes) = (memory.as_mut_ptr(), memory.len());
-        assert_eq!(
-            bytes,
-            buffer.capacity(),
-            "a buffer's memory is as long as it says"
-        );
+        assert_eq!(bytes, buffer.capacity(), "all memory can be used");
         let hold = self.holds.add(buffer);
         if hold.0 == self.begins.len() {
             self.begins.push(begin);
@@ -151,8 +147,8 @@ impl Wire for MpiWire {
             receives: false,
         });
         let (peer, tag) = (to as c_int, c_int::from(tag));
-        // SAFETY: the part is of the held buffer, checked above, which stays until this slot is
-        // done; nothing writes to it meanwhile.
+        // SAFETY: the part is inside the held buffer, as checked above, which stays until this slot
+        // is done; nothing writes to it meanwhile.
         let code = unsafe {
             let from = self.begins[hold.0].add(part.start);
             (self.table.send)(slot as c_int, from.cast(), part.len(), peer, tag)
@@ -169,8 +165,8 @@ impl Wire for MpiWire {
             receives: true,
         });
         let (peer, tag) = (from as c_int, c_int::from(tag));
-        // SAFETY: as in `send`; no other request works on this part, and no reference to it is
-        // given out.
+        // SAFETY: as in `send`; no other request works on this part, and there is no reference to
+        // it.
         let code = unsafe {
             let into = self.begins[hold.0].add(part.start);
             (self.table.receive)(slot as c_int, into.cast(), part.len(), peer, tag)
@@ -184,7 +180,7 @@ impl Wire for MpiWire {
         self.done.resize(room, 0);
         self.bytes.resize(room, 0);
         self.codes.resize(room, 0);
-        // SAFETY: three arrays with room for an answer of every slot that was ever used.
+        // SAFETY: three arrays with room for a result of every slot that was ever used.
         let count = unsafe {
             let (done, bytes) = (self.done.as_mut_ptr(), self.bytes.as_mut_ptr());
             (self.table.completed)(done, bytes, self.codes.as_mut_ptr(), room as c_int)
@@ -215,29 +211,29 @@ impl Wire for MpiWire {
         all.check(self.size as usize);
         let (from, into) = (all.sent.as_ptr(), all.received.as_mut_ptr());
         let (counts, taken) = (all.sent_bytes.as_ptr(), all.received_bytes.as_ptr());
-        // SAFETY: two arrays with a length for each rank, whose sums are the two strings' lengths,
-        // checked above; MPI is started, on this thread, and done with all of it when this comes
-        // back.
+        // SAFETY: two arrays with a length for each rank, whose sums are the lengths of the two
+        // strings, as checked above. MPI was started on this thread, and uses none of them after
+        // this call.
         let code = unsafe { (self.table.alltoallv)(from.cast(), counts, into.cast(), taken) };
         self.check(code, None)
     }
 
     fn barrier(&mut self) -> Wired {
-        // SAFETY: MPI is started, on this thread.
+        // SAFETY: MPI was started on this thread.
         let code = unsafe { (self.table.barrier)() };
         self.check(code, None)
     }
 
     fn abort(&mut self, code: i32) {
-        // It asks a daemon to end all of us, which may be out of reach.
-        let alone = move || {
-            thread::sleep(ABORTING);
+        // MPI asks a daemon to end all processes, which may be out of reach.
+        let exit_late = move || {
+            thread::sleep(ABORT_LIMIT);
             exit_now(code)
         };
-        if thread::Builder::new().spawn(alone).is_err() {
+        if thread::Builder::new().spawn(exit_late).is_err() {
             exit_now(code);
         }
-        // SAFETY: as above; this process ends in it.
+        // SAFETY: MPI was started on this thread; this process ends in the call.
         unsafe { (self.table.abort)(code) }
     }
 
@@ -247,7 +243,7 @@ impl Wire for MpiWire {
             let Some(slot) = self.slots[number].take_if(receives) else {
                 continue;
             };
-            // SAFETY: the slot has a request that is not done; it is when this comes back.
+            // SAFETY: the slot has a request that is not done; it is done after this call.
             let code = unsafe { (self.table.cancel)(number as c_int) };
             self.check(code, Some(slot.peer))?;
             self.holds.end(slot.hold);

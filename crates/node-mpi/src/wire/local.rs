@@ -1,49 +1,49 @@
-//! A wire between engines of one process: the protocol is tested without MPI.
+//! A wire between engines of one process, to test the protocol without MPI.
 //!
-//! It is stricter than MPI, which would keep in its own memory what nobody has asked for: here a
-//! send without a receive that waits for it is an error. So every test shows that nothing
-//! unexpected is ever sent. Requests are done in another order than they were begun.
+//! It is stricter than MPI, which would buffer unexpected messages: here a send without a posted
+//! receive is an error. So every test shows that nothing unexpected is ever sent. Requests complete
+//! in another order than they began.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Barrier, MutexGuard};
 
-use node::Buffer;
+use node::{Buffer, Mutex};
 
 use super::{AllToAll, Completed, Hold, Holds, NetworkError, Request, Tag, Wire, Wired};
 
-/// One process's end.
+/// One process's end of the wire.
 pub(crate) struct LocalWire {
     rank: u32,
     exchange: Arc<Exchange>,
     holds: Holds,
-    /// By request: where it works, and where a receive writes.
+    /// By request: the part of a buffer that it works on.
     requests: Vec<Option<(Hold, Range<usize>)>>,
     free: Vec<usize>,
     sent: Vec<Request>,
 }
 
 struct Exchange {
-    desks: Vec<Mutex<Desk>>,
+    receivers: Vec<Mutex<Receiver>>,
     barrier: Barrier,
-    /// Strings of an exchange of all with all: from whom, to whom.
+    /// Strings of an all-to-all, by sender and receiver.
     strings: Mutex<BTreeMap<(u32, u32), Vec<u8>>>,
 }
 
-/// What waits at a process.
+/// The receives of a process.
 #[derive(Default)]
-struct Desk {
-    /// Receives that nobody has answered, each with its room.
+struct Receiver {
+    /// Receives that wait for a message, each with its room.
     posted: BTreeMap<(u32, Tag), VecDeque<(Request, usize)>>,
     answered: Vec<(Request, Vec<u8>)>,
     is_over: bool,
 }
 
 impl LocalWire {
-    /// The ends of so many processes.
+    /// The ends of all processes.
     pub(crate) fn family(processes: u32) -> Vec<LocalWire> {
         let exchange = Arc::new(Exchange {
-            desks: (0..processes).map(|_| Mutex::default()).collect(),
+            receivers: (0..processes).map(|_| Mutex::default()).collect(),
             barrier: Barrier::new(processes as usize),
             strings: Mutex::default(),
         });
@@ -74,10 +74,24 @@ impl LocalWire {
         (hold, part)
     }
 
-    fn desk(&self, of: u32) -> MutexGuard<'_, Desk> {
-        self.exchange.desks[of as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn receiver(&self, rank: u32) -> MutexGuard<'_, Receiver> {
+        self.exchange.receivers[rank as usize].lock()
+    }
+
+    /// Answers a receive that the peer has posted.
+    fn answer(&self, bytes: Vec<u8>, to: u32, tag: Tag) -> Wired {
+        let mut receiver = self.receiver(to);
+        let posted = receiver.posted.get_mut(&(self.rank, tag));
+        let Some((request, room)) = posted.and_then(VecDeque::pop_front) else {
+            let what = format!("expects nothing with tag {tag}");
+            return Err(NetworkError::of(to, what));
+        };
+        if bytes.len() > room {
+            let what = format!("has no room for {}", bytes.len());
+            return Err(NetworkError::of(to, what));
+        }
+        receiver.answered.push((request, bytes));
+        Ok(())
     }
 }
 
@@ -87,7 +101,7 @@ impl Wire for LocalWire {
     }
 
     fn size(&self) -> u32 {
-        self.exchange.desks.len() as u32
+        self.exchange.receivers.len() as u32
     }
 
     fn hold(&mut self, buffer: Buffer) -> Hold {
@@ -105,26 +119,7 @@ impl Wire for LocalWire {
     fn send(&mut self, hold: Hold, part: Range<usize>, to: u32, tag: Tag) -> Wired<Request> {
         let bytes = self.holds.busy(hold).bytes()[part.clone()].to_vec();
         self.holds.begin_send(hold, &part);
-        {
-            let mut desk = self.desk(to);
-            let waiting = desk
-                .posted
-                .get_mut(&(self.rank, tag))
-                .and_then(VecDeque::pop_front);
-            let Some((request, room)) = waiting else {
-                return Err(NetworkError::of(
-                    to,
-                    format!("expects nothing with tag {tag}"),
-                ));
-            };
-            if bytes.len() > room {
-                return Err(NetworkError::of(
-                    to,
-                    format!("has no room for {}", bytes.len()),
-                ));
-            }
-            desk.answered.push((request, bytes));
-        }
+        self.answer(bytes, to, tag)?;
         let request = self.begin(hold, part);
         self.sent.push(request);
         Ok(request)
@@ -134,18 +129,17 @@ impl Wire for LocalWire {
         self.holds.begin_receive(hold, &part);
         let room = part.len();
         let request = self.begin(hold, part);
-        self.desk(self.rank)
-            .posted
-            .entry((from, tag))
-            .or_default()
-            .push_back((request, room));
+        let mut receiver = self.receiver(self.rank);
+        let posted = receiver.posted.entry((from, tag)).or_default();
+        posted.push_back((request, room));
+        drop(receiver);
         Ok(request)
     }
 
     fn completed(&mut self, done: &mut Vec<Completed>) -> Wired {
         let (mut answered, is_over) = {
-            let mut desk = self.desk(self.rank);
-            (std::mem::take(&mut desk.answered), desk.is_over)
+            let mut receiver = self.receiver(self.rank);
+            (std::mem::take(&mut receiver.answered), receiver.is_over)
         };
         if is_over {
             return Err(NetworkError::new("another process ended the run"));
@@ -167,12 +161,7 @@ impl Wire for LocalWire {
     }
 
     fn all_to_all(&mut self, all: &mut AllToAll) -> Wired {
-        let strings = || {
-            self.exchange
-                .strings
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let strings = || self.exchange.strings.lock();
         let mut rest = &all.sent[..];
         for (to, bytes) in (0..).zip(&all.sent_bytes) {
             let string = rest.split_off(..*bytes).expect("lengths were checked");
@@ -181,9 +170,8 @@ impl Wire for LocalWire {
         self.exchange.barrier.wait();
         let mut rest = &mut all.received[..];
         for (from, bytes) in (0..).zip(&all.received_bytes) {
-            let string = strings()
-                .remove(&(from, self.rank))
-                .expect("all have come here");
+            let string = strings().remove(&(from, self.rank));
+            let string = string.expect("all processes are past the barrier");
             let room = rest.split_off_mut(..*bytes).expect("lengths were checked");
             room.copy_from_slice(&string);
         }
@@ -198,13 +186,13 @@ impl Wire for LocalWire {
 
     fn abort(&mut self, _: i32) {
         for rank in 0..self.size() {
-            self.desk(rank).is_over = true;
+            self.receiver(rank).is_over = true;
         }
     }
 
     fn end(&mut self) -> Wired {
-        let desk = self.desk(self.rank);
-        assert!(desk.answered.is_empty(), "what was sent is received");
+        let receiver = self.receiver(self.rank);
+        assert!(receiver.answered.is_empty(), "all messages are received");
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Starts a test's own program as the ranks of an MPI run, where there is MPI.
-#![allow(dead_code, reason = "each test file uses its part")]
+//! Starts a test program as the ranks of an MPI run, if there is an MPI.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -11,11 +11,11 @@ use std::{env, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A run takes a few seconds, on busy cores maybe a minute.
-pub const PATIENCE: Duration = Duration::from_secs(300);
+/// A run that takes longer hangs: usual are a few seconds, and a minute on busy cores.
+pub const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// More ranks than cores, as root too, in this machine alone; each launcher takes its own of these.
-/// What the environment says otherwise stays.
+/// Settings of several launchers: more ranks than cores, also as root, on this machine only. The
+/// environment takes precedence.
 const SETTINGS: [(&str, &str); 10] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -29,15 +29,13 @@ const SETTINGS: [(&str, &str); 10] = [
     ("PRTE_MCA_hwloc_default_binding_policy", "none"),
 ];
 
-/// A command that starts so many ranks of the program whose name and arguments are added to it;
-/// `None`, and a line that says why, where there is no MPI.
+/// A command that starts `count` ranks of the program whose name and arguments the caller adds. If
+/// there is no MPI, reports that and returns `None`.
 pub fn launcher(count: u32, test: &str) -> Option<Command> {
     let shim = shim();
     if !shim.exists() {
-        return skip(
-            test,
-            &format!("there is no {}: make it with `make mpi`", shim.display()),
-        );
+        let why = format!("there is no {}: make it with `make mpi`", shim.display());
+        return skip(test, &why);
     }
     let Some(mpirun) = mpirun(&shim) else {
         return skip(test, "there is no mpirun");
@@ -57,12 +55,12 @@ pub fn launcher(count: u32, test: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Awaits what was started, but not for ever.
+/// Waits for the end of a run, and ends it after a timeout.
 pub fn ended(child: Child) -> Output {
     let (finish, finished) = mpsc::channel::<()>();
     let id = Pid::from_child(&child);
     let guard = thread::spawn(move || {
-        if finished.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        if finished.recv_timeout(TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             kill_process(id, Signal::TERM).unwrap();
         }
     });
@@ -72,47 +70,45 @@ pub fn ended(child: Child) -> Output {
     output
 }
 
-/// Runs one test of this program as so many ranks, with a variable that tells them so.
-pub fn ranks(count: u32, test: &str, told: (&str, impl AsRef<OsStr>)) -> Option<Output> {
+/// Runs the test with this full name as `count` ranks, with an environment variable that makes a
+/// process a rank.
+pub fn ranks(
+    count: u32,
+    test: &str,
+    (variable, value): (&str, impl AsRef<OsStr>),
+) -> Option<Output> {
     let child = launcher(count, test)?
         .arg(env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(told.0, told.1)
+        .env(variable, value)
         .spawn()
         .unwrap();
     Some(ended(child))
 }
 
-/// The shim that `make mpi` makes: in the directory that this program was built in.
+/// The shim that `make mpi` makes in the target directory, or the one in the environment.
 fn shim() -> PathBuf {
-    let target = || {
-        env::current_exe()
-            .unwrap()
-            .ancestors()
-            .nth(3)
-            .unwrap()
-            .to_owned()
-    };
-    let named = env::var_os("GRISTMILL_MPI").map(PathBuf::from);
-    named.unwrap_or_else(|| target().join("mpi/libgristmill_mpi.so"))
+    if let Some(named) = env::var_os("GRISTMILL_MPI") {
+        return named.into();
+    }
+    let program = env::current_exe().unwrap();
+    let target = program.ancestors().nth(3).unwrap();
+    target.join("mpi/libgristmill_mpi.so")
 }
 
-/// The launcher that fits the shim: the one that is named, one that was installed with the shim, or
-/// the system's.
+/// The launcher that fits the shim: the one in the environment, one installed with the shim, or the
+/// system's.
 fn mpirun(shim: &Path) -> Option<PathBuf> {
     let named = env::var_os("MPIRUN").map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
     let in_path = env::split_paths(&path).map(|place| place.join("mpirun"));
     let with_shim = shim.with_file_name("venv/bin/mpirun");
-    named
-        .into_iter()
-        .chain([with_shim])
-        .chain(in_path)
-        .find(|place| place.exists())
+    let mut places = named.into_iter().chain([with_shim]).chain(in_path);
+    places.find(|place| place.exists())
 }
 
 fn skip<T>(test: &str, why: &str) -> Option<T> {
-    // Past the test runner's capture: a skip is never silent.
+    // Past the test runner's capture, so that no skip is silent.
     let _ = writeln!(std::io::stderr(), "skipped: {test} over MPI, since {why}");
     None
 }

@@ -1,7 +1,8 @@
 //! Memory for buffers: one mapping, cut into pieces, in huge pages where the machine has them.
 //!
-//! Huge pages decide much: with 4 KiB pages the radix kernels lose up to 1.6 times at ten million
-//! records, to misses of the TLB. The system's usual setting is `madvise`, so they are asked for.
+//! Huge pages matter: with 4 KiB pages the radix kernels are up to 1.6 times slower at ten million
+//! records, because of TLB misses. The usual setting of the system is `madvise`, so the mapping
+//! asks for them.
 
 #![allow(unsafe_code)]
 
@@ -13,10 +14,10 @@ use std::sync::Arc;
 use node::{Buffer, Memory};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Direct I/O wants whole blocks of memory; a page fits every device's block.
+/// A page, which satisfies the alignment that direct I/O needs on any device.
 const ALIGN_BYTES: usize = 4096;
 
-/// One mapping, given back when its last piece is dropped.
+/// A mapping that is unmapped when its last piece is dropped.
 struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
@@ -35,7 +36,7 @@ impl Drop for Mapping {
     }
 }
 
-/// A piece of a mapping that nobody else has.
+/// A part of a mapping that overlaps no other piece.
 struct Piece {
     mapping: Arc<Mapping>,
     offset: usize,
@@ -59,27 +60,24 @@ impl Memory for Piece {
     }
 }
 
-/// The maker of buffers.
-pub(crate) struct Arena;
-
-impl Arena {
-    /// `count` buffers of `bytes` each from one mapping.
-    pub(crate) fn carve(count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
-        let step = bytes.next_multiple_of(ALIGN_BYTES);
-        let total = step.checked_mul(count).ok_or(io::ErrorKind::OutOfMemory)?;
-        if total == 0 {
-            return Ok(Vec::new());
-        }
-        let mapping = Arc::new(map(total)?);
-        let piece = |index: usize| Piece {
-            mapping: Arc::clone(&mapping),
-            offset: index * step,
-            bytes,
-        };
-        Ok((0..count)
-            .map(|index| Buffer::new(Box::new(piece(index))))
-            .collect())
+/// Makes `count` buffers of `bytes` bytes each from one mapping.
+pub(crate) fn carve(count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
+    let step = bytes.next_multiple_of(ALIGN_BYTES);
+    let total = step.checked_mul(count).ok_or(io::ErrorKind::OutOfMemory)?;
+    if total == 0 {
+        return Ok(Vec::new());
     }
+    let mapping = Arc::new(map(total)?);
+    let buffer = |index: usize| {
+        let mapping = Arc::clone(&mapping);
+        let offset = index * step;
+        Buffer::new(Box::new(Piece {
+            mapping,
+            offset,
+            bytes,
+        }))
+    };
+    Ok((0..count).map(buffer).collect())
 }
 
 fn map(bytes: usize) -> io::Result<Mapping> {
@@ -87,10 +85,11 @@ fn map(bytes: usize) -> io::Result<Mapping> {
         ProtFlags::READ | ProtFlags::WRITE,
         MapFlags::PRIVATE | MapFlags::NORESERVE,
     );
-    // SAFETY: a new anonymous mapping at an address the kernel chooses touches nothing that exists.
+    // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps no other
+    // memory.
     let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags) }?;
-    // Refused where there are no huge pages; everything works without.
-    // SAFETY: advice about pages does not change what they hold.
+    // Fails where there are no huge pages, which are optional.
+    // SAFETY: advice about pages does not change their contents.
     let _ = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
     let start = NonNull::new(start.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
     Ok(Mapping { start, bytes })
@@ -102,7 +101,7 @@ mod tests {
 
     #[test]
     fn pieces_are_aligned_zeroed_and_apart() {
-        let mut buffers = Arena::carve(3, 5000).unwrap();
+        let mut buffers = carve(3, 5000).unwrap();
         for (number, buffer) in buffers.iter_mut().enumerate() {
             assert_eq!(buffer.bytes().as_ptr() as usize % ALIGN_BYTES, 0);
             assert!(buffer.bytes().iter().all(|&byte| byte == 0));
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_given_back_with_its_last_piece() {
+    fn memory_is_unmapped_with_its_last_piece() {
         const BYTES: usize = 256 << 20;
         let pages = || -> usize {
             let sizes = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -123,15 +122,15 @@ mod tests {
         };
         let before = pages();
         for _ in 0..16 {
-            Arena::carve(2, BYTES / 2).unwrap();
+            carve(2, BYTES / 2).unwrap();
         }
         assert!(pages().saturating_sub(before) < 8 * BYTES / ALIGN_BYTES);
     }
 
     #[test]
     fn more_than_the_address_space_is_an_error() {
-        assert!(Arena::carve(usize::MAX / 2, 4096).is_err());
-        assert!(Arena::carve(1 << 20, 1 << 40).is_err());
-        assert!(Arena::carve(0, 4096).unwrap().is_empty());
+        assert!(carve(usize::MAX / 2, 4096).is_err());
+        assert!(carve(1 << 20, 1 << 40).is_err());
+        assert!(carve(0, 4096).unwrap().is_empty());
     }
 }

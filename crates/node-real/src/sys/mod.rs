@@ -1,4 +1,4 @@
-//! The crate's only `unsafe`.
+//! The only `unsafe` code of the crate.
 
 pub(crate) mod arena;
 pub(crate) mod residency;

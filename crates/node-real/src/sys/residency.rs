@@ -1,7 +1,7 @@
-//! How much of a file lies in the page cache.
+//! Counts the bytes of a file that are in the page cache.
 //!
-//! `mincore` looks without touching. A read that must not wait (`RWF_NOWAIT`) would not do: newer
-//! kernels start reading ahead then, so asking twice would find what the first question brought in.
+//! `mincore` does not change the cache. A read that must not wait (`RWF_NOWAIT`) would: newer
+//! kernels start reading ahead, so a second call would find the pages that the first one loaded.
 
 #![allow(unsafe_code)]
 
@@ -13,43 +13,33 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Bytes of the range that lie in the page cache; 0 where the system does not tell.
+/// Bytes of the range that are in the page cache; 0 if the system does not say.
 pub(crate) fn resident_bytes(fd: &OwnedFd, range: Range<u64>) -> u64 {
     let begin = range.start - range.start % PAGE_BYTES;
     let bytes = (range.end.next_multiple_of(PAGE_BYTES) - begin) as usize;
-    if bytes == 0 {
+    if bytes == 0 || !is_answered(fd) {
         return 0;
     }
-    if !tells(fd) {
-        return 0;
-    }
-    let mut pages = vec![0_u8; bytes / PAGE_BYTES as usize];
-    // SAFETY: a new mapping at an address the kernel chooses; it is never read or written.
-    let mapped = unsafe {
-        mmap(
-            null_mut(),
-            bytes,
-            ProtFlags::READ,
-            MapFlags::SHARED,
-            fd,
-            begin,
-        )
-    };
-    let Ok(start) = mapped else { return 0 };
-    // SAFETY: the range is that mapping, and `pages` has a byte for each of its pages.
-    let told = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
-    // SAFETY: exactly the mapping made above, of which nothing is kept.
-    let _ = unsafe { munmap(start, bytes) };
-    if told != 0 {
-        return 0;
-    }
-    let resident = pages.iter().filter(|&&page| page & 1 == 1).count() as u64;
+    let resident = resident_pages(fd, begin, bytes).unwrap_or(0);
     (resident * PAGE_BYTES).min(range.end - range.start)
 }
 
-/// Of a file that this user neither owns nor is root for, `mincore` may say that all is resident,
-/// so as not to tell what others read.
-fn tells(fd: &OwnedFd) -> bool {
+fn resident_pages(fd: &OwnedFd, begin: u64, bytes: usize) -> Option<u64> {
+    let (protection, flags) = (ProtFlags::READ, MapFlags::SHARED);
+    // SAFETY: a new mapping at an address that the kernel chooses; it is never read or written.
+    let start = unsafe { mmap(null_mut(), bytes, protection, flags, fd, begin) }.ok()?;
+    let mut pages = vec![0_u8; bytes / PAGE_BYTES as usize];
+    // SAFETY: the range is that mapping, and `pages` has a byte for each of its pages.
+    let status = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
+    // SAFETY: exactly the mapping made above, and no pointer into it is left.
+    let _ = unsafe { munmap(start, bytes) };
+    let resident = pages.iter().filter(|&&page| page & 1 == 1).count() as u64;
+    (status == 0).then_some(resident)
+}
+
+/// Whether `mincore` answers truthfully: the user owns the file or is root. Otherwise it may report
+/// every page as resident, to hide the reads of other users.
+fn is_answered(fd: &OwnedFd) -> bool {
     let user = rustix::process::geteuid();
     user.is_root() || rustix::fs::fstat(fd).is_ok_and(|stat| stat.st_uid == user.as_raw())
 }
@@ -61,7 +51,7 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     #[test]
-    fn what_was_just_written_is_resident() {
+    fn written_pages_are_resident() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&vec![1; 100_000]).unwrap();
         let fd = OwnedFd::from(file);
@@ -72,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_written_or_read_is_not_resident() {
+    fn holes_are_not_resident() {
         const HALF: u64 = 100 * PAGE_BYTES;
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(&[1; HALF as usize], HALF).unwrap();
@@ -82,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_is_not() {
+    fn dropped_pages_are_not_resident() {
         let mut file = tempfile::tempfile_in(".").unwrap();
         file.write_all(&vec![1; 400_000]).unwrap();
         file.sync_all().unwrap();
@@ -97,7 +87,7 @@ mod tests {
         assert_eq!(
             resident_bytes(&fd, 0..400_000),
             resident,
-            "asking brings nothing in"
+            "the count loads no pages"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! The system calls of a process. Runs a command under `strace`, which may also let calls fail, and
 //! reads the trace.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// A traced command that takes longer than this hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The calls that the tests look at.
 const CALLS: &str = "trace=fsync,fdatasync,/rename,/write,/read,ftruncate,fallocate,flock,fchmod,/unlink,?open,openat";
@@ -18,15 +18,15 @@ const CALLS: &str = "trace=fsync,fdatasync,/rename,/write,/read,ftruncate,falloc
 #[derive(Clone, Debug)]
 pub struct Call {
     pub name: String,
-    /// The files it is about, by their whole paths: that of its descriptor first.
+    /// The full paths of its files, that of its descriptor first.
     pub paths: Vec<PathBuf>,
-    /// Lines of the trace: where it began, and where it ended.
+    /// The lines of the trace on which it began and ended.
     pub began: usize,
     pub ended: usize,
-    /// As it was written down.
+    /// The call as in the trace.
     pub text: String,
     pub result: i64,
-    /// Whether the tracer gave the result, and not the system.
+    /// Whether the result comes from the tracer rather than the system.
     pub is_injected: bool,
 }
 
@@ -52,12 +52,11 @@ impl Call {
         self.paths.first().is_some_and(|first| first == path)
     }
 
-    /// Whether it is a sync of that file, and it succeeded.
+    /// Whether it is a successful sync of that file.
     pub fn syncs(&self, path: &Path) -> bool {
         self.is("fsync") && self.result == 0 && self.is_on(path)
     }
 
-    /// The last argument.
     pub fn last_argument(&self) -> &str {
         let arguments = self
             .text
@@ -75,7 +74,7 @@ pub struct Traced {
     pub err: String,
 }
 
-/// The reason why nothing can be traced here, if there is one.
+/// The reason why this machine cannot trace, if there is one.
 pub fn missing() -> Option<&'static str> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-y", "--seccomp-bpf", "-o", "/dev/null"]);
@@ -88,17 +87,17 @@ pub fn missing() -> Option<&'static str> {
     }
 }
 
-/// Says why a test was skipped, past the test runner's capture: a skip is never silent.
+/// Reports why a test was skipped, past the test runner's capture, so that no skip is silent.
 pub fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
-/// Runs a command in a directory, with these further options of the tracer.
+/// Runs a command in a directory, with additional options for the tracer.
 pub fn traced(directory: &Path, options: &[&str], command: &Command) -> Traced {
-    let (written, said) = (directory.join("trace.log"), directory.join("trace.err"));
+    let (trace, err) = (directory.join("trace.log"), directory.join("trace.err"));
     let mut strace = Command::new("strace");
     strace.args(["-f", "-y", "-qq", "-s0", "-e", "signal=none", "-e", CALLS]);
-    strace.arg("-o").arg(&written).args(options).arg("--");
+    strace.arg("-o").arg(&trace).args(options).arg("--");
     strace
         .arg(command.get_program())
         .args(command.get_args())
@@ -108,7 +107,7 @@ pub fn traced(directory: &Path, options: &[&str], command: &Command) -> Traced {
     }
     strace.stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = strace
-        .stderr(fs::File::create(&said).unwrap())
+        .stderr(fs::File::create(&err).unwrap())
         .spawn()
         .unwrap();
     let begin = Instant::now();
@@ -116,38 +115,41 @@ pub fn traced(directory: &Path, options: &[&str], command: &Command) -> Traced {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if begin.elapsed() > PATIENCE {
+        if begin.elapsed() > TIMEOUT {
             let _ = child.kill();
             let _ = child.wait();
-            panic!("{command:?} with {options:?} did not end in {PATIENCE:?}");
+            panic!("{command:?} with {options:?} did not end in {TIMEOUT:?}");
         }
         std::thread::sleep(Duration::from_millis(2));
     };
-    let calls = parse(&fs::read_to_string(&written).unwrap(), directory);
-    let err = fs::read_to_string(&said).unwrap();
-    fs::remove_file(written).unwrap();
-    fs::remove_file(said).unwrap();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        text
+    };
+    let calls = parse(&read(trace), directory);
+    let err = read(err);
     Traced { status, calls, err }
 }
 
-/// The calls in the order in which they began. One that did not end in its line ends in a later one
-/// of its thread.
+/// The calls in the order in which they began. An unfinished call ends on a later line of its
+/// thread.
 fn parse(text: &str, directory: &Path) -> Vec<Call> {
     let mut open: Vec<(&str, usize, String)> = Vec::new();
     let mut calls = Vec::new();
     for (line, text) in text.lines().enumerate() {
-        let Some((thread, said)) = text.split_once(' ') else {
+        let Some((thread, text)) = text.split_once(' ') else {
             continue;
         };
-        let said = said.trim_start();
-        if let Some(begun) = said.strip_suffix(" <unfinished ...>") {
+        let text = text.trim_start();
+        if let Some(begun) = text.strip_suffix(" <unfinished ...>") {
             open.push((thread, line, begun.to_owned()));
-        } else if let Some((_, rest)) = said.split_once(" resumed>") {
+        } else if let Some((_, rest)) = text.split_once(" resumed>") {
             let at = open.iter().position(|(other, ..)| *other == thread);
             let (_, began, begun) = open.remove(at.expect("a resumed call has begun"));
             calls.extend(call(&format!("{begun}{rest}"), began, line, directory));
         } else {
-            calls.extend(call(said, line, line, directory));
+            calls.extend(call(text, line, line, directory));
         }
     }
     calls.sort_by_key(|call| call.began);
@@ -169,7 +171,7 @@ fn call(text: &str, began: usize, ended: usize, directory: &Path) -> Option<Call
     })
 }
 
-/// The paths in arguments: of descriptors in angle brackets, of names in quotes.
+/// The paths in arguments: descriptors have theirs in angle brackets, names are in quotes.
 fn paths(arguments: &str, directory: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let mut rest = arguments;
@@ -182,7 +184,7 @@ fn paths(arguments: &str, directory: &Path) -> Vec<PathBuf> {
         let Some((path, after)) = rest[at + 1..].split_once(end) else {
             break;
         };
-        // The directory that names are relative to is no file that the call is about.
+        // The directory of relative names is not a file of the call.
         if !rest[..at].ends_with("AT_FDCWD") && !path.is_empty() {
             let path = directory.join(path.trim_start_matches("./"));
             paths.push(path);

@@ -12,31 +12,58 @@ use crate::{Buffer, Time};
 /// Paths of a node. Calls happen at the world's time and may block on a real node.
 pub trait Disks: Send + Sync + 'static {
     /// Opens or creates a file.
+    ///
+    /// # Errors
+    /// When the system or `how` refuses the file.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn FileHandle>>;
     /// Standard input or output.
+    ///
+    /// # Errors
+    /// When there is no such stream.
     fn standard(&self, which: Standard) -> io::Result<Arc<dyn FileHandle>>;
     /// The metadata of a path, links followed.
+    ///
+    /// # Errors
+    /// When the path leads to nothing, or the system refuses to say.
     fn metadata(&self, path: &Path) -> io::Result<Metadata>;
-    /// The access that the file at a path gives, links followed.
+    /// Owner, group and permissions of the file at a path, links followed.
+    ///
+    /// # Errors
+    /// As [`Disks::metadata`].
     fn access(&self, path: &Path) -> io::Result<Access>;
     /// The path with all links followed; its last part need not exist.
+    ///
+    /// # Errors
+    /// When a directory of the path does not exist or cannot be read.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
     /// Replaces `to` by `from` in one step, and makes that durable.
+    ///
+    /// # Errors
+    /// As the variants of [`RenameError`] say.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), RenameError>;
     /// Removes a file.
+    ///
+    /// # Errors
+    /// When the file does not exist, or the directory refuses.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Names in a directory.
+    /// Names in a directory, in any order.
+    ///
+    /// # Errors
+    /// When the directory does not exist or cannot be read.
     fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
     /// Free bytes of the file system that holds `path`.
+    ///
+    /// # Errors
+    /// When the path leads to nothing.
     fn space(&self, path: &Path) -> io::Result<u64>;
 }
 
-/// How a rename failed.
+/// A failed rename, and the state that it left.
 #[derive(Debug)]
 pub enum RenameError {
-    /// Both names are as they were.
+    /// Both names are unchanged.
     NotRenamed(io::Error),
-    /// The file has its new name, but a crash may take it back.
+    /// The file has its new name, but a crash may undo that.
     NotDurable(io::Error),
 }
 
@@ -54,59 +81,65 @@ impl From<io::ErrorKind> for RenameError {
 
 /// An open file of a backend.
 pub trait FileHandle: Send + Sync + 'static {
-    /// The metadata of the file.
+    /// The current metadata of the file.
+    ///
+    /// # Errors
+    /// When the system refuses to say.
     fn metadata(&self) -> io::Result<Metadata>;
     /// Whether requests bypass the page cache and need whole blocks.
     fn is_direct(&self) -> bool;
     /// Starts a data request at the task's clock `at`.
     fn submit(&self, at: Time, request: Request);
-    /// Changes the file, at once.
+    /// Changes the file at once. The number is the answer of [`Control::Lock`] and
+    /// [`Control::Resident`].
+    ///
+    /// # Errors
+    /// When the system refuses the change.
     fn control(&self, control: Control) -> io::Result<u64>;
 }
 
-/// The result of a data request: always the buffer (or the chain), and whether it succeeded.
+/// The result of a data request: the buffer or the chain in any case, and whether it succeeded.
 pub type Done<Held = Buffer> = (Held, io::Result<()>);
 
 /// A data request; its completer gives the buffer back.
 pub enum Request {
-    /// Fill the buffer's first `bytes` from `offset` (`None`: the next ones of a sequential
-    /// source), short only at the end of the file; sets the buffer's length.
+    /// Fill the buffer's first `bytes`, short only at the end of the file, and set its length.
     Read {
-        /// The offset in the file.
+        /// The offset in the file; `None` continues a sequential source.
         offset: Option<u64>,
-        /// The bytes to read.
+        /// The number of bytes to read.
         bytes: usize,
-        /// The buffer, or the buffers, to fill.
+        /// The buffer to fill.
         buffer: Buffer,
         /// Receives the result.
         done: Completer<Done>,
     },
-    /// Write that range of the buffer, all of it, at `offset` (`None`: behind what was written).
+    /// Write a range of the buffer, all of it.
     Write {
-        /// The offset in the file.
+        /// The offset in the file; `None` appends to a sequential sink.
         offset: Option<u64>,
-        /// The part of the buffer.
+        /// The bytes of the buffer to write.
         range: Range<usize>,
-        /// The buffer, or the buffers, to write.
+        /// The buffer to write from.
         buffer: Buffer,
         /// Receives the result.
         done: Completer<Done>,
     },
-    /// Fill the whole memory of each buffer, one behind the other, from `offset` on, short only at
-    /// the end of the file; sets the lengths.
+    /// Fill the whole memory of each buffer, one after the other, short only at the end of the
+    /// file, and set their lengths.
     ReadChain {
         /// The offset in the file.
         offset: u64,
-        /// The buffer, or the buffers, to fill.
+        /// The buffers to fill.
         buffers: Vec<Buffer>,
         /// Receives the result.
         done: Completer<Done<Vec<Buffer>>>,
     },
-    /// Write the whole memory of each buffer, one behind the other, from `offset` on.
+    /// Write the whole memory of each buffer, one after the other.
     WriteChain {
         /// The offset in the file.
         offset: u64,
-        /// The buffer, or the buffers, to write.
+        /// The buffers to write.
         buffers: Vec<Buffer>,
         /// Receives the result.
         done: Completer<Done<Vec<Buffer>>>,
@@ -118,12 +151,12 @@ pub enum Request {
     },
 }
 
-/// How much a chain of buffers holds.
+/// Bytes that a chain of buffers can hold.
 pub fn chain_capacity(buffers: &[Buffer]) -> usize {
     buffers.iter().map(Buffer::capacity).sum()
 }
 
-/// Says that the first `len` bytes of a chain's memory are filled.
+/// Marks the first `len` bytes of a chain's memory as filled.
 pub fn set_chain_len(buffers: &mut [Buffer], len: usize) {
     let mut rest = len;
     for buffer in buffers {
@@ -135,15 +168,15 @@ pub fn set_chain_len(buffers: &mut [Buffer], len: usize) {
 /// A change of a file that moves no data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Reserve a range's space; make the file at least so long.
+    /// Reserve the space of a range, and extend the file to its end if it is shorter.
     Preallocate(Range<u64>),
-    /// Make the file this long.
+    /// Set the file's length in bytes.
     Truncate(u64),
-    /// Give a range's space back; it reads as zeros.
+    /// Give the space of a range back; it reads as zeros.
     Release(Range<u64>),
-    /// Lock the file for this run; answers 1, or 0 when another run holds it.
+    /// Lock the file for this run; answers 1, or 0 when another run holds the lock.
     Lock,
-    /// How many bytes of the range lie in the page cache.
+    /// Count the bytes of the range that are in the page cache.
     Resident(Range<u64>),
     /// Set owner, group and permission bits, as far as the caller may.
     Access(Access),

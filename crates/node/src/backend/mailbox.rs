@@ -1,4 +1,4 @@
-//! Mailboxes: where a backend puts the letters for a port.
+//! Mailboxes: a backend puts the letters for a port there.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,39 +11,39 @@ use crate::{Buffer, Node, Port, Rank, Time, Words};
 /// A small message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The node that sent it.
+    /// The sending node.
     pub from: Rank,
-    /// Its contents.
+    /// The message's contents.
     pub words: Words,
 }
 
 /// A letter that a backend delivers to a mailbox.
 pub enum Letter {
-    /// A small message.
+    /// A message that the mailbox holds by value.
     Message(Message),
     /// A buffer that waits until the receiver has room for its contents.
     Shipment {
-        /// The node that sent it.
+        /// The sending node.
         from: Rank,
-        /// Its contents, or where they lie.
+        /// The contents, or the way to fetch them.
         contents: Contents,
     },
 }
 
 /// The contents of a shipment, which the receiver has yet to take.
 pub enum Contents {
-    /// In memory here.
+    /// In the memory of this process.
     Here {
         /// The sender's buffer.
         buffer: Buffer,
         /// Gives the buffer back to the sender.
         done: Completer<Buffer>,
     },
-    /// In another process, whose buffer comes back to it there.
+    /// In another process, which gets its buffer back there.
     Away {
-        /// How much it is.
+        /// The length of the contents in bytes.
         bytes: usize,
-        /// Begins to fill a buffer with it.
+        /// Begins to copy the contents into a buffer.
         fetch: Fetch,
     },
 }
@@ -57,7 +57,7 @@ impl Contents {
     }
 }
 
-/// Fills the buffer it is given, sets its length, and gives it back when that is done.
+/// Fills the given buffer, sets its length, and then gives it back through the completer.
 pub type Fetch = Box<dyn FnOnce(Buffer, Completer<Buffer>) + Send>;
 
 /// A port's mailbox; backends keep one for each port that is used.
@@ -80,16 +80,16 @@ impl Inbox {
         }
     }
 
-    /// Puts a letter in; the world is at the moment of its arrival.
+    /// Adds a letter, at the world's time of its arrival.
     pub fn deliver(&self, letter: Letter) {
         self.shared
             .change_now(|state| state.letters.push_back(letter));
     }
 
-    /// Marks it as owned.
+    /// Marks it as owned; `port` names it in the panic.
     ///
     /// # Panics
-    /// When it has an owner.
+    /// When it has an owner already.
     pub fn bind(&self, port: Port) {
         self.shared.change_now(|state| {
             assert!(!state.bound, "port {} has an owner already", port.0);
@@ -99,10 +99,10 @@ impl Inbox {
 
     /// The next small message, for backends that keep them in mailboxes; `None` at the deadline. A
     /// shipment from another process is dropped: that process runs another program, and its task
-    /// waits for ever.
+    /// waits forever.
     ///
     /// # Panics
-    /// When a node of this process has shipped something here.
+    /// When a node of this process has shipped a buffer here.
     pub fn poll_next<B: Backend + ?Sized>(
         &self,
         backend: &B,
@@ -128,7 +128,6 @@ impl Inbox {
         self.shared.look(|state| state.closed)
     }
 
-    /// The next letter, of either kind.
     pub(crate) async fn next(&self, node: &Node) -> Result<Letter, Closed> {
         let step = |state: &mut State| match state.closed {
             true => Some(Err(Closed)),

@@ -1,4 +1,4 @@
-//! A process's membership in a run of several processes.
+//! The membership of a process in a run of several processes.
 
 use std::any::Any;
 use std::error::Error;
@@ -9,49 +9,49 @@ use std::time::Duration;
 use super::Network;
 use crate::Rank;
 
-/// A [`Network`] with its beginning, its failures and its end: all that a command needs to know of
-/// the network that its processes use.
+/// A [`Network`] as a command holds it: with its failures, its silent peers and its end.
 pub trait Session: Network + Any {
-    /// Name and version of the library that carries the network, in its words.
+    /// Name and version of the library that carries the network, as the library gives them.
     fn library(&self) -> &str;
-    /// Sets what happens when the network fails, before every process is ended with exit code 2: to
-    /// tell people, and to remove what the run has made. Without it, the failure is printed.
+    /// Sets a hook that runs when the network has failed, before every process ends with exit
+    /// code 2: it can report the failure and remove files. Without a hook, the failure is printed.
     fn on_failure(&self, hook: Hook);
-    /// Sets what happens when a peer sends what no process of this version sends. That peer is
-    /// heard no more, and the others are, so that the run can end in good order. Without it, the
+    /// Sets a hook that runs when a peer breaks the protocol. The session then ignores that peer
+    /// and still hears the others, so that the run can end in good order. Without a hook, the
     /// network has failed.
     fn on_foreign(&self, hook: Hook);
-    /// The peers that have been silent for at least that long, and for how long.
+    /// The peers that have been silent for at least `least`, and for how long.
     fn silent(&self, least: Duration) -> Vec<(Rank, Duration)>;
     /// Ends every process of the run with this exit code, now.
     fn abort(&self, code: i32) -> !;
-    /// Leaves in good order: all that was posted has gone out, and all processes have come here.
+    /// Leaves in good order: returns when every posted letter has left and all processes have made
+    /// this call.
     ///
     /// # Errors
     /// When the network has failed.
     fn end(&self) -> Result<(), NetworkError>;
 }
 
-/// Code that the network runs on a thread of its own.
+/// A callback that the network runs on its own thread.
 pub type Hook = Box<dyn Fn(&NetworkError) + Send>;
 
-/// A kind of network that processes may have been started for.
+/// A kind of network that a launcher may have started this process for.
 #[derive(Clone, Copy, Debug)]
 pub struct Transport {
     /// Whether a launcher has started this process as one of several.
     pub is_launched: fn() -> bool,
-    /// Joins the other processes; returns when all are here.
+    /// Joins the other processes; returns when all of them have joined.
     pub join: fn() -> Result<Arc<dyn Session>, NetworkError>,
 }
 
-/// Why a network failed; the whole run ends with it.
+/// The reason why a network failed, which ends the whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkError {
-    /// The peer whose letter or line it was, if it was one's.
+    /// The peer that caused it, or the connection to it failed; `None` for the network itself.
     pub peer: Option<Rank>,
-    /// The failure in words.
+    /// The failure, as a clause for a message.
     pub what: String,
-    /// Whether that peer sent what no process of this version sends.
+    /// Whether the peer broke the protocol: it runs another version, or another program.
     pub is_foreign: bool,
 }
 
@@ -65,7 +65,7 @@ impl NetworkError {
         }
     }
 
-    /// A failure of a peer, or of the line to it.
+    /// A failure of a peer, or of the connection to it.
     pub fn of(peer: u32, what: impl Into<String>) -> NetworkError {
         NetworkError {
             peer: Some(Rank(peer)),
@@ -73,7 +73,7 @@ impl NetworkError {
         }
     }
 
-    /// A peer that does not keep to the protocol.
+    /// A peer that broke the protocol.
     pub fn foreign(peer: u32, what: impl Into<String>) -> NetworkError {
         NetworkError {
             is_foreign: true,

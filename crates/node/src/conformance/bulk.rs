@@ -1,9 +1,9 @@
-//! What bulk does on every backend.
+//! Bulk on every backend.
 
-use super::Harness;
+use super::{Harness, address};
 use crate::{Address, Arrival, Buffer, Pool, Port, Rank};
 
-/// A shipment waits until the receiver lends a buffer, then the sender has its own back.
+/// A shipment waits until the receiver lends a buffer; then the sender gets its own back.
 pub fn shipments_wait_for_credit(harness: &impl Harness) {
     harness.run(2, |node, _| async move {
         let port = Port(3);
@@ -13,13 +13,7 @@ pub fn shipments_wait_for_credit(harness: &impl Harness) {
                 let mut buffer = Buffer::heap(100);
                 buffer.bytes_mut().fill(number);
                 buffer.set_len(50 + number as usize);
-                tickets.push(node.ship(
-                    Address {
-                        rank: Rank(0),
-                        port,
-                    },
-                    buffer,
-                ));
+                tickets.push(node.ship(address(0, port.0), buffer));
             }
             for ticket in tickets {
                 assert_eq!(ticket.wait(&node).await.capacity(), 100);
@@ -38,23 +32,14 @@ pub fn shipments_wait_for_credit(harness: &impl Harness) {
     });
 }
 
-/// Several lent buffers are filled at once; the senders' order is the order of lending.
+/// Several lent buffers are filled at once, in the order in which each sender shipped.
 pub fn shipments_come_side_by_side(harness: &impl Harness) {
     harness.run(3, |node, _| async move {
         let port = Port(3);
         if node.rank() != Rank(0) {
             for number in 0..4_u8 {
                 let buffer = filled(70_000, node.rank().0 as u8 * 16 + number);
-                let _buffer = node
-                    .ship(
-                        Address {
-                            rank: Rank(0),
-                            port,
-                        },
-                        buffer,
-                    )
-                    .wait(&node)
-                    .await;
+                let _buffer = node.ship(address(0, port.0), buffer).wait(&node).await;
             }
             return;
         }
@@ -81,7 +66,7 @@ pub fn shipments_come_side_by_side(harness: &impl Harness) {
     });
 }
 
-/// Nothing, a byte, and more than a network carries in one piece; two ways at once.
+/// Shipments cross in both directions: empty ones, a byte, and more than a network carries at once.
 pub fn shipments_of_any_size_cross(harness: &impl Harness) {
     const SIZES: [usize; 6] = [0, 1, 4096, 1 << 20, (9 << 20) + 5, 0];
     harness.run(2, |node, _| async move {
@@ -93,7 +78,7 @@ pub fn shipments_of_any_size_cross(harness: &impl Harness) {
             node.ship(Address { rank: other, port }, filled(bytes, number as u8))
         };
         let tickets: Vec<_> = SIZES.iter().enumerate().map(ship).collect();
-        // A small one may overtake a large one.
+        // A small shipment may overtake a large one.
         let mut left = SIZES.to_vec();
         while !left.is_empty() {
             let (from, buffer) = bulk.accept(&node, &pool).await.unwrap();
@@ -116,8 +101,8 @@ pub fn shipments_of_any_size_cross(harness: &impl Harness) {
     });
 }
 
-/// Many small messages and bulk between them, from all to all: each arrives once. (A long one may
-/// be overtaken by a short one.)
+/// Of many small messages and shipments from all to all, each arrives once. A short message may
+/// overtake a long one.
 pub fn every_letter_arrives_once(harness: &impl Harness) {
     const MESSAGES: u64 = 600;
     const SHIPMENTS: u64 = 3;
@@ -128,23 +113,10 @@ pub fn every_letter_arrives_once(harness: &impl Harness) {
             for number in 0..MESSAGES {
                 let words = vec![number; length(number)];
                 for rank in (0..node.nodes()).map(Rank) {
-                    node.send(
-                        Address {
-                            rank,
-                            port: Port(1),
-                        },
-                        &words,
-                    )
-                    .await;
+                    node.send(address(rank.0, 1), &words).await;
                     if number % (MESSAGES / SHIPMENTS) == 0 {
                         let buffer = filled(length(number), rank.0 as u8);
-                        tickets.push(node.ship(
-                            Address {
-                                rank,
-                                port: Port(2),
-                            },
-                            buffer,
-                        ));
+                        tickets.push(node.ship(address(rank.0, 2), buffer));
                     }
                 }
             }
@@ -179,7 +151,7 @@ pub fn every_letter_arrives_once(harness: &impl Harness) {
     });
 }
 
-/// Words of a message: many lengths, in no obvious order.
+/// Words of a message: lengths vary without an obvious pattern.
 fn length(number: u64) -> usize {
     1 + number as usize * 7 % 50
 }

@@ -1,16 +1,16 @@
-//! What nodes do together, on every backend.
+//! Collectives on every backend.
 
-use super::Harness;
-use crate::{Address, Buffer, Collective, Node, Port, Rank, Undelivered};
+use super::{Harness, address};
+use crate::{Buffer, Collective, Node, Port, Rank, Undelivered};
 
-/// A string that tells who said it to whom, in which step, of a length that fits no piece.
+/// A string that names its sender, receiver and step. No length is a multiple of a piece.
 fn said(from: u32, to: u32, step: usize) -> Vec<u8> {
     let length = [0, 7, 70_000, 200_001][(from as usize + 2 * to as usize + step) % 4];
     let mark = [from as u8, to as u8, step as u8];
     mark.into_iter().cycle().take(length).collect()
 }
 
-/// Steps of all kinds, one behind the other: everybody hears what was said to it in that step.
+/// In a sequence of all kinds of steps, every node receives the strings of the right step.
 pub fn collectives_keep_their_steps_apart(harness: &impl Harness) {
     harness.run(3, |node, _| async move {
         let (me, all) = (node.rank().0, node.nodes());
@@ -46,16 +46,16 @@ pub fn collectives_keep_their_steps_apart(harness: &impl Harness) {
     });
 }
 
-/// Whoever is ahead waits for who is behind, so that nobody leaves with something on its way.
+/// Waits for all nodes, so that no node ends before its strings have arrived.
 async fn leave(node: &Node, together: &mut Collective) {
     let nothing = vec![Vec::new(); node.nodes() as usize];
     together.all_to_all(node, nothing).await.unwrap();
 }
 
-/// What node 1 ships.
+/// The shipments of node 1.
 type Said = fn() -> Vec<Buffer>;
 
-/// A piece with these numbers in front.
+/// A piece with this header.
 fn piece(step: u64, whole: u64, offset: u64, bytes: usize) -> Buffer {
     let words = [step, whole, offset].into_iter().flat_map(u64::to_le_bytes);
     let bytes: Vec<u8> = words.chain(std::iter::repeat_n(7, bytes)).collect();
@@ -65,8 +65,9 @@ fn piece(step: u64, whole: u64, offset: u64, bytes: usize) -> Buffer {
     buffer
 }
 
-/// What another program, or version, or a broken memory sends is an error that names the sender.
-pub fn foreign_pieces_are_told(harness: &impl Harness) {
+/// A piece from another program or version, or from broken memory, is an error that names the
+/// sender.
+pub fn foreign_pieces_are_refused(harness: &impl Harness) {
     let cases: [(&str, Said); 7] = [
         ("no piece", || vec![Buffer::heap(0)]),
         ("a piece of step 77", || vec![piece(77, 4, 0, 4)]),
@@ -82,17 +83,11 @@ pub fn foreign_pieces_are_told(harness: &impl Harness) {
             vec![piece(1, 0, 0, 0), piece(1, 0, 0, 0)]
         }),
     ];
-    for (told, said) in cases {
+    for (message, said) in cases {
         harness.run(2, move |node, _| async move {
             if node.rank() == Rank(1) {
                 for buffer in said() {
-                    drop(node.ship(
-                        Address {
-                            rank: Rank(0),
-                            port: Port(9),
-                        },
-                        buffer,
-                    ));
+                    drop(node.ship(address(0, 9), buffer));
                 }
                 return;
             }
@@ -103,7 +98,7 @@ pub fn foreign_pieces_are_told(harness: &impl Harness) {
                 panic!("{end:?}")
             };
             assert_eq!(from, Rank(1));
-            assert!(what.contains(told), "{what}");
+            assert!(what.contains(message), "{what}");
             assert!(end.to_string().contains("rank 1"), "{end}");
         });
     }

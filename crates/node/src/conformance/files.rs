@@ -1,7 +1,9 @@
-//! The suite's part on disks: files, locks, lengths, sources, direct I/O.
+//! Files on every backend: data, locks, lengths, pipes, direct I/O.
+
+use std::ops::Range;
 
 use super::{Harness, source_bytes};
-use crate::{Access, Buffer, FileKind, Node, NotBelieved, Open};
+use crate::{Access, Buffer, File, FileKind, Node, NotBelieved, Open};
 
 fn create(direct: bool) -> Open {
     Open::Create {
@@ -19,7 +21,14 @@ fn patterned(node: &Node, bytes: usize, salt: u8) -> Buffer {
     buffer
 }
 
-/// What was written is read, and a file has the metadata it was given.
+/// Writes the range of a patterned buffer at `offset`.
+async fn put(node: &Node, file: &File, offset: u64, (salt, range): (u8, Range<usize>)) {
+    let buffer = patterned(node, range.end, salt);
+    let (_, result) = file.write(node, offset, buffer, range).wait(node).await;
+    result.unwrap();
+}
+
+/// A read returns the bytes that were written, and a file has the given metadata.
 pub fn files_read_what_was_written(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
@@ -45,7 +54,7 @@ pub fn files_read_what_was_written(harness: &impl Harness) {
     });
 }
 
-/// Several requests of one file may be under way.
+/// Several requests of one file may be in flight.
 pub fn several_requests_are_in_flight(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let file = node
@@ -77,18 +86,14 @@ pub fn several_requests_are_in_flight(harness: &impl Harness) {
     });
 }
 
-/// A read gives all it was asked for, or what is left of the file.
+/// A read returns all the bytes asked for, or the rest of the file.
 pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let file = node
             .open(&place.directory.join("file"), create(false))
             .await
             .unwrap();
-        file.write(&node, 0, patterned(&node, 5000, 3), 0..5000)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        put(&node, &file, 0, (3, 0..5000)).await;
         for (offset, expected) in [(0, 4096), (4096, 904), (5000, 0), (9000, 0)] {
             let (buffer, result) = file
                 .read(&node, offset, 4096, Buffer::heap(4096))
@@ -100,26 +105,16 @@ pub fn reads_are_short_at_the_end_only(harness: &impl Harness) {
     });
 }
 
-/// A file that is there is written by others, and none is made.
-pub fn files_of_others_are_joined(harness: &impl Harness) {
+/// Another node's file is opened for writing; a missing file is not created.
+pub fn files_of_other_nodes_are_joined(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let (path, how) = (place.directory.join("file"), Open::Join { direct: false });
-        let missing = node.open(&path, how).await.expect_err("it is not there");
+        let missing = node.open(&path, how).await.expect_err("it does not exist");
         assert_eq!(missing.cause.kind(), std::io::ErrorKind::NotFound);
         let first = node.open(&path, create(false)).await.unwrap();
-        first
-            .write(&node, 0, patterned(&node, 100, 1), 0..100)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        put(&node, &first, 0, (1, 0..100)).await;
         let other = node.open(&path, how).await.unwrap();
-        other
-            .write(&node, 50, patterned(&node, 100, 2), 50..100)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        put(&node, &other, 50, (2, 50..100)).await;
         let (read, result) = first
             .read(&node, 0, 200, Buffer::heap(200))
             .wait(&node)
@@ -130,19 +125,19 @@ pub fn files_of_others_are_joined(harness: &impl Harness) {
     });
 }
 
-/// A caller's own file and a regular file are opened to be read. A pipe is refused without a wait
-/// for its writer, and a missing file is refused.
-pub fn only_regular_files_are_believed(harness: &impl Harness) {
+/// The caller's own file and a regular file are opened for reading. A missing file is refused, and
+/// so is a pipe, without a wait for its writer.
+pub fn only_regular_files_are_trusted(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         for how in [Open::Own, Open::Regular { direct: false }] {
-            let missing = node.open(&path, how).await.expect_err("it is not there");
+            let missing = node.open(&path, how).await.expect_err("it does not exist");
             assert_eq!(missing.cause.kind(), std::io::ErrorKind::NotFound);
             let refused = node
                 .open(&place.source, how)
                 .await
                 .expect_err("it is a pipe");
-            let why = NotBelieved::of(&refused.cause).expect("it is not believed");
+            let why = NotBelieved::of(&refused.cause).expect("it is not trusted");
             assert_eq!(why.to_string(), "it is not a regular file");
         }
         let keep = Open::Keep {
@@ -162,8 +157,8 @@ pub fn only_regular_files_are_believed(harness: &impl Harness) {
     });
 }
 
-/// A file that outlives its run is there for the next one, who reads and writes it.
-pub fn kept_files_are_gone_on_with(harness: &impl Harness) {
+/// A file that outlives its run can be read and written by the next one.
+pub fn kept_files_are_opened_again(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let (path, how) = (
             place.directory.join("file"),
@@ -173,21 +168,11 @@ pub fn kept_files_are_gone_on_with(harness: &impl Harness) {
             },
         );
         let first = node.open(&path, how).await.unwrap();
-        first
-            .write(&node, 0, patterned(&node, 100, 1), 0..100)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        put(&node, &first, 0, (1, 0..100)).await;
         drop(first);
         let again = node.open(&path, how).await.unwrap();
         assert_eq!(again.metadata().length, 100);
-        again
-            .write(&node, 50, patterned(&node, 100, 2), 50..100)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        put(&node, &again, 50, (2, 50..100)).await;
         let (read, result) = again
             .read(&node, 0, 200, Buffer::heap(200))
             .wait(&node)
@@ -198,17 +183,13 @@ pub fn kept_files_are_gone_on_with(harness: &impl Harness) {
     });
 }
 
-/// A rename replaces what was there; names come sorted; a removed file is gone.
+/// A rename replaces the old file; names are listed in order; a removed file is gone.
 pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let (old, new) = (place.directory.join("a"), place.directory.join("b"));
         for (path, salt) in [(&old, 1), (&new, 2)] {
             let file = node.open(path, create(false)).await.unwrap();
-            file.write(&node, 0, patterned(&node, 10, salt), 0..10)
-                .wait(&node)
-                .await
-                .1
-                .unwrap();
+            put(&node, &file, 0, (salt, 0..10)).await;
         }
         assert!(
             node.open(&new, create(false)).await.is_err(),
@@ -230,7 +211,7 @@ pub fn files_are_replaced_in_one_step(harness: &impl Harness) {
     });
 }
 
-/// Two openings of a file cannot both lock it.
+/// A file that is opened twice can be locked only once.
 pub fn locks_are_exclusive(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
@@ -244,7 +225,7 @@ pub fn locks_are_exclusive(harness: &impl Harness) {
     });
 }
 
-/// Lengths and modes are what they were set to, and released ranges read as zeros.
+/// Lengths and modes are as they were set, and released ranges read as zeros.
 pub fn files_change_length(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
@@ -254,11 +235,7 @@ pub fn files_change_length(harness: &impl Harness) {
             file.preallocate(&node, range).await.unwrap();
             assert_eq!(node.metadata(&path).await.unwrap().length, end);
         }
-        file.write(&node, 0, patterned(&node, 20_000, 9), 0..20_000)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        put(&node, &file, 0, (9, 0..20_000)).await;
         file.truncate(&node, 12_288).await.unwrap();
         file.release(&node, 4096..8192).await.unwrap();
         let access = node.access(&path).await.unwrap();
@@ -290,7 +267,7 @@ pub fn files_change_length(harness: &impl Harness) {
             buffer.filled()[8192..],
             patterned(&node, 20_000, 9).filled()[8192..12_288]
         );
-        // All of a page is there or nothing.
+        // The cache holds whole pages.
         let resident = file.resident(&node, 0..4096).await.unwrap();
         assert!(
             resident == 0 || resident == 4096,
@@ -324,7 +301,7 @@ pub fn sources_are_read_front_to_back(harness: &impl Harness) {
     });
 }
 
-/// An error says what was tried, where, and why.
+/// An error names the operation, the file and the cause.
 pub fn missing_files_are_errors(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("missing");
@@ -346,16 +323,12 @@ pub fn missing_files_are_errors(harness: &impl Harness) {
     });
 }
 
-/// A direct file (where the file system allows it) moves whole blocks, and is cut to its length.
+/// A direct file (where the file system allows it) moves whole blocks, and is then truncated.
 pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
         let file = node.open(&path, create(true)).await.unwrap();
-        file.write(&node, 4096, patterned(&node, 12_288, 5), 4096..12_288)
-            .wait(&node)
-            .await
-            .1
-            .unwrap();
+        put(&node, &file, 4096, (5, 4096..12_288)).await;
         file.truncate(&node, 10_001).await.unwrap();
         let again = node.open(&path, Open::Read { direct: true }).await.unwrap();
         let buffer = node.buffers(1, 16_384).unwrap().pop().unwrap();
@@ -368,13 +341,13 @@ pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
     });
 }
 
-/// Empty buffers of these sizes.
+/// Empty buffers of these capacities.
 fn chain(node: &Node, capacities: &[usize]) -> Vec<Buffer> {
     let one = |&bytes: &usize| node.buffers(1, bytes).unwrap().pop().unwrap();
     capacities.iter().map(one).collect()
 }
 
-/// What the chain's filled parts hold together.
+/// The filled parts of a chain, concatenated.
 fn joined(chain: &[Buffer]) -> Vec<u8> {
     chain.iter().flat_map(Buffer::filled).copied().collect()
 }
@@ -383,7 +356,7 @@ fn lens(chain: &[Buffer]) -> Vec<usize> {
     chain.iter().map(Buffer::len).collect()
 }
 
-/// A chain lies in the file as one piece, and is read as one or as a chain that is cut elsewhere.
+/// A chain is written contiguously, and can be read as one buffer or as another chain.
 pub fn chains_keep_their_order(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let file = node
@@ -401,7 +374,7 @@ pub fn chains_keep_their_order(harness: &impl Harness) {
         assert_eq!(
             lens(&parts),
             [17, 1, 8192],
-            "a write leaves the lengths as they were"
+            "a write leaves the lengths unchanged"
         );
 
         let (one, result) = file
@@ -424,7 +397,7 @@ pub fn chains_keep_their_order(harness: &impl Harness) {
     });
 }
 
-/// A chain that reaches past the end of the file is filled as far as the file goes.
+/// A chain that reaches past the end of the file is filled up to the end.
 pub fn chains_are_short_at_the_end_only(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let path = place.directory.join("file");
@@ -450,7 +423,7 @@ pub fn chains_are_short_at_the_end_only(harness: &impl Harness) {
     });
 }
 
-/// A chain may have more buffers than the system takes in one call.
+/// A chain may have more buffers than the system accepts in one call.
 pub fn long_chains_go_in_one_request(harness: &impl Harness) {
     harness.run(1, |node, place| async move {
         let file = node

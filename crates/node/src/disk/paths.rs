@@ -13,7 +13,7 @@ impl Node {
     /// Opens or creates a file.
     ///
     /// # Errors
-    /// When the disk refuses it.
+    /// When the system or `how` refuses the file.
     pub async fn open(&self, path: &Path, how: Open) -> Result<File, DiskError> {
         self.reach().await;
         let verb = if how.is_create() { "create" } else { "open" };
@@ -39,7 +39,7 @@ impl Node {
     /// The owner, group and permissions of the file at a path, links followed.
     ///
     /// # Errors
-    /// When the path leads to nothing, or cannot be looked at.
+    /// When the path leads to nothing, or the system refuses to say.
     pub async fn access(&self, path: &Path) -> Result<Access, DiskError> {
         self.on_path("look at", path, |disks| disks.access(path))
             .await
@@ -48,7 +48,7 @@ impl Node {
     /// The metadata of a path, links followed.
     ///
     /// # Errors
-    /// When the path leads to nothing, or cannot be looked at.
+    /// When the path leads to nothing, or the system refuses to say.
     pub async fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
         self.on_path("look at", path, |disks| disks.metadata(path))
             .await
@@ -57,7 +57,7 @@ impl Node {
     /// The path with all links followed; its last part need not exist.
     ///
     /// # Errors
-    /// When a directory on the way is not there, or cannot be looked at.
+    /// When a directory of the path does not exist or cannot be read.
     pub async fn resolve(&self, path: &Path) -> Result<PathBuf, DiskError> {
         self.on_path("find", path, |disks| disks.resolve(path))
             .await
@@ -66,8 +66,8 @@ impl Node {
     /// Replaces `to` by `from` in one step; durable when it returns.
     ///
     /// # Errors
-    /// After an error `to` may still name the new file without being durable: check which file has
-    /// the name.
+    /// When the system refuses. `to` may still name the new file, but not durably: check which file
+    /// has the name.
     pub async fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         self.reach().await;
         self.disks().rename(from, to).map_err(|error| match error {
@@ -79,7 +79,7 @@ impl Node {
     /// Removes a file.
     ///
     /// # Errors
-    /// When the file is not there, or the directory refuses.
+    /// When the file does not exist, or the directory refuses.
     pub async fn remove(&self, path: &Path) -> Result<(), DiskError> {
         self.on_path("remove", path, |disks| disks.remove(path))
             .await
@@ -88,7 +88,7 @@ impl Node {
     /// Names in a directory, sorted.
     ///
     /// # Errors
-    /// When there is no such directory, or it cannot be read.
+    /// When the directory does not exist or cannot be read.
     pub async fn list(&self, directory: &Path) -> Result<Vec<String>, DiskError> {
         let mut names = self
             .on_path("list", directory, |disks| disks.list(directory))
@@ -102,7 +102,7 @@ impl Node {
     /// # Errors
     /// When the path leads to nothing.
     pub async fn space(&self, path: &Path) -> Result<u64, DiskError> {
-        self.on_path("ask the free space of", path, |disks| disks.space(path))
+        self.on_path("find the free space of", path, |disks| disks.space(path))
             .await
     }
 

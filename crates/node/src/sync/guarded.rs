@@ -1,22 +1,24 @@
 //! State that tasks share, and the one way to wait for it.
 //!
 //! Queues, pools, tokens and tickets are each a [`Guarded`] state: a value behind a lock, and a
-//! signal that every change advances. A waiter tries, and if it cannot go on it waits past the
-//! epoch it saw *before* it tried, so no change is missed.
+//! signal that every change advances. A waiter reads the epoch, then tries; if it cannot continue,
+//! it waits past that epoch. So it misses no change.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, ready};
 
+use super::Mutex;
 use crate::backend::{Backend, Signal};
 use crate::{Node, Time};
 
-/// Its pipeline has ended early: a stage failed, or the run was stopped.
+/// The error of a wait whose pipeline ended early: a stage failed, or the run was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closed;
 
-/// Something whose waiters can be sent home with [`Closed`].
+/// Something whose waiters can be ended with [`Closed`].
 pub trait Close: Send + Sync {
-    /// Closes it; memory and a signal only. Tasks let the world reach their clock first.
+    /// Ends all waits, now and later. Touches memory and a signal only, so it needs no task; a task
+    /// that calls it lets the world reach its clock first.
     fn close(&self);
 }
 
@@ -34,7 +36,7 @@ pub struct Guarded<S> {
 }
 
 impl<S> Guarded<S> {
-    /// Shares `state`; `label` names it to people when a task waits for it forever.
+    /// Shares `state`; `label` names it in the report of a task that waits for it forever.
     pub fn new(node: &Node, label: &'static str, state: S) -> Guarded<S> {
         Guarded::over(node.backend().signal(label), state)
     }
@@ -47,22 +49,22 @@ impl<S> Guarded<S> {
         }
     }
 
-    /// Changes the state and tells all who wait, once the world has reached the task's clock.
+    /// Changes the state and wakes all waiters, once the world has reached the task's clock.
     pub async fn change<R>(&self, node: &Node, change: impl FnOnce(&mut S) -> R) -> R {
         node.reach().await;
         self.change_now(change)
     }
 
-    /// Changes the state without a node: for backends and for closing.
+    /// As [`Guarded::change`] without a node: for backends and for closing.
     pub fn change_now<R>(&self, change: impl FnOnce(&mut S) -> R) -> R {
-        let answer = change(&mut self.lock());
+        let answer = change(&mut self.state.lock());
         self.signal.advance();
         answer
     }
 
     /// Looks at the state without changing it.
     pub fn look<R>(&self, look: impl FnOnce(&S) -> R) -> R {
-        look(&self.lock())
+        look(&self.state.lock())
     }
 
     /// Tries until `step` has an answer (`None`: not yet, nothing changed) or the deadline passes.
@@ -86,9 +88,8 @@ impl<S> Guarded<S> {
         }
     }
 
-    /// One attempt; tells all who wait if it changed something.
     fn attempt<R>(&self, step: &mut impl FnMut(&mut S) -> Option<R>) -> Option<R> {
-        let answer = step(&mut self.lock());
+        let answer = step(&mut self.state.lock());
         if answer.is_some() {
             self.signal.advance();
         }
@@ -120,10 +121,5 @@ impl<S> Guarded<S> {
         self.wait(node, None, step)
             .await
             .expect("a wait without deadline ends with an answer")
-    }
-
-    fn lock(&self) -> MutexGuard<'_, S> {
-        // A panic in a step is recorded by its pipeline; the state itself is changed in one go.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Pools of buffers: the bound on a pipeline's memory, and its back-pressure.
+//! Pools of buffers, which bound a pipeline's memory and slow down stages that are ahead.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct State {
 }
 
 impl Pool {
-    /// A pool of these buffers.
+    /// A pool of these buffers; `label` names it in the report of a task that waits forever.
     pub fn new(node: &Node, label: &'static str, buffers: Vec<Buffer>) -> Pool {
         let state = State {
             idle: buffers,
@@ -39,25 +39,27 @@ impl Pool {
         self.shared.wait_for(node, State::take).await
     }
 
-    /// As [`Pool::take`], but `None` when the deadline passes first.
+    /// As [`Pool::take`], but `None` if no buffer is idle by the deadline.
+    ///
+    /// # Errors
+    /// When the pool was closed.
     pub async fn take_until(&self, node: &Node, deadline: Time) -> Option<Result<Buffer, Closed>> {
         self.shared.wait(node, Some(deadline), State::take).await
     }
 
-    /// Gives a buffer back.
+    /// Gives a buffer back, emptied.
     pub async fn give(&self, node: &Node, mut buffer: Buffer) {
         buffer.set_len(0);
-        self.shared
-            .change(node, |state| state.idle.push(buffer))
-            .await;
+        let give = |state: &mut State| state.idle.push(buffer);
+        self.shared.change(node, give).await;
     }
 
-    /// Whether its pipeline has ended early.
+    /// Whether the pool was closed because its pipeline ended early.
     pub fn is_closed(&self) -> bool {
         self.shared.look(|state| state.closed)
     }
 
-    /// How many buffers are idle now.
+    /// Buffers that are idle now.
     pub fn idle(&self) -> usize {
         self.shared.look(|state| state.idle.len())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::Node;
 use crate::sync::{Close, Closed, Guarded};
 
-/// A place for one value, read by many; clones share it.
+/// A write-once cell that tasks can wait for; clones share it.
 #[derive(Debug)]
 pub struct Posted<T> {
     shared: Arc<Guarded<State<T>>>,
@@ -18,7 +18,7 @@ struct State<T> {
 }
 
 impl<T: Send + Sync + 'static> Posted<T> {
-    /// An empty place.
+    /// An empty cell; `label` names it in the report of a task that waits forever.
     pub fn new(node: &Node, label: &'static str) -> Posted<T> {
         let state = State {
             value: None,
@@ -30,19 +30,21 @@ impl<T: Send + Sync + 'static> Posted<T> {
     }
 
     /// Posts the value.
+    ///
+    /// # Panics
+    /// When a value was posted before.
     pub async fn post(&self, node: &Node, value: T) {
-        self.shared
-            .change(node, |state| {
-                assert!(state.value.is_none(), "posted twice");
-                state.value = Some(Arc::new(value));
-            })
-            .await;
+        let post = |state: &mut State<T>| {
+            assert!(state.value.is_none(), "posted twice");
+            state.value = Some(Arc::new(value));
+        };
+        self.shared.change(node, post).await;
     }
 
-    /// The value, waiting for it.
+    /// Waits for the value.
     ///
     /// # Errors
-    /// When it was closed before it was posted.
+    /// When the cell was closed.
     pub async fn read(&self, node: &Node) -> Result<Arc<T>, Closed> {
         let step = |state: &mut State<T>| {
             if state.closed {

@@ -1,6 +1,6 @@
 //! Bounded queues between stages.
 //!
-//! A queue ends when all its producers have said so, and its consumers have taken what is left.
+//! A queue ends when all its producers have finished and its consumers have taken every unit.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::sync::{Close, Closed, Guarded};
 use crate::{Node, Time};
 
-/// A bounded queue of work units; clones share it.
+/// A bounded queue of units of work; clones share it.
 #[derive(Debug)]
 pub struct Queue<T> {
     shared: Arc<Guarded<State<T>>>,
@@ -23,12 +23,13 @@ struct State<T> {
 }
 
 impl<T: Send + 'static> Queue<T> {
-    /// A queue of at most `capacity` units that ends when `producers` have finished.
+    /// A queue of at most `capacity` units, for `producers` producers; `label` names it in the
+    /// report of a task that waits forever.
+    ///
+    /// # Panics
+    /// When the capacity is 0.
     pub fn new(node: &Node, label: &'static str, capacity: usize, producers: usize) -> Queue<T> {
-        assert!(
-            capacity > 0,
-            "a queue that holds nothing would block for ever"
-        );
+        assert!(capacity > 0, "a queue without room would block forever");
         let units = VecDeque::new();
         let state = State {
             units,
@@ -47,18 +48,17 @@ impl<T: Send + 'static> Queue<T> {
     /// When the queue was closed.
     pub async fn push(&self, node: &Node, unit: T) -> Result<(), Closed> {
         let mut unit = Some(unit);
-        self.shared
-            .wait_for(node, |state| {
-                if state.closed {
-                    return Some(Err(Closed));
-                }
-                if state.units.len() == state.capacity {
-                    return None;
-                }
-                state.units.push_back(unit.take().expect("pushed once"));
-                Some(Ok(()))
-            })
-            .await
+        let step = |state: &mut State<T>| {
+            if state.closed {
+                return Some(Err(Closed));
+            }
+            if state.units.len() == state.capacity {
+                return None;
+            }
+            state.units.push_back(unit.take().expect("pushed once"));
+            Some(Ok(()))
+        };
+        self.shared.wait_for(node, step).await
     }
 
     /// Takes the oldest unit, waiting for one; `None` when the queue has ended.
@@ -69,7 +69,10 @@ impl<T: Send + 'static> Queue<T> {
         self.shared.wait_for(node, State::take).await
     }
 
-    /// As [`Queue::pop`], but `None` when the deadline passes first.
+    /// As [`Queue::pop`], but `None` if no unit is there by the deadline.
+    ///
+    /// # Errors
+    /// When the queue was closed.
     pub async fn pop_until(
         &self,
         node: &Node,
@@ -78,16 +81,16 @@ impl<T: Send + 'static> Queue<T> {
         self.shared.wait(node, Some(deadline), State::take).await
     }
 
-    /// Says that one producer will push no more.
+    /// Announces that one producer will push no more.
+    ///
+    /// # Panics
+    /// When all producers have finished before.
     pub async fn finish(&self, node: &Node) {
-        self.shared
-            .change(node, |state| {
-                state.producers = state
-                    .producers
-                    .checked_sub(1)
-                    .expect("more producers ended than began");
-            })
-            .await;
+        let finish = |state: &mut State<T>| {
+            let left = state.producers.checked_sub(1);
+            state.producers = left.expect("more producers ended than began");
+        };
+        self.shared.change(node, finish).await;
     }
 }
 

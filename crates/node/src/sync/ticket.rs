@@ -1,14 +1,14 @@
-//! Tickets: the promise of an answer, for requests that run while the task goes on.
+//! Tickets: the promise of an answer, for requests that run while the task continues.
 //!
-//! A dropped ticket forgets the answer; what was handed in stays with the backend until the
-//! operation ends.
+//! A dropped ticket loses the answer, but the operation goes on: the backend keeps its buffer until
+//! the end.
 
 use std::sync::Arc;
 
 use crate::sync::Guarded;
 use crate::{Node, Time};
 
-/// The right to one answer.
+/// The right to receive one answer.
 #[derive(Debug)]
 #[must_use = "a dropped ticket loses its answer, and the buffer in it"]
 pub struct Ticket<T> {
@@ -18,9 +18,9 @@ pub struct Ticket<T> {
 
 /// The duty to give one answer; a backend holds it.
 ///
-/// A panic that drops it breaks the ticket, so that the waiting task panics too and does not wait
-/// for ever. A completer that is dropped otherwise stays silent: a simulated kill drops tasks with
-/// all that they hold, and no other task may notice.
+/// A panic that drops it breaks the ticket, so that the waiting task panics too instead of waiting
+/// forever. Dropping it without a panic does nothing: a simulated kill drops tasks, and no other
+/// task may notice.
 #[derive(Debug)]
 pub struct Completer<T> {
     shared: Arc<Guarded<Option<Answer<T>>>>,
@@ -33,7 +33,7 @@ enum Answer<T> {
     Broken,
 }
 
-/// A ticket and its completer; `label` names the wait to people.
+/// A ticket and its completer; `label` names the ticket in the report of a task that waits forever.
 pub fn ticket<T>(node: &Node, label: &'static str) -> (Ticket<T>, Completer<T>) {
     let shared = Arc::new(Guarded::new(node, label, None));
     (
@@ -46,7 +46,7 @@ pub fn ticket<T>(node: &Node, label: &'static str) -> (Ticket<T>, Completer<T>) 
 }
 
 impl<T> Ticket<T> {
-    /// The answer, waiting for it.
+    /// Waits for the answer.
     ///
     /// # Panics
     /// When the thread that had to give the answer panicked.
@@ -70,7 +70,7 @@ impl<T> Ticket<T> {
 }
 
 impl<T> Completer<T> {
-    /// Gives the answer.
+    /// Gives the answer and wakes the waiting task.
     pub fn complete(self, answer: T) {
         self.shared
             .change_now(|slot| *slot = Some(Answer::Given(answer)));
@@ -80,7 +80,7 @@ impl<T> Completer<T> {
 impl<T> Drop for Completer<T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // An answer that was given stays.
+            // Keeps an answer that was given.
             self.shared.change_now(|slot| {
                 slot.get_or_insert(Answer::Broken);
             });

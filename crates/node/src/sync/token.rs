@@ -1,13 +1,14 @@
-//! Tokens with a name each: feedback against the flow (TritonSort 4.5).
+//! Numbered tokens, which limit what each of several consumers may have outstanding (TritonSort
+//! 4.5).
 //!
-//! A token pool may be asked for any one of a set of tokens, now or by a deadline: one wait.
+//! A task can ask for any one of several tokens, with or without a deadline, in one wait.
 
 use std::sync::Arc;
 
 use crate::sync::{Close, Closed, Guarded};
 use crate::{Node, Time};
 
-/// A set of tokens, each with the number of its owner; clones share it.
+/// A set of tokens, each with the number of a consumer; clones share it.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     shared: Arc<Guarded<State>>,
@@ -20,7 +21,7 @@ struct State {
 }
 
 impl Tokens {
-    /// A pool of these tokens; a number may occur several times.
+    /// A set of these tokens; a number may occur several times.
     pub fn new(node: &Node, label: &'static str, tokens: Vec<u32>) -> Tokens {
         let state = State {
             idle: tokens,
@@ -31,7 +32,8 @@ impl Tokens {
         }
     }
 
-    /// Takes any one token of `wanted`, the longest idle first; `None` when the deadline passes.
+    /// Takes one token of `wanted`, the longest idle first; `None` if there is none by the
+    /// deadline.
     ///
     /// # Errors
     /// When the tokens were closed.
@@ -53,9 +55,8 @@ impl Tokens {
 
     /// Gives a token back.
     pub async fn give(&self, node: &Node, token: u32) {
-        self.shared
-            .change(node, |state| state.idle.push(token))
-            .await;
+        let give = |state: &mut State| state.idle.push(token);
+        self.shared.change(node, give).await;
     }
 }
 

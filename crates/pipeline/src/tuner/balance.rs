@@ -1,83 +1,91 @@
-//! What to move, from what stages did since the last move: a function of figures alone.
+//! Decides what to move from the work of the stages since the last move: a function of figures.
 //!
 //! ```text
-//! the busiest stage --- below its home: up, at most four times ----> kept, unless much is lost
-//!                  \--- at its home, others wait: up by a little --> kept if it proves a gain, else undone
-//! a stage that starves --- down to what it uses ------------------> kept, unless something is lost
+//! the busiest stage --- below its home: up, up to fourfold --------> kept, unless much is lost
+//!                  \--- at its home, others wait: up, doubled -----> kept if it proves a gain
+//! a stage that starves --- down to the workers that it needs ------> kept, unless a little is lost
 //! ```
 //!
-//! Home is what the plan derived. A plan knows more than a few measured intervals do, so the way
-//! back to it needs no proof, and every step away from it does. A step that was undone is not tried
-//! again for a while, each time for twice as long: so a run that is right from the start sees few
+//! Home is the value that the plan derived. A plan knows more than a few measured intervals, so a
+//! step towards home needs no proof, and every step away from it does. A step that was undone is
+//! not tried again for a while, each time for twice as long: so a run with a good plan sees few
 //! moves, however long it is.
 //!
-//! What a step has brought is measured at the stage itself: queues are short, so in any while that
-//! counts all stages of a pipeline pass the same bytes.
+//! The effect of a step is measured at the stage itself: queues are short, so over any useful
+//! interval all stages of a pipeline pass the same bytes.
 
-use super::window::{LONG_S, Look, Span, Window};
+use super::interval::{Interval, LONG_S, Look, Span};
 
-/// A stage that is busy less than this part of its time holds nobody up.
+/// A stage that is busy for a smaller fraction of its time slows no other stage down.
 const BUSY: f64 = 0.7;
 
-/// A stage that is busy this part of its time is the bottleneck, if others wait.
+/// A stage that is busy for this fraction of its time is the bottleneck, if others wait.
 const BUSIEST: f64 = 0.9;
 
-/// Others wait if one of them is idle for this part of its time.
+/// Others wait if one of them is idle for this fraction of its time.
 const OTHERS_IDLE: f64 = 0.2;
 
 /// Workers may be parked if the rest is then busy less than this: far below [`BUSY`], so that they
 /// are not called again at once.
 const ENOUGH: f64 = 0.4;
 
-/// On the way home, at most so many times as much at a step.
+/// The largest factor of a step towards home.
 const STEP: usize = 4;
 
-/// A step beyond home must bring this part more, beside what the measure may be wrong by.
+/// A step beyond home must gain this fraction, in addition to the error of the measurement.
 const GAIN: f64 = 0.05;
 
-/// A step home may lose this part: it was not the step's fault, most likely. A computer that others
-/// use, too, loses a fifth from one look to the next.
+/// A step home may lose this fraction, which is then probably not the step's fault: on a computer
+/// with other users, rates vary by a fifth from one look to the next.
 const LOSS: f64 = 0.4;
 
-/// How long what was undone is not tried again, the first time.
+/// The pause before a step that was undone is tried again, the first time.
 const REST_S: f64 = 1.0;
 
 /// A number that can be moved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Knob {
-    /// Whose, by its place in the pipeline.
+    /// The index of its stage in the pipeline.
     pub stage: usize,
-    /// Whether it is the number of workers: they are parked when they starve.
-    pub workers: bool,
+    pub setting: Setting,
     pub now: usize,
-    /// What the plan derived.
+    /// The value that the plan derived.
     pub home: usize,
     pub most: usize,
+}
+
+/// The setting that a knob turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// The called workers of the stage, which are parked when they starve.
+    Workers,
+    /// The dial of the stage with this index.
+    Dial(usize),
 }
 
 /// A move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// By its place among the knobs.
+    /// The index of the knob.
     pub knob: usize,
     pub to: usize,
     pub why: &'static str,
 }
 
-/// What is remembered from look to look.
+/// The state between looks.
 #[derive(Debug, Default)]
 pub(crate) struct Balance {
-    /// When the last look was, and what had been done then: who is busy now.
+    /// The last look, which shows the stages that are busy now.
     last: Option<Look>,
-    /// The same of the last move, or of some looks ago: rates that are worth something.
+    /// An older look, at most as old as the last move: enough time for usable rates.
     begin: Option<Look>,
     trial: Option<Trial>,
-    /// Of each knob, when it may go up and down again.
+    /// For each knob, when it may go up and down again.
     up: Vec<Rest>,
     down: Vec<Rest>,
 }
 
-/// A move that has yet to show what it brings.
+/// A move whose effect is not yet known.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     change: Change,
@@ -85,7 +93,13 @@ struct Trial {
     before: Span,
 }
 
-/// What was undone rests.
+enum Verdict {
+    Unknown,
+    Keep,
+    Undo,
+}
+
+/// The pause of a knob after a step that was undone.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
     until: f64,
@@ -100,7 +114,7 @@ impl Rest {
 }
 
 impl Balance {
-    /// Looks at what stages have done; what to move now, if anything.
+    /// Takes the work of the stages so far, and returns the next move if one is due.
     pub(crate) fn look(&mut self, now: Look, knobs: &[Knob]) -> Option<Change> {
         self.up.resize_with(knobs.len(), Rest::default);
         self.down.resize_with(knobs.len(), Rest::default);
@@ -109,31 +123,30 @@ impl Balance {
             self.begin = Some(now);
             return None;
         };
-        let (latest, window) = (Window::between(&last, &now), Window::between(begin, &now));
+        let (latest, interval) = (
+            Interval::between(&last, &now),
+            Interval::between(begin, &now),
+        );
         if let Some(trial) = self.trial {
-            let after = window.spans[knobs[trial.change.knob].stage];
-            if !after.ended && !after.tells(trial.must_gain(knobs)) {
-                return None;
-            }
-            if !after.ended && !trial.is_good(&after, knobs) {
-                (self.trial, self.begin) = (None, Some(now));
-                return Some(self.undo(&trial, at, knobs));
+            match trial.verdict(&interval, knobs) {
+                Verdict::Unknown => return None,
+                Verdict::Undo => {
+                    (self.trial, self.begin) = (None, Some(now));
+                    return Some(self.undo(&trial, at, knobs));
+                }
+                Verdict::Keep => {}
             }
         }
-        let change = self.raise_home(at, &latest, knobs);
-        let change = change.or_else(|| self.raise_beyond(at, &window, knobs));
-        let change = change.or_else(|| self.lower(at, &window, knobs));
-        self.trial = change.map(|change| {
-            let Knob {
-                stage, now: from, ..
-            } = knobs[change.knob];
-            Trial {
-                change,
-                from,
-                before: window.spans[stage],
-            }
+        let change = self
+            .raise_home(at, &latest, knobs)
+            .or_else(|| self.raise_beyond(at, &interval, knobs))
+            .or_else(|| self.lower(at, &interval, knobs));
+        self.trial = change.map(|change| Trial {
+            change,
+            from: knobs[change.knob].now,
+            before: interval.spans[knobs[change.knob].stage],
         });
-        if change.is_some() || window.seconds >= 2.0 * LONG_S {
+        if change.is_some() || interval.seconds >= 2.0 * LONG_S {
             self.begin = Some(now);
         }
         change
@@ -159,8 +172,8 @@ impl Balance {
         }
     }
 
-    /// Of the busiest stage that has a knob below its home, the first such knob.
-    fn raise_home(&self, at: f64, latest: &Window, knobs: &[Knob]) -> Option<Change> {
+    /// Raises the first knob below its home, of the busiest stage that has one.
+    fn raise_home(&self, at: f64, latest: &Interval, knobs: &[Knob]) -> Option<Change> {
         let busy = latest
             .by_busy()
             .into_iter()
@@ -177,14 +190,14 @@ impl Balance {
         })
     }
 
-    /// A knob of the stage that holds the others up, beyond its home.
-    fn raise_beyond(&self, at: f64, window: &Window, knobs: &[Knob]) -> Option<Change> {
-        let order = window.by_busy();
+    /// Raises a knob of the bottleneck beyond its home.
+    fn raise_beyond(&self, at: f64, interval: &Interval, knobs: &[Knob]) -> Option<Change> {
+        let order = interval.by_busy();
         let (&first, &last) = (order.first()?, order.last()?);
-        let busy = |stage: usize| window.spans[stage].busy();
+        let busy = |stage: usize| interval.spans[stage].busy();
         if busy(first) < BUSIEST
             || busy(last) > 1.0 - OTHERS_IDLE
-            || !window.spans[first].tells(true)
+            || !interval.spans[first].tells(true)
         {
             return None;
         }
@@ -198,7 +211,7 @@ impl Balance {
         })
     }
 
-    /// The knobs of a stage that may go up.
+    /// The knobs of a stage that may go up now.
     fn free<'a>(
         &'a self,
         stage: usize,
@@ -209,20 +222,21 @@ impl Balance {
         all.filter(move |&(index, knob)| knob.stage == stage && self.up[index].until <= at)
     }
 
-    /// The first stage that needs fewer workers than it has called.
-    fn lower(&mut self, at: f64, window: &Window, knobs: &[Knob]) -> Option<Change> {
-        if window.seconds < LONG_S {
+    /// Parks workers of the first stage that needs fewer than it has called.
+    fn lower(&mut self, at: f64, interval: &Interval, knobs: &[Knob]) -> Option<Change> {
+        if interval.seconds < LONG_S {
             return None;
         }
-        for (index, knob) in knobs.iter().enumerate().filter(|(_, knob)| knob.workers) {
-            let span = &window.spans[knob.stage];
+        let workers = |(_, knob): &(usize, &Knob)| knob.setting == Setting::Workers;
+        for (index, knob) in knobs.iter().enumerate().filter(workers) {
+            let span = &interval.spans[knob.stage];
             let uses = ((knob.now as f64 * span.busy() / ENOUGH).ceil() as usize).max(1);
-            // A stage that begins in this window has starved until then, and will not from now on.
+            // A stage that began in this interval starved before that, but will not from now on.
             let is_idle = span.begun && span.is_active() && span.starved() > 1.0 - ENOUGH;
             if !is_idle || uses >= knob.now || !span.tells(false) || self.down[index].until > at {
                 continue;
             }
-            // It does not come again soon, even if it does no harm.
+            // Not again soon, even if this step does no harm.
             self.down[index].begin(at);
             return Some(Change {
                 knob: index,
@@ -235,12 +249,25 @@ impl Balance {
 }
 
 impl Trial {
-    /// Whether it went away from home, upwards.
+    fn verdict(&self, interval: &Interval, knobs: &[Knob]) -> Verdict {
+        let after = &interval.spans[knobs[self.change.knob].stage];
+        if after.ended {
+            Verdict::Keep
+        } else if !after.tells(self.must_gain(knobs)) {
+            Verdict::Unknown
+        } else if self.is_good(after, knobs) {
+            Verdict::Keep
+        } else {
+            Verdict::Undo
+        }
+    }
+
+    /// Whether it went up, beyond home.
     fn must_gain(&self, knobs: &[Knob]) -> bool {
         self.change.to > self.from && self.change.to > knobs[self.change.knob].home
     }
 
-    /// Whether what happened since then is a reason to stay.
+    /// Whether the rate since then is a reason to keep the new value.
     fn is_good(&self, after: &Span, knobs: &[Knob]) -> bool {
         let (before, now) = (self.before.rate(), after.rate());
         let error = self.before.error() + after.error();

@@ -1,4 +1,4 @@
-//! ASCII gensort records: a line that a person can read.
+//! ASCII gensort records: readable lines.
 //!
 //! ```text
 //! AsfAGHM5om  00000000000000000000000000000000  0000222200002222000022220000222200002222000000001111
@@ -6,9 +6,9 @@
 //! 0           12                                46                                               98
 //! ```
 //!
-//! With `h` and `l` the upper and lower half of the record's state: the key is eight digits of `h`
-//! and two of `l` in base 95 (the printable characters), least significant first; the filler is the
-//! lowest 13 hexadecimal digits of `l`.
+//! Let `h` and `l` be the upper and lower half of the record's state. The key is eight digits of
+//! `h` and two of `l` in base 95 (the printable characters), least significant first; the filler is
+//! the lowest 13 hexadecimal digits of `l`.
 //!
 //! Source: the documented layout of gensort 1.5.
 
@@ -17,7 +17,7 @@ use super::lcg::Lcg;
 use super::skew;
 
 const KEY_BYTES: usize = 10;
-/// Key characters taken from the upper half of the state; the others come from the lower half.
+/// Key characters from the upper half of the state; the others come from the lower half.
 const KEY_BYTES_FROM_HIGH: usize = 8;
 const PRINTABLE: u64 = 95;
 const FIRST_PRINTABLE: u8 = b' ';
@@ -27,7 +27,7 @@ const FILLER_AT: usize = 46;
 const FILLER_DIGITS: usize = 13;
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// The bytes that all records have in common: the spaces and the line's end.
+/// The bytes that all records share: the spaces and the line ending.
 const BLANK: [u8; RECORD_BYTES] = {
     let mut line = [b' '; RECORD_BYTES];
     line[98] = b'\r';
@@ -53,12 +53,8 @@ fn write_record(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) {
     *record = BLANK;
     record[..KEY_BYTES].copy_from_slice(&key(state));
     let digits = &mut record[NUMBER_AT..NUMBER_AT + NUMBER_DIGITS];
-    for (pair, byte) in digits
-        .as_chunks_mut::<2>()
-        .0
-        .iter_mut()
-        .zip(number.to_be_bytes())
-    {
+    let (pairs, _) = digits.as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(number.to_be_bytes()) {
         *pair = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
     }
     let filler = &mut record[FILLER_AT..FILLER_AT + 4 * FILLER_DIGITS];

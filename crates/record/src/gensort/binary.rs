@@ -6,11 +6,11 @@
 //! ```
 //!
 //! Every group is the upper ten bytes of a state of the generator, exclusive-or'd with a constant
-//! of the group. Consecutive records share nine of their ten states: a window that slides over the
-//! sequence costs one step a record, and the rest is stores. States are made a tile at a time, so
-//! that the chain of multiplications runs ahead of the stores instead of between them.
+//! of the group. Consecutive records share nine of their ten states, so a window that slides over
+//! the sequence costs one step per record. States are made a tile at a time, so that the chain of
+//! multiplications runs ahead of the stores instead of between them.
 //!
-//! Source: the documented layout of gensort 1.5 (TeraGen of Hadoop follows 1.1, another layout).
+//! Source: the documented layout of gensort 1.5 (Hadoop's TeraGen has the layout of 1.1).
 
 use super::RECORD_BYTES;
 use super::lcg::Lcg;
@@ -19,10 +19,10 @@ use super::skew;
 const GROUPS: usize = 10;
 const GROUP_BYTES: usize = 10;
 
-/// Records made from one tile of states: 73 states are 1.2 KB, a small part of the first cache.
+/// Records of one tile: its 73 states are 1.2 KB, a small part of the first-level cache.
 const TILE_RECORDS: usize = 64;
 
-/// The mask that each group is exclusive-or'd with, in the upper ten bytes.
+/// The mask of each group, in the upper ten bytes.
 const GROUP_MASKS: [u128; GROUPS] = [
     0,
     0xF0E8_E4E2_E1D8_D4D2_D1CC << 48,

@@ -1,18 +1,17 @@
 //! The random numbers of gensort: a 128-bit linear congruential generator that can jump.
 //!
-//! `X(0) = 0`, `X(i+1) = A X(i) + C mod 2^128`. A record is a function of its number alone: record
-//! `n` starts from `X(n+1)`. So any machine can make any part of a data set, if it can reach `X(n)`
-//! without walking there.
+//! `X(0) = 0`, `X(i+1) = A X(i) + C mod 2^128`. A record is a function of its number: record `n`
+//! starts from `X(n+1)`. So any machine can make any part of a data set, if it can jump to `X(n)`.
 //!
 //! The jump: `i` steps are one map `x -> a x + c`, and so are `2i` steps, with `a' = a a` and
-//! `c' = a c + c`. The maps of 1, 2, 4, 8 .. steps commute, being powers of one another; those that
-//! the binary digits of `i` name, applied to zero, give `X(i)` in at most 128 rounds.
+//! `c' = a c + c`. The maps of 1, 2, 4, 8 .. steps are powers of one map, so they commute. Those
+//! for the binary digits of `i`, applied to zero, give `X(i)` in at most 128 rounds.
 //!
-//! Constants: gensort 1.5. It refuses nothing: every index of 128 bits is a state.
+//! Constants: gensort 1.5.
 
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
 
-/// Spells "JimGrayRIP" in its upper ten bytes, and is therefore the first key of every data set.
+/// Its upper ten bytes spell "JimGrayRIP", which is therefore the first key of every data set.
 const INCREMENT: u128 = 0x4a69_6d47_7261_7952_4950_2020_2020_2001;
 
 /// The sequence at one of its states.
@@ -37,12 +36,12 @@ impl Lcg {
         Lcg { state }
     }
 
-    /// The state of record `number`, from which its key is taken.
+    /// The sequence at the state that the key of record `number` is taken from.
     pub(super) const fn of_record(number: u128) -> Lcg {
         Lcg::at(number.wrapping_add(1))
     }
 
-    /// The current state; the sequence moves on to the next.
+    /// Returns the current state, and steps to the next.
     #[inline]
     pub(super) const fn draw(&mut self) -> u128 {
         let drawn = self.state;

@@ -1,9 +1,9 @@
-//! Skewed gensort keys (`-s`): few beginnings, many records.
+//! Skewed gensort keys (`-s`): many records with few prefixes.
 //!
-//! A record number of `i` binary digits belongs to class `i`: half the records of a data set of
-//! `2^k` share the last class. A part of the beginning of the key (drawn by the record's state: for
-//! binary 0 to 48 bits, for ASCII 0 to 6 characters, or nothing) is replaced by the class's prefix,
-//! which is the beginning of record `i`'s own unskewed key.
+//! A record number of `i` binary digits belongs to class `i`, so half the records of a data set of
+//! `2^k` are in the last class. The first part of the key, whose length the record's state decides
+//! (0 to 48 bits of binary keys, 0 to 6 characters of ASCII keys), is replaced by the prefix of the
+//! class, which is the first part of record `i`'s own unskewed key.
 //!
 //! ```text
 //! key of record 1000   | 10110100 11010.. |     class 10, drawn length 5
@@ -11,17 +11,16 @@
 //! skewed               | 01100100 11010.. |
 //! ```
 //!
-//! So about a third of all records begin with the same byte while whole keys hardly ever repeat:
-//! the trap for partitioners that look at leading bits only.
+//! So about a third of all records begin with the same byte although whole keys hardly ever repeat:
+//! a trap for partitioners that look at leading bits only.
 //!
-//! Source: the documented behaviour of gensort 1.5, with its quirk (see [`class`]). The prefixes
-//! are computed by the compiler.
+//! Source: the documented behaviour of gensort 1.5, with its quirk (see [`class`]).
 
 use super::RECORD_BYTES;
 use super::ascii;
 use super::lcg::Lcg;
 
-/// A class for every bit length of a 128-bit number, zero included.
+/// Bit lengths of 128-bit numbers, from 0.
 const CLASSES: usize = 129;
 const PREFIX_BYTES: usize = 6;
 const PREFIX_BITS: u32 = 48;
@@ -51,8 +50,8 @@ pub(super) fn ascii(number: u128, state: u128, record: &mut [u8; RECORD_BYTES]) 
     }
 }
 
-/// The bit length of `number`. The quirk of the reference: a half of the number with any of its
-/// top four bits set counts as full, so classes 61 to 63 and 125 to 127 stay empty.
+/// The bit length of `number`, with a quirk of the reference: if any of the top four bits of a half
+/// is set, the half counts as full, so classes 61 to 63 and 125 to 127 stay empty.
 #[inline]
 fn class(number: u128) -> usize {
     let (high, low) = ((number >> 64) as u64, number as u64);
@@ -100,7 +99,7 @@ mod tests {
     use super::class;
 
     #[test]
-    fn class_is_the_bit_length_but_for_full_halves() {
+    fn a_class_is_the_bit_length_except_for_full_halves() {
         assert_eq!([0, 1, 2, 3, 4, 7, 8].map(class), [0, 1, 2, 2, 3, 3, 4]);
         assert_eq!(class((1 << 60) - 1), 60);
         assert_eq!(class(1 << 60), 64, "the quirk: 61 by its bit length");

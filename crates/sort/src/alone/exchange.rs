@@ -1,21 +1,21 @@
-//! The exchange alone, between a synthetic source and a sink: what the network carries if no disk
-//! and no distributor holds it up.
+//! Measures the exchange alone, between a synthetic source and a sink: the rate of the network if
+//! no disk and no distributor limits it.
 //!
 //! ```text
 //! source > sender, confirmer ==> receiver > opener > sink
 //!   ^__________|                     ^_________________|      chunks that are full of records all the time
 //! ```
 //!
-//! The stages in the middle are those of the sort, with as much memory as beside one distributor.
-//! The source hands out chunks for all other ranks in turn, as a distributor of even data does; a
-//! rank sends nothing to itself, since that uses no link. The sink counts, and the opener has
-//! looked whether each chunk came as it was.
+//! The stages in the middle are those of the sort, with as much memory as next to one distributor.
+//! The source hands out chunks for all other ranks in turn, like a distributor of even data; a rank
+//! sends nothing to itself, since that uses no link. The sink counts, and the opener checks that
+//! each chunk arrived unchanged.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use node::{Buffer, Collective, Node, Pool, Port, Queue};
 use pipeline::{Control, Failure, Pipeline, Worker};
-use record::{Generator, Order, RECORD_BYTES, Ties};
+use record::{Generator, Order, Ties};
 
 use crate::error::no_memory;
 use crate::job::ExchangeKind;
@@ -23,34 +23,36 @@ use crate::passes::exchange::{Link, Outgoing, Ports};
 use crate::plan::Exchanging;
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::{Bytes, Contents};
+use crate::records::size::{GENSORT, Size};
 
-/// Where ranks meet before and after.
+/// Barriers before and after.
 const MEETING: Port = Port(111);
 
-/// The front of a chunk tells whose it is.
+/// Bytes of the sender's rank at the front of a chunk.
 const RANK_BYTES: usize = 4;
 
-/// What a sort keeps between opener and distributor.
+/// Length of a sort's queue between opener and distributor.
 const QUEUE: usize = 2;
 
-/// This node's place in exchanges that are measured, one after the other.
+/// This node's side of measured exchanges, one after the other.
 pub struct ExchangeAlone {
     ports: Ports,
     together: Collective,
 }
 
-/// What came of an exchange.
+/// The result of an exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchanged {
-    /// From the moment when all were ready to that when this rank had sent and received all.
+    /// Seconds from the moment when all ranks were ready until this one had sent and received
+    /// everything.
     pub seconds: f64,
-    /// Records that came.
+    /// Number of records received.
     pub records: u64,
-    /// From whom, chunk by chunk.
+    /// The sender of each chunk received.
     pub from: Vec<u32>,
 }
 
-/// What goes to each other rank.
+/// The data that each rank sends to each other rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// How ranks exchange.
@@ -62,7 +64,7 @@ pub struct Load {
 }
 
 impl ExchangeAlone {
-    /// Takes it; once for each node.
+    /// Binds the ports; once per node.
     pub fn new(node: &Node) -> ExchangeAlone {
         ExchangeAlone {
             ports: Ports::bind(node),
@@ -70,13 +72,13 @@ impl ExchangeAlone {
         }
     }
 
-    /// An exchange with all other ranks, which all begin at once.
+    /// Exchanges with all other ranks, which all begin at once.
     ///
     /// # Errors
-    /// Too little memory; a chunk that did not come as it was sent.
+    /// When the system refuses memory, or a chunk arrives damaged.
     pub async fn run(&mut self, node: &Node, load: Load) -> Result<Exchanged, Failure> {
         let contents: Arc<dyn Contents> = Arc::new(Bytes::new(Order::gensort(Ties::Record)));
-        let plan = Exchanging::alone(node.nodes(), load.chunk_bytes, RECORD_BYTES);
+        let plan = Exchanging::alone(node.nodes(), load.chunk_bytes, GENSORT);
         let mut pipeline = Pipeline::new(&Control::default());
         let pool = |label, count| -> Result<Pool, Failure> {
             let buffers = filled(node, &*contents, count, plan.chunk_bytes)?;
@@ -95,7 +97,7 @@ impl ExchangeAlone {
         let source = Source {
             outgoing: outgoing.clone(),
             load,
-            records: plan.shape.records,
+            size: GENSORT.size_of(plan.shape.room.into()),
         };
         pipeline.stage(node, "source", 1, async move |worker| {
             source.run(worker).await
@@ -128,14 +130,13 @@ impl ExchangeAlone {
         })
     }
 
-    /// Waits for all ranks.
     async fn meet(&mut self, node: &Node) -> Result<(), Failure> {
         let nothing = vec![Vec::new(); node.nodes() as usize];
         Ok(self.together.all_to_all(node, nothing).await.map(drop)?)
     }
 }
 
-/// Buffers full of records, of which the first begins with the number of its rank.
+/// Buffers full of records, the first of which begins with this rank's number.
 fn filled(
     node: &Node,
     contents: &dyn Contents,
@@ -144,21 +145,19 @@ fn filled(
 ) -> Result<Vec<Buffer>, Failure> {
     let buffers = contents.buffers(node, count, bytes);
     let mut buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
-    let records = bytes / RECORD_BYTES;
+    let whole = GENSORT.whole(bytes as u64) as usize;
     for buffer in &mut buffers {
-        Generator::default().fill(0, &mut buffer.bytes_mut()[..records * RECORD_BYTES]);
+        Generator::default().fill(0, &mut buffer.bytes_mut()[..whole]);
         buffer.bytes_mut()[..RANK_BYTES].copy_from_slice(&node.rank().0.to_le_bytes());
     }
     Ok(buffers)
 }
 
-/// Hands out a chunk for each other rank, again and again.
 #[derive(Clone)]
 struct Source {
     outgoing: Outgoing,
     load: Load,
-    /// Records of a chunk.
-    records: u32,
+    size: Size,
 }
 
 impl Source {
@@ -177,12 +176,11 @@ impl Source {
                         .hold(shares.take_any(&worker.node, &[bucket], None))
                         .await?;
                 }
-                let (records, marks, buffer) = (self.records, Vec::new(), worker.take(pool).await?);
                 full.push(Chunk {
                     bucket,
-                    records,
-                    marks,
-                    buffer,
+                    size: self.size,
+                    marks: Vec::new(),
+                    buffer: worker.take(pool).await?,
                 });
             }
             worker.push(chunks, full).await?;
@@ -192,7 +190,6 @@ impl Source {
     }
 }
 
-/// Counts what comes.
 #[derive(Clone)]
 struct Sink {
     blocks: Queue<Block>,
@@ -204,7 +201,7 @@ impl Sink {
     async fn run(&self, worker: &Worker) -> Result<(), Failure> {
         let (mut records, mut from) = (0, Vec::new());
         while let Some(block) = worker.pop(&self.blocks).await? {
-            records += block.records as u64;
+            records += block.size.records;
             let rank = block
                 .buffer
                 .bytes()

@@ -1,7 +1,8 @@
-//! One stage alone, between a synthetic source and a sink: what it could do if nobody held it up.
+//! Measures one stage alone, between a synthetic source and a sink: its rate if no other stage
+//! holds it up.
 //!
 //! TritonSort (Figure 8) tunes its pipeline with this table: each stage's workers, the size of
-//! their units, the time a unit takes them, and so the rate that each stage could reach.
+//! their units, the time per unit, and so the rate that each stage could reach.
 //!
 //! ```text
 //! source ---> queue ---> [ the stage, with the plan's workers and buffers ] ---> queue ---> sink
@@ -9,13 +10,13 @@
 //!    |______________________ buffers that are full of records all the time __________________|
 //! ```
 //!
-//! Buffers are filled with generated records before anything is measured, so the source hands out
-//! memory and the sink gives it back: both cost next to nothing, and the cores belong to the stage.
-//! What waiting is left counts as starved or blocked, never as busy. Sampler and reader read a file
+//! Buffers are filled with generated records before the measurement, so the source only hands out
+//! memory and the sink gives it back. Both cost next to nothing, and the cores belong to the stage.
+//! The remaining waits count as starved or blocked, never as busy. Sampler and reader read a file
 //! that is generated first; the writer writes one that never gets a name. Nothing is made durable:
-//! that is the pipeline's last step, and no stage's.
+//! that is the last step of the whole pipeline.
 //!
-//! It refuses to say how stages hinder each other; the report of a sort does.
+//! It does not show how stages slow each other down; the report of a sort does.
 
 mod input;
 mod output;
@@ -25,14 +26,17 @@ use std::sync::Arc;
 
 use node::{Buffer, Node, Pool, Queue};
 use pipeline::{Control, Failure, Pipeline, StageReport, Worker};
-use record::{Generator, Order, RECORD_BYTES, Ties};
+use record::{Generator, Order, Ties};
 
 use crate::error::SortError;
 use crate::error::no_memory;
 use crate::job::{Resources, Tuning};
+use crate::names::StageName;
 use crate::plan::{Plan, Shape};
 use crate::records::block::{Block, Bucket, Chunk, Destination};
-use crate::records::contents::{Bytes, Contents, Sample};
+use crate::records::contents::{Bytes, Contents};
+use crate::records::sample::Sample;
+use crate::records::size::{GENSORT, Size};
 use crate::records::splitters::Splitters;
 
 /// A stage of the one-pass sort.
@@ -66,42 +70,42 @@ impl Stage {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Stage::Sampler => "sampler",
-            Stage::Reader => "reader",
+            Stage::Sampler => StageName::Sampler.name(),
+            Stage::Reader => StageName::Reader.name(),
             Stage::Distributor => "distributor",
             Stage::PartitionBuffers => "partition buffers",
-            Stage::Sorter => "sorter",
-            Stage::Writer => "writer",
+            Stage::Sorter => StageName::Sorter.name(),
+            Stage::Writer => StageName::Writer.name(),
         }
     }
 }
 
-/// A stage that is to run alone.
+/// Options for one stage.
 #[derive(Clone)]
 pub struct Alone {
-    /// Which.
+    /// The stage.
     pub stage: Stage,
-    /// How many gensort records pass.
+    /// Number of gensort records that pass it.
     pub records: u64,
-    /// Where the file lies that it reads or writes; it is removed at the end.
+    /// Directory of the file that it reads or writes, which is removed at the end.
     pub directory: PathBuf,
-    /// What the run may use.
+    /// Resources that the run may use.
     pub resources: Resources,
-    /// What the plan must keep to.
+    /// Numbers that the plan must keep to.
     pub tuning: Tuning,
-    /// To watch and stop it.
+    /// Observes the run and stops it.
     pub control: Control,
 }
 
 /// Runs one stage alone.
 ///
 /// # Errors
-/// As a sort: too little memory for the plan, a file that cannot be read or written.
+/// As a sort: when memory is too little for the plan, or the file cannot be read or written.
 pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
     let shape = Shape {
         inputs: 1,
-        records: Some(job.records),
-        record_bytes: RECORD_BYTES,
+        bytes: Some(GENSORT.of(job.records).bytes),
+        framing: GENSORT,
         sequential_output: false,
         outputs: 1,
         stable: false,
@@ -124,7 +128,6 @@ pub async fn alone(node: &Node, job: &Alone) -> Result<StageReport, Failure> {
     }
 }
 
-/// What every stage's surroundings are built from.
 struct Bench<'a> {
     node: &'a Node,
     job: &'a Alone,
@@ -153,76 +156,78 @@ impl Bench<'_> {
         buffers.map_err(|cause| no_memory(count * bytes, &cause))
     }
 
-    /// Buffers that hold generated records, each its own.
+    /// Buffers with generated records, different ones in each.
     fn filled(&self, count: usize, bytes: usize) -> Result<Vec<Buffer>, SortError> {
         let mut buffers = self.buffers(count, bytes)?;
-        let records = bytes / RECORD_BYTES;
+        let whole = GENSORT.whole(bytes as u64) as usize;
         for (number, buffer) in buffers.iter_mut().enumerate() {
-            let out = &mut buffer.bytes_mut()[..records * RECORD_BYTES];
-            Generator::default().fill((number * records) as u128, out);
+            let out = &mut buffer.bytes_mut()[..whole];
+            Generator::default().fill(
+                number as u128 * u128::from(GENSORT.size_of(whole as u64).records),
+                out,
+            );
         }
         Ok(buffers)
     }
 
-    /// Splitters of generated records, for as many buckets as the plan has.
+    /// Splitters of generated records, for the plan's buckets.
     fn splitters(&self) -> Result<Splitters, SortError> {
         const EACH: usize = 16; // records sampled for a bucket: they come out about equal
-        let records = self.plan.buckets * EACH;
-        let buffer = self
-            .filled(1, records * RECORD_BYTES)?
-            .pop()
-            .expect("one was asked for");
+        let size = GENSORT.of((self.plan.buckets * EACH) as u64);
+        let mut buffers = self.filled(1, size.bytes as usize)?;
+        let buffer = buffers.pop().expect("one was asked for");
         let mut sample = Sample::default();
         let block = Block {
             first: 0,
-            records,
+            size,
             start: 0,
             buffer,
             marks: Vec::new(),
         };
-        self.contents.sample(&block, records, &mut sample);
+        self.contents
+            .sample(&block, size.records as usize, &mut sample);
         Ok(self.contents.splitters(&sample, self.plan.buckets))
     }
 
     fn even(&self) -> Even {
         Even {
-            records: self.job.records,
+            all: GENSORT.of(self.job.records),
             buckets: self.plan.buckets as u64,
-            chunk_records: (self.plan.chunk_bytes / RECORD_BYTES) as u64,
+            room: GENSORT.whole(self.plan.chunk_bytes as u64),
         }
     }
 }
 
-/// Buckets that are as equal as can be.
+/// Buckets of equal size.
 #[derive(Clone, Copy)]
 struct Even {
-    records: u64,
+    all: Size,
     buckets: u64,
-    chunk_records: u64,
+    /// Bytes of records of a chunk.
+    room: u64,
 }
 
 impl Even {
-    /// Records before a bucket.
-    fn first(self, bucket: u64) -> u64 {
-        bucket * self.records / self.buckets
+    fn first(self, bucket: u64) -> Size {
+        self.all.upto(bucket, self.buckets)
     }
 
-    /// The chunks of a bucket, of buffers that hold records already.
+    /// The chunks of a bucket, from buffers that hold records already.
     async fn chunks(
         self,
         worker: &Worker,
         pool: &Pool,
         bucket: u64,
     ) -> Result<Vec<Chunk>, Failure> {
-        let records = self.first(bucket + 1) - self.first(bucket);
+        let all = self.first(bucket + 1) - self.first(bucket);
         let mut chunks = Vec::new();
-        for first in (0..records).step_by(self.chunk_records as usize) {
+        for first in (0..all.bytes).step_by(self.room as usize) {
             let mut buffer = worker.take(pool).await?;
-            let records = self.chunk_records.min(records - first) as u32;
-            buffer.set_len(records as usize * RECORD_BYTES);
+            let size = GENSORT.size_of(self.room.min(all.bytes - first));
+            buffer.set_len(size.bytes as usize);
             chunks.push(Chunk {
                 bucket: bucket as u32,
-                records,
+                size,
                 marks: Vec::new(),
                 buffer,
             });
@@ -232,24 +237,22 @@ impl Even {
 
     fn bucket(self, number: u64, chunks: Vec<Chunk>) -> Bucket {
         let first = self.first(number);
-        let records = self.first(number + 1) - first;
         let to = Destination {
             file: 0,
-            first,
-            file_bytes: self.records * RECORD_BYTES as u64,
+            offset: first.bytes,
+            file_bytes: self.all.bytes,
         };
-        // No bucket follows another one: their records are not in order.
+        // The account must not compare buckets, whose records are not in order.
         Bucket {
             index: number as u32,
-            first: 2 * first,
-            records,
+            first: first + first,
+            size: self.first(number + 1) - first,
             chunks,
             to,
         }
     }
 }
 
-/// A sink that only takes.
 async fn drain<T: Send + 'static>(worker: &Worker, queue: &Queue<T>) -> Result<(), Failure> {
     while worker.pop(queue).await?.is_some() {}
     Ok(())

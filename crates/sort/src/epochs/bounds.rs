@@ -1,103 +1,107 @@
-//! Numbers of a checkpoint, checked before any of them is used: a sort that resumes trusts its own
-//! entries, but not so far that an altered one could make it panic, loop, or write elsewhere.
+//! Bounds of the numbers in a checkpoint, checked before any of them is used. A resumed sort trusts
+//! its own entries, but an altered one must not make it panic, loop, or write elsewhere.
 
 use crate::epochs::checkpoint::{Begun, Checkpoint, Epoch, Written};
 use crate::files::spill::is_kind;
 use crate::records::block::BLOCK_BYTES;
-use crate::runs::partition::Run;
+use crate::records::sample::Sample;
+use crate::records::size::{Framing, Size};
+use crate::runs::partition::{Partition, Run};
 
-/// Epochs at most: a kill costs a rank at most such a part of phase one.
+/// Maximum number of epochs: a kill costs a rank at most this part of phase one.
 pub(crate) const MOST_EPOCHS: u32 = 16;
 
-/// Ranges at most: MPI jobs of more ranks are not known to us.
+/// Maximum number of ranges: larger MPI jobs are not known to us.
 const MOST_RANGES: usize = 1 << 20;
 
-/// Bytes of a record and of a chunk at most: their products with counts stay far from overflow.
+/// Maximum bytes of a record and of a chunk: their products with counts stay far from overflow.
 const MOST_BYTES: usize = 1 << 40;
 
-/// Blocks that a group leaves to the next one: the one in which they meet.
+/// Maximum number of disk blocks that a group leaves to the next: the one in which they meet.
 const MOST_LEFT: usize = 1;
 
 /// # Errors
-/// Says which number cannot be.
+/// The number that is impossible.
 pub(crate) fn check_begun(begun: &Begun) -> Result<(), String> {
     let Begun {
         range,
         parts,
         epochs,
         chunk_bytes,
-        statement,
+        fingerprint,
         ..
     } = begun;
     let block = BLOCK_BYTES as usize;
     within("epochs", *epochs as usize, 1, MOST_EPOCHS as usize)?;
     within("parts", parts.len(), 1, MOST_RANGES)?;
     within("range", *range as usize, 0, parts.len() - 1)?;
-    within("record_bytes", statement.record_bytes, 1, MOST_BYTES)?;
+    within("record_bytes", fingerprint.record_bytes, 1, MOST_BYTES)?;
     within("chunk_bytes", *chunk_bytes, block, MOST_BYTES)?;
     if !chunk_bytes.is_multiple_of(block) {
         return Err(format!(
             "chunk_bytes is {chunk_bytes}, not whole blocks of {block}"
         ));
     }
-    let records = parts
+    let bytes = parts
         .iter()
-        .try_fold(0_u64, |sum, part| sum.checked_add(part.records));
-    if records.is_none_or(|all| all.checked_mul(statement.record_bytes as u64).is_none()) {
-        return Err("parts are of more records than a disk can hold".to_owned());
+        .try_fold(0_u64, |sum, part| sum.checked_add(part.bytes));
+    let Some(bytes) = bytes else {
+        return Err("parts have more bytes than a disk can hold".to_owned());
+    };
+    let framing = Framing::fixed(fingerprint.record_bytes);
+    if !parts.iter().all(|part| framing.is_whole(part.bytes)) {
+        return Err("parts are not whole records".to_owned());
     }
-    within(
-        "expected",
-        begun.expected as usize,
-        0,
-        records.unwrap_or(0) as usize,
-    )?;
-    let each = statement.record_bytes.saturating_add(size_of::<u64>());
+    within("expected", begun.expected as usize, 0, bytes as usize)?;
+    let each = Sample::bytes_of(fingerprint.record_bytes);
     let most = (parts.len() - 1).saturating_mul(each);
     if !begun.ranges.len().is_multiple_of(each) || begun.ranges.len() > most {
         return Err(format!(
-            "ranges are {} bytes, not at most {most}",
+            "ranges have {} bytes, not at most {most}",
             begun.ranges.len()
         ));
     }
     if !begun.partitions.len().is_multiple_of(each) {
         return Err(format!(
-            "partitions are {} bytes, not whole elements",
+            "partitions have {} bytes, not whole elements",
             begun.partitions.len()
         ));
     }
     if begun.kinds.len() != begun.directories.len() || !begun.kinds.iter().all(is_kind) {
-        return Err("kinds are not one of each directory".to_owned());
+        return Err("kinds are not one per directory".to_owned());
     }
     Ok(())
 }
 
 /// # Errors
-/// Says which number cannot be.
-pub(crate) fn check_all(found: &Checkpoint) -> Result<(), String> {
+/// The number that is impossible.
+pub(crate) fn check_entries(found: &Checkpoint) -> Result<(), String> {
     let begun = &found.begun;
-    let each = begun.statement.record_bytes + size_of::<u64>();
+    let framing = Framing::fixed(begun.fingerprint.record_bytes);
+    let each = Sample::bytes_of(begun.fingerprint.record_bytes);
     let buckets = begun.partitions.len() / each + 1;
-    let all: u64 = begun.parts.iter().map(|part| part.records).sum();
+    let all: u64 = begun.parts.iter().map(|part| part.bytes).sum();
     for (number, epoch) in found.epochs.iter().enumerate() {
         let checked = check_epoch(epoch, begun, buckets, all);
         checked.map_err(|what| format!("epoch {number}: {what}"))?;
     }
-    let sum = |count: fn(&Epoch) -> u64| {
+    let sum = |bytes: fn(&Epoch) -> u64| {
         found
             .epochs
             .iter()
-            .try_fold(0_u64, |sum, epoch| sum.checked_add(count(epoch)))
+            .try_fold(0_u64, |sum, epoch| sum.checked_add(bytes(epoch)))
     };
-    for count in [
-        sum(|epoch| epoch.read.records),
-        sum(|epoch| epoch.came.records),
-    ] {
-        if count.is_none_or(|count| count > all) {
-            return Err(format!(
-                "epochs have more than the {all} records of the input"
-            ));
-        }
+    let (read, came) = (
+        sum(|epoch| epoch.read.size.bytes),
+        sum(|epoch| epoch.came.size.bytes),
+    );
+    if [read, came]
+        .iter()
+        .any(|sum| sum.is_none_or(|sum| sum > all))
+    {
+        return Err(format!(
+            "epochs have more than the {all} bytes of the input"
+        ));
     }
     if found.written.is_empty() {
         return Ok(());
@@ -105,31 +109,23 @@ pub(crate) fn check_all(found: &Checkpoint) -> Result<(), String> {
     if !found.has_come() {
         return Err("part 0: there is output, but not all records have come".to_owned());
     }
-    let sizes: Vec<u64> = found
-        .partitions()
-        .iter()
-        .map(|partition| partition.records())
-        .collect();
+    let sizes: Vec<Size> = found.partitions().iter().map(Partition::size).collect();
     let mut done = 0;
     for (number, written) in found.written.iter().enumerate() {
-        let checked = check_written(written, (done, &sizes), begun.statement.record_bytes);
+        let checked = check_written(written, (done, &sizes), framing);
         done = checked.map_err(|what| format!("part {number}: {what}"))?;
     }
     Ok(())
 }
 
 fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result<(), String> {
-    within("read", epoch.read.records as usize, 0, all as usize)?;
-    within(
-        "came",
-        epoch.came.records as usize,
-        0,
-        epoch.read.records as usize,
-    )?;
+    let framing = Framing::fixed(begun.fingerprint.record_bytes);
+    check_size("read", epoch.read.size, all, framing)?;
+    check_size("came", epoch.came.size, epoch.read.size.bytes, framing)?;
     within("partitions", epoch.partitions.len(), 0, buckets)?;
     let files: usize = begun.kinds.iter().map(|(count, _)| count).sum();
     let mut came = 0_u64;
-    for (runs, records) in &epoch.partitions {
+    for (runs, size) in &epoch.partitions {
         let mut chunks = 0;
         for run in runs.iter().map(|&run| Run::of_number(run)) {
             within("chunks of a run", run.chunks(), 1, usize::MAX)?;
@@ -141,44 +137,67 @@ fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result
             )?;
             chunks += run.chunks();
         }
-        let most = chunks.saturating_mul(begun.chunk_bytes) / begun.statement.record_bytes;
-        within("records of a partition", *records as usize, 0, most)?;
-        came = came.saturating_add(*records);
+        let most = chunks.saturating_mul(begun.chunk_bytes) as u64;
+        check_size("a partition", *size, most, framing)?;
+        came = came.saturating_add(size.bytes);
     }
-    if came != epoch.came.records {
+    if came != epoch.came.size.bytes {
         return Err(format!(
-            "{came} records lie in partitions, not {}",
-            epoch.came.records
+            "{came} bytes of records lie in partitions, not {}",
+            epoch.came.size.bytes
         ));
     }
     Ok(())
 }
 
-/// The number of partitions that are written then, of partitions of these sizes.
+/// Whether a size has at most `most` bytes, and its records and bytes agree.
+fn check_size(what: &str, size: Size, most: u64, framing: Framing) -> Result<(), String> {
+    within(
+        &format!("bytes of {what}"),
+        size.bytes as usize,
+        0,
+        most as usize,
+    )?;
+    let records = framing.most_in(size.bytes) as usize;
+    within(
+        &format!("records of {what}"),
+        size.records as usize,
+        records,
+        records,
+    )?;
+    match framing.is_whole(size.bytes) {
+        true => Ok(()),
+        false => Err(format!("bytes of {what} are not whole records")),
+    }
+}
+
+/// The number of partitions that the output holds then, given the `done` before and the sizes of
+/// all.
 fn check_written(
     written: &Written,
-    (done, sizes): (usize, &[u64]),
-    record_bytes: usize,
+    (done, sizes): (usize, &[Size]),
+    framing: Framing,
 ) -> Result<usize, String> {
     within("partitions", written.partitions, done + 1, sizes.len())?;
-    let before: u64 = sizes[..done].iter().sum();
-    let records: u64 = sizes[done..written.partitions].iter().sum();
+    let before: Size = sizes[..done].iter().sum();
+    let size: Size = sizes[done..written.partitions].iter().sum();
+    let is_record = |record: &Vec<u8>| framing.is_record(record.len());
     match &written.span {
-        None if records > 0 => return Err(format!("{records} records have no span")),
-        Some(span) if (span.begin, span.records, span.file) != (before, records, 0) => {
+        None if size.records > 0 => return Err(format!("{} records have no span", size.records)),
+        Some(span) if (span.begin, span.size, span.file) != (before, size, 0) => {
+            let (records, before) = (size.records, before.records);
             return Err(format!(
                 "the span is not of {records} records behind {before}"
             ));
         }
-        Some(span) if span.first.len() != record_bytes || span.last.len() != record_bytes => {
-            return Err(format!(
-                "records of the span are not of {record_bytes} bytes"
-            ));
+        Some(span) if ![&span.first, &span.last].into_iter().all(is_record) => {
+            let bytes = framing.longest();
+            return Err(format!("records of the span are not of {bytes} bytes"));
         }
         None | Some(_) => {}
     }
     within("left", written.left.len(), 0, MOST_LEFT)?;
-    let end = (before + records) * record_bytes as u64;
+    let end = (before + size).bytes;
     for left in &written.left {
         within("left begin", left.begin, 0, BLOCK_BYTES as usize)?;
         let begin = u128::from(left.block) * u128::from(BLOCK_BYTES) + left.begin as u128;

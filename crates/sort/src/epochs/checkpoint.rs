@@ -1,18 +1,18 @@
-//! What of a range of keys is durable, so that a sort can be gone on with (`--resume`).
+//! The checkpoint of a range of keys: its durable progress, from which a sort resumes (`--resume`).
 //!
 //! ```text
-//! T/.gristmill-JOB-2.begun             range 2: which job, how keys are divided, which files it has
-//!   .gristmill-JOB-2.epoch-0 -1 ..     phase one: which records of all inputs have come, and where they lie
-//!   .gristmill-JOB-2.part-0 -1 ..      phase two: which partitions the output has
+//! T/.gristmill-JOB-2.begun             range 2: the job, its splitters, the files of the range
+//!   .gristmill-JOB-2.epoch-0 -1 ..     phase one: records that have come, and where they lie
+//!   .gristmill-JOB-2.part-0 -1 ..      phase two: partitions that the output holds
 //! ```
 //!
-//! An entry is a small file that appears whole, by a rename, when what it speaks of is durable. So
-//! whatever was killed, and whenever: the entries that are there are true, and what goes beyond
-//! them is written again. While a run lives it locks the first entry.
+//! An entry is a small file that gets its name by a rename, once the data it describes is durable.
+//! So every entry is true, whenever the run was killed, and work beyond the entries is done again.
+//! A running sort locks the first entry.
 //!
-//! Paths never come from an entry: `site` says where the files of a range are. An entry has the
-//! paths that it was written for, and is refused where these differ. It is refused as well if
-//! another user may have written it (`text_file`), or if a number of it cannot be (`bounds`).
+//! Paths never come from an entry: `paths` says where the files of a range are. An entry holds the
+//! paths that it was written for, and is refused if they differ. It is also refused if another user
+//! may have written it (`text_file`), or if one of its numbers is impossible (`bounds`).
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,7 @@ use crate::files::output::hold;
 use crate::files::spill::kept_paths;
 use crate::files::text_file;
 use crate::ranks::fingerprint::{Fingerprint, Part};
+use crate::records::size::{Size, Sum, portion};
 use crate::records::span::{Left, Span};
 use crate::runs::partition::Partition;
 
@@ -33,91 +34,76 @@ pub(crate) const BEGUN: &str = "begun";
 /// The first entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Begun {
-    /// The output, as the job names it.
+    /// The job's name: its output.
     pub name: String,
-    /// What the job was started for.
-    pub statement: Fingerprint,
-    /// A number that only ranges of one division have in common.
+    pub fingerprint: Fingerprint,
+    /// A random number that the ranges of one division share.
     pub division: u64,
     pub range: u32,
-    /// The rank that began it, by which `{rank}` in a directory was replaced.
+    /// The rank that began it: `{rank}` in a directory stands for it.
     pub rank: u32,
     /// The inputs, as the command line names them.
     pub sources: Vec<String>,
-    /// Memory that it was begun with: less may not do.
+    /// The memory limit of the run that began it: less may be too little.
     pub memory_bytes: u64,
-    /// What the parts of the input are; as many are the ranges.
+    /// The parts of the input; there are as many ranges.
     pub parts: Vec<Part>,
-    /// Each part is read in so many steps.
+    /// Number of epochs in which each part is read.
     pub epochs: u32,
-    /// What divides the ranges, and what divides this one into partitions.
+    /// Splitters of the ranges, and of this range's partitions
+    /// ([`Sample::to_bytes`](crate::records::sample::Sample::to_bytes)).
     pub ranges: Vec<u8>,
     pub partitions: Vec<u8>,
-    /// Records that it has, about.
+    /// Bytes of its records, estimated.
     pub expected: u64,
     pub chunk_bytes: usize,
-    /// How many spill files each directory has, and whether they can have holes.
+    /// Number of spill files in each directory, and whether they can have holes.
     pub kinds: Vec<(usize, bool)>,
-    /// Tells the files of this beginning from those of an earlier one.
+    /// Tells the files of this start from those of an earlier one.
     pub copy: u32,
-    /// The number of the draft in its file system, which its last name will lead to.
+    /// The inode number of the draft, which the output keeps when it gets its name.
     pub draft: u64,
-    /// The temporary directories and the output that it was written for, to be compared.
+    /// The temporary directories and the output, to be compared with the command line.
     pub directories: Vec<String>,
     pub target: String,
 }
 
-/// Records, and the sum of their CRC-32.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sum {
-    pub records: u64,
-    pub crc: u128,
-}
-
-impl Sum {
-    pub(crate) fn add(&mut self, other: Sum) {
-        self.records += other.records;
-        self.crc = self.crc.wrapping_add(other.crc);
-    }
-}
-
-/// What came in an epoch.
+/// The records of an epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Epoch {
-    /// What was read of all parts.
+    /// Records read from all parts.
     pub read: Sum,
-    /// What of it is of this range.
+    /// Records that came to this range.
     pub came: Sum,
-    /// Of each partition the runs, and how many records they are.
-    pub partitions: Vec<(Vec<u64>, u64)>,
+    /// By partition: numbers of its runs, and their size.
+    pub partitions: Vec<(Vec<u64>, Size)>,
 }
 
-/// Some more partitions that the output has.
+/// A group of partitions that was written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Written {
-    /// Up to which.
+    /// Number of partitions that the output holds then.
     pub partitions: usize,
     pub span: Option<Span>,
     pub left: Vec<Left>,
 }
 
-/// The entries of a range.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     pub site: Site,
     pub begun: Begun,
     pub epochs: Vec<Epoch>,
     pub written: Vec<Written>,
-    /// Holds the lock.
+    /// The first entry, locked.
     pub lock: Option<File>,
 }
 
 impl Checkpoint {
-    /// Removes the files that an earlier job of that name left of a range: the first entry first,
-    /// without which others are none. Files of other users, links and other names are left alone.
+    /// Removes the files that an earlier job of that name left of a range, the first entry first:
+    /// without it the others count for nothing. Files of other users, links and other names stay.
     ///
     /// # Errors
-    /// When a sort that is running has one.
+    /// When a running sort holds one.
     pub(crate) async fn clear(node: &Node, directory: &Path, stem: &str) -> Result<(), Failure> {
         let all = node.list(directory).await?;
         let is_ours = |name: &&String| name.strip_prefix(stem).is_some_and(is_file_name);
@@ -138,7 +124,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Begins one where nothing is.
+    /// Writes and locks the first entry.
     pub(crate) async fn begin(
         node: &Node,
         site: Site,
@@ -155,25 +141,22 @@ impl Checkpoint {
         })
     }
 
-    /// Locks it for this run.
     pub(crate) async fn hold(&mut self, node: &Node) -> Result<(), Failure> {
         self.lock = Some(lock(node, &self.site.entry(BEGUN)).await?);
         Ok(())
     }
 
-    /// The spill files, in their order.
     pub(crate) fn spill_paths(&self) -> Vec<PathBuf> {
         let stem = self.site.spill_stem(self.begun.copy);
         kept_paths(&self.site.directories, &self.begun.kinds, &stem)
     }
 
-    /// The file that becomes the output.
     pub(crate) fn draft(&self) -> PathBuf {
         self.site.draft(self.begun.copy)
     }
 
-    /// How much of each spill file is still needed. Partitions that the output has may be cut off
-    /// already.
+    /// The length up to which each spill file is still needed. Partitions that the output holds may
+    /// be cut off already.
     pub(crate) fn spill_ends(&self) -> Vec<u64> {
         let mut ends = vec![0; self.spill_paths().len()];
         let needed = self.partitions().split_off(self.partitions_written());
@@ -184,29 +167,25 @@ impl Checkpoint {
         ends
     }
 
-    /// Whether the output has its name already: it was complete, its name leads to what was the
-    /// draft, and that has the length of all records.
+    /// Whether the output already has its name: it was complete, and its name leads to the former
+    /// draft, with the length of all records.
     pub(crate) async fn is_named(&self, node: &Node) -> bool {
         let is_written = self.has_come() && self.partitions_written() == self.partition_count();
         let is_gone = node.metadata(&self.draft()).await.is_err();
         let target = node.metadata(&self.site.target).await;
-        let bytes = self.came().records * self.begun.statement.record_bytes as u64;
+        let bytes = self.came().size.bytes;
         let is_it = |there: Metadata| (there.identity, there.length) == (self.begun.draft, bytes);
         is_written && is_gone && target.is_ok_and(is_it)
     }
 
-    /// All that has come.
+    /// Records that have come to this range.
     pub(crate) fn came(&self) -> Sum {
-        let mut all = Sum::default();
-        self.epochs.iter().for_each(|epoch| all.add(epoch.came));
-        all
+        self.epochs.iter().map(|epoch| epoch.came).sum()
     }
 
-    /// All that was read of all parts.
+    /// Records read from all parts.
     pub(crate) fn read(&self) -> Sum {
-        let mut all = Sum::default();
-        self.epochs.iter().for_each(|epoch| all.add(epoch.read));
-        all
+        self.epochs.iter().map(|epoch| epoch.read).sum()
     }
 
     fn partition_count(&self) -> usize {
@@ -222,41 +201,52 @@ impl Checkpoint {
         self.epochs.len() == self.begun.epochs as usize
     }
 
-    /// How many partitions the output has.
     pub(crate) fn partitions_written(&self) -> usize {
         self.written.last().map_or(0, |written| written.partitions)
     }
 
-    /// How many bytes the draft has: those of all records that are written but for a disk block
-    /// that is not complete.
+    /// Percentage of the range's bytes that the output holds.
+    pub(crate) fn percent_written(&self) -> u32 {
+        let spans = self.written.iter().filter_map(|more| more.span.as_ref());
+        let bytes: u64 = spans.map(|span| span.size.bytes).sum();
+        match (self.has_come(), self.came().size.bytes) {
+            (false, _) => 0,
+            (true, 0) => 100,
+            (true, all) => portion(100, bytes, all) as u32,
+        }
+    }
+
+    /// Length of the draft: the bytes of all records written, without an incomplete disk block.
     pub(crate) fn bytes_written(&self) -> u64 {
         let written = self
             .written
             .iter()
             .filter_map(|written| written.span.as_ref());
-        let bytes = |span: &Span| span.records * self.begun.statement.record_bytes as u64;
         let left = self
             .written
             .last()
             .map(|written| &written.left[..])
             .unwrap_or_default();
         let left: usize = left.iter().map(|left| left.bytes.len()).sum();
-        written.map(bytes).sum::<u64>().saturating_sub(left as u64)
+        written
+            .map(|span| span.size.bytes)
+            .sum::<u64>()
+            .saturating_sub(left as u64)
     }
 
-    /// The partitions, as far as they have come.
+    /// The partitions of all epochs so far.
     pub(crate) fn partitions(&self) -> Vec<Partition> {
         let mut all: Vec<Partition> = Vec::new();
         all.resize_with(self.partition_count(), Partition::default);
         for epoch in &self.epochs {
-            for (partition, (runs, records)) in all.iter_mut().zip(&epoch.partitions) {
-                partition.add(runs, *records);
+            for (partition, (runs, size)) in all.iter_mut().zip(&epoch.partitions) {
+                partition.add(runs, *size);
             }
         }
         all
     }
 
-    /// What is durable of an epoch.
+    /// Notes an epoch whose records are durable.
     pub(crate) async fn add_epoch(&mut self, node: &Node, epoch: Epoch) -> Result<(), DiskError> {
         let path = self.site.entry(&epoch_name(self.epochs.len()));
         text_file::put_entry(node, &path, text(&epoch)).await?;
@@ -264,7 +254,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Forgets the epochs from that one on, the last first: others do not have them.
+    /// Forgets the epochs from number `epochs` on, the last one first: other ranges do not have
+    /// them.
     pub(crate) async fn cut(&mut self, node: &Node, epochs: usize) -> Result<(), DiskError> {
         while self.epochs.len() > epochs {
             self.epochs.pop();
@@ -274,7 +265,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// What is durable of the output.
+    /// Notes partitions that are durable in the output.
     pub(crate) async fn add_written(
         &mut self,
         node: &Node,
@@ -286,8 +277,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Removes all of it, when it is needed no more. The first entry goes first, without which
-    /// others are none.
+    /// Removes the checkpoint and its files. The first entry goes first: without it the others
+    /// count for nothing.
     pub(crate) async fn remove(self, node: &Node) {
         let epochs = (0..self.epochs.len()).map(epoch_name);
         let written = (0..self.written.len()).map(written_name);
@@ -311,9 +302,8 @@ fn text(entry: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(entry).expect("text and numbers")
 }
 
-/// A run that lives holds its checkpoint.
 async fn lock(node: &Node, path: &Path) -> Result<File, Failure> {
-    // Some file systems lock only what can be written.
+    // Some file systems lock only files that are open for writing.
     let file = node.open(path, Open::Again { direct: false }).await?;
     hold(node, &file).await?;
     Ok(file)

@@ -1,23 +1,24 @@
-//! Outputs get their names when those of all ranks have nothing left to fail but that; then saved
+//! The commit: outputs get their names once every other step has succeeded on all ranks. Then saved
 //! progress is removed.
 
+use node::Node;
 use pipeline::Failure;
 
 use crate::agreement::Agreement;
+use crate::epochs::checkpoint::Checkpoint;
 use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::Range;
 use crate::epochs::sorting::Sorting;
 use crate::files::manifest::ListedFile;
-use crate::files::output::Output;
 use crate::ranks::listing::Lister;
 use crate::report::Warning;
 
 impl Sorting<'_> {
-    /// Commits the outputs of this rank, with those of all others, and lists them.
+    /// Commits the outputs of this rank together with those of all others, and lists them.
     ///
     /// # Errors
-    /// When an output cannot be made durable, or cannot get its name; or when the list, which is
-    /// written last, cannot be.
+    /// When an output cannot be made durable or renamed, or when the list, which is written last,
+    /// cannot be written.
     pub(crate) async fn commit(
         &self,
         agreement: &mut Agreement,
@@ -25,7 +26,7 @@ impl Sorting<'_> {
         sorted: &[Sorted],
     ) -> Result<Vec<Warning>, Failure> {
         let (node, contents) = (self.node, &*self.job.contents);
-        // A pipe is no file that could be listed.
+        // A pipe is no file to list.
         let is_pipe = |range: &Range<'_>| {
             range
                 .run
@@ -43,34 +44,14 @@ impl Sorting<'_> {
         let finished = async {
             let mut listed = Vec::new();
             for (range, sorted) in ranges.iter().zip(sorted) {
-                let bytes = sorted.settled.records * range.run.plan.record_bytes as u64;
-                if let Some(output) = &range.run.output {
-                    output.list(node, contents, &sorted.spans).await;
-                    output.finish(node, bytes).await?;
-                }
-                listed.push((range.number, lister.here(self.files(range, sorted))));
+                let files = self.finish(range, sorted).await?;
+                listed.push((range.number, lister.here(files)));
             }
             Ok(listed)
         };
         let lists = lister.gather(agreement, finished.await).await?;
-        let named = async {
-            let mut warnings = Vec::new();
-            for range in &ranges {
-                match (&range.run.output, &range.notes) {
-                    (Some(output), _) => {
-                        warnings.extend(Output::clone(output).name(node).await?);
-                    }
-                    // An earlier run may have died before its new name was durable; a rename to
-                    // itself makes it so.
-                    (None, Some(notes)) => {
-                        node.rename(&notes.site.target, &notes.site.target).await?;
-                    }
-                    (None, None) => {}
-                }
-            }
-            Ok(warnings)
-        };
-        let mut warnings = agreement.agree(node, named.await).await?;
+        let named = name_outputs(node, &ranges).await;
+        let mut warnings = agreement.agree(node, named).await?;
         warnings.extend(lister.show(agreement, lists).await?);
         for Range { notes, spill, .. } in ranges {
             if let Some(notes) = notes {
@@ -81,16 +62,35 @@ impl Sorting<'_> {
         Ok(warnings)
     }
 
-    /// The files of a range, as a list has them.
-    fn files(&self, range: &Range<'_>, sorted: &Sorted) -> Vec<ListedFile> {
-        let contents = &*self.job.contents;
-        match (&range.notes, &range.run.output) {
-            (Some(notes), _) => {
-                let path = notes.site.target.to_string_lossy().into_owned();
-                vec![ListedFile::of(path, contents, &sorted.spans)]
+    /// Makes the output of a range durable; its files, as a list has them.
+    async fn finish(&self, range: &Range<'_>, sorted: &Sorted) -> Result<Vec<ListedFile>, Failure> {
+        let (node, contents) = (self.node, &*self.job.contents);
+        if let Some(output) = &range.run.output {
+            let bytes = sorted.settled.sum.size.bytes;
+            output.finish(node, bytes).await?;
+            return Ok(output.list(node, contents, &sorted.spans).await);
+        }
+        let list = |notes: &Checkpoint| {
+            let path = notes.site.target.to_string_lossy().into_owned();
+            ListedFile::of(path, contents, &sorted.spans)
+        };
+        Ok(range.notes.iter().map(list).collect())
+    }
+}
+
+/// Gives the outputs of a rank their names.
+async fn name_outputs(node: &Node, ranges: &[Range<'_>]) -> Result<Vec<Warning>, Failure> {
+    let mut warnings = Vec::new();
+    for range in ranges {
+        match (&range.run.output, &range.notes) {
+            (Some(output), _) => warnings.extend(output.name(node).await?),
+            // An earlier run may have died before the new name was durable; a rename to itself
+            // makes it so.
+            (None, Some(notes)) => {
+                node.rename(&notes.site.target, &notes.site.target).await?;
             }
-            (None, Some(output)) => output.listed(contents, &sorted.spans),
-            (None, None) => Vec::new(),
+            (None, None) => {}
         }
     }
+    Ok(warnings)
 }

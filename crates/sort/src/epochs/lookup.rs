@@ -1,5 +1,5 @@
-//! Checkpoints that earlier runs have left: found, compared with the command line, and checked
-//! before they are used.
+//! Checkpoints of earlier runs: found, compared with the command line, and checked before they are
+//! used.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,7 +8,7 @@ use node::{Metadata, Node};
 use pipeline::Failure;
 use serde::de::DeserializeOwned;
 
-use crate::epochs::bounds::{check_all, check_begun};
+use crate::epochs::bounds::{check_begun, check_entries};
 use crate::epochs::checkpoint::{BEGUN, Begun, Checkpoint, epoch_name, written_name};
 use crate::epochs::paths::{Site, job_stem};
 use crate::error::SortError;
@@ -16,11 +16,11 @@ use crate::files::text_file;
 use crate::files::text_file::Entry;
 use crate::job::Resume;
 
-/// Said of an entry that another user may have written, or that was altered.
-const NOT_BELIEVED: &str = "is not believed";
+/// Why an entry is refused that another user may have written, or that was altered.
+const NOT_TRUSTED: &str = "cannot be trusted";
 
 impl Checkpoint {
-    /// Those of all ranges of a job whose entries lie in a directory.
+    /// The checkpoints of a job, of any range, whose entries lie in a directory.
     pub(crate) async fn find(
         node: &Node,
         resume: &Resume,
@@ -47,7 +47,8 @@ impl Checkpoint {
         Ok(found)
     }
 
-    /// The one of a range whose entries lie there, as far as it is there.
+    /// The checkpoint of a range whose entries lie in a directory, as far as they go; `None` if any
+    /// of its files is missing.
     async fn open(
         node: &Node,
         resume: &Resume,
@@ -68,14 +69,14 @@ impl Checkpoint {
             return Err(refused(format!("is of a sort into {}", begun.name)));
         }
         let site = match Site::of(node, resume, begun.rank, range).await {
-            // Another host has the directories of that range.
+            // The directories of that range are on another host.
             Err(error) if error.cause.kind() == ErrorKind::NotFound => return Ok(None),
             site => site?,
         };
-        if let Some(what) = moved(&begun, &site, range) {
+        if let Some(what) = mismatch(&begun, &site, range) {
             return Err(refused(what));
         }
-        check_begun(&begun).map_err(|what| refused(format!("{NOT_BELIEVED}: {what}")))?;
+        check_begun(&begun).map_err(|what| refused(format!("{NOT_TRUSTED}: {what}")))?;
         let (mut epochs, mut written) = (Vec::new(), Vec::new());
         while epochs.len() < begun.epochs as usize
             && let Some(epoch) = entry(node, &site.entry(&epoch_name(epochs.len()))).await?
@@ -92,20 +93,23 @@ impl Checkpoint {
             written,
             lock: None,
         };
-        check_all(&found).map_err(|what| refused(format!("{NOT_BELIEVED}: {what}")))?;
+        check_entries(&found).map_err(|what| refused(format!("{NOT_TRUSTED}: {what}")))?;
         Ok(found.has_its_files(node).await?.then_some(found))
     }
 
-    /// Whether all that the entries speak of is there.
+    /// Whether all files that the entries name exist.
     ///
     /// # Errors
-    /// When a spill file is shorter than they say.
+    /// When a spill file is shorter than the entries say.
     async fn has_its_files(&self, node: &Node) -> Result<bool, SortError> {
         for (path, end) in self.spill_paths().iter().zip(self.spill_ends()) {
             match node.metadata(path).await {
                 Err(_) => return Ok(false),
                 Ok(there) if there.length < end => {
-                    let what = format!("has {} bytes, and records up to byte {end}", there.length);
+                    let what = format!(
+                        "has {} bytes, but its records end at byte {end}",
+                        there.length
+                    );
                     return Err(SortError::Checkpoint {
                         file: path.clone(),
                         what,
@@ -114,8 +118,7 @@ impl Checkpoint {
                 Ok(_) => {}
             }
         }
-        // A draft that was cut, or restored from a copy, does not have the records that are
-        // written.
+        // A draft that was cut, or restored from a copy, lacks the records already written.
         let least = self.bytes_written();
         let is_it = |draft: Metadata| draft.identity == self.begun.draft && draft.length >= least;
         let draft = node.metadata(&self.draft()).await;
@@ -123,25 +126,25 @@ impl Checkpoint {
     }
 }
 
-/// How a checkpoint differs from one that would have been written here.
-fn moved(begun: &Begun, site: &Site, range: u32) -> Option<String> {
+/// How the paths of a checkpoint differ from those of the command line.
+fn mismatch(begun: &Begun, site: &Site, range: u32) -> Option<String> {
     let (directories, target) = site.spelled();
     if begun.range != range {
         return Some(format!(
-            "is of range {}, and its name says {range}",
+            "is of range {}, but its name says {range}",
             begun.range
         ));
     }
     if begun.target != target {
         return Some(format!(
-            "was begun for the output {}, and -o leads to {target}",
+            "was begun for the output {}, but -o leads to {target}",
             begun.target
         ));
     }
     let list = |all: &[String]| all.join(", ");
     (begun.directories != directories).then(|| {
         let (then, now) = (list(&begun.directories), list(&directories));
-        format!("was begun with temporary files in {then}, and this sort has them in {now}")
+        format!("was begun with temporary files in {then}, but this sort has them in {now}")
     })
 }
 
@@ -154,7 +157,7 @@ async fn entry<T: DeserializeOwned>(node: &Node, path: &Path) -> Result<Option<T
     };
     match text_file::read_entry(node, path).await? {
         Entry::Missing => Ok(None),
-        Entry::Doubtful(why) => Err(refused(format!("{NOT_BELIEVED}: {why}"))),
+        Entry::Doubtful(why) => Err(refused(format!("{NOT_TRUSTED}: {why}"))),
         Entry::Text(text) => serde_json::from_slice(&text)
             .map(Some)
             .map_err(|error| refused(format!("is not as this version writes it ({error})"))),

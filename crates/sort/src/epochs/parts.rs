@@ -1,7 +1,7 @@
-//! The parts of the input, one for each rank that began the sort, and who reads which.
+//! The parts of the input, one for each rank that began the sort, and the rank that reads each.
 //!
-//! Who goes on with a sort reads the same parts, by the same rank where that is there: a record
-//! keeps its position, so it belongs where it belonged before.
+//! A resumed sort reads the same parts, on the same ranks if possible. A record keeps its position,
+//! so it belongs to the same range and partition as before.
 
 use std::sync::Arc;
 
@@ -10,55 +10,53 @@ use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::Agreement;
-use crate::epochs::range_owners::readers;
+use crate::epochs::range_owners::assign_readers;
 use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::path_template::of_rank;
 use crate::job::Job;
 use crate::job::Source;
-use crate::ranks::fingerprint::{Fingerprint, Part, same};
-use crate::ranks::sampling::mark;
+use crate::ranks::fingerprint::{Fingerprint, Part, check_same};
+use crate::ranks::sampling::probe_checksum;
 
-/// What this rank reads.
 pub(crate) struct Parts {
-    /// What all parts are.
+    /// Length and checksum of every part.
     pub all: Vec<Part>,
-    /// Those of this rank, at their places in the whole.
+    /// The parts that this rank reads, at their places in the whole input.
     pub mine: Vec<Arc<Inputs>>,
-    /// How many the rank with the most has.
+    /// The most parts that any rank reads.
     pub most: usize,
 }
 
 impl Parts {
-    /// Records of all of them.
     pub(crate) fn total(&self) -> u64 {
-        self.all.iter().map(|part| part.records).sum()
+        self.all.iter().map(|part| part.bytes).sum()
     }
 }
 
-/// What a rank finds of the parts.
+/// The parts, as a rank finds them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Seen {
-    can: Vec<u32>,
-    /// Of those that it cannot read: which is another one here, and why.
-    not: Vec<(u32, bool, String)>,
+struct Access {
+    readable: Vec<u32>,
+    /// Parts that it cannot read, whether another file has their name, and the reason.
+    refused: Vec<(u32, bool, String)>,
 }
 
-/// Opens parts of the input.
 pub(crate) struct Opener<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
 }
 
 impl Opener<'_> {
-    /// Each rank opens its own. Together they have one input.
-    pub(crate) async fn begin(&self, agreement: &mut Agreement) -> Result<Parts, Failure> {
+    /// Opens this rank's part of an input that is sorted from the beginning. The parts of all ranks
+    /// are one sequence.
+    pub(crate) async fn open_first(&self, agreement: &mut Agreement) -> Result<Parts, Failure> {
         let (node, rank) = (self.node, self.node.rank().0);
         let opened = self.open(rank, node.nodes()).await;
         let told = opened.and_then(|(inputs, part, all)| {
-            // The fingerprint of a resumable sort was told before any file was looked at.
-            let is_told = self.job.resume.is_some() || node.nodes() == 1;
-            let own = match is_told {
+            // The fingerprint of a resumable sort was compared before any file was opened.
+            let is_compared = self.job.resume.is_some() || self.job.is_alone(node);
+            let own = match is_compared {
                 true => None,
                 false => Some(Fingerprint::new(self.job, all, part.ends)?),
             };
@@ -67,10 +65,10 @@ impl Opener<'_> {
         let (inputs, told) = agreement.agree_and_tell(node, told).await?;
         let (all, fingerprints): (Vec<Part>, Vec<_>) = told.into_iter().unzip();
         let fingerprints: Vec<Fingerprint> = fingerprints.into_iter().flatten().collect();
-        same(&fingerprints)?;
+        check_same(&fingerprints)?;
         let is_other = |part: &Part| self.job.shared && part.ends != all[0].ends;
         if let Some(rank) = all.iter().position(is_other) {
-            let what = "its input is another one".to_owned();
+            let what = "its input differs from that of rank 0".to_owned();
             return Err(SortError::Different {
                 rank: rank as u32,
                 what,
@@ -84,44 +82,42 @@ impl Opener<'_> {
         })
     }
 
-    /// Whoever can open a part as it was reads it. A part that is not needed any more may be gone,
-    /// but not be another one.
-    pub(crate) async fn again(
+    /// Opens the parts of a resumed sort: a rank reads parts that it finds unchanged. A part that
+    /// is no longer needed may be missing, but must not have changed.
+    pub(crate) async fn reopen(
         &self,
         agreement: &mut Agreement,
         all: Vec<Part>,
         is_needed: bool,
     ) -> Result<Parts, Failure> {
-        let (mut seen, mut opened) = (Seen::default(), Vec::new());
+        let (mut access, mut opened) = (Access::default(), Vec::new());
         for part in 0..all.len() as u32 {
             match self.open(part, all.len() as u32).await {
                 Ok((inputs, found, _)) if found == all[part as usize] => {
-                    seen.can.push(part);
+                    access.readable.push(part);
                     opened.push(placed(inputs, &all, part));
                 }
-                Ok(_) => seen
-                    .not
-                    .push((part, true, "it is another one now".to_owned())),
-                Err(failure) => seen.not.push((part, false, failure.to_string())),
+                Ok(_) => {
+                    let what = "its contents have changed".to_owned();
+                    access.refused.push((part, true, what));
+                }
+                Err(failure) => access.refused.push((part, false, failure.to_string())),
             }
         }
-        let (can, told) = agreement
-            .agree_and_tell(self.node, Ok((seen.can.clone(), seen)))
+        let (readable, told) = agreement
+            .agree_and_tell(self.node, Ok((access.readable.clone(), access)))
             .await?;
-        let readers = readers(
-            &told.iter().map(|seen| seen.can.clone()).collect::<Vec<_>>(),
-            all.len() as u32,
-        );
-        let readers = match readers {
+        let can: Vec<Vec<u32>> = told.iter().map(|access| access.readable.clone()).collect();
+        let readers = match assign_readers(&can, all.len() as u32) {
             Ok(readers) => readers,
             Err(part) => {
                 let mut why = told
                     .iter()
-                    .flat_map(|seen| &seen.not)
-                    .filter(|not| not.0 == part);
-                let why = why.clone().find(|not| not.1).or_else(|| why.next());
-                let is_other = why.is_some_and(|why| why.1);
-                if is_needed || is_other {
+                    .flat_map(|access| &access.refused)
+                    .filter(|refused| refused.0 == part);
+                let changed = why.clone().find(|refused| refused.1);
+                let why = changed.or_else(|| why.next());
+                if is_needed || changed.is_some() {
                     let what = why.map(|why| why.2.clone()).unwrap_or_default();
                     return Err(SortError::PartGone { part, what }.into());
                 }
@@ -136,14 +132,15 @@ impl Opener<'_> {
             });
         }
         let own = |part: u32| readers[part as usize] == self.node.rank().0;
-        let mine = can.iter().zip(opened).filter(|(part, _)| own(**part));
+        let mine = readable.iter().zip(opened).filter(|(part, _)| own(**part));
         let mine = mine.map(|(_, inputs)| inputs).collect();
         let count = |rank: u32| readers.iter().filter(|&&reader| reader == rank).count();
         let most = (0..self.node.nodes()).map(count).max().unwrap_or(0);
         Ok(Parts { all, mine, most })
     }
 
-    /// One of `parts` parts: its files, its identity, and the records of the files that it is of.
+    /// One of `parts` parts: its files, its length and checksum, and the bytes of all inputs
+    /// together.
     async fn open(&self, part: u32, parts: u32) -> Result<(Inputs, Part, u64), Failure> {
         let (node, job) = (self.node, self.job);
         let own = |source: &Source| match source {
@@ -154,30 +151,30 @@ impl Opener<'_> {
             Some(resume) => resume.sources.iter().map(own).collect(),
             None => job.sources.clone(),
         };
-        let bytes = job.contents.record_bytes();
-        let mut inputs = Inputs::open(node, &sources, bytes, job.resources.io).await?;
-        if job.resume.is_none() && node.nodes() == 1 {
-            let (records, ends) = (inputs.records.unwrap_or(0), 0);
-            return Ok((inputs, Part { records, ends }, records));
+        let framing = job.contents.framing();
+        let mut inputs = Inputs::open(node, &sources, framing, job.resources.io).await?;
+        if job.is_alone(node) {
+            let (bytes, ends) = (inputs.bytes.unwrap_or(0), 0);
+            return Ok((inputs, Part { bytes, ends }, bytes));
         }
         let piped = || SortError::NotDivisible {
             what: "an input is a pipe".to_owned(),
         };
-        let all = inputs.records.ok_or_else(piped)?;
+        let all = inputs.bytes.ok_or_else(piped)?;
         let ends = match job.resume.is_some() || job.shared {
-            true => mark(node, job, &Arc::new(inputs.clone())).await?,
+            true => probe_checksum(node, job, &Arc::new(inputs.clone())).await?,
             false => 0,
         };
         if job.shared {
             inputs = inputs.part(part, parts);
         }
-        let records = inputs.records.unwrap_or(0);
-        Ok((inputs, Part { records, ends }, all))
+        let bytes = inputs.bytes.unwrap_or(0);
+        Ok((inputs, Part { bytes, ends }, all))
     }
 }
 
-/// The part at its place in the whole.
+/// Gives a part its position in the whole input.
 fn placed(mut inputs: Inputs, all: &[Part], part: u32) -> Arc<Inputs> {
-    inputs.base = all[..part as usize].iter().map(|part| part.records).sum();
+    inputs.base = all[..part as usize].iter().map(|part| part.bytes).sum();
     Arc::new(inputs)
 }

@@ -1,4 +1,5 @@
-//! Where the files of a range are: the command line says so, and nothing else does (`--resume`).
+//! Paths of the files of a range (`--resume`). They come from the command line and from nothing
+//! else.
 //!
 //! ```text
 //! T/.gristmill-JOB-2.begun ...                    entries, in the first temporary directory
@@ -6,8 +7,8 @@
 //! O/.gristmill-JOB-2.COPY-output                  the draft, beside the output
 //! ```
 //!
-//! JOB stands for the name of the output, 2 for the range, COPY for a number that tells the files
-//! of this beginning from those of an earlier one.
+//! JOB stands for the name of the output, 2 for the range, and COPY for a number that tells the
+//! files of this start from those of an earlier one.
 
 use std::path::{Path, PathBuf};
 
@@ -18,25 +19,23 @@ use crate::files::temporary::PREFIX;
 use crate::files::text_file::spelled;
 use crate::job::Resume;
 
-/// How the name of a draft ends.
 const DRAFT: &str = "-output";
 
-/// Where the files of a range are, links followed.
+/// Places of the files of a range, links followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// How the names of all its files begin.
+    /// The beginning of all file names.
     pub stem: String,
-    /// Entries lie in the first.
+    /// Temporary directories; entries lie in the first.
     pub directories: Vec<PathBuf>,
-    /// The output.
     pub target: PathBuf,
 }
 
 impl Site {
-    /// The site of a range that a rank has begun.
+    /// The site of a range that `rank` has begun.
     ///
     /// # Errors
-    /// When a directory is not there.
+    /// When a directory does not exist.
     pub(crate) async fn of(
         node: &Node,
         resume: &Resume,
@@ -55,28 +54,23 @@ impl Site {
         })
     }
 
-    /// The first temporary directory.
     pub(crate) fn home(&self) -> &Path {
         &self.directories[0]
     }
 
-    /// An entry.
     pub(crate) fn entry(&self, what: &str) -> PathBuf {
         self.home().join(format!("{}{what}", self.stem))
     }
 
-    /// The file that becomes the output.
     pub(crate) fn draft(&self, copy: u32) -> PathBuf {
         self.target
             .with_file_name(format!("{}{copy:08x}{DRAFT}", self.stem))
     }
 
-    /// How names of spill files begin.
     pub(crate) fn spill_stem(&self, copy: u32) -> String {
         format!("{}{copy:08x}-", self.stem)
     }
 
-    /// All directories that hold files of the range.
     pub(crate) fn all_directories(&self) -> impl Iterator<Item = &Path> {
         let beside = self.target.parent().unwrap_or(Path::new("/"));
         self.directories
@@ -85,14 +79,13 @@ impl Site {
             .chain([beside])
     }
 
-    /// The directories and the output as an entry has them, to be compared.
+    /// The directories and the output, spelled as in an entry.
     pub(crate) fn spelled(&self) -> (Vec<String>, String) {
         let directories = self.directories.iter().map(|path| spelled(path));
         (directories.collect(), spelled(&self.target))
     }
 }
 
-/// The temporary directories of a range on a rank.
 pub(crate) fn places(resume: &Resume, rank: u32, range: u32) -> Vec<PathBuf> {
     if !resume.temporary.is_empty() {
         return resume
@@ -108,12 +101,11 @@ pub(crate) fn places(resume: &Resume, rank: u32, range: u32) -> Vec<PathBuf> {
     vec![beside.unwrap_or(Path::new(".")).to_owned()]
 }
 
-/// How names of all files of a job begin.
 pub(crate) fn job_stem(name: &str) -> String {
     format!("{PREFIX}{:08x}-", kernel::block_crc(name.as_bytes()))
 }
 
-/// Whether a sort gives names that end so behind their stem.
+/// Whether a file name of a sort can end so behind its stem.
 pub(crate) fn is_file_name(end: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_copy = |text: &str| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -127,7 +119,6 @@ pub(crate) fn is_file_name(end: &str) -> bool {
         || spill.is_some_and(|(copy, number)| is_copy(copy) && is_number(number))
 }
 
-/// How names of all files of a range begin.
 fn stem(name: &str, range: u32) -> String {
     format!("{}{range}.", job_stem(name))
 }

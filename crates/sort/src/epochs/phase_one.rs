@@ -1,14 +1,14 @@
-//! Phase one: the records of a round's ranges come to their partitions, in epochs.
+//! Phase one: the records of a round's ranges are brought to their partitions, in epochs.
 //!
 //! ```text
 //! input of each rank   |... epoch 0 ...|... epoch 1 ...|... epoch 2 ...|
 //! each epoch           read > exchange > spill > durable on all > the next
 //! ```
 //!
-//! Without `--resume` there is one epoch, and records may stay in memory. With it, everything of an
-//! epoch is on disk when the epoch has ended, on every rank; so all continue behind the last epoch
-//! that all of them have. An epoch costs an agreement, a sync, and the partitions' last chunks,
-//! which are not full: so it is as long as memory is large.
+//! Without `--resume` there is one epoch, and records may stay in memory. With it, all records of
+//! an epoch are on disk, on every rank, when the epoch ends; a resumed sort continues behind the
+//! last epoch that all ranges have. An epoch costs an agreement, a sync, and the partitions' last
+//! chunks, which are not full: so it reads about as many bytes as memory holds.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use node::Node;
 use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
-use crate::epochs::checkpoint::{Checkpoint, Epoch, Sum};
+use crate::epochs::checkpoint::{Checkpoint, Epoch};
 use crate::epochs::range::Range;
 use crate::epochs::range_owners::Round;
 use crate::epochs::sorting::Sorting;
@@ -33,12 +33,13 @@ use crate::passes::wiring::{Pools, Run};
 use crate::plan::Exchanging;
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
+use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 use crate::runs::partition::Partition;
-use crate::stages::{Drawn, Tally};
+use crate::stages::{Drawn, Tally, all_there};
 
 impl<'a> Sorting<'a> {
-    /// The range of a node alone, whose records are not exchanged.
+    /// Phase one on a node alone, which exchanges no records.
     pub(crate) async fn phase_one_alone(&mut self) -> Result<Range<'a>, Failure> {
         let (node, job) = (self.node, self.job);
         let output = self
@@ -63,29 +64,29 @@ impl<'a> Sorting<'a> {
         Ok(range)
     }
 
-    /// Begins the ranges of a round, from the first record on.
-    pub(crate) async fn begin(
+    /// Begins the ranges of a round, from the first record on. Returns this rank's.
+    pub(crate) async fn begin_round(
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
     ) -> Result<Option<Range<'a>>, Failure> {
         let (node, job) = (self.node, self.job);
         if self.resume().is_none() {
-            // What one rank refuses is for all others to take away.
+            // If one rank refuses, all others remove their drafts.
             let output = open_output(node, job, self.parts.total()).await;
             let output = output.map(|output| self.unfinished.output.insert(output).clone());
             let output = agreement.agree(node, output).await?;
-            conflicts::apart(node, agreement, &[&output]).await?;
+            conflicts::check_distinct(node, agreement, &[&output]).await?;
         }
         let (exchanging, places) = self.exchanging(agreement, round).await?;
         let drawn = self.draw(places).await.map(|drawn| {
-            let sampled = drawn.sample.positions.len() as u64;
+            let sampled = drawn.sample.len() as u64;
             (drawn, sampled)
         });
         let (Drawn { sample, cost }, sampled) = agreement.agree_and_tell(node, drawn).await?;
         self.sample = cost;
         let known = match &self.common.ranges {
-            Some(bytes) => Some(self.known(bytes)?),
+            Some(bytes) => Some(self.parse_sample(bytes)?),
             None => None,
         };
         let among = Among {
@@ -94,7 +95,7 @@ impl<'a> Sorting<'a> {
             known,
         };
         let division = Division::agree(node, agreement, &among, &sample, &sampled).await?;
-        // The plan counts on its memory.
+        // The plan counts on the sample's memory.
         drop(sample);
         self.common.ranges = Some(division.ranks.elements().to_bytes());
         let begun = match round.range_of(node.rank().0) {
@@ -105,17 +106,13 @@ impl<'a> Sorting<'a> {
             None => Ok(None),
         };
         let mut range = self.keep_apart(agreement, begun).await?;
-        let partitions = match &range {
-            Some(range) => division.partitions(&*job.contents, range.run.plan.buckets),
-            None => Splitters::even(1),
-        };
-        let divided = (division.ranks, partitions);
-        self.exchange(agreement, round, (exchanging, divided), &mut range)
+        self.exchange(agreement, round, (exchanging, division.ranks), &mut range)
             .await?;
         Ok(range)
     }
 
-    /// Agrees that all ranks have begun, and that their outputs are different files.
+    /// Agrees that all ranks have begun, and that their outputs are different files. If not,
+    /// removes what this one has begun.
     async fn keep_apart(
         &self,
         agreement: &mut Agreement,
@@ -129,12 +126,12 @@ impl<'a> Sorting<'a> {
         let agreed = match agreement.agree(node, begun).await {
             Ok(()) if self.resume().is_some() => {
                 let output = range.as_ref().and_then(|range| range.run.output.as_deref());
-                conflicts::apart(node, agreement, output.as_slice()).await
+                conflicts::check_distinct(node, agreement, output.as_slice()).await
             }
             agreed => agreed,
         };
         if let Err(failure) = agreed {
-            // No record has come: nothing is worth saving.
+            // No record has come, so nothing is worth saving.
             if let Some(notes) = range.and_then(|range| range.notes) {
                 notes.remove(node).await;
             }
@@ -143,8 +140,8 @@ impl<'a> Sorting<'a> {
         Ok(range)
     }
 
-    /// Continues the ranges of a round, from an epoch that all of them have; this rank's is given.
-    pub(crate) async fn go_on(
+    /// Continues the ranges of a round from an epoch that all of them have; `found` is this rank's.
+    pub(crate) async fn continue_round(
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
@@ -160,24 +157,24 @@ impl<'a> Sorting<'a> {
             self.reopen(checkpoint, Some(&exchanging)).await.map(Some)
         };
         let mut range = agreement.agree(self.node, reopened.await).await?;
-        let ranges = self.splitters(self.common.ranges.as_deref().unwrap_or_default())?;
-        let notes = range.as_ref().and_then(|range| range.notes.as_ref());
-        let partitions = notes.map_or(&[][..], |notes| &notes.begun.partitions);
-        let divided = (ranges, self.splitters(partitions)?);
-        self.exchange(agreement, round, (exchanging, divided), &mut range)
+        let ranges = self.common.ranges.as_deref().unwrap_or_default();
+        let ranges = self.parse_splitters(ranges)?;
+        self.exchange(agreement, round, (exchanging, ranges), &mut range)
             .await?;
         Ok(range)
     }
 
-    /// All epochs of a round.
+    /// All epochs of a round, whose ranges are divided by `ranges`.
     async fn exchange(
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
-        (exchanging, divided): (Exchanging, (Splitters, Splitters)),
+        (exchanging, ranges): (Exchanging, Splitters),
         range: &mut Option<Range<'a>>,
     ) -> Result<(), Failure> {
         let node = self.node;
+        let partitions = range.as_mut().and_then(|range| range.splitters.take());
+        let divided = (ranges, partitions.unwrap_or_else(|| Splitters::even(1)));
         let ports = self.ports.as_ref().expect("records are exchanged");
         let mut exchange = Exchange::new(node, exchanging, ports, divided).await;
         if self.resume().is_some() {
@@ -187,15 +184,15 @@ impl<'a> Sorting<'a> {
         let range = match range {
             Some(range) => range,
             None => {
-                let run = self.run(self.idle(Some(&exchanging))?, None);
+                let run = self.run(self.idle_plan(Some(&exchanging))?, None);
                 idle.insert(Range::new(u32::MAX, run, self.spill(Vec::new(), 0)))
             }
         };
         range.run.exchange = Some(exchange);
-        let own: u64 = self.parts.mine.iter().filter_map(|part| part.records).sum();
-        self.begins_to_sort(own * self.job.contents.record_bytes() as u64);
+        let own = self.parts.mine.iter().filter_map(|part| part.bytes).sum();
+        self.begins_to_sort(own);
         if self.resume().is_none() {
-            // While records are under way ranks do not agree: a failure is an alarm.
+            // Ranks do not agree while records are on their way: a failure is an alarm.
             return self.divide(range).await;
         }
         let memory = range.run.pools(&range.run.pipeline())?;
@@ -236,13 +233,14 @@ impl<'a> Sorting<'a> {
             Some(exchange) => &exchange.read,
             None => &range.run.tally,
         };
-        self.read.add(sum(read));
+        self.read += read.came();
         range.run.exchange = None;
         range.memory = Some(memory);
         Ok(())
     }
 
-    /// One epoch: this rank's parts one after the other, as many times as any rank has one.
+    /// One epoch: this rank's parts one after the other, in as many steps as the rank with the most
+    /// parts needs.
     async fn epoch(
         &mut self,
         range: &Range<'a>,
@@ -259,8 +257,10 @@ impl<'a> Sorting<'a> {
         let mut partitions = Vec::new();
         for step in 0..self.parts.most {
             let part = self.parts.mine.get(step);
-            let inputs =
-                part.map_or_else(Inputs::none, |part| part.part(number, self.common.epochs));
+            let inputs = part.map_or_else(
+                || Inputs::none(range.run.plan.framing),
+                |part| part.part(number, self.common.epochs),
+            );
             let run = Run {
                 inputs: Arc::new(inputs),
                 tally: came.clone(),
@@ -273,8 +273,8 @@ impl<'a> Sorting<'a> {
             };
             partitions.push(sorting.divide_input(memory, false, stages).await?);
         }
-        let (read, came) = (sum(&read), sum(&came));
-        self.read.add(read);
+        let (read, came) = (read.came(), came.came());
+        self.read += read;
         Ok(Epoch {
             read,
             came,
@@ -282,7 +282,7 @@ impl<'a> Sorting<'a> {
         })
     }
 
-    /// Spill files that are removed with the run.
+    /// Spill files that are removed at the end of the run.
     pub(crate) fn spill(&mut self, places: Vec<PathBuf>, bytes: u64) -> Spill {
         let spill = Spill::new(self.node, places, self.job.resources.io, bytes);
         self.unfinished.spill = Some(spill.clone());
@@ -290,49 +290,33 @@ impl<'a> Sorting<'a> {
     }
 }
 
-/// This rank's output, or its part of a file that all ranks write, of `records` in all.
-async fn open_output(node: &Node, job: &Job, records: u64) -> Result<Output, Failure> {
+/// This rank's output, or its part of a file of `bytes` bytes that all ranks write.
+async fn open_output(node: &Node, job: &Job, bytes: u64) -> Result<Output, Failure> {
     match &job.target {
         Target::Together(path) if node.nodes() > 1 => {
-            let bytes = records * job.contents.record_bytes() as u64;
             Output::together(node, job, path, bytes).await
         }
         target => Output::open(node, target, job.resources.io).await,
     }
 }
 
-/// Records that all ranks read in an epoch. Where all ranges are built they are those that came.
+/// Records that all ranks have read in an epoch. If the round has all ranges, as many must have
+/// come.
 fn agreed(round: &Round, all: &[(Sum, Sum)]) -> Result<Sum, SortError> {
-    let (mut read, mut came) = (Sum::default(), Sum::default());
-    for (of_read, of_came) in all {
-        read.add(*of_read);
-        came.add(*of_came);
-    }
-    if round.owners.iter().all(Option::is_some) && read != came {
-        let (records_in, sum_in, records_out, sum_out) =
-            (read.records, read.crc, came.records, came.crc);
-        return Err(SortError::Lost {
-            records_in,
-            records_out,
-            sum_in,
-            sum_out,
-        });
+    let read = all.iter().map(|(read, _)| *read).sum();
+    if round.owners.iter().all(Option::is_some) {
+        all_there(read, all.iter().map(|(_, came)| *came).sum())?;
     }
     Ok(read)
 }
 
-fn sum(tally: &Tally) -> Sum {
-    let (records, crc) = tally.came();
-    Sum { records, crc }
-}
-
-/// Partitions of several steps, each with all its runs.
-fn join(steps: &[Vec<Partition>]) -> Vec<(Vec<u64>, u64)> {
+/// The partitions of several steps, each with the runs of all steps.
+fn join(steps: &[Vec<Partition>]) -> Vec<(Vec<u64>, Size)> {
     let count = steps.iter().map(Vec::len).max().unwrap_or(0);
-    let mut all = vec![(Vec::new(), 0); count];
+    let mut all = vec![(Vec::new(), Size::default()); count];
     for (number, partition) in steps.iter().flat_map(|step| step.iter().enumerate()) {
         all[number].0.extend(partition.numbers());
-        all[number].1 += partition.spilled_records;
+        all[number].1 += partition.spilled;
     }
     all
 }

@@ -1,4 +1,4 @@
-//! Phase two: the partitions of a range are sorted and written, group by group.
+//! Phase two: the partitions of a range are sorted and written, in groups.
 //!
 //! ```text
 //! partitions   | 0  1  2 | 3  4 | 5  6  7 | ..
@@ -6,29 +6,32 @@
 //! ```
 //!
 //! Without `--resume` all partitions are one group, and nothing is noted. A disk block in which two
-//! groups meet is noted with the first of them, and written with the second.
+//! groups meet is noted with the first group, and written with the second.
 
 use pipeline::{Failure, StageReport};
 
 use crate::epochs::checkpoint::{Checkpoint, Written};
 use crate::epochs::range::Range;
 use crate::files::spill::Spill;
+use crate::names::Phase;
 use crate::passes::distribution::{DistributionSort, Group, Place};
 use crate::passes::merge::merge;
 use crate::passes::report::Outcome;
 use crate::passes::wiring::{Pools, Run};
+use crate::records::size::{Size, Sum};
 use crate::records::span::Span;
 use crate::runs::partition::{Partition, Run as Extents};
-use crate::stages::{Seams, Settled, Tally};
+use crate::stages::{Seams, Settled, Tally, unevenness};
 
-/// Groups of an output, about: a kill costs a rank at most such a part of phase two.
+/// Number of groups in an output, about: a kill costs a rank at most this part of phase two.
 const GROUPS: u64 = 16;
 
-/// But a group is at least so large a part of memory, which sorters fill.
+/// A group is at least this part of memory, so that sorters are busy.
 const MEMORY_SHARE: u64 = 2;
 
-/// A range that is written.
 pub(crate) struct Sorted {
+    /// Records that came to the range.
+    pub read: Sum,
     pub settled: Settled,
     pub spans: Vec<Span>,
     pub outcome: Outcome,
@@ -37,7 +40,7 @@ pub(crate) struct Sorted {
 }
 
 impl Range<'_> {
-    /// Sorts the records of phase one into the output, behind those that are there.
+    /// Sorts the records of phase one into the output, behind those that it already holds.
     pub(crate) async fn phase_two(
         &mut self,
         stages: &mut Vec<StageReport>,
@@ -51,8 +54,10 @@ impl Range<'_> {
             }
             None => self.sort_partitions(stages).await?,
         };
+        let read = self.run.tally.came();
         let settled = self.run.tally.settle(contents)?;
         Ok(Sorted {
+            read,
             spans: self.run.tally.spans(),
             outcome,
             unevenness: unevenness.unwrap_or(settled.unevenness()),
@@ -64,59 +69,95 @@ impl Range<'_> {
         &mut self,
         stages: &mut Vec<StageReport>,
     ) -> Result<(Outcome, Option<f64>), Failure> {
-        let run = &self.run;
-        let (node, contents) = (run.node, &*run.job.contents);
-        let mut partitions = match &self.notes {
+        let partitions = match &self.notes {
             Some(notes) => notes.partitions(),
             None => std::mem::take(&mut self.partitions),
         };
-        let sorting = DistributionSort {
-            run,
-            spill: self.spill.clone(),
-        };
-        let mut spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
-        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
-        let even = self.notes.as_ref().map(|_| unevenness(&sizes));
-        if let Some(notes) = &self.notes {
-            // All of it was, even if nothing came.
-            spilled = spilled.max(1);
-            let came = notes.came();
-            run.tally.came_in(came.records, came.crc);
-            for span in notes
-                .written
-                .iter()
-                .filter_map(|written| written.span.clone())
-            {
-                run.tally.goes_out(span, contents)?;
-            }
+        let spilled: usize = partitions.iter().map(Partition::spilled_chunks).sum();
+        if self.notes.is_none() {
+            let again = self.sort_all(partitions, stages).await?;
+            return Ok((self.distribution().outcome(spilled, again), None));
         }
-        let Some(output) = &run.output else {
-            return Ok((sorting.outcome(spilled, 0), even));
+        let sizes: Vec<Size> = partitions.iter().map(Partition::size).collect();
+        let again = self.sort_groups(partitions, &sizes, stages).await?;
+        // Everything was spilled, even if no record came.
+        let outcome = self.distribution().outcome(spilled.max(1), again);
+        Ok((outcome, Some(unevenness_of(&sizes))))
+    }
+
+    fn distribution(&self) -> DistributionSort<'_> {
+        DistributionSort {
+            run: &self.run,
+            spill: self.spill.clone(),
+        }
+    }
+
+    /// The memory of phase one, or new memory.
+    fn take_memory(&mut self) -> Result<Pools, Failure> {
+        match self.memory.take() {
+            Some(memory) => Ok(memory),
+            None => self.run.pools(&self.run.pipeline()),
+        }
+    }
+
+    /// Sorts all partitions as one group. Returns how often records were divided again.
+    async fn sort_all(
+        &mut self,
+        partitions: Vec<Partition>,
+        stages: &mut Vec<StageReport>,
+    ) -> Result<u32, Failure> {
+        let memory = self.take_memory()?;
+        let run = &self.run;
+        let seams = Seams::new(run.node, memory.seams.clone());
+        let group = Group {
+            partitions,
+            place: None,
         };
-        let memory = match self.memory.take() {
-            Some(memory) => memory,
-            None => run.pools(&run.pipeline())?,
+        let again = self
+            .distribution()
+            .sort_group(group, (&memory, &seams), stages)
+            .await?;
+        let contents = &*run.job.contents;
+        run.output()
+            .complete(run.node, contents, seams.left())
+            .await?;
+        Ok(again)
+    }
+
+    /// Sorts the partitions that the output does not hold yet, in groups, and notes each group.
+    /// Returns how often records were divided again.
+    async fn sort_groups(
+        &mut self,
+        mut partitions: Vec<Partition>,
+        sizes: &[Size],
+        stages: &mut Vec<StageReport>,
+    ) -> Result<u32, Failure> {
+        let memory = match self.run.output {
+            Some(_) => Some(self.take_memory()?),
+            None => None,
         };
-        let seams = Seams::new(node, memory.seams.clone());
-        let Some(notes) = &mut self.notes else {
-            let group = Group {
-                partitions,
-                place: None,
-            };
-            let again = sorting.sort_group(group, (&memory, &seams), stages).await?;
-            output.complete(node, contents, seams.left()).await?;
-            return Ok((sorting.outcome(spilled, again), even));
+        let run = &self.run;
+        let notes = self.notes.as_mut().expect("a resumable sort");
+        run.tally.came_in(notes.came());
+        for span in notes.written.iter().filter_map(|more| more.span.clone()) {
+            run.tally.goes_out(span, &*run.job.contents)?;
+        }
+        let Some(memory) = memory else {
+            return Ok(0);
         };
+        let seams = Seams::new(run.node, memory.seams.clone());
         let left = notes.written.last().map(|last| last.left.clone());
-        let seams = seams.with(node, &left.unwrap_or_default()).await?;
+        let seams = seams.with(run.node, &left.unwrap_or_default()).await?;
         let mut done = notes.partitions_written();
-        let bytes: u64 = sizes[done..].iter().sum::<u64>() * run.plan.record_bytes as u64;
-        run.job.control.enter("sort partitions", bytes);
-        let all = notes.came().records;
-        let least = GroupSize::new(run, all);
+        let left: Size = sizes[done..].iter().sum();
+        run.job
+            .control
+            .enter(Phase::SortPartitions.name(), left.bytes);
+        let all = notes.came().size;
+        let least = GroupSize::new(run, all.bytes);
         let mut again = 0;
         while done < sizes.len() {
-            let end = least.end(&sizes, done);
+            let end = least.end(sizes, done);
             let before = sizes[..done].iter().sum();
             let group = Group {
                 partitions: partitions[done..end]
@@ -134,11 +175,10 @@ impl Range<'_> {
             again = again.max(more);
             done = end;
         }
-        Ok((sorting.outcome(spilled, again), even))
+        Ok(again)
     }
 }
 
-/// Groups of a range whose progress is saved.
 struct Saved<'r, 'a> {
     run: &'r Run<'a>,
     notes: &'r mut Checkpoint,
@@ -146,8 +186,8 @@ struct Saved<'r, 'a> {
 }
 
 impl Saved<'_, '_> {
-    /// Sorts and writes a group, whose last partition is the one before `end`. Then it is durable
-    /// and noted, and its spill space is given back. Returns how often it was divided again.
+    /// Sorts and writes a group that ends before partition `end`, makes it durable, notes it, and
+    /// gives its spill space back. Returns how often it was divided again.
     async fn write(
         &mut self,
         group: Group,
@@ -189,30 +229,27 @@ impl Saved<'_, '_> {
     }
 }
 
-/// How large groups are.
 struct GroupSize {
-    records: u64,
+    bytes: u64,
 }
 
 impl GroupSize {
-    fn new(run: &Run<'_>, records: u64) -> GroupSize {
-        if let Some(steps) = run.job.tuning.steps {
-            return GroupSize {
-                records: (records / u64::from(steps)).max(1),
-            };
-        }
-        let memory = run.job.resources.memory_bytes / MEMORY_SHARE / run.plan.record_bytes as u64;
+    fn new(run: &Run<'_>, all: u64) -> GroupSize {
+        let bytes = match run.job.tuning.steps {
+            Some(steps) => all / u64::from(steps),
+            None => (all / GROUPS).max(run.job.resources.memory_bytes / MEMORY_SHARE),
+        };
         GroupSize {
-            records: (records / GROUPS).max(memory).max(1),
+            bytes: bytes.max(1),
         }
     }
 
-    /// Where the group ends that begins with that partition.
-    fn end(&self, sizes: &[u64], begin: usize) -> usize {
+    /// The end of the group that begins with partition `begin`.
+    fn end(&self, sizes: &[Size], begin: usize) -> usize {
         let mut all = 0;
-        for (number, records) in sizes.iter().enumerate().skip(begin) {
-            all += records;
-            if all >= self.records {
+        for (number, size) in sizes.iter().enumerate().skip(begin) {
+            all += size.bytes;
+            if all >= self.bytes {
                 return number + 1;
             }
         }
@@ -220,16 +257,9 @@ impl GroupSize {
     }
 }
 
-/// Records of the largest partition over the mean.
-fn unevenness(sizes: &[u64]) -> f64 {
-    let filled = sizes.iter().filter(|&&records| records > 0).count();
-    let (all, largest) = (
-        sizes.iter().sum::<u64>(),
-        sizes.iter().max().copied().unwrap_or(0),
-    );
-    if filled <= 1 {
-        1.0
-    } else {
-        largest as f64 * filled as f64 / all as f64
-    }
+/// Records of the largest partition over the mean of those with records.
+fn unevenness_of(sizes: &[Size]) -> f64 {
+    let records = || sizes.iter().map(|size| size.records);
+    let filled = records().filter(|&records| records > 0).count() as u64;
+    unevenness(records().max().unwrap_or(0), filled, records().sum())
 }

@@ -1,4 +1,4 @@
-//! A range of keys on the rank that has it: its files, begun or opened again (`--resume`).
+//! A range of keys on its owner: its files, new or opened again (`--resume`).
 
 use crate::runs::partition::Partition;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use pipeline::Failure;
 
 use crate::epochs::checkpoint::{Begun, Checkpoint};
 use crate::epochs::paths::Site;
-use crate::epochs::recovery::named;
+use crate::epochs::recovery::source_names;
 use crate::epochs::sorting::Sorting;
 use crate::error::{SortError, amount};
 use crate::files::output::Output;
@@ -17,22 +17,24 @@ use crate::passes::wiring::{Pools, Run};
 use crate::plan::Exchanging;
 use crate::ranks::division::Division;
 use crate::ranks::planning::Planning;
+use crate::records::splitters::Splitters;
 
-/// What is spilled takes so much more than its records: chunks that are not full.
+/// Spill files are larger than their records by this part, for chunks that are not full.
 const SPARE_SHARE: u64 = 8;
 
-/// A range of the keys, on the rank that sorts it.
 pub(crate) struct Range<'a> {
     pub number: u32,
-    /// Its plan, its output (none when that has its name already), its account.
+    /// Its plan, its output (none if that has its name already), its account.
     pub run: Run<'a>,
     pub spill: Spill,
-    /// Records of phase one, where no progress is saved: else the notes have them.
+    /// The partitions of phase one, if no progress is saved; otherwise the notes have them.
     pub partitions: Vec<Partition>,
-    /// The memory of both phases, where records stay in it between them.
+    /// The memory of phase one, if records stay in it until phase two.
     pub memory: Option<Pools>,
     /// Saved progress, of a resumable sort.
     pub notes: Option<Checkpoint>,
+    /// The splitters of its partitions, until phase one takes them.
+    pub splitters: Option<Splitters>,
 }
 
 impl<'a> Range<'a> {
@@ -44,19 +46,20 @@ impl<'a> Range<'a> {
             partitions: Vec::new(),
             memory: None,
             notes: None,
+            splitters: None,
         }
     }
 }
 
 impl<'a> Sorting<'a> {
-    /// Begins a range from its first record on.
+    /// Begins a range, before its first record comes.
     pub(crate) async fn begin_range(
         &mut self,
         range: u32,
         division: &Division,
         exchanging: &Exchanging,
     ) -> Result<Range<'a>, Failure> {
-        let expected = division.records(self.parts.total());
+        let expected = division.share(self.parts.total());
         if let Some(resume) = self.resume() {
             return self
                 .begin_resumable(resume, (range, expected), division, exchanging)
@@ -67,11 +70,16 @@ impl<'a> Sorting<'a> {
         let plan = planning.prepare(expected, exchanging).await?;
         let places = planning.temporary.clone();
         let bytes = plan.temporary_bytes();
+        let splitters = division.partitions(&*self.job.contents, plan.buckets);
         let run = self.run(plan, Some(Arc::new(output)));
-        Ok(Range::new(range, run, self.spill(places, bytes)))
+        Ok(Range {
+            splitters: Some(splitters),
+            ..Range::new(range, run, self.spill(places, bytes))
+        })
     }
 
-    /// The same with files that outlive the run, and with notes of its progress.
+    /// Begins a range of a resumable sort: its files outlive the run, and a checkpoint notes its
+    /// progress.
     async fn begin_resumable(
         &self,
         resume: &Resume,
@@ -81,20 +89,20 @@ impl<'a> Sorting<'a> {
     ) -> Result<Range<'a>, Failure> {
         let (node, job) = (self.node, self.job);
         let site = Site::of(node, resume, node.rank().0, range).await?;
-        // An earlier job may have left files there; another copy of the range must not take this
-        // one's for its own.
+        // An earlier job may have left files there; a copy of this range on another rank must not
+        // take them for its own.
         for directory in site.all_directories() {
             Checkpoint::clear(node, directory, &site.stem).await?;
         }
         let (io, copy) = (job.resources.io, node.random() as u32);
         let file = site.draft(copy);
-        let output = Output::keep(node, &site.target, (file.clone(), None), io).await?;
+        let output = Output::keep(node, &site.target, (&file, None), io).await?;
         let mut made = Vec::new();
         let begun = async {
             let planning = self.planning(Some(&output), site.directories.clone());
             exchanging.fits(job.resources.memory_bytes)?;
             let plan = planning.plan(expected, Some(exchanging))?;
-            // All of it waits on disk.
+            // All records wait on disk.
             let bytes = plan.input_bytes.unwrap_or(0);
             planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
             let spill = Spill::new(node, site.directories.clone(), io, bytes);
@@ -105,11 +113,11 @@ impl<'a> Sorting<'a> {
             let (directories, target) = site.spelled();
             let begun = Begun {
                 name: resume.name.clone(),
-                statement: common.fingerprint.expect("a resumable sort has one"),
+                fingerprint: common.fingerprint.expect("a resumable sort has one"),
                 division: common.division,
                 range,
                 rank: node.rank().0,
-                sources: named(&resume.sources),
+                sources: source_names(&resume.sources),
                 memory_bytes: job.resources.memory_bytes,
                 parts: common.parts,
                 epochs: common.epochs,
@@ -124,17 +132,18 @@ impl<'a> Sorting<'a> {
                 target,
             };
             let checkpoint = Checkpoint::begin(node, site.clone(), begun).await?;
-            Ok((checkpoint, spill, plan))
+            Ok((checkpoint, spill, plan, partitions))
         };
         match begun.await {
-            Ok((checkpoint, spill, plan)) => {
+            Ok((checkpoint, spill, plan, partitions)) => {
                 let run = self.run(plan, Some(Arc::new(output)));
                 Ok(Range {
                     notes: Some(checkpoint),
+                    splitters: Some(partitions),
                     ..Range::new(range, run, spill)
                 })
             }
-            // Nothing speaks of these files yet.
+            // No entry names these files yet.
             Err(failure) => {
                 for path in made.iter().chain([&file]) {
                     let _ = node.remove(path).await;
@@ -158,7 +167,7 @@ impl<'a> Sorting<'a> {
             let (begun_with, now) = (amount(limit), amount(given));
             let least = limit.div_ceil(1 << 20);
             let what = format!(
-                "was begun with {begun_with} of memory, and {now} may not do: give at least -S {least}M"
+                "was started with {begun_with} of memory, and {now} may be too little: give at least -S {least}M"
             );
             return Err(SortError::Checkpoint {
                 file: checkpoint.draft(),
@@ -169,15 +178,16 @@ impl<'a> Sorting<'a> {
         let output = match checkpoint.is_named(node).await {
             true => None,
             false => {
-                let (target, known) = (&checkpoint.site.target, Some(begun.draft));
-                let draft = (checkpoint.draft(), known);
-                Some(Arc::new(Output::keep(node, target, draft, io).await?))
+                let (target, draft) = (&checkpoint.site.target, checkpoint.draft());
+                let known = (draft.as_path(), Some(begun.draft));
+                Some(Arc::new(Output::keep(node, target, known, io).await?))
             }
         };
         let places = checkpoint.site.directories.clone();
         let planning = self.planning(output.as_deref(), places.clone());
-        // What is there was cut and divided so.
-        let buckets = Some(self.splitters(&begun.partitions)?.buckets);
+        // Saved chunks have this length, and saved partitions these splitters.
+        let splitters = self.parse_splitters(&begun.partitions)?;
+        let buckets = Some(splitters.buckets);
         let chunk_bytes = Some(begun.chunk_bytes);
         let tuning = Tuning {
             chunk_bytes,
@@ -192,6 +202,7 @@ impl<'a> Sorting<'a> {
         let run = self.run(plan, output);
         Ok(Range {
             notes: Some(checkpoint),
+            splitters: exchanging.map(|_| splitters),
             ..Range::new(begun_range, run, spill)
         })
     }

@@ -1,5 +1,5 @@
-//! What is there of a sort that is gone on with: every rank looks where it may be, and all find the
-//! same.
+//! Recovery of saved progress (`--resume`): every rank tells which checkpoints it has found, and
+//! all ranks derive the same assignment of ranges from that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::Agreement;
 use crate::epochs::checkpoint::{Begun, Checkpoint};
 use crate::epochs::paths::places;
-use crate::epochs::range_owners::{Holders, Round, Seen, deal};
+use crate::epochs::range_owners::{RangeAssignment, Round, Seen, assign_ranges};
 use crate::error::SortError;
 use crate::files::path_template::names_rank;
 use crate::files::temporary::sweep;
@@ -20,62 +20,137 @@ use crate::job::Resume;
 use crate::job::Source;
 use crate::ranks::fingerprint::Fingerprint;
 
-/// What a rank tells of a range that it sees.
+/// A range that a rank has found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Found {
     begun: Begun,
     epochs: u32,
+    /// Percentage of its output.
+    written: u32,
 }
 
-/// What is there, and who goes on with it.
-pub(crate) struct Scene {
-    pub holders: Holders,
-    /// Those of the ranges that this rank goes on with.
+pub(crate) struct Recovery {
+    pub assignment: RangeAssignment,
+    /// The ranges that this rank continues.
     pub mine: BTreeMap<u32, Checkpoint>,
-    /// What else this rank sees of the job.
+    /// Other checkpoints of the job that this rank has found.
     pub others: Vec<Checkpoint>,
-    /// What all ranges have in common, if there are any.
+    /// Facts that all ranges share; `None` without saved progress.
     pub begun: Option<Begun>,
+    pub percent_done: u32,
 }
 
-impl Scene {
-    /// Nothing is there: each rank begins the range of its number.
-    pub(crate) fn empty(ranks: u32, others: Vec<Checkpoint>) -> Scene {
-        let holders = Holders {
+impl Recovery {
+    /// No progress to continue from: each rank begins the range of its number.
+    pub(crate) fn none(ranks: u32, others: Vec<Checkpoint>) -> Recovery {
+        let assignment = RangeAssignment {
             rounds: vec![Round::first(ranks)],
-            ..Holders::default()
+            ..RangeAssignment::default()
         };
-        Scene {
-            holders,
+        Recovery {
+            assignment,
             mine: BTreeMap::new(),
             others,
             begun: None,
+            percent_done: 0,
         }
     }
 }
 
-/// What is there of the job on all ranks, and who goes on with what.
-pub(crate) async fn look(
+/// Finds the job's checkpoints on all ranks, and assigns their ranges.
+pub(crate) async fn find_progress(
     node: &Node,
     resume: &Resume,
     agreement: &mut Agreement,
-    statement: &Fingerprint,
-) -> Result<Scene, Failure> {
+    fingerprint: &Fingerprint,
+) -> Result<Recovery, Failure> {
     let rank = node.rank().0;
+    let (found, all) = find_on_all_ranks(node, resume, agreement).await?;
+    let Some(begun) = largest_division(&all) else {
+        return Ok(Recovery::none(node.nodes(), found));
+    };
+    check_job(node, resume, fingerprint, &begun, &all)?;
+    let of_division = |found: &&Found| found.begun.division == begun.division;
+    let seen: Vec<(u32, &Found)> = (0..)
+        .zip(&all)
+        .flat_map(|(rank, told)| {
+            told.iter()
+                .filter(of_division)
+                .map(move |found| (rank, found))
+        })
+        .collect();
+    let ranges = begun.parts.len();
+    let copies: Vec<Seen> = seen
+        .iter()
+        .map(|(rank, found)| Seen {
+            rank: *rank,
+            range: found.begun.range,
+            epochs: found.epochs,
+        })
+        .collect();
+    let assignment = assign_ranges(&copies, node.nodes(), ranges as u32, begun.epochs);
+    let mut written = vec![0; ranges];
+    for (rank, found) in seen {
+        let range = found.begun.range as usize;
+        if assignment.owners[range] == rank {
+            written[range] = found.written.max(written[range]);
+        }
+    }
+    let is_mine = |checkpoint: &Checkpoint| {
+        let Begun {
+            range, division, ..
+        } = checkpoint.begun;
+        division == begun.division
+            && assignment.continued.contains(&range)
+            && assignment.owners[range as usize] == rank
+    };
+    let (mine, others) = furthest(found, is_mine);
+    Ok(Recovery {
+        percent_done: assignment.percent_done(begun.epochs, &written),
+        assignment,
+        mine,
+        others,
+        begun: Some(begun),
+    })
+}
+
+/// By range the checkpoint with the most epochs, of those that this rank continues; and all others.
+fn furthest(
+    found: Vec<Checkpoint>,
+    is_mine: impl Fn(&Checkpoint) -> bool,
+) -> (BTreeMap<u32, Checkpoint>, Vec<Checkpoint>) {
+    let (wanted, mut others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_mine);
+    let mut mine: BTreeMap<u32, Checkpoint> = BTreeMap::new();
+    for checkpoint in wanted {
+        let range = checkpoint.begun.range;
+        let known = mine.get(&range).map(|known| known.epochs.len());
+        match known.is_none_or(|known| known < checkpoint.epochs.len()) {
+            true => others.extend(mine.insert(range, checkpoint)),
+            false => others.push(checkpoint),
+        }
+    }
+    (mine, others)
+}
+
+/// The checkpoints that this rank has found, and by rank those that all have found.
+async fn find_on_all_ranks(
+    node: &Node,
+    resume: &Resume,
+    agreement: &mut Agreement,
+) -> Result<(Vec<Checkpoint>, Vec<Vec<Found>>), Failure> {
     let tell = |found: &Vec<Checkpoint>| -> Vec<Found> { found.iter().map(Found::of).collect() };
-    let found = find(node, resume, BTreeSet::from([rank])).await;
-    let told = found.as_ref().map(tell).unwrap_or_default();
-    let (mut found, mut all) = agreement
-        .agree_and_tell(node, found.map(|found| (found, told)))
+    let own = find(node, resume, BTreeSet::from([node.rank().0])).await;
+    let told = own.as_ref().map(tell).unwrap_or_default();
+    let (mut own, mut all) = agreement
+        .agree_and_tell(node, own.map(|own| (own, told)))
         .await?;
-    // Where each rank has a place of its own, those of ranks that are not there any more may be on
-    // any host.
-    let first = all
+    // With `{rank}` in a directory, those of ranks that the job no longer has may be on any host.
+    let began = all
         .iter()
         .flatten()
         .map(|found| found.begun.parts.len() as u32)
         .max();
-    let others: BTreeSet<u32> = (node.nodes()..first.unwrap_or(0)).collect();
+    let others: BTreeSet<u32> = (node.nodes()..began.unwrap_or(0)).collect();
     if !others.is_empty() && is_ranked(resume) {
         let more = find(node, resume, others).await;
         let told = more.as_ref().map(tell).unwrap_or_default();
@@ -85,100 +160,63 @@ pub(crate) async fn look(
         all.iter_mut()
             .zip(told)
             .for_each(|(all, told)| all.extend(told));
-        found.extend(more);
+        own.extend(more);
     }
-    let Some(begun) = chosen(&all) else {
-        return Ok(Scene::empty(node.nodes(), found));
+    Ok((own, all))
+}
+
+/// # Errors
+/// When the checkpoints do not belong to this job, or do not belong together.
+fn check_job(
+    node: &Node,
+    resume: &Resume,
+    fingerprint: &Fingerprint,
+    begun: &Begun,
+    all: &[Vec<Found>],
+) -> Result<(), SortError> {
+    let refused = |what| SortError::Checkpoint {
+        file: begun.target.clone().into(),
+        what,
     };
-    if let Some(what) = difference(statement, resume, &begun) {
-        let what = format!("is of another sort: this one has {what}");
-        return Err(SortError::Checkpoint {
-            file: begun.target.into(),
-            what,
-        }
-        .into());
+    if let Some(what) = difference(fingerprint, resume, begun) {
+        return Err(refused(format!("is of another sort: this one has {what}")));
     }
-    let others = all.iter().flatten().map(|found| &found.begun);
-    if others
-        .into_iter()
-        .any(|other| other.division == begun.division && !is_one(other, &begun))
-    {
-        let what = "has entries of ranges that do not belong together".to_owned();
-        return Err(SortError::Checkpoint {
-            file: begun.target.into(),
-            what,
-        }
-        .into());
+    let mut others = all.iter().flatten().map(|found| &found.begun);
+    if others.any(|other| other.division == begun.division && !is_same_sort(other, begun)) {
+        let what = "has entries of ranges that do not belong together";
+        return Err(refused(what.to_owned()));
     }
     let began = begun.parts.len();
-    if !statement.shared && node.nodes() as usize > began {
-        let what = format!(
-            "was begun by {began} ranks, and more have inputs that it does not; start {began} or fewer"
-        );
-        return Err(SortError::Checkpoint {
-            file: begun.target.into(),
-            what,
-        }
-        .into());
+    if !fingerprint.shared && node.nodes() as usize > began {
+        return Err(refused(format!(
+            "was begun by {began} ranks, and the inputs of further ranks are not part of it; start \
+             {began} ranks or fewer"
+        )));
     }
-    let seen: Vec<Seen> = (0..)
-        .zip(&all)
-        .flat_map(|(rank, told)| told.iter().map(move |found| (rank, found)))
-        .filter(|(_, found)| found.begun.division == begun.division)
-        .map(|(rank, Found { begun, epochs })| Seen {
-            rank,
-            range: begun.range,
-            epochs: *epochs,
-        })
-        .collect();
-    let holders = deal(&seen, node.nodes(), begun.parts.len() as u32, begun.epochs);
-    let is_mine = |checkpoint: &Checkpoint| {
-        let Begun {
-            range, division, ..
-        } = checkpoint.begun;
-        division == begun.division
-            && holders.kept.contains(&range)
-            && holders.of[range as usize] == rank
-    };
-    let (wanted, mut others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_mine);
-    let mut mine: BTreeMap<u32, Checkpoint> = BTreeMap::new();
-    for checkpoint in wanted {
-        let range = checkpoint.begun.range;
-        let known = mine.get(&range).map_or(0, |known| known.epochs.len());
-        match known < checkpoint.epochs.len() || !mine.contains_key(&range) {
-            true => others.extend(mine.insert(range, checkpoint)),
-            false => others.push(checkpoint),
-        }
-    }
-    Ok(Scene {
-        holders,
-        mine,
-        others,
-        begun: Some(begun),
-    })
+    Ok(())
 }
 
-/// What tells a sort from the one that was begun; how records are exchanged does not.
-fn difference(statement: &Fingerprint, resume: &Resume, begun: &Begun) -> Option<String> {
-    let mut begun_with = begun.statement.clone();
-    begun_with.exchange = statement.exchange;
+/// How a job differs from the one that was begun; the exchange may differ.
+fn difference(fingerprint: &Fingerprint, resume: &Resume, begun: &Begun) -> Option<String> {
+    let mut begun_with = begun.fingerprint.clone();
+    begun_with.exchange = fingerprint.exchange;
     let sources = || {
-        let is_other = begun.sources != named(&resume.sources);
+        let is_other = begun.sources != source_names(&resume.sources);
         is_other.then(|| format!("other inputs than {}", begun.sources.join(", ")))
     };
-    statement.difference(&begun_with).or_else(sources)
+    fingerprint.difference(&begun_with).or_else(sources)
 }
 
-/// Whether two ranges are of one beginning.
-fn is_one(one: &Begun, other: &Begun) -> bool {
-    one.statement == other.statement
+/// Whether two ranges were begun by the same run.
+fn is_same_sort(one: &Begun, other: &Begun) -> bool {
+    one.fingerprint == other.fingerprint
         && one.sources == other.sources
         && one.parts == other.parts
         && (one.epochs, &one.ranges) == (other.epochs, &other.ranges)
 }
 
 impl Found {
-    /// Without what only its own rank needs.
+    /// Without the splitters of partitions, which only the owner needs.
     fn of(checkpoint: &Checkpoint) -> Found {
         let begun = Begun {
             partitions: Vec::new(),
@@ -187,6 +225,7 @@ impl Found {
         Found {
             begun,
             epochs: checkpoint.epochs.len() as u32,
+            written: checkpoint.percent_written(),
         }
     }
 }
@@ -198,7 +237,7 @@ fn is_ranked(resume: &Resume) -> bool {
     }
 }
 
-/// What this rank sees in the places of these ranks.
+/// The checkpoints in the directories of `ranks` on this host.
 async fn find(
     node: &Node,
     resume: &Resume,
@@ -214,8 +253,8 @@ async fn find(
     Ok(found)
 }
 
-/// Of the divisions that are there, the one of which most ranges are.
-fn chosen(all: &[Vec<Found>]) -> Option<Begun> {
+/// The division with the most surviving ranges.
+fn largest_division(all: &[Vec<Found>]) -> Option<Begun> {
     let mut divisions: BTreeMap<u64, (BTreeSet<u32>, &Begun)> = BTreeMap::new();
     for Found { begun, .. } in all.iter().flatten() {
         let entry = divisions
@@ -230,7 +269,7 @@ fn chosen(all: &[Vec<Found>]) -> Option<Begun> {
 }
 
 /// Inputs, as the command line names them.
-pub(crate) fn named(sources: &[Source]) -> Vec<String> {
+pub(crate) fn source_names(sources: &[Source]) -> Vec<String> {
     let name = |source: &Source| match source {
         Source::Path(path) | Source::Listed(path) => spelled(path),
         Source::Standard => "-".to_owned(),

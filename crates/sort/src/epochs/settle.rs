@@ -1,5 +1,5 @@
-//! The account of all ranks: the records that all of them read are those that all of them wrote
-//! (guarantee 2).
+//! The account of all ranks: they have written exactly the records that they have read (guarantee
+//! 2).
 
 use std::collections::BTreeSet;
 
@@ -9,22 +9,23 @@ use record::Checksum;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::Agreement;
-use crate::epochs::checkpoint::{Checkpoint, Sum};
+use crate::epochs::checkpoint::Checkpoint;
 use crate::epochs::phase_two::Sorted;
 use crate::epochs::range::Range;
 use crate::epochs::sorting::Sorting;
 use crate::error::SortError;
 use crate::passes::report::Outcome;
+use crate::records::size::Sum;
 use crate::records::span::check;
 use crate::report::{RankReport, Report, Written};
-use crate::stages::Settled;
+use crate::stages::{Settled, all_there};
 
-/// What a rank tells the others of its work.
+/// The account of a rank, as the others get it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Account {
     did: RankReport,
-    /// Sum of the CRC-32 of the records that it read.
-    read_crc: u128,
+    /// Records that it has read.
+    read: Sum,
     made: Vec<Made>,
 }
 
@@ -33,15 +34,15 @@ struct Account {
 struct Made {
     range: u32,
     sum: Sum,
-    /// The records of all parts of the input, as the notes of this range have them.
+    /// Records of the whole input, according to the range's notes.
     read: Option<Sum>,
 }
 
 impl Sorting<'_> {
-    /// The report of this rank, once the account of all ranks is settled.
+    /// Checks the account of all ranks, and returns the report of this one.
     ///
     /// # Errors
-    /// When a record was lost, changed, or is there twice.
+    /// When a record was lost, changed or duplicated.
     pub(crate) async fn settle(
         &self,
         agreement: &mut Agreement,
@@ -53,7 +54,7 @@ impl Sorting<'_> {
         let began = self.began.unwrap_or(began);
         report.seconds = node.seconds(node.now().since(began));
         let did = RankReport {
-            read_records: self.read.records,
+            read_records: self.read.size.records,
             records: report.records,
             bytes: report.bytes,
             checksum: report.checksum,
@@ -62,23 +63,23 @@ impl Sorting<'_> {
         };
         let made = ranges.iter().zip(sorted).map(|(range, sorted)| Made {
             range: range.number,
-            sum: sorted.sum(),
+            sum: sorted.settled.sum,
             read: range.notes.as_ref().map(Checkpoint::read),
         });
         let account = Account {
             did,
-            read_crc: self.read.crc,
+            read: self.read,
             made: made.collect(),
         };
         let ((), accounts) = agreement.agree_and_tell(node, Ok(((), account))).await?;
-        self.is_all(&accounts)?;
-        if self.resume().is_some() || node.nodes() > 1 {
+        self.check_accounts(&accounts)?;
+        if !self.job.is_alone(node) {
             report.ranks = accounts.into_iter().map(|account| account.did).collect();
         }
         Ok(report)
     }
 
-    /// This rank's ranges as one.
+    /// The report of all ranges of this rank together.
     fn report(&self, ranges: &[Range<'_>], sorted: &[Sorted]) -> Result<Report, Failure> {
         let contents = &*self.job.contents;
         let mut settled = Settled {
@@ -95,7 +96,7 @@ impl Sorting<'_> {
         let one = ranges.iter().find(|range| range.run.output.is_some());
         let run = match one.or(ranges.first()) {
             Some(range) => range.run.clone(),
-            None => self.run(self.idle(None)?, None),
+            None => self.run(self.idle_plan(None)?, None),
         };
         if let Some(listed) = &run.inputs.listed {
             listed.check(Checksum(self.read.crc))?;
@@ -110,10 +111,9 @@ impl Sorting<'_> {
             runs: first.and_then(|outcome| outcome.runs),
         };
         if self.resume().is_some() {
-            let total = self.parts.total();
-            outcome.reason = match self.resumed {
-                true => format!("went on with what was kept of {total} records"),
-                false => "began anew: nothing was kept of an earlier run".to_owned(),
+            outcome.reason = match self.percent_resumed {
+                Some(percent) => format!("resumed: {percent}% of the work was already done"),
+                None => "no saved progress found: started from the beginning".to_owned(),
             };
         }
         let mut report = run.report(self.stages.clone(), (settled, outcome));
@@ -121,11 +121,10 @@ impl Sorting<'_> {
         report.unevenness = each.fold(1.0, f64::max);
         for (range, sorted) in ranges.iter().zip(sorted) {
             if let Some(notes) = &range.notes {
-                let Sum { records, crc } = sorted.sum();
-                let path = notes.site.target.clone();
+                let Sum { size, crc } = sorted.settled.sum;
                 report.written.push(Written {
-                    path,
-                    records,
+                    path: notes.site.target.clone(),
+                    records: size.records,
                     checksum: crc,
                 });
             }
@@ -133,36 +132,24 @@ impl Sorting<'_> {
         Ok(report)
     }
 
-    /// Every range is there once, and all of them are the records that were read.
-    fn is_all(&self, accounts: &[Account]) -> Result<(), SortError> {
-        let made: Vec<&Made> = accounts.iter().flat_map(|account| &account.made).collect();
-        let (mut read, mut out) = (Sum::default(), Sum::default());
-        for Account { did, read_crc, .. } in accounts {
-            read.add(Sum {
-                records: did.read_records,
-                crc: *read_crc,
-            });
-        }
-        self.is_each_range_there(accounts)?;
-        made.iter().for_each(|made| out.add(made.sum));
-        let records: u64 = self.common.parts.iter().map(|part| part.records).sum();
+    /// Checks that every range was sorted once, and that all ranges together are the input.
+    fn check_accounts(&self, accounts: &[Account]) -> Result<(), SortError> {
+        self.check_ranges(accounts)?;
+        let made = || accounts.iter().flat_map(|account| &account.made);
+        let read: Sum = accounts.iter().map(|account| account.read).sum();
+        let out: Sum = made().map(|made| made.sum).sum();
         let is_known = self.parts.mine.iter().all(|part| part.is_seekable());
-        let is_whole = |read: Sum| read == out && (!is_known || records == out.records);
-        let each = made.iter().map(|made| made.read.unwrap_or(read));
-        match each.into_iter().find(|read| !is_whole(*read)) {
-            None => Ok(()),
-            Some(read) => Err(SortError::Lost {
-                records_in: read.records,
-                records_out: out.records,
-                sum_in: read.crc,
-                sum_out: out.crc,
-            }),
+        if is_known {
+            let bytes = self.common.parts.iter().map(|part| part.bytes).sum();
+            let size = self.job.contents.framing().size_of(bytes);
+            all_there(Sum { size, ..out }, out)?;
         }
+        made().try_for_each(|made| all_there(made.read.unwrap_or(read), out))
     }
 
     /// # Errors
-    /// When a range was sorted twice or by no rank, as far as ranks tell.
-    fn is_each_range_there(&self, accounts: &[Account]) -> Result<(), SortError> {
+    /// When a range was sorted twice or not at all, as ranks report it.
+    fn check_ranges(&self, accounts: &[Account]) -> Result<(), SortError> {
         let ranges = self.common.parts.len();
         let mut seen = BTreeSet::new();
         for (rank, account) in (0..).zip(accounts) {
@@ -178,14 +165,5 @@ impl Sorting<'_> {
             return Err(SortError::Foreign { rank: 0, what });
         }
         Ok(())
-    }
-}
-
-impl Sorted {
-    pub(crate) fn sum(&self) -> Sum {
-        Sum {
-            records: self.settled.records,
-            crc: self.settled.checksum,
-        }
     }
 }

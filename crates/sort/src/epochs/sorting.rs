@@ -1,4 +1,4 @@
-//! One rank's sort under way: its parts of the input, and all that its ranges have in common.
+//! One rank's part of a running sort: its parts of the input, and facts that all its ranges share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,6 @@ use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
 use crate::epochs::bounds::MOST_EPOCHS;
-use crate::epochs::checkpoint::Sum;
 use crate::epochs::parts::Parts;
 use crate::epochs::paths::places;
 use crate::epochs::range_owners::Round;
@@ -17,13 +16,15 @@ use crate::files::input::Inputs;
 use crate::files::output::Output;
 use crate::files::spill::Spill;
 use crate::job::{Job, Resume};
+use crate::names::Phase;
 use crate::passes::exchange::Ports;
 use crate::passes::wiring::Run;
 use crate::plan::{Exchanging, Plan};
 use crate::ranks::fingerprint::{Fingerprint, Part};
 use crate::ranks::planning::Planning;
 use crate::ranks::sampling::draw;
-use crate::records::contents::Sample;
+use crate::records::sample::Sample;
+use crate::records::size::{Sum, portion};
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::Drawn;
@@ -31,37 +32,36 @@ use crate::stages::Drawn;
 /// Facts that all ranges of a sort share.
 #[derive(Clone)]
 pub(crate) struct Common {
-    /// Of a resumable sort: the job that it was started for.
+    /// `None` in a sort on one node without `--resume`.
     pub fingerprint: Option<Fingerprint>,
     pub division: u64,
     pub parts: Vec<Part>,
     pub epochs: u32,
-    /// The splitters of the ranges, once they are chosen.
+    /// The splitters of the ranges ([`Sample::to_bytes`]), once they are chosen.
     pub ranges: Option<Vec<u8>>,
 }
 
-/// Files that are removed when the sort fails. Those of a resumable sort are not among them.
+/// Files to remove if the sort fails. Those of a resumable sort stay.
 #[derive(Default)]
 pub(crate) struct Unfinished {
     pub output: Option<Output>,
     pub spill: Option<Spill>,
 }
 
-/// A rank's sort under way.
 pub(crate) struct Sorting<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
-    /// None where no records are exchanged.
+    /// `None` if no records are exchanged.
     pub ports: Option<Ports>,
     pub common: Common,
     pub parts: Parts,
     pub stages: Vec<StageReport>,
-    /// Whether progress of an earlier run was found.
-    pub resumed: bool,
+    /// The percentage of the work that an earlier run has done, if its progress was found.
+    pub percent_resumed: Option<u32>,
     pub sample: SampleCost,
-    /// Records that this rank read.
+    /// Records that this rank has read.
     pub read: Sum,
-    /// When the records began to move; of a resumable sort all of the run counts.
+    /// When records began to move; `None` in a resumable sort, where the whole run counts.
     pub began: Option<Time>,
     pub unfinished: &'a mut Unfinished,
 }
@@ -80,7 +80,7 @@ impl<'a> Sorting<'a> {
             common,
             parts,
             stages: Vec::new(),
-            resumed: false,
+            percent_resumed: None,
             sample: SampleCost::default(),
             read: Sum::default(),
             began: None,
@@ -88,7 +88,7 @@ impl<'a> Sorting<'a> {
         }
     }
 
-    /// The number of epochs that suits the largest part.
+    /// The number of epochs: each reads as much of the largest part as memory holds.
     pub(crate) fn epochs(job: &Job, parts: &Parts) -> u32 {
         if job.resume.is_none() {
             return 1;
@@ -96,25 +96,23 @@ impl<'a> Sorting<'a> {
         if let Some(steps) = job.tuning.steps {
             return steps.clamp(1, MOST_EPOCHS);
         }
-        let largest = parts.all.iter().map(|part| part.records).max().unwrap_or(0);
-        let bytes = largest * job.contents.record_bytes() as u64;
-        (bytes / job.resources.memory_bytes.max(1)).clamp(1, u64::from(MOST_EPOCHS)) as u32
+        let largest = parts.all.iter().map(|part| part.bytes).max().unwrap_or(0);
+        (largest / job.resources.memory_bytes.max(1)).clamp(1, u64::from(MOST_EPOCHS)) as u32
     }
 
-    /// Records begin to move: `bytes` of them are to be read here.
+    /// Notes that records begin to move: this rank will read `bytes`.
     pub(crate) fn begins_to_sort(&mut self, bytes: u64) {
-        self.job.control.enter("sort", bytes);
+        self.job.control.enter(Phase::Sort.name(), bytes);
         if self.resume().is_none() {
             self.began = Some(self.node.now());
         }
     }
 
-    /// The job's wish to save progress.
     pub(crate) fn resume(&self) -> Option<&'a Resume> {
         self.job.resume.as_ref()
     }
 
-    /// The directories for spill files of a range on this rank.
+    /// The directories for this rank's spill files of a range.
     pub(crate) fn places(&self, range: u32) -> Vec<PathBuf> {
         match (self.resume(), &self.unfinished.output) {
             (Some(resume), _) => places(resume, self.node.rank().0, range),
@@ -138,17 +136,16 @@ impl<'a> Sorting<'a> {
         }
     }
 
-    /// The plan of a rank without a range, in a round that exchanges or at all.
-    pub(crate) fn idle(&self, exchanging: Option<&Exchanging>) -> Result<Plan, Failure> {
+    /// The plan of a rank that has no range in a round.
+    pub(crate) fn idle_plan(&self, exchanging: Option<&Exchanging>) -> Result<Plan, Failure> {
         let planning = self.planning(None, self.places(self.node.rank().0));
         Ok(planning.plan(0, exchanging)?)
     }
 
-    /// A run with that plan, which reads nothing yet.
     pub(crate) fn run(&self, plan: Plan, output: Option<Arc<Output>>) -> Run<'a> {
         let inputs = match self.parts.mine.as_slice() {
             [one] if self.resume().is_none() => Arc::clone(one),
-            _ => Arc::new(Inputs::none()),
+            _ => Arc::new(Inputs::none(self.job.contents.framing())),
         };
         Run {
             output,
@@ -156,7 +153,7 @@ impl<'a> Sorting<'a> {
         }
     }
 
-    /// How records are exchanged, and how many places are sampled.
+    /// Plans the exchange. Returns the number of places to sample, too.
     pub(crate) async fn exchanging(
         &self,
         agreement: &mut Agreement,
@@ -171,12 +168,12 @@ impl<'a> Sorting<'a> {
         Ok(agreed)
     }
 
-    /// This rank's part of `places` that all ranks sample.
+    /// Draws this rank's share of the `places` that all ranks sample.
     pub(crate) async fn draw(&self, places: u64) -> Result<Drawn, Failure> {
         let mut all = Drawn::default();
         for part in &self.parts.mine {
-            let own = part.records.unwrap_or(0);
-            let share = places * own / self.parts.total().max(1);
+            let own = part.bytes.unwrap_or(0);
+            let share = portion(places, own, self.parts.total());
             let drawn = draw(self.node, self.job, part, share).await?;
             all.sample.add(&drawn.sample);
             all.cost.add(drawn.cost);
@@ -184,19 +181,19 @@ impl<'a> Sorting<'a> {
         Ok(all)
     }
 
-    pub(crate) fn known(&self, bytes: &[u8]) -> Result<Sample, Failure> {
-        let found = Sample::from_bytes(bytes, self.job.contents.record_bytes());
+    pub(crate) fn parse_sample(&self, bytes: &[u8]) -> Result<Sample, Failure> {
+        let found = Sample::from_bytes(bytes, self.job.contents.framing());
         let rank = self.node.rank().0;
         Ok(found.ok_or(SortError::Garbled { rank })?)
     }
 
-    /// Splitters that an entry or another rank tells.
-    pub(crate) fn splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
+    /// Splitters from an entry or from another rank.
+    pub(crate) fn parse_splitters(&self, bytes: &[u8]) -> Result<Splitters, Failure> {
         let order = self.job.contents.order();
         let order = order.expect("real records: it was looked at before");
-        let known = self.known(bytes)?;
+        let known = self.parse_sample(bytes)?;
         if !Splitters::are_ascending(order, &known) {
-            let what = "says splitters that are not in order".to_owned();
+            let what = "has splitters that are not in order".to_owned();
             let file = self
                 .resume()
                 .map(|resume| resume.target.clone())

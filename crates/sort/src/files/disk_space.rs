@@ -1,4 +1,5 @@
-//! Whether the disks have room for all that a sort will write, before its first byte.
+//! Disk space: whether the disks have room for everything that a sort will write, checked before
+//! its first byte.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,27 +9,27 @@ use pipeline::Failure;
 
 use crate::error::SortError;
 
-/// What a sort will write.
+/// The disk space that a sort needs.
 pub struct Demand {
-    /// Where the output goes, if it takes space.
+    /// Directories of the output, if it takes space.
     pub outputs: Vec<PathBuf>,
     /// Bytes of the output.
     pub output_bytes: u64,
-    /// Where spill files go.
+    /// Directories of spill files.
     pub temporary: Vec<PathBuf>,
-    /// Bytes of spill files, about.
+    /// Bytes of spill files, estimated.
     pub temporary_bytes: u64,
 }
 
-/// The disk that a directory is on; none where that cannot be told: then all such are one disk.
+/// The disk of a directory. `None` if that cannot be told: all such directories count as one disk.
 type Disk = Option<u64>;
 
 impl Demand {
-    /// Refuses what has no room. The output alone is checked when its space is reserved; here it is
-    /// checked together with what is spilled, since a disk may have to hold both.
+    /// Checks that the disks have enough free space. The output alone is checked when its space is
+    /// reserved; here it is checked together with spill files, since a disk may have to hold both.
     ///
     /// # Errors
-    /// When there is too little room, with what is needed and what is free.
+    /// When there is too little, with the bytes needed and free.
     pub async fn check(&self, node: &Node) -> Result<(), Failure> {
         if self.temporary_bytes == 0 {
             return Ok(());
@@ -54,8 +55,8 @@ impl Demand {
     }
 }
 
-/// The free space of the disks under these directories. What cannot be asked has room for anything:
-/// writing there will tell.
+/// The free space of the disks under these directories. A disk that cannot be asked counts as
+/// empty: writing to it will tell.
 async fn free(node: &Node, directories: &[PathBuf]) -> BTreeMap<Disk, u64> {
     let mut free = BTreeMap::new();
     for directory in directories {

@@ -1,13 +1,14 @@
 //! Inputs: opened read-only, checked, and divided into the units that readers read.
 //!
-//! Several files are one sequence of records; a directory with a manifest is its files. A unit is a
-//! number of whole records of one file; a direct read of it begins and ends at whole disk blocks
-//! around them:
+//! Several files are one sequence of records; a directory with a manifest stands for its files. A
+//! unit is a number of whole records of one file; a direct read of it begins and ends at the whole
+//! disk blocks around them:
 //!
 //! ```text
 //! disk blocks   |     |     |     |     |     |
-//! records       ..|---+---+---+---+---+--|..      units of records first .. first + count
-//! read               ^ from here to here ^
+//! records         |---+---+---+---+---+---+...
+//! unit                |---+---+---|
+//! direct read         from block to block around it
 //! ```
 
 mod opening;
@@ -24,46 +25,47 @@ use record::Checksum;
 use crate::error::SortError;
 use crate::files::manifest::Manifest;
 use crate::job::{IoChoice, Source};
+use crate::records::size::{Framing, portion};
 use crate::report::Warning;
 use opening::{open, set_of};
 
-/// Inputs that stay open while they are not read: the rest is opened again when its turn comes, so
-/// that any number of inputs needs few descriptors.
+/// Inputs that stay open while they are not read. The others are opened again for each use, so that
+/// any number of inputs needs few descriptors.
 const KEPT_OPEN: usize = 8;
 
-/// An input that was opened and checked.
+/// One input of a sort, checked when it was opened.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// The file, if it stays open: pipes must, and the first few do.
+    /// The file, if it stays open: pipes and the first few files do.
     kept: Option<File>,
     source: Source,
     seen: Metadata,
-    /// Whether it is read past the page cache.
     direct: bool,
-    /// Records of the file that are left out at its beginning.
+    /// Bytes at the beginning of the file that are skipped.
     skipped: u64,
-    /// This node's records before it.
+    /// Bytes before it in this node's input.
     pub first: u64,
-    /// Its records; 0 for a pipe, which has as many as come.
-    pub records: u64,
+    /// Its bytes; 0 for a pipe, whose length is unknown.
+    pub bytes: u64,
 }
 
 /// All inputs of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
     pub files: Vec<Input>,
-    /// Records in all of them, where that is known.
-    pub records: Option<u64>,
-    /// Position of the first of them in the input of all nodes.
+    pub framing: Framing,
+    /// Bytes of all of them; `None` with a pipe among them.
+    pub bytes: Option<u64>,
+    /// Bytes before them in the input of all ranks.
     pub base: u64,
-    /// What the sets of files list, if every input is of one.
+    /// The lists of the sets, if every input is a set of files.
     pub listed: Option<Listed>,
 }
 
-/// What manifests say of all records.
+/// The manifests' account of all records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listed {
-    /// Sum over all records.
+    /// Sum of the CRC-32 of all records.
     pub checksum: Checksum,
     /// The first manifest.
     pub manifest: PathBuf,
@@ -71,13 +73,13 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// # Errors
-    /// When what was read is not what is listed.
+    /// When the records that were read are not those listed.
     pub(crate) fn check(&self, read: Checksum) -> Result<(), SortError> {
         if read == self.checksum {
             return Ok(());
         }
         let what = format!(
-            "lists records with checksum {}; what was read has {read}: valsort tells which file it is",
+            "lists records with checksum {}, but those read have {read}; valsort tells which file differs",
             self.checksum
         );
         Err(SortError::Manifest {
@@ -87,16 +89,15 @@ impl Listed {
     }
 }
 
-/// Some records of one input.
+/// Successive records of one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadUnit {
-    /// Which input.
+    /// Number of the input.
     pub input: usize,
-    /// First record, within that input.
-    pub first: u64,
-    /// How many.
-    pub records: usize,
-    /// Position of the first record in the whole input.
+    /// Offset in that file.
+    pub offset: u64,
+    pub bytes: usize,
+    /// Position of its first record: bytes before it in the whole input.
     pub position: u64,
 }
 
@@ -105,15 +106,15 @@ impl Inputs {
     pub(crate) async fn open(
         node: &Node,
         sources: &[Source],
-        record_bytes: usize,
+        framing: Framing,
         io: IoChoice,
     ) -> Result<Inputs, Failure> {
-        let mut inputs = Inputs::none();
+        let mut inputs = Inputs::none(framing);
         let mut listed = Some(Listed::default());
         for source in sources {
             let Some((directory, manifest)) = set_of(node, source).await? else {
                 let file = open(node, source, io).await?;
-                inputs.add(source, file, record_bytes)?;
+                inputs.add(source, file)?;
                 listed = None;
                 continue;
             };
@@ -132,18 +133,18 @@ impl Inputs {
                     *first = directory.join(Manifest::NAME);
                 }
             }
-            if manifest.record_bytes != record_bytes {
-                let listed = manifest.record_bytes;
-                let what =
-                    format!("lists records of {listed} bytes, not {record_bytes}; check --format");
+            if !framing.is_record(manifest.record_bytes) {
+                let (listed, asked) = (manifest.record_bytes, framing.longest());
+                let what = format!("lists records of {listed} bytes, not {asked}; check --format");
                 return Err(refused(what).into());
             }
             for (path, listed) in manifest.paths(directory).into_iter().zip(&manifest.files) {
                 let source = Source::Listed(path);
                 let file = open(node, &source, io).await?;
                 let name = file.path().display().to_string();
-                inputs.add(&source, file, record_bytes)?;
-                let found = inputs.files.last().map_or(0, |input| input.records);
+                inputs.add(&source, file)?;
+                let bytes = inputs.files.last().map_or(0, |input| input.bytes);
+                let found = framing.size_of(bytes).records;
                 if found != listed.records {
                     let what = format!(
                         "lists {} records in {name}, which has {found}",
@@ -157,43 +158,46 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Nothing to read.
-    pub(crate) fn none() -> Inputs {
+    pub(crate) fn none(framing: Framing) -> Inputs {
         Inputs {
             files: Vec::new(),
-            records: Some(0),
+            framing,
+            bytes: Some(0),
             base: 0,
             listed: None,
         }
     }
 
-    /// One of several equal parts of these records.
+    /// Part `number` of `of` equal parts of these records.
     pub(crate) fn part(&self, number: u32, of: u32) -> Inputs {
-        let all = u128::from(self.records.unwrap_or(0));
-        let upto = |number: u32| (all * u128::from(number) / u128::from(of)) as u64;
+        let all = self.bytes.unwrap_or(0);
+        let upto = |number: u32| self.framing.whole(portion(all, number.into(), of.into()));
         let mut part = self.clone();
         part.narrow(upto(number)..upto(number + 1));
         part.base += self.base;
         part
     }
 
-    fn add(&mut self, source: &Source, file: File, record_bytes: usize) -> Result<(), SortError> {
+    fn add(&mut self, source: &Source, file: File) -> Result<(), SortError> {
         let seen = file.metadata();
-        let records = match seen.kind {
+        let bytes = match seen.kind {
             FileKind::Directory => {
                 return Err(SortError::Directory {
                     file: file.path().to_owned(),
                 });
             }
             FileKind::Sequential => 0,
-            FileKind::Regular => whole_records(&file, record_bytes)?,
+            FileKind::Regular => {
+                ends_whole(file.path(), (seen.length, seen.length), self.framing)?;
+                seen.length
+            }
         };
-        let first = self.records.unwrap_or(0);
+        let first = self.bytes.unwrap_or(0);
         let sequential = file.is_sequential();
-        self.records = self
-            .records
+        self.bytes = self
+            .bytes
             .filter(|_| !sequential)
-            .map(|before| before + records);
+            .map(|before| before + bytes);
         let direct = file.is_direct();
         let kept = (sequential || self.files.len() < KEPT_OPEN).then_some(file);
         let source = source.clone();
@@ -204,24 +208,23 @@ impl Inputs {
             direct,
             skipped: 0,
             first,
-            records,
+            bytes,
         });
         Ok(())
     }
 
-    /// Whether every input can be read anywhere.
+    /// Whether every input can be read at any offset.
     pub(crate) fn is_seekable(&self) -> bool {
-        self.records.is_some()
+        self.bytes.is_some()
     }
 
-    /// Whether every input that can be is read past the page cache.
+    /// Whether every input is read past the page cache.
     pub(crate) fn is_direct(&self) -> bool {
         self.files.iter().all(|input| input.direct)
     }
 
-    /// Looks at every regular input again: what is longer now than when it was opened, each file
-    /// once. What cannot be found any more by its name is nothing to tell: it was read all the
-    /// same.
+    /// Looks at every regular file again, each once, and warns if it has grown since it was opened.
+    /// A file that its name no longer leads to is not looked at.
     pub(crate) async fn grown(&self, node: &Node) -> Vec<Warning> {
         let mut told = BTreeSet::new();
         let mut warnings = Vec::new();
@@ -245,67 +248,65 @@ impl Inputs {
         warnings
     }
 
-    /// The unit of at most `records` records from position `position` of the whole input on.
-    pub(crate) fn unit_at(&self, position: u64, records: usize) -> ReadUnit {
+    /// The unit of at most `most` bytes that begins with the record at byte `position`.
+    pub(crate) fn unit_at(&self, position: u64, most: usize) -> ReadUnit {
         let input = self
             .files
-            .partition_point(|input| input.first + input.records <= position);
+            .partition_point(|input| input.first + input.bytes <= position);
         let Input {
             skipped,
             first,
-            records: all,
+            bytes,
             ..
         } = self.files[input];
         let before = position - first;
-        let records = records.min((all - before) as usize);
         ReadUnit {
             input,
-            first: skipped + before,
-            records,
+            offset: skipped + before,
+            bytes: most.min((bytes - before) as usize),
             position: self.base + position,
         }
     }
 
-    /// Leaves the records of that range alone: what all nodes name is divided among them.
+    /// Keeps the records in a range of bytes: ranks divide an input that all of them name.
     pub(crate) fn narrow(&mut self, range: Range<u64>) {
         for input in &mut self.files {
-            let (begin, end) = (input.first, input.first + input.records);
+            let (begin, end) = (input.first, input.first + input.bytes);
             let from = range.start.clamp(begin, end);
             let to = range.end.clamp(from, end);
-            (input.skipped, input.records) = (input.skipped + from - begin, to - from);
+            (input.skipped, input.bytes) = (input.skipped + from - begin, to - from);
             input.first = from.max(range.start) - range.start;
         }
-        self.files.retain(|input| input.records > 0);
-        (self.base, self.records) = (range.start, Some(range.end - range.start));
-        // Nobody reads all that is listed.
+        self.files.retain(|input| input.bytes > 0);
+        (self.base, self.bytes) = (range.start, Some(range.end - range.start));
+        // No rank reads all records that are listed.
         self.listed = None;
     }
 }
 
 impl Input {
-    /// Whether it is read front to back only.
+    /// Whether it can be read only from front to back.
     pub(crate) fn is_sequential(&self) -> bool {
         self.seen.kind == FileKind::Sequential
     }
 
-    /// Its records as units of at most `records` each; it is input `number`, and its first record
-    /// has that position.
+    /// Its records as units of at most `most` bytes each. It is input `number`, and its first
+    /// record has position `position`.
     pub(crate) fn units(
         &self,
         number: usize,
         position: u64,
-        records: usize,
+        most: usize,
     ) -> impl Iterator<Item = ReadUnit> + use<> {
-        let all = self.records;
-        (0..all).step_by(records).map(move |first| ReadUnit {
+        let all = self.bytes;
+        (0..all).step_by(most).map(move |offset| ReadUnit {
             input: number,
-            first,
-            records: records.min((all - first) as usize),
-            position: position + first,
+            offset,
+            bytes: most.min((all - offset) as usize),
+            position: position + offset,
         })
     }
 
-    /// The file, opened again if it did not stay open.
     async fn open(&self, node: &Node) -> Result<File, Failure> {
         let (None, Some(path)) = (&self.kept, self.source.path()) else {
             return Ok(self.kept.clone().expect("standard input stays open"));
@@ -322,7 +323,7 @@ impl Input {
     }
 }
 
-/// One task's way to the files of the inputs: the one it used last stays open.
+/// The input files of one task, of which the last one used stays open.
 pub(crate) struct Files {
     inputs: Arc<Inputs>,
     last: Option<(usize, File)>,
@@ -336,7 +337,6 @@ impl Files {
         }
     }
 
-    /// The file of input `number`.
     pub(crate) async fn of(&mut self, node: &Node, number: usize) -> Result<File, Failure> {
         match &self.last {
             Some((last, file)) if *last == number => Ok(file.clone()),
@@ -349,19 +349,21 @@ impl Files {
     }
 }
 
-/// The records of a file, if it ends with one.
-fn whole_records(file: &File, record_bytes: usize) -> Result<u64, SortError> {
-    let length = file.metadata().length;
-    let left = length % record_bytes as u64;
+/// # Errors
+/// When the last `bytes` bytes before offset `end` of a file are not whole records.
+pub(crate) fn ends_whole(
+    path: &Path,
+    (end, bytes): (u64, u64),
+    framing: Framing,
+) -> Result<(), SortError> {
+    let left = bytes - framing.whole(bytes);
     if left == 0 {
-        return Ok(length / record_bytes as u64);
+        return Ok(());
     }
-    let path: &Path = file.path();
-    let (file, offset) = (path.to_owned(), length - left);
     Err(SortError::TruncatedRecord {
-        file,
-        offset,
+        file: path.to_owned(),
+        offset: end - left,
         left,
-        record_bytes,
+        record_bytes: framing.longest(),
     })
 }

@@ -1,4 +1,4 @@
-//! The manifest of an ordered set of files: which they are, in key order, and what each holds.
+//! The manifest of an ordered set of files: its files in key order, and the contents of each.
 //!
 //! ```text
 //! DIR/manifest.json              { "gristmill_set": 1, ..., "files": [ ... ] }
@@ -7,9 +7,9 @@
 //! DIR/part-00002-1f0c77a2          the largest keys
 //! ```
 //!
-//! It lies in the first directory of the set. Files there are named by name alone, so that a set of
-//! one directory can be moved; all others by their whole path. A file that no manifest lists is no
-//! part of any set.
+//! The manifest lies in the first directory of the set. Files there are listed by name alone, so
+//! that a set in one directory can be moved; all others by their absolute path. A file that no
+//! manifest lists belongs to no set.
 
 use std::path::{Path, PathBuf};
 
@@ -24,33 +24,34 @@ use crate::files::text_file::Entry;
 use crate::records::contents::Contents;
 use crate::records::span::Span;
 
-/// A file of a set: the number of its directory among those of the set, and its name there.
+/// A file of a set: the number of its directory in the set, and its name there.
 pub(crate) type Placed = (usize, String);
 
-/// The version that is written, and the only one that is read.
+/// The version written, and the only one read.
 const VERSION: u32 = 1;
 
-/// Bytes of a key that are listed: what tells files apart, even where keys are long.
+/// Bytes of a key that are listed: enough to tell files apart, even with long keys.
 const LISTED_KEY_BYTES: usize = 64;
 
-/// What a set of files is.
+/// The manifest of a set of files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The version of this list.
+    /// Version of the format.
     pub gristmill_set: u32,
-    /// What a record is, as `--format` has it.
+    /// Format of the records, as `--format` has it.
     pub format: String,
-    /// The keys, each as `--key` has it; the first counts most.
+    /// The keys, as `--key` has them; the first counts most.
     pub keys: Vec<String>,
     /// Whether equal keys kept their input order (otherwise the whole record decided).
     pub stable: bool,
-    /// Length of a record.
+    /// Length of a record in bytes.
     pub record_bytes: usize,
-    /// Records of all files.
+    /// Number of records in all files.
     pub records: u64,
     /// Sum of the CRC-32 of every record, in hexadecimal digits, as valsort prints it.
     pub checksum: String,
-    /// Where the set was made: elsewhere, files with whole paths may be those of another set.
+    /// The directory where the set was made. If the manifest lies elsewhere, absolute paths may
+    /// lead to files of another set.
     pub directory: String,
     /// The files in key order.
     pub files: Vec<ListedFile>,
@@ -59,29 +60,29 @@ pub struct Manifest {
 /// A file of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedFile {
-    /// Its name beside the manifest, or its whole path.
+    /// Its name next to the manifest, or its absolute path.
     pub path: String,
-    /// The host that wrote it, of a sort over several: the path is one there.
+    /// The host that wrote it, if there were several; the path is one on that host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Its records.
+    /// Number of its records.
     pub records: u64,
     /// Sum of the CRC-32 of every record.
     pub checksum: String,
     /// The keys of its first record, one behind the other, in hexadecimal digits: 64 bytes at most.
     pub first_key: String,
-    /// The keys of its last record.
+    /// The keys of its last record, likewise.
     pub last_key: String,
 }
 
 impl Manifest {
-    /// Its name in its directory.
+    /// Name of a set's manifest.
     pub const NAME: &str = "manifest.json";
 
-    /// How names of lists of all ranks' outputs end.
+    /// End of the name of a list of all ranks' outputs.
     pub const SUFFIX: &str = ".manifest.json";
 
-    /// Adds a file.
+    /// Adds a file and its totals.
     pub(crate) fn add(&mut self, file: ListedFile) {
         self.records += file.records;
         let sum = [&self.checksum, &file.checksum]
@@ -90,15 +91,14 @@ impl Manifest {
         self.files.push(file);
     }
 
-    /// A manifest of no files yet.
     pub(crate) fn new(contents: &dyn Contents, directory: &Path) -> Manifest {
         let keys = contents.order().map(Order::keys).unwrap_or_default();
         Manifest {
             gristmill_set: VERSION,
-            format: format!("fixed:{}", contents.record_bytes()),
+            format: format!("fixed:{}", contents.framing().longest()),
             keys: keys.iter().map(ToString::to_string).collect(),
             stable: contents.is_stable(),
-            record_bytes: contents.record_bytes(),
+            record_bytes: contents.framing().longest(),
             records: 0,
             checksum: Checksum::default().to_string(),
             directory: directory.to_string_lossy().into_owned(),
@@ -106,10 +106,10 @@ impl Manifest {
         }
     }
 
-    /// The sum over all records, if the manifest, which lies in that directory, agrees with itself.
+    /// The checksum of all records, of a manifest in `directory` that agrees with itself.
     ///
     /// # Errors
-    /// When it says no order, or its totals are not the sums over its files.
+    /// When it has no valid order, or its totals are not the sums over its files.
     pub(crate) fn checked_sum(&self, directory: &Path) -> Result<Checksum, SortError> {
         let refused = |what| SortError::Manifest {
             file: directory.join(Manifest::NAME),
@@ -147,8 +147,8 @@ impl Manifest {
         })
     }
 
-    /// The manifest in a directory, if there is one and only the caller can have written it: it
-    /// says which files of an old set may go.
+    /// The manifest in `directory`, if there is one, and if only the caller can have written it: it
+    /// says which files of an old set to remove.
     ///
     /// # Errors
     /// As [`Manifest::read`], and when another user may have written it.
@@ -162,21 +162,21 @@ impl Manifest {
             Entry::Text(text) => Ok(Some(Manifest::parse(&path, &text)?)),
             Entry::Doubtful(why) => Err(SortError::Manifest {
                 file: path,
-                what: format!("is not believed: {why}"),
+                what: format!("cannot be trusted: {why}"),
             }
             .into()),
         }
     }
 
-    /// The manifest in a directory, if there is one.
+    /// The manifest in `directory`, if there is one.
     ///
     /// # Errors
-    /// When it cannot be read, or what has its name is something else.
+    /// When it cannot be read, or is no manifest.
     pub async fn read(node: &Node, directory: &Path) -> Result<Option<Manifest>, Failure> {
         Manifest::read_from(node, &directory.join(Manifest::NAME)).await
     }
 
-    /// The same in a file of any name.
+    /// The manifest at `path`, if there is one.
     ///
     /// # Errors
     /// As [`Manifest::read`].
@@ -202,7 +202,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// As the file has it.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = serde_json::to_vec_pretty(self).expect("text and numbers");
         text.push(b'\n');
@@ -212,7 +211,7 @@ impl Manifest {
     /// The order of the records.
     ///
     /// # Errors
-    /// When the manifest, which lies in that directory, says no order.
+    /// When the manifest, which lies in `directory`, has no valid order.
     pub fn order(&self, directory: &Path) -> Result<Order, SortError> {
         let ties = if self.stable {
             Ties::Position
@@ -234,7 +233,7 @@ impl Manifest {
         Ok(format.order)
     }
 
-    /// The files in key order, of a manifest that lies in that directory.
+    /// Paths of the files in key order, of a manifest in `directory`.
     pub fn paths(&self, directory: &Path) -> Vec<PathBuf> {
         self.files
             .iter()
@@ -242,9 +241,9 @@ impl Manifest {
             .collect()
     }
 
-    /// The files of the set that a new one in these directories replaces, links followed, if it
-    /// lies in the first; and how many it lists elsewhere, which stay. Of a copy of a set only
-    /// those belong to it that were copied.
+    /// The files of this set to remove when a new one in these directories replaces it, links
+    /// followed; and the number of files elsewhere, which stay. If the set is a copy, only copied
+    /// files belong to it.
     pub(crate) fn placed(&self, directories: &[PathBuf]) -> (Vec<Placed>, usize) {
         let is_at_home = self.directory == directories[0].to_string_lossy();
         let place = |file: &ListedFile| -> Option<Placed> {
@@ -269,9 +268,9 @@ impl Manifest {
 }
 
 impl ListedFile {
-    /// The file that holds these buckets.
-    pub(crate) fn of(path: String, contents: &dyn Contents, buckets: &[Span]) -> ListedFile {
-        let sum = buckets
+    /// The file that holds these spans.
+    pub(crate) fn of(path: String, contents: &dyn Contents, spans: &[Span]) -> ListedFile {
+        let sum = spans
             .iter()
             .fold(0_u128, |sum, bucket| sum.wrapping_add(bucket.sum));
         let key = |record: Option<&Vec<u8>>| match (contents.order(), record) {
@@ -281,17 +280,17 @@ impl ListedFile {
         ListedFile {
             path,
             host: None,
-            records: buckets.iter().map(|bucket| bucket.records).sum(),
+            records: spans.iter().map(|span| span.size.records).sum(),
             checksum: Checksum(sum).to_string(),
-            first_key: key(buckets.first().map(|bucket| &bucket.first)),
-            last_key: key(buckets.last().map(|bucket| &bucket.last)),
+            first_key: key(spans.first().map(|span| &span.first)),
+            last_key: key(spans.last().map(|span| &span.last)),
         }
     }
 }
 
-/// A checksum from its hexadecimal digits, if they are such.
+/// A checksum from its hexadecimal digits, if they are valid.
 fn checksum_of(digits: &str) -> Option<Checksum> {
-    // A number of Rust's may have a sign.
+    // Rust's numbers may have a sign.
     let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     u128::from_str_radix(digits, 16)
         .ok()
@@ -299,18 +298,17 @@ fn checksum_of(digits: &str) -> Option<Checksum> {
         .map(Checksum)
 }
 
-/// The keys of a record, as a manifest has them.
 pub(crate) fn listed_key(order: &Order, record: &[u8]) -> String {
     let bytes = order.key_bytes(record).take(LISTED_KEY_BYTES);
     bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The name of file `number` of a set; `tag` is that of its run.
+/// The name of file `number` of a set; `tag` tells runs apart.
 pub(crate) fn part_name(number: usize, tag: u32) -> String {
     format!("part-{number:05}-{tag:08x}")
 }
 
-/// Whether a file has such a name: nothing else is ever removed, whatever a list says.
+/// Whether a file has such a name: no other file is ever removed, whatever a manifest lists.
 pub(crate) fn is_part(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let Some((number, tag)) = name
@@ -324,7 +322,7 @@ pub(crate) fn is_part(path: &str) -> bool {
     digits(number, 5) && digits(tag, 8) && tag.len() == 8
 }
 
-/// Whether it lies beside the list that names it.
+/// Whether a listed path is a name next to the manifest.
 pub(crate) fn is_name(path: &str) -> bool {
     !path.contains('/')
 }

@@ -1,176 +1,208 @@
-//! Outputs: one file, a part of one, or an ordered set of files in one or several directories.
+//! The output of a sort: files under temporary names, a layout of the buckets over them, and a
+//! commit, by which they appear.
 //!
-//! Either way stages see numbered files ([`Output::file`]) and ask where buckets go when they know
-//! how large each is ([`Output::lay_out`]). Nothing has its name before everything is complete and
-//! durable.
+//! ```text
+//! open      one draft; one that all ranks write; or one in each directory of a set
+//! lay out   the sizes of all buckets are known, and with them the file and the place of each
+//! finish    all files have their lengths and are durable
+//! name      one rename; or a journal, all names, then the manifest
+//! ```
+//!
+//! Stages see numbered files ([`Output::file`]). No file has its name before all files are complete
+//! and durable. A pipe is written front to back, and has its name from the start.
 
-mod file;
+mod draft;
 pub(crate) mod journal;
 mod layout;
 mod old_set;
-mod part;
 mod set;
+mod single;
+mod together;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use node::{DiskError, File, Node};
+use node::{DiskError, File, Guarded, Node};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::ROOT;
-use crate::files::manifest::ListedFile;
+use crate::files::manifest::{ListedFile, Manifest};
 use crate::job::{IoChoice, Job, Target};
 use crate::records::contents::Contents;
+use crate::records::size::Size;
 use crate::records::span::{Left, Span};
 use crate::report::Warning;
 
-use file::OutputFile;
-use part::OutputPart;
-use set::OutputSet;
+use draft::Draft;
+use set::Set;
+use together::Together;
 
-pub(crate) use file::{NEW_MODE, hold, take_over};
+pub(crate) use draft::{NEW_MODE, take_over};
 pub(crate) use layout::Layout;
+pub(crate) use single::hold;
 
-/// What an output under way has made in its directories: by its passing name, and the one that it
-/// will have.
+/// A draft that other ranks would find if they wrote the same output, and the name that it or its
+/// manifest gets, both without their directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claim {
     pub draft: String,
     pub becomes: String,
 }
 
-/// An output under way; clones are of the same.
+/// An output under way; clones share it.
 #[derive(Clone)]
-pub(crate) enum Output {
-    File(OutputFile),
-    Part(OutputPart),
-    Set(OutputSet),
+pub(crate) struct Output {
+    /// In key order.
+    drafts: Arc<Guarded<Vec<Draft>>>,
+    commit: Commit,
+}
+
+/// How the files get their names.
+#[derive(Clone)]
+enum Commit {
+    /// One rename, or none of a pipe.
+    One,
+    /// Rank 0 renames the file that all ranks write.
+    Together(Arc<Together>),
+    /// A journal, all names, then the manifest.
+    Set(Arc<Set>),
 }
 
 impl Output {
-    /// Opens the target, or what will become it.
+    /// Opens an output of this node alone.
+    ///
+    /// # Errors
+    /// When the target's directory is missing, the target is of the wrong kind, or the disk refuses.
     pub(crate) async fn open(
         node: &Node,
         target: &Target,
         io: IoChoice,
     ) -> Result<Output, Failure> {
-        Ok(match target {
-            Target::Standard => Output::File(OutputFile::standard(node).await?),
-            Target::Path(path) | Target::Together(path) => {
-                Output::File(OutputFile::open(node, path, io).await?)
+        let draft = match target {
+            Target::Standard => single::standard(node).await?,
+            Target::Path(path) | Target::Together(path) => single::open(node, path, io).await?,
+            Target::Directories(all) => {
+                let set = Set::open(node, all, io).await?;
+                let drafts = Arc::clone(&set.drafts);
+                let commit = Commit::Set(Arc::new(set));
+                return Ok(Output { drafts, commit });
             }
-            Target::Directories(all) => Output::Set(OutputSet::open(node, all, io).await?),
-        })
+        };
+        Ok(Output::of(node, draft, Commit::One))
     }
 
-    /// Opens this node's part of a file of so many bytes that all nodes write.
+    /// Opens a file of `bytes` bytes that all ranks write.
+    ///
+    /// # Errors
+    /// When rank 0 cannot create the file, or this rank does not see that file.
     pub(crate) async fn together(
         node: &Node,
         job: &Job,
         path: &Path,
         bytes: u64,
     ) -> Result<Output, Failure> {
-        Ok(Output::Part(
-            OutputPart::open(node, job, path, bytes).await?,
+        let together = Together::open(node, job, path, bytes).await?;
+        let draft = together.draft.clone();
+        Ok(Output::of(
+            node,
+            draft,
+            Commit::Together(Arc::new(together)),
         ))
     }
 
-    /// A file that outlives the run until it becomes `target`, and its identity if an earlier run
-    /// has begun it.
+    /// Opens a draft that outlives the run until it becomes `target`; its identity is given if an
+    /// earlier run began it.
+    ///
+    /// # Errors
+    /// When the draft is not that of the earlier run, another run has it, or the disk refuses.
     pub(crate) async fn keep(
         node: &Node,
         target: &Path,
-        draft: (PathBuf, Option<u64>),
+        draft: (&Path, Option<u64>),
         io: IoChoice,
     ) -> Result<Output, Failure> {
-        Ok(Output::File(
-            OutputFile::keep(node, target, draft, io).await?,
-        ))
+        let draft = single::keep(node, target, draft, io).await?;
+        Ok(Output::of(node, draft, Commit::One))
     }
 
-    /// The bytes that this node answers for, if its records take so many.
-    pub(crate) fn due(&self, node: &Node, own: u64) -> u64 {
-        match self {
-            Output::Part(part) => part.due(node),
-            Output::File(_) | Output::Set(_) => own,
+    fn of(node: &Node, draft: Draft, commit: Commit) -> Output {
+        let drafts = Guarded::new(node, "a file of the output", vec![draft]);
+        let drafts = Arc::new(drafts);
+        Output { drafts, commit }
+    }
+
+    /// Bytes that this rank finds room for: of the output, and of spill files beside it. `own` and
+    /// `spilled` are those that this rank writes.
+    pub(crate) fn due(&self, node: &Node, own: u64, spilled: u64) -> (u64, u64) {
+        match &self.commit {
+            Commit::Together(together) => together.due(node, spilled),
+            Commit::One | Commit::Set(_) => (own, spilled),
         }
     }
 
-    /// The same of what is spilled beside it, if each node spills about as much.
-    pub(crate) fn due_beside(&self, node: &Node, own: u64) -> u64 {
-        match self {
-            Output::Part(_) if node.rank() == ROOT => own.saturating_mul(u64::from(node.nodes())),
-            Output::Part(_) | Output::File(_) | Output::Set(_) => own,
-        }
-    }
-
-    /// Reserves room for the bytes that are due here, or refuses up front. A set's files reserve
-    /// theirs when they are laid out.
+    /// Reserves space for `length` bytes. A set only looks for it, and reserves in
+    /// [`Output::lay_out`].
+    ///
+    /// # Errors
+    /// When too little is free, with both figures, or the disk refuses.
     pub(crate) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
-        match self {
-            Output::File(file) => file.reserve(node, length).await,
-            Output::Part(part) => part.file.reserve(node, length).await,
-            Output::Set(set) => set.check_room(node, length).await,
+        match &self.commit {
+            Commit::Set(set) => set.room(node, length).await.map(drop),
+            _ => self.first().reserve(node, length).await,
         }
     }
 
-    /// Learns how fast disks are, from the bytes that directories on them got in the same time.
-    pub(crate) async fn learn(&self, node: &Node, measured: &[(PathBuf, u64)]) {
-        if let Output::Set(set) = self {
-            set.learn(node, measured).await;
-        }
-    }
-
-    /// Decides where buckets of so many records go.
+    /// Places buckets of these sizes. `measured` are the bytes that directories got in the same
+    /// time: a set gives fast disks more.
+    ///
+    /// # Errors
+    /// When a set has too little room, or the ranks' buckets do not fill their file.
     pub(crate) async fn lay_out(
         &self,
         node: &Node,
-        records: &[u64],
-        record_bytes: usize,
+        sizes: &[Size],
+        measured: &[(PathBuf, u64)],
     ) -> Result<Layout, Failure> {
-        match self {
-            Output::File(_) => Ok(Layout::of_one_file(records, record_bytes)),
-            Output::Part(part) => part.lay_out(node, records, record_bytes).await,
-            Output::Set(set) => set.lay_out(node, records, record_bytes).await,
+        match &self.commit {
+            Commit::One => Ok(Layout::of_one_file(sizes)),
+            Commit::Together(together) => together.lay_out(node, sizes).await,
+            Commit::Set(set) => set.lay_out(node, sizes, measured).await,
         }
     }
 
-    /// Sees to the disk blocks that were not completed here.
+    /// Writes the disk blocks that several ranks share, from the parts that each has left.
+    ///
+    /// # Errors
+    /// When the parts do not fill the blocks, a rank fails, or the disk refuses.
     pub(crate) async fn complete(
         &self,
         node: &Node,
         contents: &dyn Contents,
         left: Vec<Left>,
     ) -> Result<(), Failure> {
-        match self {
-            Output::Part(part) => part.complete(node, contents, left).await,
-            Output::File(_) | Output::Set(_) => {
-                debug_assert!(left.is_empty(), "all blocks are this node's alone");
-                Ok(())
-            }
+        if let Commit::Together(together) = &self.commit {
+            return together.complete(node, contents, left).await;
         }
+        debug_assert!(left.is_empty(), "this rank fills all blocks");
+        Ok(())
     }
 
-    /// File `number` of those that were laid out.
+    /// File `number` of the layout.
     pub(crate) fn file(&self, number: usize) -> File {
-        match self {
-            Output::File(one) | Output::Part(OutputPart { file: one, .. }) => one.file.clone(),
-            Output::Set(set) => set.file(number),
-        }
+        self.drafts.look(|all| all[number].file.clone())
     }
 
-    /// The directories that it takes space in.
+    /// The directories that the output takes space in; none of a pipe.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
-        match self {
-            Output::File(one) | Output::Part(OutputPart { file: one, .. }) => {
-                one.directory().into_iter().collect()
-            }
-            Output::Set(set) => set.paths(),
+        match &self.commit {
+            Commit::Set(set) => set.paths(),
+            _ => self.first().directory().into_iter().collect(),
         }
     }
 
-    /// The directories for spill files: those of the job, or those of the output; for an output
-    /// that is no file, the current directory.
+    /// The directories for spill files: those of the job, or else those of the output, or else the
+    /// current one.
     pub(crate) fn spill_directories(&self, job: &Job) -> Vec<PathBuf> {
         let beside = match job.temporary.is_empty() {
             true => self.directories(),
@@ -182,110 +214,106 @@ impl Output {
         }
     }
 
-    /// What others would find who write the same.
-    pub(crate) fn claims(&self) -> Vec<Claim> {
-        match self {
-            Output::File(file) => file.claim().into_iter().collect(),
-            // Which all write.
-            Output::Part(_) => Vec::new(),
-            Output::Set(set) => set.claims(),
+    /// For a set only before it is laid out. None for a pipe or a file that all ranks write.
+    pub(crate) fn claim(&self) -> Option<Claim> {
+        match &self.commit {
+            Commit::One => self.first().claim(None),
+            Commit::Together(_) => None,
+            Commit::Set(_) => self.first().claim(Some(Manifest::NAME)),
         }
     }
 
-    /// How many files are written side by side.
-    pub(crate) fn at_once(&self) -> usize {
-        match self {
-            Output::File(_) | Output::Part(_) => 1,
-            Output::Set(set) => set.directories(),
-        }
-    }
-
-    /// Says what was written, for those who list it: the buckets in key order.
-    pub(crate) async fn list(&self, node: &Node, contents: &dyn Contents, buckets: &[Span]) {
-        if let Output::Set(set) = self {
-            set.list(node, contents, buckets).await;
-        }
-    }
-
-    /// What its files hold, by their whole paths, once it was listed.
-    pub(crate) fn listed(&self, contents: &dyn Contents, buckets: &[Span]) -> Vec<ListedFile> {
-        match self {
-            Output::File(file) | Output::Part(OutputPart { file, .. }) => {
-                let path = file
-                    .target()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned();
-                vec![ListedFile::of(path, contents, buckets)]
-            }
-            Output::Set(set) => set.listed_files(),
-        }
-    }
-
-    /// Makes the output durable and gives it its name; one file is `length` long.
-    pub(crate) async fn commit(
-        &mut self,
+    /// The files, with their whole paths, and their contents by all `spans` of the output. Must be
+    /// called before the files get their names: a set makes its manifest of them.
+    pub(crate) async fn list(
+        &self,
         node: &Node,
-        length: u64,
-    ) -> Result<Option<Warning>, Failure> {
-        self.finish(node, length).await?;
-        self.name(node).await
+        contents: &dyn Contents,
+        spans: &[Span],
+    ) -> Vec<ListedFile> {
+        let list = |(number, draft): (usize, &Draft)| {
+            let begin = spans.partition_point(|span| span.file < number);
+            let end = spans.partition_point(|span| span.file <= number);
+            let path = draft.target.as_deref().unwrap_or(Path::new(""));
+            let path = path.to_string_lossy().into_owned();
+            ListedFile::of(path, contents, &spans[begin..end])
+        };
+        let files: Vec<ListedFile> = self.drafts().iter().enumerate().map(list).collect();
+        if let Commit::Set(set) = &self.commit {
+            set.list(node, contents, &files).await;
+        }
+        files
     }
 
-    /// The first half of that: nothing is left to fail but the names.
+    /// Cuts all files to their lengths, and makes them durable; one file is `length` bytes long.
+    ///
+    /// # Errors
+    /// When a disk refuses.
     pub(crate) async fn finish(&self, node: &Node, length: u64) -> Result<(), Failure> {
-        match self {
-            Output::File(file) => file.finish(node, length).await,
-            Output::Part(part) => part.finish(node).await,
-            Output::Set(set) => set.finish(node).await,
+        for draft in self.own_drafts(node) {
+            draft.finish(node, length).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the finished files their names. Warns of files of an old set that stay.
+    ///
+    /// # Errors
+    /// When a disk refuses; a set is then not there, or not durable.
+    pub(crate) async fn name(&self, node: &Node) -> Result<Option<Warning>, Failure> {
+        if let Commit::Set(set) = &self.commit {
+            return set.commit(node).await;
+        }
+        for draft in self.own_drafts(node) {
+            draft.name(node).await?;
+        }
+        Ok(None)
+    }
+
+    /// Removes the drafts of an output that failed.
+    pub(crate) async fn discard(&self, node: &Node) {
+        for draft in self.drafts() {
+            draft.discard(node).await;
         }
     }
 
-    /// The second half; a warning of files that it should have replaced and has not.
-    pub(crate) async fn name(&mut self, node: &Node) -> Result<Option<Warning>, Failure> {
-        match self {
-            Output::File(file) => file.commit(node).await.map(|()| None),
-            Output::Part(part) => part.commit(node).await.map(|()| None),
-            Output::Set(set) => set.commit(node).await,
-        }
-    }
-
-    /// Removes what was made of an output that failed.
-    pub(crate) async fn discard(self, node: &Node) {
-        match self {
-            Output::File(file) | Output::Part(OutputPart { file, .. }) => file.discard(node).await,
-            Output::Set(set) => set.discard(node).await,
-        }
-    }
-
-    /// The error with the name that people know instead of the passing one.
+    /// The error with the name that users know instead of the temporary one.
     pub(crate) fn named(&self, error: DiskError) -> DiskError {
-        match self {
-            Output::File(file) | Output::Part(OutputPart { file, .. }) => file.named(error),
-            Output::Set(set) => set.named(error),
-        }
+        let named = |error, draft: &Draft| draft.named(error);
+        self.drafts.look(|all| all.iter().fold(error, named))
     }
 
-    /// Whether all of it goes to one file.
-    pub(crate) fn is_one_file(&self) -> bool {
-        !matches!(self, Output::Set(_))
+    /// Whether other ranks write the same file.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.commit, Commit::Together(_))
     }
 
-    /// Whether other nodes write the same file.
-    pub(crate) fn is_part(&self) -> bool {
-        matches!(self, Output::Part(_))
-    }
-
-    /// Whether it is written front to back only.
+    /// Whether the output is written front to back only.
     pub(crate) fn is_sequential(&self) -> bool {
-        matches!(self, Output::File(file) if file.is_sequential())
+        let is_sequential = |draft: &Draft| draft.file.is_sequential();
+        self.drafts
+            .look(|all| all.first().is_some_and(is_sequential))
     }
 
-    /// Whether it is written past the page cache.
+    /// Whether the output is written past the page cache.
     pub(crate) fn is_direct(&self) -> bool {
-        match self {
-            Output::File(file) | Output::Part(OutputPart { file, .. }) => file.file.is_direct(),
-            Output::Set(set) => set.is_direct(),
+        let is_direct = |draft: &Draft| draft.file.is_direct();
+        self.drafts.look(|all| all.iter().all(is_direct))
+    }
+
+    fn first(&self) -> Draft {
+        self.drafts.look(|all| all[0].clone())
+    }
+
+    fn drafts(&self) -> Vec<Draft> {
+        self.drafts.look(Vec::clone)
+    }
+
+    /// The drafts that this rank finishes and names.
+    fn own_drafts(&self, node: &Node) -> Vec<Draft> {
+        match self.is_shared() && node.rank() != ROOT {
+            true => Vec::new(),
+            false => self.drafts(),
         }
     }
 }

@@ -1,14 +1,12 @@
-//! `{rank}` in a path: what stands for the number of a rank, so that all ranks have one command
-//! line.
+//! `{rank}` in a path stands for the number of a rank, so that all ranks can have one command line.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The text that stands for the number.
 const RANK: &[u8] = b"{rank}";
 
-/// The path with a rank's number in it; its bytes need not be UTF-8.
+/// The path with a rank's number in place of `{rank}`; its bytes need not be UTF-8.
 pub fn of_rank(path: &Path, rank: u32) -> PathBuf {
     let (mut rest, mut named) = (path.as_os_str().as_bytes(), Vec::new());
     while let Some(at) = place(rest) {
@@ -20,7 +18,7 @@ pub fn of_rank(path: &Path, rank: u32) -> PathBuf {
     OsStr::from_bytes(&named).into()
 }
 
-/// Whether a path has a place for the rank.
+/// Whether a path has `{rank}` in it.
 pub fn names_rank(path: &Path) -> bool {
     place(path.as_os_str().as_bytes()).is_some()
 }
@@ -34,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_gets_the_number_whatever_the_other_bytes_are() {
+    fn every_place_gets_the_number() {
         let path = Path::new(OsStr::from_bytes(b"/d{rank}/\xff-{rank}.out"));
         assert!(names_rank(path));
         assert_eq!(

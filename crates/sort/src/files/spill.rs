@@ -1,16 +1,16 @@
-//! Spill files: where partitions wait on disk between two phases (TritonSort 4.3).
+//! Spill files: the partitions' records on disk between two phases (TritonSort 4.3).
 //!
 //! ```text
 //! file 0   |run of 7|run of 2|run of 7|...|  reserved  |     one file in each temporary directory
 //! file 1   |run of 3|run of 7|...
 //! ```
 //!
-//! Each file is a log: whatever is written next lies behind what was written before, whose
-//! partition it may be of, so all writing is sequential. What has been read again is given back to
-//! the file system, unless it is very little. Where that cannot make holes, a directory has a few
-//! files instead, each for a range of keys, and each gives its space back when everything in it has
-//! been read. A directory that is full gets no more; the others go on. What is divided again goes
-//! to new files, the next generation.
+//! Each file is a log: every run is written behind the one before, whatever its partition, so all
+//! writing is sequential. Space that was read again is given back to the file system, unless it is
+//! very little. If the file system cannot make holes, a directory has a few files instead, each for
+//! a range of keys, and each gives its space back once everything in it has been read. A full
+//! directory gets no more runs; the others do. Partitions that are divided again go to new files,
+//! the next generation.
 
 mod kept;
 mod log;
@@ -31,31 +31,31 @@ use crate::records::block::Stamp;
 pub(crate) use kept::{is_kind, kept_paths};
 use log::{Logs, Taken};
 
-/// Nobody else reads what is spilled.
+/// Only the owner reads spill files.
 const MODE: u32 = 0o600;
 
-/// Files of a directory that cannot have holes: an eighth of what was spilled takes space longer
-/// than it should, and eight places to write to are still few.
+/// Number of files in a directory that cannot have holes: an eighth of the spilled data takes space
+/// longer than necessary, and eight places to write to are still few.
 const FILES_WITHOUT_HOLES: usize = 8;
 
-/// The spill files of a run, which are made when the first bytes go there; clones share them.
+/// The spill files of a run, which are made for the first bytes; clones share them.
 #[derive(Clone)]
 pub(crate) struct Spill {
     directories: Arc<Vec<PathBuf>>,
     how: Open,
-    /// Bytes that will be spilled, about.
+    /// Bytes that will be spilled, estimated.
     expected: u64,
     shared: Arc<Guarded<State>>,
 }
 
-/// Some bytes of a spill file.
+/// A range of a spill file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Which file.
+    /// Number of the file.
     pub file: usize,
-    /// Where in it.
+    /// Byte offset.
     pub offset: u64,
-    /// How many bytes: whole disk blocks.
+    /// Length in bytes, whole disk blocks.
     pub bytes: u64,
 }
 
@@ -75,30 +75,30 @@ impl Stamps {
     }
 }
 
-/// Where a run should go.
+/// The wanted place of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     /// Number of the temporary directory.
     pub directory: usize,
-    /// How far along the output its records will be, from 0 to 1.
+    /// Position of its records in the output, from 0 to 1.
     pub position: f64,
 }
 
 #[derive(Default)]
 struct State {
-    /// Those of each directory in turn, once they are made; then those of the next generation.
+    /// The files of each directory in turn, once they are made, then those of the next generation.
     files: Vec<Temporary>,
-    /// How many files each directory has, and whether they can have holes.
+    /// Number of files in each directory, and whether they can have holes.
     kinds: Vec<(usize, bool)>,
     making: bool,
     logs: Logs,
-    /// Files that outlive the run: as many of the first ones.
+    /// Number of files, at the front, that outlive the run.
     kept: usize,
     closed: bool,
 }
 
 impl Spill {
-    /// Nothing is spilled yet; so many bytes will be, about.
+    /// No files yet, for about `expected` bytes.
     pub(crate) fn new(
         node: &Node,
         directories: Vec<PathBuf>,
@@ -118,12 +118,11 @@ impl Spill {
         }
     }
 
-    /// How many directories there are.
     pub(crate) fn directories(&self) -> usize {
         self.directories.len()
     }
 
-    /// Makes the files, if nobody has: others wait until they are there.
+    /// Makes the files, unless they exist; concurrent callers wait.
     async fn make(&self, node: &Node) -> Result<(), Failure> {
         let step = |state: &mut State| match (state.closed, state.making, state.files.is_empty()) {
             (true, ..) => Some(Err(Closed)),
@@ -154,7 +153,6 @@ impl Spill {
         Ok(made?)
     }
 
-    /// The files of one directory, and how many they are.
     async fn make_in(
         &self,
         node: &Node,
@@ -164,7 +162,7 @@ impl Spill {
     ) -> Result<(), DiskError> {
         let first = Temporary::create(node, directory, self.how).await;
         let first = first.map_err(|error| cannot_make(directory, error))?;
-        // There is nothing to give back yet, but it shows whether that can be done.
+        // The file is empty yet, but this shows whether it can have holes.
         let holes = first.file.release(node, 0..BLOCK_BYTES).await.is_ok();
         files.push(first);
         let count = if holes { 1 } else { FILES_WITHOUT_HOLES };
@@ -176,8 +174,8 @@ impl Spill {
         Ok(())
     }
 
-    /// What is spilled from now on goes to other files: a hole waits until no request for its file
-    /// is in flight, so what is read and given back must not lie where others write.
+    /// Sends later runs to new files: a hole waits until no request for its file is in flight, so
+    /// files that are read and given back must not be written as well.
     pub(crate) async fn next_generation(&self, node: &Node) -> Result<(), Failure> {
         let kinds = self.shared.look(|state| state.kinds.clone());
         let mut files = Vec::new();
@@ -202,10 +200,10 @@ impl Spill {
         Ok(())
     }
 
-    /// Room for so many bytes.
+    /// Space for `bytes` bytes.
     ///
     /// # Errors
-    /// When every directory is full: what the last of them said.
+    /// When every directory is full, with the error of the last one.
     pub(crate) async fn extent(
         &self,
         node: &Node,
@@ -229,8 +227,8 @@ impl Spill {
         }
     }
 
-    /// Reserves that range of the file, or if there is not so much, of what goes beyond the
-    /// extent's end half as much, and half of that.
+    /// Reserves a range of the file. If the disk has less space, halves the part behind the extent
+    /// until it fits.
     async fn reserve(
         &self,
         node: &Node,
@@ -262,17 +260,17 @@ impl Spill {
         Ok(())
     }
 
-    /// Gives back what was reserved and is not needed: no more is expected.
+    /// Gives back reserved space that is not used, once no more runs are expected.
     pub(crate) async fn trim(&self, node: &Node) {
         for (file, end) in self.shared.change(node, |state| state.logs.spare()).await {
             let file = self.shared.look(|state| state.files[file].file.clone());
-            // It comes back with the file in any case.
+            // If this fails, the space comes back with the file.
             let _ = file.truncate(node, end).await;
         }
     }
 
-    /// Notes that there was no room for an extent: the next one lies elsewhere. Any other error
-    /// comes back.
+    /// Notes that there was no space for an extent, so that the next one goes elsewhere. Returns
+    /// any other error, and that of the last directory.
     pub(crate) async fn is_full(
         &self,
         node: &Node,
@@ -289,13 +287,11 @@ impl Spill {
         if others { Ok(()) } else { Err(error.into()) }
     }
 
-    /// The file that an extent is in.
     pub(crate) fn file(&self, extent: Extent) -> File {
         self.shared
             .look(|state| state.files[extent.file].file.clone())
     }
 
-    /// The stamps for the chunks of an extent.
     pub(crate) fn stamps(&self, extent: Extent) -> Stamps {
         self.shared.look(|state| {
             let name = state.files[extent.file]
@@ -308,18 +304,19 @@ impl Spill {
         })
     }
 
-    /// Gives the space of an extent that was read back: at once, or with that of its file. Who goes
-    /// on with a file that is kept reads it again, up to [`Spill::give_back`].
+    /// Gives back the space of an extent that was read. A resumed sort reads files that are kept
+    /// once more, so their space stays until [`Spill::give_back`].
     pub(crate) async fn release(&self, node: &Node, extent: Extent) {
         if self.shared.look(|state| extent.file >= state.kept) {
             self.give_back(node, extent).await;
         }
     }
 
-    /// Gives the space of an extent back that nobody reads again.
+    /// Gives back the space of an extent that will not be read again: at once, or with that of its
+    /// file.
     pub(crate) async fn give_back(&self, node: &Node, extent: Extent) {
         let file = self.file(extent);
-        // What cannot be given back now comes back when the file is removed.
+        // If this fails, the space comes back with the file.
         if self.shared.look(|state| state.logs.has_holes(extent.file)) {
             let _ = file
                 .release(node, extent.offset..extent.offset + extent.bytes)
@@ -337,23 +334,22 @@ impl Spill {
         }
     }
 
-    /// The bytes that are in use.
+    /// Bytes in use.
     pub(crate) fn live_bytes(&self) -> u64 {
         self.shared.look(|state| state.logs.live_bytes())
     }
 
-    /// The most bytes that it took.
+    /// Peak of the bytes on disk.
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.shared.look(|state| state.logs.peak_bytes())
     }
 
-    /// The directories, and how many bytes went to each: what their disks do, measured.
+    /// Bytes written to each directory, in proportion to the rates of their disks.
     pub(crate) fn rates(&self) -> Vec<(PathBuf, u64)> {
         let written = self.shared.look(|state| state.logs.written());
         self.directories.iter().cloned().zip(written).collect()
     }
 
-    /// Removes all files.
     pub(crate) async fn remove(self, node: &Node) {
         let files = self
             .shared
@@ -377,7 +373,7 @@ impl Close for Spill {
     }
 }
 
-/// The files have names that say nothing to anybody.
+/// Names the directory in an error: the files have random names.
 fn cannot_make(directory: &Path, error: DiskError) -> DiskError {
     DiskError {
         verb: "make temporary files in",

@@ -1,9 +1,9 @@
-//! Files that do not outlive their run: outputs before they have their names, and what is spilled.
+//! Files that do not outlive their run: outputs before they have their names, and spill files.
 //!
-//! Each has a name of its own and a lock. What a kill leaves behind has a dead lock, and the next
-//! run of the same user in that directory sweeps it away; a run that is alive keeps its files. The
-//! journal of a set of files is one of them; what it names goes with it (`output/journal.rs`).
-//! Files of other users, links, pipes and devices are left alone, whatever their names.
+//! Each has a random name and a lock. The lock of a killed run is dead, and the next run of the
+//! same user in that directory sweeps its files away; those of a running sort stay. The journal of
+//! a set of files is one of them, and the files that it lists go with it (`output/journal.rs`).
+//! Files of other users, links, pipes and devices are never touched, whatever their names.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,10 @@ use node::{DiskError, File, Node, Open};
 
 use crate::files::output::journal;
 
-/// How names of all of them begin.
 pub(crate) const PREFIX: &str = ".gristmill-";
 const SUFFIX: &str = ".tmp";
 
-/// A file that somebody must rename or remove.
+/// A file that its owner must rename or remove.
 #[derive(Clone, Debug)]
 pub(crate) struct Temporary {
     pub file: File,
@@ -23,7 +22,7 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Makes and locks one, after what dead runs have left there was swept away.
+    /// Makes and locks a file, after a sweep of the directory.
     pub(crate) async fn create(
         node: &Node,
         directory: &Path,
@@ -33,7 +32,7 @@ impl Temporary {
         Temporary::another(node, directory, how).await
     }
 
-    /// Makes and locks one more in a directory that was swept.
+    /// Makes and locks a file in a directory that was swept.
     pub(crate) async fn another(
         node: &Node,
         directory: &Path,
@@ -50,7 +49,8 @@ impl Temporary {
             match made.file.lock(node).await {
                 Ok(true) if made.is_at(node, &made.path).await => return Ok(made),
                 Ok(_) => {}
-                // Some file systems have no locks; there, what a kill leaves is not swept either.
+                // Some file systems have no locks; there, files of killed runs are not swept
+                // either.
                 Err(error) if error.cause.kind() == std::io::ErrorKind::Unsupported => {
                     return Ok(made);
                 }
@@ -62,13 +62,12 @@ impl Temporary {
         }
     }
 
-    /// Removes it.
     pub(crate) async fn remove(&self, node: &Node) {
-        // The failure that led here is told; a second one would hide it.
+        // The failure that led here is reported; a second one would hide it.
         let _ = node.remove(&self.path).await;
     }
 
-    /// Whether it is what has that name.
+    /// Whether `path` leads to this file.
     pub(crate) async fn is_at(&self, node: &Node, path: &Path) -> bool {
         let mine = self.file.metadata();
         let there = node.metadata(path).await;
@@ -76,11 +75,12 @@ impl Temporary {
     }
 }
 
-/// Removes what killed runs of the same user have left in a directory: files of our name that no
-/// run locks. Files of a set which lie in other directories are removed only where these are named,
-/// too: `beside`, with links followed.
+/// Removes files that killed runs of the same user have left in a directory: files with our prefix
+/// that no run locks. Files of a set in other directories are removed only if those are in
+/// `beside`, with links followed.
 pub async fn sweep(node: &Node, directory: &Path, beside: &[PathBuf]) {
-    // Sweeping is a courtesy: what cannot be looked at or removed is not ours, or not in our way.
+    // Sweeping is a courtesy: a file that cannot be opened or removed is not ours, or not in our
+    // way.
     let Ok(names) = node.list(directory).await else {
         return;
     };
@@ -114,7 +114,7 @@ mod tests {
         mode: 0o600,
     };
 
-    /// Each run draws the same names.
+    /// Both runs draw the same names.
     #[test]
     fn a_name_that_is_taken_is_not_given_again() {
         let place = tempfile::TempDir::new().unwrap();
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_missing_is_told() {
+    fn a_missing_directory_is_an_error() {
         let place = tempfile::TempDir::new().unwrap();
         let directory = place.path().join("missing");
         let told = run_here(move |node| {
@@ -163,7 +163,7 @@ mod tests {
         assert!(driver.disks(0).paths().is_empty());
     }
 
-    /// What a run that is alive has locked stays, and so does what no sort has made.
+    /// Files that a running sort has locked stay, and files that no sort has made.
     #[test]
     fn only_files_of_dead_runs_are_swept() {
         let place = tempfile::TempDir::new().unwrap();

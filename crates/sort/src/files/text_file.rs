@@ -1,19 +1,18 @@
-//! Small files of text, read and written as a whole through the node's disks.
+//! Small text files, read and written as a whole through the node's disks.
 //!
-//! A *text* may be anybody's, as a manifest is, which people move and edit. An *entry* is a text
-//! that only programs of one user write and read again: a journal, or a part of a checkpoint. An
-//! entry is believed if it is a regular file of the caller's own which others cannot write, and if
-//! its seal is whole:
+//! A *text* may have any owner and author, as a manifest, which people move and edit. An *entry* is
+//! a text that only programs of one user write and read: a journal, or a part of a checkpoint. An
+//! entry is trusted if it is a regular file that belongs to the caller and that no other user can
+//! write, and if its seal is whole:
 //!
 //! ```text
 //! { "directories": [ ... ], ... }
 //! gristmill-seal 1f0c77a2           CRC-32 of the entry's name, a zero byte, and the text before
 //! ```
 //!
-//! The seal finds what was altered or cut, and what was copied to another name. It does not keep a
-//! forger out: the owner and the mode of the file do. It refuses to say where files are: paths
-//! never come from an entry; an entry names paths only to be compared with those of the command
-//! line.
+//! The seal detects a text that was altered, cut, or copied to another name. It does not keep a
+//! forger out: the owner and the mode of the file do. Paths never come from an entry; an entry has
+//! paths only to compare them with those of the command line.
 
 use std::io;
 use std::path::Path;
@@ -22,35 +21,33 @@ use node::{Buffer, DiskError, File, Node, NotBelieved, Open};
 
 use crate::files::temporary::Temporary;
 
-/// Bytes of the longest text: a manifest of 14,000 files with keys of 64 bytes, which takes some 40
-/// MB when it is read.
+/// Bytes of the longest text: a manifest of 14,000 files with keys of 64 bytes, which takes about
+/// 40 MB of memory when it is read.
 const LONGEST_TEXT: u64 = 8 << 20;
 
-/// Bytes of the longest entry: a checkpoint lists each run that was spilled in an epoch, some 20
-/// bytes for each 2 MiB, so this is one of 10 TiB.
+/// Bytes of the longest entry. A checkpoint lists each run that was spilled in an epoch, with about
+/// 20 bytes for each 2 MiB, so this is an epoch of 10 TiB.
 const LONGEST_ENTRY: u64 = 128 << 20;
 
-/// Permission bits of what only its owner reads or writes.
+/// Permission bits of a file that only its owner reads or writes.
 pub(crate) const PRIVATE: u32 = 0o600;
 
-/// Permission bits with which others than the owner write.
+/// Permission bits with which users other than the owner write.
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
 
-/// How the last line of an entry begins.
+/// Beginning of the last line of an entry.
 const SEAL: &str = "\ngristmill-seal ";
 
-/// The file at a path where an entry may be.
+/// The result of reading a path where an entry may be.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// Nothing.
     Missing,
-    /// A file that is not believed, and why.
+    /// A file that is not trusted, and why.
     Doubtful(String),
-    /// The text of an entry.
     Text(Vec<u8>),
 }
 
-/// The text of a regular file, if it is there.
+/// The text of a regular file, if it exists.
 ///
 /// # Errors
 /// When it cannot be read, is not a regular file, or is too long.
@@ -61,7 +58,7 @@ pub(crate) async fn read(node: &Node, path: &Path) -> Result<Option<Vec<u8>>, Di
     }
 }
 
-/// The text of a file that only the caller can have written: none if it is there but another user
+/// The text of a file that only the caller can have written; [`Entry::Doubtful`] if another user
 /// may have.
 ///
 /// # Errors
@@ -77,18 +74,18 @@ pub(crate) async fn read_own(node: &Node, path: &Path) -> Result<Entry, DiskErro
     };
     if others_write(&file) {
         return Ok(Entry::Doubtful(
-            "others than its owner may write it".to_owned(),
+            "users other than its owner may write it".to_owned(),
         ));
     }
     whole(node, file, LONGEST_ENTRY).await.map(Entry::Text)
 }
 
-/// Whether others than its owner may write an open file.
+/// Whether users other than its owner may write an open file.
 pub(crate) fn others_write(file: &File) -> bool {
     file.metadata().mode & OTHERS_WRITE != 0
 }
 
-/// The entry at a path.
+/// The entry at a path, without its seal.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -102,10 +99,10 @@ pub(crate) async fn read_entry(node: &Node, path: &Path) -> Result<Entry, DiskEr
     })
 }
 
-/// Writes an entry, which is then whole and durable; see [`put`].
+/// Writes an entry like [`put`], with a seal.
 ///
 /// # Errors
-/// When it cannot be written; the name shows what it showed before, or the new entry.
+/// When it cannot be written; the path then has its old content or the new entry.
 pub(crate) async fn put_entry(
     node: &Node,
     path: &Path,
@@ -122,7 +119,6 @@ fn seal(path: &Path, text: &[u8]) -> String {
     format!("{SEAL}{crc:08x}\n")
 }
 
-/// The text of an entry without its seal, if that is whole.
 fn unsealed(path: &Path, mut text: Vec<u8>) -> Option<Vec<u8>> {
     let length = text.len().checked_sub(seal(path, &[]).len())?;
     let found = text.split_off(length);
@@ -153,12 +149,12 @@ async fn whole(node: &Node, file: File, longest: u64) -> Result<Vec<u8>, DiskErr
     Ok(buffer.filled().to_vec())
 }
 
-/// Gives a file this text: a reader finds it whole and durable, or what was there before. The file
-/// is locked as long as somebody has it open here. `mode` are the permission bits of a new one,
-/// before the process's mask.
+/// Replaces the file at `path`, durably and in one step: a reader finds the old content or the new
+/// text. Returns the open file, which stays locked as long as it is open. A new file gets the
+/// permission bits `mode`, before the process's mask.
 ///
 /// # Errors
-/// When it cannot be written; the name shows what it showed before, or the new text.
+/// When it cannot be written; the path then has its old content or the new text.
 pub(crate) async fn put(
     node: &Node,
     path: &Path,
@@ -185,7 +181,7 @@ pub(crate) async fn put(
     Ok(draft.file)
 }
 
-/// Writes the text of a new file, and makes it durable.
+/// Writes the text of a new file and makes it durable.
 pub(crate) async fn write(node: &Node, file: &File, text: Vec<u8>) -> Result<(), DiskError> {
     let bytes = text.len();
     let (_, result) = file
@@ -196,8 +192,8 @@ pub(crate) async fn write(node: &Node, file: &File, text: Vec<u8>) -> Result<(),
     file.sync(node).await
 }
 
-/// A path as text, one text for each path: bytes that are not UTF-8 are escaped, and so is the
-/// backslash.
+/// A path as text, different for different paths: bytes that are not UTF-8 are escaped, and so is
+/// the backslash.
 pub fn spelled(path: &Path) -> String {
     let mut text = String::new();
     for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -238,9 +234,9 @@ mod tests {
         assert_eq!(texts, (Some(b"0123456789".to_vec()), None, ended));
     }
 
-    /// Only what is not there counts as missing.
+    /// Only a file that does not exist counts as missing.
     #[test]
-    fn what_cannot_be_read_is_not_missing() {
+    fn an_unreadable_file_is_not_missing() {
         let place = tempfile::TempDir::new().unwrap();
         let path = place.path().to_owned();
         run_here(move |node| {
@@ -255,9 +251,9 @@ mod tests {
         });
     }
 
-    /// The error of a rename names the file that was to be written; its draft is gone.
+    /// The error of a failed rename names the target, and the draft is removed.
     #[test]
-    fn a_text_that_cannot_have_its_name_leaves_nothing() {
+    fn a_text_whose_rename_fails_leaves_nothing() {
         let place = tempfile::TempDir::new().unwrap();
         let path = place.path().join("name");
         fs::create_dir(&path).unwrap();
@@ -304,7 +300,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn each_path_has_a_text_of_its_own() {
+    fn different_paths_have_different_texts() {
         use std::os::unix::ffi::OsStrExt;
         let spell = |bytes: &[u8]| spelled(Path::new(std::ffi::OsStr::from_bytes(bytes)));
         assert_eq!(spell("/café/out".as_bytes()), "/café/out");

@@ -1,4 +1,4 @@
-//! Which plan sorts an input on one node.
+//! The choice of the plan that sorts an input on one node.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::job::{Choice, Job};
 use crate::passes::presorted::Presorted;
 use crate::plan::{Plan, Shape};
 
-/// A plan, and its reason where that is not memory alone.
+/// The plan, and its reason if that is not memory alone.
 ///
-/// One pass where all records fit in memory for sure. A merge for input of unknown length, since it
-/// needs no splitters of records that have not come yet, and for input that is nearly sorted: its
-/// runs are few and long. Else two passes: distribution does not slow down as the input grows
-/// (TritonSort 2.5). But where memory is so little that partitions would be divided again, a merge
-/// that writes no record more often makes larger writes.
+/// One pass if memory is sure to hold all records. A merge for input of unknown length, since it
+/// needs no splitters before the records come, and for nearly sorted input, whose runs are few and
+/// long. Otherwise two passes: distribution does not slow down as the input grows (TritonSort 2.5).
+/// But with so little memory that partitions would be divided again, a merge that writes no record
+/// more often is better, since its writes are larger.
 pub(crate) async fn choose(
     node: &Node,
     job: &Job,
@@ -30,7 +30,7 @@ pub(crate) async fn choose(
         Choice::OnePass => one()?,
         Choice::TwoPass => two()?,
         Choice::Merge => merge()?,
-        Choice::Auto if shape.records.is_none() => {
+        Choice::Auto if shape.bytes.is_none() => {
             merge().or_else(|refused| two().map_err(|other| refused.or_less(other)))?
         }
         Choice::Auto => match one() {
@@ -47,7 +47,7 @@ pub(crate) async fn choose(
                     let why = "partitions would have to be divided again".to_owned();
                     return Ok((plan, Some(why)));
                 }
-                // Large records need much memory for a sample, and a merge needs none.
+                // Large records need much memory for a sample; a merge takes none.
                 let plan = merged.map_or_else(two, Ok).or_else(|in_two| {
                     merge().map_err(|refused| refused.or_less(in_two).or_less(in_one))
                 })?;

@@ -1,7 +1,7 @@
-//! What of a plan may be moved while the sort runs, and where it begins.
+//! The dials of a plan: numbers that the tuner may change while the sort runs, and their start.
 //!
-//! The plan's numbers are the most: buffers and queues are made for them, so no move needs more
-//! memory.
+//! The plan's numbers are the maximum: buffers and queues are made for them, so no change needs
+//! more memory.
 
 use crate::plan::WORST_UNIT_BYTES;
 use pipeline::{Dial, Stage};
@@ -9,7 +9,7 @@ use pipeline::{Dial, Stage};
 use crate::job::Start;
 use crate::plan::Plan;
 
-/// The dials of a sort: what was learned in one pipeline is not forgotten in the next.
+/// The dials of a sort, which keep their settings from one pipeline to the next.
 #[derive(Clone)]
 pub(crate) struct Dials {
     start: Start,
@@ -23,7 +23,6 @@ pub(crate) struct Dials {
 }
 
 impl Dials {
-    /// The dials of a plan.
     pub(crate) fn new(plan: &Plan, start: Start) -> Dials {
         let dial = |least: usize, most: usize| {
             let least = least.min(most);
@@ -32,10 +31,10 @@ impl Dials {
                 if start == Start::Worst { least } else { most },
             )
         };
-        let unit_bytes = plan.unit_records * plan.record_bytes;
+        let longest = plan.framing.longest();
         Dials {
             start,
-            unit_bytes: dial(WORST_UNIT_BYTES.max(plan.record_bytes), unit_bytes),
+            unit_bytes: dial(WORST_UNIT_BYTES.max(longest), plan.read_bytes),
             readers: dial(1, plan.depth),
             writers: dial(1, plan.depth),
             spillers: dial(
@@ -46,7 +45,7 @@ impl Dials {
         }
     }
 
-    /// A stage of `derived` workers, and `spare` ones beyond that.
+    /// A stage of `derived` workers, and `spare` ones that the tuner may add.
     pub(crate) fn stage(&self, name: &'static str, derived: usize, spare: usize) -> Stage {
         let stage = Stage::new(name, derived + spare).derived(derived);
         match self.start {

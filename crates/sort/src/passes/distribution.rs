@@ -1,5 +1,5 @@
-//! The distribution sort: partitions of the input, sorted one after the other (TritonSort 3,
-//! NOW-Sort 6.1).
+//! The distribution sort: partitions of the input, sorted one after the other (NOW-Sort 6.1,
+//! TritonSort 3).
 //!
 //! ```text
 //! phase one   sampler
@@ -8,9 +8,27 @@
 //! phase two   loader > sorter > writer
 //! ```
 //!
-//! What memory does not hold waits in spill files between the phases. The sort in one pass is the
-//! case without spillers: its plan has memory for all records. A partition that came out too large
-//! for memory goes through phase one by itself, as an input of its own.
+//! One pass, if memory holds all records (NOW-Sort 6.1):
+//!
+//! 1. Sample the input and choose splitters (sampler). NOW-Sort assumes uniform keys instead.
+//! 2. Read the input in large units (reader), and copy each record to its bucket (distributor).
+//!    With several ranks, the exchange comes between the two.
+//! 3. At the end of the input, derive the place of each bucket in the output (partition buffers).
+//! 4. For each bucket: sort it, gather its records, check them (sorter), and write them (writer).
+//!
+//! Two passes, where buckets are partitions and some of their records are spilled (TritonSort 3.3):
+//!
+//! 1. Sample the input and choose splitters (sampler).
+//! 2. Read and distribute as above. When memory is full, hand the longest partition to a directory
+//!    that has a write token (partition buffers; TritonSort 4.5), where it is appended to a spill
+//!    file with one request (spiller; 4.3).
+//! 3. Distribute partitions that are larger than memory again, until none is (reloader, then as in
+//!    step 2). TritonSort 6.1 leaves skew to future work.
+//! 4. Derive the place of each partition in the output.
+//! 5. For each partition: read its spilled records back (loader); sort it, gather its records,
+//!    check them (sorter), and write them (writer).
+//!
+//! One pass is the case without spillers: its plan has memory for all records.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,11 +36,14 @@ use std::sync::Arc;
 use node::{Pool, Posted, Queue, Tokens};
 use pipeline::{Dial, Failure, Pipeline, StageReport};
 
+use crate::error::amount;
 use crate::files::output::Layout;
 use crate::files::spill::Spill;
+use crate::names::{Phase, StageName};
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::{Pools, Run};
 use crate::records::block::Chunk;
+use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::{Ledger, Partition};
 use crate::stages::{
@@ -30,44 +51,39 @@ use crate::stages::{
     reload, spill,
 };
 
-/// When partitions are sorted, holes for less than that would take as long as reading does; and
-/// nothing of the sort waits for space any more, since the output has its own.
+/// In phase two, holes smaller than this would take as long as reading does. No stage waits for
+/// their space any more, since the output has its own.
 const LEAST_RELEASED_BYTES: u64 = 256 << 10;
 
-/// What distributors give to the partition buffers.
-pub(crate) struct Came {
+pub(crate) struct Distributed {
     pub splitters: Posted<Splitters>,
     pub chunks: Queue<Vec<Chunk>>,
-    /// Of what is partitioned again memory keeps nothing; so many chunks of other partitions stay
-    /// beside it.
-    pub again_beside: Option<usize>,
-    /// Which part of the output it is.
+    /// `None` if records may stay in memory. Otherwise all are spilled, while this many chunks of
+    /// other partitions stay.
+    pub spilled_beside: Option<usize>,
+    /// The part of the output where the records belong, of 0 to 1.
     pub positions: Range<f64>,
 }
 
-/// Partitions that follow each other.
 pub(crate) struct Group {
     pub partitions: Vec<Partition>,
-    /// Their place; none if they are all of them, and the output decides.
+    /// Their place in the output; `None` if they are all partitions, and the output lays them out.
     pub place: Option<Place>,
 }
 
-/// A place in an output that is one file.
 pub(crate) struct Place {
     /// Records before it.
-    pub before: u64,
-    /// Records of the whole output.
-    pub all: u64,
+    pub before: Size,
+    pub all: Size,
 }
 
-/// The two phases of a run.
 pub(crate) struct DistributionSort<'a> {
     pub run: &'a Run<'a>,
     pub spill: Spill,
 }
 
 impl DistributionSort<'_> {
-    /// Phase one: the input of the run, in partitions. Only if `keeps`, records may stay in memory.
+    /// Phase one: divides the input into partitions. Records may stay in memory only if `keeps`.
     pub(crate) async fn divide_input(
         &self,
         memory: &Pools,
@@ -85,13 +101,13 @@ impl DistributionSort<'_> {
                 (splitters, chunks)
             }
         };
-        let came = Came {
+        let distributed = Distributed {
             splitters,
             chunks,
-            again_beside: (!keeps).then_some(0),
+            spilled_beside: (!keeps).then_some(0),
             positions: 0.0..1.0,
         };
-        let (partitions, did) = self.divide(pipeline, came, memory).await?;
+        let (partitions, did) = self.divide(pipeline, distributed, memory).await?;
         add_up(stages, did);
         Ok(partitions)
     }
@@ -113,22 +129,19 @@ impl DistributionSort<'_> {
             .any(|partition| self.is_too_large(partition))
         {
             again += 1;
-            partitions = self.again(partitions, memory, stages).await?;
+            partitions = self.divide_again(partitions, memory, stages).await?;
         }
-        let sizes: Vec<u64> = partitions.iter().map(Partition::records).collect();
-        let bytes = self.run.plan.record_bytes;
+        let sizes: Vec<Size> = partitions.iter().map(Partition::size).collect();
         let layout = match place {
             None => self.lay_out(&sizes).await?,
-            Some(Place { before, all }) => {
-                Layout::of_one_file(&sizes, bytes).behind(before, all * bytes as u64)
-            }
+            Some(Place { before, all }) => Layout::of_one_file(&sizes).behind(before, all.bytes),
         };
-        let records: u64 = sizes.iter().sum();
         if place.is_none() {
+            let all: Size = sizes.iter().sum();
             self.run
                 .job
                 .control
-                .enter("sort partitions", records * bytes as u64);
+                .enter(Phase::SortPartitions.name(), all.bytes);
         }
         add_up(
             stages,
@@ -137,18 +150,23 @@ impl DistributionSort<'_> {
         Ok(again)
     }
 
-    /// The outcome of a sort that spilled so many chunks and divided partitions again so often.
+    /// The outcome of a sort that spilled `spilled` chunks and divided partitions `again` times
+    /// more.
     pub(crate) fn outcome(&self, spilled: usize, again: u32) -> Outcome {
         let run = self.run;
-        let (limit, needed) = (run.job.resources.memory_bytes, run.plan.needed());
+        let limit = amount(run.job.resources.memory_bytes);
+        let needed = amount(run.plan.needed());
         let reason = match (run.plan.spilling, run.plan.input_bytes, spilled) {
             (None, Some(bytes), _) => {
-                format!("{bytes} bytes fit in memory: {needed} of {limit} bytes needed")
+                format!(
+                    "{} fit in memory: {needed} of {limit} needed",
+                    amount(bytes)
+                )
             }
             (None, None, _) => {
-                format!("the input, of unknown length, fitted in {limit} bytes of memory")
+                format!("the input, of unknown length, fitted in {limit} of memory")
             }
-            (Some(_), _, 0) => format!("the input fitted in {limit} bytes of memory"),
+            (Some(_), _, 0) => format!("the input fitted in {limit} of memory"),
             (Some(_), ..) => run.does_not_fit(),
         };
         Outcome {
@@ -163,7 +181,7 @@ impl DistributionSort<'_> {
         }
     }
 
-    /// A reader of what was spilled, to buffers of that pool.
+    /// A reader of spill files, to buffers of `pool`.
     fn reader(&self, pool: &Pool, depth: &Dial, least_released: u64) -> SpillReader {
         SpillReader {
             contents: self.run.job.contents.clone(),
@@ -175,15 +193,15 @@ impl DistributionSort<'_> {
         }
     }
 
-    /// Whether memory does not hold a partition. It can be divided: one record is one chunk, which
-    /// fits.
-    pub(crate) fn is_too_large(&self, partition: &Partition) -> bool {
+    /// Whether a partition is larger than memory. Then it has two records or more and can be
+    /// divided, since one record is one chunk.
+    fn is_too_large(&self, partition: &Partition) -> bool {
         let spilling = self.run.plan.spilling;
         spilling.is_some_and(|spilling| partition.spilled_chunks() > spilling.partition_chunks)
     }
 
-    /// Divides each partition that is too large.
-    pub(crate) async fn again(
+    /// Divides each partition that is too large, and leaves the others.
+    async fn divide_again(
         &self,
         partitions: Vec<Partition>,
         memory: &Pools,
@@ -201,72 +219,80 @@ impl DistributionSort<'_> {
                 all.push(partition);
                 continue;
             }
-            debug_assert!(partition.chunks.is_empty(), "all of it was spilled");
-            let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-            run.job.control.enter(
-                "partition again",
-                partition.records() * plan.record_bytes as u64,
-            );
-            let mut pipeline = run.pipeline();
-            let memory = &memory.of(&pipeline);
-            let splitters = pipeline.owns(Posted::new(node, "splitters"));
-            let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
-            let fits = plan
-                .spilling
-                .map_or(1, |spilling| spilling.partition_chunks);
-            // Twice as many as would do if they came out even.
-            let buckets = (2 * partition.spilled_chunks())
-                .div_ceil(fits)
-                .clamp(2, plan.buckets.max(2));
-            let reloader = Reloader {
-                // What is read is written again: it must not take space twice.
-                spilled: self.reader(&memory.chunks, &run.dials.readers, 0),
-                runs: Arc::new(partition.runs),
-                records: partition.spilled_records,
-                buckets,
-                sample: plan.most_resampled(),
-                splitters: splitters.clone(),
-                out: blocks.clone(),
-            };
-            pipeline.stage(node, "reloader", 1, async move |worker| {
-                reload(worker, &reloader).await
-            });
-            let chunks = run.start_distributors(
-                &mut pipeline,
-                (&splitters, &Tally::default()),
-                blocks,
-                (&memory.chunks, &memory.chunks),
-            );
             let positions = number as f64 / count..(number + 1) as f64 / count;
-            let came = Came {
-                splitters,
-                chunks,
-                again_beside: Some(staying),
-                positions,
-            };
-            let (parts, did) = self.divide(pipeline, came, memory).await?;
+            let place = (staying, positions);
+            let (parts, did) = self.divide_partition(partition, place, memory).await?;
             add_up(stages, did);
             all.extend(parts);
-            self.spill.trim(node).await;
+            self.spill.trim(self.run.node).await;
         }
         Ok(all)
     }
 
-    /// Divides what comes into partitions.
-    pub(crate) async fn divide(
+    /// Divides a partition while `staying` chunks of others stay in memory.
+    async fn divide_partition(
+        &self,
+        partition: Partition,
+        (staying, positions): (usize, Range<f64>),
+        memory: &Pools,
+    ) -> Result<(Vec<Partition>, Vec<StageReport>), Failure> {
+        debug_assert!(partition.chunks.is_empty(), "all of it was spilled");
+        let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
+        let bytes = partition.size().bytes;
+        run.job.control.enter(Phase::PartitionAgain.name(), bytes);
+        let mut pipeline = run.pipeline();
+        let memory = &memory.of(&pipeline);
+        let splitters = pipeline.owns(Posted::new(node, "splitters"));
+        let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), 1));
+        let fits = plan
+            .spilling
+            .map_or(1, |spilling| spilling.partition_chunks);
+        // Twice as many as would be enough for even ones.
+        let buckets = (2 * partition.spilled_chunks())
+            .div_ceil(fits)
+            .clamp(2, plan.buckets.max(2));
+        let reloader = Reloader {
+            // Records that were read are written again: they must not take space twice.
+            spilled: self.reader(&memory.chunks, &run.dials.readers, 0),
+            runs: Arc::new(partition.runs),
+            size: partition.spilled,
+            buckets,
+            sample: plan.most_resampled(),
+            splitters: splitters.clone(),
+            out: blocks.clone(),
+        };
+        pipeline.stage(node, StageName::Reloader.name(), 1, async move |worker| {
+            reload(worker, &reloader).await
+        });
+        let chunks = run.start_distributors(
+            &mut pipeline,
+            (&splitters, &Tally::default()),
+            blocks,
+            (&memory.chunks, &memory.chunks),
+        );
+        let distributed = Distributed {
+            splitters,
+            chunks,
+            spilled_beside: Some(staying),
+            positions,
+        };
+        self.divide(pipeline, distributed, memory).await
+    }
+
+    async fn divide(
         &self,
         mut pipeline: Pipeline,
-        came: Came,
+        distributed: Distributed,
         memory: &Pools,
     ) -> Result<(Vec<Partition>, Vec<StageReport>), Failure> {
         let (node, plan) = (self.run.node, &self.run.plan);
         let dials = &self.run.dials;
-        let Came {
+        let Distributed {
             splitters,
             chunks,
-            again_beside,
+            spilled_beside,
             positions,
-        } = came;
+        } = distributed;
         let limits = plan.limits();
         let ledger = pipeline.owns(Ledger::new(node));
         let files = pipeline.owns(self.spill.clone());
@@ -284,13 +310,12 @@ impl DistributionSort<'_> {
         let buffers = PartitionBuffers {
             splitters,
             chunks,
-            limits: again_beside.map_or(limits, |staying| limits.beside(staying)),
-            keeps: again_beside.is_none(),
+            limits: spilled_beside.map_or(limits, |staying| limits.beside(staying)),
+            keeps: spilled_beside.is_none(),
             positions,
             tokens: tokens.clone(),
             out: chains.clone(),
             ledger: ledger.clone(),
-            record_bytes: plan.record_bytes,
             chunk_bytes: plan.chunk_bytes,
             tuner: self.run.tuner.clone(),
         };
@@ -307,7 +332,7 @@ impl DistributionSort<'_> {
                 pool: memory.chunks.clone(),
                 ledger: ledger.clone(),
             };
-            let stage = dials.stage("spiller", spillers, 0);
+            let stage = dials.stage(StageName::Spiller.name(), spillers, 0);
             let stage = stage.dial("depth", &dials.spillers);
             pipeline.start(node, stage, async move |worker| {
                 spill(worker, &spiller).await
@@ -318,19 +343,19 @@ impl DistributionSort<'_> {
         Ok((ledger.take(node).await, stages))
     }
 
-    /// Where partitions of these sizes go, which are all of them.
-    async fn lay_out(&self, sizes: &[u64]) -> Result<Layout, Failure> {
+    /// The layout of an output whose partitions have these sizes.
+    async fn lay_out(&self, sizes: &[Size]) -> Result<Layout, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         if plan.input_bytes.is_none() {
-            let output_bytes = sizes.iter().sum::<u64>() * plan.record_bytes as u64;
-            run.output().reserve(node, output_bytes).await?;
+            let all: Size = sizes.iter().sum();
+            run.output().reserve(node, all.bytes).await?;
         }
-        run.output().learn(node, &self.spill.rates()).await;
-        run.output().lay_out(node, sizes, plan.record_bytes).await
+        let measured = self.spill.rates();
+        run.output().lay_out(node, sizes, &measured).await
     }
 
-    /// Sorts the partitions one after the other, several at once, into the output.
-    pub(crate) async fn phase_two(
+    /// Sorts the partitions into the output in the layout's order, several at once.
+    async fn phase_two(
         &self,
         mut partitions: Vec<Partition>,
         layout: &Layout,
@@ -354,7 +379,7 @@ impl DistributionSort<'_> {
         };
         let stage = run
             .dials
-            .stage("loader", 1, 0)
+            .stage(StageName::Loader.name(), 1, 0)
             .dial("depth", &run.dials.loader);
         pipeline.start(node, stage, async move |worker| load(worker, &loader).await);
         run.start_output(&mut pipeline, &buckets, memory, seams);

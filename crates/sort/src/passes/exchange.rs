@@ -1,14 +1,14 @@
-//! The exchange: every node's records go to the node whose keys they hold (TritonSort 3.3, NOW-Sort
-//! 6).
+//! The exchange: every record goes to the rank that owns its key (NOW-Sort 6.1, "communicate";
+//! TritonSort 3.3).
 //!
 //! ```text
 //! reader > node distributor > sender ==> receiver > opener > distributor > (as on one node)
-//!             | a chunk a rank    ==>  confirmer
+//!                           confirmer <==
 //! ```
 //!
-//! What is sent is a chunk as spill files have it: it says at its end what it holds, with a
-//! checksum, and with `--stable` where in the input its records were. Each side has its own memory:
-//! a node that waits for others can always take what they send.
+//! A message is a chunk in the format of spill files: it holds the number of its records, a
+//! checksum, and with `--stable` their positions in the input. Sending and receiving have separate
+//! memory: a rank that waits for others can always take what they send.
 
 use crate::protocol::{CHUNKS, ROUNDS};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::stages::{
     send,
 };
 
-/// This node's ends of both.
+/// This rank's ports for chunks and for rounds.
 #[derive(Clone)]
 pub(crate) struct Ports {
     chunks: Arc<BulkPort>,
@@ -35,7 +35,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Takes them: who sends early waits for their owner.
+    /// Binds the ports; a rank that sends early waits for that.
     pub(crate) fn bind(node: &Node) -> Ports {
         let (chunks, rounds) = (node.bind_bulk(CHUNKS), node.bind(ROUNDS));
         Ports {
@@ -45,24 +45,24 @@ impl Ports {
     }
 }
 
-/// How this node's run exchanges records.
+/// The exchange as this rank's run takes part in it.
 #[derive(Clone)]
 pub(crate) struct Exchange {
     pub plan: Exchanging,
-    /// What divides the ranks.
+    /// Splitters of the ranges.
     pub ranks: Posted<Splitters>,
-    /// What divides the partitions of this one.
+    /// Splitters of this rank's partitions.
     pub partitions: Posted<Splitters>,
     pub ports: Ports,
-    /// Whose the ranges are, if not each rank's that of its number.
+    /// The owners of the ranges; `None` if each rank owns the range of its number.
     pub owners: Option<Arc<Vec<Option<u32>>>>,
-    /// What was read here.
+    /// Records that this rank has read.
     pub read: Tally,
 }
 
 impl Exchange {
-    /// Each rank has the range of its number; `divided` is what divides ranks, and this one's
-    /// partitions.
+    /// An exchange where each rank owns the range of its number. `divided` has the splitters of the
+    /// ranges and of this rank's partitions.
     pub(crate) async fn new(
         node: &Node,
         plan: Exchanging,
@@ -84,7 +84,8 @@ impl Exchange {
         }
     }
 
-    /// All stages from the input to the chunks of partitions, with what divides those.
+    /// Starts all stages from the input to the chunks of partitions. Returns the partitions'
+    /// splitters and the chunks.
     pub(crate) fn start(
         &self,
         run: &Run<'_>,
@@ -98,8 +99,8 @@ impl Exchange {
             "chunks to receive",
             (plan.received, plan.chunk_bytes),
         )?;
-        // A rank that owns several ranges needs open chunks for each: then the pool alone bounds
-        // what it has.
+        // A rank that owns several ranges needs open chunks for each: then only the pool bounds its
+        // chunks.
         let shares = self.owners.is_none().then(|| plan.shares(pipeline, node));
         let blocks = run.blocks(pipeline);
         run.start_readers(pipeline, memory, (blocks.clone(), None));
@@ -147,18 +148,18 @@ impl Exchange {
     }
 }
 
-/// What goes out.
+/// The sending side.
 #[derive(Clone)]
 pub(crate) struct Outgoing {
-    /// Chunks whose bucket is a rank.
+    /// Full chunks; the bucket of each is its rank.
     pub chunks: Queue<Vec<Chunk>>,
-    /// Where they come from.
+    /// Their pool.
     pub pool: Pool,
-    /// As many of each rank as may be taken from there, if that is bounded.
+    /// A token for each chunk that a rank may take from the pool, if that is bounded.
     pub shares: Option<Tokens>,
 }
 
-/// The stages between full chunks here and records that came from elsewhere.
+/// The stages between full chunks here and the blocks that arrive.
 pub(crate) struct Link<'a> {
     pub node: &'a Node,
     pub kind: ExchangeKind,
@@ -168,8 +169,8 @@ pub(crate) struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// sender, confirmer; receiver > opener: blocks in buffers of `received`, of which so many may
-    /// wait.
+    /// Starts sender and confirmer, and receiver > opener. Returns the arriving blocks, in buffers
+    /// of `received`; at most `queue` of them wait.
     pub(crate) fn start(
         &self,
         pipeline: &mut Pipeline,
@@ -236,7 +237,7 @@ impl Link<'_> {
 }
 
 impl Exchanging {
-    /// As many tokens of each rank as it may have chunks.
+    /// A token for each chunk that a rank may have.
     pub(crate) fn shares(&self, pipeline: &Pipeline, node: &Node) -> Tokens {
         pipeline.owns(Tokens::new(
             node,

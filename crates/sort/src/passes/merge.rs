@@ -1,4 +1,4 @@
-//! The merge sort: sorted runs, and a merge of them (NOW-Sort 6, TritonSort 2.5).
+//! The merge sort: sorted runs, then a merge of them (NOW-Sort 6, TritonSort 2.5).
 //!
 //! ```text
 //! run formation   reader > loads > sorter > run writer
@@ -6,22 +6,35 @@
 //!                 (run reader > merger, into longer runs first, if there are too many)
 //! ```
 //!
-//! What is in memory when the input has ended stays there, as far as the merge has room; so what
-//! fits in memory is not written. Loads that follow each other in order are one run: sorted input
-//! is one.
+//! 1. Read the input in its order (reader), and gather its blocks into loads (loads).
+//! 2. Sort each load in memory (sorter).
+//! 3. When memory is full, write the oldest load to spill files (run writer). A load that begins
+//!    where the one before ended continues the same run: sorted input is one run (natural merging,
+//!    Knuth 5.4.1).
+//! 4. While there are more runs than one merge can read, merge groups of neighbours into longer
+//!    runs (run reader, run merger; Knuth 5.4.9).
+//! 5. Read two requests of each run ahead (run reader; TritonSort 2.5), and take the least record
+//!    of all runs with a loser tree (merger; Knuth 5.4.1).
+//! 6. Write the merged records (writer).
+//!
+//! Loads in memory at the end of the input stay there as far as the merge has room: input that fits
+//! in memory is not spilled.
 
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue};
 use pipeline::{Dial, Failure, Pipeline, StageReport};
 
+use crate::error::amount;
 use crate::files::input::Input;
 use crate::files::spill::Spill;
+use crate::names::{Phase, StageName};
 use crate::passes::report::{Outcome, add_up};
 use crate::passes::wiring::Run;
 use crate::plan::Merging;
 use crate::plan::READS_AHEAD;
 use crate::records::block::Bucket;
+use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
@@ -32,7 +45,6 @@ use crate::stages::{
     write_runs,
 };
 
-/// Sorts with spill files in the job's temporary directories.
 pub(crate) async fn merge(
     run: &Run<'_>,
     merging: Merging,
@@ -46,11 +58,10 @@ pub(crate) async fn merge(
     sorting.sort().await
 }
 
-/// The memory of all phases.
 struct Memory {
-    /// For loads, and then for reads of runs.
+    /// Loads, then reads of runs.
     loaded: Pool,
-    /// For what is written to runs.
+    /// Chunks on their way to spill files.
     written: Pool,
 }
 
@@ -82,13 +93,13 @@ impl MergeSort<'_> {
     }
 
     fn reason(&self, runs: usize, passes: u32) -> String {
-        let limit = self.run.job.resources.memory_bytes;
+        let limit = amount(self.run.job.resources.memory_bytes);
         let made = match runs {
             1 => "one sorted run".to_owned(),
             _ => format!("{runs} sorted runs"),
         };
         match passes {
-            1 => format!("the input fitted in {limit} bytes of memory, as {made}"),
+            1 => format!("the input fitted in {limit} of memory, as {made}"),
             _ => format!("{}: {made}", self.run.does_not_fit()),
         }
     }
@@ -107,21 +118,21 @@ impl MergeSort<'_> {
         let blocks = pipeline.owns(Queue::new(node, "blocks", merging.read_ahead, 1));
         let reader = Reader {
             inputs: Arc::clone(&run.inputs),
-            record_bytes: plan.record_bytes,
-            unit_bytes: Dial::fixed(merging.block_records * plan.record_bytes),
+            framing: plan.framing,
+            unit_bytes: Dial::fixed(merging.block_room),
             depth: Dial::fixed(merging.read_ahead),
             cursor: Cursor::new(node),
             pool: loaded.clone(),
             out: blocks.clone(),
             divide: None,
         };
-        // One, so that blocks come in the order of the input.
-        pipeline.stage(node, "reader", 1, async move |worker| {
+        // One worker, so that blocks come in input order.
+        pipeline.stage(node, StageName::Reader.name(), 1, async move |worker| {
             read(worker, &reader).await
         });
         let shelf = pipeline.owns(Shelf::new(node));
         let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
-        let blocks_of = |input: &Input| input.records.div_ceil(merging.block_records as u64);
+        let blocks_of = |input: &Input| input.bytes.div_ceil(merging.block_room as u64);
         let input_blocks = run.inputs.files.iter().map(blocks_of).sum();
         let loads = Loads {
             blocks,
@@ -131,7 +142,6 @@ impl MergeSort<'_> {
             room: plan.room(),
             out: filled.clone(),
             shelf: shelf.clone(),
-            record_bytes: plan.record_bytes,
         };
         pipeline.stage(node, "loads", 1, async move |worker| {
             gather_loads(worker, &loads).await
@@ -142,9 +152,12 @@ impl MergeSort<'_> {
             shelf: shelf.clone(),
             tally: run.tally.clone(),
         };
-        pipeline.stage(node, "sorter", plan.sorters, async move |worker| {
-            sort_loads(worker, &sorter).await
-        });
+        pipeline.stage(
+            node,
+            StageName::Sorter.name(),
+            plan.sorters,
+            async move |worker| sort_loads(worker, &sorter).await,
+        );
         let chains = self.chains(&pipeline, written.clone());
         let writer = RunWriter {
             shelf: shelf.clone(),
@@ -153,7 +166,7 @@ impl MergeSort<'_> {
         };
         pipeline.stage(
             node,
-            "run writer",
+            StageName::RunWriter.name(),
             merging.run_workers,
             async move |worker| write_runs(worker, &writer).await,
         );
@@ -167,13 +180,13 @@ impl MergeSort<'_> {
             contents: Arc::clone(&self.run.job.contents),
             spill: pipeline.owns(self.spill.clone()),
             pool,
-            chunk_records: self.merging.chunk_records,
+            room: self.merging.chunk_room,
             chain: self.merging.chain,
             depth: self.run.plan.depth,
         }
     }
 
-    /// Merges groups of neighbours, so that one merge can take what is left in the end.
+    /// Merges groups of neighbours, until one merge can read all runs.
     async fn merge_groups(
         &self,
         runs: Vec<SortedRun>,
@@ -205,21 +218,19 @@ impl MergeSort<'_> {
         memory: &Memory,
     ) -> Result<(Vec<Spilled>, Vec<StageReport>), Failure> {
         let (run, node) = (self.run, self.run.node);
-        let records = group.iter().map(SortedRun::records).sum();
-        run.job
-            .control
-            .enter("merge runs", records * run.plan.record_bytes as u64);
+        let size: Size = group.iter().map(SortedRun::size).sum();
+        run.job.control.enter(Phase::MergeRuns.name(), size.bytes);
         let mut pipeline = Pipeline::new(&run.job.control);
         let merged = pipeline.owns(Posted::new(node, "the merged run"));
         let sources = self.start_reading(&mut pipeline, group, memory);
         let chains = self.chains(&pipeline, pipeline.owns(memory.written.clone()));
         let merger = RunMerger {
             sources,
-            records,
+            size,
             chains,
             merged: merged.clone(),
         };
-        pipeline.stage(node, "run merger", 1, async move |worker| {
+        pipeline.stage(node, StageName::RunMerger.name(), 1, async move |worker| {
             crate::stages::merge_run(worker, &merger).await
         });
         let stages = pipeline.join(node).await?;
@@ -234,13 +245,12 @@ impl MergeSort<'_> {
         memory: &Memory,
     ) -> Result<Vec<StageReport>, Failure> {
         let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
-        let records: u64 = runs.iter().map(SortedRun::records).sum();
-        let output_bytes = records * plan.record_bytes as u64;
+        let size: Size = runs.iter().map(SortedRun::size).sum();
         if plan.input_bytes.is_none() {
-            run.output().reserve(node, output_bytes).await?;
+            run.output().reserve(node, size.bytes).await?;
         }
-        let parts = self.parts(records).await?;
-        run.job.control.enter("merge", output_bytes);
+        let parts = self.parts(size).await?;
+        run.job.control.enter(Phase::Merge.name(), size.bytes);
         let mut pipeline = Pipeline::new(&run.job.control);
         let units = (plan.write_units(), plan.buffer_bytes());
         let units = run.pool(&pipeline, "unit buffers", units)?;
@@ -263,47 +273,42 @@ impl MergeSort<'_> {
             depth: Dial::fixed(plan.depth),
         };
         let writers = plan.writers;
-        pipeline.stage(node, "writer", writers, async move |worker| {
-            write(worker, &writer).await
-        });
+        pipeline.stage(
+            node,
+            StageName::Writer.name(),
+            writers,
+            async move |worker| write(worker, &writer).await,
+        );
         pipeline.join(node).await
     }
 
-    /// The files of the output, and how many records go to each.
-    async fn parts(&self, records: u64) -> Result<Vec<OutputPart>, Failure> {
-        let (node, record_bytes) = (self.run.node, self.run.plan.record_bytes);
-        let slices = match self.run.output().is_one_file() {
-            true => 1,
-            false => records.clamp(1, SLICES),
-        };
-        let sizes: Vec<u64> = (0..slices)
-            .map(|slice| (slice + 1) * records / slices - slice * records / slices)
+    /// The files of the output, and the records of each.
+    async fn parts(&self, size: Size) -> Result<Vec<OutputPart>, Failure> {
+        let (node, output) = (self.run.node, self.run.output());
+        let slices = size.records.clamp(1, SLICES);
+        let upto = |slice| size.upto(slice, slices);
+        let sizes: Vec<Size> = (0..slices)
+            .map(|slice| upto(slice + 1) - upto(slice))
             .collect();
-        self.run.output().learn(node, &self.spill.rates()).await;
-        let layout = self
-            .run
-            .output()
-            .lay_out(node, &sizes, record_bytes)
-            .await?;
+        let layout = output.lay_out(node, &sizes, &self.spill.rates()).await?;
         let mut parts: Vec<OutputPart> = Vec::new();
-        for slice in (0..sizes.len()).filter(|&slice| sizes[slice] > 0) {
+        for slice in (0..sizes.len()).filter(|&slice| sizes[slice].records > 0) {
             let Bucket {
-                first, records, to, ..
+                first, size, to, ..
             } = layout.bucket(slice, Vec::new());
             match parts.last_mut().filter(|part| part.file == to.file) {
-                Some(part) => part.records += records,
+                Some(part) => part.size += size,
                 None => parts.push(OutputPart {
                     file: to.file,
                     first,
-                    records,
+                    size,
                 }),
             }
         }
         Ok(parts)
     }
 
-    /// Starts to read runs ahead: as much of each that has something on disk as there is memory
-    /// for.
+    /// Starts the readers of runs. Each run on disk gets an equal share of memory for its reads.
     fn start_reading(
         &self,
         pipeline: &mut Pipeline,
@@ -345,17 +350,20 @@ impl MergeSort<'_> {
             runs: Runs::new(runs),
             wants: sources.wants.clone(),
             arrivals: sources.arrivals.clone(),
-            chunk_records: merging.chunk_records,
+            room: merging.chunk_room,
             read,
         };
-        pipeline.stage(node, "run reader", readers, async move |worker| {
-            read_runs(worker, &reader).await
-        });
+        pipeline.stage(
+            node,
+            StageName::RunReader.name(),
+            readers,
+            async move |worker| read_runs(worker, &reader).await,
+        );
         sources
     }
 }
 
-/// What a set of output files is cut into: fine enough for the shares of directories.
+/// Slices of a set of output files: fine enough for the shares of directories.
 const SLICES: u64 = 1024;
 
 /// Requests for runs in flight: as many as a node's disk threads serve at once.

@@ -1,13 +1,14 @@
-//! The report of a run, from what its stages tell.
+//! The report of a run, from the figures of its stages.
 
 use pipeline::{StageReport, bottleneck};
 
 use crate::job::IoChoice;
+use crate::names::StageName;
 use crate::passes::wiring::Run;
 use crate::report::{DirectIo, Report};
 use crate::stages::Settled;
 
-/// What a run did beside what its stages tell.
+/// Figures of a run that its stages do not have.
 pub(crate) struct Outcome {
     pub plan: &'static str,
     pub reason: String,
@@ -18,43 +19,36 @@ pub(crate) struct Outcome {
 }
 
 impl Run<'_> {
-    /// The report of all stages, on records whose account is settled.
+    /// The report of all stages, once the account of records is settled.
     pub(crate) fn report(
         &self,
         stages: Vec<StageReport>,
         (settled, outcome): (Settled, Outcome),
     ) -> Report {
-        let sum = |names: &[&str], of: fn(&StageReport) -> u64| {
+        let sum = |counts: fn(StageName) -> bool, of: fn(&StageReport) -> u64| {
             stages
                 .iter()
-                .filter(|stage| names.contains(&stage.name))
+                .filter(|stage| StageName::of(stage.name).is_some_and(counts))
                 .map(of)
                 .sum()
         };
+        let is_sorter = |stage| stage == StageName::Sorter;
         Report {
-            records: settled.records,
-            bytes: settled.records * self.plan.record_bytes as u64,
+            records: settled.sum.size.records,
+            bytes: settled.sum.size.bytes,
             passes: outcome.passes,
             plan: outcome.plan,
             reason: match &self.why {
                 Some(why) => format!("{}; {why}", outcome.reason),
                 None => outcome.reason,
             },
-            partitions: outcome
-                .runs
-                .unwrap_or(sum(&["sorter"], |stage| stage.units)),
+            partitions: outcome.runs.unwrap_or(sum(is_sorter, |stage| stage.units)),
             seconds: 0.0,
-            read_bytes: sum(
-                &["reader", "sampler", "loader", "reloader", "run reader"],
-                |stage| stage.bytes,
-            ),
-            written_bytes: sum(
-                &["writer", "spiller", "run writer", "run merger"],
-                |stage| stage.bytes,
-            ),
+            read_bytes: sum(StageName::reads, |stage| stage.bytes),
+            written_bytes: sum(StageName::writes, |stage| stage.bytes),
             temp_peak_bytes: outcome.temp_peak_bytes,
             direct_io: self.direct_io(),
-            checksum: settled.checksum,
+            checksum: settled.sum.crc,
             bottleneck: bottleneck(&stages),
             stages,
             sample: settled.sample,
@@ -72,7 +66,7 @@ impl Run<'_> {
         let reason = match (self.job.resources.io, read) {
             (IoChoice::Auto, true) => "the input is not in the page cache",
             (IoChoice::Auto, false) => "the input is in the page cache, or cannot bypass it",
-            _ => "as asked for",
+            _ => "as requested",
         };
         DirectIo {
             read,
@@ -82,7 +76,7 @@ impl Run<'_> {
     }
 }
 
-/// What stages of one name did side by side, as one stage.
+/// Stages of one name that ran at the same time, as one stage.
 fn side_by_side(stages: Vec<StageReport>) -> Vec<StageReport> {
     let mut all: Vec<StageReport> = Vec::new();
     for stage in stages {
@@ -98,7 +92,7 @@ fn side_by_side(stages: Vec<StageReport>) -> Vec<StageReport> {
     all
 }
 
-/// Adds what stages did in a later phase to what those of the same names did before.
+/// Adds the figures of a later phase's stages to those of the stages with the same names.
 pub(crate) fn add_up(stages: &mut Vec<StageReport>, later: Vec<StageReport>) {
     for stage in side_by_side(later) {
         match stages.iter_mut().find(|known| known.name == stage.name) {

@@ -1,4 +1,4 @@
-//! The wiring that all sorts share: their memory, and the stages at both ends.
+//! The wiring that all sorts share: memory, and the stages at both ends.
 //!
 //! ```text
 //! sampler
@@ -6,7 +6,8 @@
 //! reader > distributor > ( ... ) > sorter > writer
 //! ```
 
-use crate::error::no_memory;
+use crate::error::{amount, no_memory};
+use crate::names::StageName;
 use std::io;
 use std::sync::Arc;
 
@@ -27,19 +28,18 @@ use crate::stages::{
     distribute, read, sample, sort, write,
 };
 
-/// The memory of a run.
 #[derive(Clone)]
 pub(crate) struct Pools {
-    /// For records between reading and writing.
+    /// Chunks: records between reading and writing.
     pub chunks: Pool,
-    /// For units that are read or written.
+    /// Units that are read or written.
     pub units: Pool,
-    /// For disk blocks of the output in which buckets meet.
+    /// Disk blocks of the output in which two buckets meet.
     pub seams: Pool,
 }
 
 impl Pools {
-    /// The same, as those of another pipeline.
+    /// These pools for another pipeline, which closes them if it fails.
     pub(crate) fn of(&self, pipeline: &Pipeline) -> Pools {
         Pools {
             chunks: pipeline.owns(self.chunks.clone()),
@@ -49,26 +49,26 @@ impl Pools {
     }
 }
 
-/// A run, while its stages are started.
+/// The context from which a run's stages are started.
 #[derive(Clone)]
 pub(crate) struct Run<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
     pub plan: Plan,
-    /// What spoke for the plan beside the memory.
+    /// The reason for the plan, if that is not memory alone.
     pub why: Option<String>,
     pub inputs: Arc<Inputs>,
-    /// Where the sorted records go; none while there is nothing to write.
+    /// The output; `None` for a run that writes none.
     pub output: Option<Arc<Output>>,
     pub tally: Tally,
     pub dials: Dials,
     pub tuner: Tuner,
-    /// How records of all nodes go where they belong, where there are several.
+    /// The exchange, if there are several ranks.
     pub exchange: Option<Exchange>,
 }
 
 impl<'a> Run<'a> {
-    /// A run that reads these, and says nothing yet of an output, of spill files, of other nodes.
+    /// A run of these inputs, without output and exchange.
     pub(crate) fn new(node: &'a Node, job: &'a Job, plan: Plan, inputs: Arc<Inputs>) -> Run<'a> {
         let tuner = match job.tuning.tune {
             Tune::Auto => Tuner::new(node.now()),
@@ -88,29 +88,25 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Where the sorted records go.
-    ///
     /// # Panics
-    /// Panics in a run that only receives.
+    /// Panics in a run without output.
     pub(crate) fn output(&self) -> &Arc<Output> {
         self.output.as_ref().expect("a run that writes")
     }
 
-    /// A pipeline without stages, that is tuned.
     pub(crate) fn pipeline(&self) -> Pipeline {
         Pipeline::new(&self.job.control).tuned(&self.tuner)
     }
 
-    /// Why not all of it stays in memory.
+    /// The reason why records are spilled.
     pub(crate) fn does_not_fit(&self) -> String {
-        let limit = self.job.resources.memory_bytes;
+        let limit = amount(self.job.resources.memory_bytes);
         match self.plan.input_bytes {
-            Some(bytes) => format!("{bytes} bytes do not fit in {limit} bytes of memory"),
-            None => format!("the input, of unknown length, did not fit in {limit} bytes of memory"),
+            Some(bytes) => format!("{} do not fit in {limit} of memory", amount(bytes)),
+            None => format!("the input, of unknown length, did not fit in {limit} of memory"),
         }
     }
 
-    /// The pools of the plan.
     pub(crate) fn pools(&self, pipeline: &Pipeline) -> Result<Pools, Failure> {
         let plan = &self.plan;
         let chunks = self.pool(
@@ -132,7 +128,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// sampler, reader > distributor: the chunks that distributors fill.
+    /// Starts sampler, and reader > distributor. Returns the chunks that distributors fill.
     pub(crate) fn start_input(
         &self,
         pipeline: &mut Pipeline,
@@ -154,7 +150,7 @@ impl<'a> Run<'a> {
                 splitters: splitters.clone(),
                 tally: self.tally.clone(),
             };
-            pipeline.stage(node, "sampler", 1, async move |worker| {
+            pipeline.stage(node, StageName::Sampler.name(), 1, async move |worker| {
                 sample(worker, &sampler).await
             });
         }
@@ -170,8 +166,7 @@ impl<'a> Run<'a> {
         self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
     }
 
-    /// Readers of the input, and how many more may be called. Pipes are read by one, a unit at a
-    /// time.
+    /// Number of readers, and of spare ones. A pipe has one, which reads a unit at a time.
     fn readers(&self) -> (usize, usize) {
         let seekable = self.inputs.is_seekable();
         if seekable {
@@ -181,14 +176,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What readers read.
     pub(crate) fn blocks(&self, pipeline: &Pipeline) -> Queue<Block> {
         let (readers, spare) = self.readers();
         let queue = Queue::new(self.node, "blocks", self.plan.read_queue(), readers + spare);
         pipeline.owns(queue)
     }
 
-    /// reader: the input, to blocks.
     pub(crate) fn start_readers(
         &self,
         pipeline: &mut Pipeline,
@@ -199,7 +192,7 @@ impl<'a> Run<'a> {
         let (seekable, (readers, spare)) = (self.inputs.is_seekable(), self.readers());
         let reader = Reader {
             inputs: Arc::clone(&self.inputs),
-            record_bytes: plan.record_bytes,
+            framing: plan.framing,
             unit_bytes: self.dials.unit_bytes.clone(),
             depth: self.dials.readers.clone(),
             cursor: Cursor::new(node),
@@ -207,7 +200,7 @@ impl<'a> Run<'a> {
             out: blocks,
             divide,
         };
-        let stage = self.dials.stage("reader", readers, spare);
+        let stage = self.dials.stage(StageName::Reader.name(), readers, spare);
         let stage = if seekable {
             stage.dial("depth", &self.dials.readers)
         } else {
@@ -217,7 +210,8 @@ impl<'a> Run<'a> {
         pipeline.start(node, stage, async move |worker| read(worker, &reader).await);
     }
 
-    /// distributor: blocks in buffers of the one pool, to chunks in buffers of the other.
+    /// Starts the distributors, from blocks in buffers of pool `from` to chunks in buffers of pool
+    /// `to`.
     pub(crate) fn start_distributors(
         &self,
         pipeline: &mut Pipeline,
@@ -248,7 +242,7 @@ impl<'a> Run<'a> {
             tally: tally.clone(),
             owners: None,
         };
-        // What it costs to begin with a block depends on how large readers make them.
+        // The cost of beginning a block depends on how large readers make them.
         let stage = self.dials.stage("distributor", plan.distributors, 0);
         let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
         pipeline.start(node, stage, async move |worker| {
@@ -257,7 +251,6 @@ impl<'a> Run<'a> {
         full
     }
 
-    /// sorter > writer
     pub(crate) fn start_output(
         &self,
         pipeline: &mut Pipeline,
@@ -281,10 +274,12 @@ impl<'a> Run<'a> {
             out: pieces.clone(),
             tally: self.tally.clone(),
         };
-        let stage = self.dials.stage("sorter", plan.sorters, 0);
+        let stage = self.dials.stage(StageName::Sorter.name(), plan.sorters, 0);
         pipeline.start(node, stage, async move |worker| sort(worker, &sorter).await);
         let depth = self.dials.writers.clone();
-        let stage = self.dials.stage("writer", plan.writers, plan.spare_writers);
+        let stage = self
+            .dials
+            .stage(StageName::Writer.name(), plan.writers, plan.spare_writers);
         let stage = if self.output().is_sequential() {
             stage
         } else {

@@ -1,4 +1,4 @@
-//! What the exchange between nodes does with memory: derived numbers, each with its reason.
+//! Plans of the exchange between nodes: its chunks, which take a part of each rank's memory.
 //!
 //! ```text
 //! chunks to send      open: of each rank, of each distributor | on their way to each rank
@@ -8,27 +8,26 @@
 use crate::error::SortError;
 use crate::job::ExchangeKind;
 use crate::plan::{BLOCK_BYTES, KIB, MIB, Plan};
-use crate::records::block::ChunkShape;
-use crate::records::block::{FOOTER_BYTES, MARK_BYTES};
+use crate::records::block::{ChunkShape, FOOTER_BYTES};
+use crate::records::size::Framing;
 
 /// The exchange takes this part of memory, as long as that makes chunks of a useful size.
 const SHARE: u64 = 4;
 
-/// From this size on a link is near its best rate, and a few in flight hide an answer's way.
+/// From this size on a link is near its best rate, and a few in flight hide the time of an answer.
 const LARGEST_CHUNK_BYTES: u64 = MIB;
 
-/// Smaller ones cost more to look after than to carry.
+/// Smaller chunks cost more to look after than to send.
 const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
 
-/// A rank sends at least so many chunks to each.
+/// Chunks that a rank sends to each rank at least, so that all stages work at once.
 const CHUNKS_AT_LEAST: u64 = 8;
 
-/// Chunks on their way to each rank, for which there is memory: one that is sent, one that waits
-/// for its turn.
+/// Chunks on their way to each rank: one is sent, one waits for its turn.
 const WINDOW: usize = 2;
 
-/// How many of one rank may be on their way to another. In rounds it is the turn of one at a time,
-/// which may have more of what there is for all.
+/// Chunks that may be on their way from one rank to another. In rounds a rank sends to one at a
+/// time, which may have more of the chunks of all.
 pub fn window(kind: ExchangeKind) -> usize {
     match kind {
         ExchangeKind::Streams => WINDOW,
@@ -36,62 +35,56 @@ pub fn window(kind: ExchangeKind) -> usize {
     }
 }
 
-/// Marks take this part of a chunk.
-const MARKS_SHARE: u64 = 32;
-
-/// How a plan exchanges records with other nodes.
+/// Numbers of an exchange of records between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exchanging {
-    /// Bytes of a chunk.
     pub chunk_bytes: usize,
-    /// How much goes into one.
+    /// Capacity of a chunk.
     pub shape: ChunkShape,
-    /// Chunks of what is sent.
+    /// Chunks of the pool for sending.
     pub sent: usize,
-    /// Of them of each rank, open, waiting or on their way: its fair share.
+    /// Chunks of that pool that one rank may have open, waiting or on their way.
     pub share: usize,
-    /// Chunks of what is received.
+    /// Chunks of the pool for receiving.
     pub received: usize,
-    /// Records of a read unit, at most: what a distributor fills chunks from at a time.
-    pub unit_records: usize,
-    /// Distributors for which that is enough.
+    /// Bytes of a read unit at most, from which a distributor fills chunks at a time.
+    pub read_bytes: usize,
+    /// Distributors that the pools suffice for.
     pub distributors: usize,
 }
 
 impl Exchanging {
-    /// What of so much memory is left beside it.
+    /// Bytes of that much memory that an exchange leaves to the rest of the sort.
     pub(crate) fn rest(memory_bytes: u64) -> u64 {
         memory_bytes - memory_bytes / SHARE
     }
 
-    /// Memory of which so much is left beside it.
+    /// Bytes of memory of which an exchange leaves `rest`.
     pub(crate) fn with_rest(rest: u64) -> u64 {
         (rest * SHARE).div_ceil(SHARE - 1)
     }
 
     /// # Errors
-    /// When it takes more than its part of so much memory: with large records, or very many ranks.
+    /// `TooLittleMemory` if its chunks take more than its part of `limit` bytes, with large records
+    /// or very many ranks.
     pub(crate) fn fits(&self, limit: u64) -> Result<(), SortError> {
-        let needed = self.bytes() * SHARE;
-        let too_little = SortError::TooLittleMemory {
+        let bytes = ((self.sent + self.received) * self.chunk_bytes) as u64;
+        let needed = bytes * SHARE;
+        if needed <= limit {
+            return Ok(());
+        }
+        Err(SortError::TooLittleMemory {
             bytes: None,
             needed,
             limit,
             passes: "an exchange",
-        };
-        if needed <= limit {
-            Ok(())
-        } else {
-            Err(too_little)
-        }
+        })
     }
 
-    /// For so many ranks, beside a plan of what each does with its own records.
+    /// An exchange among that many ranks, each of which sorts its own range by `plan`.
     pub(crate) fn new(plan: &Plan, ranks: u32, memory_bytes: u64) -> Exchanging {
-        // Of a small input every rank gets some chunks all the same, so that all stages work at
-        // once.
         let parts = u64::from(ranks) * plan.distributors as u64 * CHUNKS_AT_LEAST;
-        // What comes is for a distributor as large as what is read.
+        // A received chunk is a unit of a distributor, like one that is read.
         let largest = (plan.unit_bytes as u64).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
         let few = plan.input_bytes.map_or(u64::MAX, |bytes| bytes / parts);
         let few = few
@@ -108,67 +101,44 @@ impl Exchanging {
             .unwrap_or(smallest)
     }
 
-    /// The same with chunks of a size that suits all ranks.
+    /// This exchange with chunks of a size that suits all ranks.
     pub(crate) fn with_chunks(self, plan: &Plan, ranks: u32, bytes: u64) -> Exchanging {
         Exchanging::with(plan, ranks as usize, bytes)
     }
 
     fn with(plan: &Plan, ranks: usize, wanted: u64) -> Exchanging {
-        let record = plan.record_bytes as u64;
-        let marks = if plan.stable {
-            (wanted / MARKS_SHARE).max(MARK_BYTES as u64)
-        } else {
-            0
-        };
-        let beside = FOOTER_BYTES as u64 + marks;
-        let chunk = wanted.max((record + beside).next_multiple_of(BLOCK_BYTES));
-        let records = ((chunk - beside) / record) as u32;
-        let marks = if plan.stable {
-            marks as u32 / MARK_BYTES as u32
-        } else {
-            u32::MAX
-        };
-        // As of partitions: one that becomes full and the next, one more if marks may end a chunk,
-        // and what a unit fills.
-        let each = 2 + usize::from(plan.stable);
-        let unit = plan.unit_records / records as usize;
-        let open = plan.distributors * (each * ranks + unit + 1);
-        // Distributors that wait for one rank hold less of it than that, so some of it is on its
-        // way and comes back.
-        let share = plan.distributors * (unit + 2) + WINDOW;
+        let (chunk, shape) = plan.sealed(wanted);
+        // Distributors that wait for one rank hold fewer of its chunks than that, so some are on
+        // their way and come back.
+        let share = plan.distributors * (plan.unit_chunks(shape) + 2) + WINDOW;
         Exchanging {
             chunk_bytes: chunk as usize,
-            shape: ChunkShape { records, marks },
-            sent: open + WINDOW * ranks,
+            shape,
+            sent: plan.open_chunks(ranks, shape) + WINDOW * ranks,
             share,
             received: WINDOW * ranks + plan.read_queue() + plan.distributors,
-            unit_records: plan.unit_records,
+            read_bytes: plan.read_bytes,
             distributors: plan.distributors,
         }
     }
 
-    /// For an exchange alone, of chunks that are full already: as beside one distributor, whose
-    /// units fill a chunk.
-    pub(crate) fn alone(ranks: u32, chunk_bytes: usize, record_bytes: usize) -> Exchanging {
+    /// An exchange alone, of chunks that are full already, as if one distributor had units that
+    /// fill a chunk.
+    pub(crate) fn alone(ranks: u32, chunk_bytes: usize, framing: Framing) -> Exchanging {
         let ranks = ranks as usize;
-        let records = chunk_bytes.saturating_sub(FOOTER_BYTES) / record_bytes;
+        let room = framing.whole(chunk_bytes.saturating_sub(FOOTER_BYTES) as u64);
         let on_their_way = WINDOW * ranks;
         Exchanging {
             chunk_bytes,
             shape: ChunkShape {
-                records: records as u32,
+                room: room as u32,
                 marks: u32::MAX,
             },
             sent: 2 * ranks + 2 + on_their_way,
             share: 3 + WINDOW,
             received: on_their_way + 3,
-            unit_records: records,
+            read_bytes: room as usize,
             distributors: 1,
         }
-    }
-
-    /// Memory of all chunks.
-    fn bytes(&self) -> u64 {
-        ((self.sent + self.received) * self.chunk_bytes) as u64
     }
 }

@@ -3,26 +3,26 @@
 use super::Plan;
 use super::spilling::CHAIN_BYTES;
 
-/// How many chunks may be where.
+/// Numbers of chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// That may stay while the input is read.
+    /// Chunks that may stay while the input is read.
     pub held: usize,
-    /// Of one write at most.
+    /// Chunks of one write at most.
     pub run: usize,
-    /// Of one write that is not forced, to begin with.
+    /// Chunks of a write that is not forced at least, to begin with.
     pub least_run: usize,
-    /// Of the pool: what stays must leave room to read any partition back.
+    /// Chunks of the pool: the chunks that stay must leave room to read any partition back.
     pub pool: usize,
-    /// Of a partition that can be sorted in memory: of a larger one nothing stays, since it will be
-    /// partitioned again.
+    /// Chunks of a partition that can be sorted in memory. None of a larger one stay, since it will
+    /// be partitioned again.
     pub partition: usize,
-    /// That memory cannot hold for sure, as far as that is known.
+    /// Chunks of the input that exceed the pool, as far as that is known.
     pub excess: usize,
 }
 
 impl Limits {
-    /// For a sort in one pass: all chunks stay.
+    /// All chunks stay, as in one pass.
     const NOTHING_SPILLS: Limits = Limits {
         held: usize::MAX,
         run: usize::MAX,
@@ -37,9 +37,9 @@ impl Limits {
         self.held / 2
     }
 
-    /// Those of a partition that is partitioned again, while so many chunks stay beside it.
+    /// The bounds of a partition that is partitioned again while `staying` chunks of others stay.
     pub(crate) fn beside(self, staying: usize) -> Limits {
-        // All of it is written, so nothing waits for more memory to be needed.
+        // All of it is written, so no write waits until memory is full.
         Limits {
             held: self.held - staying,
             excess: usize::MAX,
@@ -49,13 +49,11 @@ impl Limits {
 }
 
 impl Plan {
-    /// The bounds of the partition buffers.
     pub(crate) fn limits(&self) -> Limits {
         let Some(spilling) = self.spilling else {
             return Limits::NOTHING_SPILLS;
         };
-        let input = self.input_bytes.unwrap_or(0) / self.record_bytes as u64;
-        let chunks = input / u64::from(spilling.chunk_records.max(1));
+        let chunks = self.input_bytes.unwrap_or(0) / u64::from(spilling.chunk_room.max(1));
         Limits {
             held: spilling.held,
             run: spilling.run,

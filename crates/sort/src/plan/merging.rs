@@ -1,82 +1,79 @@
-//! What a sort that merges does with its memory: derived numbers, each with its reason.
+//! Plans of a merge: loads, which are sorted and spilled as runs, and the merge of those.
 //!
 //! ```text
 //! chunks    load | load | load | ... | read ahead      | being written     (run formation)
 //!           reads ahead of each run  | loads that stay | -                 (merge)
 //! ```
 //!
-//! One size of buffers serves the input, the runs and the merge. Large ones make large requests;
+//! One size of chunks serves the input, the runs and the merge. Large ones make large requests;
 //! small ones let more runs be merged at once.
 
-mod chunk;
+use std::iter::successors;
 
-use crate::job::{Resources, Tuning};
-use crate::plan::SortError;
-use crate::plan::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES};
-use crate::plan::search::on_fewer_cores;
-use crate::plan::tight::{TIGHT_UNITS, tight};
-use crate::plan::{BLOCK_BYTES, KIB, MIB, Plan, SMALLEST_UNIT_BYTES, Shape, UNIT_BYTES, WRITERS};
+use crate::plan::needs::{CHUNK_LIST_BYTES, KERNEL_BYTES, Need, SPILLING_PROGRAM_BYTES, filled};
+use crate::plan::search::Given;
+use crate::plan::tight::TIGHT_UNITS;
+use crate::plan::{KIB, MIB, Plan, UNIT_BYTES, WRITERS};
+use crate::records::block::{BLOCK_BYTES, FOOTER_BYTES};
 use crate::records::contents::Workspace;
-use chunk::Chunk;
 
-/// Reads of each run that are under way or wait for the merge.
+/// Chunks of each run that are being read or wait for the merge.
 pub(crate) const READS_AHEAD: usize = 2;
 
-/// Loads are sorted faster than a disk of some GB/s gives them, and every sorter more makes loads
-/// smaller.
+/// So many sort faster than a disk of some GB/s reads, and each one more makes loads smaller.
 const MOST_SORTERS: usize = 4;
 
 /// Sorters' fixed needs may take this part of memory.
 const SORTER_SHARE: u64 = 4;
 
-/// Write units of the output take this part of memory at most; of them there are six.
-const UNIT_SHARE: u64 = 64;
-
-/// Smaller pieces than that are lost when memory is divided into loads.
+/// Of fewer chunks too much is lost to rounding when they are divided into loads.
 const CHUNKS_AT_LEAST: u64 = 128;
 
 const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
 
-/// A pipe is as long as it is: so many times the memory can be merged at once.
+/// A pipe's length is not known: this many times the memory can be merged at once.
 const PIPE_TIMES_MEMORY: u64 = 32;
 
-/// The disk is kept busy by so much in flight, and by so many requests (node-real serves sixteen at
-/// once).
+/// In flight from the input: more bytes or requests do not make a disk faster (node-real serves
+/// sixteen requests at once).
 const READ_AHEAD_BYTES: u64 = 4 * UNIT_BYTES;
 const MOST_REQUESTS: u64 = 16;
 
-/// What is read ahead, and what is being written, may take this part of the chunks each.
+/// Reads ahead of the input and writes of runs may take this part of the chunks each.
 const UNDER_WAY_SHARE: usize = 8;
 
-/// Read in about the time that a magnetic disk seeks: rather than that reads become smaller, loads
-/// that could have stayed in memory go to disk.
+/// A magnetic disk reads this in about the time of a seek. Before reads become smaller, loads that
+/// could have stayed in memory go to disk.
 const RUN_READ_BYTES: u64 = MIB;
 
-/// A run in the lists of a merge: its state, what was read of it, its place in the tree, its wish
+/// A run in the lists of a merge: its state, the chunks read, its place in the tree, its request
 /// for more.
 const SOURCE_BYTES: u64 = 640;
 
-/// Fewer chunks are tried in steps of this part of them.
-const STEP_SHARE: usize = 16;
+/// Order of a record in its load, with the spare capacity of the list.
+const ORDER_BYTES: u64 = 18;
+
+/// Prefix of a record's key while its load is sorted.
+const PREFIX_BYTES: u64 = 8;
 
 /// A load in the lists of run formation, and then as a run: its number, and where the list of its
 /// writes is.
 const LOAD_BYTES: u64 = 128;
 
-/// A stretch of a run in a spill file, with what such a list has to spare.
+/// A stretch of a run in a spill file, with the list's spare capacity.
 const STRETCH_BYTES: u64 = 36;
 
-/// How a plan merges.
+/// Numbers of a sort that merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merging {
     /// Chunks of a load.
     pub load_chunks: usize,
     /// Loads that memory holds.
     pub loads: usize,
-    /// Records of a chunk that is read from the input.
-    pub block_records: usize,
-    /// Records of a chunk of a run.
-    pub chunk_records: usize,
+    /// Bytes of records of a chunk that is read from the input.
+    pub block_room: usize,
+    /// Bytes of records of a chunk of a run.
+    pub chunk_room: usize,
     /// Requests for the input in flight, and as many chunks that wait.
     pub read_ahead: usize,
     /// Workers that write runs, and that read them.
@@ -88,89 +85,77 @@ pub struct Merging {
 }
 
 impl Merging {
-    /// Whether so many chunks of input stay in memory.
+    /// Whether that many chunks of input stay in memory.
     pub(crate) fn fits(&self, chunks: u64) -> bool {
         chunks <= (self.loads * self.load_chunks) as u64
     }
 }
 
 impl Plan {
-    /// Plans a sort of anything by sorted runs and merges of them.
-    ///
-    /// # Errors
-    /// When the memory limit is below what that needs on one core, with that figure.
-    pub fn merge(shape: &Shape, resources: &Resources, tuning: &Tuning) -> Result<Plan, SortError> {
-        let on = |(cores, tight), memory_bytes| {
-            let given = Resources {
-                cores,
-                memory_bytes,
-                ..*resources
-            };
-            Plan::merging(shape, &given, (tuning, tight)).map(|plan| (0, plan))
-        };
-        on_fewer_cores(shape, resources, on)
-    }
-
-    fn merging(
-        shape: &Shape,
-        given: &Resources,
-        (tuning, is_tight): (&Tuning, bool),
-    ) -> Option<Plan> {
-        let (limit, record) = (given.memory_bytes, shape.record_bytes as u64);
-        let tuning = &if is_tight { tight(tuning) } else { *tuning };
-        let mut plan = Plan {
-            tight: is_tight,
-            ..Plan::derive(shape, given, tuning)
-        };
-        let unit = (limit / UNIT_SHARE).clamp(SMALLEST_UNIT_BYTES / 4, UNIT_BYTES);
-        if tuning.unit_records.is_none() {
-            plan.unit_records = plan.unit_records.min((unit / record).max(1) as usize);
-        }
-        let unit_bytes = plan.unit_records as u64 * record;
-        plan.unit_bytes = unit_bytes.next_multiple_of(BLOCK_BYTES) as usize;
-        let room_for = (limit / SORTER_SHARE / KERNEL_BYTES).max(1) as usize;
+    /// A plan for any input. Its number of merges does not count in the choice of cores.
+    pub(super) fn merging(given: &Given) -> Option<(u32, Plan)> {
+        let tuning = &given.tuning;
+        let mut plan = Plan::derive(given).with_small_units(given);
+        let room_for = (given.memory_bytes / SORTER_SHARE / KERNEL_BYTES).max(1) as usize;
         let sorters = given.cores.min(MOST_SORTERS).min(room_for);
         plan.sorters = tuning.sorters.unwrap_or(sorters);
         (plan.readers, plan.distributors, plan.buckets, plan.samples) = (1, 1, 1, 0);
-        let mut wanted = plan.chunk_wanted(shape, limit, tuning);
         // Rounding may make a few runs too many for one merge: then chunks are a little smaller.
-        loop {
-            let filled = plan.clone().with_chunks(shape, wanted, (limit, tuning));
+        let is_free = tuning.chunk_bytes.is_none();
+        let smaller = |wanted: &u64| {
             let smaller = wanted - wanted / 8;
-            let merges_once = filled.as_ref().is_none_or(Plan::merges_once);
-            if merges_once || tuning.chunk_bytes.is_some() || smaller < SMALLEST_CHUNK_BYTES {
-                return filled;
+            Some(smaller).filter(|&bytes| is_free && bytes >= SMALLEST_CHUNK_BYTES)
+        };
+        let mut last = None;
+        for wanted in successors(Some(plan.chunk_wanted(given)), smaller) {
+            last = plan.with_chunks(wanted, given).or(last);
+            if last.as_ref().is_some_and(Plan::merges_once) {
+                break;
             }
-            wanted = smaller;
         }
+        last.map(|plan| (0, plan))
     }
 
-    /// With chunks of that size, as many as there is memory for.
-    fn with_chunks(
-        mut self,
-        shape: &Shape,
-        wanted: u64,
-        (limit, tuning): (u64, &Tuning),
-    ) -> Option<Plan> {
-        let (plan, chunk) = (&mut self, Chunk::of(shape, wanted));
-        plan.chunk_bytes = chunk.bytes as usize;
-        let block_records = tuning
-            .unit_records
-            .unwrap_or(usize::MAX)
-            .min(chunk.block_records);
-        plan.units = shape.units(block_records);
+    /// Chunks of about that size, as many as there is memory for.
+    fn with_chunks(&self, wanted: u64, given: &Given) -> Option<Plan> {
+        let (shape, tuning, limit) = (given.shape, &given.tuning, given.memory_bytes);
+        let mut plan = self.clone();
+        let (bytes, most) = plan.merge_chunk(wanted);
+        plan.chunk_bytes = bytes as usize;
+        let asked = tuning.unit_records.map(|_| given.read_bytes());
+        let block_room = asked.unwrap_or(usize::MAX).min(most as usize);
+        plan.units = shape.units(block_room);
         plan.merging = Some(Merging {
             load_chunks: 0,
             loads: 0,
-            block_records,
-            chunk_records: chunk.records,
+            block_room,
+            chunk_room: plan.framing.whole(bytes - FOOTER_BYTES as u64) as usize,
             read_ahead: 0,
             // Several directories are several disks, which work at once.
             run_workers: tuning.writers.unwrap_or(WRITERS.max(shape.temporary)),
             chain: 1,
             fan_in: 0,
         });
-        self.fill_loads(limit, tuning)
+        let asked = tuning.chunks.map(|chunks| chunks..=chunks);
+        let numbers = asked.unwrap_or(1..=(limit / bytes) as usize);
+        let most_load = tuning.load_chunks.unwrap_or(usize::MAX);
+        filled(limit, numbers, |chunks| {
+            plan.clone().divided_in_loads(chunks, most_load)
+        })
+    }
+
+    /// Bytes of a chunk of about that size, and of the records that a read of the input brings. If
+    /// possible, reads begin and end at whole disk blocks; else there is a block more at each end.
+    fn merge_chunk(&self, wanted: u64) -> (u64, u64) {
+        let (framing, period) = (self.framing, self.framing.period());
+        if wanted >= 2 * period {
+            let whole = wanted - wanted % period;
+            return (whole + BLOCK_BYTES, whole);
+        }
+        let around = 2 * BLOCK_BYTES;
+        let least = framing.longest() as u64 + around;
+        let bytes = wanted.max(least).next_multiple_of(BLOCK_BYTES);
+        (bytes, framing.whole(bytes - around))
     }
 
     /// Whether all runs of an input whose length is known can be merged at once.
@@ -179,7 +164,7 @@ impl Plan {
         self.input_bytes.is_none() || self.merging.is_some_and(fits)
     }
 
-    /// Loads of the input; of a pipe none are counted.
+    /// Loads of the input; 0 for a pipe.
     fn all_loads(&self, merging: &Merging) -> u64 {
         self.input_bytes
             .map_or(0, |_| self.units.div_ceil(merging.load_chunks as u64))
@@ -187,23 +172,23 @@ impl Plan {
 
     /// Requests that write all runs once: the last one of a load is short.
     fn writes_of_runs(&self, merging: &Merging) -> u64 {
-        let chain = (merging.chain * merging.chunk_records * self.record_bytes) as u64;
+        let chain = (merging.chain * merging.chunk_room) as u64;
         self.input_bytes.unwrap_or(0) / chain + self.all_loads(merging)
     }
 
-    /// Bytes of a chunk: so many chunks that memory divides well, and so small that all runs can be
-    /// merged at once. With memory M, n loads in it and chunks of c bytes, M / 2c runs of M / n
-    /// bytes can be.
-    fn chunk_wanted(&self, shape: &Shape, limit: u64, tuning: &Tuning) -> u64 {
-        if let Some(bytes) = tuning.chunk_bytes {
+    /// Bytes of a chunk, so small that memory divides into many and that all runs can be merged at
+    /// once. With memory M, n loads in it and chunks of c bytes, M / 2c runs of M / n bytes can be.
+    fn chunk_wanted(&self, given: &Given) -> u64 {
+        if let Some(bytes) = given.tuning.chunk_bytes {
             return bytes as u64;
         }
-        let record = self.record_bytes as u64;
-        // A record's order lies beside it.
-        let memory = limit / (record + Workspace::order_bytes(8) / 8) * record;
-        let all = shape
-            .records
-            .map_or(limit.saturating_mul(PIPE_TIMES_MEMORY), |all| all * record);
+        let limit = given.memory_bytes;
+        let record = self.framing.longest() as u64;
+        // The order of records takes memory, too.
+        let memory = self.framing.room_for(limit / (record + ORDER_BYTES));
+        let all = self
+            .input_bytes
+            .unwrap_or(limit.saturating_mul(PIPE_TIMES_MEMORY));
         let loads = (self.sorters + 2) as u64;
         let squared = u128::from(memory) * u128::from(memory);
         // A third of what would do: parts of memory, and of the chunks, have other uses.
@@ -214,35 +199,10 @@ impl Plan {
             .clamp(SMALLEST_CHUNK_BYTES, UNIT_BYTES)
     }
 
-    /// Takes as many chunks as there is memory for, and divides them.
-    fn fill_loads(self, limit: u64, tuning: &Tuning) -> Option<Plan> {
-        let fits = |chunks| {
-            let plan = self.clone().divided_in_loads(chunks, tuning);
-            plan.filter(|plan| plan.needed() <= limit)
-        };
-        if let Some(chunks) = tuning.chunks {
-            return fits(chunks);
-        }
-        // Too many do not fit, and with too few the lists of many small loads do not.
-        let mut high = (limit / self.chunk_bytes as u64) as usize + 1;
-        let mut low = high - high.div_ceil(STEP_SHARE);
-        while low > 0 && fits(low).is_none() {
-            (low, high) = (low - low.div_ceil(STEP_SHARE), low);
-        }
-        while low + 1 < high {
-            let chunks = low.midpoint(high);
-            (low, high) = if fits(chunks).is_some() {
-                (chunks, high)
-            } else {
-                (low, chunks)
-            };
-        }
-        fits(low)
-    }
-
-    /// Divides so many chunks, if they are enough.
-    fn divided_in_loads(mut self, chunks: usize, tuning: &Tuning) -> Option<Plan> {
-        let (sorters, depth, bytes) = (self.sorters, self.depth, self.chunk_bytes as u64);
+    /// Divides that many chunks, if they are enough.
+    fn divided_in_loads(mut self, chunks: usize, most_load: usize) -> Option<Plan> {
+        let (depth, bytes) = (self.depth, self.chunk_bytes as u64);
+        let at_once = self.loads_at_once();
         let merging = self.merging.as_mut()?;
         let share = chunks / UNDER_WAY_SHARE;
         let in_flight = (READ_AHEAD_BYTES / bytes).clamp(1, MOST_REQUESTS) as usize;
@@ -251,10 +211,7 @@ impl Plan {
         merging.chain = chain.min(share / (merging.run_workers * depth)).max(1);
         let being_written = merging.chain * merging.run_workers * depth;
         let for_loads = chunks.checked_sub(being_written + 2 * merging.read_ahead)?;
-        let load = tuning
-            .load_chunks
-            .unwrap_or(usize::MAX)
-            .min(for_loads / (sorters + 2));
+        let load = most_load.min(for_loads / at_once);
         if load == 0 {
             return None;
         }
@@ -264,15 +221,19 @@ impl Plan {
         (merging.fan_in > 1).then_some(self)
     }
 
-    /// Chunks for what is written to runs.
+    /// Loads that memory holds at least: those being sorted, one that is read, one that is written.
+    fn loads_at_once(&self) -> usize {
+        self.sorters + 2
+    }
+
+    /// Chunks that run writers fill and write.
     ///
-    /// No deadlock: each worker that writes finds a whole chain when nothing of its own is in
-    /// flight.
+    /// No deadlock: each run writer finds a whole chain when it has nothing in flight.
     pub(crate) fn chunks_written(&self) -> usize {
         let chunks = self.merging.map_or(0, |merging| {
             merging.chain * merging.run_workers * self.depth
         });
-        assert!(chunks < self.chunks, "loads have chunks, too");
+        assert!(chunks < self.chunks, "some chunks are for loads");
         chunks
     }
 
@@ -284,23 +245,21 @@ impl Plan {
         self.chunks - self.chunks_written()
     }
 
-    /// Bytes that a merge spills at most at a time, about; it reads all runs at once, so none of
-    /// them is gone before the output is there.
+    /// Bytes of spill files at most, about: a merge reads all runs at once, so none is removed
+    /// before the output is complete.
     pub(super) fn spilled_by_merge(&self, merging: &Merging, input: u64) -> u64 {
-        let records = input / self.record_bytes as u64;
-        let written = records.div_ceil(merging.chunk_records as u64) * self.chunk_bytes as u64;
-        let fits = merging.fits(records.div_ceil(merging.block_records as u64));
+        let written = input.div_ceil(merging.chunk_room as u64) * self.chunk_bytes as u64;
+        let fits = merging.fits(input.div_ceil(merging.block_room as u64));
         if fits { 0 } else { written }
     }
 
     /// Merges that a record goes through, however random the input is.
     pub(super) fn merges(&self, merging: &Merging) -> u32 {
         let fewer = |&runs: &u64| Some(runs.div_ceil(merging.fan_in as u64));
-        let runs = std::iter::successors(Some(self.all_loads(merging)), fewer);
+        let runs = successors(Some(self.all_loads(merging)), fewer);
         runs.take_while(|&runs| runs > 1).count() as u32
     }
 
-    /// What the merge and the loads that stay in memory share.
     pub(crate) fn room(&self) -> Room {
         let read = (RUN_READ_BYTES / self.chunk_bytes as u64).max(1) as usize;
         Room {
@@ -311,8 +270,8 @@ impl Plan {
 
     /// Write units: one that the merger fills, one that waits, and each writer's in flight.
     ///
-    /// No deadlock: the merger holds one, and waits for writers, who give back what is written
-    /// before they wait for a new piece.
+    /// No deadlock: the merger holds one, and waits for writers, which return units that are
+    /// written before they wait for a new piece.
     pub(crate) fn write_units(&self) -> usize {
         if self.tight {
             TIGHT_UNITS
@@ -321,60 +280,57 @@ impl Plan {
         }
     }
 
+    /// Memory of a merge, by purpose.
     pub(super) fn merging_needs(&self, merging: &Merging) -> Vec<Need> {
-        let (record, sorters) = (self.record_bytes as u64, self.sorters as u64);
-        let chunks = self.chunks as u64;
+        let (chunk, chunks) = (self.chunk_bytes as u64, self.chunks as u64);
         let (touched, ends) = self.touched_by_merge(merging);
-        let load_records = (merging.load_chunks * merging.block_records) as u64;
-        let order = Workspace::order_bytes((self.chunks * merging.block_records) as u64);
-        let prefixes = 8 * merging.block_records as u64;
-        let sorting = sorters * (Workspace::order_bytes(load_records) + prefixes + KERNEL_BYTES);
-        let writing = (self.write_units() * self.buffer_bytes()) as u64;
-        let lists =
-            self.writes_of_runs(merging) * STRETCH_BYTES + self.all_loads(merging) * LOAD_BYTES;
+        let records = self.framing.most_in(merging.block_room as u64);
+        let order = Workspace::order_bytes(chunks * records);
+        let sources = merging.fan_in as u64 * SOURCE_BYTES;
+        let runs = self.writes_of_runs(merging) * STRETCH_BYTES;
+        let loads = self.all_loads(merging) * LOAD_BYTES;
+        let written = self.chunks_written();
+        // If a few records stay in memory, no runs are written.
+        let untouched = if touched < chunks { written } else { 0 };
         vec![
-            Need {
-                name: "records",
-                bytes: touched * self.chunk_bytes as u64,
-            },
-            Need {
-                name: "order of loads",
-                bytes: order,
-            },
-            // One after the other.
-            Need {
-                name: "sorting, then writing",
-                bytes: sorting.max(writing),
-            },
-            Need {
-                name: "runs that are merged",
-                bytes: merging.fan_in as u64 * SOURCE_BYTES,
-            },
-            Need {
-                name: "chunk lists",
-                bytes: chunks * CHUNK_LIST_BYTES,
-            },
-            Need {
-                name: "ends of loads",
-                bytes: ends * record,
-            },
-            Need {
-                name: "loads and runs",
-                bytes: lists,
-            },
-            Need {
-                name: "program",
-                bytes: SPILLING_PROGRAM_BYTES,
-            },
+            Need::new("records", touched * chunk).along(0, chunk, 1, untouched),
+            Need::new("order of loads", order).along(0, records * ORDER_BYTES, 1, 0),
+            self.sorting_then_writing(merging, records),
+            Need::new("runs that are merged", sources).along(
+                0,
+                SOURCE_BYTES,
+                READS_AHEAD,
+                written + 1,
+            ),
+            Need::new("chunk lists", chunks * CHUNK_LIST_BYTES).along(0, CHUNK_LIST_BYTES, 1, 0),
+            Need::new("ends of loads", self.framing.room_for(ends)),
+            Need::new("loads and runs", runs + loads),
+            Need::new("program", SPILLING_PROGRAM_BYTES),
         ]
+    }
+
+    /// Sorters' needs in run formation, or the write units of the merge if those are more.
+    fn sorting_then_writing(&self, merging: &Merging, records: u64) -> Need {
+        let (sorters, at_once) = (self.sorters as u64, self.loads_at_once());
+        let fixed = sorters * (PREFIX_BYTES * records + KERNEL_BYTES);
+        let order = Workspace::order_bytes(merging.load_chunks as u64 * records);
+        let writing = self.write_units() * self.buffer_bytes();
+        let (sorting, writing) = (fixed + sorters * order, writing as u64);
+        let need = Need::new("sorting, then writing", sorting.max(writing));
+        if writing >= sorting {
+            return need;
+        }
+        let each = sorters * records * ORDER_BYTES;
+        let under_way = self.chunks_written() + 2 * merging.read_ahead;
+        need.along(fixed + each, each, at_once, under_way + 2 * at_once - 1)
     }
 }
 
-/// The memory that a merge and the loads that stay share, in chunks.
+/// Memory that the merge shares with the loads that stay, in chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub chunks: usize,
-    /// Chunks of a read that is worth it.
+    /// Chunks of a read that reaches the disk's rate.
     pub read: usize,
 }
 

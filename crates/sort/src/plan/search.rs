@@ -1,57 +1,102 @@
-//! The search for a plan that fits the memory.
+//! The search over what is not linear: cores, and the least memory that a refusal names.
+//!
+//! A planner makes the best plan for some cores and some memory, or none. All cores are tried, then
+//! half as many, and so on: fewer workers leave more memory to the records.
+
+use std::iter::successors;
 
 use super::{MIB, Plan, Shape};
 use crate::error::SortError;
-use crate::job::Resources;
+use crate::job::{Resources, Tuning};
 
 /// More memory than any machine has: a plan that does not fit in that fits in none.
 const MOST_BYTES: u64 = 1 << 50;
 
-/// The least memory is told to this.
-pub(super) const LEAST_STEP_BYTES: u64 = 64 << 10;
+/// The resources and wishes that a planner keeps to.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub shape: &'a Shape,
+    pub tuning: Tuning,
+    pub cores: usize,
+    pub memory_bytes: u64,
+    /// Whether the plan is to be one for a few large records, see `tight`.
+    pub is_tight: bool,
+}
 
-/// A plan on all cores if memory allows, else on fewer, or a tight one for large records.
-///
-/// # Errors
-/// When the memory limit is below what one core needs, with that figure.
-pub(super) fn on_fewer_cores(
-    shape: &Shape,
-    resources: &Resources,
-    on: impl Fn((usize, bool), u64) -> Option<(u32, Plan)>,
-) -> Result<Plan, SortError> {
-    let limit = resources.memory_bytes;
-    let halves = std::iter::successors(Some(resources.cores.max(1)), |&cores| Some(cores / 2));
-    let tried = halves
-        .take_while(|&cores| cores > 0)
-        .filter_map(|cores| on((cores, false), limit));
-    // Another time on disk costs more than a core helps; of equals the first comes out.
-    if let Some((_, plan)) = tried.min_by_key(|(times, _)| *times) {
-        return Ok(plan);
+/// How one of the three sorts is planned.
+#[derive(Clone, Copy)]
+pub(super) struct Planner {
+    /// The best plan, with how often it writes a record to disk.
+    pub best: fn(&Given) -> Option<(u32, Plan)>,
+    /// Its name in a refusal.
+    pub passes: &'static str,
+    /// Whether the length of the input is no estimate: a tight plan counts records.
+    pub may_be_tight: bool,
+}
+
+impl Planner {
+    pub(super) fn new(best: fn(&Given) -> Option<(u32, Plan)>, passes: &'static str) -> Planner {
+        Planner {
+            best,
+            passes,
+            may_be_tight: true,
+        }
     }
-    let tight = |memory| shape.is_large().then(|| on((1, true), memory)).flatten();
-    if let Some((_, plan)) = tight(limit) {
-        return Ok(plan);
+
+    /// A plan on all cores if memory allows, else on fewer, or a tight one for large records.
+    ///
+    /// # Errors
+    /// `TooLittleMemory` with the least that one core needs.
+    pub(super) fn plan(
+        &self,
+        shape: &Shape,
+        resources: &Resources,
+        tuning: &Tuning,
+    ) -> Result<Plan, SortError> {
+        let with = |cores, memory_bytes| {
+            self.try_with(Given {
+                shape,
+                tuning: *tuning,
+                cores,
+                memory_bytes,
+                is_tight: false,
+            })
+        };
+        let limit = resources.memory_bytes;
+        with(resources.cores.max(1), limit.min(MOST_BYTES)).ok_or_else(|| {
+            SortError::TooLittleMemory {
+                bytes: shape.bytes,
+                needed: least_above(limit, |memory| with(1, memory).is_some()),
+                limit,
+                passes: self.passes,
+            }
+        })
     }
-    let works = |memory| on((1, false), memory).or_else(|| tight(memory)).is_some();
-    let (mut low, mut high) = (limit, limit.max(MIB));
+
+    fn try_with(&self, given: Given) -> Option<Plan> {
+        let half = |&cores: &usize| Some(cores / 2).filter(|&half| half > 0);
+        let tried = successors(Some(given.cores), half)
+            .filter_map(|cores| (self.best)(&Given { cores, ..given }));
+        let may_be_tight = self.may_be_tight && given.shape.is_large();
+        let tight = may_be_tight.then(|| (self.best)(&given.tight())).flatten();
+        // Another time on disk costs more than workers help; of equals the first comes out.
+        let best = tried.chain(tight).min_by_key(|(times, _)| *times);
+        best.map(|(_, plan)| plan)
+    }
+}
+
+/// The least number of bytes above `low` that works.
+fn least_above(mut low: u64, works: impl Fn(u64) -> bool) -> u64 {
+    let mut high = low.max(MIB);
     while !works(high) && high < MOST_BYTES {
         (low, high) = (high, high * 2);
     }
-    while low + LEAST_STEP_BYTES < high {
+    while low + 1 < high {
         let middle = low.midpoint(high);
-        (low, high) = if works(middle) {
-            (low, middle)
-        } else {
-            (middle, high)
-        };
+        match works(middle) {
+            true => high = middle,
+            false => low = middle,
+        }
     }
-    let bytes = shape
-        .records
-        .map(|records| records * shape.record_bytes as u64);
-    Err(SortError::TooLittleMemory {
-        bytes,
-        needed: high,
-        limit,
-        passes: "several passes",
-    })
+    high
 }

@@ -1,31 +1,31 @@
 //! What a plan has to spare for a tuner: workers that begin parked, where memory is plentiful.
 
-use crate::job::{Tune, Tuning};
-use crate::plan::{Plan, Shape};
+use crate::job::Tune;
+use crate::plan::Plan;
+use crate::plan::search::Given;
 
 /// Inputs of fewer units are read before a tuner has seen what one more worker brings.
 const UNITS_FOR_SPARE: u64 = 256;
 
-/// What a loader has in flight from a disk, unless that is more than so many requests.
+/// Bytes that a loader has in flight per directory, and the most requests for them.
 const LOADED_BYTES: usize = 32 << 20;
 const MOST_LOADS: usize = 16;
 
 impl Plan {
-    /// The same with one worker more at each end, where nobody insists on a number and there is
-    /// time to learn what it brings: several disks, or one behind a network, may want more requests
-    /// than the plan believes. Each costs as many units of memory as it has requests in flight.
-    pub(super) fn with_spare(&self, shape: &Shape, tuning: &Tuning) -> Plan {
-        let is_long = self.units >= UNITS_FOR_SPARE && shape.records.is_some();
-        let is_tuned = is_long && tuning.tune == Tune::Auto;
+    /// Adds a worker at each end, unless the tuning gives a number or the input is too short to
+    /// learn what it brings. Several disks, or one behind a network, may want more requests than
+    /// the plan assumes. Each worker costs as many units of memory as it has requests in flight.
+    pub(super) fn with_spare(&self, given: &Given) -> Plan {
+        let (shape, tuning) = (given.shape, &given.tuning);
+        let is_long = self.units >= UNITS_FOR_SPARE && shape.bytes.is_some();
+        let is_tuned = is_long && tuning.tune == Tune::Auto && !self.tight;
         let spare = |asked: Option<usize>| usize::from(is_tuned && asked.is_none());
-        let spare_writers = if shape.sequential_output {
-            0
-        } else {
-            spare(tuning.writers)
-        };
         Plan {
             spare_readers: spare(tuning.readers),
-            spare_writers,
+            spare_writers: match shape.sequential_output {
+                true => 0,
+                false => spare(tuning.writers),
+            },
             ..self.clone()
         }
     }

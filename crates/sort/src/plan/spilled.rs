@@ -1,16 +1,15 @@
-//! How often records will be spilled, and how much space they take.
+//! How often records are expected to be spilled, and the space that they take on disk.
 
 use super::Plan;
 use super::spilling::{CRUMB_BYTES, MOST_TIMES, Spilling, UNEVEN_PERCENT};
 
 impl Plan {
-    /// How often a record of so many bytes is written before its partition fits in memory.
+    /// How often a record is written before its partition fits in memory, of an input of `bytes`.
     pub(super) fn times(&self, bytes: u64) -> u32 {
         let Some(spilling) = self.spilling else {
             return 0;
         };
-        let records = spilling.partition_chunks as u64 * u64::from(spilling.chunk_records);
-        let fits = u128::from(records) * self.record_bytes as u128;
+        let fits = spilling.partition_chunks as u128 * u128::from(spilling.chunk_room);
         let largest = |bytes| bytes * u128::from(UNEVEN_PERCENT) / (100 * self.buckets as u128);
         if self.is_one_partition() {
             return 1;
@@ -35,7 +34,7 @@ impl Plan {
         self.times_spilled() > 1
     }
 
-    /// How often a record is spilled, as far as that is known: by partitions, or in runs.
+    /// How often a record is spilled, in partitions or in runs, as far as that is known.
     pub(crate) fn times_spilled(&self) -> u32 {
         match (self.input_bytes, &self.merging) {
             (None, _) => 1,
@@ -44,8 +43,7 @@ impl Plan {
         }
     }
 
-    /// Bytes that will be spilled at most at a time, about; nothing of a pipe, whose length is not
-    /// known.
+    /// Bytes of spill files at most, about; 0 for a pipe, whose length is not known.
     pub(crate) fn temporary_bytes(&self) -> u64 {
         let Some(input) = self.input_bytes else {
             return 0;
@@ -56,11 +54,11 @@ impl Plan {
         let Some(spilling) = self.spilling else {
             return 0;
         };
-        let full =
-            (input / self.record_bytes as u64).div_ceil(spilling.chunk_records.max(1).into());
-        // Of each partition a chunk may be half empty, and two are read back beside what stays.
+        let full = input.div_ceil(spilling.chunk_room.max(1).into());
+        // A chunk of each partition may be half empty for each distributor, and two partitions are
+        // read back while others stay.
         let chunks = full + (self.distributors * self.buckets / 2) as u64;
-        // While a partition is partitioned again, half of what is held may stay.
+        // While a partition is partitioned again, half of the held chunks may stay.
         let kept = (self.chunks as u64).saturating_sub(2 * full / self.buckets as u64);
         let again = if self.divides_again() { 2 } else { 1 };
         let kept = kept.min(spilling.held as u64 / again);

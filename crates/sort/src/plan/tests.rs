@@ -12,8 +12,8 @@ fn resources(memory_bytes: u64) -> Resources {
 pub(super) fn shape(records: Option<u64>, record_bytes: usize) -> Shape {
     Shape {
         inputs: 1,
-        records,
-        record_bytes,
+        bytes: records.map(|records| records * record_bytes as u64),
+        framing: Framing::fixed(record_bytes),
         sequential_output: false,
         outputs: 1,
         stable: true,
@@ -33,7 +33,7 @@ fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<
 fn gensort_units_begin_at_whole_blocks() {
     for records in [1_000_000, 100_000_000] {
         let plan = plan(Some(records), 100, 1 << 34).unwrap();
-        assert_eq!(plan.unit_records * 100 % BLOCK_BYTES as usize, 0);
+        assert_eq!(plan.read_bytes % BLOCK_BYTES as usize, 0);
         assert!(plan.unit_bytes as u64 <= UNIT_BYTES);
     }
 }
@@ -48,6 +48,39 @@ fn the_least_memory_is_said_and_is_enough() {
         assert_eq!(plan(Some(records), bytes, needed).unwrap().needed(), needed);
         assert!(plan(Some(records), bytes, needed - 1).is_err());
     }
+}
+
+#[test]
+fn more_memory_never_makes_a_sort_fail() {
+    for (records, bytes) in [(None, 100), (Some(1_000_000), 100), (Some(10), 5_000_000)] {
+        for planner in [Plan::new, Plan::two_pass, Plan::merge] {
+            let shape = shape(records, bytes);
+            let with = |memory| planner(&shape, &resources(memory), &Tuning::default());
+            let Err(SortError::TooLittleMemory { needed, .. }) = with(0) else {
+                panic!("a sort needs memory")
+            };
+            assert!(with(needed - 1).is_err());
+            let more = std::iter::successors(Some(needed), |memory| Some(memory + memory / 40));
+            for memory in more.take_while(|memory| *memory < 100 * needed) {
+                assert!(
+                    with(memory).unwrap().needed() <= memory,
+                    "{shape:?} {memory}"
+                );
+            }
+        }
+    }
+}
+
+/// Once the search for fewer buckets never ended.
+#[test]
+fn a_pipe_keeps_the_number_of_buckets_that_is_asked_for() {
+    let tuning = Tuning {
+        buckets: Some(64),
+        ..Tuning::default()
+    };
+    let with = |memory| Plan::new(&shape(None, 100), &resources(memory), &tuning);
+    assert!(with(MIB).is_err());
+    assert_eq!(with(1 << 30).unwrap().buckets, 64);
 }
 
 #[test]
@@ -136,7 +169,7 @@ fn least(shape: &Shape, plan: fn(&Shape, &Resources, &Tuning) -> Result<Plan, So
     };
     let tight = with(needed).unwrap();
     assert!(tight.tight && tight.needed() <= needed, "{tight:#?}");
-    assert!(with(needed - 2 * crate::plan::search::LEAST_STEP_BYTES).is_err());
+    assert!(with(needed - 1).is_err());
     needed
 }
 

@@ -13,17 +13,18 @@
 //! out the buffer that came back last. So a sort of n records touches n chunks, however large the
 //! pool is.
 
-use crate::job::{Resources, Tuning};
+use crate::job::Tuning;
+use crate::plan::search::Given;
 use crate::plan::{Merging, Plan, SMALLEST_UNIT_BYTES, Shape};
 
 /// Buffers of units: one is read or filled, the other is distributed or written.
 ///
-/// There is no deadlock: the holder of one buffer waits for nothing that the holder of the other
-/// must do first.
+/// No deadlock: the holder of one buffer waits for nothing that the holder of the other must do
+/// first.
 pub(super) const TIGHT_UNITS: usize = 2;
 
 /// Ends of loads that wait for their neighbours to be sorted: two each of those being sorted, and
-/// of those beside them; and the records that the merge carries.
+/// of the loads before and after; and the records that the merge carries.
 const ENDS: u64 = 4;
 
 /// The first and the last record of the output twice each, as they are handed on. While loads are
@@ -34,33 +35,41 @@ impl Shape {
     /// Whether records are so large that the smallest unit is one of them. Below that a plan needs
     /// little more than fixed sizes.
     pub(super) fn is_large(&self) -> bool {
-        self.record_bytes as u64 > SMALLEST_UNIT_BYTES
+        self.framing.longest() as u64 > SMALLEST_UNIT_BYTES
+    }
+}
+
+impl Given<'_> {
+    /// One worker of each stage, and one request of each in flight, unless the tuning gives a
+    /// number.
+    pub(super) fn tight(&self) -> Self {
+        let one = |asked: Option<usize>| asked.or(Some(1));
+        let asked = &self.tuning;
+        let tuning = Tuning {
+            readers: one(asked.readers),
+            distributors: one(asked.distributors),
+            sorters: one(asked.sorters),
+            writers: one(asked.writers),
+            depth: one(asked.depth),
+            ..*asked
+        };
+        Given {
+            tuning,
+            cores: 1,
+            is_tight: true,
+            ..*self
+        }
     }
 }
 
 impl Plan {
-    /// The tight plan of one pass. One bucket needs no splitters, but a set of files is divided by
-    /// buckets.
-    pub(super) fn tight_one_pass(shape: &Shape, given: &Resources, tuning: &Tuning) -> Plan {
-        let one = (shape.outputs == 1).then_some(1);
-        let tuning = Tuning {
-            buckets: tuning.buckets.or(one),
-            ..tight(tuning)
-        };
-        let given = Resources { cores: 1, ..*given };
-        Plan {
-            tight: true,
-            ..Plan::derive(shape, &given, &tuning)
-        }
-    }
-
     /// Records of the input, where a tight plan counts on their number.
-    fn counted(&self) -> Option<u64> {
+    pub(super) fn counted(&self) -> Option<u64> {
         let bytes = self.input_bytes.filter(|_| self.tight)?;
-        Some(bytes / self.record_bytes as u64)
+        Some(self.framing.most_in(bytes))
     }
 
-    /// How many chunks of a pool of `chunks` take memory. Each record lies in one chunk.
+    /// Chunks that take memory, of a pool of `chunks`: each record lies in one chunk.
     pub(super) fn touched(&self, chunks: usize) -> u64 {
         // A record that is partitioned again lies in two chunks for a while.
         let once = self.spilling.is_none() || self.is_one_partition();
@@ -68,19 +77,16 @@ impl Plan {
         most.min(chunks as u64)
     }
 
-    /// The same for a merge, where a record that stays in memory is gathered into one more chunk;
-    /// and how many ends of loads and of the output are kept.
+    /// The chunks that a merge touches, and the ends of loads and of the output that it keeps. A
+    /// record that stays in memory is gathered into a second chunk.
     pub(super) fn touched_by_merge(&self, merging: &Merging) -> (u64, u64) {
-        let (loaded, written) = (self.chunks_loaded() as u64, self.chunks_written() as u64);
         match self.counted().filter(|_| merging.fits(self.units)) {
-            Some(records) => (loaded.min(2 * records), ENDS_OF_OUTPUT),
-            None => (loaded + written, 2 * self.sorters as u64 + ENDS),
+            Some(records) => {
+                let loaded = self.chunks_loaded() as u64;
+                (loaded.min(2 * records), ENDS_OF_OUTPUT)
+            }
+            None => (self.chunks as u64, 2 * self.sorters as u64 + ENDS),
         }
-    }
-
-    /// Enough chunks for all records, if their number is known.
-    pub(super) fn enough_for_all(&self, beside: usize) -> Option<usize> {
-        self.counted().map(|records| records as usize + beside)
     }
 
     /// Whether all records are one partition, which is never divided again.
@@ -90,19 +96,5 @@ impl Plan {
         };
         self.spilling
             .is_none_or(|spilling| records <= spilling.partition_chunks as u64)
-    }
-}
-
-/// Sets one worker of each stage, and one request of each in flight, unless the tuning gives a
-/// number.
-pub(super) fn tight(tuning: &Tuning) -> Tuning {
-    let one = |asked: Option<usize>| asked.or(Some(1));
-    Tuning {
-        readers: one(tuning.readers),
-        distributors: one(tuning.distributors),
-        sorters: one(tuning.sorters),
-        writers: one(tuning.writers),
-        depth: one(tuning.depth),
-        ..*tuning
     }
 }

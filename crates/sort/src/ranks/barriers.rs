@@ -1,8 +1,8 @@
-//! Steps beside the sort itself that all ranks take together: before it, can all begin; after it,
-//! was all that they wrote as it should be.
+//! Barriers outside the sort itself: before it, whether all ranks can begin; after it, whether all
+//! outputs were verified.
 //!
-//! As in the sort, who is silent meanwhile ends it for all: a rank that never comes is not waited
-//! for.
+//! As in the sort, a rank that is silent meanwhile ends it for all: others do not wait for a rank
+//! that never comes.
 
 use std::future::Future;
 
@@ -10,28 +10,28 @@ use node::{Node, Port};
 use pipeline::{Control, Failure};
 
 use crate::agreement::Agreement;
-use crate::ranks::failure_detector::{Hours, Watch};
+use crate::ranks::failure_detector::{Watch, WatchOptions};
 
-/// Ranks come to the first step after they have looked at their files and their machine; one that
-/// has not come after so many seconds is not waited for.
-const COMING_S: f64 = 60.0;
+/// Seconds that ranks may differ in reaching the first barrier, after they have checked their files
+/// and their machine.
+const ARRIVAL_S: f64 = 60.0;
 
-/// The first step, over a port and the one after it, which nobody else owns. What `refused` says on
-/// one of the ranks, if it says something, all refuse. Ranks may come at different times.
+/// The first barrier, over `port` and the one after it, which no other code uses. If `refused`
+/// gives a reason on one rank, all ranks refuse. Ranks may come at different times.
 ///
 /// # Errors
-/// When any has refused, with what it said, or is silent.
+/// When a rank has refused, with its reason, or is silent.
 pub async fn roll_call(
     node: &Node,
     control: &Control,
     port: Port,
     refused: impl Future<Output = Option<String>>,
 ) -> Result<(), Failure> {
-    let hours = Hours {
+    let options = WatchOptions {
         port: Port(port.0 + 1),
-        coming_s: COMING_S,
+        grace_s: ARRIVAL_S,
     };
-    let watch = Watch::during(node, control, hours)?;
+    let watch = Watch::with(node, control, options)?;
     let mut agreement = Agreement::over(node, control, port);
     let mine = refused
         .await
@@ -48,11 +48,10 @@ pub async fn roll_call(
     agreed
 }
 
-/// The last step of a run that `control` watches: what each rank says goes to the first one, which
-/// alone hears it.
+/// The last barrier of a run of `control`: each rank's text goes to rank 0, which alone gets them.
 ///
 /// # Errors
-/// When any has failed: its own failure on that rank, what it said on the others.
+/// When a rank has failed: its own failure on that rank, its message on the others.
 pub async fn parting(
     node: &Node,
     control: &Control,

@@ -1,7 +1,7 @@
-//! No two ranks write one output, by whatever names: links, or directories of one file system.
+//! No two ranks may write one output, under any name: through links, or directories of one file
+//! system.
 //!
-//! Each rank tells what it has made in its directories, and looks for what the others have made in
-//! its own.
+//! Each rank tells the others the names of its drafts, and looks for theirs in its own directories.
 
 use node::Node;
 use pipeline::Failure;
@@ -10,32 +10,32 @@ use crate::agreement::Agreement;
 use crate::error::SortError;
 use crate::files::output::{Claim, Output};
 
-/// Agrees that all outputs of all ranks, which are open, are different ones.
+/// Agrees that the outputs of all ranks, which are open, are different files.
 ///
 /// # Errors
-/// On all ranks, when two are the same.
-pub(crate) async fn apart(
+/// When two outputs are the same file, on all ranks.
+pub(crate) async fn check_distinct(
     node: &Node,
     agreement: &mut Agreement,
     outputs: &[&Output],
 ) -> Result<(), Failure> {
-    let own: Vec<Claim> = outputs.iter().flat_map(|output| output.claims()).collect();
+    let own: Vec<Claim> = outputs.iter().filter_map(|output| output.claim()).collect();
     let ((), all) = agreement.agree_and_tell(node, Ok(((), own))).await?;
-    let looked = look(node, outputs, &all).await;
-    agreement.agree(node, looked).await
+    let found = find_conflict(node, outputs, &all).await;
+    agreement.agree(node, found).await
 }
 
-async fn look(node: &Node, outputs: &[&Output], all: &[Vec<Claim>]) -> Result<(), Failure> {
+async fn find_conflict(
+    node: &Node,
+    outputs: &[&Output],
+    all: &[Vec<Claim>],
+) -> Result<(), Failure> {
     for output in outputs {
-        let (own, directories) = (output.claims(), output.directories());
+        let Some(own) = output.claim() else { continue };
+        let is_other = |other: &&Claim| own.becomes == other.becomes && own != **other;
         for (rank, claims) in (0..).zip(all) {
-            let is_wanted = |other: &&Claim| own.iter().any(|own| own.becomes == other.becomes);
-            for other in claims
-                .iter()
-                .filter(|other| !own.contains(other))
-                .filter(is_wanted)
-            {
-                for directory in &directories {
+            for other in claims.iter().filter(is_other) {
+                for directory in &output.directories() {
                     if node.metadata(&directory.join(&other.draft)).await.is_ok() {
                         let file = directory.join(&other.becomes);
                         return Err(SortError::SameOutput { file, rank }.into());

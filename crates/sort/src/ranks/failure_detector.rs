@@ -1,16 +1,15 @@
-//! Watching the others: MPI does not notice that a link is cut, so ranks tell each other that they
-//! are alive.
+//! The failure detector: MPI does not notice a cut link, so ranks tell each other that they are
+//! alive.
 //!
 //! ```text
-//! every beat      I am here      > all others; rank 0 hears how far, too
-//! at a failure    I failed: …    > all others, whose runs end with that
-//! at silence      that one is    > all others, whose runs end with that
-//!                 silent
-//! at the end      I am done      > all others; who has all that waits for nobody any more
+//! every beat      alive          > all others; to rank 0 with progress
+//! at a failure    failed: ...    > all others, whose runs end with this failure
+//! at silence      lost: rank r   > all others, whose runs end with this failure
+//! at the end      done           > all others; a rank that has this of all others stops waiting
 //! ```
 //!
-//! Whoever is silent for too long has failed. Who is done stays until the others are, for they may
-//! still have to fetch what it has sent; who has failed does not.
+//! A rank that is silent for too long has failed. A rank that is done waits for the others, which
+//! may still have to fetch what it has sent; a rank that has failed does not.
 
 use crate::protocol::{HERE, WATCH};
 use node::{Address, Message, Node, Panic, Port, Rank, Ticket, Time};
@@ -20,75 +19,79 @@ use crate::error::SortError;
 
 use crate::ranks::progress;
 
-/// Seconds between beats, at least: so few that rank 0 knows early how much all have to do. And at
-/// most: who was just lost must be missed when the launcher ends the others.
+/// Seconds between beats, at least: few, so that rank 0 soon knows how much all have to do. And at
+/// most: a rank that was just lost must be missed when the launcher ends the others.
 const LEAST_BEAT_S: f64 = 0.25;
 const MOST_BEAT_S: f64 = 1.0;
 
-/// Between the two a rank sends so many in a second, to all others together.
+/// Between the two, a rank sends this many beats per second, to all others together.
 const BEATS_PER_S: f64 = 256.0;
 
-/// A rank is silent that was not heard for so many seconds: long enough for a machine that is very
-/// busy, and short enough for a sort to end within half a minute.
+/// Seconds without a beat after which a rank is silent: long enough for a very busy machine, and
+/// short enough for a sort to end within half a minute.
 const SILENT_S: f64 = 15.0;
 
-/// Whose beat comes so much late stood still, and has heard nobody.
+/// Seconds of delay in our own beats that show that this process stood still and could hear no
+/// rank.
 const STOOD_STILL_S: f64 = 2.0;
 
-/// Bytes of a failure's text that are told: a message has not much more.
+/// Bytes of a failure's text that are sent: a message has little more room.
 const TOLD_BYTES: usize = 1900;
 
-/// Who shows how far all are.
+/// The rank that shows the progress of all.
 const FIRST: Rank = Rank(0);
 
 const FAILED: u64 = 1;
 const DONE: u64 = 2;
 const LOST: u64 = 3;
-/// To oneself: the run has ended, and others are waited for; or it has failed.
+/// To this rank itself: the run has ended and waits for others (END), or it has failed (LEAVE).
 const END: u64 = 4;
 const LEAVE: u64 = 5;
 
-/// How often each of so many ranks tells the others that it is alive: so many seconds apart.
+/// Seconds between the beats of each of `ranks` ranks.
 fn beat_s(ranks: u32) -> f64 {
     (f64::from(ranks) / BEATS_PER_S).clamp(LEAST_BEAT_S, MOST_BEAT_S)
 }
 
-/// Where, and from when on it is watched.
+/// The port of a watch, and its start.
 #[derive(Clone, Copy)]
-pub(crate) struct Hours {
+pub(crate) struct WatchOptions {
     pub port: Port,
-    /// So much longer than usual others may be silent before their first word.
-    pub coming_s: f64,
+    /// Additional seconds that others may be silent before their first message.
+    pub grace_s: f64,
 }
 
-/// A task that watches.
 pub(crate) struct Watch {
-    /// None where there is one rank.
+    /// `None` with one rank.
     task: Option<Ticket<Result<(), Panic>>>,
     port: Port,
 }
 
 impl Watch {
-    /// Begins to watch, for a sort that `control` watches here.
+    /// Starts the detector of a sort; a failure of another rank fails `control`.
     pub(crate) fn start(node: &Node, control: &Control) -> Result<Watch, Failure> {
-        Watch::during(
+        Watch::with(
             node,
             control,
-            Hours {
+            WatchOptions {
                 port: WATCH,
-                coming_s: 0.0,
+                grace_s: 0.0,
             },
         )
     }
 
-    /// The same beside the sort.
-    pub(crate) fn during(node: &Node, control: &Control, hours: Hours) -> Result<Watch, Failure> {
-        let (control, port) = (control.clone(), hours.port);
+    /// As [`Watch::start`], outside the sort.
+    pub(crate) fn with(
+        node: &Node,
+        control: &Control,
+        options: WatchOptions,
+    ) -> Result<Watch, Failure> {
+        let (control, port) = (control.clone(), options.port);
         if node.nodes() == 1 {
             return Ok(Watch { port, task: None });
         }
         let task = node.try_spawn("watch", async move |node: Node| {
-            Others::new(&node, control, hours).watch(&node).await;
+            Peers::new(&node, control, options).watch(&node).await;
         });
         let stage = "watch";
         let task = task.map_err(|cause| Failure::NoThread { stage, cause })?;
@@ -98,8 +101,8 @@ impl Watch {
         })
     }
 
-    /// Tells all others that this one has failed, if nobody has told them: what they have agreed
-    /// on, each finds itself.
+    /// Tells all others that this rank has failed, unless they know: each rank finds by itself that
+    /// an agreement failed.
     pub(crate) async fn alarm(&self, node: &Node, failure: &Failure) {
         let of = |error: &SortError| {
             use SortError::{Checkpoint, Different, Elsewhere, PartGone, Silent};
@@ -117,14 +120,14 @@ impl Watch {
             _ => false,
         };
         if !is_known {
-            tell_others(node, self.port, &words(FAILED, &failure.to_string())).await;
+            tell_peers(node, self.port, &words(FAILED, &failure.to_string())).await;
         }
     }
 
-    /// Says good-bye: after a success with the others, else at once.
+    /// Ends the detector: after a success once all others have ended too, otherwise at once.
     pub(crate) async fn end(self, node: &Node, is_success: bool) {
         let Some(task) = self.task else { return };
-        tell_others(node, self.port, &[DONE]).await;
+        tell_peers(node, self.port, &[DONE]).await;
         let word = if is_success { END } else { LEAVE };
         node.send(
             Address {
@@ -138,13 +141,13 @@ impl Watch {
     }
 }
 
-async fn tell_others(node: &Node, port: Port, words: &[u64]) {
-    for rank in others(node) {
+async fn tell_peers(node: &Node, port: Port, words: &[u64]) {
+    for rank in peers(node) {
         node.send(Address { rank, port }, words).await;
     }
 }
 
-fn others(node: &Node) -> impl Iterator<Item = Rank> {
+fn peers(node: &Node) -> impl Iterator<Item = Rank> {
     let own = node.rank();
     (0..node.nodes()).map(Rank).filter(move |&rank| rank != own)
 }
@@ -153,7 +156,7 @@ fn ticks(node: &Node, seconds: f64) -> u64 {
     (seconds / node.seconds(1)) as u64
 }
 
-/// What is told, with a text.
+/// A message with a text.
 fn words(what: u64, text: &str) -> Vec<u64> {
     let bytes = &text.as_bytes()[..text.len().min(TOLD_BYTES)];
     let each = bytes.chunks(8).map(|part| {
@@ -164,7 +167,7 @@ fn words(what: u64, text: &str) -> Vec<u64> {
     [what, bytes.len() as u64].into_iter().chain(each).collect()
 }
 
-/// The text of what was told.
+/// The text of a message.
 fn text(words: &[u64]) -> String {
     let length = words.get(1).map_or(0, |&length| length as usize);
     let bytes: Vec<u8> = words
@@ -175,28 +178,26 @@ fn text(words: &[u64]) -> String {
     String::from_utf8_lossy(&bytes[..length.min(bytes.len())]).into_owned()
 }
 
-/// What is known of the others.
-struct Others {
+struct Peers {
     control: Control,
     port: Port,
-    /// When each was heard, as long as it is waited for.
+    /// By rank: its last message; `None` for this rank and for lost ones.
     heard: Vec<Option<Time>>,
-    /// Who is done.
     done: Vec<bool>,
     next: Time,
 }
 
-impl Others {
-    fn new(node: &Node, control: Control, hours: Hours) -> Others {
+impl Peers {
+    fn new(node: &Node, control: Control, options: WatchOptions) -> Peers {
         let now = node.now();
-        let first = now.after(ticks(node, hours.coming_s));
+        let first = now.after(ticks(node, options.grace_s));
         let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(first));
         let done = (0..node.nodes())
             .map(|rank| Rank(rank) == node.rank())
             .collect();
-        Others {
+        Peers {
             control,
-            port: hours.port,
+            port: options.port,
             heard: heard.collect(),
             done,
             next: now,
@@ -221,7 +222,6 @@ impl Others {
         }
     }
 
-    /// Whether nobody is waited for: all others are done, or lost.
     fn is_alone(&self) -> bool {
         self.heard
             .iter()
@@ -229,10 +229,10 @@ impl Others {
             .all(|(heard, done)| *done || heard.is_none())
     }
 
-    /// Tells the others, and looks for those who did not.
+    /// Sends this rank's beat, and fails the run for each silent rank.
     async fn beat(&mut self, node: &Node) {
         let now = node.now();
-        // Who was stopped (Ctrl-Z) cannot say that others were silent.
+        // A process that was stopped (Ctrl-Z) cannot tell whether others were silent.
         if now.since(self.next) > ticks(node, STOOD_STILL_S) {
             self.heard
                 .iter_mut()
@@ -241,9 +241,9 @@ impl Others {
         }
         let told: Vec<u64> = [HERE]
             .into_iter()
-            .chain(progress::told(&self.control.progress()))
+            .chain(progress::encode(&self.control.progress()))
             .collect();
-        for rank in others(node) {
+        for rank in peers(node) {
             let words = if rank == FIRST { &told[..] } else { &[HERE] };
             node.send(
                 Address {
@@ -260,7 +260,7 @@ impl Others {
             if heard.is_some_and(|heard| now.since(heard) > silence) {
                 *heard = None;
                 let seconds = SILENT_S as u64;
-                tell_others(node, self.port, &[LOST, u64::from(rank), seconds]).await;
+                tell_peers(node, self.port, &[LOST, u64::from(rank), seconds]).await;
                 self.control
                     .fail(SortError::Silent { rank, seconds }.into());
             }
@@ -286,7 +286,7 @@ impl Others {
             DONE => self.done[message.from.0 as usize] = true,
             _ => {
                 *heard = heard.map(|_| now);
-                if let Some(progress) = progress::heard(message.words.get(1..).unwrap_or_default())
+                if let Some(progress) = progress::decode(message.words.get(1..).unwrap_or_default())
                 {
                     self.control.hear(message.from, progress);
                 }

@@ -1,46 +1,42 @@
-//! What a rank was started for: all must have been started for the same, and together they have one
-//! input.
+//! The fingerprint of a job: all ranks must have been started for the same sort.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::SortError;
 use crate::job::{ExchangeKind, Job, Target};
 
-/// Two files of one name and length.
+/// Files of one name and length that differ.
 const OTHER_INPUT: &str =
-    "its input is another one (if each rank has its own, put {rank} in the name)";
+    "its input differs from that of rank 0 (if each rank has its own, put {rank} in the name)";
 
-/// What a rank says of its job.
+/// The options of a job that all its ranks share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     version: String,
     pub record_bytes: usize,
-    /// As `--key` has them.
+    /// In the syntax of `--key`.
     keys: Vec<String>,
     stable: bool,
     pub exchange: ExchangeKind,
     /// Whether all ranks name the same input.
     pub shared: bool,
-    /// Whether they write one output.
     together: bool,
-    /// Whether it is to be gone on with.
     resume: bool,
-    /// Records of its inputs.
-    records: u64,
-    /// Of an input that all ranks name, what tells it from another one of that length.
+    bytes: u64,
+    /// A checksum of probes, if all ranks name the same input (`sampling`).
     ends: u64,
 }
 
-/// A part of the input: what one rank reads at first.
+/// A part of the input: the records of one of the ranks that began the sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Part {
-    pub records: u64,
-    /// What tells it from another one of that length.
+    pub bytes: u64,
+    /// A checksum of probes (`sampling`).
     pub ends: u64,
 }
 
 impl Fingerprint {
-    /// What a rank says before it has looked at its inputs.
+    /// The fingerprint of a job whose inputs are not open yet.
     pub(crate) fn of(job: &Job) -> Result<Fingerprint, SortError> {
         let order = job
             .contents
@@ -55,29 +51,29 @@ impl Fingerprint {
             shared: job.shared,
             together: matches!(job.target, Target::Together(_)),
             resume: job.resume.is_some(),
-            records: 0,
+            bytes: 0,
             ends: 0,
         })
     }
 
-    /// With the records of its inputs, and a checksum that tells them from others of that number.
-    pub(crate) fn new(job: &Job, records: u64, ends: u64) -> Result<Fingerprint, SortError> {
+    /// The fingerprint with the length of the inputs and the checksum of their probes.
+    pub(crate) fn new(job: &Job, bytes: u64, ends: u64) -> Result<Fingerprint, SortError> {
         Ok(Fingerprint {
-            records,
+            bytes,
             ends,
             ..Fingerprint::of(job)?
         })
     }
 
-    /// What of it is not as the other says.
+    /// The first difference from `other`, in words.
     pub(crate) fn difference(&self, other: &Fingerprint) -> Option<String> {
         let differs = |what: &str, ours: &dyn ToString, theirs: &dyn ToString| {
             let (ours, theirs) = (ours.to_string(), theirs.to_string());
             (ours != theirs).then(|| format!("{what} {ours}, not {theirs}"))
         };
-        let keys = |statement: &Fingerprint| format!("[{}]", statement.keys.join(" "));
+        let keys = |fingerprint: &Fingerprint| format!("[{}]", fingerprint.keys.join(" "));
         differs("version", &self.version, &other.version)
-            .or_else(|| differs("records of bytes", &self.record_bytes, &other.record_bytes))
+            .or_else(|| differs("record length", &self.record_bytes, &other.record_bytes))
             .or_else(|| differs("keys", &keys(self), &keys(other)))
             .or_else(|| differs("--stable", &self.stable, &other.stable))
             .or_else(|| differs("--exchange", &self.exchange.name(), &other.exchange.name()))
@@ -91,8 +87,8 @@ impl Fingerprint {
                 )
             })
             .or_else(|| {
-                let counts = differs("records", &self.records, &other.records);
-                counts.filter(|_| self.shared)
+                let bytes = differs("input bytes", &self.bytes, &other.bytes);
+                bytes.filter(|_| self.shared)
             })
             .or_else(|| (self.ends != other.ends).then(|| OTHER_INPUT.to_owned()))
     }
@@ -105,10 +101,10 @@ fn refused(what: &str) -> SortError {
 }
 
 /// # Errors
-/// When ranks were started for different sorts: the same one on all of them.
-pub(crate) fn same(statements: &[Fingerprint]) -> Result<(), SortError> {
-    for (rank, statement) in (0..).zip(statements) {
-        if let Some(what) = statement.difference(&statements[0]) {
+/// When ranks were started for different sorts, with the same error on all ranks.
+pub(crate) fn check_same(fingerprints: &[Fingerprint]) -> Result<(), SortError> {
+    for (rank, fingerprint) in (0..).zip(fingerprints) {
+        if let Some(what) = fingerprint.difference(&fingerprints[0]) {
             return Err(SortError::Different { rank, what });
         }
     }

@@ -1,7 +1,7 @@
-//! The list of all ranks' outputs, in key order: a manifest, which appears when all have their
-//! names.
+//! The list of all ranks' outputs, in key order: a manifest, which appears once all outputs have
+//! their names.
 //!
-//! Before the first output gets its name the old list goes: a list that is there is true.
+//! The old list is removed before the first output gets its name: a list that exists is correct.
 
 use std::path::{Path, PathBuf};
 
@@ -17,26 +17,24 @@ use crate::job::Listing;
 use crate::records::contents::Contents;
 use crate::report::Warning;
 
-/// What a rank lists: by range, since a rank may have several.
+/// The files of a rank's ranges, each with its range.
 pub(crate) type Listed = Vec<(u32, Vec<ListedFile>)>;
 
-/// Lists outputs, if the job asks for it.
 pub(crate) struct Lister<'a> {
     pub node: &'a Node,
     pub contents: &'a dyn Contents,
     pub listing: Option<&'a Listing>,
 }
 
-/// What is listed instead of what was.
+/// The new list, and the old one that it replaces.
 pub(crate) struct Lists {
     new: Vec<ListedFile>,
     old: Vec<ListedFile>,
-    /// The access of the old list.
+    /// Owner and mode of the old list.
     access: Option<Access>,
 }
 
 impl Lister<'_> {
-    /// Adds the host's name.
     pub(crate) fn here(&self, files: Vec<ListedFile>) -> Vec<ListedFile> {
         let host = self.listing.map(|listing| listing.host.clone());
         let here = |file| ListedFile {
@@ -46,7 +44,7 @@ impl Lister<'_> {
         files.into_iter().map(here).collect()
     }
 
-    /// Agrees with all others that outputs may have their names now; what all of them list.
+    /// Agrees with all ranks that outputs may get their names. Returns the files of all ranks.
     pub(crate) async fn gather(
         &self,
         agreement: &mut Agreement,
@@ -66,7 +64,7 @@ impl Lister<'_> {
         })
     }
 
-    /// Removes the old list; the files that it had, and its access if the caller wrote it.
+    /// Removes the old list. Returns its files, and its access if the caller wrote it.
     async fn withdraw(&self) -> Result<(Vec<ListedFile>, Option<Access>), Failure> {
         let (node, Some(listing)) = (self.node, self.written_here()) else {
             return Ok((Vec::new(), None));
@@ -85,7 +83,8 @@ impl Lister<'_> {
         }
     }
 
-    /// Shows the new one, when all outputs have their names; what of the old ones is still there.
+    /// Writes the new list, once all outputs have their names. Warns of old outputs that still
+    /// exist.
     pub(crate) async fn show(
         &self,
         agreement: &mut Agreement,
@@ -100,7 +99,7 @@ impl Lister<'_> {
             return Ok(None);
         };
         let stale = stale(node, &lists, Some(&listing.host)).await;
-        // The old list is gone: a link that has its name by now is not ours.
+        // The old list is gone, so a link that has its name by now is not ours.
         let parent = listing
             .path
             .parent()
@@ -115,13 +114,13 @@ impl Lister<'_> {
         Ok(stale)
     }
 
-    /// Rank 0 writes the list.
+    /// The list, on rank 0, which writes it.
     fn written_here(&self) -> Option<&Listing> {
         self.listing.filter(|_| self.node.rank() == ROOT)
     }
 }
 
-/// Outputs of more ranks, or of other names, that an earlier sort has left.
+/// Outputs of an earlier sort, of more ranks or other names, that still exist.
 async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warning> {
     let is_new = |old: &ListedFile| lists.new.iter().any(|new| new.path == old.path);
     let mut stale = Vec::new();
@@ -132,7 +131,7 @@ async fn stale(node: &Node, lists: &Lists, here: Option<&String>) -> Option<Warn
         .filter(|old| !is_new(old) && !is_part(&old.path))
     {
         let path = PathBuf::from(&old.path);
-        // On another host it cannot be looked for.
+        // A file on another host cannot be looked for.
         let is_elsewhere = old.host.as_ref() != here;
         if is_elsewhere || node.metadata(&path).await.is_ok() {
             stale.push(path);

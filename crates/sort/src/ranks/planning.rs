@@ -1,4 +1,4 @@
-//! What a rank plans: the exchange and what it does with its own range, in one memory limit.
+//! The plan of a rank: the exchange, and the sort of its own range, in one memory limit.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,39 +16,39 @@ use crate::passes::choice::choose;
 use crate::plan::{Exchanging, Plan, Shape};
 use crate::ranks::division::Division;
 
-/// What a plan depends on beside the number of records.
+/// Everything that a plan depends on, except the size of the input.
 pub(crate) struct Planning<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
-    /// Where the range goes; a rank without one has none.
+    /// The output of the range; `None` for a rank without a range.
     pub output: Option<&'a Output>,
-    /// Directories for spill files.
     pub temporary: Vec<PathBuf>,
-    /// Files of the input.
+    /// Number of input files.
     pub inputs: usize,
-    /// What is given.
     pub tuning: Tuning,
 }
 
 impl Planning<'_> {
-    fn shape(&self, records: Option<u64>) -> Shape {
+    fn shape(&self, bytes: Option<u64>) -> Shape {
         Shape {
             inputs: self.inputs,
-            records,
-            record_bytes: self.job.contents.record_bytes(),
+            bytes,
+            framing: self.job.contents.framing(),
             sequential_output: self.output.is_some_and(Output::is_sequential),
-            outputs: self.output.map_or(1, Output::at_once),
+            outputs: self
+                .output
+                .map_or(1, |output| output.directories().len().max(1)),
             stable: self.job.contents.is_stable(),
             temporary: self.temporary.len(),
         }
     }
 
-    /// The plan of a sort on this node alone, and its reason where that is not memory alone.
+    /// The plan of a sort on this node alone, and its reason if that is not memory alone.
     pub(crate) async fn alone(
         &self,
         inputs: &Arc<Inputs>,
     ) -> Result<(Plan, Option<String>), Failure> {
-        let shape = self.shape(inputs.records);
+        let shape = self.shape(inputs.bytes);
         let chosen = choose(self.node, self.job, &shape, inputs).await?;
         if chosen.0.input_bytes.is_some() {
             self.demand(&chosen.0, chosen.0.temporary_bytes()).await?;
@@ -56,10 +56,10 @@ impl Planning<'_> {
         Ok(chosen)
     }
 
-    /// A plan of what this node does with so many records, beside the exchange.
+    /// The plan for this rank's range of `bytes` bytes, in the memory that the exchange leaves.
     pub(crate) fn plan(
         &self,
-        records: u64,
+        bytes: u64,
         exchanging: Option<&Exchanging>,
     ) -> Result<Plan, SortError> {
         let limit = self.job.resources.memory_bytes;
@@ -68,13 +68,14 @@ impl Planning<'_> {
             memory_bytes,
             ..self.job.resources
         };
-        // Its pools are for so many distributors and units of that size.
+        // Its pools are for the distributors and units of the exchange.
+        let framing = self.job.contents.framing();
         let tuning = exchanging.map_or(self.tuning, |exchanging| Tuning {
-            unit_records: Some(exchanging.unit_records),
+            unit_records: Some(framing.most_in(exchanging.read_bytes as u64) as usize),
             distributors: Some(exchanging.distributors),
             ..self.tuning
         });
-        Plan::two_pass_of_about(&self.shape(Some(records)), &given, &tuning).map_err(|refused| {
+        Plan::two_pass_of_about(&self.shape(Some(bytes)), &given, &tuning).map_err(|refused| {
             match refused {
                 SortError::TooLittleMemory {
                     bytes,
@@ -95,8 +96,9 @@ impl Planning<'_> {
         })
     }
 
-    /// How ranks exchange records, so many in each of some ranges, when all have proposed that:
-    /// chunks fit wherever they come from. And how many places all of them look at.
+    /// Plans the exchange of `ranges` ranges with about `even` bytes each. All ranks propose a
+    /// chunk size and the smallest wins, so that chunks fit everywhere. Returns the number of
+    /// places that all ranks sample together, too.
     pub(crate) async fn exchanging(
         &self,
         agreement: &mut Agreement,
@@ -114,35 +116,36 @@ impl Planning<'_> {
             .await?;
         let chunk = all.iter().map(|&(_, chunk)| chunk).min().unwrap_or(0);
         let samples = all.iter().map(|&(samples, _)| samples).max().unwrap_or(0);
-        let least = Division::places(self.job.contents.record_bytes());
+        let least = Division::places(self.job.contents.framing());
         let places = u64::from(node.nodes()) * samples.max(least);
         Ok((exchanging.with_chunks(&plan, ranges, chunk), places))
     }
 
-    /// The plan, if there is room for what it writes.
+    /// The plan for a range of `bytes` bytes, once its disk space is reserved.
     pub(crate) async fn prepare(
         &self,
-        records: u64,
+        bytes: u64,
         exchanging: &Exchanging,
     ) -> Result<Plan, Failure> {
         exchanging.fits(self.job.resources.memory_bytes)?;
-        // What is read is cut as it was when the exchange was planned.
-        let plan = self.plan(records, Some(exchanging))?;
+        // Reads are cut as they were when the exchange was planned.
+        let plan = self.plan(bytes, Some(exchanging))?;
         self.demand(&plan, plan.temporary_bytes()).await?;
         Ok(plan)
     }
 
     /// # Errors
-    /// When there is no room for the output and so much of what is spilled.
+    /// When the disks have no room for the output and `temporary_bytes` of spill files.
     pub(crate) async fn demand(&self, plan: &Plan, temporary_bytes: u64) -> Result<(), Failure> {
         let Some(output) = self.output else {
             return Ok(());
         };
-        let output_bytes = output.due(self.node, plan.input_bytes.unwrap_or(0));
+        let own = plan.input_bytes.unwrap_or(0);
+        let (output_bytes, beside) = output.due(self.node, own, temporary_bytes);
         let (outputs, temporary) = (output.directories(), self.temporary.clone());
-        // Beside one file of all lies what all of them spill.
+        // Beside a file that all ranks write, all ranks spill.
         let temporary_bytes = match self.job.temporary.is_empty() {
-            true => output.due_beside(self.node, temporary_bytes),
+            true => beside,
             false => temporary_bytes,
         };
         let demand = Demand {

@@ -1,43 +1,47 @@
-//! How far a rank is, as its heartbeat tells rank 0, which shows one line for all.
+//! Progress of a rank, as its heartbeats tell rank 0, which shows one line for all ranks.
 //!
 //! ```text
-//! | I am here | phase | bytes of the phase | read | written | read again |
+//! | alive | phase | bytes of the phase | read | written | read again |
 //! ```
 //!
-//! Ranks beat before they have compared their versions: what is too short or names no phase is no
-//! news, and what is longer says more than is understood.
+//! Ranks send heartbeats before they have compared their versions. A heartbeat that is too short or
+//! names no known phase is ignored, and so are extra words.
 
 use pipeline::Progress;
 
-/// Phases by the number that is told; 0 is a rank that does not read yet.
-const PHASES: [&str; 5] = [
-    "sample",
-    "sort",
-    "partition again",
-    "sort partitions",
-    "validating",
+use crate::names::{Phase, StageName};
+
+/// Phases, by their number in heartbeats; a rank in phase 0 does not sort yet.
+const PHASES: [Phase; 5] = [
+    Phase::Sample,
+    Phase::Sort,
+    Phase::PartitionAgain,
+    Phase::SortPartitions,
+    Phase::Validate,
 ];
 
-/// The stages whose bytes are told: they are what a run has done.
-const STAGES: [&str; 3] = ["reader", "writer", "reloader"];
+/// The stages whose bytes are sent: they are the progress of a run.
+const STAGES: [StageName; 3] = [StageName::Reader, StageName::Writer, StageName::Reloader];
 
-/// What is told of this one; nothing before its first phase.
-pub(crate) fn told(progress: &Progress) -> Vec<u64> {
-    let Some(phase) = PHASES.iter().position(|&phase| phase == progress.phase) else {
+/// The words of a heartbeat; none before the first phase.
+pub(crate) fn encode(progress: &Progress) -> Vec<u64> {
+    let now = Phase::of(progress.phase);
+    let Some(phase) = PHASES.iter().position(|&phase| Some(phase) == now) else {
         return Vec::new();
     };
-    let done = STAGES.iter().map(|stage| progress.bytes_of(stage));
+    let done = STAGES.map(|stage| progress.bytes_of(stage.name()));
     [phase as u64, progress.total_bytes]
         .into_iter()
         .chain(done)
         .collect()
 }
 
-/// What another one told.
-pub(crate) fn heard(words: &[u64]) -> Option<Progress> {
+/// The progress in another rank's words, if they make sense.
+pub(crate) fn decode(words: &[u64]) -> Option<Progress> {
     let (&[phase, total_bytes], done) = words.split_first_chunk()?;
-    let phase = *PHASES.get(usize::try_from(phase).ok()?)?;
-    let stages = STAGES.into_iter().zip(done.iter().copied()).collect();
+    let phase = PHASES.get(usize::try_from(phase).ok()?)?.name();
+    let names = STAGES.into_iter().map(StageName::name);
+    let stages = names.zip(done.iter().copied()).collect();
     Some(Progress {
         phase,
         total_bytes,
@@ -50,44 +54,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_heard() {
-        for phase in PHASES {
+    fn a_heartbeat_decodes_to_the_progress_encoded() {
+        for phase in PHASES.map(Phase::name) {
             let stages = vec![("reader", 7), ("writer", u64::MAX), ("reloader", 0)];
             let progress = Progress {
                 phase,
                 total_bytes: 1 << 50,
                 stages,
             };
-            assert_eq!(heard(&told(&progress)), Some(progress));
+            assert_eq!(decode(&encode(&progress)), Some(progress));
         }
     }
 
     #[test]
-    fn only_what_counts_is_told() {
+    fn only_stages_that_count_are_sent() {
         let stages = vec![("sampler", 1), ("sorter", 5), ("writer", 3)];
-        let words = told(&Progress {
+        let words = encode(&Progress {
             phase: "sort",
             total_bytes: 9,
             stages,
         });
         assert_eq!(words, [1, 9, 0, 3, 0]);
-        assert!(told(&Progress::default()).is_empty());
+        assert!(encode(&Progress::default()).is_empty());
     }
 
-    /// Another version may tell less, more, or a phase that is not known here.
+    /// Another version may send fewer words, more, or an unknown phase.
     #[test]
-    fn what_is_not_understood_is_no_news() {
+    fn unknown_words_are_ignored() {
         assert_eq!(
             [
-                heard(&[]),
-                heard(&[1]),
-                heard(&[5, 1]),
-                heard(&[u64::MAX, 1])
+                decode(&[]),
+                decode(&[1]),
+                decode(&[5, 1]),
+                decode(&[u64::MAX, 1])
             ],
             [const { None }; 4]
         );
-        let short = heard(&[1, 9, 4]).unwrap();
+        let short = decode(&[1, 9, 4]).unwrap();
         assert_eq!((short.bytes_of("reader"), short.bytes_of("writer")), (4, 0));
-        assert_eq!(heard(&[1, 9, 4, 0, 0, 77]), heard(&[1, 9, 4, 0, 0]));
+        assert_eq!(decode(&[1, 9, 4, 0, 0, 77]), decode(&[1, 9, 4, 0, 0]));
     }
 }

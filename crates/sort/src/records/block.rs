@@ -1,4 +1,4 @@
-//! Units of work: what flows from stage to stage.
+//! Units of work that flow from stage to stage.
 //!
 //! ```text
 //! input    |......Block......|......Block......|        as read, whole records, a position each
@@ -9,8 +9,11 @@
 //! Chains of small buffers let any distribution of records fill memory evenly (TritonSort's
 //! LDBuffers, section 3.3).
 
-use node::{Buffer, Pool};
 use std::ops::Range;
+
+use node::{Buffer, Pool};
+
+use crate::records::size::{Framing, Size};
 
 /// The block of direct I/O: a page, which fits every device's block.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
@@ -18,101 +21,103 @@ pub(crate) const BLOCK_BYTES: u64 = 4096;
 /// Records as they were read, in input order.
 #[derive(Debug)]
 pub struct Block {
-    /// Position of the first record in the whole input.
+    /// Position of the first record: bytes before it in the whole input.
     pub first: u64,
-    /// How many records.
-    pub records: usize,
-    /// Where they begin in the buffer: direct reads begin at whole disk blocks.
+    /// Size of the records.
+    pub size: Size,
+    /// Offset of the records in the buffer: direct reads begin at whole disk blocks.
     pub start: usize,
-    /// The memory they lie in.
+    /// The buffer that holds them.
     pub buffer: Buffer,
-    /// Where the records are of several runs of positions, these: then `first` is that of none.
+    /// Marks of the stretches, if the records are not one stretch of the input; `first` means
+    /// nothing then.
     pub marks: Vec<Mark>,
 }
 
 impl Block {
-    /// Its parts whose positions follow each other: the first position, where each begins, how
-    /// many.
-    pub(crate) fn parts(&self, record_bytes: usize) -> Vec<(u64, usize, usize)> {
+    /// Its stretches of successive input records: position, offset in the buffer, size.
+    pub(crate) fn parts(&self, framing: Framing) -> Vec<(u64, usize, Size)> {
         if self.marks.is_empty() {
-            return vec![(self.first, self.start, self.records)];
+            return vec![(self.first, self.start, self.size)];
         }
-        let begins = self.marks.iter().map(|mark| mark.start as usize);
-        let ends = begins.clone().skip(1).chain([self.records]);
+        let begins = self.marks.iter().map(|mark| u64::from(mark.start));
+        let ends = begins.clone().skip(1).chain([self.size.bytes]);
         let parts = self.marks.iter().zip(begins.zip(ends));
-        let start = |begin| self.start + begin * record_bytes;
-        parts
-            .map(|(mark, (begin, end))| (mark.position, start(begin), end - begin))
-            .collect()
+        let part = |(mark, (begin, end)): (&Mark, (u64, u64))| {
+            let start = self.start + begin as usize;
+            (mark.position, start, framing.size_of(end - begin))
+        };
+        parts.map(part).collect()
     }
 
-    /// Leaves one of its parts alone.
-    pub(crate) fn focus(&mut self, (first, start, records): (u64, usize, usize)) {
-        (self.first, self.start, self.records) = (first, start, records);
+    /// Narrows the block to one of its parts.
+    pub(crate) fn focus(&mut self, (first, start, size): (u64, usize, Size)) {
+        (self.first, self.start, self.size) = (first, start, size);
     }
 
-    /// Where the records lie in the buffer.
-    pub fn range(&self, record_bytes: usize) -> Range<usize> {
-        self.start..self.start + self.records * record_bytes
+    /// The records' bytes in the buffer.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.start + self.size.bytes as usize
     }
 }
 
-/// From record number `start` of a chunk on, records have the positions `position`, +1, ... in an
-/// order that agrees with the input's: one mark for each run of records.
+/// The start of a stretch of records in a chunk: from byte `start` on, records have position
+/// `position` and the following ones. Their order agrees with the input's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Number of the run's first record in its chunk.
+    /// Offset of the stretch in its chunk, in bytes.
     pub start: u32,
-    /// Rank of that record.
+    /// Position of its first record: bytes before it in the whole input.
     pub position: u64,
 }
 
 /// Bytes of a mark in a spill file: its position and its start.
 pub(crate) const MARK_BYTES: usize = 12;
 
-/// The end of a chunk in a spill file: its records, its marks, and a checksum of all before.
-pub(crate) const FOOTER_BYTES: usize = 12;
+/// Bytes of the footer of a chunk in a spill file: the number of its records, their bytes, the
+/// number of its marks, and a checksum of all before.
+pub(crate) const FOOTER_BYTES: usize = 16;
 
-/// The place where a chunk belongs, as a number that is part of the chunk's checksum. So a chunk
-/// that a disk reads from another place is found out. The stamp takes no room in the chunk.
+/// The place of a chunk as a number that is part of the chunk's checksum. So a chunk that a disk
+/// reads from another place is found out. The stamp takes no room in the chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(pub u32);
 
-/// Some records of one bucket.
+/// Records of one bucket.
 #[derive(Debug)]
 pub struct Chunk {
-    /// The bucket.
+    /// Number of the bucket.
     pub bucket: u32,
-    /// How many records, one behind the other from the buffer's start.
-    pub records: u32,
-    /// Input positions, where the order asks for them.
+    /// Size of the records, which begin at the buffer's start.
+    pub size: Size,
+    /// Input positions, if the order needs them.
     pub marks: Vec<Mark>,
-    /// The memory they lie in.
+    /// The buffer that holds them.
     pub buffer: Buffer,
 }
 
-/// All records of one bucket, and where they go.
+/// All records of one bucket, and their place in the output.
 #[derive(Debug)]
 pub struct Bucket {
     /// Its number in key order.
     pub index: u32,
     /// Records before it in the whole output.
-    pub first: u64,
-    /// How many records.
-    pub records: u64,
-    /// Their chunks, in no order.
+    pub first: Size,
+    /// Size of the records.
+    pub size: Size,
+    /// Its chunks, in no order.
     pub chunks: Vec<Chunk>,
-    /// Where they go.
+    /// The place in the output.
     pub to: Destination,
 }
 
-/// Where in the output a bucket goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The place of a bucket in the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Destination {
-    /// Which file, if the output is a set of them.
+    /// Number of the file, if the output is a set.
     pub file: usize,
-    /// Records before it in that file.
-    pub first: u64,
+    /// Bytes before it in that file.
+    pub offset: u64,
     /// Length of that file in bytes.
     pub file_bytes: u64,
 }
@@ -120,42 +125,23 @@ pub struct Destination {
 /// Sorted records on their way to the disk.
 #[derive(Debug)]
 pub struct Piece {
-    /// Which file of the output they go to.
+    /// Number of the output file.
     pub file: usize,
-    /// Where they go in that file, in bytes.
+    /// Offset in that file, in bytes.
     pub offset: u64,
-    /// Which part of the buffer.
+    /// The part of the buffer to write.
     pub range: Range<usize>,
-    /// The memory they lie in.
+    /// The buffer that holds them.
     pub buffer: Buffer,
-    /// Where the buffer goes then.
+    /// The pool that gets the buffer back.
     pub home: Pool,
 }
 
-/// How much goes into a chunk.
+/// The capacity of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkShape {
-    /// Records at most.
-    pub records: u32,
-    /// Marks at most; there is room for them behind the records, if the chunk may be spilled.
+    /// Maximum bytes of records, whole records.
+    pub room: u32,
+    /// Maximum number of marks. A chunk that may be spilled has room for them behind the records.
     pub marks: u32,
-}
-
-/// At most so many records, that end at whole blocks where that can be.
-pub(crate) fn whole_blocks(records: usize, record_bytes: usize) -> usize {
-    let step = BLOCK_BYTES / greatest_common_divisor(BLOCK_BYTES, record_bytes as u64);
-    let step = step as usize;
-    if records > step {
-        records - records % step
-    } else {
-        records
-    }
-}
-
-pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 {
-        a
-    } else {
-        greatest_common_divisor(b, a % b)
-    }
 }

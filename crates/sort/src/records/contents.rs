@@ -1,4 +1,4 @@
-//! What the stages do to records: the only place where records are touched.
+//! Contents: the only interface through which stages touch records.
 //!
 //! Stages see counts and offsets. Behind this trait are real bytes ([`Bytes`]), or counts drawn
 //! from a distribution ([`Counts`]) for runs in virtual time that are too large to hold.
@@ -20,22 +20,27 @@ use record::Order;
 
 use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
 use crate::records::open_bucket::OpenBucket;
+use crate::records::sample::Sample;
+use crate::records::size::{Framing, Size};
 use crate::records::splitters::Splitters;
 
-/// How the stages touch records.
+/// Operations of the stages on records.
 pub trait Contents: Send + Sync + 'static {
-    /// Length of a record.
-    fn record_bytes(&self) -> usize;
+    /// How a sequence of bytes is divided into records.
+    fn framing(&self) -> Framing;
 
     /// Whether equal keys keep their input order.
     fn is_stable(&self) -> bool;
 
-    /// The order of real records.
+    /// The order of real records; `None` if records are only counted.
     fn order(&self) -> Option<&Order> {
         None
     }
 
-    /// Buffers of the kind it works on.
+    /// `count` buffers for records, of `bytes` bytes each.
+    ///
+    /// # Errors
+    /// When the system refuses the memory.
     fn buffers(&self, node: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
 
     /// Adds up to `count` of the block's records to a sample, evenly spread.
@@ -53,108 +58,98 @@ pub trait Contents: Send + Sync + 'static {
     /// Copies every record to its bucket; there is room.
     fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]);
 
-    /// Closes a chunk for a spill file, so that it tells by itself what it holds.
+    /// Writes a chunk's marks, footer and checksum, so that it can go to a spill file.
     fn seal(&self, chunk: &mut Chunk);
 
-    /// Makes a place part of a sealed chunk's checksum; the same place again takes it out.
+    /// Adds a place to a sealed chunk's checksum; the same place again removes it.
     fn stamp(&self, sealed: &mut Buffer, place: Stamp);
 
-    /// Opens what was read from a spill file: its records, `share` of them if nothing says how
-    /// many, and its marks. Gives nothing if the chunk differs from the one that was sealed and
-    /// stamped with this place.
-    fn unseal(&self, buffer: &Buffer, share: u32, place: Stamp) -> Option<(u32, Vec<Mark>)>;
+    /// Size and marks of a chunk that was read from a spill file; `share` if the chunk does not say
+    /// its size. `None` if the chunk differs from the one that was sealed and stamped with this
+    /// place.
+    fn unseal(&self, buffer: &Buffer, share: Size, place: Stamp) -> Option<(Size, Vec<Mark>)>;
 
-    /// Finds the sorted order of a bucket; it stays in the workspace.
+    /// Finds the sorted order of a bucket and keeps it in the workspace.
+    ///
+    /// # Errors
+    /// When the system refuses memory for the workspace.
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()>;
+
+    /// Size of the records of a bucket's sorted order, from row `first` on, that fit in `room`.
+    fn fitting(&self, bucket: &Bucket, workspace: &Workspace, first: usize, room: Room) -> Size;
 
     /// Copies the records `rows` of the sorted order to `out`, from byte `at` on.
     fn gather(&self, bucket: &Bucket, workspace: &Workspace, rows: Range<usize>, out: Place<'_>);
 
-    /// Moves a block's records to the front of its buffer, where those of a chunk are.
+    /// Moves a block's records to the front of its buffer, where a chunk has them.
     fn align(&self, block: &mut Block);
 
-    /// Copies the next records of a merge to `out`: `room` of them, or until a source is dry.
-    fn merge(&self, merging: &mut Merging, room: usize, out: Place<'_>) -> Merged;
+    /// Copies the next records of a merge to `out`, until they cover `bytes` or a source needs its
+    /// next chunk.
+    fn merge(&self, merging: &mut Merging, bytes: usize, out: Place<'_>) -> Merged;
 
-    /// Checks records that were gathered: against each other and `edge`, the one before them, which
-    /// becomes the last of them. Their checksum, or the number of the first one out of order.
-    fn check(&self, records: Place<'_>, count: usize, edge: &mut Vec<u8>) -> Result<u64, usize>;
+    /// Checks the order of gathered records, also against the last one before them. Returns the sum
+    /// of their CRC-32.
+    ///
+    /// # Errors
+    /// The number of the first record out of order.
+    fn check(&self, records: Place<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize>;
 
     /// Whether the record `a` may stand before `b`.
     fn in_order(&self, a: &[u8], b: &[u8]) -> bool;
 }
 
-/// Where in a buffer records begin.
+/// A place in a buffer where records begin.
 pub struct Place<'a> {
     /// The buffer.
     pub buffer: &'a mut Buffer,
-    /// The byte.
+    /// Byte offset in the buffer.
     pub at: usize,
 }
 
-/// Records drawn from the input, with their positions.
-#[derive(Clone, Debug, Default)]
-pub struct Sample {
-    /// The records, one behind the other; nothing in a run over counts.
-    pub records: Vec<u8>,
-    /// Their positions in the whole input.
-    pub positions: Vec<u64>,
+/// The room for copied records, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Room {
+    /// All records end within it.
+    Within(usize),
+    /// The last record ends at its end, or beyond it.
+    Covering(usize),
 }
 
-impl Sample {
-    /// Adds another one.
-    pub(crate) fn add(&mut self, other: &Sample) {
-        self.records.extend_from_slice(&other.records);
-        self.positions.extend_from_slice(&other.positions);
-    }
-
-    /// At most so many of them, evenly spread.
-    pub(crate) fn thinned(&self, record_bytes: usize, most: usize) -> Sample {
-        let all = self.positions.len();
-        let mut thin = Sample::default();
-        for number in (0..most.min(all)).map(|number| number * all / most.min(all)) {
-            thin.records
-                .extend_from_slice(&self.records[number * record_bytes..][..record_bytes]);
-            thin.positions.push(self.positions[number]);
-        }
-        thin
-    }
-
-    /// For another node: the positions, then the records.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let positions = self
-            .positions
-            .iter()
-            .flat_map(|position| position.to_le_bytes());
-        positions.chain(self.records.iter().copied()).collect()
-    }
-
-    /// What another node sent, if it can be a sample.
-    pub(crate) fn from_bytes(bytes: &[u8], record_bytes: usize) -> Option<Sample> {
-        let each = record_bytes + size_of::<u64>();
-        let (positions, records) = bytes.split_at(bytes.len() / each * size_of::<u64>());
-        let position =
-            |bytes: &[u8]| u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"));
-        let positions = positions
-            .chunks_exact(size_of::<u64>())
-            .map(position)
-            .collect();
-        let sample = Sample {
-            records: records.to_vec(),
-            positions,
+impl Room {
+    /// Size of the records, of one length, that fit; `left` are left.
+    fn take(self, left: Size, framing: Framing) -> Size {
+        let bytes = match self {
+            Room::Within(bytes) => framing.whole(bytes as u64),
+            Room::Covering(bytes) => framing.covering(bytes as u64),
         };
-        bytes.len().is_multiple_of(each).then_some(sample)
+        framing.size_of(bytes.min(left.bytes))
     }
+}
+
+/// Size of the records behind the first `rows` of a bucket of records of one length.
+fn behind(bucket: &Bucket, rows: usize, framing: Framing) -> Size {
+    framing.size_of(bucket.size.bytes - framing.room_for(rows as u64))
+}
+
+/// The first and the last checked record; empty before the first check, and if records are only
+/// counted.
+#[derive(Debug, Default)]
+pub struct Edges {
+    /// The first record.
+    pub first: Vec<u8>,
+    /// The last record.
+    pub last: Vec<u8>,
 }
 
 /// The buckets of a block's records.
 #[derive(Debug, Default)]
 pub struct Assignment {
-    /// Of each record.
+    /// By record: its bucket.
     pub bins: Vec<u32>,
-    /// Records of each bucket.
-    pub counts: Vec<u32>,
-    /// Their prefixes.
+    /// By bucket: the size of its records.
+    pub sizes: Vec<Size>,
+    pub(crate) counts: Vec<u32>,
     pub(crate) prefixes: Vec<u64>,
 }
 
@@ -168,12 +163,11 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Room for `len` entries and as much scratch.
+    /// `len` entries and as much scratch.
     fn reserve(&mut self, len: usize) -> io::Result<(&mut [Entry], &mut [Entry])> {
         for slab in [&mut self.entries, &mut self.scratch] {
             if slab.as_ref().is_none_or(|slab| slab.len() < len) {
-                // The old memory is given back first, and a little more is asked for: buckets
-                // differ.
+                // The old memory is freed first. Buckets differ, so a little more is requested.
                 *slab = None;
                 *slab = Some(Slab::new(len + len / 8)?);
             }
@@ -184,7 +178,7 @@ impl Workspace {
         Ok((&mut entries[..len], &mut scratch[..len]))
     }
 
-    /// Takes the order that was found out of it, with its memory; the scratch stays.
+    /// Takes the sorted order with its memory; the scratch stays.
     pub(crate) fn take_order(&mut self) -> Workspace {
         Workspace {
             entries: self.entries.take(),
@@ -199,13 +193,13 @@ impl Workspace {
             .map_or(&[], |entries| &entries[..self.len])
     }
 
-    /// Bytes that sorting `records` records takes.
+    /// Bytes that sorting `records` records needs.
     pub(crate) fn bytes(records: u64) -> u64 {
         const PREFIX_BYTES: u64 = 8;
         2 * Workspace::order_bytes(records) + records * PREFIX_BYTES
     }
 
-    /// Bytes that the order of `records` records takes.
+    /// Bytes that the order of `records` records needs.
     pub(crate) fn order_bytes(records: u64) -> u64 {
         (records + records / 8) * size_of::<Entry>() as u64
     }

@@ -1,74 +1,73 @@
-//! The open end of a bucket, while records are copied into it.
+//! The open end of a bucket, where records are appended.
 
 use kernel::Bin;
 use node::Buffer;
 
 use crate::records::block::{Chunk, ChunkShape, Mark};
+use crate::records::size::{Framing, Size};
 
-/// The open end of a bucket: a chunk that is being filled, and fresh ones behind it.
+/// A chunk that is being filled, and empty ones behind it.
 #[derive(Debug, Default)]
 pub struct OpenBucket {
     buffers: Vec<Buffer>,
-    /// Records in the first of the buffers.
-    records: u32,
+    /// Records in the first buffer.
+    filled: Size,
     marks: Vec<Mark>,
-    /// Records that a buffer may hold.
-    most: u32,
+    /// Bytes of records that a buffer may hold.
+    room: u32,
 }
 
 impl OpenBucket {
     pub(crate) fn new(shape: ChunkShape) -> OpenBucket {
         OpenBucket {
-            most: shape.records,
+            room: shape.room,
             ..OpenBucket::default()
         }
     }
 
-    /// Where the bucket's next records go.
-    pub fn room(&mut self, record_bytes: usize) -> Bin<'_> {
-        let [filled, until] = [self.records, self.most].map(|count| count as usize * record_bytes);
+    /// The room for the bucket's next records.
+    pub fn room(&mut self) -> Bin<'_> {
+        let until = self.room as usize;
         let mut buffers = self
             .buffers
             .iter_mut()
             .map(|buffer| &mut buffer.bytes_mut()[..until]);
-        let tail = buffers
-            .next()
-            .map_or(&mut [][..], |first| &mut first[filled..]);
+        let tail = buffers.next().map_or(&mut [][..], |first| {
+            &mut first[self.filled.bytes as usize..]
+        });
         Bin::new(tail, buffers)
     }
 
-    /// Room for more records.
     pub(crate) fn add(&mut self, buffer: Buffer) {
         self.buffers.push(buffer);
     }
 
-    /// Records that still fit.
-    pub(crate) fn room_records(&self) -> u32 {
-        self.buffers.len() as u32 * self.most - self.records
+    /// Bytes of records that the buffers still hold.
+    pub(crate) fn room_bytes(&self) -> u64 {
+        self.buffers.len() as u64 * u64::from(self.room) - self.filled.bytes
     }
 
-    /// Takes note of `count` records that were copied in, the first with rank `position`; full
-    /// chunks go to `full`.
+    /// Notes records that were copied in, the first at `position`. Full chunks go to `full`.
     pub(crate) fn advance(
         &mut self,
-        count: u32,
+        size: Size,
         position: Option<u64>,
         chunk: &Place,
         full: &mut Vec<Chunk>,
     ) {
-        let mut left = count;
-        while left > 0 {
-            let fits = left.min(chunk.shape.records - self.records);
+        let room = u64::from(self.room);
+        let mut done = 0;
+        while done < size.bytes {
             if let Some(position) = position {
-                let position = position + u64::from(count - left);
                 self.marks.push(Mark {
-                    start: self.records,
-                    position,
+                    start: self.filled.bytes as u32,
+                    position: position + done,
                 });
             }
-            self.records += fits;
-            left -= fits;
-            if self.records == chunk.shape.records {
+            let fits = (size.bytes - done).min(room - self.filled.bytes);
+            self.filled += chunk.framing.size_of(fits);
+            done += fits;
+            if self.filled.bytes == room {
                 full.extend(self.close(chunk));
             }
         }
@@ -77,26 +76,26 @@ impl OpenBucket {
         }
     }
 
-    /// The chunk that was being filled, if it holds anything.
+    /// The chunk that was being filled, if it has records.
     pub(crate) fn close(&mut self, chunk: &Place) -> Option<Chunk> {
-        if self.records == 0 {
+        if self.filled.records == 0 {
             return None;
         }
         let mut buffer = self.buffers.remove(0);
-        let records = std::mem::take(&mut self.records);
-        buffer.set_len(records as usize * chunk.record_bytes);
+        let size = std::mem::take(&mut self.filled);
+        buffer.set_len(size.bytes as usize);
         Some(Chunk {
             bucket: chunk.bucket,
-            records,
+            size,
             marks: std::mem::take(&mut self.marks),
             buffer,
         })
     }
 }
 
-/// Whose chunk it is.
+/// The bucket of a chunk, and the shape of both.
 pub(crate) struct Place {
     pub bucket: u32,
     pub shape: ChunkShape,
-    pub record_bytes: usize,
+    pub framing: Framing,
 }

@@ -1,8 +1,8 @@
 //! Splitters: elements of the total order that divide the buckets.
 //!
 //! A record's bucket is the number of splitters below it. The eight bytes of the prefix settle that
-//! nearly always, by a search without branches ([`Classifier`]). Where splitters share the prefix,
-//! the words behind it decide, by the same search, and so on:
+//! nearly always, by a search without branches ([`Classifier`]). If splitters share the prefix, the
+//! following words decide, by the same search:
 //!
 //! ```text
 //! word 0   | 12 | 47 | 47 | 47 | 80 |        a record with word 0 = 47 goes on to
@@ -10,10 +10,9 @@
 //!                    |  same   |             splitters that are equal
 //! ```
 //!
-//! A record equal to some splitters may go to any bucket beside them: a number drawn from its
-//! position chooses, in the proportions in which the sample's equal records lie beside those
-//! splitters. So records that are all the same spread evenly. With `--stable` positions decide, as
-//! everywhere.
+//! A record equal to some splitters may go to any bucket next to them. A number drawn from its
+//! position chooses, in the proportions in which the sample's equal records lie next to those
+//! splitters. So equal records spread evenly. With `--stable` positions decide, as everywhere.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -21,81 +20,66 @@ use std::ops::Range;
 use kernel::Classifier;
 use record::{Order, Ties};
 
-use crate::records::contents::{Assignment, Sample};
+use crate::records::contents::Assignment;
+use crate::records::sample::{Element, Sample};
+use crate::records::size::Framing;
 
-/// Of 2^64: multiples of it lie evenly, however many there are (Knuth 6.4).
+/// The golden ratio of 2^64: its multiples spread evenly, however many there are (Knuth 6.4).
 const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The splitters of a run.
+/// The splitters of a set of buckets.
 #[derive(Debug)]
 pub struct Splitters {
-    /// How many buckets they divide.
+    /// Number of buckets that they divide.
     pub buckets: usize,
     root: Level,
     sample: Sample,
 }
 
-/// Splitters that are the same up to a word, divided by it.
+/// Splitters that are equal up to a word, divided by that word.
 #[derive(Debug)]
 struct Level {
     depth: u32,
     /// Number of the first of these splitters.
     first: usize,
     classifier: Classifier,
-    /// What decides among the splitters that share a word, by the number of the first within this
-    /// level.
+    /// The rule for splitters that share a word, by the number of the first one in this level.
     runs: Vec<Option<Run>>,
 }
 
-/// Splitters that share a word.
+/// Splitters that share a word: equal ones, or a later word divides them.
 #[derive(Debug)]
 enum Run {
-    /// They are equal.
     Same,
-    /// A later word divides them.
     Next(Box<Level>),
 }
 
-/// A record with its position in the input.
-#[derive(Clone, Copy)]
-struct Element<'a> {
-    record: &'a [u8],
-    position: u64,
-}
-
 impl Splitters {
-    /// At most `buckets - 1` elements of the sample that divide it evenly.
+    /// At most `buckets - 1` elements of the sample, which divide it evenly.
     pub(crate) fn choose(order: &Order, sample: &Sample, buckets: usize) -> Splitters {
-        let mut ranks: Vec<usize> = (0..sample.positions.len()).collect();
-        ranks.sort_unstable_by(|&a, &b| {
-            let (a, b) = (element(order, sample, a), element(order, sample, b));
-            order
-                .compare(a.record, b.record)
-                .then(a.position.cmp(&b.position))
-        });
-        let buckets = buckets.min(ranks.len() + 1);
+        let mut elements: Vec<Element<'_>> = sample.elements().collect();
+        elements.sort_unstable_by(|a, b| total(order, a, b));
+        let buckets = buckets.min(elements.len() + 1);
         let mut chosen = Sample::default();
-        for rank in (1..buckets).map(|bucket| bucket * ranks.len() / buckets) {
-            let splitter = element(order, sample, ranks[rank]);
-            chosen.records.extend_from_slice(splitter.record);
-            chosen.positions.push(match order.ties() {
-                Ties::Position => splitter.position,
+        for rank in (1..buckets).map(|bucket| bucket * elements.len() / buckets) {
+            let Element { record, position } = elements[rank];
+            let position = match order.ties() {
+                Ties::Position => position,
                 Ties::Record => {
-                    let against = |&other: &usize| {
-                        order.compare(element(order, sample, other).record, splitter.record)
-                    };
-                    let begin = ranks.partition_point(|other| against(other).is_lt());
-                    let end = ranks.partition_point(|other| against(other).is_le());
+                    let against = |other: &Element<'_>| order.compare(other.record, record);
+                    let begin = elements.partition_point(|other| against(other).is_lt());
+                    let end = elements.partition_point(|other| against(other).is_le());
                     fraction(rank - begin, end - begin)
                 }
-            });
+            };
+            chosen.push(record, position);
         }
         Splitters::of(order, chosen)
     }
 
-    /// Those that were chosen elsewhere: the elements of other splitters.
+    /// Splitters from the elements of other splitters.
     pub(crate) fn of(order: &Order, chosen: Sample) -> Splitters {
-        let buckets = chosen.positions.len() + 1;
+        let buckets = chosen.len() + 1;
         let root = Level::new(order, &chosen, 0..buckets - 1, 0);
         Splitters {
             buckets,
@@ -104,21 +88,12 @@ impl Splitters {
         }
     }
 
-    /// Whether elements that were chosen elsewhere can be splitters.
     pub(crate) fn are_ascending(order: &Order, chosen: &Sample) -> bool {
-        (1..chosen.positions.len()).all(|rank| {
-            let (a, b) = (
-                element(order, chosen, rank - 1),
-                element(order, chosen, rank),
-            );
-            order
-                .compare(a.record, b.record)
-                .then(a.position.cmp(&b.position))
-                .is_le()
-        })
+        let pairs = chosen.elements().zip(chosen.elements().skip(1));
+        pairs.into_iter().all(|(a, b)| total(order, &a, &b).is_le())
     }
 
-    /// Splitters that divide nothing that is known: for counts, and for one bucket.
+    /// Splitters without elements: for counted records, and for one bucket.
     pub(crate) fn even(buckets: usize) -> Splitters {
         let root = Level {
             depth: 0,
@@ -133,22 +108,19 @@ impl Splitters {
         }
     }
 
-    /// The elements themselves. In the place of a position is, without `--stable`, which part of
-    /// the records that are equal to it lies below it.
+    /// The elements. Without `--stable`, the position of an element is the fraction (of 2^64) of
+    /// its equal records that lie below it.
     pub(crate) fn elements(&self) -> &Sample {
         &self.sample
     }
 
-    /// Divides a sample as its records will be: what of it falls into each bucket.
+    /// Divides a sample like records: the part of each bucket.
     pub(crate) fn divide(&self, order: &Order, sample: &Sample) -> Vec<Sample> {
         let mut parts = vec![Sample::default(); self.buckets];
         let mut found = Assignment::default();
-        let records = sample.records.chunks_exact(order.record_bytes());
-        for (record, &position) in records.zip(&sample.positions) {
+        for Element { record, position } in sample.elements() {
             self.assign(order, record, position, &mut found);
-            let part = &mut parts[found.bins[0] as usize];
-            part.records.extend_from_slice(record);
-            part.positions.push(position);
+            parts[found.bins[0] as usize].push(record, position);
         }
         parts
     }
@@ -164,9 +136,11 @@ impl Splitters {
             .classifier
             .classify(&found.prefixes, &mut found.bins);
         if tied > 0 {
-            let elements = each
-                .zip(first..)
-                .map(|(record, position)| Element { record, position });
+            let elements = each.scan(first, |behind, record| {
+                let position = *behind;
+                *behind += record.len() as u64;
+                Some(Element { record, position })
+            });
             for ((element, &prefix), bin) in elements.zip(&found.prefixes).zip(&mut found.bins) {
                 let ties = self.root.classifier.ties(*bin, prefix);
                 if ties > 0 {
@@ -179,6 +153,10 @@ impl Splitters {
         for &bin in &found.bins {
             found.counts[bin as usize] += 1;
         }
+        let framing = Framing::fixed(order.record_bytes());
+        let size = |&count: &u32| framing.of(count.into());
+        found.sizes.clear();
+        found.sizes.extend(found.counts.iter().map(size));
     }
 
     /// The bucket of an element that shares its prefix with `ties` splitters from `bin` on.
@@ -190,8 +168,8 @@ impl Splitters {
                 Some(Run::Next(next)) => next,
                 _ => return self.beside_equals(order, element, run),
             };
-            // The words between the two levels are the same for all splitters of the run.
-            let splitter = self.splitter(order, run.start).record;
+            // The words between the two levels are equal for all splitters of the run.
+            let splitter = self.splitter(run.start).record;
             for depth in level.depth + 1..next.depth {
                 match order
                     .word(element.record, depth)
@@ -213,9 +191,9 @@ impl Splitters {
         }
     }
 
-    /// The bucket of an element beside a run of splitters that are equal.
+    /// The bucket of an element, next to a run of equal splitters.
     fn beside_equals(&self, order: &Order, element: Element<'_>, run: Range<usize>) -> usize {
-        match order.compare(element.record, self.splitter(order, run.start).record) {
+        match order.compare(element.record, self.splitter(run.start).record) {
             Ordering::Less => run.start,
             Ordering::Greater => run.end,
             Ordering::Equal => {
@@ -223,21 +201,21 @@ impl Splitters {
                     Ties::Position => element.position,
                     Ties::Record => element.position.wrapping_mul(GOLDEN_RATIO),
                 };
-                let places = &self.sample.positions[run.clone()];
+                let places = &self.sample.positions()[run.clone()];
                 run.start + places.partition_point(|&other| other < place)
             }
         }
     }
 
-    fn splitter(&self, order: &Order, number: usize) -> Element<'_> {
-        element(order, &self.sample, number)
+    fn splitter(&self, number: usize) -> Element<'_> {
+        self.sample.element(number)
     }
 }
 
 impl Level {
-    /// Divides the splitters `range`, which are the same before word `depth`, by that word.
+    /// Divides the splitters `range`, which are equal before word `depth`, by that word.
     fn new(order: &Order, sample: &Sample, range: Range<usize>, depth: u32) -> Level {
-        let word = |number: usize| order.word(element(order, sample, number).record, depth);
+        let word = |number: usize| order.word(sample.element(number).record, depth);
         let words: Vec<u64> = range.clone().map(word).collect();
         let mut runs = Vec::new();
         runs.resize_with(words.len(), || None);
@@ -258,9 +236,9 @@ impl Level {
 
 impl Run {
     fn new(order: &Order, sample: &Sample, range: Range<usize>, depth: u32) -> Run {
-        // They are sorted: a word in which any two differ, the first and the last differ in.
-        let first = element(order, sample, range.start).record;
-        let last = element(order, sample, range.end - 1).record;
+        // They are sorted, so the first and the last differ in every word in which any two do.
+        let first = sample.element(range.start).record;
+        let last = sample.element(range.end - 1).record;
         let differ = |&depth: &u32| order.word(first, depth) != order.word(last, depth);
         match (depth + 1..order.words()).find(differ) {
             Some(depth) => Run::Next(Box::new(Level::new(order, sample, range, depth))),
@@ -269,18 +247,15 @@ impl Run {
     }
 }
 
-/// So many of all, of 2^64.
+/// `some` of `all` as a fraction of 2^64.
 fn fraction(some: usize, all: usize) -> u64 {
     (((some as u128) << 64) / all as u128) as u64
 }
 
-fn element<'a>(order: &Order, sample: &'a Sample, number: usize) -> Element<'a> {
-    let bytes = order.record_bytes();
-    let record = &sample.records[number * bytes..][..bytes];
-    Element {
-        record,
-        position: sample.positions[number],
-    }
+fn total(order: &Order, a: &Element<'_>, b: &Element<'_>) -> Ordering {
+    order
+        .compare(a.record, b.record)
+        .then(a.position.cmp(&b.position))
 }
 
 #[cfg(test)]
@@ -289,18 +264,16 @@ mod tests {
     use kernel::patterns::{Pattern, draw};
     use record::Format;
 
-    /// Every record goes to the bucket that comparing it with all splitters gives, or beside
-    /// equals.
+    /// Every record goes to the bucket that a comparison with all splitters gives, or next to equal
+    /// ones.
     fn check(order: &Order, records: &[u8], buckets: usize) {
         let bytes = order.record_bytes();
         let count = records.len() / bytes;
         let sampled = |number: &usize| number.is_multiple_of(3);
         let mut sample = Sample::default();
         for number in (0..count).filter(sampled) {
-            sample
-                .records
-                .extend_from_slice(&records[number * bytes..][..bytes]);
-            sample.positions.push(number as u64);
+            let at = number * bytes;
+            sample.push(&records[at..][..bytes], at as u64);
         }
         let splitters = Splitters::choose(order, &sample, buckets);
         let mut found = Assignment::default();
@@ -308,11 +281,11 @@ mod tests {
         for (number, &bin) in found.bins.iter().enumerate() {
             let record = &records[number * bytes..][..bytes];
             let compare = |splitter: usize| {
-                let other = splitters.splitter(order, splitter);
+                let other = splitters.splitter(splitter);
                 let order_of = order.compare(other.record, record);
                 match order.ties() {
                     Ties::Record => order_of,
-                    Ties::Position => order_of.then(other.position.cmp(&(number as u64))),
+                    Ties::Position => order_of.then(other.position.cmp(&((number * bytes) as u64))),
                 }
             };
             let below = (0..splitters.buckets - 1)
@@ -352,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn words_far_behind_the_prefix_decide() {
+    fn later_words_decide() {
         let order = Order::gensort(Ties::Record);
         let mut records = draw(Pattern::Uniform, 1, 300, 100);
         for record in records.chunks_exact_mut(100) {
@@ -368,11 +341,8 @@ mod tests {
         for ties in [Ties::Record, Ties::Position] {
             let order = Order::gensort(ties);
             let records = vec![9; 100 * 1000];
-            let positions = (0..50).map(|number| number * 20).collect();
-            let sample = Sample {
-                records: vec![9; 100 * 50],
-                positions,
-            };
+            let mut sample = Sample::default();
+            (0..50).for_each(|number| sample.push(&[9; 100], number * 2000));
             let splitters = Splitters::choose(&order, &sample, 10);
             let mut found = Assignment::default();
             splitters.assign(&order, &records, 0, &mut found);

@@ -1,4 +1,4 @@
-//! What was read of each run, until the merge comes to it.
+//! Chunks that were read of each run, until the merge needs them.
 //!
 //! ```text
 //! run 0   [chunk][chunk]|[chunk][chunk]      two reads ahead, each of some chunks
@@ -13,15 +13,14 @@ use node::{Close, Closed, Guarded, Node};
 
 use crate::records::block::Chunk;
 
-/// A chunk that was read.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub chunk: Chunk,
-    /// Whether it is the last one of its read.
+    /// Whether it is the last chunk of its read.
     pub ends_read: bool,
 }
 
-/// The chunks of all runs; clones share them.
+/// Chunks of all runs; clones share them.
 #[derive(Clone)]
 pub(crate) struct Arrivals {
     shared: Arc<Guarded<State>>,
@@ -50,7 +49,6 @@ impl Arrivals {
         }
     }
 
-    /// A read has come.
     pub(crate) async fn add(&self, node: &Node, run: usize, chunks: Vec<Chunk>) {
         let last = chunks.len() - 1;
         let arrived = chunks.into_iter().enumerate();
@@ -63,7 +61,6 @@ impl Arrivals {
             .await;
     }
 
-    /// There is no more of a run.
     pub(crate) async fn end(&self, node: &Node, run: usize) {
         self.shared
             .change(node, |state| state.runs[run].ended = true)

@@ -1,4 +1,4 @@
-//! Partitions between the two phases: what of each is in memory, and what lies in spill files.
+//! Partitions between the two phases: chunks in memory, and runs in spill files.
 
 use std::sync::Arc;
 
@@ -7,31 +7,34 @@ use node::{Close, Closed, Guarded, Node};
 use crate::files::spill::Extent;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Chunk;
+use crate::records::size::Size;
 
-/// Chunks of one partition that lie behind each other in a spill file: its file, its first disk
-/// block, and how many chunks. With little memory there are very many, so it is one word.
+/// Chunks of one partition that lie behind each other in a spill file: the file, the first disk
+/// block, and the number of chunks. With little memory there are very many runs, so one is a single
+/// word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run(u64);
 
-/// Runs of less than 4,096 chunks: a run is of a few megabytes, a chunk of at least a disk block.
+/// Bits of the number of chunks, less than 4,096: a run has a few megabytes, and a chunk at least a
+/// disk block.
 const CHUNKS_BITS: u32 = 12;
 
-/// Files of up to 2^52 bytes, of which there may be 4,096.
+/// Bits of the disk block: files of up to 2^52 bytes. There may be 4,096 files.
 const BLOCK_BITS: u32 = 40;
 
 impl Run {
     pub(crate) fn new(extent: Extent, chunks: usize) -> Run {
-        assert!(chunks < 1 << CHUNKS_BITS, "a run is of a few megabytes");
+        assert!(chunks < 1 << CHUNKS_BITS, "a run has a few megabytes");
         let block = extent.offset / BLOCK_BYTES;
         Run((((extent.file as u64) << BLOCK_BITS | block) << CHUNKS_BITS) | chunks as u64)
     }
 
-    /// The run that was noted by its number.
+    /// The run with a number of [`Partition::numbers`].
     pub(crate) fn of_number(number: u64) -> Run {
         Run(number)
     }
 
-    /// Where it lies, in chunks of that length.
+    /// Its place in the spill files, if chunks have `chunk_bytes` bytes.
     pub(crate) fn extent(self, chunk_bytes: usize) -> Extent {
         let place = self.0 >> CHUNKS_BITS;
         let offset = (place & ((1 << BLOCK_BITS) - 1)) * BLOCK_BYTES;
@@ -48,48 +51,46 @@ impl Run {
     }
 }
 
-/// A run, and how many records it holds.
+/// A run and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spilled {
     pub run: Run,
-    pub records: u64,
+    pub size: Size,
 }
 
-/// All records of one partition.
 #[derive(Debug, Default)]
 pub(crate) struct Partition {
-    /// Those that stayed in memory.
+    /// Chunks that stayed in memory.
     pub chunks: Vec<Chunk>,
-    /// Where the others lie.
+    /// Runs in spill files.
     pub runs: Vec<Run>,
-    /// How many records those are.
-    pub spilled_records: u64,
+    /// Size of the runs.
+    pub spilled: Size,
 }
 
 impl Partition {
-    /// Adds runs of so many records.
-    pub(crate) fn add(&mut self, runs: &[u64], records: u64) {
+    /// Adds runs with `size` records, by their numbers.
+    pub(crate) fn add(&mut self, runs: &[u64], size: Size) {
         self.runs.extend(runs.iter().map(|&run| Run(run)));
-        self.spilled_records += records;
+        self.spilled += size;
     }
 
-    /// Its runs as numbers, for who goes on with them.
+    /// The numbers of its runs, for a checkpoint.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         self.runs.iter().map(|run| run.0).collect()
     }
 
-    pub(crate) fn records(&self) -> u64 {
-        let held = self.chunks.iter().map(|chunk| u64::from(chunk.records));
-        held.sum::<u64>() + self.spilled_records
+    pub(crate) fn size(&self) -> Size {
+        let held: Size = self.chunks.iter().map(|chunk| chunk.size).sum();
+        held + self.spilled
     }
 
-    /// How many of its chunks are on disk.
     pub(crate) fn spilled_chunks(&self) -> usize {
         self.runs.iter().map(|run| run.chunks()).sum()
     }
 }
 
-/// The partitions of a phase while they come together; clones share them.
+/// The partitions of a phase while their records come; clones share them.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     shared: Arc<Guarded<State>>,
@@ -98,7 +99,7 @@ pub(crate) struct Ledger {
 #[derive(Default)]
 struct State {
     partitions: Vec<Partition>,
-    /// Chains that spillers were given and that are not on disk.
+    /// Chains that spillers have and that are not on disk yet.
     under_way: usize,
     closed: bool,
 }
@@ -110,29 +111,24 @@ impl Ledger {
         }
     }
 
-    /// A chain is given to the spillers.
+    /// Notes that a chain goes to the spillers.
     pub(crate) async fn begin(&self, node: &Node) {
         self.shared.change(node, |state| state.under_way += 1).await;
     }
 
-    /// A chain is on disk.
-    pub(crate) async fn add(
-        &self,
-        node: &Node,
-        partition: usize,
-        Spilled { run, records }: Spilled,
-    ) {
+    /// Adds a chain that is on disk now.
+    pub(crate) async fn add(&self, node: &Node, partition: usize, Spilled { run, size }: Spilled) {
         self.shared
             .change(node, |state| {
                 state.under_way -= 1;
                 let partition = state.partition(partition);
                 partition.runs.push(run);
-                partition.spilled_records += records;
+                partition.spilled += size;
             })
             .await;
     }
 
-    /// These chunks stay in memory.
+    /// Adds the chunks that stay in memory, by partition.
     pub(crate) async fn keep(&self, node: &Node, chains: Vec<Vec<Chunk>>) {
         self.shared
             .change(node, |state| {
@@ -143,7 +139,6 @@ impl Ledger {
             .await;
     }
 
-    /// Waits until all chains that were begun are on disk.
     pub(crate) async fn settled(&self, node: &Node) -> Result<(), Closed> {
         let step = |state: &mut State| match (state.closed, state.under_way) {
             (true, _) => Some(Err(Closed)),
@@ -153,7 +148,7 @@ impl Ledger {
         self.shared.wait_for(node, step).await
     }
 
-    /// All partitions in key order, when the phase is over.
+    /// All partitions, in key order, at the end of the phase.
     pub(crate) async fn take(&self, node: &Node) -> Vec<Partition> {
         self.shared
             .change(node, |state| std::mem::take(&mut state.partitions))
@@ -179,10 +174,11 @@ impl Close for Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::size::Framing;
     use node::Buffer;
 
     #[test]
-    fn a_run_is_one_word_that_holds_all_of_it() {
+    fn a_run_is_one_word() {
         let last_block = (1 << BLOCK_BITS) - 1;
         for (file, block, chunks) in [(0, 0, 1), (3, 5, 7), (4095, last_block, 4095), (1, 0, 0)] {
             let offset = block * BLOCK_BYTES;
@@ -208,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a run is of a few megabytes")]
-    fn a_run_of_more_chunks_than_the_word_holds_is_a_bug() {
+    #[should_panic(expected = "a run has a few megabytes")]
+    fn a_run_with_too_many_chunks_is_a_bug() {
         Run::new(
             Extent {
                 file: 0,
@@ -221,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_is_what_stayed_and_what_was_spilled() {
+    fn a_partition_has_kept_and_spilled_records() {
         let run = |chunks| {
             Run::new(
                 Extent {
@@ -232,17 +228,19 @@ mod tests {
                 chunks,
             )
         };
+        let size = |records| Framing::fixed(10).of(records);
         let mut partition = Partition::default();
-        partition.add(&[run(2).0, run(3).0], 50);
-        partition.add(&[run(4).0], 7);
+        partition.add(&[run(2).0, run(3).0], size(50));
+        partition.add(&[run(4).0], size(7));
         let marks = Vec::new();
         partition.chunks.push(Chunk {
             bucket: 0,
-            records: 100,
+            size: size(100),
             marks,
             buffer: Buffer::counted(0),
         });
-        assert_eq!((partition.records(), partition.spilled_chunks()), (157, 9));
+        assert_eq!(partition.size(), size(157));
+        assert_eq!(partition.spilled_chunks(), 9);
         assert_eq!(partition.numbers(), [run(2).0, run(3).0, run(4).0]);
     }
 }

@@ -1,8 +1,8 @@
-//! Sorted runs: what a merge merges.
+//! Sorted runs, the sources of a merge.
 //!
 //! ```text
 //! input    |.. load 0 ..|.. load 1 ..|.. load 2 ..|.. load 3 ..|
-//! sorted   | 3 ......40 | 41 .... 70 | 12 .... 55 | 58 .... 90 |     each begins where the last ended?
+//! sorted   | 3 ......40 | 41 .... 70 | 12 .... 55 | 58 .... 90 |     in order behind the last one?
 //! runs     |______________ run 0 ____|_____________ run 1 _____|     (Knuth 5.4.1, natural merging)
 //! ```
 //!
@@ -10,9 +10,10 @@
 
 use crate::records::block::Bucket;
 use crate::records::contents::Workspace;
+use crate::records::size::Size;
 use crate::runs::partition::Spilled;
 
-/// A load that was sorted and is still in memory.
+/// A sorted load that is still in memory.
 #[derive(Debug)]
 pub(crate) struct SortedLoad {
     pub bucket: Bucket,
@@ -24,30 +25,29 @@ pub(crate) struct SortedLoad {
 pub(crate) enum Stretch {
     /// Chunks in a spill file, all full but the last.
     Disk(Spilled),
-    /// All of a load.
     Memory(Box<SortedLoad>),
 }
 
 impl Stretch {
-    pub(crate) fn records(&self) -> u64 {
+    pub(crate) fn size(&self) -> Size {
         match self {
-            Stretch::Disk(spilled) => spilled.records,
-            Stretch::Memory(load) => load.bucket.records,
+            Stretch::Disk(spilled) => spilled.size,
+            Stretch::Memory(load) => load.bucket.size,
         }
     }
 }
 
-/// Records in order: one stretch behind the other.
+/// Sorted records, one stretch behind the other.
 #[derive(Debug, Default)]
 pub(crate) struct SortedRun {
     pub stretches: Vec<Stretch>,
-    /// How often its records were written, at most.
+    /// The most often that any of its records was written.
     pub writes: u32,
 }
 
 impl SortedRun {
-    pub(crate) fn records(&self) -> u64 {
-        self.stretches.iter().map(Stretch::records).sum()
+    pub(crate) fn size(&self) -> Size {
+        self.stretches.iter().map(Stretch::size).sum()
     }
 
     pub(crate) fn is_on_disk(&self) -> bool {
@@ -56,29 +56,28 @@ impl SortedRun {
             .any(|stretch| matches!(stretch, Stretch::Disk(_)))
     }
 
-    /// Adds what follows in order.
     pub(crate) fn extend(&mut self, stretches: Vec<Stretch>) {
         self.stretches.extend(stretches);
         self.writes = self.writes.max(u32::from(self.is_on_disk()));
     }
 }
 
-/// Which runs are to be merged first, so that no merge is of more than `fan_in` at a time: groups
-/// of neighbours, each the number of its runs; those that stay as they are, are groups of one.
+/// Groups of neighbouring runs to merge next, each the number of its runs, so that no merge reads
+/// more than `fan_in` runs. A run that stays as it is makes a group of one.
 ///
-/// As few records as can be are written again: every merge but the last one takes only so many runs
-/// that the later ones can be of `fan_in` each (Knuth 5.4.9).
+/// As few records as possible are written again: every merge but the last takes only as many runs
+/// as leave `fan_in` for each later one (Knuth 5.4.9).
 pub(crate) fn groups(runs: usize, fan_in: usize) -> Vec<usize> {
-    assert!(fan_in > 1, "a merge of one makes nothing less");
+    assert!(fan_in > 1, "a merge of one run gains nothing");
     let mut left = fan_in;
-    // What one pass less can merge.
+    // The runs that one pass less can merge.
     while left.saturating_mul(fan_in) < runs {
         left = left.saturating_mul(fan_in);
     }
     if runs <= left {
         return vec![1; runs];
     }
-    // A group of n runs is n - 1 fewer.
+    // Merging a group of n runs leaves n - 1 fewer.
     let (fewer, most) = (runs - left, fan_in - 1);
     let merges = fewer.div_ceil(most);
     let mut groups: Vec<usize> = (0..merges)
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_and_even_groups_make_as_few_passes_as_can_be() {
+    fn few_and_even_groups_need_the_fewest_passes() {
         for fan_in in 2..9_usize {
             for runs in 1..300 {
                 let (mut left, mut passes) = (runs, 0);

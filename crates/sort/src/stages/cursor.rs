@@ -1,8 +1,7 @@
-//! The cursor: hands out the units of seekable inputs in order, to whichever reader asks next.
+//! The cursor: hands out the units of seekable inputs in order, to the reader that asks next.
 //!
-//! Units that were divided among readers beforehand would wait for readers that are parked. And
-//! their size may change while the input is read: each is as large as the dial says when it is
-//! handed out.
+//! Units divided among readers in advance would wait for readers that are parked. Handing them out
+//! one by one also lets the dial change their size while the input is read.
 
 use std::sync::Arc;
 
@@ -11,31 +10,30 @@ use pipeline::Worker;
 
 use crate::files::input::{Inputs, ReadUnit};
 
-/// How far an input has been handed out, in records; clones share it.
+/// Bytes of the input that were handed out; clones share the count.
 #[derive(Clone)]
 pub(crate) struct Cursor {
     shared: Arc<Guarded<u64>>,
 }
 
 impl Cursor {
-    /// At the beginning.
     pub(crate) fn new(node: &Node) -> Cursor {
         Cursor {
             shared: Arc::new(Guarded::new(node, "the next unit", 0)),
         }
     }
 
-    /// The next unit, of at most `records` records; `None` at the end.
+    /// The next unit, of at most `bytes`; `None` at the end.
     pub(crate) async fn next(
         &self,
         worker: &Worker,
         inputs: &Inputs,
-        records: usize,
+        bytes: usize,
     ) -> Option<ReadUnit> {
         let step = |position: &mut u64| {
-            let is_left = *position < inputs.records.unwrap_or(0);
-            let unit = is_left.then(|| inputs.unit_at(*position, records));
-            *position += unit.map_or(0, |unit| unit.records as u64);
+            let is_left = *position < inputs.bytes.unwrap_or(0);
+            let unit = is_left.then(|| inputs.unit_at(*position, bytes));
+            *position += unit.map_or(0, |unit| unit.bytes as u64);
             unit
         };
         self.shared.change(&worker.node, step).await

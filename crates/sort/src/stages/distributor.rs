@@ -1,7 +1,7 @@
 //! Copies each record to the bucket it belongs to (NOW-Sort's distribution, TritonSort 3.3).
 //!
-//! Each distributor has a chunk of every bucket open, its own, so none waits for another. Full
-//! chunks go to the partition buffers.
+//! Each distributor keeps its own open chunk of every bucket, so none waits for another. Full chunks
+//! go to the partition buffers.
 
 use crate::records::block::ChunkShape;
 use crate::records::open_bucket::OpenBucket;
@@ -14,33 +14,33 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::{Assignment, Contents};
+use crate::records::size::{Size, Sum};
 use crate::records::splitters::Splitters;
 use crate::stages::Tally;
 
-/// What distributors share.
 #[derive(Clone)]
 pub(crate) struct Distributor {
     pub contents: Arc<dyn Contents>,
     pub splitters: Posted<Splitters>,
     pub blocks: Queue<Block>,
-    /// Where blocks' buffers go back to.
+    /// Buffers of blocks go back here.
     pub pool: Pool,
-    /// The memory for records.
+    /// Memory for records.
     pub chunks: Pool,
     pub shape: ChunkShape,
-    /// Where the pool holds all records or none fit: the memory limit, for the error that names it.
-    /// Else it waits for chunks, which spillers give back.
+    /// The memory limit, where the pool must hold all records: an empty pool is an error that names
+    /// the limit. Without it, a distributor waits for chunks that spillers give back.
     pub limit: Option<u64>,
-    /// Where buckets are ranks: a token for each chunk that one of them may have.
+    /// Where buckets are ranks: one token for each chunk that a rank may have.
     pub shares: Option<Tokens>,
     pub out: Queue<Vec<Chunk>>,
     pub tally: Tally,
-    /// Where buckets go; what nobody wants is dropped. Without it, each goes by its own number.
+    /// The rank of each bucket; a bucket without one is dropped. Without the list, a bucket's number
+    /// is its rank.
     pub owners: Option<Arc<Vec<Option<u32>>>>,
 }
 
 impl Distributor {
-    /// Gives full chunks to those who own their buckets.
     async fn hand_on(&self, worker: &Worker, mut full: Vec<Chunk>) -> Result<(), Failure> {
         if let Some(owners) = &self.owners {
             let mut wanted = Vec::with_capacity(full.len());
@@ -56,31 +56,30 @@ impl Distributor {
     }
 }
 
-/// A distributor's work.
 pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Result<(), Failure> {
     let contents = &*distributor.contents;
-    let record_bytes = contents.record_bytes();
+    let framing = contents.framing();
     let place = |bucket| Place {
         bucket: bucket as u32,
         shape: distributor.shape,
-        record_bytes,
+        framing,
     };
     let mut open: Vec<OpenBucket> = Vec::new();
     let mut found = Assignment::default();
-    let (mut records, mut sum) = (0, 0_u128);
+    let mut read = Sum::default();
     while let Some(mut block) = worker.pop(&distributor.blocks).await? {
-        let bytes = block.records * record_bytes;
-        sum += u128::from(contents.checksum(&block));
-        records += block.records as u64;
-        charge(worker, &block, bytes);
-        // The first block is summed up while the sample is still drawn.
+        let size = block.size;
+        let crc = u128::from(contents.checksum(&block));
+        read += Sum { size, crc };
+        charge(worker, size);
+        // The checksum of the first block needs no splitters, which may not be there yet.
         let splitters = worker.read(&distributor.splitters).await?;
         open.resize_with(splitters.buckets, || OpenBucket::new(distributor.shape));
         let mut full = Vec::new();
-        for part in block.parts(record_bytes) {
+        for part in block.parts(framing) {
             block.focus(part);
             contents.classify(&block, &splitters, &mut found);
-            // What is full must not wait for room with us: others make it of that.
+            // Full chunks go on before this worker waits for room: spilling them makes the room.
             if !full.is_empty() {
                 distributor
                     .hand_on(worker, std::mem::take(&mut full))
@@ -88,27 +87,27 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
             }
             make_room(worker, distributor, &found, &mut open, block.first).await?;
             contents.scatter(&block, &found, &mut open);
-            for (bucket, (open, &count)) in open.iter_mut().zip(&found.counts).enumerate() {
+            for (bucket, (open, &size)) in open.iter_mut().zip(&found.sizes).enumerate() {
                 let position = contents.is_stable().then_some(block.first);
-                open.advance(count, position, &place(bucket), &mut full);
+                open.advance(size, position, &place(bucket), &mut full);
             }
         }
         distributor.pool.give(&worker.node, block.buffer).await;
         distributor.hand_on(worker, full).await?;
-        worker.did(bytes);
+        worker.did(size.bytes as usize);
     }
     let mut rest = Vec::new();
     for (bucket, open) in open.iter_mut().enumerate() {
         rest.extend(open.close(&place(bucket)));
     }
     distributor.hand_on(worker, rest).await?;
-    distributor.tally.came_in(records, sum);
+    distributor.tally.came_in(read);
     distributor.out.finish(&worker.node).await;
     Ok(())
 }
 
-/// Opens as many chunks as the block's records need. A pool that holds enough for the whole input
-/// is empty only when a pipe gave too much.
+/// Opens as many chunks as the block's records need. A pool that was planned for the whole input is
+/// empty only when a pipe gave more than memory holds.
 async fn make_room(
     worker: &Worker,
     distributor: &Distributor,
@@ -116,8 +115,8 @@ async fn make_room(
     open: &mut [OpenBucket],
     first: u64,
 ) -> Result<(), Failure> {
-    for (bucket, (open, &count)) in (0..).zip(open.iter_mut().zip(&found.counts)) {
-        while open.room_records() < count {
+    for (bucket, (open, size)) in (0..).zip(open.iter_mut().zip(&found.sizes)) {
+        while open.room_bytes() < size.bytes {
             if let Some(shares) = &distributor.shares {
                 worker
                     .hold(shares.take_any(&worker.node, &[bucket], None))
@@ -130,8 +129,11 @@ async fn make_room(
                 (Some(buffer), _) => buffer?,
                 (None, None) => worker.take(&distributor.chunks).await?,
                 (None, Some(limit)) => {
-                    let bytes = first * distributor.contents.record_bytes() as u64;
-                    return Err(SortError::PipeTooLong { bytes, limit }.into());
+                    return Err(SortError::PipeTooLong {
+                        bytes: first,
+                        limit,
+                    }
+                    .into());
                 }
             };
             open.add(buffer);
@@ -140,14 +142,8 @@ async fn make_room(
     Ok(())
 }
 
-fn charge(worker: &Worker, block: &Block, bytes: usize) {
-    worker.node.work(Work::Checksum {
-        bytes: bytes as u64,
-    });
-    worker.node.work(Work::Classify {
-        records: block.records as u64,
-    });
-    worker.node.work(Work::Copy {
-        bytes: bytes as u64,
-    });
+fn charge(worker: &Worker, Size { records, bytes }: Size) {
+    worker.node.work(Work::Checksum { bytes });
+    worker.node.work(Work::Classify { records });
+    worker.node.work(Work::Copy { bytes });
 }

@@ -1,4 +1,4 @@
-//! Sorts loads in memory: their order is found, and their records stay where they were read.
+//! Sorts loads in memory: finds their order, and leaves the records where they were read.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use node::{Queue, Work};
 use pipeline::{Failure, Worker};
 
 use crate::records::block::{Block, Bucket, Chunk, Destination, Mark};
-use crate::records::contents::{Contents, Place, Workspace};
+use crate::records::contents::{Contents, Place, Room, Workspace};
+use crate::records::size::{Size, Sum};
 use crate::runs::shelf::{Ends, Shelf};
 use crate::runs::sorted_run::SortedLoad;
 use crate::stages::{Load, Tally};
 
-/// What sorters of loads share.
 #[derive(Clone)]
 pub(crate) struct LoadSorter {
     pub contents: Arc<dyn Contents>,
@@ -20,33 +20,27 @@ pub(crate) struct LoadSorter {
     pub tally: Tally,
 }
 
-/// A sorter's work.
 pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(), Failure> {
     let contents = &*sorter.contents;
     let mut workspace = Workspace::default();
-    let (mut records, mut sum) = (0, 0_u128);
+    let mut read = Sum::default();
     while let Some(Load { number, blocks }) = worker.pop(&sorter.loads).await? {
-        sum += blocks
-            .iter()
-            .map(|block| u128::from(contents.checksum(block)))
-            .sum::<u128>();
+        for block in &blocks {
+            let crc = u128::from(contents.checksum(block));
+            let size = block.size;
+            read += Sum { size, crc };
+        }
         let bucket = bucket_of(contents, blocks);
-        contents
-            .sort(&bucket, &mut workspace)
-            .map_err(|cause| crate::error::no_memory(bucket.records as usize * 32, &cause))?;
-        let bytes = bucket.records as usize * contents.record_bytes();
-        worker.node.work(Work::Checksum {
-            bytes: bytes as u64,
-        });
-        worker.node.work(Work::Sort {
-            records: bucket.records,
-        });
-        records += bucket.records;
-        let last = bucket.records as usize - 1;
-        let first = record_of(contents, (&bucket, &workspace), 0);
+        contents.sort(&bucket, &mut workspace).map_err(|cause| {
+            crate::error::no_memory(Workspace::bytes(bucket.size.records) as usize, &cause)
+        })?;
+        let Size { records, bytes } = bucket.size;
+        worker.node.work(Work::Checksum { bytes });
+        worker.node.work(Work::Sort { records });
+        let record = |row| record_of(contents, (&bucket, &workspace), row);
         let ends = Ends {
-            first,
-            last: record_of(contents, (&bucket, &workspace), last),
+            first: record(0),
+            last: record(records as usize - 1),
         };
         let load = SortedLoad {
             bucket,
@@ -56,13 +50,13 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
             .shelf
             .add(&worker.node, contents, (number, load), ends)
             .await;
-        worker.did(bytes);
+        worker.did(bytes as usize);
     }
-    sorter.tally.came_in(records, sum);
+    sorter.tally.came_in(read);
     Ok(())
 }
 
-/// The blocks as chunks of one bucket; with `--stable` each remembers where it was in the input.
+/// The blocks as chunks of one bucket; with `--stable` each has a mark of its position.
 fn bucket_of(contents: &dyn Contents, blocks: Vec<Block>) -> Bucket {
     let stable = contents.is_stable();
     let chunk = |mut block: Block| {
@@ -74,44 +68,35 @@ fn bucket_of(contents: &dyn Contents, blocks: Vec<Block>) -> Bucket {
         let marks = if stable { vec![mark] } else { Vec::new() };
         Chunk {
             bucket: 0,
-            records: block.records as u32,
+            size: block.size,
             marks,
             buffer: block.buffer,
         }
     };
     let chunks: Vec<Chunk> = blocks.into_iter().map(chunk).collect();
-    let records = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
-    // Only what it becomes part of goes somewhere.
-    let to = Destination {
-        file: 0,
-        first: 0,
-        file_bytes: 0,
-    };
     Bucket {
         index: 0,
-        first: 0,
-        records,
+        first: Size::default(),
+        size: chunks.iter().map(|chunk| chunk.size).sum(),
         chunks,
-        to,
+        // The run that it becomes part of has a destination.
+        to: Destination::default(),
     }
 }
 
-/// One record of the sorted order; nothing where records are only counted.
+/// One record of the sorted order; empty where records are only counted.
 fn record_of(
     contents: &dyn Contents,
     (bucket, order): (&Bucket, &Workspace),
     row: usize,
 ) -> Vec<u8> {
-    let mut buffer = bucket.chunks[0].buffer.sibling(contents.record_bytes());
-    contents.gather(
-        bucket,
-        order,
-        row..row + 1,
-        Place {
-            buffer: &mut buffer,
-            at: 0,
-        },
-    );
+    let one = contents.fitting(bucket, order, row, Room::Covering(1));
+    let mut buffer = bucket.chunks[0].buffer.sibling(one.bytes as usize);
+    let place = Place {
+        buffer: &mut buffer,
+        at: 0,
+    };
+    contents.gather(bucket, order, row..row + 1, place);
     if buffer.is_counted() {
         Vec::new()
     } else {

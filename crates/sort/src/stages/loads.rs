@@ -1,8 +1,8 @@
-//! Gathers blocks, as they were read, into loads, and says which of them go to disk.
+//! Gathers blocks into loads in input order, and decides which loads go to disk.
 //!
-//! A load is as much as one sorter sorts at a time. While one is filled, others are sorted and
-//! written (replacement selection would make runs twice as long, at a heap's price for every
-//! record; NOW-Sort 6.5 sorts whole loads for that reason).
+//! A load is what one sorter sorts at a time. While one load is filled, others are sorted and
+//! written. Replacement selection would make runs twice as long, but each record would pass through
+//! a heap; NOW-Sort 6.5 sorts whole loads for that reason.
 
 use node::Queue;
 use pipeline::{Failure, Worker};
@@ -18,7 +18,6 @@ pub(crate) struct Load {
     pub blocks: Vec<Block>,
 }
 
-/// What gathers loads.
 #[derive(Clone)]
 pub(crate) struct Loads {
     pub blocks: Queue<Block>,
@@ -26,20 +25,19 @@ pub(crate) struct Loads {
     pub most: usize,
     /// Loads that memory holds.
     pub fit: u64,
-    /// Whether more than these will come, for sure.
+    /// Whether more loads than that are certain to come.
     pub exceeds: bool,
     pub room: Room,
     pub out: Queue<Load>,
     pub shelf: Shelf,
-    pub record_bytes: usize,
 }
 
-/// The work of one worker, who alone knows all loads.
+/// Runs with one worker, which alone knows all loads.
 ///
-/// No deadlock: the reader always finds a buffer in the end. When a load begins, all but the `fit -
-/// 1` last ones, itself among them, are sent to disk; so of the pool, which holds `fit` loads and
-/// what the reader has in flight, a whole load is free in the end, and what the reader has read
-/// comes here. Sorters wait for nobody, and those who write wait for disks alone.
+/// No deadlock: the reader always finds a buffer in the end. When a load begins, all but the last
+/// `fit - 1` loads, itself included, are sent to disk. The pool holds `fit` loads and the reader's
+/// requests, so the memory of a whole load becomes free. Sorters wait for no stage, and run writers
+/// for disks alone.
 pub(crate) async fn gather_loads(worker: &Worker, loads: &Loads) -> Result<(), Failure> {
     let (mut number, mut blocks) = (0, Vec::new());
     while let Some(block) = worker.pop(&loads.blocks).await? {
@@ -49,7 +47,7 @@ pub(crate) async fn gather_loads(worker: &Worker, loads: &Loads) -> Result<(), F
                 .send_below(&worker.node, loads.sent_by(number))
                 .await;
         }
-        worker.did(block.records * loads.record_bytes);
+        worker.did(block.size.bytes as usize);
         blocks.push(block);
         if blocks.len() == loads.most {
             let blocks = std::mem::take(&mut blocks);
@@ -68,8 +66,8 @@ pub(crate) async fn gather_loads(worker: &Worker, loads: &Loads) -> Result<(), F
 }
 
 impl Loads {
-    /// Loads below that number go to disk when load `number` begins. One goes earlier than it must
-    /// if more will come, so that it is written while the next one is read.
+    /// When load `number` begins, the loads before the returned number go to disk. If more loads are
+    /// certain to come, one goes earlier than it must and is written while the next one is read.
     fn sent_by(&self, number: u64) -> u64 {
         let full = number + 1 > self.fit || (self.exceeds && number + 1 == self.fit);
         if full { number + 2 - self.fit } else { 0 }

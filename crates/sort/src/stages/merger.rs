@@ -16,66 +16,62 @@ use crate::error::SortError;
 use crate::plan::READS_AHEAD;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
-use crate::records::contents::{Contents, Merging, Place};
+use crate::records::contents::{Contents, Edges, Merging, Place};
+use crate::records::size::Size;
 use crate::records::span::Span;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::Spilled;
 use crate::stages::run_writer::{Chaining, Chains};
 use crate::stages::{Tally, Wants};
 
-/// Where the merged records come from.
 #[derive(Clone)]
 pub(crate) struct Sources {
     pub contents: Arc<dyn Contents>,
-    /// How many runs.
     pub runs: usize,
     pub wants: Wants,
     pub arrivals: Arrivals,
-    /// Where chunks go when they are merged.
+    /// Merged chunks go back here.
     pub pool: Pool,
 }
 
-/// Some records of the sorted order that make up an output.
+/// The records of the sorted order that make up one file of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutputPart {
-    /// The file that they go to.
     pub file: usize,
-    /// Records before them.
-    pub first: u64,
-    pub records: u64,
+    /// Records before it in the whole output.
+    pub first: Size,
+    pub size: Size,
 }
 
-/// What merges into the output.
 #[derive(Clone)]
 pub(crate) struct Merger {
     pub sources: Sources,
-    /// The outputs, in order; together they are all records.
+    /// In order; together they hold all records.
     pub parts: Vec<OutputPart>,
     pub unit_bytes: usize,
     pub pool: Pool,
-    /// Whether the output is written front to back, and not in whole disk blocks.
+    /// Whether the output is written front to back, not in whole disk blocks.
     pub sequential: bool,
     pub out: Queue<Piece>,
     pub tally: Tally,
 }
 
-/// What merges into a longer run.
 #[derive(Clone)]
 pub(crate) struct RunMerger {
     pub sources: Sources,
-    pub records: u64,
+    pub size: Size,
     pub chains: Chains,
-    /// Where the run is.
+    /// The chains of the merged run.
     pub merged: Posted<Vec<Spilled>>,
 }
 
-/// The work of one worker. It waits for write units, which come back from the writers, and for
-/// chunks.
+/// Merges into the output, with one worker. It waits for chunks of runs and for write units, which
+/// the writers give back.
 pub(crate) async fn merge(worker: &Worker, merger: &Merger) -> Result<(), Failure> {
     let mut merge = Merge::begin(worker, &merger.sources).await?;
     for part in &merger.parts {
         let merged = merge_part(&mut merge, merger, *part).await?;
-        if merged.records > 0 {
+        if merged.size.records > 0 {
             merger.tally.goes_out(merged, &*merger.sources.contents)?;
         }
     }
@@ -84,24 +80,20 @@ pub(crate) async fn merge(worker: &Worker, merger: &Merger) -> Result<(), Failur
     Ok(())
 }
 
-/// The work of one worker; as above, but what is merged goes to spill files.
+/// Merges into one longer run in spill files, with one worker.
 pub(crate) async fn merge_run(worker: &Worker, merger: &RunMerger) -> Result<(), Failure> {
     let mut merge = Merge::begin(worker, &merger.sources).await?;
     let mut chaining = Chaining::new(worker, &merger.chains);
-    while merge.records < merger.records {
-        let left = merger.records - merge.records;
-        let count = left.min(merger.chains.chunk_records as u64) as usize;
+    while merge.done.records < merger.size.records {
+        let left = merger.size.bytes - merge.done.bytes;
+        let bytes = left.min(merger.chains.room as u64) as usize;
         let mut buffer = chaining.take().await?;
-        merge
-            .fill(
-                Place {
-                    buffer: &mut buffer,
-                    at: 0,
-                },
-                count,
-            )
-            .await?;
-        chaining.add(buffer, count).await?;
+        let place = Place {
+            buffer: &mut buffer,
+            at: 0,
+        };
+        let size = merge.fill(place, bytes).await?;
+        chaining.add(buffer, size).await?;
     }
     merge.end().await;
     let merged = chaining.end().await?;
@@ -109,17 +101,16 @@ pub(crate) async fn merge_run(worker: &Worker, merger: &RunMerger) -> Result<(),
     Ok(())
 }
 
-/// Merges the records of one output.
 async fn merge_part(
     merge: &mut Merge<'_>,
     merger: &Merger,
     part: OutputPart,
 ) -> Result<Span, Failure> {
-    assert_eq!(merge.records, part.first, "parts are in order");
-    let (sum_before, mut first) = (merge.sum, Vec::new());
-    let record_bytes = merge.record_bytes;
-    let (mut at, end) = (0, part.records * record_bytes as u64);
-    // The end of a record whose beginning is in the buffer before.
+    assert_eq!(merge.done, part.first, "parts are in order");
+    let sum_before = merge.sum;
+    merge.edges.first.clear();
+    let (mut at, end) = (0, part.size.bytes);
+    // The end of a record that begins in the previous buffer.
     let mut carried: Vec<u8> = Vec::new();
     let mut carried_bytes = 0;
     while at < end {
@@ -128,22 +119,14 @@ async fn merge_part(
         if !buffer.is_counted() {
             buffer.bytes_mut()[..carried_bytes].copy_from_slice(&carried);
         }
-        let count = (limit - carried_bytes).div_ceil(record_bytes);
-        merge
-            .fill(
-                Place {
-                    buffer: &mut buffer,
-                    at: carried_bytes,
-                },
-                count,
-            )
-            .await?;
-        let filled = carried_bytes + count * record_bytes;
+        let place = Place {
+            buffer: &mut buffer,
+            at: carried_bytes,
+        };
+        let size = merge.fill(place, limit - carried_bytes).await?;
+        let filled = carried_bytes + size.bytes as usize;
         carried_bytes = filled - limit;
         if !buffer.is_counted() {
-            if at == 0 {
-                first = buffer.bytes()[..record_bytes].to_vec();
-            }
             carried.clear();
             carried.extend_from_slice(&buffer.bytes()[limit..filled]);
         }
@@ -159,23 +142,18 @@ async fn merge_part(
         merge.worker.push(&merger.out, piece).await?;
         at += limit as u64;
     }
-    let (sum, last) = (merge.sum - sum_before, merge.last.clone());
-    let OutputPart {
-        file,
-        first: begin,
-        records,
-    } = part;
     Ok(Span {
-        begin,
-        records,
-        file,
-        sum,
-        first,
-        last,
+        begin: part.first,
+        size: part.size,
+        file: part.file,
+        sum: merge.sum - sum_before,
+        first: std::mem::take(&mut merge.edges.first),
+        last: merge.edges.last.clone(),
     })
 }
 
-/// Fills the buffer's last disk block up, which is cut off with the file's end; its length then.
+/// Pads the buffer to whole disk blocks, unless the output is sequential, and returns its length. The
+/// padding is cut off when the file gets its length.
 fn whole_blocks(buffer: &mut Buffer, bytes: usize, sequential: bool) -> usize {
     let whole = if sequential {
         bytes
@@ -189,32 +167,27 @@ fn whole_blocks(buffer: &mut Buffer, bytes: usize, sequential: bool) -> usize {
     whole
 }
 
-/// A merge under way.
 struct Merge<'a> {
     worker: &'a Worker,
     sources: &'a Sources,
     merging: Merging,
-    /// Whether the chunk that a run is merged from is the last one of its read.
+    /// By run: whether its current chunk is the last one of its read.
     ends_read: Vec<bool>,
-    record_bytes: usize,
-    /// Records merged so far.
-    records: u64,
-    /// The last of them.
-    last: Vec<u8>,
+    done: Size,
+    edges: Edges,
     sum: u128,
 }
 
 impl<'a> Merge<'a> {
-    /// Asks for the first reads of each run, and waits for a chunk of each.
+    /// Asks for the first reads of each run, and waits for the first chunk of each.
     async fn begin(worker: &'a Worker, sources: &'a Sources) -> Result<Merge<'a>, Failure> {
         let mut merge = Merge {
             worker,
             sources,
             merging: Merging::new(sources.runs),
             ends_read: vec![false; sources.runs],
-            record_bytes: sources.contents.record_bytes(),
-            records: 0,
-            last: Vec::new(),
+            done: Size::default(),
+            edges: Edges::default(),
             sum: 0,
         };
         for _ in 0..READS_AHEAD {
@@ -228,49 +201,46 @@ impl<'a> Merge<'a> {
         Ok(merge)
     }
 
-    /// Merges the next `count` records to a buffer, and checks them there.
-    async fn fill(&mut self, out: Place<'_>, count: usize) -> Result<(), Failure> {
+    /// Merges the next records into a buffer until they cover `bytes`, and checks them there.
+    async fn fill(&mut self, out: Place<'_>, bytes: usize) -> Result<Size, Failure> {
         let contents = &self.sources.contents;
-        let mut done = 0;
-        while done < count {
-            let at = out.at + done * self.record_bytes;
+        let Place { buffer, at } = out;
+        let mut size = Size::default();
+        while (size.bytes as usize) < bytes {
+            let done = size.bytes as usize;
             let place = Place {
-                buffer: &mut *out.buffer,
-                at,
+                buffer: &mut *buffer,
+                at: at + done,
             };
-            let merged = contents.merge(&mut self.merging, count - done, place);
-            done += merged.records;
+            let merged = contents.merge(&mut self.merging, bytes - done, place);
+            size += merged.size;
             match merged.dry {
                 Some(run) => self.next_chunk(run).await?,
-                None => assert_eq!(done, count, "runs have as many records as they say"),
+                None => assert!(
+                    size.bytes as usize >= bytes,
+                    "runs have as many records as they say"
+                ),
             }
         }
-        let (at, records) = (out.at, self.records);
-        let checked = contents.check(
-            Place {
-                buffer: out.buffer,
-                at,
-            },
-            count,
-            &mut self.last,
-        );
+        let before = self.done.records;
+        let checked = contents.check(Place { buffer, at }, size, &mut self.edges);
         let disorder = |number| SortError::Disorder {
-            record: records + number as u64,
+            record: before + number as u64,
         };
         self.sum += u128::from(checked.map_err(disorder)?);
-        self.records += count as u64;
-        let bytes = (count * self.record_bytes) as u64;
+        self.done += size;
+        let Size { records, bytes } = size;
         let node = &self.worker.node;
         node.work(Work::Merge {
-            records: count as u64,
+            records,
             sources: self.sources.runs as u64,
         });
         node.work(Work::Copy { bytes });
         node.work(Work::Checksum { bytes });
-        Ok(())
+        Ok(size)
     }
 
-    /// Goes on with the next chunk of a run, and gives the last one back.
+    /// Continues with the next chunk of a run, and gives the merged one back.
     async fn next_chunk(&mut self, run: usize) -> Result<(), Failure> {
         let Sources {
             arrivals,
@@ -278,7 +248,7 @@ impl<'a> Merge<'a> {
             pool,
             ..
         } = self.sources;
-        // What is asked for must have its buffers: the used chunk goes back first.
+        // The next read needs this buffer: the merged chunk goes back before it is asked for.
         if let Some(used) = self.merging.take(run) {
             pool.give(&self.worker.node, used.buffer).await;
             if self.ends_read[run] {
@@ -296,7 +266,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Lets the readers go home.
+    /// Ends the run readers.
     async fn end(&self) {
         self.sources.wants.finish(&self.worker.node).await;
     }

@@ -1,5 +1,5 @@
-//! Partition buffers: chunks of each partition while the input is read, as many as memory holds
-//! (TritonSort 3.3, "LogicalDisk buffers").
+//! Partition buffers: the chunks of each partition that memory holds while the input is read
+//! (TritonSort 3.3, "LogicalDisk buffers"; a partition is a logical disk there).
 //!
 //! ```text
 //! partition 0   []-[]-[]
@@ -8,13 +8,12 @@
 //! ```
 //!
 //! A chain needs a *write token* of a temporary directory. Each directory has a few, and its
-//! spillers give them back when a write is done: so a fast disk gets more than a slow one, in
-//! proportion to their rates (TritonSort 4.5, NOW-Sort 6.2), and no directory's queue grows beyond
-//! its share.
+//! spillers give them back when a write is done. So disks get chains in proportion to their rates
+//! (TritonSort 4.5, NOW-Sort 6.2), and no directory's queue grows beyond its share.
 //!
-//! What memory will hold in the end is not written: so between one pass and two there is no step,
-//! only more and more that is written. What must be written for sure is written early, when a disk
-//! is idle and a chain is worth a write.
+//! Records that memory can hold to the end are not written, so the cost grows gradually from one
+//! pass to two. Chains that are certain to be written go early, when a disk is idle and the chain is
+//! long enough.
 
 use crate::plan::Limits;
 use std::ops::Range;
@@ -28,41 +27,38 @@ use crate::records::splitters::Splitters;
 use crate::runs::partition::Ledger;
 use crate::stages::write_size::WriteSize;
 
-/// Chunks of one partition on their way to a spill file.
+/// Chunks of one partition for one write to a spill file.
 #[derive(Debug)]
 pub(crate) struct Chain {
     pub partition: usize,
-    /// Where it goes; the directory is that of its write token.
+    /// The directory is that of the chain's write token.
     pub to: Slot,
     pub chunks: Vec<Chunk>,
 }
 
-/// What the partition buffers need.
 #[derive(Clone)]
 pub(crate) struct PartitionBuffers {
     pub splitters: Posted<Splitters>,
     pub chunks: Queue<Vec<Chunk>>,
     pub limits: Limits,
-    /// Whether anything may stay when the input has ended.
+    /// Whether chunks may stay in memory when the input has ended.
     pub keeps: bool,
-    /// Which part of the output these partitions are.
+    /// The part of the output that these partitions are, between 0 and 1.
     pub positions: Range<f64>,
-    /// A token is a directory's number.
+    /// Write tokens; a token is a directory's number.
     pub tokens: Tokens,
-    /// The chains of each directory.
+    /// By directory.
     pub out: Vec<Queue<Chain>>,
     pub ledger: Ledger,
-    pub record_bytes: usize,
     pub chunk_bytes: usize,
     pub tuner: Tuner,
 }
 
-/// The work of the partition buffers: one worker, which alone knows all chains.
+/// Runs with one worker, which alone knows all chains.
 ///
-/// No deadlock: it waits only for distributors and for write tokens. Tokens come back from
-/// spillers, who wait for disks alone. And distributors always find a chunk in the end, since what
-/// is held here, what spillers have, and what all distributors may have open is no more than the
-/// pool.
+/// No deadlock: it waits only for distributors and for write tokens, which spillers give back; these
+/// wait for disks alone. Distributors find a chunk in the end, because the pool is larger than the
+/// chunks held here, those of spillers and those that distributors may have open.
 pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<(), Failure> {
     let splitters = worker.read(&buffers.splitters).await?;
     let limits = &buffers.limits;
@@ -73,7 +69,7 @@ pub(crate) async fn hold(worker: &Worker, buffers: &PartitionBuffers) -> Result<
             units: chunks.len() as u64,
         });
         for chunk in chunks {
-            worker.did(chunk.records as usize * buffers.record_bytes);
+            worker.did(chunk.size.bytes as usize);
             chains.add(chunk);
         }
         while chains.is_worth_writing(limits, size.least()) {
@@ -112,7 +108,7 @@ impl PartitionBuffers {
         Ok(())
     }
 
-    /// The least size of a write follows how often there is a token, if anything is to move.
+    /// Adapts the least size of a write to how often a token was there at once.
     fn follow(&self, worker: &Worker, size: &mut WriteSize, granted: bool) {
         if !self.tuner.is_on() {
             return;
@@ -135,7 +131,7 @@ impl PartitionBuffers {
         );
     }
 
-    /// A write token of any directory, if there is one `now` or when one comes.
+    /// A write token of any directory: one that is there `now`, or the next one to come.
     async fn token(&self, worker: &Worker, now: bool) -> Result<Option<u32>, Failure> {
         let any: Vec<u32> = (0..self.out.len() as u32).collect();
         let deadline = now.then(|| worker.node.now());
@@ -144,7 +140,7 @@ impl PartitionBuffers {
             .await?)
     }
 
-    /// Of partitions that are to be partitioned again, all that is still here.
+    /// Spills the rest of the partitions that will be partitioned again.
     async fn spill_too_large(&self, worker: &Worker, chains: &mut Chains) -> Result<(), Failure> {
         for partition in 0..chains.each.len() {
             while chains.size(partition) > self.limits.partition && chains.length(partition) > 0 {
@@ -155,9 +151,9 @@ impl PartitionBuffers {
         Ok(())
     }
 
-    /// How many chunks may stay when the input has ended. What is read back needs room beside them;
-    /// twice that, so that one partition is read while another is sorted. And where one will be
-    /// partitioned again, that one needs its part of what is held.
+    /// Chunks that may stay when the input has ended. Partitions that are read back need the rest of
+    /// the pool: room for two of the largest, so that one is read while another is sorted. A
+    /// partition that will be partitioned again needs its part of the held chunks, too.
     fn room_to_stay(&self, chains: &Chains) -> usize {
         let limits = &self.limits;
         let fits = |partition: &usize| chains.size(*partition) <= limits.partition;
@@ -186,7 +182,7 @@ impl PartitionBuffers {
         self.spill(worker, chains, longest, token).await
     }
 
-    /// Spills chunks of a partition, as many as one write may have.
+    /// Spills one write of a partition's chunks.
     async fn spill(
         &self,
         worker: &Worker,
@@ -219,7 +215,7 @@ impl PartitionBuffers {
 /// The chains of all partitions.
 struct Chains {
     each: Vec<Vec<Chunk>>,
-    /// Chunks of each that went to disk.
+    /// Chunks of each partition that went to disk.
     spilled: Vec<usize>,
     spilled_in_all: usize,
     held: usize,
@@ -241,13 +237,12 @@ impl Chains {
         self.each[chunk.bucket as usize].push(chunk);
     }
 
-    /// Whether the longest chain is long enough for a write, and must be written sooner or later.
+    /// Whether the longest chain is long enough for a write, and certain to be written in the end.
     fn is_worth_writing(&self, limits: &Limits, least: usize) -> bool {
         let longest = self.each.iter().map(Vec::len).max().unwrap_or(0);
         longest >= least && self.spilled_in_all + longest.min(limits.run) <= limits.excess
     }
 
-    /// The partition whose chain is the longest.
     fn longest(&self) -> usize {
         let longest = self
             .each
@@ -257,7 +252,6 @@ impl Chains {
         longest.expect("there is a partition").0
     }
 
-    /// Takes up to `most` chunks from the chain of a partition.
     fn take(&mut self, partition: usize, most: usize) -> Vec<Chunk> {
         let chain = &mut self.each[partition];
         let chunks: Vec<_> = chain.drain(..most.min(chain.len())).collect();
@@ -267,12 +261,12 @@ impl Chains {
         chunks
     }
 
-    /// Chunks of a partition that are here.
+    /// Chunks of a partition that are in memory.
     fn length(&self, partition: usize) -> usize {
         self.each[partition].len()
     }
 
-    /// All chunks of a partition.
+    /// Chunks of a partition, in memory and on disk.
     fn size(&self, partition: usize) -> usize {
         self.length(partition) + self.spilled[partition]
     }

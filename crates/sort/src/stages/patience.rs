@@ -1,19 +1,19 @@
-//! Waiting for other nodes, which may have died, while one's own run may have ended.
+//! Waits on other nodes that also end when this node's run ends: the other node may have died.
 
 use std::collections::VecDeque;
 
 use node::{Buffer, Closed, Pool, Queue, Ticket};
 use pipeline::Worker;
 
-/// How often one looks whether the run has ended meanwhile: seldom enough to cost nothing, soon
-/// enough for people.
+/// Interval at which a waiting worker checks whether the run has ended: it costs nothing, and people
+/// do not notice it.
 const LOOK_S: f64 = 0.25;
 
-/// How often one looks whether another request is done before the oldest: the time of a chunk on a
-/// link of 1 GB/s.
+/// Interval at which a worker checks whether another request finished before the oldest one: the time
+/// of a chunk on a link of 1 GB/s.
 const OTHERS_S: f64 = 1e-3;
 
-/// The answer of another node, or that the run has ended, which closes the pool.
+/// Another node's answer, or an error once the run has ended and closed the pool.
 pub(crate) async fn outlast<T>(
     worker: &Worker,
     ticket: Ticket<T>,
@@ -26,7 +26,7 @@ pub(crate) async fn outlast<T>(
     worker.starve(wait).await
 }
 
-/// Whether the answer comes within so long.
+/// Whether the answer comes in time.
 async fn is_done_soon<T>(
     worker: &Worker,
     ticket: &Ticket<T>,
@@ -42,10 +42,9 @@ async fn is_done_soon<T>(
     }
 }
 
-/// Requests to other nodes that are under way. Whichever is done first comes first, so that a slow
-/// node holds nobody up.
+/// Requests to other nodes in flight. They finish in any order, so a slow node does not hold up the
+/// others.
 pub(crate) struct UnderWay<Q> {
-    /// Where they come from.
     queue: Queue<Q>,
     more: bool,
     waiting: VecDeque<Q>,
@@ -65,7 +64,7 @@ impl<Q: Send + 'static> UnderWay<Q> {
         }
     }
 
-    /// One that is done; nothing at the end.
+    /// The next finished request; `None` at the end.
     pub(crate) async fn next(&mut self, worker: &Worker) -> Result<Option<Q>, Closed> {
         loop {
             while self.more

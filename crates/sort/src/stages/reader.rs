@@ -1,42 +1,40 @@
 //! Reads the input in large units, several in flight.
 //!
-//! Readers take units of seekable inputs in order; each keeps requests in flight while buffers
-//! last. Pipes have one reader, which also draws the sample: from the first blocks, before any is
-//! handed on.
+//! Readers take units of seekable inputs in order, and each keeps requests in flight while there are
+//! buffers. A pipe has one reader, which also draws the sample: it holds the first blocks back until
+//! the splitters are chosen from them.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use node::{Buffer, DiskTicket, File, Node, Pool, Posted, Queue};
-use pipeline::{Dial, Failure, Worker};
+use pipeline::{Dial, Failure, Step, Window, Worker};
 
 use crate::error::SortError;
-use crate::files::input::{Files, Inputs, ReadUnit};
-use crate::records::block::BLOCK_BYTES;
-use crate::records::block::Block;
-use crate::records::block::whole_blocks;
-use crate::records::contents::{Contents, Sample};
+use crate::files::input::{Files, Inputs, ReadUnit, ends_whole};
+use crate::records::block::{BLOCK_BYTES, Block};
+use crate::records::contents::Contents;
+use crate::records::sample::Sample;
+use crate::records::size::Framing;
 use crate::records::splitters::Splitters;
 use crate::report::SampleCost;
 use crate::stages::{Cursor, Tally};
 
-/// What readers share.
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub inputs: Arc<Inputs>,
-    pub record_bytes: usize,
-    /// Bytes of a unit; at least one record is read.
+    pub framing: Framing,
+    /// Bytes of a unit; a unit has at least one record.
     pub unit_bytes: Dial,
-    /// Requests in flight of each.
+    /// Requests in flight of each worker.
     pub depth: Dial,
     pub cursor: Cursor,
     pub pool: Pool,
     pub out: Queue<Block>,
-    /// For pipes, how to divide what comes; nobody needs it of a validator's input.
+    /// How to choose splitters for a pipe; a validator needs none.
     pub divide: Option<Divide>,
 }
 
-/// Draws splitters from the first blocks of a pipe.
+/// Chooses splitters from the first blocks of a pipe.
 #[derive(Clone)]
 pub(crate) struct Divide {
     pub contents: Arc<dyn Contents>,
@@ -44,11 +42,10 @@ pub(crate) struct Divide {
     pub splitters: Posted<Splitters>,
     /// Blocks to look at: fewer than the pool has buffers.
     pub blocks: usize,
-    /// Where what the sample cost is noted.
+    /// Records the cost of the sample.
     pub tally: Tally,
 }
 
-/// A reader's work.
 pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     if reader.inputs.is_seekable() {
         read_units(worker, reader).await?;
@@ -60,20 +57,17 @@ pub(crate) async fn read(worker: &Worker, reader: &Reader) -> Result<(), Failure
 }
 
 impl Reader {
-    /// Records of the next unit. The dial's most is the plan's unit; smaller ones begin at whole
-    /// blocks, too, where that can be.
-    fn unit_records(&self) -> usize {
-        let (bytes, record) = (self.unit_bytes.get(), self.record_bytes);
-        let records = (bytes / record).max(1);
-        if bytes == self.unit_bytes.most() {
-            records
-        } else {
-            whole_blocks(records, record)
+    /// Bytes of the next unit, whole records. The dial's maximum is the plan's unit; smaller units
+    /// end with a disk block as well, where possible.
+    fn unit(&self) -> usize {
+        let bytes = self.unit_bytes.get();
+        match bytes == self.unit_bytes.most() {
+            true => bytes,
+            false => self.framing.unit(bytes as u64),
         }
     }
 }
 
-/// A read under way.
 pub(crate) struct InFlight {
     file: File,
     unit: ReadUnit,
@@ -83,18 +77,9 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Asks for a unit: whole disk blocks around it when the file is read past the page cache.
-    pub(crate) fn submit(
-        node: &Node,
-        file: File,
-        unit: ReadUnit,
-        record_bytes: usize,
-        buffer: Buffer,
-    ) -> InFlight {
-        let (from, bytes) = (
-            unit.first * record_bytes as u64,
-            unit.records * record_bytes,
-        );
+    /// Asks for a unit, or for the disk blocks around it if the file is read past the page cache.
+    pub(crate) fn submit(node: &Node, file: File, unit: ReadUnit, buffer: Buffer) -> InFlight {
+        let (from, bytes) = (unit.offset, unit.bytes);
         let (begin, bytes) = if file.is_direct() {
             let begin = from - from % BLOCK_BYTES;
             let end = (from + bytes as u64).next_multiple_of(BLOCK_BYTES);
@@ -112,21 +97,20 @@ impl InFlight {
         }
     }
 
-    /// The records, when they have come.
-    pub(crate) async fn wait(self, node: &Node, record_bytes: usize) -> Result<Block, Failure> {
+    /// Waits for the records.
+    pub(crate) async fn wait(self, node: &Node, framing: Framing) -> Result<Block, Failure> {
         let (buffer, result) = self.ticket.wait(node).await;
         result?;
-        if buffer.len() < self.start + self.unit.records * record_bytes {
+        if buffer.len() < self.start + self.unit.bytes {
             let (file, offset) = (
                 self.file.path().to_owned(),
                 self.begin + buffer.len() as u64,
             );
             return Err(SortError::Shrunk { file, offset }.into());
         }
-        let first = self.unit.position;
         Ok(Block {
-            first,
-            records: self.unit.records,
+            first: self.unit.position,
+            size: framing.size_of(self.unit.bytes as u64),
             start: self.start,
             buffer,
             marks: Vec::new(),
@@ -136,53 +120,34 @@ impl InFlight {
 
 async fn read_units(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     let mut files = Files::new(&reader.inputs);
-    let mut in_flight = VecDeque::new();
+    let mut reads = Window::new(&reader.depth);
     loop {
         if !worker.is_called() {
-            while !in_flight.is_empty() {
-                hand_on_oldest(worker, reader, &mut in_flight).await?;
+            while let Some(read) = reads.pop_oldest() {
+                hand_on(worker, reader, read).await?;
             }
             worker.called().await?;
         }
-        let next = reader
-            .cursor
-            .next(worker, &reader.inputs, reader.unit_records());
+        let next = reader.cursor.next(worker, &reader.inputs, reader.unit());
         let Some(unit) = next.await else { break };
         let buffer = loop {
-            if in_flight.len() >= reader.depth.get() {
-                hand_on_oldest(worker, reader, &mut in_flight).await?;
-            } else if let Some(buffer) = worker.try_take(&reader.pool).await {
-                break buffer?;
-            } else if in_flight.is_empty() {
-                break worker.take(&reader.pool).await?;
-            } else {
-                hand_on_oldest(worker, reader, &mut in_flight).await?;
+            match reads.take(worker, &reader.pool).await? {
+                Step::Begin(buffer) => break buffer,
+                Step::Finish(read) => hand_on(worker, reader, read).await?,
             }
         };
         let file = files.of(&worker.node, unit.input).await?;
-        in_flight.push_back(InFlight::submit(
-            &worker.node,
-            file,
-            unit,
-            reader.record_bytes,
-            buffer,
-        ));
+        reads.push(InFlight::submit(&worker.node, file, unit, buffer));
     }
-    while !in_flight.is_empty() {
-        hand_on_oldest(worker, reader, &mut in_flight).await?;
+    while let Some(read) = reads.pop_oldest() {
+        hand_on(worker, reader, read).await?;
     }
     Ok(())
 }
 
-async fn hand_on_oldest(
-    worker: &Worker,
-    reader: &Reader,
-    in_flight: &mut VecDeque<InFlight>,
-) -> Result<(), Failure> {
-    let oldest = in_flight.pop_front().expect("a read is in flight");
-    let block = oldest.wait(&worker.node, reader.record_bytes).await?;
-    worker.did(block.records * reader.record_bytes);
-    Ok(worker.push(&reader.out, block).await?)
+async fn hand_on(worker: &Worker, reader: &Reader, read: InFlight) -> Result<(), Failure> {
+    let block = read.wait(&worker.node, reader.framing).await?;
+    push(worker, reader, block).await
 }
 
 /// Reads all inputs in order, pipes and files.
@@ -199,23 +164,13 @@ async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Fail
             position = read_pipe(worker, reader, &file, position, &mut held).await?;
             continue;
         }
-        for unit in input.units(number, position, reader.unit_records()) {
+        for unit in input.units(number, position, reader.unit()) {
             let buffer = worker.take(&reader.pool).await?;
-            let read = InFlight::submit(
-                &worker.node,
-                file.clone(),
-                unit,
-                reader.record_bytes,
-                buffer,
-            );
-            held.hand_on(
-                worker,
-                reader,
-                read.wait(&worker.node, reader.record_bytes).await?,
-            )
-            .await?;
+            let read = InFlight::submit(&worker.node, file.clone(), unit, buffer);
+            let block = read.wait(&worker.node, reader.framing).await?;
+            held.hand_on(worker, reader, block).await?;
         }
-        position += input.records;
+        position += input.bytes;
     }
     held.release(worker, reader).await
 }
@@ -227,51 +182,36 @@ async fn read_pipe(
     mut first: u64,
     held: &mut Held,
 ) -> Result<u64, Failure> {
-    let record_bytes = reader.record_bytes;
     let mut offset = 0;
     loop {
-        let unit_bytes = reader.unit_records() * record_bytes;
+        let unit = reader.unit();
         let buffer = worker.take(&reader.pool).await?;
-        let read = file.read(&worker.node, offset, unit_bytes, buffer);
+        let read = file.read(&worker.node, offset, unit, buffer);
         let (buffer, result) = read.wait(&worker.node).await;
         result?;
-        let (bytes, records) = (buffer.len(), buffer.len() / record_bytes);
-        let left = (bytes % record_bytes) as u64;
-        offset += bytes as u64;
-        if left > 0 {
-            let (file, offset) = (file.path().to_owned(), offset - left);
-            return Err(SortError::TruncatedRecord {
-                file,
-                offset,
-                left,
-                record_bytes,
-            }
-            .into());
-        }
-        if records == 0 {
+        let bytes = buffer.len() as u64;
+        offset += bytes;
+        ends_whole(file.path(), (offset, bytes), reader.framing)?;
+        if bytes == 0 {
             reader.pool.give(&worker.node, buffer).await;
         } else {
-            held.hand_on(
-                worker,
-                reader,
-                Block {
-                    first,
-                    records,
-                    start: 0,
-                    buffer,
-                    marks: Vec::new(),
-                },
-            )
-            .await?;
+            let block = Block {
+                first,
+                size: reader.framing.size_of(bytes),
+                start: 0,
+                buffer,
+                marks: Vec::new(),
+            };
+            held.hand_on(worker, reader, block).await?;
         }
-        first += records as u64;
-        if bytes < unit_bytes {
+        first += bytes;
+        if bytes < unit as u64 {
             return Ok(first);
         }
     }
 }
 
-/// Blocks that wait until the splitters are drawn from them.
+/// Blocks held back until the splitters are chosen from them.
 struct Held {
     blocks: Vec<Block>,
     waiting: bool,
@@ -325,13 +265,13 @@ impl Divide {
         for block in blocks {
             self.contents.sample(block, each, &mut sample);
         }
-        // A short input needs few buckets: each should be worth its chunks.
-        let buckets = self.buckets.min(sample.positions.len() / OVERSAMPLING + 1);
+        // A short input needs few buckets: each should fill its chunks.
+        let buckets = self.buckets.min(sample.len() / OVERSAMPLING + 1);
         self.contents.splitters(&sample, buckets)
     }
 }
 
 async fn push(worker: &Worker, reader: &Reader, block: Block) -> Result<(), Failure> {
-    worker.did(block.records * reader.record_bytes);
+    worker.did(block.size.bytes as usize);
     Ok(worker.push(&reader.out, block).await?)
 }

@@ -1,4 +1,4 @@
-//! Receives what other nodes send (TritonSort 4.1, "Receiver"), and opens it.
+//! Receives chunks from other nodes (TritonSort 4.1, "Receiver"), and opens them.
 
 use std::sync::Arc;
 
@@ -10,19 +10,18 @@ use crate::records::block::{Block, Stamp};
 use crate::records::contents::Contents;
 use crate::stages::patience::{UnderWay, outlast};
 
-/// What the receiver needs.
 #[derive(Clone)]
 pub(crate) struct Receiver {
     pub port: Arc<BulkPort>,
-    /// Its buffers are lent to who sends; what finds none waits at its sender.
+    /// Its buffers are lent to senders; a chunk that finds none waits at its sender.
     pub pool: Pool,
     pub out: Queue<Arrival>,
 }
 
-/// The receiver's work: one worker, which visits ranks in the order in which they send.
+/// Runs with one worker, which takes chunks in the order in which they arrive.
 ///
-/// No deadlock: it waits for a buffer that the distributors of this node give back, and for ranks
-/// that have not said that they have ended.
+/// No deadlock: it waits for buffers, which the distributors of this node give back, and for ranks
+/// that have not announced their end.
 pub(crate) async fn receive(worker: &Worker, receiver: &Receiver) -> Result<(), Failure> {
     let mut sending = worker.node.nodes();
     while sending > 0 {
@@ -41,7 +40,6 @@ pub(crate) async fn receive(worker: &Worker, receiver: &Receiver) -> Result<(), 
     Ok(())
 }
 
-/// What opens chunks that came.
 #[derive(Clone)]
 pub(crate) struct Opener {
     pub contents: Arc<dyn Contents>,
@@ -64,24 +62,25 @@ pub(crate) async fn open(worker: &Worker, opener: &Opener) -> Result<(), Failure
     {
         let buffer = filled.wait(&worker.node).await;
         let is_whole = buffer.len() == buffer.capacity() && bytes == buffer.len();
-        // Over counts nothing says how many records there are but the length.
-        let share = (bytes / contents.record_bytes()) as u32;
+        // Counted records have no footer: their number follows from the length.
+        let framing = contents.framing();
+        let share = framing.size_of(framing.whole(bytes as u64));
         let opened = is_whole
             .then(|| contents.unseal(&buffer, share, Stamp::default()))
             .flatten();
-        let (records, marks) = opened.ok_or_else(|| spoilt(from))?;
+        let (size, marks) = opened.ok_or_else(|| spoilt(from))?;
         worker.node.work(Work::Checksum {
             bytes: bytes as u64,
         });
         let block = Block {
             first,
-            records: records as usize,
+            size,
             start: 0,
             buffer,
             marks,
         };
-        first += u64::from(records);
-        worker.did(block.records * contents.record_bytes());
+        first += size.bytes;
+        worker.did(size.bytes as usize);
         worker.push(&opener.out, block).await?;
     }
     opener.out.finish(&worker.node).await;

@@ -1,51 +1,48 @@
-//! Reads a partition that is too large for memory, to be partitioned again.
+//! Reads a partition that is too large for memory, so that it is partitioned again.
 //!
-//! First it looks at chunks here and there: their records are the sample for the splitters. Then
-//! all runs come in, as blocks for distributors.
+//! It first samples chunks all over the partition and chooses splitters. Then it reads all runs as
+//! blocks for distributors.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use node::{ChainTicket, Posted, Queue};
-use pipeline::{Failure, Worker};
+use pipeline::{Failure, Window, Worker};
 
 use crate::files::spill::Extent;
 use crate::records::block::{Block, Chunk};
-use crate::records::contents::Sample;
+use crate::records::sample::Sample;
+use crate::records::size::Size;
 use crate::records::splitters::Splitters;
 use crate::runs::partition::Run;
 use crate::stages::spill_reader::{SpillReader, wishes};
 
-/// Records that are sampled for each bucket: buckets come out within about a third of each other.
+/// Sampled records per bucket: bucket sizes differ by about a third.
 const OVERSAMPLING: usize = 128;
 
-/// What the reloader needs.
 #[derive(Clone)]
 pub(crate) struct Reloader {
     pub spilled: SpillReader,
-    /// Where it lies; nothing of it is in memory.
+    /// All of the partition; none of it is in memory.
     pub runs: Arc<Vec<Run>>,
-    /// How many records that are.
-    pub records: u64,
+    pub size: Size,
     pub buckets: usize,
-    /// Records to look at, at most.
+    /// Most records to sample.
     pub sample: usize,
     pub splitters: Posted<Splitters>,
     pub out: Queue<Block>,
 }
 
-/// The reloader's work: one worker.
 pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), Failure> {
     let reader = &reloader.spilled;
     let splitters = sample(worker, reloader).await?;
     reloader.splitters.post(&worker.node, splitters).await;
-    let wanted = wishes(reloader.runs.to_vec(), reloader.records).map(|wish| (Some(wish), ()));
+    let wanted = wishes(reloader.runs.to_vec(), reloader.size).map(|wish| (Some(wish), ()));
     let mut runs = reader.read(wanted);
     let mut first = 0;
     while let Some((chunks, _)) = runs.next(worker).await? {
         for chunk in chunks {
             let block = block_of(chunk, first);
-            first += block.records as u64;
+            first += block.size.bytes;
             worker.push(&reloader.out, block).await?;
         }
     }
@@ -53,57 +50,56 @@ pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), F
     Ok(())
 }
 
-/// A chunk to look at.
+/// A chunk to sample.
 #[derive(Clone, Copy)]
 struct Place {
     extent: Extent,
-    /// Position of its first record, about.
+    /// Estimated position of its first record.
     first: u64,
-    /// Its records, about.
-    records: u32,
+    /// Estimated records.
+    share: Size,
 }
 
-/// Draws splitters from chunks all over the partition.
 async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failure> {
     let reader = &reloader.spilled;
     let all = reloader.runs.iter().map(|run| run.chunks()).sum::<usize>();
-    let chunk_records = reloader.records / all as u64;
+    let chunk = reloader.size.upto(1, all as u64);
     let records = (reloader.buckets * OVERSAMPLING).min(reloader.sample);
-    let wanted = records.div_ceil(chunk_records.max(1) as usize);
+    let wanted = records.div_ceil(chunk.records.max(1) as usize);
     let wanted = wanted.min(all);
     let each = records.div_ceil(wanted);
     let mut sample = Sample::default();
-    let mut in_flight: VecDeque<(ChainTicket, Place)> = VecDeque::new();
-    let mut places = places(reloader, chunk_records, (wanted, all));
+    let mut reads: Window<(ChainTicket, Place)> = Window::new(&reader.depth);
+    let mut places = places(reloader, chunk, (wanted, all));
     loop {
-        while in_flight.len() < reader.depth.get() {
+        while !reads.is_full() {
             let Some(place) = places.next() else { break };
             let buffer = worker.take(&reader.pool).await?;
-            in_flight.push_back((reader.ask(worker, place.extent, vec![buffer]), place));
+            reads.push((reader.ask(worker, place.extent, vec![buffer]), place));
         }
-        let Some((ticket, place)) = in_flight.pop_front() else {
+        let Some((ticket, place)) = reads.pop_oldest() else {
             break;
         };
         let (mut buffers, result) = ticket.wait(&worker.node).await;
         result?;
         let buffer = buffers.pop().expect("one was read");
-        let chunk = reader.open_chunk(buffer, place.records, place.extent)?;
-        let records = chunk.records;
+        let chunk = reader.open_chunk(buffer, place.share, place.extent)?;
+        let records = chunk.size.records;
         let mut block = block_of(chunk, place.first);
-        for part in block.parts(reader.contents.record_bytes()) {
+        for part in block.parts(reader.contents.framing()) {
             block.focus(part);
-            let count = (each * block.records).div_ceil(records.max(1) as usize);
-            reader.contents.sample(&block, count, &mut sample);
+            let count = (each as u64 * block.size.records).div_ceil(records.max(1));
+            reader.contents.sample(&block, count as usize, &mut sample);
         }
         reader.pool.give(&worker.node, block.buffer).await;
     }
     Ok(reader.contents.splitters(&sample, reloader.buckets))
 }
 
-/// So many of all chunks, evenly spread.
+/// `wanted` of all chunks, evenly spread.
 fn places(
     reloader: &Reloader,
-    chunk_records: u64,
+    share: Size,
     (wanted, all): (usize, usize),
 ) -> impl Iterator<Item = Place> {
     let bytes = reloader.spilled.chunk_bytes as u64;
@@ -123,27 +119,20 @@ fn places(
         number += 1;
         looks
     });
-    let records = chunk_records as u32;
     numbered.map(move |(at, extent)| Place {
         extent,
-        first: at * chunk_records,
-        records,
+        first: at * share.bytes,
+        share,
     })
 }
 
-/// A chunk as a block whose first record has that position, if its marks do not say another.
+/// A chunk as a block. Its marks, if it has some, take precedence over the position `first`.
 fn block_of(chunk: Chunk, first: u64) -> Block {
-    let Chunk {
-        records,
-        marks,
-        buffer,
-        ..
-    } = chunk;
     Block {
         first,
-        records: records as usize,
+        size: chunk.size,
         start: 0,
-        buffer,
-        marks,
+        buffer: chunk.buffer,
+        marks: chunk.marks,
     }
 }

@@ -4,25 +4,24 @@
 //! ```text
 //! round         0      1      2      3        of a cycle, with four ranks; round 0 needs no network
 //! rank 0 to     0      1      2      3
-//! rank 1 to     1      2      3      0        nobody receives from two at once, so nothing queues up
+//! rank 1 to     1      2      3      0        no rank receives from two at once, so nothing queues up
 //! rank 2 to     2      3      0      1        in a switch (free of collisions)
 //! rank 3 to     3      0      1      2
 //!
-//! a round       receiver -- ready --> sender       what came before has come
-//!               receiver <== chunks == sender      what waits for it, no more than its share
-//!               receiver <-- done --- sender       that has left
+//! a round       receiver -- ready --> sender       all earlier chunks have arrived
+//!               receiver <== chunks == sender      those that wait for it, at most its share
+//!               receiver <-- done --- sender       all of them have left
 //! ```
 //!
-//! psort knows what each node gets before it begins, and 16 rounds are enough for 16 nodes. Here
-//! records come while they are read, so rounds go on in *cycles*, each with what has come since,
-//! until a cycle in which every rank has told every other that it was its last one. There is no
-//! barrier: a rank waits for the two that it has to do with, and so for all in the end, which is
-//! what rounds cost.
+//! psort knows the whole distribution before it begins, so 16 rounds are enough for 16 nodes. Here
+//! records are exchanged while they are read, so rounds repeat in *cycles*, each with the chunks that
+//! were filled since the last one. The exchange ends with the cycle in which every rank has told
+//! every other rank that this is its last. There is no barrier: a rank waits for its two partners of
+//! a round, and so indirectly for all ranks; that is the cost of rounds.
 //!
-//! No deadlock: a rank waits for *ready* of one that has ended the round before, and for *done* of
-//! one that has been told *ready*; either comes whether or not there is anything to send, so if all
-//! have ended a round, all end the next one. What is on its way is waited for as in
-//! [`sender`](super::sender).
+//! No deadlock: a rank waits for *ready* from a rank that has ended the previous round, and for *done*
+//! from a rank that was told *ready*. Both are sent even if there are no chunks. So if all ranks have
+//! ended a round, all end the next one. Chunks in flight are awaited as in [`sender`](super::sender).
 
 use std::collections::BTreeMap;
 
@@ -33,18 +32,18 @@ use crate::error::SortError;
 
 use crate::stages::sender::{Sender, Waiting};
 
-/// A rank that has nothing to send waits so long for its distributors, or else others' rounds would
-/// have to go as fast as they can: the time of a chunk on a link of 1 GB/s, so that little is lost.
+/// How long a rank without chunks waits for its distributors, so that idle rounds do not spin: the
+/// time of a chunk on a link of 1 GB/s, so little is lost.
 const PAUSE_S: f64 = 1e-3;
 
-/// Who waits for another rank looks so often whether the run has ended.
+/// Interval at which a rank that waits for another one checks whether the run has ended.
 const LOOK_S: f64 = 0.25;
 
-/// What ranks tell each other, with the number of the round since the beginning.
+/// Messages between ranks, each with the number of its round since the beginning.
 const READY: u64 = 0;
 const DONE: u64 = 1;
 
-/// Sends all that distributors have.
+/// Sends all chunks of the distributors.
 pub(super) async fn send_all(worker: &Worker, sender: &Sender) -> Result<(), Failure> {
     let (own, ranks) = (worker.node.rank().0, worker.node.nodes());
     let mut waiting = Waiting::new();
@@ -59,8 +58,8 @@ pub(super) async fn send_all(worker: &Worker, sender: &Sender) -> Result<(), Fai
         if waiting.more && waiting.is_empty() {
             pause(worker, sender, &mut waiting).await?;
         }
-        // Then all that is left goes in this cycle. Ranks tell the same to all others, so all leave
-        // together.
+        // Then all remaining chunks go in this cycle. A rank tells all others the same, so all ranks
+        // leave together.
         let is_last = !waiting.more;
         let mut are_last = is_last;
         send_to(own, worker, sender, &mut waiting).await?;
@@ -80,7 +79,6 @@ pub(super) async fn send_all(worker: &Worker, sender: &Sender) -> Result<(), Fai
     }
 }
 
-/// Waits a little for something to send.
 async fn pause(worker: &Worker, sender: &Sender, waiting: &mut Waiting) -> Result<(), Failure> {
     let node = &worker.node;
     let until = node.now().after((PAUSE_S / node.seconds(1)) as u64);
@@ -91,7 +89,7 @@ async fn pause(worker: &Worker, sender: &Sender, waiting: &mut Waiting) -> Resul
     Ok(())
 }
 
-/// Sends what waits for a rank now, and comes back when it has left.
+/// Sends the chunks that wait for a rank, and returns when they have left.
 async fn send_to(
     rank: u32,
     worker: &Worker,
@@ -103,7 +101,7 @@ async fn send_to(
         waiting.send_one(worker, sender, &[rank]).await?;
     }
     if count > 0 && rank != worker.node.rank().0 {
-        // When all of its credits are back, nothing is on its way.
+        // All credits are back: no chunk is in flight.
         let its = [rank];
         for _ in 0..sender.window {
             worker
@@ -117,11 +115,11 @@ async fn send_to(
     Ok(())
 }
 
-/// What ranks tell each other of rounds.
+/// This rank's messages about rounds.
 struct Talk<'a> {
     worker: &'a Worker,
     sender: &'a Sender,
-    /// What came before it was waited for: by sender, kind and round, what else it says.
+    /// Early messages: the value by sender, kind and round.
     heard: BTreeMap<(u32, u64, u64), u64>,
 }
 
@@ -140,7 +138,7 @@ impl Talk<'_> {
             .await;
     }
 
-    /// Waits for a word of a rank.
+    /// Waits for a message of a rank.
     async fn hear(&mut self, rank: u32, [kind, round]: [u64; 2]) -> Result<u64, Failure> {
         let wanted = (rank, kind, round);
         let look = (LOOK_S / self.worker.node.seconds(1)) as u64;
@@ -164,7 +162,7 @@ impl Talk<'_> {
                     };
                     self.heard.insert((message.from.0, kind, round), said);
                 }
-                // It may have died.
+                // The other rank may have died.
                 None if self.sender.pool.is_closed() => return Err(Closed.into()),
                 None => {}
             }

@@ -1,34 +1,32 @@
-//! Reads sorted runs ahead of the merge: whenever a run wants it, its next chunks in one request.
+//! Reads sorted runs ahead of the merge: when a run wants a read, its next chunks in one request.
 //!
-//! Of a load that stayed in memory, the next records are gathered into a chunk instead, so that the
-//! merge sees nothing but chunks.
+//! The records of a load that stayed in memory are gathered into chunks, so the merge sees chunks
+//! only.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use node::{Buffer, ChainTicket, Node, Queue, Work};
-use pipeline::{Failure, Worker};
+use pipeline::{Failure, Step, Window, Worker};
 
 use crate::files::spill::Extent;
 use crate::records::block::Chunk;
-use crate::records::contents::Place;
+use crate::records::contents::{Place, Room};
+use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
 use crate::runs::partition::{Run, Spilled};
 use crate::runs::sorted_run::{SortedLoad, SortedRun, Stretch};
 use crate::stages::spill_reader::SpillReader;
 
-/// What readers of runs share. Run r is read by worker r modulo their number, so that its reads
-/// come in their order.
+/// Worker r modulo the number of workers reads run r, so the reads of a run come in order.
 #[derive(Clone)]
 pub(crate) struct RunReader {
-    /// Its pool is for `READS_AHEAD` reads of each run.
+    /// Its pool has memory for `READS_AHEAD` reads of each run.
     pub spilled: SpillReader,
     pub runs: Runs,
     pub wants: Wants,
     pub arrivals: Arrivals,
-    /// Records of a chunk.
-    pub chunk_records: usize,
+    /// Bytes of records that a chunk takes.
+    pub room: usize,
     /// Chunks of a read.
     pub read: usize,
 }
@@ -42,7 +40,7 @@ impl Runs {
         Runs(Arc::new(Mutex::new(runs)))
     }
 
-    /// Those of a worker; in the places of the others nothing.
+    /// The runs of one worker; empty in the places of the others.
     fn take(&self, worker: &Worker) -> Vec<SortedRun> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = |(number, run): (usize, &mut SortedRun)| {
@@ -56,12 +54,12 @@ impl Runs {
     }
 }
 
-/// Runs that want one more read, a queue for each reader.
+/// Runs that want one more read, one queue per reader.
 #[derive(Clone)]
 pub(crate) struct Wants(Vec<Queue<usize>>);
 
 impl Wants {
-    /// Queues for so many readers; `most` runs want at the same time.
+    /// `most` runs of a reader want a read at the same time.
     pub(crate) fn new(node: &Node, readers: usize, most: usize) -> Wants {
         Wants(
             (0..readers)
@@ -70,7 +68,7 @@ impl Wants {
         )
     }
 
-    /// All of them, to be made part of a pipeline.
+    /// All queues, for the pipeline that closes them.
     pub(crate) fn queues(&self) -> impl Iterator<Item = &Queue<usize>> {
         self.0.iter()
     }
@@ -90,86 +88,76 @@ impl Wants {
 #[derive(Clone, Copy, Default)]
 struct Cursor {
     stretch: usize,
-    /// Chunks of the stretch on disk, or records of that in memory.
+    /// Chunks of a stretch on disk, records of one in memory.
     done: usize,
 }
 
 /// The next read of a run.
-enum Step<'a> {
-    /// Some chunks; when the last ones of a stretch have come, its space is given back.
-    Read(Spilled, Option<Extent>),
-    /// Some records of a load.
-    Gather(&'a SortedLoad, Range<usize>),
+enum Next<'a> {
+    /// Some chunks; with the last chunks of a stretch, the whole stretch.
+    Read(Spilled, Option<Spilled>),
+    /// Some records of a load, from a row on.
+    Gather(&'a SortedLoad, usize, Size),
 }
 
-/// A read under way.
 struct Reading {
     run: usize,
     what: What,
 }
 
 enum What {
-    OnItsWay(ChainTicket, Spilled, Option<Extent>),
+    OnItsWay(ChainTicket, Spilled, Option<Spilled>),
     Here(Chunk),
 }
 
-/// A reader's work.
-///
-/// No deadlock: a run wants a read only when it has given back all buffers of an earlier one, so
-/// there are always buffers for it. What was wanted comes, whatever the merge waits for.
+/// No deadlock: a run wants a read only when it has given back all buffers of an earlier read, so
+/// there are always buffers for it. A wanted read is done whatever the merge waits for.
 pub(crate) async fn read_runs(worker: &Worker, reader: &RunReader) -> Result<(), Failure> {
     let runs = reader.runs.take(worker);
     let mut cursors = vec![Cursor::default(); runs.len()];
     let wants = &reader.wants.0[worker.index];
-    let mut in_flight = VecDeque::new();
-    loop {
-        if in_flight.len() == reader.spilled.depth.get() {
-            hand_on_oldest(worker, reader, &mut in_flight).await?;
-        }
-        let next = match worker.try_pop(wants).await {
-            Some(next) => next?,
-            None if in_flight.is_empty() => worker.pop(wants).await?,
-            None => {
-                hand_on_oldest(worker, reader, &mut in_flight).await?;
+    let mut reads = Window::new(&reader.spilled.depth);
+    // By run: the records of its current stretch that were read.
+    let mut came = vec![Size::default(); runs.len()];
+    while let Some(step) = reads.pop(worker, wants).await? {
+        let run = match step {
+            Step::Begin(run) => run,
+            Step::Finish(reading) => {
+                hand_on(worker, reader, reading, &mut came).await?;
                 continue;
             }
         };
-        let Some(run) = next else { break };
-        match cursors[run].step(&runs[run], reader) {
-            Some(step) => in_flight.push_back(begin(worker, reader, run, step).await?),
-            None => {
-                // Its last reads may still be on their way.
-                while in_flight.iter().any(|reading| reading.run == run) {
-                    hand_on_oldest(worker, reader, &mut in_flight).await?;
-                }
-                reader.arrivals.end(&worker.node, run).await;
-            }
+        if let Some(next) = cursors[run].next(&runs[run], reader) {
+            reads.push(begin(worker, reader, run, next).await?);
+            continue;
         }
+        // The run's last reads may still be in flight.
+        while reads.iter().any(|reading| reading.run == run) {
+            let oldest = reads.pop_oldest().expect("one is this run's");
+            hand_on(worker, reader, oldest, &mut came).await?;
+        }
+        reader.arrivals.end(&worker.node, run).await;
     }
     Ok(())
 }
 
 impl Cursor {
-    fn step<'a>(&mut self, run: &'a SortedRun, reader: &RunReader) -> Option<Step<'a>> {
+    fn next<'a>(&mut self, run: &'a SortedRun, reader: &RunReader) -> Option<Next<'a>> {
         let stretch = run.stretches.get(self.stretch)?;
-        let (step, end) = match stretch {
+        let (next, end) = match stretch {
             Stretch::Disk(all) => {
                 let part = self.part(*all, reader);
                 self.done += part.run.chunks();
                 let ends = self.done == all.run.chunks();
-                (
-                    Step::Read(
-                        part,
-                        ends.then(|| all.run.extent(reader.spilled.chunk_bytes)),
-                    ),
-                    ends,
-                )
+                (Next::Read(part, ends.then_some(*all)), ends)
             }
             Stretch::Memory(load) => {
-                let all = load.bucket.records as usize;
-                let rows = self.done..all.min(self.done + reader.chunk_records);
-                self.done = rows.end;
-                (Step::Gather(load, rows), self.done == all)
+                let (contents, room) = (&reader.spilled.contents, Room::Within(reader.room));
+                let size = contents.fitting(&load.bucket, &load.order, self.done, room);
+                let first = self.done;
+                self.done += size.records as usize;
+                let ends = self.done == load.bucket.size.records as usize;
+                (Next::Gather(load, first, size), ends)
             }
         };
         if end {
@@ -178,27 +166,25 @@ impl Cursor {
                 done: 0,
             };
         }
-        Some(step)
+        Some(next)
     }
 
     /// The next chunks of a stretch.
     fn part(&self, all: Spilled, reader: &RunReader) -> Spilled {
         let extent = all.run.extent(reader.spilled.chunk_bytes);
         let chunks = reader.read.min(all.run.chunks() - self.done);
-        let before = (self.done * reader.chunk_records) as u64;
-        let records = ((chunks * reader.chunk_records) as u64).min(all.records - before);
         let offset = extent.offset + (self.done * reader.spilled.chunk_bytes) as u64;
         let bytes = (chunks * reader.spilled.chunk_bytes) as u64;
+        let of = all.run.chunks() as u64;
+        let upto = |chunks: usize| all.size.upto(chunks as u64, of);
+        let place = Extent {
+            offset,
+            bytes,
+            ..extent
+        };
         Spilled {
-            run: Run::new(
-                Extent {
-                    offset,
-                    bytes,
-                    ..extent
-                },
-                chunks,
-            ),
-            records,
+            run: Run::new(place, chunks),
+            size: upto(self.done + chunks) - upto(self.done),
         }
     }
 }
@@ -207,10 +193,10 @@ async fn begin(
     worker: &Worker,
     reader: &RunReader,
     run: usize,
-    step: Step<'_>,
+    next: Next<'_>,
 ) -> Result<Reading, Failure> {
-    let what = match step {
-        Step::Read(part, ends) => {
+    let what = match next {
+        Next::Read(part, ends) => {
             let mut buffers: Vec<Buffer> = Vec::with_capacity(part.run.chunks());
             while buffers.len() < part.run.chunks() {
                 buffers.push(worker.take(&reader.spilled.pool).await?);
@@ -218,23 +204,20 @@ async fn begin(
             let extent = part.run.extent(reader.spilled.chunk_bytes);
             What::OnItsWay(reader.spilled.ask(worker, extent, buffers), part, ends)
         }
-        Step::Gather(load, rows) => {
+        Next::Gather(load, first, size) => {
             let mut buffer = worker.take(&reader.spilled.pool).await?;
-            let (records, contents) = (rows.len(), &reader.spilled.contents);
+            let (rows, contents) = (size.records as usize, &reader.spilled.contents);
             let place = Place {
                 buffer: &mut buffer,
                 at: 0,
             };
-            contents.gather(&load.bucket, &load.order, rows, place);
-            let bytes = records * contents.record_bytes();
-            worker.node.work(Work::Copy {
-                bytes: bytes as u64,
-            });
-            buffer.set_len(bytes);
+            contents.gather(&load.bucket, &load.order, first..first + rows, place);
+            worker.node.work(Work::Copy { bytes: size.bytes });
+            buffer.set_len(size.bytes as usize);
             let marks = Vec::new();
             What::Here(Chunk {
                 bucket: 0,
-                records: records as u32,
+                size,
                 marks,
                 buffer,
             })
@@ -243,24 +226,26 @@ async fn begin(
     Ok(Reading { run, what })
 }
 
-async fn hand_on_oldest(
+async fn hand_on(
     worker: &Worker,
     reader: &RunReader,
-    in_flight: &mut VecDeque<Reading>,
+    Reading { run, what }: Reading,
+    came: &mut [Size],
 ) -> Result<(), Failure> {
-    let Reading { run, what } = in_flight.pop_front().expect("a read is in flight");
     let chunks = match what {
         What::Here(chunk) => vec![chunk],
         What::OnItsWay(ticket, part, ends) => {
             let (buffers, result) = ticket.wait(&worker.node).await;
             result?;
             let chunks = reader.spilled.open(worker, part, buffers)?;
-            let records: u64 = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
-            if records != part.records {
-                let extent = part.run.extent(reader.spilled.chunk_bytes);
-                return Err(reader.spilled.spoilt(extent).into());
-            }
-            if let Some(extent) = ends {
+            let came = &mut came[run];
+            *came += chunks.iter().map(|chunk| chunk.size).sum();
+            if let Some(all) = ends {
+                let extent = all.run.extent(reader.spilled.chunk_bytes);
+                if std::mem::take(came) != all.size {
+                    return Err(reader.spilled.spoilt(extent).into());
+                }
+                // The whole stretch was read: its space is given back.
                 reader.spilled.spill.release(&worker.node, extent).await;
             }
             chunks

@@ -1,68 +1,64 @@
-//! Writes sorted loads to spill files, as chunks in few large requests.
+//! Writes sorted loads to spill files, as chunks, in few large requests.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use node::{Buffer, Pool, Work};
-use pipeline::{Failure, Worker};
+use pipeline::{Dial, Failure, Step, Window, Worker};
 
 use crate::files::spill::{Slot, Spill};
 use crate::records::block::Chunk;
-use crate::records::contents::{Contents, Place};
+use crate::records::contents::{Contents, Place, Room};
+use crate::records::size::Size;
 use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::SortedLoad;
 use crate::stages::spill_write::SpillWrite;
 
-/// How sorted records get into spill files.
+/// Where sorted records go, and in what units.
 #[derive(Clone)]
 pub(crate) struct Chains {
     pub contents: Arc<dyn Contents>,
     pub spill: Spill,
-    /// Buffers that are filled and written.
+    /// Buffers to fill and to write.
     pub pool: Pool,
-    /// Records of a chunk; all but the last one of what is written are full.
-    pub chunk_records: usize,
+    /// Bytes of records that a chunk takes, whole records.
+    pub room: usize,
     /// Chunks of a request.
     pub chain: usize,
-    /// Requests in flight of a worker, the one that is filled among them.
+    /// Requests in flight of a worker, including the one that is filled.
     pub depth: usize,
 }
 
-/// What writers of runs share.
 #[derive(Clone)]
 pub(crate) struct RunWriter {
     pub shelf: Shelf,
     pub chains: Chains,
-    /// Where the buffers of a load go when it is on disk.
+    /// The buffers of a written load go back here.
     pub home: Pool,
 }
 
-/// A writer's work.
 pub(crate) async fn write_runs(worker: &Worker, writer: &RunWriter) -> Result<(), Failure> {
     let contents = &*writer.chains.contents;
     while let Some((number, load)) = worker.starve(writer.shelf.next(&worker.node)).await? {
         let SortedLoad { bucket, order } = load;
         let mut chaining = Chaining::new(worker, &writer.chains);
-        let all = bucket.records as usize;
-        for row in (0..all).step_by(writer.chains.chunk_records) {
-            let rows = row..all.min(row + writer.chains.chunk_records);
+        let mut row = 0;
+        while row < bucket.size.records as usize {
             let mut buffer = chaining.take().await?;
-            contents.gather(
-                &bucket,
-                &order,
-                rows.clone(),
-                Place {
-                    buffer: &mut buffer,
-                    at: 0,
-                },
-            );
-            let bytes = (rows.len() * contents.record_bytes()) as u64;
-            worker.node.work(Work::Copy { bytes });
-            chaining.add(buffer, rows.len()).await?;
+            let room = Room::Within(writer.chains.room);
+            let size = contents.fitting(&bucket, &order, row, room);
+            let rows = row..row + size.records as usize;
+            row = rows.end;
+            let place = Place {
+                buffer: &mut buffer,
+                at: 0,
+            };
+            contents.gather(&bucket, &order, rows, place);
+            worker.node.work(Work::Copy { bytes: size.bytes });
+            chaining.add(buffer, size).await?;
         }
         let runs = chaining.end().await?;
-        // Its order goes first: there is memory for as many as there are buffers for.
+        // The order goes first: there is memory for as many orders as for loads.
         drop(order);
         writer.shelf.written(&worker.node, number, runs).await;
         for chunk in bucket.chunks {
@@ -74,47 +70,42 @@ pub(crate) async fn write_runs(worker: &Worker, writer: &RunWriter) -> Result<()
 
 /// Sorted records on their way to the disk.
 ///
-/// No deadlock: who waits for a buffer has nothing in flight and less than a chain, and the pool
-/// has a chain for every worker.
+/// No deadlock: a worker that waits for a buffer has no write in flight and less than a chain, and
+/// the pool has a chain for every worker.
 pub(crate) struct Chaining<'a> {
     worker: &'a Worker,
     chains: &'a Chains,
     open: Vec<Chunk>,
-    in_flight: VecDeque<SpillWrite>,
+    writes: Window<SpillWrite>,
     written: Vec<Spilled>,
 }
 
 impl<'a> Chaining<'a> {
     pub(crate) fn new(worker: &'a Worker, chains: &'a Chains) -> Chaining<'a> {
-        let (open, in_flight, written) = (Vec::new(), VecDeque::new(), Vec::new());
         Chaining {
             worker,
             chains,
-            open,
-            in_flight,
-            written,
+            open: Vec::new(),
+            writes: Window::new(&Dial::fixed(chains.depth)),
+            written: Vec::new(),
         }
     }
 
-    /// A buffer to fill.
     pub(crate) async fn take(&mut self) -> Result<Buffer, Failure> {
         loop {
-            if let Some(buffer) = self.worker.try_take(&self.chains.pool).await {
-                return Ok(buffer?);
+            match self.writes.take(self.worker, &self.chains.pool).await? {
+                Step::Begin(buffer) => return Ok(buffer),
+                Step::Finish(write) => self.finish(write).await?,
             }
-            if self.in_flight.is_empty() {
-                return Ok(self.worker.take(&self.chains.pool).await?);
-            }
-            self.end_oldest().await?;
         }
     }
 
     /// Adds a buffer that holds so many records.
-    pub(crate) async fn add(&mut self, mut buffer: Buffer, records: usize) -> Result<(), Failure> {
-        buffer.set_len(records * self.chains.contents.record_bytes());
+    pub(crate) async fn add(&mut self, mut buffer: Buffer, size: Size) -> Result<(), Failure> {
+        buffer.set_len(size.bytes as usize);
         let mut chunk = Chunk {
             bucket: 0,
-            records: records as u32,
+            size,
             marks: Vec::new(),
             buffer,
         };
@@ -130,13 +121,13 @@ impl<'a> Chaining<'a> {
         }
     }
 
-    /// Writes what is left; where everything is.
+    /// Writes the rest, and returns where all of it lies.
     pub(crate) async fn end(mut self) -> Result<Vec<Spilled>, Failure> {
         if !self.open.is_empty() {
             self.begin().await?;
         }
-        while !self.in_flight.is_empty() {
-            self.end_oldest().await?;
+        while let Some(write) = self.writes.pop_oldest() {
+            self.finish(write).await?;
         }
         Ok(self.written)
     }
@@ -148,20 +139,23 @@ impl<'a> Chaining<'a> {
         } = self.chains;
         let sealed = (&**contents, chunks);
         let write = SpillWrite::begin(&self.worker.node, spill, to, sealed).await?;
-        self.in_flight.push_back(write);
-        if self.in_flight.len() == self.chains.depth {
-            self.end_oldest().await
-        } else {
-            Ok(())
+        self.writes.push(write);
+        // The next chain counts as a request: the pool has memory for `depth` chains.
+        match self.writes.is_full() {
+            true => {
+                let write = self.writes.pop_oldest().expect("one was begun");
+                self.finish(write).await
+            }
+            false => Ok(()),
         }
     }
 
-    /// Where the next chain goes. Each worker has a directory, so a fast disk's worker writes more
-    /// loads than a slow one's; where workers are fewer, they take directories in turn. A merge
-    /// reads all runs at once, so where in the order a run lies is all the same.
+    /// Where the next chain goes. Each worker has a directory, so the worker of a fast disk writes
+    /// more loads; if there are fewer workers, they take directories in turn. A merge reads all runs
+    /// at once, so the position in the order does not matter.
     fn slot(&self) -> Slot {
         let (directories, workers) = (self.chains.spill.directories(), self.worker.siblings());
-        let turns = self.written.len() + self.in_flight.len();
+        let turns = self.written.len() + self.writes.len();
         let turn = if workers < directories { turns } else { 0 };
         Slot {
             directory: (self.worker.index + turn) % directories,
@@ -169,8 +163,7 @@ impl<'a> Chaining<'a> {
         }
     }
 
-    async fn end_oldest(&mut self) -> Result<(), Failure> {
-        let write = self.in_flight.pop_front().expect("a write is in flight");
+    async fn finish(&mut self, write: SpillWrite) -> Result<(), Failure> {
         let (node, bytes) = (&self.worker.node, write.bytes());
         let Chains {
             contents, spill, ..

@@ -1,4 +1,4 @@
-//! Disk blocks in which buckets meet: each is written once, by whoever completes it.
+//! Disk blocks in which buckets meet: each is written once, by the worker that completes it.
 //!
 //! ```text
 //! buckets   ...... 4 .......|........ 5 ........|.. 6 ..
@@ -17,7 +17,7 @@ use pipeline::{Failure, Worker};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
 
-/// The seams under way; clones share them.
+/// Seams that are not complete; clones share them.
 #[derive(Clone)]
 pub(crate) struct Seams {
     /// By file and disk block.
@@ -27,25 +27,25 @@ pub(crate) struct Seams {
 
 struct Seam {
     buffer: Buffer,
-    /// Of what is there, in whatever order it came.
+    /// Where the filled bytes begin; parts arrive in any order.
     begin: usize,
     filled: usize,
 }
 
 /// Bytes that belong to one disk block, and lie in `buffer` at `from`.
 pub(crate) struct Part<'a> {
-    /// Which file of the output they go to.
+    /// Number of the output file.
     pub file: usize,
-    /// Length of that file.
+    /// Length of that file in bytes.
     pub file_bytes: u64,
-    /// Where they go in that file.
+    /// Byte offset in that file.
     pub offset: u64,
     pub buffer: &'a Buffer,
     pub from: Range<usize>,
 }
 
 impl Seams {
-    /// No seam yet; `pool` has buffers of one disk block.
+    /// `pool` has buffers of one disk block.
     pub(crate) fn new(node: &Node, pool: Pool) -> Seams {
         Seams {
             shared: Arc::new(Guarded::new(node, "a seam", BTreeMap::new())),
@@ -53,7 +53,7 @@ impl Seams {
         }
     }
 
-    /// The same with the parts of disk blocks of one file that were left before.
+    /// Adds the incomplete disk blocks that an earlier group left.
     pub(crate) async fn with(self, node: &Node, left: &[Left]) -> Result<Seams, Closed> {
         for Left {
             block,
@@ -76,7 +76,7 @@ impl Seams {
         Ok(self)
     }
 
-    /// What is left when all buckets of some range of one file are done: the ends of that range.
+    /// The incomplete disk blocks, when a range of buckets of one file is done: its ends.
     pub(crate) fn left(&self) -> Vec<Left> {
         let left = |(&(_, block), seam): (&(usize, u64), &Seam)| {
             let there = seam.begin..seam.begin + seam.filled;
@@ -89,7 +89,7 @@ impl Seams {
         self.shared.look(|seams| seams.iter().map(left).collect())
     }
 
-    /// Adds a part of a disk block; the block, if it is complete.
+    /// Adds a part of a disk block, and returns the block if that completes it.
     pub(crate) async fn add(
         &self,
         worker: &Worker,
@@ -135,10 +135,10 @@ impl Seams {
 }
 
 impl Seam {
-    /// The disk block, whose first `complete` bytes are filled.
+    /// The disk block, with zeros behind its first `complete` bytes.
     fn whole(mut self, complete: usize) -> Buffer {
         if !self.buffer.is_counted() {
-            // The last block is written whole and cut off with the file's end.
+            // The last block of a file is written whole; the file is cut to its length later.
             self.buffer.bytes_mut()[complete..].fill(0);
         }
         self.buffer.set_len(BLOCK_BYTES as usize);

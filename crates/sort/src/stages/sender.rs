@@ -1,19 +1,19 @@
-//! Sends chunks to the nodes whose keys they hold (TritonSort 4.1, "Sender").
+//! Sends chunks to the ranks that own their keys (TritonSort 4.1, "Sender").
 //!
 //! ```text
-//! distributors > | sender | == chunk ==>  rank 0       a few on their way to each rank, no more;
-//!                |        | == chunk ==>  rank 1       those of a slow one wait here, up to its share, and in
-//!                |        | == chunk ==>  rank 2       the end everybody waits for it
+//! distributors > | sender | == chunk ==>  rank 0       a few in flight to each rank;
+//!                |        | == chunk ==>  rank 1       chunks of a slow rank wait here, up to its
+//!                |        | == chunk ==>  rank 2       share; in the end all ranks wait for it
 //!                confirmer <-- the buffer, when the other side has the data
 //! ```
 //!
-//! One sender visits all ranks. In which order is its kind: [`streams`] or [`rounds`]. What a
-//! sender sends to its own rank takes the same way, but for the network.
+//! One sender serves all ranks, in the order of [`streams`] or of [`rounds`]. Chunks for its own rank
+//! take the same way, without the network.
 //!
-//! A rank has *credits* here, tokens for what may be on its way to it (TritonSort bounds the
-//! receive window), and a *share*, tokens for the chunks that distributors may take for it at all
-//! (as write tokens do, 4.5). So a slow rank never holds the memory that others could use: a
-//! distributor that has records for it waits, while another one, which has none, goes on.
+//! Each rank has *credits*, tokens for chunks in flight to it (TritonSort bounds the receive window),
+//! and a *share*, tokens for all chunks that distributors may fill for it (like the write tokens of
+//! 4.5). So a slow rank never holds memory that others could use: a distributor with records for it
+//! waits, and the others continue.
 //!
 //! [`streams`]: super::streams
 //! [`rounds`]: super::rounds
@@ -30,45 +30,42 @@ use crate::records::contents::Contents;
 use crate::stages::patience::UnderWay;
 use crate::stages::{rounds, streams};
 
-/// A chunk on its way.
+/// A chunk in flight.
 #[derive(Debug)]
 pub(crate) struct Shipped {
     to: Rank,
     back: Ticket<Buffer>,
 }
 
-/// What the sender needs.
 #[derive(Clone)]
 pub(crate) struct Sender {
     pub kind: ExchangeKind,
     pub contents: Arc<dyn Contents>,
-    /// Chunks whose bucket is the rank that they go to.
+    /// The bucket of a chunk is its rank.
     pub chunks: Queue<Vec<Chunk>>,
-    /// Where they come from; closed when the run ends early.
+    /// The chunks' pool, closed when the run ends early.
     pub pool: Pool,
-    /// As many of each rank as may be on their way to it.
+    /// For each rank as many as chunks may be in flight to it.
     pub credits: Tokens,
-    /// How many that is.
+    /// That number.
     pub window: usize,
     pub port: Port,
-    /// Where ranks hear of rounds.
+    /// Receives the messages of rounds.
     pub rounds: Arc<MessagePort>,
     pub out: Queue<Shipped>,
 }
 
-/// The sender's work: one worker.
-///
-/// No deadlock, whatever the kind: the sender takes all that distributors have before it waits, and
-/// then waits for credits, which come back from receivers; these wait for distributors of their
-/// node alone, and these for disks. A distributor that waits for a rank's share holds less than all
-/// of it, so the rest is with the sender or on its way, and comes back.
+/// No deadlock in either order: the sender takes all chunks of the distributors before it waits. Then
+/// it waits for credits, which receivers give back; these wait for distributors of their own node,
+/// and those for disks. A distributor that waits for a rank's share holds less than the share, so
+/// the rest is with the sender or in flight, and comes back.
 pub(crate) async fn send(worker: &Worker, sender: &Sender) -> Result<(), Failure> {
     match sender.kind {
         ExchangeKind::Streams => streams::send_all(worker, sender).await?,
         ExchangeKind::Rounds => rounds::send_all(worker, sender).await?,
     }
     for rank in (0..worker.node.nodes()).map(Rank) {
-        // Nothing at all: the end of what this node sends.
+        // An empty message ends what this node sends.
         drop(worker.node.ship(
             Address {
                 rank,
@@ -85,7 +82,6 @@ pub(crate) async fn send(worker: &Worker, sender: &Sender) -> Result<(), Failure
 pub(super) struct Waiting {
     /// By rank.
     pub chunks: BTreeMap<u32, VecDeque<Chunk>>,
-    /// Whether more will come.
     pub more: bool,
 }
 
@@ -101,7 +97,7 @@ impl Waiting {
         self.chunks.is_empty()
     }
 
-    /// What was taken from distributors; none at their end.
+    /// Takes the next chunks of the distributors; `None` at their end.
     pub(super) fn add(&mut self, more: Option<Vec<Chunk>>) {
         self.more = more.is_some();
         for chunk in more.into_iter().flatten() {
@@ -112,7 +108,7 @@ impl Waiting {
         }
     }
 
-    /// Takes all that distributors have: shares bound it.
+    /// Takes all chunks of the distributors; their number is bounded by the shares.
     pub(super) async fn fill(&mut self, worker: &Worker, sender: &Sender) -> Result<(), Failure> {
         while self.more
             && let Some(more) = worker.try_pop(&sender.chunks).await
@@ -122,12 +118,12 @@ impl Waiting {
         Ok(())
     }
 
-    /// How many wait for a rank.
+    /// Chunks that wait for a rank.
     pub(super) fn of(&self, rank: u32) -> usize {
         self.chunks.get(&rank).map_or(0, VecDeque::len)
     }
 
-    /// Sends the oldest that waits for any of these ranks, when one of them has a credit.
+    /// Waits for a credit of one of these ranks, and sends it the oldest chunk that waits for it.
     pub(super) async fn send_one(
         &mut self,
         worker: &Worker,
@@ -145,10 +141,10 @@ impl Waiting {
     }
 }
 
-/// Sends a chunk, closed as if it went to a disk: the other side sees whether it came as it was.
+/// Sends a chunk, sealed as for a disk, so the receiver can check it.
 async fn ship(worker: &Worker, sender: &Sender, mut chunk: Chunk) -> Result<(), Failure> {
     let to = Rank(chunk.bucket);
-    let bytes = chunk.records as usize * sender.contents.record_bytes();
+    let bytes = chunk.size.bytes as usize;
     sender.contents.seal(&mut chunk);
     worker.node.work(Work::Checksum {
         bytes: bytes as u64,
@@ -166,17 +162,16 @@ async fn ship(worker: &Worker, sender: &Sender, mut chunk: Chunk) -> Result<(), 
     Ok(worker.push(&sender.out, Shipped { to, back }).await?)
 }
 
-/// What the confirmer needs.
 #[derive(Clone)]
 pub(crate) struct Confirmer {
     pub shipped: Queue<Shipped>,
     pub credits: Tokens,
     pub shares: Option<Tokens>,
-    /// Where buffers go back to.
+    /// Buffers go back here.
     pub pool: Pool,
 }
 
-/// The confirmer's work: gives back what has arrived.
+/// Gives back the buffers, shares and credits of chunks that have arrived.
 pub(crate) async fn confirm(worker: &Worker, confirmer: &Confirmer) -> Result<(), Failure> {
     let Confirmer { shipped, pool, .. } = confirmer.clone();
     let mut shipped = UnderWay::new(shipped, |shipped: &Shipped| &shipped.back, pool);

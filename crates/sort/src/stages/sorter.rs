@@ -6,8 +6,8 @@
 //! goes to            seam  |.... a Piece ....| seam
 //! ```
 //!
-//! A record that reaches beyond its write buffer is gathered whole and its rest carried to the next
-//! one, so every record is checked whole, in the bytes that go to the disk.
+//! A record that reaches beyond its write buffer is gathered whole, and its rest is carried to the
+//! next buffer. So every record is checked whole, in the bytes that go to the disk.
 
 use std::sync::Arc;
 
@@ -17,48 +17,49 @@ use pipeline::{Failure, Worker};
 use crate::error::SortError;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Bucket, Destination, Piece};
-use crate::records::contents::{Contents, Place, Workspace};
+use crate::records::contents::{Contents, Edges, Place, Room, Workspace};
 use crate::records::span::Span;
 use crate::stages::seams::{Part, Seams};
 use crate::stages::{Tally, Turn};
 
-/// What sorters share.
 #[derive(Clone)]
 pub(crate) struct Sorter {
     pub contents: Arc<dyn Contents>,
     pub buckets: Queue<Bucket>,
-    /// The memory of the bucket's chunks goes back here.
+    /// The memory of sorted buckets goes back here.
     pub chunks: Pool,
     pub unit_bytes: usize,
     pub pool: Pool,
     pub seams: Seams,
-    /// For outputs that are written front to back.
+    /// The order of workers, for outputs that are written front to back.
     pub turn: Option<Turn>,
     pub out: Queue<Piece>,
     pub tally: Tally,
 }
 
-/// A sorter's work.
 pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure> {
     let contents = &*sorter.contents;
     let mut workspace = Workspace::default();
     while let Some(bucket) = worker.pop(&sorter.buckets).await? {
-        contents
-            .sort(&bucket, &mut workspace)
-            .map_err(|cause| crate::error::no_memory(bucket.records as usize * 32, &cause))?;
+        contents.sort(&bucket, &mut workspace).map_err(|cause| {
+            crate::error::no_memory(Workspace::bytes(bucket.size.records) as usize, &cause)
+        })?;
         worker.node.work(Work::Sort {
-            records: bucket.records,
+            records: bucket.size.records,
         });
         if let Some(turn) = &sorter.turn {
-            worker.hold(turn.wait(&worker.node, bucket.first)).await?;
+            worker
+                .hold(turn.wait(&worker.node, bucket.first.bytes))
+                .await?;
         }
         let mut gathering = Gathering::new(sorter, &bucket, &workspace);
         gathering.run(worker).await?;
         sorter.tally.goes_out(gathering.span(), contents)?;
         if let Some(turn) = &sorter.turn {
-            turn.pass(&worker.node, bucket.first + bucket.records).await;
+            let next = bucket.first + bucket.size;
+            turn.pass(&worker.node, next.bytes).await;
         }
-        worker.did(bucket.records as usize * contents.record_bytes());
+        worker.did(bucket.size.bytes as usize);
         for chunk in bucket.chunks {
             sorter.chunks.give(&worker.node, chunk.buffer).await;
         }
@@ -67,18 +68,15 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
     Ok(())
 }
 
-/// One bucket on its way into write buffers.
+/// Copies one bucket to write buffers.
 struct Gathering<'a> {
     sorter: &'a Sorter,
     bucket: &'a Bucket,
     workspace: &'a Workspace,
-    record_bytes: usize,
     /// Rows gathered so far.
     rows: usize,
-    /// The last record gathered; empty before the first.
-    last: Vec<u8>,
-    first: Vec<u8>,
-    /// The end of a record whose beginning is in the previous buffer.
+    edges: Edges,
+    /// The end of a record that begins in the previous buffer.
     carried: Vec<u8>,
     carried_bytes: usize,
     sum: u128,
@@ -90,10 +88,8 @@ impl<'a> Gathering<'a> {
             sorter,
             bucket,
             workspace,
-            record_bytes: sorter.contents.record_bytes(),
             rows: 0,
-            last: Vec::new(),
-            first: Vec::new(),
+            edges: Edges::default(),
             carried: Vec::new(),
             carried_bytes: 0,
             sum: 0,
@@ -101,29 +97,21 @@ impl<'a> Gathering<'a> {
     }
 
     fn span(self) -> Span {
-        let Bucket {
-            first: begin,
-            records,
-            to,
-            ..
-        } = *self.bucket;
-        let (file, sum) = (to.file, self.sum);
         Span {
-            begin,
-            records,
-            file,
-            sum,
-            first: self.first,
-            last: self.last,
+            begin: self.bucket.first,
+            size: self.bucket.size,
+            file: self.bucket.to.file,
+            sum: self.sum,
+            first: self.edges.first,
+            last: self.edges.last,
         }
     }
 
     async fn run(&mut self, worker: &Worker) -> Result<(), Failure> {
-        let record_bytes = self.record_bytes as u64;
-        let mut at = self.bucket.to.first * record_bytes;
-        let end = at + self.bucket.records * record_bytes;
+        let mut at = self.bucket.to.offset;
+        let end = at + self.bucket.size.bytes;
         while at < end {
-            // A positioned output is written in whole disk blocks, any other byte after byte.
+            // An output with positions is written in whole disk blocks.
             let begin = if self.sorter.turn.is_some() {
                 at
             } else {
@@ -142,37 +130,40 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// Fills the buffer from `start` to `limit`, with what was carried and whole records; what
-    /// reaches beyond is carried on.
+    /// Fills the buffer from `start` to `limit`: the carried bytes, then whole records. The bytes
+    /// beyond `limit` are carried to the next buffer.
     fn fill(&mut self, buffer: &mut Buffer, start: usize, limit: usize) -> Result<(), SortError> {
         let contents = &self.sorter.contents;
         if !buffer.is_counted() {
             buffer.bytes_mut()[start..start + self.carried_bytes].copy_from_slice(&self.carried);
         }
         let at = start + self.carried_bytes;
-        let count = (limit - at).div_ceil(self.record_bytes);
-        let rows = self.rows..self.rows + count;
-        contents.gather(self.bucket, self.workspace, rows, Place { buffer, at });
-        let checked = contents.check(Place { buffer, at }, count, &mut self.last);
+        let room = Room::Covering(limit - at);
+        let size = contents.fitting(self.bucket, self.workspace, self.rows, room);
+        let rows = self.rows..self.rows + size.records as usize;
+        contents.gather(
+            self.bucket,
+            self.workspace,
+            rows.clone(),
+            Place { buffer, at },
+        );
+        let checked = contents.check(Place { buffer, at }, size, &mut self.edges);
         let disorder = |number| SortError::Disorder {
-            record: self.bucket.first + (self.rows + number) as u64,
+            record: self.bucket.first.records + (self.rows + number) as u64,
         };
         self.sum += u128::from(checked.map_err(disorder)?);
-        let end = at + count * self.record_bytes;
+        let end = at + size.bytes as usize;
         self.carried_bytes = end - limit;
         if !buffer.is_counted() {
-            if self.rows == 0 {
-                self.first = buffer.bytes()[at..at + self.record_bytes].to_vec();
-            }
             self.carried.clear();
             self.carried.extend_from_slice(&buffer.bytes()[limit..end]);
         }
-        self.rows += count;
+        self.rows = rows.end;
         buffer.set_len(limit);
         Ok(())
     }
 
-    /// Hands the bytes `range` of a buffer on, which lies at `begin` of its file: whole disk
+    /// Hands on the bytes `range` of a buffer that belongs at byte `begin` of its file: whole disk
     /// blocks to the writers, the ends to the seams.
     async fn hand_on(
         &self,

@@ -1,83 +1,77 @@
-//! Reads runs of spill files back in a given order, several requests in flight, and gives their
-//! space back (TritonSort's phase two reader, 3.3).
+//! Reads runs of spill files in a given order, several requests in flight, and gives their disk space
+//! back (TritonSort's phase two reader, 3.3).
 
-use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::sync::Arc;
 
 use node::{Buffer, ChainTicket, Pool, Work};
-use pipeline::{Dial, Failure, Worker};
+use pipeline::{Dial, Failure, Window, Worker};
 
 use crate::error::SortError;
 use crate::files::spill::{Extent, Spill, Stamps};
 use crate::records::block::Chunk;
 use crate::records::contents::Contents;
+use crate::records::size::Size;
 use crate::runs::partition::{Run, Spilled};
 
-/// Times that space is given back while all that is spilled is read: so much of it is taken in vain
-/// at most.
+/// Disk space is given back in so many steps while the spill files are read: at most this share of
+/// it is held longer than needed.
 const RELEASES: u64 = 64;
 
-/// What runs are read with.
 #[derive(Clone)]
 pub(crate) struct SpillReader {
     pub contents: Arc<dyn Contents>,
     pub spill: Spill,
     /// Requests in flight of each worker.
     pub depth: Dial,
-    /// For what is read.
+    /// Memory for chunks.
     pub pool: Pool,
     pub chunk_bytes: usize,
     /// Shorter runs keep their space until the files are removed.
     pub least_released: u64,
 }
 
-/// Runs on their way back. Each comes with a note of whoever asked for it; a note may come without
-/// a run.
+/// Reads of runs, in order. Each returns the note it was asked for with; a note may come without a
+/// run.
 pub(crate) struct Runs<'a, Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> {
     reader: &'a SpillReader,
     wanted: Peekable<Wanted>,
-    in_flight: VecDeque<Asked<Note>>,
-    /// Chunks for the next run, while there are not enough.
+    reads: Window<Asked<Note>>,
+    /// Memory taken for the next run, while it is not enough.
     gathered: Vec<Buffer>,
-    /// What was read and takes space still.
+    /// Read, but not yet given back.
     done: Vec<Extent>,
     done_bytes: u64,
-    /// When so much was read, its space is given back.
+    /// Space is given back in steps of this size.
     release_bytes: u64,
 }
 
-/// What was asked for.
 struct Asked<Note> {
     read: Option<(ChainTicket, Spilled)>,
     note: Note,
 }
 
-/// Each run of these, with its share of the records.
-pub(crate) fn wishes(runs: Vec<Run>, records: u64) -> impl Iterator<Item = Spilled> {
+/// The runs, each with its share of the records, as an estimate.
+pub(crate) fn wishes(runs: Vec<Run>, size: Size) -> impl Iterator<Item = Spilled> {
     let all: u64 = runs.iter().map(|run| run.chunks() as u64).sum();
     let mut before = 0;
     runs.into_iter().map(move |run| {
         let upto = before + run.chunks() as u64;
-        let share =
-            |chunks: u64| (u128::from(chunks) * u128::from(records) / u128::from(all)) as u64;
-        let records = share(upto) - share(before);
+        let share = size.upto(upto, all) - size.upto(before, all);
         before = upto;
-        Spilled { run, records }
+        Spilled { run, size: share }
     })
 }
 
 impl SpillReader {
-    /// Reads these.
     pub(crate) fn read<Note, Wanted>(&self, wanted: Wanted) -> Runs<'_, Note, Wanted>
     where
         Wanted: Iterator<Item = (Option<Spilled>, Note)>,
     {
-        let in_flight = VecDeque::with_capacity(self.depth.most());
         Runs {
             reader: self,
             wanted: wanted.peekable(),
-            in_flight,
+            reads: Window::new(&self.depth),
             gathered: Vec::new(),
             done: Vec::new(),
             done_bytes: 0,
@@ -85,21 +79,21 @@ impl SpillReader {
         }
     }
 
-    /// Asks for chunks that lie behind each other.
+    /// Asks for consecutive chunks.
     pub(crate) fn ask(&self, worker: &Worker, extent: Extent, buffers: Vec<Buffer>) -> ChainTicket {
         self.spill
             .file(extent)
             .read_chain(&worker.node, extent.offset, buffers)
     }
 
-    /// The chunks of a run that was read.
+    /// Opens the chunks of a run that was read.
     ///
     /// # Errors
-    /// When it is not what was written, with the place.
+    /// When a chunk differs from what was written, with its place.
     pub(crate) fn open(
         &self,
         worker: &Worker,
-        Spilled { run, records }: Spilled,
+        Spilled { run, size }: Spilled,
         buffers: Vec<Buffer>,
     ) -> Result<Vec<Chunk>, SortError> {
         let mut extent = run.extent(self.chunk_bytes);
@@ -110,18 +104,18 @@ impl SpillReader {
         let (all, stamps) = (buffers.len() as u64, self.spill.stamps(extent));
         let mut chunks = Vec::with_capacity(buffers.len());
         for (number, buffer) in (0..).zip(buffers) {
-            let share = (number + 1) * records / all - number * records / all;
-            chunks.push(self.open_stamped((buffer, stamps), share as u32, extent)?);
+            let share = size.upto(number + 1, all) - size.upto(number, all);
+            chunks.push(self.open_stamped((buffer, stamps), share, extent)?);
             extent.offset += self.chunk_bytes as u64;
         }
         Ok(chunks)
     }
 
-    /// A chunk that was read from there; `share` are its records, if it does not say how many.
+    /// Opens one chunk; `share` is its size where records are only counted.
     pub(crate) fn open_chunk(
         &self,
         buffer: Buffer,
-        share: u32,
+        share: Size,
         from: Extent,
     ) -> Result<Chunk, SortError> {
         self.open_stamped((buffer, self.spill.stamps(from)), share, from)
@@ -130,24 +124,24 @@ impl SpillReader {
     fn open_stamped(
         &self,
         (mut buffer, stamps): (Buffer, Stamps),
-        share: u32,
+        share: Size,
         from: Extent,
     ) -> Result<Chunk, SortError> {
         let (is_whole, place) = (buffer.len() == buffer.capacity(), stamps.at(from.offset));
         let opened = is_whole
             .then(|| self.contents.unseal(&buffer, share, place))
             .flatten();
-        let (records, marks) = opened.ok_or_else(|| self.spoilt(from))?;
-        buffer.set_len(records as usize * self.contents.record_bytes());
+        let (size, marks) = opened.ok_or_else(|| self.spoilt(from))?;
+        buffer.set_len(size.bytes as usize);
         Ok(Chunk {
             bucket: 0,
-            records,
+            size,
             marks,
             buffer,
         })
     }
 
-    /// What lies there is not what was written.
+    /// The error that a chunk differs from what was written.
     pub(crate) fn spoilt(&self, at: Extent) -> SortError {
         SortError::Spoilt {
             file: self.spill.file(at).path().to_owned(),
@@ -157,10 +151,10 @@ impl SpillReader {
 }
 
 impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Wanted> {
-    /// The chunks of the next run, with its note; nothing at the end.
+    /// The chunks of the next run, with its note; `None` at the end.
     ///
-    /// No deadlock: it waits for a chunk only when no read is in flight, and then holds no more
-    /// than those of one run beside what it has given out.
+    /// No deadlock: it waits for memory only when no read is in flight, and then holds the memory
+    /// of at most one run.
     pub(crate) async fn next(
         &mut self,
         worker: &Worker,
@@ -169,7 +163,7 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
             self.release(worker).await;
         }
         self.ask_ahead(worker).await?;
-        let Some(Asked { read, note }) = self.in_flight.pop_front() else {
+        let Some(Asked { read, note }) = self.reads.pop_oldest() else {
             self.release(worker).await;
             return Ok(None);
         };
@@ -187,8 +181,8 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
         Ok(Some((chunks, note)))
     }
 
-    /// Gives back the space of what was read. A hole waits until no request for its file is in
-    /// flight, so many are made together.
+    /// Gives back the space of what was read. The file system makes a hole only when no request for
+    /// the file is in flight, so many holes are made together.
     async fn release(&mut self, worker: &Worker) {
         for extent in self.done.drain(..) {
             self.reader.spill.release(&worker.node, extent).await;
@@ -196,17 +190,17 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
         self.done_bytes = 0;
     }
 
-    /// Asks for what comes next, as far as there are chunks to read it to.
+    /// Begins reads as long as the window and the memory allow.
     async fn ask_ahead(&mut self, worker: &Worker) -> Result<(), Failure> {
         let reader = self.reader;
-        while self.in_flight.len() < reader.depth.get() {
+        while !self.reads.is_full() {
             let Some(&(wish, _)) = self.wanted.peek() else {
                 break;
             };
             while self.gathered.len() < wish.map_or(0, |wish| wish.run.chunks()) {
                 match worker.try_take(&reader.pool).await {
                     Some(buffer) => self.gathered.push(buffer?),
-                    None if self.in_flight.is_empty() => {
+                    None if self.reads.is_empty() => {
                         self.gathered.push(worker.take(&reader.pool).await?);
                     }
                     None => return Ok(()),
@@ -216,7 +210,7 @@ impl<Note, Wanted: Iterator<Item = (Option<Spilled>, Note)>> Runs<'_, Note, Want
             let extent = |wish: Spilled| wish.run.extent(reader.chunk_bytes);
             let read = wish.map(|wish| (reader.ask(worker, extent(wish), buffers), wish));
             let (_, note) = self.wanted.next().expect("it was seen");
-            self.in_flight.push_back(Asked { read, note });
+            self.reads.push(Asked { read, note });
         }
         Ok(())
     }

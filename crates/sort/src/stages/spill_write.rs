@@ -1,5 +1,5 @@
-//! A chain of sealed chunks on its way to a spill file, as one request: each is stamped with its
-//! place there.
+//! The write of a chain of sealed chunks to a spill file, as one request. Each chunk is stamped with
+//! its place there.
 
 use node::{Buffer, ChainTicket, Node};
 use pipeline::Failure;
@@ -7,25 +7,25 @@ use pipeline::Failure;
 use crate::files::spill::{Extent, Slot, Spill};
 use crate::records::block::Chunk;
 use crate::records::contents::Contents;
+use crate::records::size::Size;
 use crate::runs::partition::{Run, Spilled};
 
-/// A write under way.
 pub(crate) struct SpillWrite {
     ticket: ChainTicket,
     pub to: Slot,
     extent: Extent,
-    records: u64,
+    size: Size,
 }
 
 impl SpillWrite {
-    /// Asks the disk to write these chunks, there or where there is room.
+    /// Begins to write the chunks, at `to` or where there is room.
     pub(crate) async fn begin(
         node: &Node,
         spill: &Spill,
         to: Slot,
         (contents, chunks): (&dyn Contents, Vec<Chunk>),
     ) -> Result<SpillWrite, Failure> {
-        let records = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+        let size = chunks.iter().map(|chunk| chunk.size).sum();
         let mut buffers: Vec<Buffer> = chunks.into_iter().map(|chunk| chunk.buffer).collect();
         let bytes = buffers.iter().map(|buffer| buffer.capacity() as u64).sum();
         let extent = spill.extent(node, to, bytes).await?;
@@ -35,16 +35,15 @@ impl SpillWrite {
             ticket,
             to,
             extent,
-            records,
+            size,
         })
     }
 
-    /// The bytes that are written.
     pub(crate) fn bytes(&self) -> usize {
         self.extent.bytes as usize
     }
 
-    /// Waits until they are on a disk: where, and the buffers back.
+    /// Waits for the write, and returns its place and the buffers.
     pub(crate) async fn end(
         self,
         node: &Node,
@@ -55,15 +54,15 @@ impl SpillWrite {
             mut ticket,
             to,
             mut extent,
-            records,
+            size,
         } = self;
         loop {
             let (mut buffers, result) = ticket.wait(node).await;
             let Err(error) = result else {
                 let run = Run::new(extent, buffers.len());
-                return Ok((Spilled { run, records }, buffers));
+                return Ok((Spilled { run, size }, buffers));
             };
-            // That directory is full; another may have room.
+            // The directory is full; another one may have room.
             spill.is_full(node, extent, error).await?;
             stamp(contents, spill, extent, &mut buffers);
             extent = spill.extent(node, to, extent.bytes).await?;
@@ -73,7 +72,7 @@ impl SpillWrite {
     }
 }
 
-/// Makes the place of each chunk part of its checksum, or takes it out again.
+/// Adds the place of each chunk to its checksum, or removes it again.
 fn stamp(contents: &dyn Contents, spill: &Spill, extent: Extent, chunks: &mut [Buffer]) {
     let (stamps, mut offset) = (spill.stamps(extent), extent.offset);
     for chunk in chunks {

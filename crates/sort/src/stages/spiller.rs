@@ -1,14 +1,13 @@
 //! Writes chains to spill files: all chunks of a chain in one request, several requests in flight
 //! (TritonSort's coalescer and writer, 3.3).
 //!
-//! Chunks go to the disk as they are, so nothing is copied. Each says at its end what it holds,
-//! with a checksum: what comes back must be what was written.
+//! Chunks are written from where they lie, without a copy. The end of each tells its size and has a
+//! checksum, so a later read can be checked.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use node::{Pool, Queue, Tokens, Work};
-use pipeline::{Dial, Failure, Worker};
+use pipeline::{Dial, Failure, Step, Window, Worker};
 
 use crate::files::spill::Spill;
 use crate::records::contents::Contents;
@@ -16,48 +15,33 @@ use crate::runs::partition::Ledger;
 use crate::stages::Chain;
 use crate::stages::spill_write::SpillWrite;
 
-/// What the spillers of one directory share.
+/// The spillers of one directory.
 #[derive(Clone)]
 pub(crate) struct Spiller {
     pub contents: Arc<dyn Contents>,
     pub chains: Queue<Chain>,
-    /// Where a write's token goes when it is done.
+    /// A finished write gives its write token back here.
     pub tokens: Tokens,
     pub spill: Spill,
-    /// Requests in flight of each.
+    /// Requests in flight of each worker.
     pub depth: Dial,
-    /// Where chunks go when they are on disk.
+    /// Memory of written chunks goes back here.
     pub pool: Pool,
     pub ledger: Ledger,
 }
 
-/// A chain on its way to the disk.
 struct Writing {
     write: SpillWrite,
     partition: usize,
 }
 
-/// A spiller's work. It never waits for a chain while a write is in flight: chunks that are on disk
-/// are what distributors wait for.
 pub(crate) async fn spill(worker: &Worker, spiller: &Spiller) -> Result<(), Failure> {
-    let mut in_flight = VecDeque::new();
-    loop {
-        while in_flight.len() >= spiller.depth.get() {
-            end_oldest(worker, spiller, &mut in_flight).await?;
+    let mut writes = Window::new(&spiller.depth);
+    while let Some(step) = writes.pop(worker, &spiller.chains).await? {
+        match step {
+            Step::Begin(chain) => writes.push(begin(worker, spiller, chain).await?),
+            Step::Finish(write) => finish(worker, spiller, write).await?,
         }
-        let next = match worker.try_pop(&spiller.chains).await {
-            Some(next) => next?,
-            None if in_flight.is_empty() => worker.pop(&spiller.chains).await?,
-            None => {
-                end_oldest(worker, spiller, &mut in_flight).await?;
-                continue;
-            }
-        };
-        let Some(chain) = next else { break };
-        in_flight.push_back(begin(worker, spiller, chain).await?);
-    }
-    while !in_flight.is_empty() {
-        end_oldest(worker, spiller, &mut in_flight).await?;
     }
     Ok(())
 }
@@ -79,12 +63,8 @@ async fn begin(worker: &Worker, spiller: &Spiller, chain: Chain) -> Result<Writi
     Ok(Writing { write, partition })
 }
 
-async fn end_oldest(
-    worker: &Worker,
-    spiller: &Spiller,
-    in_flight: &mut VecDeque<Writing>,
-) -> Result<(), Failure> {
-    let Writing { write, partition } = in_flight.pop_front().expect("a write is in flight");
+async fn finish(worker: &Worker, spiller: &Spiller, writing: Writing) -> Result<(), Failure> {
+    let Writing { write, partition } = writing;
     let (bytes, directory) = (write.bytes(), write.to.directory as u32);
     let (spilled, buffers) = write
         .end(&worker.node, &spiller.spill, &*spiller.contents)

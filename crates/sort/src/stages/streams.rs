@@ -2,23 +2,23 @@
 //!
 //! ```text
 //!          rank 0   rank 1   rank 2
-//! rank 0      .     2 ==>    2 ==>       each arrow: at most a window of chunks on their way, so that no
-//! rank 1    2 ==>     .      2 ==>       pair's data queue up in front of another's
+//! rank 0      .     2 ==>    2 ==>       each arrow: at most a window of chunks in flight, so the data of
+//! rank 1    2 ==>     .      2 ==>       one pair do not queue up in front of another's
 //! rank 2    2 ==>   2 ==>      .
 //! ```
 //!
-//! TritonSort limits each flow by its socket's receive window, since all of them are equal; here
-//! credits do it. Each chunk goes as soon as its rank has one.
+//! TritonSort limits each flow by its socket's receive window; here credits do that. A chunk goes as
+//! soon as its rank has a credit.
 
 use pipeline::{Failure, Worker};
 
 use crate::stages::sender::{Sender, Waiting};
 
-/// Sends all that distributors have.
+/// Sends all chunks of the distributors.
 pub(super) async fn send_all(worker: &Worker, sender: &Sender) -> Result<(), Failure> {
     let mut waiting = Waiting::new();
     while waiting.more || !waiting.is_empty() {
-        // All there is comes first: it may go elsewhere.
+        // All chunks are taken first: some may go to a rank that has a credit.
         waiting.fill(worker, sender).await?;
         if !waiting.is_empty() {
             let wanted: Vec<u32> = waiting.chunks.keys().copied().collect();

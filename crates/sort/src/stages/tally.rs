@@ -1,4 +1,4 @@
-//! The account of records: what came in must go out, in order (guarantee 2).
+//! The account of records: those that came in must go out, in order (guarantee 2).
 
 use crate::records::span::Span;
 use crate::records::span::check;
@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::SortError;
 use crate::records::contents::Contents;
+use crate::records::size::Sum;
 use crate::report::SampleCost;
 
-/// What workers found, added up; clones share it. Sums do not depend on who was first.
+/// Sums over all workers; clones share them. The sums do not depend on the order of workers.
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
     shared: Arc<Mutex<Counts>>,
@@ -17,24 +18,19 @@ pub(crate) struct Tally {
 
 #[derive(Clone, Default)]
 struct Counts {
-    records_in: u64,
-    sum_in: u128,
-    records_out: u64,
-    sum_out: u128,
+    came_in: Sum,
+    went_out: Sum,
     largest: u64,
     buckets: u64,
-    /// By their begin; what follows each other in one file is one.
+    /// By the records before them; neighbours in one file are joined.
     spans: BTreeMap<u64, Span>,
     sample: SampleCost,
 }
 
-/// What the account says.
+/// The account of a run, settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Settled {
-    /// Records sorted.
-    pub records: u64,
-    /// Their checksum.
-    pub checksum: u128,
+    pub sum: Sum,
     /// Records of the largest bucket.
     pub largest: u64,
     /// Buckets with records.
@@ -45,56 +41,52 @@ pub(crate) struct Settled {
 impl Settled {
     /// Adds the account of another range.
     pub(crate) fn add(&mut self, other: &Settled) {
-        self.records += other.records;
-        self.checksum = self.checksum.wrapping_add(other.checksum);
+        self.sum += other.sum;
         self.largest = self.largest.max(other.largest);
         self.buckets += other.buckets;
         self.sample.add(other.sample);
     }
 
-    /// The largest bucket over the mean.
+    /// Records of the largest bucket over the mean.
     pub(crate) fn unevenness(&self) -> f64 {
-        match self.buckets {
-            ..=1 => 1.0,
-            buckets => self.largest as f64 * buckets as f64 / self.records as f64,
-        }
+        unevenness(self.largest, self.buckets, self.sum.size.records)
+    }
+}
+
+/// The largest of `count` parts of `all` records, over their mean.
+pub(crate) fn unevenness(largest: u64, count: u64, all: u64) -> f64 {
+    match count {
+        ..=1 => 1.0,
+        _ => largest as f64 * count as f64 / all as f64,
     }
 }
 
 impl Tally {
-    /// What choosing splitters took.
     pub(crate) fn sampled(&self, sample: SampleCost) {
         self.change(|counts| counts.sample = sample);
     }
 
-    /// Records that were read.
-    pub(crate) fn came_in(&self, records: u64, sum: u128) {
-        self.change(|counts| {
-            counts.records_in += records;
-            counts.sum_in = counts.sum_in.wrapping_add(sum);
-        });
+    pub(crate) fn came_in(&self, read: Sum) {
+        self.change(|counts| counts.came_in += read);
     }
 
-    /// A sorted bucket that is to be written. Its edges are kept until its neighbours are there:
-    /// large records would take much memory otherwise.
+    /// Adds a sorted bucket. Its first and last record are kept only until its neighbours are there,
+    /// because large records take much memory.
     pub(crate) fn goes_out(&self, bucket: Span, contents: &dyn Contents) -> Result<(), SortError> {
         self.change(|counts| {
-            counts.records_out += bucket.records;
-            counts.sum_out = counts.sum_out.wrapping_add(bucket.sum);
-            counts.largest = counts.largest.max(bucket.records);
+            let (size, crc) = (bucket.size, bucket.sum);
+            counts.went_out += Sum { size, crc };
+            counts.largest = counts.largest.max(size.records);
             counts.buckets += 1;
             counts.add(bucket, contents)
         })
     }
 
-    /// Adds the account of a part of the run.
     pub(crate) fn add(&self, part: &Tally, contents: &dyn Contents) -> Result<(), SortError> {
         let part = part.change(std::mem::take);
         self.change(|counts| {
-            counts.records_in += part.records_in;
-            counts.sum_in = counts.sum_in.wrapping_add(part.sum_in);
-            counts.records_out += part.records_out;
-            counts.sum_out = counts.sum_out.wrapping_add(part.sum_out);
+            counts.came_in += part.came_in;
+            counts.went_out += part.went_out;
             counts.largest = counts.largest.max(part.largest);
             counts.buckets += part.buckets;
             counts.sample.add(part.sample);
@@ -103,51 +95,38 @@ impl Tally {
         })
     }
 
-    /// Stretches of the output that were written by now.
+    /// The stretches of the output that were written so far.
     pub(crate) fn written(&self) -> Vec<Span> {
         self.change(|counts| counts.spans.values().cloned().collect())
     }
 
-    /// Records that came in, and their checksum.
-    pub(crate) fn came(&self) -> (u64, u128) {
-        self.change(|counts| (counts.records_in, counts.sum_in))
+    pub(crate) fn came(&self) -> Sum {
+        self.change(|counts| counts.came_in)
     }
 
-    /// Checksum of what came in.
-    pub(crate) fn sum_in(&self) -> u128 {
-        self.change(|counts| counts.sum_in)
-    }
-
-    /// Checks that nothing was lost and that buckets follow each other in order.
+    /// Checks that no record was lost and that buckets are in order.
     pub(crate) fn settle(&self, contents: &dyn Contents) -> Result<Settled, SortError> {
         let mut counts = self.change(std::mem::take);
-        let (records_in, records_out) = (counts.records_in, counts.records_out);
-        let (sum_in, sum_out) = (counts.sum_in, counts.sum_out);
-        if (records_in, sum_in) != (records_out, sum_out) {
-            return Err(SortError::Lost {
-                records_in,
-                records_out,
-                sum_in,
-                sum_out,
-            });
-        }
+        all_there(counts.came_in, counts.went_out)?;
         let spans: Vec<Span> = std::mem::take(&mut counts.spans).into_values().collect();
         for pair in spans.windows(2) {
             check(&pair[0], &pair[1], contents)?;
         }
         let settled = Settled {
-            records: records_out,
-            checksum: sum_out,
+            sum: counts.went_out,
             largest: counts.largest,
             buckets: counts.buckets,
             sample: counts.sample,
         };
-        let spans = spans.into_iter().map(|span| (span.begin, span)).collect();
+        let spans = spans
+            .into_iter()
+            .map(|span| (span.begin.records, span))
+            .collect();
         self.change(|kept| kept.spans = spans);
         Ok(settled)
     }
 
-    /// What every file holds, in order, once all is settled.
+    /// The stretches of all files, in order, once the account is settled.
     pub(crate) fn spans(&self) -> Vec<Span> {
         self.change(|counts| std::mem::take(&mut counts.spans).into_values().collect())
     }
@@ -157,21 +136,35 @@ impl Tally {
     }
 }
 
+/// # Errors
+/// When the records that came in are not those that went out.
+pub(crate) fn all_there(came_in: Sum, went_out: Sum) -> Result<(), SortError> {
+    if came_in == went_out {
+        return Ok(());
+    }
+    Err(SortError::Lost {
+        records_in: came_in.size.records,
+        records_out: went_out.size.records,
+        sum_in: came_in.crc,
+        sum_out: went_out.crc,
+    })
+}
+
 impl Counts {
     fn add(&mut self, mut span: Span, contents: &dyn Contents) -> Result<(), SortError> {
         let end = span.end();
         if self
             .spans
-            .get(&end)
+            .get(&end.records)
             .is_some_and(|next| span.is_before(next))
         {
-            let next = self.spans.remove(&end).expect("it is there");
+            let next = self.spans.remove(&end.records).expect("it is there");
             span.join(next, contents)?;
         }
-        match self.spans.range_mut(..span.begin).next_back() {
+        match self.spans.range_mut(..span.begin.records).next_back() {
             Some((_, before)) if before.is_before(&span) => before.join(span, contents),
             _ => {
-                self.spans.insert(span.begin, span);
+                self.spans.insert(span.begin.records, span);
                 Ok(())
             }
         }
@@ -182,18 +175,31 @@ impl Counts {
 mod tests {
     use super::*;
     use crate::records::contents::Bytes;
+    use crate::records::size::Size;
     use record::{Order, Ties};
 
     fn span(begin: u64, records: u64, first: u8, last: u8) -> Span {
         let sum = u128::from(first) + u128::from(last);
-        Span {
-            begin,
+        let size = |records| Size {
             records,
+            bytes: records,
+        };
+        Span {
+            begin: size(begin),
+            size: size(records),
             file: 0,
             sum,
             first: vec![first],
             last: vec![last],
         }
+    }
+
+    fn read(records: u64, crc: u128) -> Sum {
+        let size = Size {
+            records,
+            bytes: records,
+        };
+        Sum { size, crc }
     }
 
     fn order() -> Bytes {
@@ -203,12 +209,12 @@ mod tests {
     #[test]
     fn what_came_in_must_go_out() {
         let tally = Tally::default();
-        tally.came_in(2, 10);
-        tally.came_in(1, 18);
+        tally.came_in(read(2, 10));
+        tally.came_in(read(1, 18));
         tally.goes_out(span(2, 1, 9, 9), &order()).unwrap();
         tally.goes_out(span(0, 2, 1, 9), &order()).unwrap();
         let settled = tally.settle(&order()).unwrap();
-        assert_eq!((settled.records, settled.checksum), (3, 28));
+        assert_eq!(settled.sum, read(3, 28));
         assert_eq!((settled.largest, settled.buckets), (2, 2));
         assert!((settled.unevenness() - 2.0 / 1.5).abs() < 1e-9);
     }
@@ -217,7 +223,7 @@ mod tests {
     fn nothing_and_one_bucket_are_even() {
         let tally = Tally::default();
         assert_eq!(tally.settle(&order()).unwrap().unevenness(), 1.0);
-        tally.came_in(5, 10);
+        tally.came_in(read(5, 10));
         tally.goes_out(span(0, 5, 1, 9), &order()).unwrap();
         assert_eq!(tally.settle(&order()).unwrap().unevenness(), 1.0);
     }
@@ -226,7 +232,7 @@ mod tests {
     fn a_lost_or_changed_record_is_found() {
         for (records, last) in [(1, 9), (2, 8)] {
             let tally = Tally::default();
-            tally.came_in(2, 10);
+            tally.came_in(read(2, 10));
             tally.goes_out(span(0, records, 1, last), &order()).unwrap();
             assert!(matches!(
                 tally.settle(&order()),
@@ -246,7 +252,7 @@ mod tests {
     #[test]
     fn files_out_of_order_are_found_in_the_end() {
         let tally = Tally::default();
-        tally.came_in(7, 12);
+        tally.came_in(read(7, 12));
         tally
             .goes_out(
                 Span {
@@ -270,6 +276,9 @@ mod tests {
             tally.goes_out(span(begin, 1, 7, 7), &order()).unwrap();
         }
         let spans = tally.spans();
-        assert_eq!((spans.len(), spans[0].records, spans[0].sum), (1, 5, 70));
+        assert_eq!(
+            (spans.len(), spans[0].size.records, spans[0].sum),
+            (1, 5, 70)
+        );
     }
 }

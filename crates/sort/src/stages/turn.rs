@@ -1,4 +1,4 @@
-//! Turns: workers that finish in any order, but hand on in one (for outputs without a position).
+//! Turns: workers finish in any order, but write in one (for outputs without positions).
 
 use std::sync::Arc;
 
@@ -27,7 +27,6 @@ impl Turn {
         }
     }
 
-    /// Waits for turn `number`.
     pub(crate) async fn wait(&self, node: &Node, number: u64) -> Result<(), Closed> {
         let step = |state: &mut State| {
             if state.closed {
@@ -38,7 +37,6 @@ impl Turn {
         self.shared.wait_for(node, step).await
     }
 
-    /// Passes the turn on.
     pub(crate) async fn pass(&self, node: &Node, next: u64) {
         self.shared.change(node, |state| state.next = next).await;
     }

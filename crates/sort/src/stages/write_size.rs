@@ -1,19 +1,19 @@
-//! How long a chain must be to be written before memory is full.
+//! The least length of a chain that is written before memory is full.
 //!
-//! A fixed minimum fails where disks are fast: there is always a write token, so every write is as
-//! small as it may be (TritonSort 5.3). So the minimum follows how often there was one: when disks
-//! are idle, larger writes cost nothing; when they are busy, chains grow by themselves.
+//! A fixed minimum fails where disks are fast: a write token is always there, so every write is as
+//! small as allowed (TritonSort 5.3). So the minimum follows how often a token is there at once.
+//! When disks are idle, larger writes cost nothing; when they are busy, chains grow by themselves.
 
 /// Requests for a token between two changes.
 const ASKED: u32 = 16;
 
-/// More of them granted than this: disks wait for us.
+/// Above this number of granted tokens, disks are idle.
 const IDLE: u32 = 14;
 
-/// Fewer granted than this: we wait for disks.
+/// Below this number of granted tokens, disks are busy.
 const BUSY: u32 = 8;
 
-/// The least chunks of a write that is not forced.
+/// Adapts the least number of chunks of a write that is not forced.
 #[derive(Debug)]
 pub(crate) struct WriteSize {
     least: usize,
@@ -21,14 +21,14 @@ pub(crate) struct WriteSize {
     most: usize,
     asked: u32,
     granted: u32,
-    /// After a step back it does not grow for so many looks, each time for twice as many: where it
-    /// is between two sizes, it does not swing for ever.
+    /// Periods without growth after a step back. They double with each step back, so the size does
+    /// not oscillate for ever between two values.
     rest: u32,
     resting: u32,
 }
 
 impl WriteSize {
-    /// From `first` chunks up to `most`.
+    /// Begins with `first` chunks and grows up to `most`.
     pub(crate) fn new(first: usize, most: usize) -> WriteSize {
         let first = first.clamp(1, most.max(1));
         WriteSize {
@@ -46,7 +46,7 @@ impl WriteSize {
         self.least
     }
 
-    /// A token was asked for. What the least was, and why it is another now.
+    /// Notes a request for a token. If that changes the least length, returns the old one and why.
     pub(crate) fn asked(&mut self, granted: bool) -> Option<(usize, &'static str)> {
         self.asked += 1;
         self.granted += u32::from(granted);

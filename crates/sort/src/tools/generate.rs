@@ -11,22 +11,24 @@ use crate::error::SortError;
 use crate::error::no_memory;
 use crate::files::output::Output;
 use crate::job::{IoChoice, Target};
+use crate::names::{Phase, StageName};
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
+use crate::records::size::{GENSORT, Sum};
 use crate::stages::{Tally, Turn, Writer, write};
 
-/// Records to be made.
+/// Options of gensort.
 #[derive(Clone)]
 pub struct Generate {
-    /// Their style.
+    /// Style of the records.
     pub generator: Generator,
-    /// Number of the first.
+    /// Number of the first record.
     pub first: u128,
-    /// How many.
+    /// Number of records.
     pub records: u64,
-    /// Where they go.
+    /// The output.
     pub target: Target,
-    /// Whether their checksum is wanted.
+    /// Whether to compute their checksum.
     pub checksum: bool,
     /// Cores to use.
     pub cores: usize,
@@ -36,34 +38,37 @@ pub struct Generate {
     pub control: Control,
 }
 
-/// Records of a unit: as many as fit 4 MiB of whole disk blocks.
-const UNIT_RECORDS: u64 = 40 * BLOCK_BYTES / 4;
-const _: () = assert!((UNIT_RECORDS * RECORD_BYTES as u64).is_multiple_of(BLOCK_BYTES));
+/// Bytes of a unit: about 4 MiB, whole records and whole disk blocks.
+const UNIT_BYTES: u64 = 40 * GENSORT.period();
+const _: () = assert!(UNIT_BYTES.is_multiple_of(BLOCK_BYTES));
 
 const WRITERS: usize = 2;
 const DEPTH: usize = 2;
 
-/// Makes records; their checksum if it was asked for.
+/// Generates records. Returns their checksum, if it was requested.
 ///
 /// # Errors
-/// Nothing is left of an output that failed, and the target keeps its old content.
+/// When the output cannot be written. Its draft is removed then, and the target keeps its old
+/// content.
 pub async fn generate(node: &Node, job: &Generate) -> Result<Checksum, Failure> {
     if let Target::Directories(all) = &job.target {
-        // A set of files is in order, which generated records are not.
+        // A set of files is in order; generated records are not.
         let file = all.first().cloned().unwrap_or_default();
         return Err(SortError::Directory { file }.into());
     }
-    let mut output = Output::open(node, &job.target, job.io).await?;
-    let bytes = job.records * RECORD_BYTES as u64;
-    let made = make(node, job, &output, bytes).await;
-    let committed = match made {
-        Ok(checksum) => output.commit(node, bytes).await.map(|_| checksum),
-        Err(failure) => Err(failure),
+    let output = Output::open(node, &job.target, job.io).await?;
+    let bytes = GENSORT.of(job.records).bytes;
+    let made = async {
+        let checksum = make(node, job, &output, bytes).await?;
+        output.finish(node, bytes).await?;
+        output.name(node).await?;
+        Ok(checksum)
     };
-    if committed.is_err() {
+    let made = made.await;
+    if made.is_err() {
         output.discard(node).await;
     }
-    committed
+    made
 }
 
 async fn make(
@@ -73,11 +78,11 @@ async fn make(
     bytes: u64,
 ) -> Result<Checksum, Failure> {
     output.reserve(node, bytes).await?;
-    job.control.enter("generating", bytes);
+    job.control.enter(Phase::Generate.name(), bytes);
     let mut pipeline = Pipeline::new(&job.control);
-    let unit_bytes = UNIT_RECORDS as usize * RECORD_BYTES;
+    let unit_bytes = UNIT_BYTES as usize;
     let writers = if output.is_sequential() { 1 } else { WRITERS };
-    // A buffer that each generator fills, one that waits, and each writer's in flight.
+    // Buffers that each generator fills, one that waits for it, and those in flight at each writer.
     let count = 2 * job.cores + writers * DEPTH;
     let buffers = node
         .buffers(count, unit_bytes)
@@ -102,14 +107,17 @@ async fn make(
         pieces,
         depth: Dial::fixed(DEPTH),
     };
-    pipeline.stage(node, "writer", writers, async move |worker| {
-        write(worker, &writer).await
-    });
+    pipeline.stage(
+        node,
+        StageName::Writer.name(),
+        writers,
+        async move |worker| write(worker, &writer).await,
+    );
     pipeline.join(node).await?;
-    Ok(Checksum(tally.sum_in()))
+    Ok(Checksum(tally.came().crc))
 }
 
-/// What generators share.
+/// The source that generators share.
 #[derive(Clone)]
 struct Source {
     job: Generate,
@@ -121,29 +129,28 @@ struct Source {
 
 async fn fill(worker: &Worker, source: &Source) -> Result<(), Failure> {
     let crc = RecordCrc::new(RECORD_BYTES);
-    let (mut records, mut sum) = (0, 0_u128);
-    let begins = (0..source.job.records).step_by(UNIT_RECORDS as usize);
-    for begin in begins.skip(worker.index).step_by(worker.siblings()) {
-        let count = UNIT_RECORDS.min(source.job.records - begin);
-        let bytes = count as usize * RECORD_BYTES;
+    let mut made = Sum::default();
+    let all = GENSORT.of(source.job.records).bytes;
+    let offsets = (0..all).step_by(UNIT_BYTES as usize);
+    for offset in offsets.skip(worker.index).step_by(worker.siblings()) {
+        let size = GENSORT.size_of(UNIT_BYTES.min(all - offset));
+        let bytes = size.bytes as usize;
         let mut buffer = worker.take(&source.pool).await?;
         let out = &mut buffer.bytes_mut()[..bytes];
-        source
-            .job
-            .generator
-            .fill(source.job.first.wrapping_add(u128::from(begin)), out);
+        let before = u128::from(GENSORT.size_of(offset).records);
+        let first = source.job.first.wrapping_add(before);
+        source.job.generator.fill(first, out);
         if source.job.checksum {
-            sum += u128::from(crc.sum(out));
+            made.crc += u128::from(crc.sum(out));
         }
-        records += count;
-        // A positioned output is written in whole disk blocks, and cut to its length at the end.
+        made.size += size;
+        // A file is written in whole disk blocks, and cut to its length at the end.
         let whole = if source.turn.is_some() {
             bytes
         } else {
             whole_blocks(bytes)
         };
         buffer.set_len(whole);
-        let offset = begin * RECORD_BYTES as u64;
         let home = source.pool.clone();
         let piece = Piece {
             file: 0,
@@ -153,15 +160,15 @@ async fn fill(worker: &Worker, source: &Source) -> Result<(), Failure> {
             home,
         };
         if let Some(turn) = &source.turn {
-            worker.hold(turn.wait(&worker.node, begin)).await?;
+            worker.hold(turn.wait(&worker.node, offset)).await?;
         }
         worker.push(&source.out, piece).await?;
         if let Some(turn) = &source.turn {
-            turn.pass(&worker.node, begin + count).await;
+            turn.pass(&worker.node, offset + size.bytes).await;
         }
         worker.did(bytes);
     }
-    source.tally.came_in(records, sum);
+    source.tally.came_in(made);
     source.out.finish(&worker.node).await;
     Ok(())
 }

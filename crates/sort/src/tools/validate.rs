@@ -1,4 +1,4 @@
-//! valsort on a node: blocks are validated on all cores, and their summaries joined in order.
+//! valsort on a node: all cores validate blocks, and the summaries are joined in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,17 +11,19 @@ use crate::error::no_memory;
 use crate::files::input::Inputs;
 use crate::job::IoChoice;
 use crate::job::Source;
-use crate::plan::unit_records;
+use crate::names::{Phase, StageName};
+use crate::plan::unit;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Block;
+use crate::records::size::Framing;
 use crate::stages::{Cursor, Reader, read};
 
-/// Records to be validated.
+/// Options of valsort.
 #[derive(Clone)]
 pub struct Validated {
-    /// Where they are, in order.
+    /// The inputs, in order.
     pub sources: Vec<Source>,
-    /// What their order is.
+    /// The expected order.
     pub comparison: Comparison,
     /// Whether to read past the page cache.
     pub io: IoChoice,
@@ -37,23 +39,18 @@ const DEPTH: usize = 2;
 /// Validates records.
 ///
 /// # Errors
-/// When the input cannot be read; disorder is a result, not an error.
+/// When the input cannot be read. Disorder is a result, not an error.
 pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> {
-    let record_bytes = job.comparison.record_bytes();
-    let inputs = Inputs::open(node, &job.sources, record_bytes, job.io).await?;
-    job.control.enter(
-        "validating",
-        inputs.records.unwrap_or(0) * record_bytes as u64,
-    );
+    let framing = Framing::fixed(job.comparison.record_bytes());
+    let inputs = Inputs::open(node, &job.sources, framing, job.io).await?;
+    job.control
+        .enter(Phase::Validate.name(), inputs.bytes.unwrap_or(0));
     let mut pipeline = Pipeline::new(&job.control);
     let readers = if inputs.is_seekable() { READERS } else { 1 };
-    let bytes = inputs
-        .records
-        .map_or(u64::MAX, |records| records * record_bytes as u64);
-    let unit_records = unit_records(bytes, record_bytes as u64);
+    let unit = unit(inputs.bytes, framing);
     let block = BLOCK_BYTES as usize;
-    let buffer_bytes = (unit_records * record_bytes).next_multiple_of(block) + 2 * block;
-    // Each reader's requests in flight, one that each validator works on, one that waits.
+    let buffer_bytes = unit.next_multiple_of(block) + 2 * block;
+    // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
     let count = readers * DEPTH + 2 * job.cores;
     let buffers = node
         .buffers(count, buffer_bytes)
@@ -62,17 +59,20 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));
     let reader = Reader {
         inputs: Arc::new(inputs),
-        record_bytes,
-        unit_bytes: Dial::fixed(unit_records * record_bytes),
+        framing,
+        unit_bytes: Dial::fixed(unit),
         depth: Dial::fixed(DEPTH),
         cursor: Cursor::new(node),
         pool: pool.clone(),
         out: blocks.clone(),
         divide: None,
     };
-    pipeline.stage(node, "reader", readers, async move |worker| {
-        read(worker, &reader).await
-    });
+    pipeline.stage(
+        node,
+        StageName::Reader.name(),
+        readers,
+        async move |worker| read(worker, &reader).await,
+    );
     let found = Found::default();
     let checker = Checker {
         comparison: job.comparison.clone(),
@@ -111,7 +111,6 @@ impl Found {
     }
 }
 
-/// What validators share.
 #[derive(Clone)]
 struct Checker {
     comparison: Comparison,
@@ -121,9 +120,8 @@ struct Checker {
 }
 
 async fn check(worker: &Worker, checker: &Checker) -> Result<(), Failure> {
-    let record_bytes = checker.comparison.record_bytes();
     while let Some(block) = worker.pop(&checker.blocks).await? {
-        let range = block.range(record_bytes);
+        let range = block.range();
         let mut validator = Validator::new(checker.comparison.clone());
         validator.push(&block.buffer.bytes()[range.clone()]);
         checker.found.add(block.first, validator.finish());

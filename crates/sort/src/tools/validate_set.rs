@@ -1,4 +1,4 @@
-//! valsort of a set of files: each against what the manifest lists, and all together in order.
+//! valsort of a set of files: checks each file against the manifest, and the order of all together.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::job::IoChoice;
 use crate::job::Source;
 use crate::tools::validate::{Validated, validate};
 
-/// A set of files to be validated.
+/// Options of valsort for a set of files.
 #[derive(Clone)]
 pub struct ValidatedSet {
     /// Its manifest.
@@ -25,22 +25,23 @@ pub struct ValidatedSet {
     pub control: Control,
 }
 
-/// What a set is.
+/// The result for a set of files.
 #[derive(Clone, Debug, Default)]
 pub struct SetSummary {
-    /// Of all its records.
+    /// The summary of all records.
     pub summary: Summary,
-    /// Which files are not what they should be, and why.
+    /// The files that are wrong, and why.
     pub wrong: Vec<(PathBuf, String)>,
 }
 
-/// Validates a set of files, in the order that its manifest names.
+/// Validates a set of files, in the order of its manifest.
 ///
 /// # Errors
-/// When there is no manifest, or a file cannot be read; what is not as listed is a result.
+/// When there is no manifest, or a file cannot be read. A file that differs from the manifest is a
+/// result, not an error.
 pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary, Failure> {
     let Some(manifest) = Manifest::read_from(node, &job.manifest).await? else {
-        let what = "is not there: this is no set of files; name a file".to_owned();
+        let what = "does not exist: this is no set of files; name a file".to_owned();
         return Err(SortError::Manifest {
             file: job.manifest.clone(),
             what,
@@ -87,7 +88,7 @@ pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary,
     Ok(found)
 }
 
-/// What of a file is not as it is listed, or not in order.
+/// Differences of a file from its entry in the manifest, and disorder.
 fn differences(summary: &Summary, listed: &ListedFile, order: &Order) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some(record) = summary.first_unordered {
@@ -126,7 +127,7 @@ fn is_truncated(failure: &Failure) -> bool {
 }
 
 impl SetSummary {
-    /// Whether all is as it should be.
+    /// Whether all files agree with the manifest and all records are in order.
     pub fn is_right(&self) -> bool {
         self.wrong.is_empty() && self.summary.is_ordered()
     }

@@ -1,4 +1,4 @@
-//! An input that another task cuts or makes longer at some time of a sort, in virtual time.
+//! Inputs that another task cuts or extends at some time of a sort, in virtual time.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use sort::{Choice, IoChoice, Job, Report, SortError, Tuning, Warning};
 const RECORDS: usize = 3000;
 const BYTES: u64 = RECORDS as u64 * 100;
 
-/// Requests take a while, so that there are many moments within a sort.
+/// Requests take a while, so that a sort has many moments.
 const DISK: DiskModel = DiskModel {
     latency_ns: 1000,
     read_ns_per_kib: 10,
@@ -28,7 +28,7 @@ fn records() -> Vec<u8> {
     draw(Pattern::Uniform, 3, RECORDS, 100)
 }
 
-/// A sort of `/in`; one of two passes has few more chunks than the least that works, so that it
+/// A sort of `/in`. One of two passes has few more chunks than the least that works, so that it
 /// spills.
 fn sort_of(plan: Choice, io: IoChoice) -> Job {
     let mut job = job(&["/in"], "/out", &order());
@@ -45,10 +45,10 @@ fn sort_of(plan: Choice, io: IoChoice) -> Job {
     job
 }
 
-/// Runs the job while another task gives its input another length, at that time.
+/// Runs the job while another task changes the length of its input at a given time.
 fn run_and_resize(driver: &Driver, job: &Job, at: Time, length: u64) -> Result<Report, Failure> {
     put(driver, "/in", &records());
-    // A control that has ended one run ends every other.
+    // A control that has ended one run ends every later one.
     let job = Job {
         control: Control::default(),
         ..job.clone()
@@ -71,7 +71,7 @@ fn run_and_resize(driver: &Driver, job: &Job, at: Time, length: u64) -> Result<R
         .expect("one node")
 }
 
-/// What the sort gives at that many moments of its run, beside the output.
+/// Results of the sort with a change at each of many moments, and its output.
 fn at_many_moments(
     job: &Job,
     length: u64,
@@ -99,7 +99,7 @@ fn at_many_moments(
 }
 
 #[test]
-fn a_file_that_is_cut_is_sorted_as_it_was_or_refused() {
+fn a_cut_file_is_sorted_as_it_was_or_refused() {
     const LEFT: u64 = 123_456;
     for plan in [Choice::OnePass, Choice::TwoPass] {
         for io in [IoChoice::Direct, IoChoice::Buffered] {
@@ -138,7 +138,7 @@ fn a_file_that_is_cut_is_sorted_as_it_was_or_refused() {
 }
 
 #[test]
-fn a_file_that_grows_is_sorted_as_it_was_and_warned_of() {
+fn a_growing_file_is_sorted_as_it_was_with_a_warning() {
     const NOW: u64 = BYTES + 4321;
     for plan in [Choice::OnePass, Choice::TwoPass] {
         for io in [IoChoice::Direct, IoChoice::Buffered] {
@@ -153,7 +153,7 @@ fn a_file_that_grows_is_sorted_as_it_was_and_warned_of() {
                     was: BYTES,
                     now: NOW,
                 };
-                // At the very end nobody looks any more.
+                // At the very end no task looks at the input any more.
                 if !report.warnings.is_empty() || at.0 < whole.0 * 9 / 10 {
                     assert_eq!(
                         report.warnings,

@@ -1,5 +1,5 @@
-//! Sorts over several nodes, under schedules of the deterministic driver: the outputs, one rank's
-//! behind the other's, are the sorted records of all inputs.
+//! Sorts over several nodes, under schedules of the deterministic driver: the outputs of all ranks,
+//! one behind the other, are the sorted records of all inputs.
 
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ fn three_hundred_schedules_give_the_same_records() {
     assert!(shared > 40, "only {shared} of them had one input for all");
 }
 
-/// No rank gets much more than the mean, however the input looks.
+/// No rank gets much more than the mean, whatever the input.
 #[test]
 fn ranks_share_evenly() {
     for pattern in Pattern::ALL {
@@ -99,8 +99,8 @@ fn few_records_and_none() {
     }
 }
 
-/// A node dies at any moment: the others end, and say which it was; nobody waits for ever, and no
-/// output is there in part.
+/// A node dies at any moment: the others end and name it, no rank waits for ever, and no output is
+/// partial.
 #[test]
 fn a_dead_node_ends_the_sort() {
     let order = Order::gensort(Ties::Record);
@@ -150,10 +150,10 @@ fn a_dead_node_ends_the_sort() {
     );
 }
 
-/// Rank 0 dies at the very end, where messages are late: it may have said that all is done, and not
-/// yet have let go what it has told. Nobody waits for that for ever.
+/// Rank 0 dies at the very end, while messages are late: it may have said that all is done while
+/// some of its messages are still on their way. No rank waits for them for ever.
 #[test]
-fn who_is_done_stays_until_the_others_are() {
+fn a_rank_that_is_done_stays_until_the_others_are() {
     const LATE: u64 = 50_000_000;
     const LAST_EVENTS: u64 = 120;
     let order = Order::gensort(Ties::Record);
@@ -197,7 +197,7 @@ fn who_is_done_stays_until_the_others_are() {
     );
 }
 
-/// A disk operation fails on one rank, any of them: all ranks end with its reason, or all are done.
+/// Any disk operation of a rank fails: all ranks end with its reason, or all are done.
 #[test]
 fn a_failing_disk_ends_the_sort_on_all() {
     let order = Order::gensort(Ties::Record);
@@ -220,7 +220,7 @@ fn a_failing_disk_ends_the_sort_on_all() {
             },
         );
         let failed = ends.iter().filter(|end| end.is_err()).count();
-        // What is done when a file is closed or removed may fail without harm.
+        // Closing or removing a file may fail without harm.
         assert!(failed == 0 || failed == 3, "{nth}: {failed}");
         for (rank, end) in ends.iter().enumerate() {
             let Err(failure) = end else { continue };
@@ -243,7 +243,7 @@ fn a_failing_disk_ends_the_sort_on_all() {
     assert!(fired > 10, "only {fired} faults were noticed");
 }
 
-/// Hosts differ in memory, cores and disks: what they send each other suits all.
+/// Hosts differ in memory, cores and disks; their exchange suits all of them.
 #[test]
 fn ranks_may_differ() {
     let order = Order::gensort(Ties::Position);
@@ -269,7 +269,7 @@ fn ranks_may_differ() {
     assert!(outputs(&driver, 3) == sorted(&parts.concat(), &order));
 }
 
-/// Sets of files that an earlier sort has made may be the inputs.
+/// Sets of files from an earlier sort may be the inputs.
 #[test]
 fn sets_may_be_inputs() {
     let order = Order::gensort(Ties::Record);

@@ -1,5 +1,5 @@
-//! One file that all ranks write, each its part, in a file system that they share: it is the sorted
-//! records of all inputs, or what was there before.
+//! One file that all ranks write, each its part, in a shared file system: it has the sorted records
+//! of all inputs, or its old content.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ fn output() -> PathBuf {
     PathBuf::from("/out")
 }
 
-/// A job of which all ranks read the same input and write the same output.
+/// A job whose ranks all read the same input and write the same output.
 fn together(order: &Order) -> Job {
     Job {
         shared: true,
@@ -33,7 +33,7 @@ fn two_hundred_schedules_give_one_file() {
         let ranks = 2 + random.below(4) as u32;
         let driver = Driver::new(seed, ranks).sharing_disks();
         let order = drawn_order(&mut random);
-        // Often several parts, or all, are in one disk block.
+        // Often several parts, or all, lie in one disk block.
         let most = [40, 300, 3000][random.below(3)];
         let records = drawn_records(&mut random, order.record_bytes(), most);
         let count = records.len() / order.record_bytes();
@@ -51,7 +51,7 @@ fn two_hundred_schedules_give_one_file() {
         }
         driver.disks(0).set_durability(Durability::Synced);
         let ends = run(&driver, &job);
-        // What every rank has written is durable before the file has its name.
+        // The parts of all ranks are durable before the file has its name.
         driver.disks(0).crash(seed);
         let reports: Vec<_> = ends
             .into_iter()
@@ -98,8 +98,7 @@ fn few_records_and_none() {
     }
 }
 
-/// A disk operation of any rank fails: all ranks end, the old output is there, and nothing else is
-/// left.
+/// A disk operation of any rank fails: all ranks end, the old output stays, and no other file.
 #[test]
 fn a_failing_disk_leaves_the_old_file() {
     let mut fired = 0;
@@ -156,8 +155,7 @@ fn a_dead_node_leaves_the_old_file_or_the_new_one() {
             "{nth}: {} bytes",
             there.len()
         );
-        // Survivors take the draft away, unless they do not know of it yet; then the next sort
-        // does.
+        // Survivors remove the draft, unless they do not know of it yet; then the next sort does.
         left += usize::from(driver.disks(0).paths().len() > 2);
         run(&driver, &job)
             .into_iter()
@@ -172,9 +170,9 @@ fn a_dead_node_leaves_the_old_file_or_the_new_one() {
     );
 }
 
-/// Ranks that do not see one file system say so, and nothing is left on any.
+/// Ranks that do not share a file system are refused, and leave nothing on any disk.
 #[test]
-fn a_place_of_ones_own_is_refused() {
+fn a_directory_that_is_not_shared_is_refused() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(1, 3);
     for rank in 0..3 {
@@ -195,7 +193,7 @@ fn a_place_of_ones_own_is_refused() {
     }
 }
 
-/// A pipe has no places.
+/// A pipe has no offsets.
 #[test]
 fn only_a_regular_file_is_shared() {
     let (driver, _, job) = three(1, 100);
@@ -216,9 +214,9 @@ fn only_a_regular_file_is_shared() {
     assert_eq!(driver.disks(0).paths().len(), 3);
 }
 
-/// Ranks that were told to write other things end before anything is written.
+/// Ranks that were started with different outputs end before anything is written.
 #[test]
-fn ranks_that_mean_other_files_are_refused() {
+fn ranks_with_different_outputs_are_refused() {
     let own = |path: &str| Target::Path(PathBuf::from(path));
     let all = |path: &str| Target::Together(PathBuf::from(path));
     for (targets, told) in [
@@ -253,9 +251,10 @@ fn ranks_that_mean_other_files_are_refused() {
     }
 }
 
-/// What all ranks spill beside the file must fit there, too: that is known before the first byte.
+/// The spill files of all ranks must fit beside the file, too; that is checked before the first
+/// byte.
 #[test]
-fn room_for_all_is_asked_for_by_one() {
+fn one_rank_checks_the_space_for_all() {
     let (driver, _, job) = three(1, 30_000);
     let mut job = Job {
         plan: Choice::TwoPass,

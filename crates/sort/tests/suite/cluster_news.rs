@@ -1,5 +1,5 @@
-//! What ranks of a sort tell each other beside records, under the deterministic driver: how far
-//! they are while they sort, and how they ended.
+//! Messages between ranks other than records, under the deterministic driver: their progress while
+//! they sort, and how they ended.
 
 use std::path::PathBuf;
 
@@ -20,15 +20,15 @@ fn put(driver: &Driver, rank: u32, records: usize) {
 const PARTING: Port = Port(200);
 const NOBODY: Port = Port(201);
 
-/// So many seconds go by.
+/// Waits for some seconds.
 async fn wait(node: &Node, seconds: f64) {
     let until = node.now().after((seconds / node.seconds(1)) as u64);
     assert!(node.bind(NOBODY).next_until(node, until).await.is_none());
 }
 
-/// Each rank tells the first one, again and again, what it has done; nobody else is told.
+/// Each rank tells the first one its progress regularly, and no other rank.
 #[test]
-fn the_first_rank_hears_how_far_all_are() {
+fn the_first_rank_gets_the_progress_of_all() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(3, 3);
     for rank in 0..3 {
@@ -76,8 +76,8 @@ fn the_first_rank_hears_how_far_all_are() {
     assert!(others.iter().all(|(_, _, heard)| heard.is_empty()));
 }
 
-/// What follows a sort is watched, too: what each says goes to the first one, and what one has
-/// found wrong ends all.
+/// The steps after a sort are watched, too: the first rank gets the texts of all, and a failure of
+/// one ends all.
 #[test]
 fn ranks_part_together() {
     for wrong in [None, Some(0), Some(2)] {
@@ -118,9 +118,9 @@ fn ranks_part_together() {
     }
 }
 
-/// A rank that fails by itself after its sort takes the others along, who wait for it.
+/// A rank that fails after its sort ends the others, which wait for it.
 #[test]
-fn a_rank_that_fails_after_its_sort_is_no_riddle() {
+fn a_rank_that_fails_after_its_sort_is_named() {
     let order = Order::gensort(Ties::Record);
     let driver = Driver::new(5, 3);
     (0..3).for_each(|rank| put(&driver, rank, 100));

@@ -1,4 +1,5 @@
-//! What a sort over several nodes refuses: every rank ends, with the reason of the one that has it.
+//! Refusals of a sort over several nodes: every rank ends, with the reason of the rank that
+//! refused.
 
 use std::path::PathBuf;
 
@@ -11,9 +12,9 @@ use pipeline::Control;
 use record::{Format, Order, Ties};
 use sort::{Job, Resume, Source, Target};
 
-/// One rank cannot begin: all end with its reason, and no output is there.
+/// One rank cannot begin: all end with its reason, and without output.
 #[test]
-fn what_one_refuses_all_refuse() {
+fn if_one_rank_refuses_all_refuse() {
     let order = Order::gensort(Ties::Record);
     let records = draw(Pattern::Uniform, 1, 100, 100);
     let driver = Driver::new(1, 3);
@@ -37,7 +38,7 @@ fn what_one_refuses_all_refuse() {
     }
 }
 
-/// Ranks that were started for different sorts say which and in what.
+/// Ranks that were started for different sorts name the rank and the difference.
 #[test]
 fn different_jobs_are_refused() {
     let driver = Driver::new(1, 2);
@@ -70,7 +71,7 @@ fn different_jobs_are_refused() {
     }
 }
 
-/// What rank 1 says instead of sorting, at some port.
+/// The messages of rank 1, which does not sort, at some port.
 type Foreign = (u16, fn() -> Vec<u8>);
 
 /// A piece of a collective's step, with these numbers in front.
@@ -81,10 +82,10 @@ fn piece(step: u64, text: &[u8]) -> Vec<u8> {
     words.chain(text.iter().copied()).collect()
 }
 
-/// A rank that runs something else is named on all others, in one line, long before it counts as
+/// A rank that runs another program is named on all others, in one line, long before it counts as
 /// silent.
 #[test]
-fn what_a_foreign_rank_says_ends_the_sort_on_all() {
+fn a_message_of_a_foreign_rank_ends_the_sort_on_all() {
     const AGREEMENTS: u16 = 100;
     const CHUNKS: u16 = 101;
     let says: [(Foreign, &str); 5] = [
@@ -133,7 +134,7 @@ fn what_a_foreign_rank_says_ends_the_sort_on_all() {
                         buffer,
                     ));
                 }
-                // Chunks are looked at when all have agreed.
+                // Chunks are opened only after all have agreed.
                 match node.rank() == Rank(1) && port == AGREEMENTS {
                     true => Ok(()),
                     false => sort::run(&node, &job).await.map(drop),
@@ -155,7 +156,7 @@ fn what_a_foreign_rank_says_ends_the_sort_on_all() {
     }
 }
 
-/// Ranks that would wait for each other in rounds and in streams are told.
+/// Ranks of which some would exchange in rounds and some in streams are refused.
 #[test]
 fn one_exchange_for_all() {
     let driver = Driver::new(1, 2);
@@ -185,7 +186,7 @@ fn one_exchange_for_all() {
     }
 }
 
-/// Nobody can look at a pipe before it is read.
+/// A pipe cannot be sampled before it is read.
 #[test]
 fn pipes_are_refused() {
     let driver = Driver::new(1, 2);
@@ -199,9 +200,10 @@ fn pipes_are_refused() {
     }
 }
 
-/// Records for which the exchange has no room are refused with what they need, and that is enough.
+/// Records that are too large for the exchange are refused with the memory that they need, and that
+/// is enough.
 #[test]
-fn what_an_exchange_needs_is_said() {
+fn a_refused_exchange_names_enough_memory() {
     let order = Format::parse("fixed:1000000", &[] as &[&str], Ties::Record)
         .unwrap()
         .order;
@@ -210,7 +212,7 @@ fn what_an_exchange_needs_is_said() {
         .collect();
     let mut job = job(&["/in"], "/out", &order);
     let mut needed = 24;
-    // First the exchange is refused, then perhaps what lies beside it.
+    // First the exchange is refused, then perhaps the rest of the plan.
     for refusals in 0.. {
         let driver = Driver::new(1, 2);
         put(&driver, 0, &records[..10_000_000]);
@@ -231,7 +233,7 @@ fn what_an_exchange_needs_is_said() {
     }
 }
 
-/// What all ranks name must be one input: another file of that length is refused.
+/// An input that all ranks name must be the same file: another one of its length is refused.
 #[test]
 fn a_shared_input_must_be_the_same() {
     let order = Order::gensort(Ties::Record);
@@ -256,10 +258,9 @@ fn a_shared_input_must_be_the_same() {
     }
 }
 
-/// Two ranks whose outputs are one file, or one directory, by whatever names: nothing is written
-/// over.
+/// Two ranks whose outputs are one file or one directory, under any names, overwrite nothing.
 #[test]
-fn one_output_for_two_is_refused() {
+fn one_output_of_two_ranks_is_refused() {
     let order = Order::gensort(Ties::Record);
     let set = Target::Directories(vec![PathBuf::from("/set"), PathBuf::from("/more")]);
     for (target, shown) in [

@@ -1,8 +1,8 @@
-//! The node dies, after any event of a sort, and what was not synced is lost or torn.
+//! The node dies, after any event of a sort, and data that was not synced is lost or torn.
 //!
-//! Whatever is drawn: the input is intact; the output's name leads to the old content or to the
-//! complete new one, and to the new one for ever once a sort has reported success or it was seen
-//! there; and the next sort, which may die as well, sweeps what was left behind.
+//! In every case the input is intact; the output's name leads to the old content or to the complete
+//! new one, and stays with the new one once a sort has reported success or it was seen there; and
+//! the next sort, which may die as well, sweeps the files left behind.
 
 use crate::common::survival::{Case, Output, WAYS};
 use crate::common::{run, run_unless_killed};
@@ -10,11 +10,11 @@ use machine::{Driver, Durability};
 use node::Random;
 use record::Ties;
 
-/// What came of many deaths.
+/// The results of many deaths.
 #[derive(Debug, Default)]
 struct Deaths {
     died: u64,
-    /// How often there was something to sweep.
+    /// Deaths after which files had to be swept.
     left: u64,
     wrong: Vec<String>,
 }
@@ -45,7 +45,7 @@ impl Deaths {
         }
     }
 
-    /// A sort that is to die, and what comes after.
+    /// A sort that dies, and the sorts after it.
     fn die(&mut self, case: &Case, driver: &Driver) -> Result<(), String> {
         let reported = sort(case, driver)?;
         let events = driver.events();
@@ -67,7 +67,7 @@ impl Deaths {
     }
 }
 
-/// Sorts; whether it lived to report success.
+/// Sorts. Returns whether it reported success before the death.
 fn sort(case: &Case, driver: &Driver) -> Result<bool, String> {
     match run_unless_killed(driver, &case.job()) {
         None => Ok(false),
@@ -76,7 +76,7 @@ fn sort(case: &Case, driver: &Driver) -> Result<bool, String> {
     }
 }
 
-/// What must be there after a sort, which has reported success or not; `before` was there before
+/// The output expected after a sort, which has reported success or not; `before` was there before
 /// it.
 fn expected(reported: bool, before: Output) -> Output {
     if reported || before == Output::New {
@@ -86,12 +86,12 @@ fn expected(reported: bool, before: Output) -> Output {
     }
 }
 
-/// Which output is there, and how many files beside it that the next sort sweeps.
+/// The output found, and the number of other files, which the next sort sweeps.
 fn look(case: &Case, driver: &Driver, expected: Output) -> Result<(Output, usize), String> {
     Ok((case.check(driver, expected)?, case.check_swept(driver)?))
 }
 
-/// How many events a sort has to which nothing happens.
+/// Number of events of an undisturbed sort.
 fn events(case: &Case, seed: u64) -> u64 {
     let driver = case.driver(seed);
     let report = run(&driver, &case.job()).unwrap_or_else(|failure| panic!("{failure}"));
@@ -152,8 +152,8 @@ fn deaths_of_larger_sorts_are_survived() {
     }
 }
 
-/// The tests above can fail: on a disk that says it has synced and has not, a name appears before
-/// its data, and an output that was reported is gone again.
+/// The tests above can fail: on a disk that claims to have synced, a name appears before its data,
+/// and a reported output is gone again.
 #[test]
 fn a_disk_that_forgets_syncs_is_found_out() {
     for way in WAYS {

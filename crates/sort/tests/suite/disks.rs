@@ -1,4 +1,4 @@
-//! Sorts over several simulated disks of unequal rates: each gets its part, and all work at once.
+//! Sorts over several simulated disks of unequal rates: each gets its share, and all work at once.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use sort::{Choice, Job, Manifest, Target, Tuning};
 
 const RECORDS: usize = 60_000;
 
-/// A disk that takes so long for each KiB.
+/// A disk that takes `ns_per_kib` for each KiB.
 fn disk(ns_per_kib: u64) -> DiskModel {
     DiskModel {
         latency_ns: 2000,
@@ -34,7 +34,7 @@ fn driver(seed: u64, records: &[u8]) -> Driver {
     driver
 }
 
-/// A sort that spills most of it to these directories, once.
+/// A sort that spills most of its records to these directories, once.
 fn spilling(temporary: &[&str], plan: Choice) -> Job {
     let mut job = job(&["/in"], "/out", &order());
     job.plan = plan;
@@ -78,7 +78,7 @@ fn a_fast_temporary_disk_gets_more_than_a_slow_one() {
         );
         let (fast, _) = seconds(&["/fast"]);
         let (slow, _) = seconds(&["/slow"]);
-        // Runs are written whole to a disk: with so few of them, one may be the last to be done.
+        // Runs are not split over disks: with so few of them, one may be the last to be done.
         let most = if plan == Choice::Merge { slow } else { fast };
         assert!(
             both < most && fast < slow,
@@ -88,7 +88,7 @@ fn a_fast_temporary_disk_gets_more_than_a_slow_one() {
 }
 
 #[test]
-fn an_output_set_is_cut_by_the_rates_that_were_measured() {
+fn an_output_set_is_divided_by_the_measured_rates() {
     let records = draw(Pattern::Uniform, 8, RECORDS, 100);
     let driver = driver(5, &records);
     let mut job = spilling(&["/slow", "/fast"], Choice::TwoPass);

@@ -6,7 +6,7 @@ use sort::alone::{ExchangeAlone, Exchanged, Load};
 
 const CHUNK_BYTES: usize = 4096;
 
-/// What each rank got.
+/// The results of all ranks.
 fn run(seed: u64, ranks: u32, kind: ExchangeKind, chunks: u64) -> Vec<Exchanged> {
     let driver = Driver::new(seed, ranks);
     let ends = driver.run(move |node| async move {
@@ -16,14 +16,14 @@ fn run(seed: u64, ranks: u32, kind: ExchangeKind, chunks: u64) -> Vec<Exchanged>
             chunks,
             chunk_bytes: CHUNK_BYTES,
         };
-        // A second one must find nothing that the first one has left.
+        // The second exchange must find nothing that the first one left.
         alone.run(&node, load).await.unwrap();
         alone.run(&node, load).await.unwrap()
     });
     ends.unwrap_or_else(|stuck| panic!("seed {seed}: {stuck}"))
 }
 
-/// How many chunks came from each.
+/// Number of chunks from each rank.
 fn counts(exchanged: &Exchanged, ranks: u32) -> Vec<usize> {
     (0..ranks)
         .map(|rank| exchanged.from.iter().filter(|&&from| from == rank).count())
@@ -31,7 +31,7 @@ fn counts(exchanged: &Exchanged, ranks: u32) -> Vec<usize> {
 }
 
 #[test]
-fn all_comes_from_everybody() {
+fn every_rank_gets_all_chunks_of_every_other() {
     for seed in 0..60 {
         let (ranks, chunks) = (1 + seed as u32 % 6, seed % 23);
         for kind in [ExchangeKind::Streams, ExchangeKind::Rounds] {
@@ -46,8 +46,8 @@ fn all_comes_from_everybody() {
     }
 }
 
-/// In a cycle of rounds chunks come from one rank after the other, in the order of psort, whatever
-/// the schedule; streams know no order.
+/// In a cycle of rounds, chunks come from one rank after the other, in psort's order, under any
+/// schedule; streams have no order.
 #[test]
 fn rounds_are_free_of_collisions() {
     const RANKS: u32 = 5;

@@ -1,5 +1,5 @@
-//! A disk that gives another chunk than the one that was asked for: each is as it was written, but
-//! not where.
+//! A disk that returns another chunk than the one requested: each is as it was written, but
+//! elsewhere.
 //!
 //! ```text
 //! written    | A | B | C | D |
@@ -18,7 +18,7 @@ use pipeline::Control;
 use record::{Order, Ties};
 use sort::{Choice, Job, Resume, SortError, Source, Target, Tuning};
 
-/// Pairs of chunks of each way to sort and each order.
+/// Pairs of chunks for each way to sort and each order.
 const PAIRS: usize = 20;
 
 /// One seed, so that all runs of a case write the same.
@@ -46,7 +46,7 @@ impl Written {
     }
 }
 
-/// The chunks that are written from now on to files which are spill files.
+/// The chunks written from now on to spill files.
 fn watch(disks: &MemoryDisks, is_spilled: fn(&Path) -> bool) -> Arc<Mutex<Vec<Written>>> {
     let all = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&all);
@@ -152,7 +152,7 @@ fn is_kept(path: &Path) -> bool {
 
 /// The disk exchanges two chunks while no sort runs, and the resumed sort reads them again.
 #[test]
-fn chunks_that_were_exchanged_before_a_sort_is_resumed_are_found() {
+fn chunks_exchanged_before_a_sort_resumes_are_found() {
     let records = draw(Pattern::Uniform, 8, 2000, 100);
     let sorted = crate::common::sorted(&records, &Order::gensort(Ties::Record));
     let (mut found, mut resumed, mut died) = (0, 0, 0);

@@ -1,8 +1,9 @@
-//! A bit of a spill file is not what it was when it was written: the sort says which file, and
-//! where, and leaves the output as it was.
+//! A bit of a spill file flips: the sort names the file and the offset, and leaves the old output
+//! in place.
 //!
 //! ```text
-//! chunk   records | marks (with --stable) | unused | records, marks, checksum: four bytes each
+//! chunk   records | marks (with --stable) | unused | footer
+//! footer  records, their bytes, marks, checksum: four bytes each
 //! ```
 
 use std::ops::Range;
@@ -17,15 +18,14 @@ use pipeline::Failure;
 use record::Ties;
 use sort::SortError;
 
-const RECORD_BYTES: usize = 100;
 const MARK_BYTES: usize = 12;
-const FOOTER_BYTES: usize = 12;
+const FOOTER_BYTES: usize = 16;
 
-/// The parts of a chunk; nobody reads the last one.
+/// The regions of a chunk; the unused one is never read.
 const REGIONS: [&str; 4] = ["records", "marks", "footer", "unused"];
 const UNUSED: usize = 3;
 
-/// Flips of each region of chunks, of each way to sort and each order.
+/// Flips of each region of chunks, for each way to sort and each order.
 const FLIPS: usize = 12;
 
 /// One seed, so that all runs of a case write the same.
@@ -46,8 +46,8 @@ impl Written {
             let at = footer + 4 * number;
             u32::from_le_bytes(self.bytes[at..at + 4].try_into().unwrap()) as usize
         };
-        let records = field(0) * RECORD_BYTES;
-        let marks = records + field(1) * MARK_BYTES;
+        let records = field(1);
+        let marks = records + field(2) * MARK_BYTES;
         [
             0..records,
             records..marks,
@@ -57,7 +57,7 @@ impl Written {
     }
 }
 
-/// Every chunk that a case spills.
+/// All chunks that a case spills.
 fn all_written(case: &Case) -> Vec<Written> {
     let driver = case.driver(SEED);
     let all = Arc::new(Mutex::new(Vec::new()));
@@ -77,7 +77,7 @@ fn all_written(case: &Case) -> Vec<Written> {
     std::mem::take(&mut all.lock().unwrap())
 }
 
-/// A sort whose disk spoils a chunk: the error.
+/// The error of a sort whose disk damages a chunk.
 fn sort_with(
     case: &Case,
     driver: &Driver,
@@ -117,7 +117,7 @@ fn flip(case: &Case, chunks: &[Written], (region, random): (usize, &mut Random))
     let driver = case.driver(SEED);
     let failure = sort_with(case, &driver, chunk, move |bytes| bytes[byte] ^= 1 << bit);
     let expected = if region == UNUSED {
-        assert!(failure.is_none(), "{here}: nobody reads it");
+        assert!(failure.is_none(), "{here}: it is unused");
         Output::New
     } else {
         let found = failure.unwrap_or_else(|| panic!("{here} is not found"));
@@ -160,12 +160,12 @@ fn every_flipped_bit_of_a_spill_file_is_found() {
     }
     let spilling = WAYS.iter().filter(|way| way.passes > 1).count();
     let mut expected = [2, 0, 2, 2].map(|orders| orders * spilling * FLIPS);
-    // Those of a stable sort that spills partitions: the records of sorted runs are in their order.
+    // Only a stable sort that spills partitions has marks: sorted runs have their records in order.
     expected[1] = (spilling - 1) * FLIPS;
     assert_eq!(flips, expected, "{REGIONS:?}");
 }
 
-/// A write that the disk has lost, in space that was reserved: it reads as zeros.
+/// A write that the disk lost, in reserved space: it reads as zeros.
 #[test]
 fn a_chunk_that_was_never_written_is_found() {
     let mut random = Random::new(SEED);

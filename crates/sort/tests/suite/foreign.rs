@@ -1,5 +1,5 @@
-//! Files of others in the sort's directories: forged, copied, altered. A sort believes none of
-//! them, touches no file that they name, and resumes from its own or refuses in one line.
+//! Foreign files in the sort's directories: forged, copied, altered. A sort trusts none of them,
+//! touches no file that they name, and resumes from its own files or refuses in one line.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ fn sorts_and_spares(driver: &Driver, what: &str) {
 fn a_forged_journal_removes_nothing() {
     const NAME: &str = ".gristmill-0123456789abcdef.journal";
     let path = format!("/set/{NAME}");
-    // Of a version that believed paths, and of this one.
+    // One of a version that trusted paths, and one of this version.
     let old = format!(r#"{{"directory":"/set","files":["{VICTIM}","../b/part-00000-deadbeef"]}}"#);
     let new = r#"{"directories":["/set","/b"],"files":[[1,"part-00000-deadbeef"]]}"#;
     let dots = r#"{"directories":["/set"],"files":[[0,"../b/part-00000-deadbeef"]]}"#;
@@ -63,7 +63,8 @@ fn a_forged_journal_removes_nothing() {
     }
 }
 
-/// A dead run's files in a second directory go when a command names that directory, and not before.
+/// A dead run's files in a second directory are removed when a command names that directory, not
+/// before.
 #[test]
 fn a_journal_is_settled_where_the_command_line_says() {
     const NAME: &str = ".gristmill-0123456789abcdef.journal";
@@ -81,7 +82,7 @@ fn a_journal_is_settled_where_the_command_line_says() {
         get(&driver, &journal).is_some(),
         "the journal waits for the other directory"
     );
-    // The process that looked at it has ended.
+    // The process that locked it has ended.
     driver.disks(0).mend();
     run_alone(
         &driver,
@@ -91,8 +92,8 @@ fn a_journal_is_settled_where_the_command_line_says() {
     assert!(get(&driver, VICTIM).is_none() && get(&driver, &journal).is_none());
 }
 
-/// The files of an old set go that lie in directories which the command line names. Others stay,
-/// with a warning.
+/// Files of an old set are removed in directories that the command line names. Others stay, with a
+/// warning.
 #[test]
 fn a_forged_manifest_removes_nothing() {
     let order = Order::gensort(Ties::Record);
@@ -122,7 +123,7 @@ fn a_forged_manifest_removes_nothing() {
     }
 }
 
-/// A resumable sort of three ranks that a death has ended, with entries of this kind on its disks.
+/// A resumable sort of three ranks, ended by a death, with entries of this kind on its disks.
 fn ended(seed: u64, kind: &str) -> (Case, Driver) {
     for nth in 0.. {
         let case = Case::new(seed, 3, 500);
@@ -165,7 +166,7 @@ fn entries(driver: &Driver) -> Vec<(u32, PathBuf)> {
         .collect()
 }
 
-/// The disks once more, as they are.
+/// A copy of the disks.
 fn copy(driver: &Driver, seed: u64) -> Driver {
     let next = Driver::new(seed, 3);
     for rank in 0..3 {
@@ -222,7 +223,7 @@ fn an_entry_with_a_flipped_byte_is_refused() {
     }
 }
 
-/// Numbers that are replaced under a whole seal: refused, or without harm.
+/// Numbers that are replaced under a valid seal: refused, or without harm.
 #[test]
 fn numbers_of_an_entry_are_checked_before_they_are_used() {
     let mut random = Random::new(6);
@@ -237,7 +238,7 @@ fn numbers_of_an_entry_are_checked_before_they_are_used() {
         for (rank, path) in entries(&driver) {
             let text = text_of(&driver, rank, &path);
             let digits = |at: usize| text.as_bytes()[at].is_ascii_digit();
-            // A piece of the output, which its owner may alter as the output itself.
+            // A part of the output, which its owner may alter like the output itself.
             let records = text
                 .find("\"bytes\":[")
                 .map(|begin| begin..begin + text[begin..].find(']').expect("the end of the list"));
@@ -275,7 +276,7 @@ fn numbers_of_an_entry_are_checked_before_they_are_used() {
     );
 }
 
-/// An entry of another user, under another name, and one that was written for another place.
+/// Entries of another user, under another name, or written for another place.
 #[test]
 fn entries_of_others_are_refused() {
     let (case, driver) = ended(11, ".begun");
@@ -327,10 +328,9 @@ fn entries_of_others_are_refused() {
     );
 }
 
-/// A draft that was cut, or restored from a copy, does not have what was written: its range is
-/// built again.
+/// A draft that was cut, or restored from a copy, lacks written records: its range is sorted again.
 #[test]
-fn a_draft_is_the_file_that_was_written() {
+fn only_the_written_draft_is_continued() {
     for seed in 13..17 {
         let (case, driver) = ended(seed, ".part-");
         let is_draft = |path: &PathBuf| path.to_string_lossy().ends_with("-output");
@@ -365,8 +365,8 @@ fn a_draft_is_the_file_that_was_written() {
     }
 }
 
-/// A sort that begins anew takes away its own earlier files, and leaves those of others under such
-/// names alone.
+/// A sort that starts from the beginning removes its own earlier files, and leaves those of others
+/// with such names.
 #[test]
 fn files_of_others_are_not_cleared() {
     let case = Case::new(23, 1, 200);
@@ -393,10 +393,10 @@ fn files_of_others_are_not_cleared() {
     assert!(driver.disks(0).get(&path("deadbee0-output")).is_none());
 }
 
-/// A sort that dies between its output's last rights and its name, with the output of another user:
-/// it is resumed.
+/// A sort that dies between setting its output's final rights and renaming it, with the output of
+/// another user, is resumed.
 #[test]
-fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {
+fn a_death_before_the_rename_is_resumed() {
     let mut resumed = 0;
     for nth in (1..6000).step_by(3) {
         let case = Case::new(22, 1, 200);
@@ -424,10 +424,10 @@ fn a_death_before_the_name_is_resumed_whoever_owned_the_output() {
     assert!(resumed > 100, "{resumed} deaths");
 }
 
-/// A file that has the output's name is taken for the output only if it is the one that was
-/// written, whole.
+/// A file with the output's name counts as the output only if it is the one that was written,
+/// complete.
 #[test]
-fn a_named_output_is_the_file_that_was_written() {
+fn only_the_written_output_counts_as_done() {
     let find = |change: fn(&Driver, u32)| {
         let mut found = 0;
         for nth in (1..6000).step_by(13) {
@@ -453,7 +453,7 @@ fn a_named_output_is_the_file_that_was_written() {
             "no death came between the name and the end of the entries"
         );
     };
-    // Cut in place, and replaced by another file of that length.
+    // One that was cut in place, and one replaced by another file of its length.
     find(|driver, rank| {
         let ends = driver.run(move |node: Node| async move {
             let how = Open::Keep {
@@ -481,7 +481,7 @@ fn entries_of_one(driver: &Driver) -> usize {
         .count()
 }
 
-/// A pipe under a temporary file's name is no file of a dead run: it is not waited for.
+/// A pipe with a temporary file's name is no file of a dead run: a sweep does not wait for it.
 #[test]
 fn pipes_are_not_swept() {
     let driver = Driver::new(1, 1);

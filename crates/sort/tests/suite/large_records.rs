@@ -1,5 +1,5 @@
-//! A few very large records with exactly the least memory that a refusal names: they are sorted,
-//! under schedules of the deterministic driver. A plan that is too tight gets stuck there.
+//! Sorts of a few very large records with exactly the least memory that a refusal names, under
+//! schedules of the deterministic driver. A plan that is too tight gets stuck there.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn the_least_memory_is_enough_for_large_records() {
             Choice::Merge,
             Choice::OnePass,
         ];
-        // How much a pipe will give in one pass cannot be said before.
+        // The bytes that a pipe will have cannot be known before.
         job.plan = plans[random.below(plans.len() - usize::from(pipe))];
         job.resources.memory_bytes = least(&driver, &job);
         let report = run(&driver, &job).unwrap_or_else(|failure| panic!("{seed}: {failure}"));

@@ -1,5 +1,5 @@
-//! Manifests that somebody has altered. A set is sorted whole or refused in one line, and `valsort`
-//! finds the faults that the sort refuses.
+//! Altered manifests. A set is sorted completely or refused in one line, and `valsort` finds the
+//! faults that the sort refuses.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ fn with_set() -> (Driver, Vec<u8>) {
     (driver, sorted(&records, &order))
 }
 
-/// Sorts the set with this manifest: nothing, if its records are the output; else the error.
+/// Sorts the set with this manifest. Returns the error; `None` if its records are the output.
 fn sort_with(driver: &Driver, text: &[u8], records: &[u8]) -> Option<String> {
     put(driver, MANIFEST, text);
     put(driver, "/out", b"old");
@@ -58,7 +58,7 @@ fn sort_with(driver: &Driver, text: &[u8], records: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn a_total_that_lies_is_refused_by_both() {
+fn a_wrong_total_is_refused_by_both() {
     let (driver, records) = with_set();
     let honest = manifest(&driver, "/set");
     let text = get(&driver, MANIFEST).unwrap();
@@ -87,7 +87,7 @@ fn a_total_that_lies_is_refused_by_both() {
     }
 }
 
-/// Sums that do not fit in their number are none of the files'.
+/// Sums that overflow are wrong for any files.
 #[test]
 fn sums_do_not_overflow() {
     let (driver, records) = with_set();
@@ -121,7 +121,7 @@ fn values(value: &Value, path: &str, all: &mut Vec<String>) {
 }
 
 #[test]
-fn whatever_a_value_is_nothing_panics_and_no_record_is_lost() {
+fn no_value_makes_it_panic_or_lose_records() {
     let (driver, records) = with_set();
     let honest: Value = serde_json::from_slice(&get(&driver, MANIFEST).unwrap()).unwrap();
     let mut places = Vec::new();
@@ -153,7 +153,7 @@ fn whatever_a_value_is_nothing_panics_and_no_record_is_lost() {
             *text.pointer_mut(place).unwrap() = other.clone();
             let failure = sort_with(&driver, &serde_json::to_vec(&text).unwrap(), &records);
             let is_validated = check(&driver, "/set").is_ok_and(|found| found.is_right());
-            // Keys of first and last records tell a validator more than they tell a sort.
+            // Only the validator looks at first and last keys.
             assert!(
                 failure.is_none() || !is_validated,
                 "{place} {other}: {failure:?}"
@@ -173,7 +173,7 @@ fn whatever_a_value_is_nothing_panics_and_no_record_is_lost() {
 }
 
 #[test]
-fn whatever_byte_is_flipped_nothing_panics_and_no_record_is_lost() {
+fn no_flipped_byte_makes_it_panic_or_lose_records() {
     let (driver, records) = with_set();
     let honest = get(&driver, MANIFEST).unwrap();
     assert_eq!(content(&driver, "/set"), records);

@@ -65,7 +65,7 @@ fn three_hundred_schedules_give_the_same_bytes() {
 }
 
 /// Disk operation 1, 2, 3 ... fails until none fails any more: the input is intact, the output is
-/// the old one or the complete new one, nothing else is left, and the error names a file or its
+/// the old one or the complete new one, no other file is left, and the error names a file or its
 /// directory.
 #[test]
 fn every_disk_fault_is_survived() {
@@ -128,10 +128,10 @@ fn every_disk_fault_is_survived() {
     }
 }
 
-/// More memory never means more bytes on disk, and with enough there are none: no cliff between
-/// many passes and one.
+/// More memory never means more bytes on disk, and enough memory means none: no cliff between many
+/// passes and one.
 #[test]
-fn what_memory_holds_is_not_written() {
+fn records_that_memory_holds_are_not_written() {
     let order = Order::gensort(Ties::Record);
     for pipe in [false, true] {
         let records = draw(Pattern::Uniform, 3, 3000, 100);
@@ -179,7 +179,7 @@ fn what_memory_holds_is_not_written() {
     }
 }
 
-/// Loads that follow each other in order are one run, whatever memory there is.
+/// Loads in order are one run, with any memory.
 #[test]
 fn sorted_input_is_one_run() {
     for ties in [Ties::Record, Ties::Position] {
@@ -214,7 +214,7 @@ fn a_few_sorted_files_are_a_few_runs() {
     let driver = Driver::new(1, 1);
     let mut all = Vec::new();
     for (number, name) in ["/a", "/b", "/c"].iter().enumerate() {
-        // Whole loads, so that none is of two files.
+        // Whole loads, so that none has records of two files.
         let records = sorted(&draw(Pattern::Uniform, number as u64, 1200, 100), &order);
         put(&driver, name, &records);
         all.extend(records);
@@ -240,8 +240,7 @@ fn a_few_sorted_files_are_a_few_runs() {
     assert_eq!((report.partitions, report.passes), (3, 2));
 }
 
-/// Where nothing is said, what memory does not hold is merged if it is nearly sorted, and if its
-/// length is not known.
+/// By default, input larger than memory is merged if it is nearly sorted or of unknown length.
 #[test]
 fn nearly_sorted_input_is_merged() {
     let order = Order::gensort(Ties::Record);
@@ -287,7 +286,7 @@ fn nearly_sorted_input_is_merged() {
     assert!(get(&driver, "/out").unwrap() == ascending);
 }
 
-/// Of a thousand records, however large, the order is not measured: sorting them says it as soon.
+/// The order of a thousand records, however large, is not measured: sorting them is as fast.
 #[test]
 fn the_order_of_few_records_is_not_measured() {
     let order = Order::new(10_000, &[], Ties::Record).unwrap();
@@ -309,7 +308,7 @@ fn the_order_of_few_records_is_not_measured() {
     }
 }
 
-/// A run over counts makes the same decisions.
+/// A run over counted records makes the same decisions.
 #[test]
 fn the_same_stages_run_over_counts() {
     let driver = Driver::new(1, 1);

@@ -160,8 +160,8 @@ fn put_journal(driver: &Driver, name: &str, text: &str) {
     put(driver, &format!("/set/{name}"), sealed.as_bytes());
 }
 
-/// A run that was killed while its files got their names: the next run in that directory takes them
-/// away, and none that the manifest lists, nor any that is no part of a set.
+/// A run was killed while its files got their names: the next run in that directory removes them,
+/// but no file that the manifest lists or that belongs to no set.
 #[test]
 fn a_dead_journal_is_settled() {
     let order = Order::gensort(Ties::Record);
@@ -204,7 +204,7 @@ fn a_dead_journal_is_settled() {
     }
     put(&driver, "/set/part-00000-12345678", b"of no set");
     run(&driver, &job(&["/in"], "/set/out", &order)).unwrap();
-    // The other directory is not named yet: there the dead file waits for this.
+    // The other directory is not named yet, so the dead file there stays.
     assert!(get(&driver, "/b/part-00001-0000abcd").is_some());
     driver.disks(0).mend();
     run(&driver, &into_set(&["/in"], &["/set", "/b"], &order)).unwrap();
@@ -227,7 +227,7 @@ fn a_dead_journal_is_settled() {
 }
 
 #[test]
-fn what_is_not_as_listed_is_found() {
+fn files_that_differ_from_the_manifest_are_found() {
     let order = Order::gensort(Ties::Record);
     let driver = driver(1);
     put(&driver, "/in", &draw(Pattern::Uniform, 3, 2000, 100));
@@ -270,7 +270,7 @@ fn what_is_not_as_listed_is_found() {
     let swapped = [&whole[1][100..200], &whole[1][..100], &whole[1][200..]].concat();
     changed(1, swapped, "its record 1 is out of order");
     assert!(check(&driver, "/set").unwrap().is_right());
-    // As an input, too, files must have what is listed.
+    // As inputs, too, files must agree with the manifest.
     run(&driver, &crate::common::job(&["/set"], "/again", &order)).unwrap();
     for (number, bytes) in [(1, whole[1][100..].to_vec()), (2, flipped)] {
         driver.disks(0).put(&paths[number], bytes);
@@ -285,7 +285,7 @@ fn what_is_not_as_listed_is_found() {
 }
 
 #[test]
-fn what_is_no_set_is_refused() {
+fn directories_without_a_set_are_refused() {
     let order = Order::gensort(Ties::Record);
     let driver = driver(1);
     put(&driver, "/in", &[7; 1000]);
@@ -310,7 +310,7 @@ fn what_is_no_set_is_refused() {
         assert_eq!(get(&driver, "/set/manifest.json").unwrap(), text.as_bytes());
     }
     assert_eq!(driver.disks(0).paths().len(), 2);
-    // Records of another length are no records of this job.
+    // Records of another length do not fit this job.
     driver.disks(0).put_directory(Path::new("/ten"));
     let ten = Format::parse("fixed:10", &[] as &[&str], Ties::Record)
         .unwrap()
@@ -329,13 +329,13 @@ fn a_disk_that_fills_is_refused_up_front() {
     assert!(
         failure
             .to_string()
-            .contains("/set needs 50000 bytes and only 10000"),
+            .contains("/set needs 50.0 KB, and 10.0 KB are free"),
         "{failure}"
     );
     assert_eq!(driver.disks(0).paths(), [PathBuf::from("/in")]);
 }
 
-/// A run over counts is laid out in the same way.
+/// A run over counted records is laid out in the same way.
 #[test]
 fn the_same_stages_run_over_counts() {
     let driver = driver(3);

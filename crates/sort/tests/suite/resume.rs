@@ -1,5 +1,5 @@
-//! Sorts that are gone on with, on the deterministic driver: whatever ended them, and whoever goes
-//! on, the outputs are those of a sort that nothing has ended.
+//! Resumed sorts, on the deterministic driver: whatever ended a sort, and whichever ranks continue
+//! it, the outputs are those of an undisturbed sort.
 
 use crate::common::job;
 use crate::common::resumable::{Case, again, check, input, output, run};
@@ -12,7 +12,7 @@ use pipeline::Control;
 use record::{Order, Ties};
 use sort::{Job, Source, Target};
 
-/// Nothing is left beside inputs and outputs.
+/// Checks that only inputs and outputs are left.
 fn check_swept(driver: &Driver, ranks: u32, what: &str) {
     for rank in 0..ranks {
         for path in driver.disks(rank).paths() {
@@ -26,7 +26,7 @@ fn check_swept(driver: &Driver, ranks: u32, what: &str) {
 }
 
 #[test]
-fn what_nothing_ends_is_sorted_and_leaves_nothing() {
+fn an_undisturbed_sort_leaves_nothing() {
     for seed in 0..60 {
         let ranks = 1 + (seed % 4) as u32;
         let case = Case::new(seed, ranks, 2000);
@@ -48,8 +48,8 @@ fn what_nothing_ends_is_sorted_and_leaves_nothing() {
     }
 }
 
-/// A power failure may leave the empty file by which the rights of new files are found out, beside
-/// the output: in a directory that holds no other temporary files.
+/// A power failure may leave the empty file that shows the rights of new files, beside the output:
+/// in a directory that holds no other temporary files.
 #[test]
 fn a_left_probe_is_swept() {
     let mut case = Case::new(3, 2, 300);
@@ -62,12 +62,12 @@ fn a_left_probe_is_swept() {
     check_swept(&driver, 2, "beside a probe");
 }
 
-/// A rank dies at any moment, and again and again while others go on: in the end all is sorted.
-/// Some disks cannot give back ranges of files: there a spill file is cut as soon as all that it
-/// holds is in the output.
+/// A rank dies at any moment, again and again while others continue: in the end all is sorted. Some
+/// disks cannot give back ranges of files; there a spill file is cut as soon as everything in it is
+/// in the output.
 #[test]
-fn every_death_is_gone_on_with() {
-    let (mut deaths, mut went_on) = (0, 0);
+fn every_death_is_resumed() {
+    let (mut deaths, mut resumed) = (0, 0);
     for seed in 0..12 {
         let case = Case::new(seed, 3, 400);
         let mut driver = case.begin(seed);
@@ -82,14 +82,20 @@ fn every_death_is_gone_on_with() {
                 }
             }
             let victim = random.below(3) as u32;
-            // Later and later: some step is done each time.
+            // Deaths come later and later, so that each life makes progress.
             let nth = 1 + random.below(700 * (life + 1)) as u64;
             driver.kill(victim, nth);
             let ends = run(&driver, &case.job);
             if driver.deaths() == 0 {
                 let reports = check(ends, &format!("seed {seed}, life {life}"));
                 let read: u64 = reports[0].ranks.iter().map(|rank| rank.read_records).sum();
-                went_on += usize::from((read as usize) < all);
+                if (read as usize) < all {
+                    resumed += 1;
+                    let percent = percent_resumed(&reports[0].reason);
+                    // Phase one, which alone reads the input, is half of the work.
+                    let least = if read == 0 { 50 } else { 0 };
+                    assert!((least..=100).contains(&percent), "{percent}%, {read} read");
+                }
                 break;
             }
             deaths += 1;
@@ -107,10 +113,16 @@ fn every_death_is_gone_on_with() {
         check_swept(&driver, 3, &format!("seed {seed}"));
     }
     assert!(deaths > 20, "only {deaths} deaths");
-    assert!(went_on > 3, "only {went_on} did not read all again");
+    assert!(resumed > 3, "only {resumed} did not read all again");
 }
 
-/// How a sort that was ended is gone on with.
+fn percent_resumed(reason: &str) -> u32 {
+    let percent = reason.strip_prefix("resumed: ");
+    let percent = percent.and_then(|text| text.strip_suffix("% of the work was already done"));
+    percent.expect(reason).parse().expect(reason)
+}
+
+/// The disks of a sort that was ended, for its next run.
 fn ended(case: &Case, seed: u64) -> Option<Driver> {
     let driver = case.begin(seed);
     let mut random = Random::new(seed);
@@ -125,9 +137,9 @@ fn has_begun(driver: &Driver) -> bool {
         .any(|path| path.to_string_lossy().ends_with(".begun"))
 }
 
-/// A rank's disk is gone, but for its input: its range is built again.
+/// A rank's disk is gone, except its input: its range is sorted again.
 #[test]
-fn what_is_lost_is_built_again() {
+fn a_lost_range_is_sorted_again() {
     let (mut lost, mut found) = (0, 0);
     for seed in 0..40 {
         let case = Case::new(seed, 3, 600);
@@ -158,16 +170,16 @@ fn what_is_lost_is_built_again() {
     );
 }
 
-/// Two ranks go on with what three began; the third's disk is one of theirs now, or gone.
+/// Two ranks continue what three began; the third's disk is now one of theirs, or gone.
 #[test]
-fn fewer_may_go_on() {
+fn fewer_ranks_may_continue() {
     let mut runs = 0;
     for seed in 0..40 {
         let case = Case::new(seed, 3, 600);
         let Some(driver) = ended(&case, seed) else {
             continue;
         };
-        // Where nothing is durable yet, two ranks begin a sort of two parts.
+        // If nothing is durable yet, two ranks begin a sort of two parts.
         if !has_begun(&driver) {
             continue;
         }
@@ -190,10 +202,10 @@ fn fewer_may_go_on() {
     assert!(runs > 15, "{runs}");
 }
 
-/// What is lost cannot be built again without all inputs: it is said which, and what is there
-/// stays.
+/// A lost range cannot be sorted again without all inputs: the error names the missing one, and
+/// saved progress stays.
 #[test]
-fn without_its_input_nothing_is_built_again() {
+fn a_lost_range_needs_all_inputs() {
     let mut refused = 0;
     for seed in 0..20 {
         let case = Case::new(seed, 3, 600);
@@ -213,7 +225,7 @@ fn without_its_input_nothing_is_built_again() {
     assert!(refused > 10, "{refused}");
 }
 
-/// What waits is of a sort by another key, or of another input.
+/// The saved progress is of a sort by another key, or of another input.
 #[test]
 fn another_job_is_refused() {
     let case = Case::new(3, 3, 600);
@@ -235,8 +247,7 @@ fn another_job_is_refused() {
     }
 }
 
-/// A disk that loses what it said it had is found out: records are missing or changed, and that is
-/// told.
+/// A disk that loses synced data is found out: the sort reports missing or changed records.
 #[test]
 fn a_disk_that_does_not_sync_is_found_out() {
     let order = Order::gensort(Ties::Record);
@@ -270,7 +281,7 @@ fn a_disk_that_does_not_sync_is_found_out() {
     assert!(wrong > 0, "nothing showed that syncs are needed");
 }
 
-/// Ranks that would cut their input into different numbers of steps take one number.
+/// Ranks that would choose different numbers of epochs agree on one.
 #[test]
 fn ranks_agree_on_steps() {
     for seed in 0..6 {
@@ -299,7 +310,7 @@ fn ranks_agree_on_steps() {
     }
 }
 
-/// An input that was changed is refused, also when nothing of it would be read again.
+/// A changed input is refused, even if it would not be read again.
 #[test]
 fn a_changed_input_is_refused() {
     let (mut refused, mut all_had_come) = (0, 0);

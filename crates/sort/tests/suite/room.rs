@@ -1,4 +1,5 @@
-//! Room for output and spill files on one disk and on several, before the first byte is written.
+//! Disk space for output and spill files on one disk and on several, checked before the first byte
+//! is written.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +7,7 @@ use machine::{DiskModel, Driver};
 use pipeline::Failure;
 use sort::{Demand, SortError};
 
-/// Directories on three disks, the second of two directories; and the bytes that are free on each
-/// disk.
+/// Directories on three disks, two of them on the second, and the free bytes of each disk.
 const DISKS: [(&[&str], u64); 3] = [(&["/a"], 1000), (&["/b", "/b/other"], 500), (&["/c"], 70)];
 
 fn driver() -> Driver {
@@ -18,15 +18,15 @@ fn driver() -> Driver {
         directories
             .iter()
             .for_each(|path| driver.disks(0).put_directory(Path::new(path)));
-        // Bytes that are already taken are not free.
+        // Bytes that are taken already are not free.
         driver.disks(0).put(&disk.join("file"), vec![7; 30]);
         driver.disks(0).set_capacity_of(disk, free + 30);
     }
     driver
 }
 
-/// Checks the room for an output and spill files of these sizes. If there is too little, gives the
-/// bytes that are needed and the bytes that are free.
+/// Checks the space for an output and spill files of these sizes. If it is too little, returns the
+/// bytes needed and the bytes free.
 fn refused_on(
     driver: &Driver,
     (outputs, output_bytes): (&[&str], u64),
@@ -70,7 +70,7 @@ fn refused(output: (&[&str], u64), temporary: (&[&str], u64)) -> Option<(u64, u6
 }
 
 #[test]
-fn nothing_spilled_needs_no_room_of_its_own() {
+fn without_spill_files_only_the_output_is_reserved() {
     assert_eq!(refused((&["/a"], 1_000_000), (&["/a"], 0)), None);
 }
 
@@ -79,7 +79,7 @@ fn output_and_spill_on_one_disk_are_added() {
     // Each of them fits alone.
     assert_eq!(refused((&["/a"], 600), (&["/a"], 401)), Some((1001, 1000)));
     assert_eq!(refused((&["/a"], 600), (&["/a"], 400)), None);
-    // The same disk by another directory.
+    // The same disk through another directory.
     assert_eq!(
         refused((&["/b"], 251), (&["/b/other"], 250)),
         Some((501, 500))
@@ -90,7 +90,7 @@ fn output_and_spill_on_one_disk_are_added() {
 #[test]
 fn output_and_spill_on_different_disks_are_not_added() {
     assert_eq!(refused((&["/a"], 1000), (&["/b"], 500)), None);
-    // The output's own room is looked at when it is reserved.
+    // The output's own space is checked when it is reserved.
     assert_eq!(refused((&["/a"], 5000), (&["/b"], 500)), None);
 }
 
@@ -102,7 +102,7 @@ fn spill_must_fit_on_the_temporary_disks() {
         Some((571, 570))
     );
     assert_eq!(refused((&["/a"], 10), (&["/b", "/c"], 570)), None);
-    // Two directories of one disk have its room once.
+    // Two directories of one disk share its space.
     assert_eq!(
         refused((&["/a"], 10), (&["/b", "/b/other"], 501)),
         Some((501, 500))

@@ -1,4 +1,4 @@
-//! The very sort that users run, under hundreds of schedules of the deterministic driver.
+//! The sort that users run, under hundreds of schedules of the deterministic driver.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,10 +118,10 @@ fn a_disk_that_fills_is_refused_up_front() {
     assert!(
         failure
             .to_string()
-            .contains("/out needs 50000 bytes and only 10000"),
+            .contains("/out needs 50.0 KB, and 10.0 KB are free"),
         "{failure}"
     );
-    // A pipe's length is not known before: its output is refused when it is.
+    // The length of a pipe is not known before, so its output is refused once it is.
     let driver = Driver::new(2, 1);
     driver
         .disks(0)
@@ -131,7 +131,7 @@ fn a_disk_that_fills_is_refused_up_front() {
     assert!(
         failure
             .to_string()
-            .contains("/out needs 20000 bytes and only 10000"),
+            .contains("/out needs 20.0 KB, and 10.0 KB are free"),
         "{failure}"
     );
     assert_eq!(get(&driver, "/out"), None);
@@ -183,7 +183,7 @@ fn a_pipe_beyond_the_memory_of_one_pass_is_refused() {
     assert_eq!(get(&driver, "/out"), None);
 }
 
-/// A run over counts makes the same decisions: every record is counted through.
+/// A run over counted records makes the same decisions, and counts every record.
 #[test]
 fn the_same_stages_run_over_counts() {
     for (seed, skew) in [(1, 1.0), (2, 5.0)] {

@@ -1,4 +1,4 @@
-//! Whatever fails while a set of files is written, and whenever the node dies: one whole set is
+//! Disks that fail and nodes that die while a set of files is written: one complete set is always
 //! there.
 
 use std::path::PathBuf;
@@ -10,9 +10,8 @@ use machine::{Durability, Fault};
 use record::{Order, Ties};
 use sort::{Source, Tuning};
 
-/// Disk operation 1, 2, 3 ... fails until none fails any more. Whatever fails: the input is intact,
-/// the old set or the new one is there as a whole, no other file is left, and the error names a
-/// file of it.
+/// Disk operation 1, 2, 3 ... fails until none fails any more. In every case the input is intact,
+/// the old set or the new one is complete, no other file is left, and the error names a file of it.
 #[test]
 fn every_disk_fault_is_survived() {
     let order = Order::gensort(Ties::Record);
@@ -87,9 +86,9 @@ fn every_disk_fault_is_survived() {
     }
 }
 
-/// The node dies after each event, and what was not synced is lost or torn: the old set or the new
-/// one is there as a whole, the new one for ever once success was reported, and the next run into
-/// the directory takes away what is no part of it.
+/// The node dies after each event, and data that was not synced is lost or torn: the old set or the
+/// new one is complete, the new one for ever once success was reported, and the next run into the
+/// directory removes all files that belong to no set.
 #[test]
 fn every_death_is_survived() {
     let order = Order::gensort(Ties::Record);

@@ -10,7 +10,7 @@ use node::{Costs, Random};
 use record::{Order, Ties};
 use sort::{Choice, Counts, Job, Report, Start, Tune, Tuning};
 
-/// Costs with which a few records take seconds, so that a tuner has something to look at.
+/// Costs at which a few records take seconds, so that the tuner has something to observe.
 fn slow(random: &mut Random) -> (Costs, DiskModel) {
     let mut up_to = |most: usize| random.below(most) as u64;
     let costs = Costs {
@@ -40,7 +40,7 @@ fn tuning(random: &mut Random) -> Tuning {
     }
 }
 
-/// A sort that a seed draws: where it runs, what it is, and what should come out.
+/// A sort drawn from a seed: its driver, its job, and the expected output.
 fn drawn(seed: u64) -> (Driver, Job, Vec<u8>) {
     let mut random = Random::new(seed);
     let (costs, disk) = slow(&mut random);
@@ -176,7 +176,7 @@ fn counted(start: Start, tune: Tune) -> Report {
 }
 
 #[test]
-fn the_worst_start_is_soon_made_good() {
+fn tuning_soon_makes_up_for_the_worst_start() {
     let derived = counted(Start::Derived, Tune::Off);
     assert_eq!(derived.moves, []);
     let worst = counted(Start::Worst, Tune::Off);
@@ -209,7 +209,7 @@ fn a_derived_plan_is_left_alone() {
     );
 }
 
-/// Where a temporary disk waits for the input, its writes may as well be larger (TritonSort 5.3).
+/// If a temporary disk waits for the input, its writes may as well be larger (TritonSort 5.3).
 #[test]
 fn writes_grow_while_the_temporary_disk_waits() {
     let moves = |tune: Tune| {

@@ -41,10 +41,10 @@ fn three_hundred_schedules_give_the_same_bytes() {
     assert!(spilled > 150, "only {spilled} of them spilled");
 }
 
-/// More memory never means more bytes on disk, but for the length of a write, and with enough there
-/// are none: no cliff between two passes and one.
+/// More memory never means more bytes on disk, except for the length of a write, and enough memory
+/// means none: no cliff between two passes and one.
 #[test]
-fn what_memory_holds_is_not_written() {
+fn records_that_memory_holds_are_not_written() {
     let order = Order::gensort(Ties::Record);
     let records = drawn_records(&mut Random::new(1), 100, 3000);
     let count = (records.len() / 100) as u64;

@@ -1,12 +1,12 @@
 //! American flag sort: most significant byte first, permuting in place.
 //!
 //! McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993). Count a byte's bins; then every
-//! entry that is not in its bin changes places with whatever occupies its place:
+//! entry that is not in its bin is exchanged with the entry in its place:
 //!
 //! ```text
 //! bins   | a a . . | b . . | c c c |        next free place of each bin
 //!              ^       ^           ^
-//!              c ------ swapped to -^ , what was there goes on to its own bin, ...
+//!              c ------ swapped to -^ , the other entry moves to its bin, ...
 //! ```
 //!
 //! It needs no second buffer, which is its point; each swap waits for the one before, which is its

@@ -1,8 +1,9 @@
-//! The balance of a job, for people: a row a rank and a column a rank where they fit on the page,
-//! and the spread over ranks, with the worst of them, where they do not.
+//! The balance of a job, for people: a row and a column per rank if they fit on the page, else the
+//! spread over the ranks and the worst rank.
 //!
-//! A stage's share is what its average worker was busy of its rank's time: the largest of a rank is
-//! its bottleneck, and shares of ranks compare. Skew is the largest rank over the mean.
+//! A stage's share is the busy time of its average worker in % of its rank's time: the largest
+//! share of a rank is its bottleneck, and shares of ranks compare. Skew is the largest rank over
+//! the mean.
 
 use pipeline::StageReport;
 use sort::{RankReport, Report};
@@ -15,13 +16,13 @@ use crate::text::{COLUMNS, figure, labelled, wrapped};
 
 mod spread;
 
-/// So many ranks have a column each in [`COLUMNS`] columns.
+/// The most ranks that have a column each in [`COLUMNS`] columns.
 const MOST_COLUMNS: usize = 8;
 
 /// Columns of a host's name in its row.
 const HOST: usize = 20;
 
-/// One rank: what all agreed on, and what it told of itself.
+/// A rank: its part of the common report, and its own report.
 pub(super) struct Rank<'a> {
     number: usize,
     did: &'a RankReport,
@@ -38,14 +39,14 @@ impl Rank<'_> {
         self.part.stages.iter().find(|stage| stage.name == name)
     }
 
-    /// Per cent of the rank's time.
+    /// The share of a stage in % of the rank's time.
     fn busy(&self, name: &str) -> Option<f64> {
         let busy = 100.0 * self.stage(name)?.busy_each_s() / self.did.seconds;
         busy.is_finite().then_some(busy)
     }
 }
 
-/// The whole picture, in lines of at most [`COLUMNS`] columns.
+/// The tables of a job, in lines of at most [`COLUMNS`] columns.
 pub fn table(report: &Report, together: &Together) -> String {
     let ranks: Vec<Rank> = (0..)
         .zip(report.ranks.iter().zip(&together.parts))
@@ -75,7 +76,7 @@ pub fn table(report: &Report, together: &Together) -> String {
     lines.join("\n")
 }
 
-/// The table in two lines or three, for a terminal.
+/// The balance in two or three lines, for a terminal.
 pub fn line(report: &Report, together: &Together) -> String {
     let launch = together
         .launch
@@ -102,8 +103,7 @@ fn launched(launch: &Launch) -> String {
     format!("launch {seconds:.2} s before that, from the start of {since}")
 }
 
-/// Stages in the order in which records pass; one that only some ranks have stands where they have
-/// it.
+/// Stages of all ranks, in the order in which records pass.
 fn names<'a>(ranks: &[Rank<'a>]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for rank in ranks {
@@ -121,7 +121,7 @@ fn names<'a>(ranks: &[Rank<'a>]) -> Vec<&'a str> {
     names
 }
 
-/// The work of each rank.
+/// A row per rank.
 fn rows(ranks: &[Rank], report: &Report) -> Vec<String> {
     let row = |cells: [String; 8]| {
         let [rank, host, read, sorted, part, rate, memory, seconds] = cells;
@@ -164,7 +164,7 @@ fn rows(ranks: &[Rank], report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// The work of each stage of each rank.
+/// A row per stage, with a column per rank.
 fn columns(ranks: &[Rank], stages: &[&str]) -> Vec<String> {
     let row = |name: &str, cells: Vec<String>, rate: &str| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>6}")).collect();
@@ -188,7 +188,7 @@ fn columns(ranks: &[Rank], stages: &[&str]) -> Vec<String> {
     lines
 }
 
-/// The rate of all workers of a stage on all ranks if they never had to wait.
+/// The rate of a stage on all ranks, as if its workers never waited.
 fn rate_of_all(ranks: &[Rank], name: &str) -> String {
     let each = ranks.iter().filter_map(|rank| rank.stage(name));
     let rate: f64 = each.map(StageReport::mb_per_s).sum();
@@ -252,7 +252,7 @@ fn host(part: &Part) -> &str {
     name.unwrap_or(&part.host)
 }
 
-/// A name cut to a column; one character stays free.
+/// A name cut to fewer than `columns` characters.
 fn shortened(name: &str, columns: usize) -> String {
     match name.chars().count() {
         length if length < columns => name.to_owned(),

@@ -1,4 +1,4 @@
-//! What a file says wrongly is told with the file, the table and the field.
+//! Errors in a file name the file, the table and the field.
 
 use super::{ALL, ARITHMETIC, CHANGED};
 use crate::experiment::Experiment;
@@ -22,7 +22,7 @@ fn tells(from: &str, to: &str, words: &str) {
 }
 
 #[test]
-fn what_compares_nothing() {
+fn a_claim_that_compares_nothing() {
     for paper in ["nan", "inf", "0", "-3"] {
         let told = refused(ARITHMETIC, "paper = 300", &format!("paper = {paper}"));
         assert!(
@@ -34,19 +34,19 @@ fn what_compares_nothing() {
         "tolerance = nan",
         "tolerance = -0.1",
         "today = nan",
-        "does = 0",
+        "at_least = true\nat_most = true",
     ] {
         let told = refused(ARITHMETIC, "paper = 300", &format!("paper = 300\n{wrong}"));
         assert!(told.contains("'light': "), "{told}");
     }
-    assert!(refused(ARITHMETIC, "299_792_458", "inf").contains("per_second is inf"));
+    assert!(refused(ARITHMETIC, "299.792458", "inf").contains("does is inf"));
     let miss = refused(ARITHMETIC, "paper = 300", "paper = 300\nknown_miss = 'so'");
     assert!(miss.contains("known_miss"), "{miss}");
     let head = ARITHMETIC.split("[[line]]").next().unwrap();
     let told = Experiment::parse("it.toml", head).unwrap_err().to_string();
     assert_eq!(
         told,
-        "it.toml: there is no [[line]], [[series]] or [breakdown]: nothing runs"
+        "it.toml: there is no [[line]] or [[series]]: nothing runs"
     );
     tells(
         "tolerance = 0.001",
@@ -56,7 +56,7 @@ fn what_compares_nothing() {
     tells(
         "is = \"rising\"",
         "is = \"rising\"\ntolerance = -1",
-        "[[trend]] 'slower': tolerance is",
+        "[[line]] 'slower': tolerance is",
     );
 }
 
@@ -79,7 +79,7 @@ fn a_wrong_change() {
 }
 
 #[test]
-fn a_key_that_is_unknown() {
+fn an_unknown_key() {
     let told = refused(ARITHMETIC, "unit =", "unite =");
     assert!(
         told.starts_with("it.toml: line 9, in [[line]]: unknown field `unite`"),
@@ -96,12 +96,12 @@ fn a_key_that_is_unknown() {
     tells(
         "is = \"rising\"",
         "is = \"growing\"",
-        "in [[trend]]: unknown variant `growing`",
+        "in [[line]]: unknown variant `growing`",
     );
     tells(
-        "smoke = { keys-per-core",
-        "smok = { keys-per-core",
-        "in [breakdown]: unknown field",
+        "breakdown = \"switch\"",
+        "breakdown = \"swich\"",
+        "breakdown: there is no series 'swich'",
     );
     tells(
         "over = [64, 4, 8]",
@@ -118,7 +118,7 @@ fn a_key_that_is_unknown() {
 }
 
 #[test]
-fn a_name_that_is_unknown() {
+fn an_unknown_name() {
     let series = "[[series]] 'incast': ";
     tells(
         "program = \"merge-min\"\n    with",
@@ -235,7 +235,7 @@ fn a_series_without_points() {
 }
 
 #[test]
-fn a_chart_that_shows_nothing() {
+fn a_chart_without_places() {
     let chart = "[chart.empty]\nx = 'x'\ny = 'y'\n[chart.time]";
     tells(
         "[chart.time]",
@@ -268,7 +268,7 @@ fn a_chart_that_shows_nothing() {
 }
 
 #[test]
-fn a_baseline_that_is_missing() {
+fn a_missing_point() {
     tells(
         "series = \"incast\"\n    at = 8",
         "series = \"incest\"\n    at = 8",
@@ -280,24 +280,24 @@ fn a_baseline_that_is_missing() {
         "'best': at: series 'incast' has no point at 9; there are 64, 4, 8",
     );
     tells(
-        "against_at = 263",
-        "against_at = 100",
-        "'faster': against_at: series 'switch' has no",
+        "against = 263",
+        "against = 100",
+        "'faster': against: series 'switch' has no",
     );
     tells(
-        "against_at = 263",
+        "against = 263",
         "against = 'none'",
-        "'faster': against: there is no series 'none'",
+        "'faster': against: series 'switch' has no point at none",
     );
     tells(
         "series = \"switch\"\n    is",
         "series = \"swich\"\n    is",
-        "[[trend]] 'slower': series: there is no",
+        "[[line]] 'slower': series: there is no",
     );
     tells(
         "is = \"lowest-at\"\n    at = 8",
         "is = \"lowest-at\"",
-        "[[trend]] 'sweet': at: missing",
+        "[[line]] 'sweet': at: missing",
     );
     tells(
         "is = \"lowest-at\"\n    at = 8",
@@ -317,10 +317,10 @@ fn a_baseline_that_is_missing() {
 }
 
 #[test]
-fn a_line_that_says_two_things() {
+fn a_contradictory_line() {
     tells(
-        "program = \"merge-min\"\n    [[trend]]",
-        "[[trend]]",
+        "program = \"merge-min\"\n    [[line]]",
+        "[[line]]",
         "either a program, or a series",
     );
     tells(
@@ -334,23 +334,29 @@ fn a_line_that_says_two_things() {
         "with, machine and changes need a program",
     );
     tells("    at = 0\n", "", "'faster': at: missing");
-    tells("against_at = 263\n", "", "'faster': as: needs against");
+    tells("against = 263\n", "", "'faster': as: needs against");
     tells(
         "at = 0\n",
         "at = 0\ndoes = 3\n",
         "does: two points are compared",
     );
-    let own = "program = \"merge-min\"\n    [[trend]]";
+    let own = "program = \"merge-min\"\n    [[line]]";
     let with = |more: &str| own.replace("\n", &format!("\n{more}\n"));
+    tells(own, &with("against = 3"), "against and as need a series");
     tells(
         own,
-        &with("against_at = 3"),
-        "against_at and as need a series",
+        &with("is = 'flat'"),
+        "at, is, against and as need a series",
     );
     tells(
-        own,
-        &with("busy = 'scan'\nstage = 'scan'"),
-        "busy: says measure and stage",
+        "is = \"rising\"",
+        "is = \"rising\"\npaper = 3",
+        "is: leave out paper",
+    );
+    tells(
+        "unit = \"ns\"\n",
+        "",
+        "paper and unit: one of them is missing",
     );
     tells(
         own,
@@ -364,12 +370,12 @@ fn a_line_that_says_two_things() {
     );
 }
 
-/// What only a run can tell is told after it.
+/// Some errors need a run.
 #[test]
-fn what_a_run_does_not_give() {
+fn a_run_without_what_is_measured() {
     let fails = |text: &str, from: &str, to: &str, words: &str| {
         let experiment = Experiment::parse("it.toml", &text.replacen(from, to, 1)).unwrap();
-        let ran = experiment.run(&crate::Observer::default(), crate::figure::Size::Full, 1);
+        let ran = experiment.run(&crate::Observer::default(), plot::Size::Full, 1);
         let told = ran.map(|figure| figure.title).unwrap_err().to_string();
         assert!(
             told.starts_with("it.toml: ") && told.contains(words),
@@ -395,12 +401,12 @@ fn what_a_run_does_not_give() {
     let send = |measure: &str| {
         format!("program = 'send'\nwith = {{ cores = 2, messages = 1 }}\nmeasure = '{measure}'")
     };
-    let rate = "per_second = 299_792_458";
+    let rate = "does = 299.792458";
     fails(
         ARITHMETIC,
         rate,
         &send("skew"),
-        "'light': measure: the program says nothing of its",
+        "'light': measure: the program does not count its",
     );
     fails(
         ARITHMETIC,

@@ -1,61 +1,60 @@
-//! The packets that arrive at a switch in a window, sorted by the link they leave by, then by time,
-//! sender and sequence.
+//! The packets that arrive at a switch in a window, sorted by outgoing link, then by time, sender
+//! and sequence.
 //!
-//! A link's packets do not touch those of another. So packets are first put in order of their
-//! ticks, then of the links they leave by, both by counting; what is left in disorder are the few
-//! of one link and one tick, which a pass of insertions mends.
+//! Two counting sorts order them by tick, then by link. An insertion sort then orders the few
+//! packets with the same link and tick.
 
-use crate::network::bins::{Bin, Spot};
+use crate::network::bins::{Bin, BinIndex};
 use crate::network::packet::Packet;
 
-/// A packet that arrives in a window, and leaves by a link.
+/// A packet that arrives in a window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrival {
     /// Its tick in the window, its sender and its sequence in one number.
     moment: u64,
-    /// Where it lies.
-    spot: Spot,
+    index: BinIndex,
+    /// The outgoing link.
     pub link: u16,
 }
 
-/// Bits of a sequence in a moment: a NIC sends fewer than 2^25 messages in a window.
+/// Bits of a sequence in a moment: a NIC sends fewer than 2^25 messages per window.
 const SEQUENCE_BITS: u32 = 26;
 
-/// Bits of sender and sequence: there are at most 2^24 ranks.
+/// Bits of sender and sequence in a moment: there are at most 2^24 ranks.
 const SENDER_BITS: u32 = 50;
 
-/// The longest window: ticks have what bits are left.
+/// The longest window in ticks, which have the remaining bits.
 pub const LONGEST_WINDOW: u64 = (1 << (u64::BITS - SENDER_BITS)) - 1;
 
-/// Fewer are put in order by comparing.
+/// Fewer arrivals are sorted by comparing.
 const FEW: usize = 64;
 
 impl Arrival {
-    /// In which tick of the window it arrives.
+    /// Its tick in the window.
     #[inline]
     pub fn tick(self) -> u64 {
         self.moment >> SENDER_BITS
     }
 
     #[inline]
-    pub fn spot(self) -> Spot {
-        self.spot
+    pub fn index(self) -> BinIndex {
+        self.index
     }
 }
 
-/// The packets that arrive in a window.
+/// The arrivals of a window.
 #[derive(Default)]
 pub struct ArrivalOrder {
-    /// In any order at first, by link and moment at last.
+    /// Unsorted at first; sorted by link and moment in the end.
     due: Vec<Arrival>,
     other: Vec<Arrival>,
-    /// How many arrive at each tick, and how many leave by each link; then where the next goes.
+    /// The number of arrivals per tick and per link; after the counting sorts, their ends.
     ticks: Vec<u32>,
     links: Vec<u32>,
 }
 
 impl ArrivalOrder {
-    /// Begins a window.
+    /// Begins a window of `ticks` ticks for a switch of `links` links.
     pub fn clear(&mut self, ticks: usize, links: usize) {
         self.due.clear();
         for (counts, most) in [(&mut self.ticks, ticks), (&mut self.links, links)] {
@@ -64,21 +63,21 @@ impl ArrivalOrder {
         }
     }
 
-    /// Notes a packet that arrives at a tick of the window and leaves by that link.
+    /// Adds a packet that arrives at a tick of the window, for a link.
     #[inline]
-    pub fn note(&mut self, packet: &Packet, tick: u64, spot: Spot, link: u32) {
+    pub fn note(&mut self, packet: &Packet, tick: u64, index: BinIndex, link: u32) {
         let sequence = u64::from(packet.sequence) & ((1 << SEQUENCE_BITS) - 1);
         let moment = tick << SENDER_BITS | u64::from(packet.from) << SEQUENCE_BITS | sequence;
         self.ticks[tick as usize] += 1;
         self.links[link as usize] += 1;
         self.due.push(Arrival {
             moment,
-            spot,
+            index,
             link: link as u16,
         });
     }
 
-    /// Puts all in order.
+    /// Sorts all arrivals.
     pub fn sort(&mut self, bins: &mut [Bin]) {
         if self.due.len() < FEW {
             self.due.sort_unstable_by_key(|due| (due.link, due.moment));
@@ -96,20 +95,20 @@ impl ArrivalOrder {
             });
         }
         for next in 1..self.due.len() {
-            // Behind the last of another link it may come by chance, and stays there.
+            // True also for some first arrivals of a link, which `mend` leaves in place.
             if self.due[next - 1].moment >= self.due[next].moment {
                 self.mend(next, bins);
             }
         }
     }
 
-    /// Moves a packet before those of its link that come after it. Only a packet and its second
-    /// try, or answers of one NIC to two others, can agree in time, sender and sequence: of these
-    /// the packets themselves decide.
+    /// Inserts a packet among the earlier ones of its link. Only a packet and its retransmission,
+    /// or control packets of one NIC to two others, have the same moment; these are ordered by
+    /// receiver and kind.
     fn mend(&mut self, next: usize, bins: &mut [Bin]) {
         let due = self.due[next];
         let mut rest = |due: Arrival| {
-            let packet = due.spot().packet(bins);
+            let packet = due.index().packet(bins);
             (packet.to, packet.kind)
         };
         let mut hole = next;
@@ -126,10 +125,10 @@ impl ArrivalOrder {
         self.due[hole] = due;
     }
 
-    /// The packets that leave by a link, in order.
+    /// The sorted arrivals for a link.
     #[inline]
     pub fn of(&self, link: usize) -> &[Arrival] {
-        // Each link's next place is the first of the link after it by now.
+        // `links` has the end of each link by now.
         let first = link.checked_sub(1).map_or(0, |before| self.links[before]);
         &self.due[first as usize..self.links[link] as usize]
     }
@@ -139,8 +138,7 @@ impl ArrivalOrder {
     }
 }
 
-/// Puts packets in the order of a small number, those of one number as they were. The counts of the
-/// numbers become the ends of each.
+/// A stable counting sort by a small number, whose counts become ends.
 fn scatter(
     from: &[Arrival],
     to: &mut Vec<Arrival>,

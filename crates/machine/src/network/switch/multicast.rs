@@ -1,18 +1,18 @@
 //! Reliable multicast in the switches (NanoSort, section 5.3).
 //!
-//! A switch that receives a multicast keeps it, copies it to each of its branches, and keeps a
+//! A switch that receives a multicast stores it, copies it to each of its branches, and keeps a
 //! bitmap of those that have not acknowledged. It sends again on a NACK or after a timeout, and
-//! acknowledges to where the packet came from when all its branches have: one ACK for any number of
-//! members, so the sender sees no implosion.
+//! acknowledges upstream when all its branches have: one ACK for any number of members, against ACK
+//! implosion.
 //!
 //! ```text
 //!   NIC -> first leaf -> a spine -> each other leaf with members -> a copy for each member
 //!       <-  at once      <- when all leaves have    <- when all members have
 //! ```
 //!
-//! The first switch acknowledges at once, and so frees the sender's buffer: from there on the
-//! network has the packet (ours; the paper leaves it open). A member behind a NIC of several gets
-//! a copy of its own: the NIC knows no groups.
+//! The first switch acknowledges at once, which frees the sender's buffer: from there on the
+//! network has the packet (ours; the paper leaves it open). Each member behind a NIC gets its own
+//! copy, since NICs know no groups.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,7 +22,7 @@ use super::Switch;
 use crate::network::fabric::Fabric;
 use crate::network::layout::Purpose;
 use crate::network::packet::{Kind, Packet};
-use crate::network::topology::Layer;
+use crate::network::topology::{End, Layer};
 use crate::profile::GROUP_WORDS;
 use crate::schedule::Ticks;
 
@@ -40,87 +40,87 @@ fn group_of(words: &[u64]) -> Group {
     }
 }
 
-/// The sender of a multicast, and its number there.
+/// The sender of a multicast, and its sequence.
 type Key = (u32, u32);
 
 /// The multicasts that a switch keeps.
 #[derive(Default)]
-pub struct Casts {
-    kept: BTreeMap<Key, Kept>,
-    /// The multicasts that are done, each with its time: one that is sent again is acknowledged
-    /// again.
+pub struct Multicasts {
+    pending: BTreeMap<Key, Pending>,
+    /// The finished multicasts with their times: their retransmissions are acknowledged again.
     done: VecDeque<(Ticks, Key)>,
-    /// When to look which branches have not acknowledged; none while nothing is kept.
-    look_at: Option<Ticks>,
+    /// The next check of timeouts; `None` without pending multicasts.
+    check_at: Option<Ticks>,
 }
 
-impl Casts {
-    pub fn next_look(&self) -> Ticks {
-        self.look_at.unwrap_or(Ticks::NEVER)
+impl Multicasts {
+    pub fn next_check(&self) -> Ticks {
+        self.check_at.unwrap_or(Ticks::NEVER)
     }
 }
 
-struct Kept {
+struct Pending {
     packet: Packet,
-    /// The link it came by; none at the first switch.
+    /// The link towards the sender; `None` at the first switch.
     upstream: Option<u32>,
+    /// Links to switches that have not acknowledged.
     links: Bits,
-    /// Members by their place among the ranks below.
+    /// Members that have not acknowledged, by their number among the ranks below.
     members: Bits,
     sent: Ticks,
 }
 
-/// Timeouts after which a multicast does not come again: its sender tries once in 64 at least, so
-/// 32 tries in a row would have to be lost.
+/// Timeouts after which a multicast does not arrive again. Its sender retries at least once in 64
+/// timeouts, so 32 retransmissions in a row would have to be lost.
 const FORGOTTEN: u64 = 64 * 32;
 
 impl Switch {
-    pub(super) fn arrive_cast(&mut self, packet: Packet, fabric: &mut Fabric) {
+    pub(super) fn arrive_multicast(&mut self, packet: Packet, fabric: &mut Fabric) {
         let key = (packet.from, packet.sequence);
         match packet.kind {
-            Kind::Cast => self.keep(packet, fabric),
-            Kind::CastAgain if self.casts.kept.contains_key(&key) => {
+            Kind::Multicast => self.store(packet, fabric),
+            Kind::MulticastAgain if self.multicasts.pending.contains_key(&key) => {
                 if self.upstream(&packet, fabric).is_none() {
                     self.acknowledge(&packet, fabric);
                 }
             }
-            Kind::CastAgain if self.casts.done.iter().any(|(_, done)| *done == key) => {
+            Kind::MulticastAgain if self.multicasts.done.iter().any(|(_, done)| *done == key) => {
                 self.acknowledge(&packet, fabric);
             }
-            Kind::CastAgain => self.keep(packet, fabric),
-            Kind::CastTrimmed => self.answer(Kind::CastNack, &packet, fabric),
-            Kind::CopyAck | Kind::CastAck => self.acknowledged(&packet, fabric),
-            Kind::CopyNack | Kind::CastNack => self.asked_again(&packet, fabric),
+            Kind::MulticastAgain => self.store(packet, fabric),
+            Kind::MulticastTrimmed => self.answer(Kind::MulticastNack, &packet, fabric),
+            Kind::CopyAck | Kind::MulticastAck => self.acknowledged(&packet, fabric),
+            Kind::CopyNack | Kind::MulticastNack => self.nacked(&packet, fabric),
             other => unreachable!("{other:?} does not come to a switch"),
         }
     }
 
-    /// Keeps a multicast and copies it to its branches.
-    fn keep(&mut self, packet: Packet, fabric: &mut Fabric) {
+    /// Stores a multicast and copies it to its branches.
+    fn store(&mut self, packet: Packet, fabric: &mut Fabric) {
         let upstream = self.upstream(&packet, fabric);
         if upstream.is_none() {
             self.acknowledge(&packet, fabric);
         }
-        let mut kept = Kept {
+        let mut pending = Pending {
             upstream,
             links: Bits::default(),
             members: Bits::default(),
-            sent: fabric.scheduler.now,
+            sent: fabric.now(),
             packet,
         };
-        self.find_branches(&mut kept, fabric);
-        // An earlier try of the sender may have been kept, and forgotten.
-        self.copy_out(&kept, kept.packet.kind.is_again(), fabric);
-        let key = (kept.packet.from, kept.packet.sequence);
-        if kept.links.is_empty() && kept.members.is_empty() {
-            self.finish(key, &kept, fabric);
+        self.find_branches(&mut pending, fabric);
+        // An earlier try may have been stored here, and forgotten.
+        self.copy_out(&pending, pending.packet.kind.is_again(), fabric);
+        let key = (pending.packet.from, pending.packet.sequence);
+        if pending.links.is_empty() && pending.members.is_empty() {
+            self.finish(key, &pending, fabric);
             return;
         }
-        self.casts.kept.insert(key, kept);
+        self.multicasts.pending.insert(key, pending);
         self.start_timer(fabric);
     }
 
-    /// The link towards the sender; none at the first switch.
+    /// The link towards the sender; `None` at the first switch.
     fn upstream(&self, packet: &Packet, fabric: &Fabric) -> Option<u32> {
         let topology = &fabric.layout.topology;
         let source = topology.nic_of(packet.from);
@@ -132,58 +132,61 @@ impl Switch {
         (!is_leaf).then(|| topology.down_to(self.number, source))
     }
 
-    fn find_branches(&self, kept: &mut Kept, fabric: &Fabric) {
+    fn find_branches(&self, pending: &mut Pending, fabric: &Fabric) {
         let topology = &fabric.layout.topology;
-        let group = group_of(&kept.packet.words);
+        let group = group_of(&pending.packet.words);
         let each = topology.ranks_per_nic;
         let (first, until) = topology.below(self.number);
-        let source = topology.nic_of(kept.packet.from);
+        let source = topology.nic_of(pending.packet.from);
         let from_below = (first..until).contains(&source);
         let below = group.within(first * each, until * each);
         if topology.layer(self.number) == Layer::Leaf {
             below
                 .members()
-                .for_each(|rank| kept.members.set(rank.0 - first * each));
+                .for_each(|rank| pending.members.set(rank.0 - first * each));
         } else {
             let links = 0..topology.downlinks(self.number);
-            for link in links.filter(|&link| kept.upstream != Some(link)) {
+            for link in links.filter(|&link| pending.upstream != Some(link)) {
                 let (first, until) = topology.behind(self.number, link);
                 if group.within(first * each, until * each).count > 0 {
-                    kept.links.set(link);
+                    pending.links.set(link);
                 }
             }
         }
         if from_below && below.count < group.count {
             let drawn = fabric
                 .layout
-                .draw(Purpose::Route, &kept.packet, fabric.scheduler.now);
-            kept.links.set(self.up(drawn));
+                .draw(Purpose::Route, &pending.packet, fabric.now());
+            pending.links.set(self.uplink(drawn));
         }
     }
 
     /// Sends to every branch that has not acknowledged.
-    fn copy_out(&mut self, kept: &Kept, again: bool, fabric: &mut Fabric) {
-        for link in kept.links.iter() {
-            self.send_branch(&kept.packet, link, again, fabric);
+    fn copy_out(&mut self, pending: &Pending, again: bool, fabric: &mut Fabric) {
+        for link in pending.links.iter() {
+            self.send_branch(&pending.packet, link, again, fabric);
         }
-        for member in kept.members.iter() {
-            self.send_copy(&kept.packet, member, again, fabric);
+        for member in pending.members.iter() {
+            self.send_copy(&pending.packet, member, again, fabric);
         }
     }
 
     fn send_branch(&mut self, packet: &Packet, link: u32, again: bool, fabric: &mut Fabric) {
         let topology = &fabric.layout.topology;
-        // The number of the link back among the uplinks of the switch below.
+        // The switch below needs the number of its uplink to here.
         let slot = if link < topology.downlinks(self.number) {
-            let crate::network::topology::End::Switch(below) = topology.end_of(self.number, link)
-            else {
+            let End::Switch(below) = topology.end_of(self.number, link) else {
                 unreachable!("a branch leads to a switch")
             };
             (topology.back(self.number, link) - topology.downlinks(below)) as u8
         } else {
             0
         };
-        let kind = if again { Kind::CastAgain } else { Kind::Cast };
+        let kind = if again {
+            Kind::MulticastAgain
+        } else {
+            Kind::Multicast
+        };
         self.emit(
             link,
             Packet {
@@ -213,62 +216,62 @@ impl Switch {
         );
     }
 
-    /// A branch has it.
+    /// Handles the ACK of a branch.
     fn acknowledged(&mut self, ack: &Packet, fabric: &mut Fabric) {
         let key = (ack.from, ack.sequence);
         let first = self.first_rank(fabric);
-        let Some(kept) = self.casts.kept.get_mut(&key) else {
+        let Some(pending) = self.multicasts.pending.get_mut(&key) else {
             return;
         };
         match ack.kind {
-            Kind::CopyAck => kept.members.clear(ack.to - first),
-            _ => kept.links.clear(u32::from(ack.port)),
+            Kind::CopyAck => pending.members.clear(ack.to - first),
+            _ => pending.links.clear(u32::from(ack.port)),
         }
-        if kept.links.is_empty() && kept.members.is_empty() {
-            let kept = self.casts.kept.remove(&key).expect("it was there");
-            self.finish(key, &kept, fabric);
+        if pending.links.is_empty() && pending.members.is_empty() {
+            let pending = self.multicasts.pending.remove(&key).expect("it was there");
+            self.finish(key, &pending, fabric);
         }
     }
 
-    /// A branch got the header alone.
-    fn asked_again(&mut self, nack: &Packet, fabric: &mut Fabric) {
+    /// Handles the NACK of a branch, which received only the header.
+    fn nacked(&mut self, nack: &Packet, fabric: &mut Fabric) {
         let key = (nack.from, nack.sequence);
-        let Some(kept) = self.casts.kept.remove(&key) else {
+        let Some(pending) = self.multicasts.pending.remove(&key) else {
             return;
         };
         fabric.counts.resent += 1;
         if nack.kind == Kind::CopyNack {
             let member = nack.to - self.first_rank(fabric);
-            self.send_copy(&kept.packet, member, true, fabric);
+            self.send_copy(&pending.packet, member, true, fabric);
         } else {
-            self.send_branch(&kept.packet, u32::from(nack.port), true, fabric);
+            self.send_branch(&pending.packet, u32::from(nack.port), true, fabric);
         }
-        self.casts.kept.insert(key, kept);
+        self.multicasts.pending.insert(key, pending);
     }
 
     fn first_rank(&self, fabric: &Fabric) -> u32 {
         fabric.layout.topology.below(self.number).0 * fabric.layout.topology.ranks_per_nic
     }
 
-    fn finish(&mut self, key: Key, kept: &Kept, fabric: &mut Fabric) {
-        if kept.upstream.is_some() {
-            self.acknowledge(&kept.packet, fabric);
+    fn finish(&mut self, key: Key, pending: &Pending, fabric: &mut Fabric) {
+        if pending.upstream.is_some() {
+            self.acknowledge(&pending.packet, fabric);
         }
-        let horizon = fabric.layout.profile.nic.timeout_cycles * FORGOTTEN;
+        let horizon = fabric.nic_model().timeout_cycles * FORGOTTEN;
         while self
-            .casts
+            .multicasts
             .done
             .front()
-            .is_some_and(|(time, _)| *time + horizon < fabric.scheduler.now)
+            .is_some_and(|(time, _)| *time + horizon < fabric.now())
         {
-            self.casts.done.pop_front();
+            self.multicasts.done.pop_front();
         }
-        self.casts.done.push_back((fabric.scheduler.now, key));
+        self.multicasts.done.push_back((fabric.now(), key));
     }
 
-    /// Tells where a multicast came from that it need not be sent again.
+    /// Acknowledges a multicast upstream.
     fn acknowledge(&mut self, packet: &Packet, fabric: &mut Fabric) {
-        self.answer(Kind::CastAck, packet, fabric);
+        self.answer(Kind::MulticastAck, packet, fabric);
     }
 
     fn answer(&mut self, kind: Kind, packet: &Packet, fabric: &mut Fabric) {
@@ -284,59 +287,58 @@ impl Switch {
                     },
                 )
             }
-            // The sender's NIC understands only ACK and NACK.
+            // The sender's NIC knows only ACK and NACK.
             None => {
-                let kind = if kind == Kind::CastAck {
+                let kind = if kind == Kind::MulticastAck {
                     Kind::Ack
                 } else {
                     Kind::Nack
                 };
                 let link = topology.down_to(self.number, topology.nic_of(packet.from));
-                (link, packet.answer(kind, packet.from, fabric.scheduler.now))
+                (link, packet.answer(kind, packet.from, fabric.now()))
             }
         };
         self.emit(link, answer, fabric);
     }
 
     fn start_timer(&mut self, fabric: &Fabric) {
-        if !self.casts.kept.is_empty() && self.casts.look_at.is_none() {
-            self.casts.look_at =
-                Some(fabric.scheduler.now + fabric.layout.profile.nic.timeout_cycles);
+        if !self.multicasts.pending.is_empty() && self.multicasts.check_at.is_none() {
+            self.multicasts.check_at = Some(fabric.now() + fabric.nic_model().timeout_cycles);
         }
     }
 
-    /// Looks at what is due until `time`.
-    pub(super) fn look_until(&mut self, time: Ticks, fabric: &mut Fabric) {
-        while let Some(at) = self.casts.look_at.filter(|&at| at <= time) {
+    /// Checks the timeouts that are due until `time`.
+    pub(super) fn check_timeouts_until(&mut self, time: Ticks, fabric: &mut Fabric) {
+        while let Some(at) = self.multicasts.check_at.filter(|&at| at <= time) {
             fabric.scheduler.now = at;
-            self.look_for_late(fabric);
+            self.check_timeouts(fabric);
         }
     }
 
     /// Sends again the multicasts whose timeout has passed.
-    fn look_for_late(&mut self, fabric: &mut Fabric) {
-        self.casts.look_at = None;
-        let timeout = fabric.layout.profile.nic.timeout_cycles;
-        let late = |kept: &Kept| kept.sent + timeout <= fabric.scheduler.now;
+    fn check_timeouts(&mut self, fabric: &mut Fabric) {
+        self.multicasts.check_at = None;
+        let timeout = fabric.nic_model().timeout_cycles;
+        let late = |pending: &Pending| pending.sent + timeout <= fabric.now();
         let keys: Vec<Key> = self
-            .casts
-            .kept
+            .multicasts
+            .pending
             .iter()
-            .filter(|(_, kept)| late(kept))
+            .filter(|(_, pending)| late(pending))
             .map(|(key, _)| *key)
             .collect();
         for key in keys {
-            let mut kept = self.casts.kept.remove(&key).expect("it was there");
-            kept.sent = fabric.scheduler.now;
+            let mut pending = self.multicasts.pending.remove(&key).expect("it was there");
+            pending.sent = fabric.now();
             fabric.counts.resent += 1;
-            self.copy_out(&kept, true, fabric);
-            self.casts.kept.insert(key, kept);
+            self.copy_out(&pending, true, fabric);
+            self.multicasts.pending.insert(key, pending);
         }
         self.start_timer(fabric);
     }
 }
 
-/// A bitmap that grows.
+/// A growing bitmap.
 #[derive(Default)]
 struct Bits(Vec<u64>);
 

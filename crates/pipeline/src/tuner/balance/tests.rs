@@ -1,20 +1,19 @@
-//! Moves in a pipeline of two stages, whose rates are made up.
+//! Moves in a modelled pipeline of two stages.
 //!
-//! A reader of so many workers brings so many MB/s each, until the disk brings no more; a sink
-//! takes what comes.
+//! Each worker of a reader delivers a fixed rate until the disk limits them, and a sink takes the
+//! units.
 
 use super::*;
 use crate::clock::Spent;
-use crate::tuner::window::Done;
+use crate::tuner::interval::Done;
 
 const UNIT_BYTES: f64 = 1e6;
 const LOOK_S: f64 = 0.05;
 
-/// Readers, and a sink that starves or does not.
 struct World {
     balance: Balance,
     at: f64,
-    /// Workers of the reader, and of the sink.
+    /// Workers of the reader and of the sink.
     knobs: [Knob; 2],
     done: [f64; 2],
     spent: [Spent; 2],
@@ -25,7 +24,7 @@ impl World {
     fn new(reader: (usize, usize, usize), sink: (usize, usize, usize)) -> World {
         let knob = |stage, (now, home, most)| Knob {
             stage,
-            workers: true,
+            setting: Setting::Workers,
             now,
             home,
             most,
@@ -40,8 +39,8 @@ impl World {
         }
     }
 
-    /// For so many seconds: each reader brings `each` MB/s, all of them `most` at most; each worker
-    /// of the sink could take `takes`.
+    /// Runs for some seconds: each reader delivers `each` MB/s, all together at most `most`; each
+    /// worker of the sink can take `takes` MB/s.
     fn run(&mut self, seconds: f64, each: f64, (most, takes): (f64, f64)) {
         let end = self.at + seconds;
         while self.at < end {
@@ -84,7 +83,7 @@ impl World {
 }
 
 #[test]
-fn from_the_worst_start_it_is_home_within_a_second() {
+fn the_worst_start_is_corrected_within_a_second() {
     let mut world = World::new((1, 32, 32), (1, 2, 2));
     world.run(1.0, 50.0, (1e9, 4000.0));
     assert_eq!(
@@ -111,9 +110,9 @@ fn a_worker_beyond_home_stays_if_it_proves_a_gain() {
     assert_eq!(world.moves, [(0, 4, "bottleneck")]);
 }
 
-/// The disk is the bound: more readers bring nothing, and are asked for ever more seldom.
+/// The disk is the limit: more readers gain nothing, and are tried at growing intervals.
 #[test]
-fn what_brings_nothing_is_undone_and_rests() {
+fn a_step_without_gain_is_undone_and_rests() {
     let mut world = World::new((2, 2, 3), (2, 2, 2));
     world.run(2.0, 400.0, (800.0, 1000.0));
     assert_eq!(
@@ -127,7 +126,7 @@ fn what_brings_nothing_is_undone_and_rests() {
     assert_eq!(world.knobs[0].now, 2);
 }
 
-/// Nothing beyond home, everybody about as busy as the plan has it: nothing moves.
+/// No setting can go beyond home, and all stages are about as busy as planned: nothing moves.
 #[test]
 fn a_plan_that_fits_is_left_alone() {
     let mut world = World::new((2, 2, 2), (2, 2, 2));
@@ -145,7 +144,7 @@ fn workers_that_starve_are_parked_and_called_again() {
     assert_eq!(world.knobs[1].now, 8, "{:?}", world.moves);
 }
 
-/// Whatever the weather, moves get rare: a change of load every second for an hour.
+/// Moves become rare even if the load changes every second for an hour.
 #[test]
 fn it_does_not_oscillate() {
     let mut world = World::new((2, 2, 3), (4, 4, 4));
@@ -164,14 +163,14 @@ fn it_does_not_oscillate() {
     );
 }
 
-/// A stage that has ended is not judged: its rate falls because nothing is left.
+/// A stage that has ended is not judged: its rate falls because no work is left.
 #[test]
 fn a_trial_ends_with_its_stage() {
     let mut balance = Balance::default();
     let knobs = |now| {
         [Knob {
             stage: 0,
-            workers: true,
+            setting: Setting::Workers,
             now,
             home: 2,
             most: 2,
@@ -206,11 +205,11 @@ fn a_trial_ends_with_its_stage() {
     assert_eq!(balance.look(look(9.9, 101, true), &knobs(2)), None);
 }
 
-/// A step home that costs much is undone, and comes again later.
+/// A step home that costs much is undone and tried again later.
 #[test]
 fn a_step_home_that_loses_much_is_undone() {
     let mut world = World::new((1, 2, 2), (1, 1, 1));
-    // The head moves to and fro between two readers.
+    // The disk's head moves back and forth between two readers.
     let mut seconds = 0.0;
     while seconds < 4.0 {
         let each = if world.knobs[0].now == 1 {
@@ -230,7 +229,7 @@ fn a_step_home_that_loses_much_is_undone() {
     assert!((4..10).contains(&world.moves.len()), "{:?}", world.moves);
 }
 
-/// Of a stage with one worker, nothing can be parked, however idle it is.
+/// The only worker of a stage is never parked, however idle it is.
 #[test]
 fn one_worker_is_always_called() {
     let mut world = World::new((1, 1, 1), (1, 1, 1));
@@ -238,17 +237,17 @@ fn one_worker_is_always_called() {
     assert_eq!(world.moves, []);
 }
 
-/// A stage that has waited for others to end is not idle: it begins.
+/// A stage that has waited for an earlier stage to end is not idle.
 #[test]
 fn a_stage_that_begins_is_not_parked() {
     let mut world = World::new((2, 2, 2), (8, 8, 8));
-    // Readers wait for a sample, say; then the sink is as busy as can be.
+    // Readers wait, for example for a sample; then the sink is fully busy.
     world.run(3.95, 1e-6, (1e9, 1000.0));
     world.run(0.1, 1e5, (1e9, 100.0));
     assert_eq!(world.moves, []);
 }
 
-// ---- each condition alone --------------------------------------------------------------------
+// ---- single conditions -----------------------------------------------------------------------
 
 /// A stage that has done `units` units of 1 MB, and was busy for the fraction `busy` of a second.
 fn done(units: u64, busy: f64) -> Done {
@@ -276,7 +275,7 @@ fn look(at: f64, stages: [Done; 2]) -> Look {
 fn knobs(first: (usize, usize, usize), second: (usize, usize, usize)) -> [Knob; 2] {
     let knob = |stage, (now, home, most)| Knob {
         stage,
-        workers: true,
+        setting: Setting::Workers,
         now,
         home,
         most,
@@ -284,7 +283,7 @@ fn knobs(first: (usize, usize, usize), second: (usize, usize, usize)) -> [Knob; 
     [knob(0, first), knob(1, second)]
 }
 
-/// The change that follows when two stages have done this since they began.
+/// The change after two stages have done this work since they began.
 fn moved(seconds: f64, stages: [Done; 2], knobs: &[Knob]) -> Option<Change> {
     let mut balance = Balance::default();
     let nothing = Done {
@@ -296,7 +295,7 @@ fn moved(seconds: f64, stages: [Done; 2], knobs: &[Knob]) -> Option<Change> {
 }
 
 #[test]
-fn a_step_beyond_home_needs_a_bottleneck_others_that_wait_and_a_rate() {
+fn a_step_beyond_home_needs_a_bottleneck_waiting_stages_and_a_rate() {
     let knobs = knobs((2, 2, 4), (1, 1, 1));
     let up = Some(Change {
         knob: 0,
@@ -346,7 +345,7 @@ fn a_step_home_needs_a_busy_stage_and_is_at_most_fourfold() {
 }
 
 #[test]
-fn workers_are_parked_after_a_second_and_down_to_what_is_used() {
+fn unused_workers_are_parked_after_a_second() {
     let down = |to| {
         Some(Change {
             knob: 1,
@@ -369,7 +368,7 @@ fn workers_are_parked_after_a_second_and_down_to_what_is_used() {
     }
 }
 
-/// The gain of a step is compared with the possible error of its measure: a unit at each end.
+/// The gain of a step is compared with the possible error of its measurement: a unit at each end.
 #[test]
 fn a_trial_is_judged_by_more_than_its_error() {
     // The stage does 40 units in the half second before the step, and `after` units in the one

@@ -1,4 +1,4 @@
-//! The stages of the first half, each alone: until the input has been read.
+//! The stages of the first half, each alone: up to the end of the input.
 //!
 //! ```text
 //! a generated file > sampler > sink        a generated file > reader > sink
@@ -10,13 +10,15 @@ use std::sync::Arc;
 
 use node::{Pool, Posted, Queue, Tokens};
 use pipeline::{Dial, Failure, StageReport, Tuner, Worker};
-use record::{Generator, RECORD_BYTES};
+use record::Generator;
 
 use crate::alone::stage::{Bench, Stage, drain};
 use crate::files::input::Inputs;
 use crate::job::Source;
 use crate::job::{IoChoice, Target};
+use crate::names::StageName;
 use crate::records::block::Block;
+use crate::records::size::GENSORT;
 use crate::runs::partition::Ledger;
 use crate::stages::{
     Cursor, Distributor, PartitionBuffers, Places, Reader, Sampler, Tally, distribute, hold, read,
@@ -30,12 +32,11 @@ impl Bench<'_> {
         let path = self.job.directory.join("gristmill-stage-input");
         self.generate(&path).await?;
         let sources = [Source::Path(path.clone())];
-        let report =
-            match Inputs::open(self.node, &sources, RECORD_BYTES, self.job.resources.io).await {
-                Ok(inputs) if self.job.stage == Stage::Sampler => self.sampler(inputs).await,
-                Ok(inputs) => self.reader(inputs).await,
-                Err(failure) => Err(failure),
-            };
+        let report = match Inputs::open(self.node, &sources, GENSORT, self.job.resources.io).await {
+            Ok(inputs) if self.job.stage == Stage::Sampler => self.sampler(inputs).await,
+            Ok(inputs) => self.reader(inputs).await,
+            Err(failure) => Err(failure),
+        };
         self.node.remove(&path).await?;
         report
     }
@@ -48,7 +49,7 @@ impl Bench<'_> {
             target: Target::Path(path.to_owned()),
             checksum: false,
             cores: self.job.resources.cores,
-            // What is written past the page cache is not in it when it is read.
+            // A file written past the page cache is not cached when it is read.
             io: IoChoice::Direct,
             control: self.job.control.clone(),
         };
@@ -69,7 +70,7 @@ impl Bench<'_> {
             tally: Tally::default(),
         };
         let work = async move |worker: &Worker| sample(worker, &sampler).await;
-        pipeline.stage(self.node, "sampler", 1, work);
+        pipeline.stage(self.node, StageName::Sampler.name(), 1, work);
         let sink = async move |worker: &Worker| Ok(worker.read(&splitters).await.map(drop)?);
         pipeline.stage(self.node, "sink", 1, sink);
         self.report(pipeline).await
@@ -83,8 +84,8 @@ impl Bench<'_> {
         let blocks = pipeline.owns(Queue::new(node, "blocks", plan.read_queue(), plan.readers));
         let reader = Reader {
             inputs: Arc::new(inputs),
-            record_bytes: plan.record_bytes,
-            unit_bytes: Dial::fixed(plan.unit_records * plan.record_bytes),
+            framing: plan.framing,
+            unit_bytes: Dial::fixed(plan.read_bytes),
             depth: Dial::fixed(plan.depth),
             cursor: Cursor::new(node),
             pool: pool.clone(),
@@ -92,7 +93,7 @@ impl Bench<'_> {
             divide: None,
         };
         let work = async move |worker: &Worker| read(worker, &reader).await;
-        pipeline.stage(node, "reader", plan.readers, work);
+        pipeline.stage(node, StageName::Reader.name(), plan.readers, work);
         let sink = async move |worker: &Worker| {
             while let Some(block) = worker.pop(&blocks).await? {
                 pool.give(&worker.node, block.buffer).await;
@@ -103,8 +104,8 @@ impl Bench<'_> {
         self.report(pipeline).await
     }
 
-    /// Blocks > distributor > sink. The chunks are not given back: while the input is read, nobody
-    /// in a sort gives them back either.
+    /// Blocks > distributor > sink. The sink keeps the chunks: a sort does not give any back either
+    /// while it reads.
     pub(super) async fn distributor(&self) -> Result<StageReport, Failure> {
         let (node, plan) = (self.node, &self.plan);
         let mut pipeline = self.pipeline();
@@ -134,23 +135,18 @@ impl Bench<'_> {
             out: full.clone(),
             tally: Tally::default(),
         };
-        let (total, unit) = (self.job.records, plan.unit_records);
+        let (total, unit) = (plan.input_bytes.unwrap_or(0), plan.read_bytes);
         let source = async move |worker: &Worker| {
             for first in (0..total).step_by(unit) {
                 let buffer = worker.take(&pool).await?;
-                let records = unit.min((total - first) as usize);
-                worker
-                    .push(
-                        &blocks,
-                        Block {
-                            first,
-                            records,
-                            start: 0,
-                            buffer,
-                            marks: Vec::new(),
-                        },
-                    )
-                    .await?;
+                let block = Block {
+                    first,
+                    size: GENSORT.size_of((unit as u64).min(total - first)),
+                    start: 0,
+                    buffer,
+                    marks: Vec::new(),
+                };
+                worker.push(&blocks, block).await?;
             }
             blocks.finish(&worker.node).await;
             Ok(())
@@ -192,7 +188,6 @@ impl Bench<'_> {
             tokens: pipeline.owns(Tokens::new(node, "write tokens", Vec::new())),
             out: Vec::new(),
             ledger: pipeline.owns(Ledger::new(node)),
-            record_bytes: plan.record_bytes,
             chunk_bytes: plan.chunk_bytes,
             tuner: Tuner::off(),
         };

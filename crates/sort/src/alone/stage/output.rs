@@ -1,4 +1,4 @@
-//! The stages of the second half, each alone: when the places of all buckets are known.
+//! The stages of the second half, each alone: once the places of all buckets are known.
 //!
 //! ```text
 //! buckets > sorter > sink                  pieces > writer > a file that is thrown away
@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use node::{Pool, Queue};
 use pipeline::{Dial, Failure, StageReport, Worker};
-use record::RECORD_BYTES;
 
 use crate::alone::stage::Bench;
 use crate::files::output::Output;
 use crate::job::Target;
+use crate::names::StageName;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::block::Piece;
 use crate::stages::{Seams, Sorter, Tally, Writer, sort, write};
@@ -52,7 +52,7 @@ impl Bench<'_> {
             tally: Tally::default(),
         };
         let work = async move |worker: &Worker| sort(worker, &sorter).await;
-        pipeline.stage(node, "sorter", plan.sorters, work);
+        pipeline.stage(node, StageName::Sorter.name(), plan.sorters, work);
         let sink = async move |worker: &Worker| {
             while let Some(piece) = worker.pop(&pieces).await? {
                 piece.home.give(&worker.node, piece.buffer).await;
@@ -74,7 +74,7 @@ impl Bench<'_> {
 
     async fn writer(&self, output: &Output) -> Result<StageReport, Failure> {
         let (node, plan) = (self.node, &self.plan);
-        let total = (self.job.records * RECORD_BYTES as u64).next_multiple_of(BLOCK_BYTES);
+        let total = self.even().all.bytes.next_multiple_of(BLOCK_BYTES);
         output.reserve(node, total).await?;
         let mut pipeline = self.pipeline();
         let pool = self.filled(plan.buffers(), plan.buffer_bytes())?;
@@ -106,7 +106,7 @@ impl Bench<'_> {
             depth: Dial::fixed(plan.depth),
         };
         let work = async move |worker: &Worker| write(worker, &writer).await;
-        pipeline.stage(node, "writer", plan.writers, work);
+        pipeline.stage(node, StageName::Writer.name(), plan.writers, work);
         self.report(pipeline).await
     }
 }

@@ -1,4 +1,4 @@
-//! Each number of a checkpoint at its bounds and beyond them.
+//! Every number of a checkpoint, at its bounds and beyond them.
 
 use super::*;
 use serde_json::{Value, json};
@@ -7,31 +7,39 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 
 /// Range 1 of 2, of 1,500 records of 100 bytes: 7 partitions, and chunks of 655 records.
 fn begun() -> Value {
-    let statement = json!({ "version": "1", "record_bytes": 100, "keys": [], "stable": false,
+    let fingerprint = json!({ "version": "1", "record_bytes": 100, "keys": [], "stable": false,
         "exchange": "Streams", "shared": false, "together": false, "resume": true,
-        "records": 0, "ends": 0 });
-    json!({ "name": "out", "statement": statement, "division": 1, "range": 1, "rank": 0,
-        "sources": [], "memory_bytes": 1, "epochs": 2, "expected": 700, "copy": 1, "draft": 1,
-        "parts": [{ "records": 1000, "ends": 0 }, { "records": 500, "ends": 0 }],
-        "ranges": vec![0; 108], "partitions": vec![0; 6 * 108], "chunk_bytes": 16 * BLOCK,
+        "bytes": 0, "ends": 0 });
+    json!({ "name": "out", "fingerprint": fingerprint, "division": 1, "range": 1, "rank": 0,
+        "sources": [], "memory_bytes": 1, "epochs": 2, "expected": 70_000, "copy": 1, "draft": 1,
+        "parts": [{ "bytes": 100_000, "ends": 0 }, { "bytes": 50_000, "ends": 0 }],
+        "ranges": vec![0; 112], "partitions": vec![0; 6 * 112], "chunk_bytes": 16 * BLOCK,
         "kinds": [[1, true], [1, true]], "directories": ["/a", "/b"], "target": "/out" })
+}
+
+fn size(records: u64) -> Value {
+    json!({ "records": records, "bytes": 100 * records })
+}
+
+fn sum(records: u64) -> Value {
+    json!({ "size": size(records), "crc": 0 })
 }
 
 fn epochs() -> Value {
     let run = |file: u64, block: u64| (file << 40 | block) << 12 | 1;
     json!([
-        { "read": { "records": 900, "crc": 0 }, "came": { "records": 500, "crc": 0 },
-          "partitions": [[[run(0, 0)], 300], [[run(1, 0)], 200]] },
-        { "read": { "records": 600, "crc": 0 }, "came": { "records": 200, "crc": 0 },
-          "partitions": [[[], 0], [[], 0], [[run(0, 16)], 200], [[], 0], [[], 0], [[], 0],
-                         [[], 0]] },
+        { "read": sum(900), "came": sum(500),
+          "partitions": [[[run(0, 0)], size(300)], [[run(1, 0)], size(200)]] },
+        { "read": sum(600), "came": sum(200),
+          "partitions": [[[], size(0)], [[], size(0)], [[run(0, 16)], size(200)], [[], size(0)],
+                         [[], size(0)], [[], size(0)], [[], size(0)]] },
     ])
 }
 
 /// The parts end in the middle of disk blocks 7 and 17.
 fn written() -> Value {
     let span = |begin: u64, records: u64| {
-        json!({ "begin": begin, "records": records, "file": 0, "sum": 0,
+        json!({ "begin": size(begin), "size": size(records), "file": 0, "sum": 0,
                 "first": vec![0; 100], "last": vec![0; 100] })
     };
     let left = |block: usize, begin: usize, end: usize| {
@@ -45,7 +53,7 @@ fn written() -> Value {
     ])
 }
 
-/// The entries with other values at these places, as far as each is one.
+/// Checks the entries with other values at these places.
 fn check(changes: &[(&str, Value)]) -> Result<(), String> {
     let mut all = json!({ "begun": begun(), "epochs": epochs(), "written": written() });
     for (place, value) in changes {
@@ -59,7 +67,7 @@ fn check(changes: &[(&str, Value)]) -> Result<(), String> {
         directories: Vec::new(),
         target: "/out".into(),
     };
-    check_all(&Checkpoint {
+    check_entries(&Checkpoint {
         site,
         begun,
         epochs: serde_json::from_value(take("epochs")).unwrap(),
@@ -84,11 +92,11 @@ fn accepts(cases: Vec<Vec<(&str, Value)>>) {
 }
 
 #[test]
-fn numbers_at_their_bounds_are_believed() {
+fn numbers_at_their_bounds_are_accepted() {
     let (none, early) = ("/epochs", "/written");
     accepts(vec![
         vec![],
-        vec![("/begun/expected", json!(1500))],
+        vec![("/begun/expected", json!(150_000))],
         vec![("/begun/ranges", json!([]))],
         vec![("/begun/epochs", json!(16)), (early, json!([]))],
         vec![
@@ -98,10 +106,10 @@ fn numbers_at_their_bounds_are_believed() {
         ],
         vec![(early, json!([]))],
     ]);
-    let short = json!({ "records": 1, "ends": 0 });
+    let short = json!({ "bytes": 100, "ends": 0 });
     accepts(vec![vec![
         ("/begun/parts", json!([short, short])),
-        ("/begun/expected", json!(2)),
+        ("/begun/expected", json!(200)),
         ("/begun/chunk_bytes", json!(BLOCK)),
         (none, json!([])),
         (early, json!([])),
@@ -110,16 +118,15 @@ fn numbers_at_their_bounds_are_believed() {
 
 #[test]
 fn the_first_entry_is_checked() {
-    let parts =
-        |records: u64| json!([{ "records": records, "ends": 0 }, { "records": 1, "ends": 0 }]);
-    let kinds = "kinds are not one of each";
+    let parts = |bytes: u64| json!([{ "bytes": bytes, "ends": 0 }, { "bytes": 100, "ends": 0 }]);
+    let kinds = "kinds are not one per directory";
     refuses(vec![
         ("/begun/epochs", json!(0), "epochs is 0, not 1 to 16"),
         ("/begun/epochs", json!(17), "epochs is 17"),
         ("/begun/parts", json!([]), "parts is 0, not 1 to 1048576"),
         ("/begun/range", json!(2), "range is 2, not 0 to 1"),
         (
-            "/begun/statement/record_bytes",
+            "/begun/fingerprint/record_bytes",
             json!(0),
             "record_bytes is 0, not 1 to 1099511627776",
         ),
@@ -130,30 +137,26 @@ fn the_first_entry_is_checked() {
         ),
         ("/begun/chunk_bytes", json!(BLOCK + 1), "not whole blocks"),
         ("/begun/parts", parts(u64::MAX), "than a disk can hold"),
-        (
-            "/begun/parts",
-            parts(u64::MAX / 100),
-            "than a disk can hold",
-        ),
+        ("/begun/parts", parts(101), "not whole records"),
         (
             "/begun/expected",
-            json!(1501),
-            "expected is 1501, not 0 to 1500",
+            json!(150_001),
+            "expected is 150001, not 0 to 150000",
         ),
         (
             "/begun/ranges",
-            json!(vec![0; 107]),
-            "ranges are 107 bytes, not at most 108",
+            json!(vec![0; 111]),
+            "ranges have 111 bytes, not at most 112",
         ),
         (
             "/begun/ranges",
-            json!(vec![0; 216]),
-            "ranges are 216 bytes, not at most 108",
+            json!(vec![0; 224]),
+            "ranges have 224 bytes, not at most 112",
         ),
         (
             "/begun/partitions",
-            json!(vec![0; 107]),
-            "partitions are 107 bytes",
+            json!(vec![0; 111]),
+            "partitions have 111 bytes",
         ),
         ("/begun/kinds", json!([[1, true]]), kinds),
         ("/begun/kinds", json!([[1, true], [2, true]]), kinds),
@@ -163,22 +166,32 @@ fn the_first_entry_is_checked() {
 #[test]
 fn epochs_are_checked() {
     let run = |file: u64, chunks: u64| json!([file << 52 | chunks]);
-    let eight = json!(vec![json!([[], 0]); 8]);
+    let eight = json!(vec![json!([[], size(0)]); 8]);
     refuses(vec![
         (
-            "/epochs/0/read/records",
-            json!(1501),
-            "epoch 0: read is 1501, not 0 to 1500",
+            "/epochs/0/read/size",
+            size(1501),
+            "epoch 0: bytes of read is 150100, not 0 to 150000",
         ),
         (
-            "/epochs/0/read/records",
+            "/epochs/0/read/size",
+            size(901),
+            "more than the 150000 bytes",
+        ),
+        (
+            "/epochs/0/read/size/records",
             json!(901),
-            "more than the 1500 records",
+            "records of read is 901, not 900 to 900",
         ),
         (
-            "/epochs/1/came/records",
-            json!(601),
-            "epoch 1: came is 601, not 0 to 600",
+            "/epochs/0/read/size/bytes",
+            json!(90_001),
+            "bytes of read are not whole records",
+        ),
+        (
+            "/epochs/1/came/size",
+            size(601),
+            "epoch 1: bytes of came is 60100, not 0 to 60000",
         ),
         ("/epochs/1/partitions", eight, "partitions is 8, not 0 to 7"),
         (
@@ -193,13 +206,13 @@ fn epochs_are_checked() {
         ),
         (
             "/epochs/0/partitions/0/1",
-            json!(656),
-            "records of a partition is 656, not 0 to 655",
+            size(656),
+            "bytes of a partition is 65600, not 0 to 65536",
         ),
         (
             "/epochs/0/partitions/0/1",
-            json!(301),
-            "501 records lie in partitions, not 500",
+            size(301),
+            "50100 bytes of records lie in partitions, not 50000",
         ),
         ("/begun/epochs", json!(3), "not all records have come"),
     ]);
@@ -223,8 +236,8 @@ fn the_parts_of_the_output_are_checked() {
             "part 2: partitions is 8, not 4 to 7",
         ),
         ("/written/0/span", Value::Null, "300 records have no span"),
-        ("/written/0/span/begin", json!(1), behind),
-        ("/written/0/span/records", json!(301), behind),
+        ("/written/0/span/begin", size(1), behind),
+        ("/written/0/span/size", size(301), behind),
         ("/written/0/span/file", json!(1), behind),
         ("/written/0/span/first", json!(vec![0; 99]), short),
         ("/written/0/span/last", json!(vec![0; 101]), short),

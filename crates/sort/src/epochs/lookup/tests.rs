@@ -1,4 +1,4 @@
-//! Checkpoints on a disk of this machine: found, refused, and given up.
+//! Checkpoints on a disk of this machine: found, refused, and removed.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -8,8 +8,9 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::epochs::checkpoint::{Epoch, Sum, Written};
+use crate::epochs::checkpoint::{Epoch, Written};
 use crate::files::run_here;
+use crate::records::size::{Framing, Size, Sum};
 use crate::records::span::{Left, Span};
 
 const RECORDS: u64 = 10;
@@ -59,12 +60,12 @@ impl Case {
     }
 
     fn begun(&self) -> Begun {
-        let statement = json!({ "version": "1", "record_bytes": RECORD_BYTES, "keys": [],
+        let fingerprint = json!({ "version": "1", "record_bytes": RECORD_BYTES, "keys": [],
             "stable": false, "exchange": "Streams", "shared": false, "together": false,
-            "resume": true, "records": 0, "ends": 0 });
-        let begun = json!({ "name": "out", "statement": statement, "division": 1, "range": 0,
+            "resume": true, "bytes": 0, "ends": 0 });
+        let begun = json!({ "name": "out", "fingerprint": fingerprint, "division": 1, "range": 0,
             "rank": 0, "sources": [], "memory_bytes": 1, "epochs": 1, "expected": 0, "copy": 7,
-            "parts": [{ "records": RECORDS, "ends": 0 }], "ranges": [], "partitions": [],
+            "parts": [{ "bytes": RECORDS * RECORD_BYTES, "ends": 0 }], "ranges": [], "partitions": [],
             "draft": fs::metadata(self.draft()).unwrap().ino(), "chunk_bytes": SPILL_BYTES,
             "kinds": [[1, true]], "directories": [self.path("t")], "target": self.path("out") });
         serde_json::from_value(begun).unwrap()
@@ -121,21 +122,21 @@ fn set_length(path: &Path, length: u64) {
 }
 
 fn epoch() -> Epoch {
-    let (records, crc) = (RECORDS, 0);
+    let (size, crc) = (Framing::fixed(RECORD_BYTES as usize).of(RECORDS), 0);
     let run = 1; // One chunk at the beginning of the first file.
     Epoch {
-        read: Sum { records, crc },
-        came: Sum { records, crc },
-        partitions: vec![(vec![run], records)],
+        read: Sum { size, crc },
+        came: Sum { size, crc },
+        partitions: vec![(vec![run], size)],
     }
 }
 
-/// All records but for the last bytes.
+/// All records, except the last `left` bytes.
 fn written(left: u64) -> Written {
     let record = vec![0; RECORD_BYTES as usize];
     let span = Span {
-        begin: 0,
-        records: RECORDS,
+        begin: Size::default(),
+        size: Framing::fixed(RECORD_BYTES as usize).of(RECORDS),
         file: 0,
         sum: 0,
         first: record.clone(),
@@ -162,19 +163,19 @@ fn a_checkpoint_is_found_with_its_spill_file_and_its_draft() {
     case.write(&begun, &[]);
     assert_eq!(case.find(), Ok(Some((1, 0))));
     set_length(&case.spill(), SPILL_BYTES - 1);
-    case.is_refused("has 4095 bytes, and records up to byte 4096");
+    case.is_refused("has 4095 bytes, but its records end at byte 4096");
     fs::remove_file(case.spill()).unwrap();
     assert_eq!(case.find(), Ok(None));
     set_length(&case.spill(), SPILL_BYTES + 1);
     assert_eq!(case.find(), Ok(Some((1, 0))));
-    // Nothing is written, so no length of the draft is too short; another file is none.
+    // Nothing is written, so the draft may have any length, but it must be the same file.
     set_length(&case.draft(), 0);
     assert_eq!(case.find(), Ok(Some((1, 0))));
     fs::rename(case.draft(), case.path("draft")).unwrap();
     assert_eq!(case.find(), Ok(None));
     set_length(&case.draft(), RECORDS * RECORD_BYTES);
     assert_eq!(case.find(), Ok(None));
-    // Epochs beyond the last one are of no sort of this version.
+    // Epochs beyond the last one are ignored.
     fs::rename(case.path("draft"), case.draft()).unwrap();
     fs::write(case.entry("epoch-1"), "no entry").unwrap();
     assert_eq!(case.find(), Ok(Some((1, 0))));
@@ -189,7 +190,7 @@ fn the_draft_has_the_bytes_that_are_written() {
     assert_eq!(case.find(), Ok(Some((1, 1))));
     set_length(&case.draft(), 971);
     assert_eq!(case.find(), Ok(None));
-    // All records are in the output, so that none is needed of the spill file.
+    // All records are in the output, so none is needed of the spill file.
     set_length(&case.draft(), 972);
     set_length(&case.spill(), 0);
     assert_eq!(case.find(), Ok(Some((1, 1))));
@@ -237,7 +238,7 @@ fn a_checkpoint_of_another_place_is_refused() {
                 range: 1,
                 ..right.clone()
             },
-            "is of range 1, and its name says 0",
+            "is of range 1, but its name says 0",
         ),
         (
             Begun {
@@ -258,14 +259,14 @@ fn a_checkpoint_of_another_place_is_refused() {
                 epochs: 0,
                 ..right.clone()
             },
-            "is not believed: epochs is 0",
+            "cannot be trusted: epochs is 0",
         ),
     ] {
         case.write(&begun, &[]);
         case.is_refused(expected);
     }
     case.write(&right, &[written(28), written(28)]);
-    case.is_refused("is not believed: part 1: partitions is 1, not 2 to 1");
+    case.is_refused("cannot be trusted: part 1: partitions is 1, not 2 to 1");
 }
 
 /// Another host may have the directories of a range.
@@ -282,7 +283,7 @@ fn a_range_whose_directories_are_missing_is_of_another_host() {
 }
 
 #[test]
-fn what_is_forgotten_is_removed() {
+fn epochs_that_are_cut_are_removed() {
     let place = TempDir::new().unwrap();
     let case = Case::new(&place);
     case.write(&case.begun(), &[written(0)]);
@@ -297,7 +298,10 @@ fn what_is_forgotten_is_removed() {
                 let again = Checkpoint::find(&node, &case.resume, &case.path("t")).await;
                 assert!(again.unwrap()[0].hold(&node).await.is_err(), "it is locked");
                 found.add_epoch(&node, epoch()).await.unwrap();
-                assert_eq!((found.came().records, found.read().records), (20, 20));
+                assert_eq!(
+                    (found.came().size.records, found.read().size.records),
+                    (20, 20)
+                );
                 found.cut(&node, 1).await.unwrap();
                 assert!(case.entry("epoch-0").exists() && !case.entry("epoch-1").exists());
                 assert_eq!(found.epochs.len(), 1);
@@ -332,7 +336,7 @@ fn only_own_files_that_no_sort_holds_are_cleared() {
                 drop(found);
                 Checkpoint::clear(&node, &home, &stem).await.unwrap();
                 assert!(all.iter().all(|name| !case.entry(name).exists()));
-                // A directory under such a name is nobody's file.
+                // A directory with such a name is no file of the sort.
                 fs::create_dir(case.entry("begun")).unwrap();
                 assert!(Checkpoint::clear(&node, &home, &stem).await.is_err());
             }

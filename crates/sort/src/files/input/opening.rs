@@ -1,4 +1,4 @@
-//! How a source is opened: through the page cache or past it, as a set of files, as a stream.
+//! How a source is opened: through the page cache or past it, as a set of files, or as a stream.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::files::manifest::Manifest;
 use crate::job::{IoChoice, Source};
 use crate::records::block::BLOCK_BYTES;
 
-/// The set of files that a source is, and its directory, if it is one.
+/// The manifest and the directory of a source that is a set of files.
 pub(super) async fn set_of<'a>(
     node: &Node,
     source: &'a Source,
@@ -32,7 +32,7 @@ pub(super) async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<F
     };
     let file = node.open(path, source.how(io == IoChoice::Direct)).await?;
     let seen = file.metadata();
-    // A file that a manifest lists must have the length that it says.
+    // The length of a file in a set is checked against the manifest.
     let is_named = matches!(source, Source::Path(_));
     if is_named && seen.kind == FileKind::Regular && seen.length == 0 {
         return as_stream_if_filled(node, path, file).await;
@@ -43,9 +43,9 @@ pub(super) async fn open(node: &Node, source: &Source, io: IoChoice) -> Result<F
     node.open(path, source.how(true)).await
 }
 
-/// The file of length 0 as it is if it is empty, else as a stream. The kernel makes files such as
-/// those of `/proc` when they are read, and gives them no length before; a byte that can be read
-/// shows that.
+/// The file of length 0 itself if it is empty, otherwise as a stream. The kernel makes files such
+/// as those of `/proc` when they are read, and shows no length before; that a byte can be read
+/// tells them apart.
 async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<File, DiskError> {
     let file = match file.is_direct() {
         true => node.open(path, Open::Read { direct: false }).await?,
@@ -53,7 +53,7 @@ async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<Fil
     };
     let (byte, result) = file.read(node, 0, 1, Buffer::heap(1)).wait(node).await;
     result?;
-    // An ordinary file that somebody fills just now has a length by then.
+    // An ordinary file that is being written has a length by then.
     let is_filled = !byte.is_empty() && node.metadata(path).await?.length == 0;
     Ok(if is_filled {
         file.front_to_back()
@@ -62,10 +62,10 @@ async fn as_stream_if_filled(node: &Node, path: &Path, file: File) -> Result<Fil
     })
 }
 
-/// Pages looked at to tell whether a file is cached: a few microseconds each.
+/// Pages sampled to tell whether a file is cached: a few microseconds each.
 const PROBES: u64 = 32;
 
-/// Whether at least half of the file lies in the page cache, by a sample of its pages.
+/// Whether at least half of the file is cached, by a sample of its pages.
 async fn is_cached(node: &Node, file: &File) -> Result<bool, DiskError> {
     let blocks = file.metadata().length / BLOCK_BYTES;
     if blocks == 0 {

@@ -1,7 +1,8 @@
-//! The journal of a set that gets its names: whoever finds one of a dead run can finish or undo it.
+//! The journal of a set while its files get their names: it lets the next run finish or undo the
+//! commit of a run that died.
 //!
-//! A set appears in one step, when its manifest gets its name. Before that its files need theirs,
-//! and after that those of the old set must go; a kill may come between any two of these steps:
+//! A set appears in one step, when its manifest gets its name. Before that, its files need theirs;
+//! after that, those of the old set must go. A kill may come between any two of these steps:
 //!
 //! ```text
 //! journal: new and old files        the old manifest lists the old files
@@ -11,14 +12,14 @@
 //! no journal
 //! ```
 //!
-//! So whenever it comes, this is right: of the files that the journal names, those go that the
-//! manifest does not list. The journal of a run that lives is locked. Files that no journal names
-//! belong to no set here: they are never looked for by their names.
+//! At any of these moments it is right to remove the files that the journal names and the manifest
+//! does not list. The journal of a live run is locked. Files that no journal names are never
+//! searched by name, and belong to no set here.
 //!
 //! A journal is an entry (`text_file`), and paths never come from it. It says in which directories
-//! the set was made, to compare them: its own directory is the one that it was found in, and others
-//! are those that the command line names. Files in a directory that is not named now wait for a run
-//! that names it.
+//! the set was made, only to compare them: the first is the directory that the journal lies in, and
+//! the others must be named on the command line. Files in a directory that is not named wait for a
+//! run that names it.
 
 use std::path::{Path, PathBuf};
 
@@ -31,10 +32,10 @@ use crate::files::temporary::PREFIX;
 use crate::files::text_file;
 use crate::files::text_file::{Entry, spelled};
 
-/// How its name ends.
+/// The end of a journal's file name.
 pub(crate) const SUFFIX: &str = ".journal";
 
-/// A journal, while its run lives.
+/// The journal of this run.
 pub(crate) struct Journal {
     path: PathBuf,
     /// Holds the lock.
@@ -43,90 +44,80 @@ pub(crate) struct Journal {
 
 #[derive(Serialize, Deserialize)]
 struct Entries {
-    /// Where the set is made, links followed, to be compared. The journal lies in the first.
+    /// The directories of the set, links followed; the journal lies in the first.
     directories: Vec<String>,
-    /// Files that the run adds or takes away.
+    /// Files that the run adds or removes.
     files: Vec<Placed>,
 }
 
 impl Journal {
-    /// Names the files that a set in these directories adds or takes away; durable when it returns.
+    /// Writes a journal, durably, of the files that a set in these directories adds or removes.
+    ///
+    /// # Errors
+    /// When the disk refuses; then no journal is left.
     pub(crate) async fn begin(
         node: &Node,
         directories: &[PathBuf],
         files: Vec<Placed>,
     ) -> Result<Journal, DiskError> {
-        let home = &directories[0];
-        let spelt = directories.iter().map(|path| spelled(path)).collect();
-        let text = serde_json::to_vec(&Entries {
-            directories: spelt,
-            files,
-        })
-        .expect("text alone");
-        let path = home.join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
+        let path = directories[0].join(format!("{PREFIX}{:016x}{SUFFIX}", node.random()));
+        let directories = directories.iter().map(|path| spelled(path)).collect();
+        let text = serde_json::to_vec(&Entries { directories, files }).expect("text alone");
         match text_file::put_entry(node, &path, text).await {
             Ok(file) => Ok(Journal { path, _file: file }),
             Err(error) => {
-                // It may be there and not be durable.
+                // It may have its name without being durable.
                 let _ = node.remove(&path).await;
                 Err(error)
             }
         }
     }
 
-    /// All is done, or undone.
+    /// Removes the journal of a commit that is done or undone.
     pub(crate) async fn end(self, node: &Node) {
-        // Where it stays, it is right all the same.
+        // A journal that stays is still right.
         let _ = node.remove(&self.path).await;
     }
 }
 
-/// Finishes or undoes what a dead run began, by its journal, in the directory where the journal
-/// lies and in those `beside` it. False where something of it is left, or it is not believed.
-pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> bool {
-    let Ok(home) = node
-        .resolve(journal.parent().unwrap_or(Path::new(".")))
-        .await
-    else {
-        return false;
-    };
-    let Ok(Entry::Text(text)) = text_file::read_entry(node, journal).await else {
-        return false;
-    };
-    let Ok(entries) = serde_json::from_slice::<Entries>(&text) else {
-        return false;
-    };
-    let is_placed = |(number, name): &Placed| {
-        *number < entries.directories.len() && is_name(name) && is_part(name)
-    };
-    if entries.directories.is_empty() || !entries.files.iter().all(is_placed) {
-        return false;
+impl Entries {
+    /// The entries of a journal that is believed, if they are possible.
+    async fn read(node: &Node, journal: &Path) -> Option<Entries> {
+        let Ok(Entry::Text(text)) = text_file::read_entry(node, journal).await else {
+            return None;
+        };
+        let entries: Entries = serde_json::from_slice(&text).ok()?;
+        let directories = entries.directories.len();
+        let is_possible =
+            |(directory, name): &Placed| *directory < directories && is_name(name) && is_part(name);
+        let are_possible = directories > 0 && entries.files.iter().all(is_possible);
+        are_possible.then_some(entries)
     }
-    // The owner of a directory is believed about that directory alone.
-    let (manifest, is_whole) = match Manifest::read_own(node, &home).await {
-        Ok(manifest) => (manifest, true),
-        Err(_) => match (
-            Belief::of(node, &home).await,
-            Manifest::read(node, &home).await,
-        ) {
-            (Ok(Belief::Directory), Ok(manifest)) => (manifest, false),
-            _ => return false,
-        },
-    };
-    let listed = manifest
-        .map(|manifest| manifest.paths(&home))
-        .unwrap_or_default();
-    // Of a copy of a directory, only what was copied with it.
-    let is_at_home = entries.directories[0] == spelled(&home);
+}
+
+/// Finishes or undoes the commit of a dead run by its journal. Whether nothing of it is left: true
+/// only if the journal is believed, and `beside` has the other directories of the set.
+pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> bool {
+    settled(node, journal, beside).await.unwrap_or(false)
+}
+
+/// None if the journal or the manifest is not believed.
+async fn settled(node: &Node, journal: &Path, beside: &[PathBuf]) -> Option<bool> {
+    let home = journal.parent().unwrap_or(Path::new("."));
+    let home = node.resolve(home).await.ok()?;
+    let entries = Entries::read(node, journal).await?;
+    let (listed, is_whole) = listed(node, &home).await?;
+    // In a copy of the first directory, only the files there belong to the copy.
+    let is_copy = entries.directories[0] != spelled(&home);
     let mut is_settled = true;
     for (number, name) in &entries.files {
-        let is_it = |path: &&PathBuf| is_at_home && spelled(path) == entries.directories[*number];
+        let is_it = |path: &&PathBuf| !is_copy && spelled(path) == entries.directories[*number];
         let directory = match number {
             0 => Some(&home),
             _ => beside.iter().find(is_it).filter(|_| is_whole),
         };
         let Some(directory) = directory else {
-            is_settled &= !is_at_home;
+            is_settled &= is_copy;
             continue;
         };
         let path = directory.join(name);
@@ -134,7 +125,23 @@ pub(crate) async fn settle(node: &Node, journal: &Path, beside: &[PathBuf]) -> b
             let _ = node.remove(&path).await;
         }
     }
-    is_settled
+    Some(is_settled)
+}
+
+/// The files that the manifest in a directory lists, and whether it is believed about other
+/// directories, too.
+async fn listed(node: &Node, home: &Path) -> Option<(Vec<PathBuf>, bool)> {
+    let own = Manifest::read_own(node, home).await;
+    let is_whole = own.is_ok();
+    let manifest = match own {
+        Ok(own) => own,
+        Err(_) => match Belief::of(node, home).await.ok()? {
+            Belief::Directory => Manifest::read(node, home).await.ok()?,
+            Belief::None | Belief::Whole => return None,
+        },
+    };
+    let paths = manifest.map(|manifest| manifest.paths(home));
+    Some((paths.unwrap_or_default(), is_whole))
 }
 
 #[cfg(test)]

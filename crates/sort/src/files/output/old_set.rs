@@ -1,10 +1,10 @@
 //! The set that a new one replaces: the access that the new one takes over, and the files that go.
 //!
-//! A manifest is a public text, which anybody may have put there. It is believed if the caller
-//! alone can have written it. The owner of a directory which no other user may write is believed as
-//! well, about that directory alone: they may remove any file there anyhow, and so root can replace
-//! a user's set. Even then only files go that have names of this program, in directories that the
-//! command line names.
+//! A manifest is a public text, which anybody may have put there. It is believed if only the caller
+//! can have written it. It is also believed about its directory alone if the owner of that
+//! directory wrote it and no other user may write there: they may remove any file there anyhow, and
+//! so root can replace a user's set. Even then only files go that have names of this program, in
+//! directories that the command line names.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use node::{Access, DiskError, FileKind, Node, PERMISSION_BITS, of_another_group}
 use pipeline::Failure;
 
 use crate::files::manifest::{Manifest, Placed, is_name, is_part};
-use crate::files::output::file::draft_mode;
+use crate::files::output::draft::draft_mode;
 use crate::files::text_file;
 use crate::files::text_file::{Entry, OTHERS_WRITE, PRIVATE};
 use crate::report::Warning;
@@ -22,16 +22,16 @@ use crate::report::Warning;
 pub(super) struct SetAccess {
     pub manifest: Option<Access>,
     pub files: Option<Access>,
-    /// The bits that a manifest allows which is not believed: it may take rights of a new set away,
-    /// and give none.
+    /// The mode bits that a doubtful manifest leaves to the new set: it may take rights away, but
+    /// give none.
     narrowed: Option<u32>,
 }
 
 impl SetAccess {
-    /// The access of the set whose manifest lies in a directory, if it is believed.
+    /// The access of the set in a directory.
     ///
     /// # Errors
-    /// When it cannot be read, or another text has its name.
+    /// When the manifest cannot be read, or another text has its name.
     pub(super) async fn of(node: &Node, home: &Path) -> Result<SetAccess, Failure> {
         let Some(manifest) = Manifest::read(node, home).await? else {
             return Ok(SetAccess::default());
@@ -49,7 +49,7 @@ impl SetAccess {
             Some(name) => access_of_file(node, &home.join(name)).await,
             None => None,
         };
-        // Others who could write a manifest would decide which files are removed.
+        // If others could write a manifest, they would decide which files are removed.
         let safe = own.map(|own| Access {
             mode: own.mode & !OTHERS_WRITE,
             ..own
@@ -61,35 +61,37 @@ impl SetAccess {
         })
     }
 
-    /// The mode of a draft that will have that access in the end, if it is given.
+    /// The mode of a draft of the new set, which gets this access in the end.
     pub(super) fn draft_mode(&self, access: Option<Access>) -> u32 {
         draft_mode(access) & (self.narrowed.unwrap_or(PERMISSION_BITS) | PRIVATE)
     }
 }
 
-/// The access of a regular file.
+/// None if the path leads to no regular file.
 async fn access_of_file(node: &Node, path: &Path) -> Option<Access> {
     let there = node.metadata(path).await.ok()?;
-    let is_file = there.kind == FileKind::Regular;
-    if is_file {
-        node.access(path).await.ok()
-    } else {
-        None
+    match there.kind {
+        FileKind::Regular => node.access(path).await.ok(),
+        FileKind::Directory | FileKind::Sequential => None,
     }
 }
 
 /// How far a manifest is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Belief {
-    /// Another user may have written it.
+    /// Not at all: another user may have written it.
     None,
-    /// The owner of its directory wrote it.
+    /// About its own directory, whose owner wrote it.
     Directory,
-    /// The caller wrote it.
+    /// About all directories: the caller wrote it.
     Whole,
 }
 
 impl Belief {
+    /// How far the manifest in a directory is believed.
+    ///
+    /// # Errors
+    /// When it cannot be read or looked at.
     pub(super) async fn of(node: &Node, home: &Path) -> Result<Belief, DiskError> {
         let own = text_file::read_own(node, &home.join(Manifest::NAME)).await?;
         if matches!(own, Entry::Text(_)) {
@@ -98,7 +100,7 @@ impl Belief {
         let (mut owners, mut modes) = (Vec::new(), 0);
         for path in [home.to_owned(), home.join(Manifest::NAME)] {
             owners.push(node.access(&path).await?.owner);
-            // These bits show what an access control list gives.
+            // These bits, unlike those of an access, show all that an access control list gives.
             modes |= node.metadata(&path).await?.mode;
         }
         Ok(match owners[0] == owners[1] && modes & OTHERS_WRITE == 0 {
@@ -108,40 +110,35 @@ impl Belief {
     }
 }
 
-/// The files of the old set.
+/// The files of the set that is replaced.
 pub(super) struct OldSet {
-    /// Those that go.
+    /// The files that go.
     pub placed: Vec<Placed>,
-    /// A warning of those that stay.
+    /// A warning of files that stay.
     pub stays: Option<Warning>,
 }
 
 impl OldSet {
-    /// The set that these directories have, links followed.
+    /// The set in these directories, links followed; its manifest lies in the first.
     ///
     /// # Errors
-    /// When its manifest cannot be read, or another text has its name.
+    /// When the manifest cannot be read, or another text has its name.
     pub(super) async fn of(node: &Node, directories: &[PathBuf]) -> Result<OldSet, Failure> {
         let home = &directories[0];
         let Some(manifest) = Manifest::read(node, home).await? else {
-            return Ok(OldSet {
-                placed: Vec::new(),
-                stays: None,
-            });
+            let (placed, stays) = (Vec::new(), None);
+            return Ok(OldSet { placed, stays });
         };
         let (placed, elsewhere) = match Belief::of(node, home).await? {
             Belief::Whole => manifest.placed(directories),
             Belief::Directory => manifest.placed(&directories[..1]),
             Belief::None => (Vec::new(), manifest.files.len()),
         };
-        let stays = Warning::OldSet {
+        let stays = (elsewhere > 0).then(|| Warning::OldSet {
             manifest: home.join(Manifest::NAME),
             count: elsewhere,
-        };
-        Ok(OldSet {
-            placed,
-            stays: (elsewhere > 0).then_some(stays),
-        })
+        });
+        Ok(OldSet { placed, stays })
     }
 }
 

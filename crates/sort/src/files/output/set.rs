@@ -1,15 +1,15 @@
-//! An output of many files over some directories: the set appears whole or not at all, when its
-//! manifest gets its name.
+//! An output of many files in one or several directories: the set appears whole or not at all, when
+//! its manifest gets its name.
 //!
 //! ```text
 //! open      a temporary file in each directory: it can be written, and dead runs' files are swept
-//! lay out   sizes of all buckets are known: the other files, each with its space reserved
+//! lay out   all bucket sizes are known: the other files, each with its space reserved
 //! commit    lengths, durable; journal; names; manifest; the old set goes; journal goes   (`journal`)
 //! ```
 //!
-//! Readers that have read the old manifest must read it again when its files are gone. Of several
-//! runs into one directory the last one's set is there; runs that end in the same moment may leave
-//! files that no manifest lists.
+//! Readers of the old manifest must read it again when its files are gone. Of several runs into one
+//! directory the last one's set stays. Runs that end at the same moment may leave files that no
+//! manifest lists.
 
 mod commit;
 
@@ -18,344 +18,238 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{DiskError, File, FileKind, Guarded, Node, Open};
+use node::{DiskError, FileKind, Guarded, Node, Open};
 use pipeline::Failure;
 
 use crate::error::SortError;
-use crate::files::manifest::{ListedFile, Manifest, part_name};
-use crate::files::output::Claim;
+use crate::files::manifest::{ListedFile, Manifest, Placed, part_name};
+use crate::files::output::draft::{Draft, no_room, shown_as};
 use crate::files::output::layout::{Cut, Disk, Layout, divide};
 use crate::files::output::old_set::SetAccess;
 use crate::files::temporary::{Temporary, sweep};
 use crate::job::IoChoice;
 use crate::records::contents::Contents;
-use crate::records::span::Span;
+use crate::records::size::Size;
 
-/// A set under way; clones are of the same.
-#[derive(Clone)]
-pub(crate) struct OutputSet {
+pub(super) struct Set {
     /// The manifest goes to the first.
-    directories: Arc<Vec<Directory>>,
-    /// The access of the set that it replaces.
+    directories: Vec<Directory>,
+    /// The access of the set that this one replaces.
     access: SetAccess,
     how: Open,
-    shared: Arc<Guarded<State>>,
+    /// The files in key order; behind them, those without a name, one per directory at first.
+    pub(super) drafts: Arc<Guarded<Vec<Draft>>>,
+    /// Once the files are listed.
+    manifest: Guarded<Option<Manifest>>,
 }
 
 struct Directory {
     /// Links followed.
     path: PathBuf,
-    /// As it was given.
+    /// As the job names it.
     given: PathBuf,
     device: u64,
 }
 
-#[derive(Default)]
-struct State {
-    /// One in each directory, until it becomes a part.
-    spares: Vec<Option<Temporary>>,
-    /// In key order.
-    parts: Vec<Part>,
-    manifest: Option<Manifest>,
-    /// What was measured of disks, by their devices.
-    rates: BTreeMap<u64, u64>,
-}
-
-/// A file of the set.
-#[derive(Clone)]
-struct Part {
-    temporary: Temporary,
-    directory: usize,
-    /// Its name when the set is complete.
-    name: String,
-    length: u64,
-}
-
-impl OutputSet {
-    /// Opens the directories, each of which must be there.
-    pub(super) async fn open(
-        node: &Node,
-        given: &[PathBuf],
-        io: IoChoice,
-    ) -> Result<OutputSet, Failure> {
+impl Set {
+    /// Opens the directories, with a draft in each.
+    ///
+    /// # Errors
+    /// When a directory is missing or cannot be written, or a foreign text has the manifest's name.
+    pub(super) async fn open(node: &Node, given: &[PathBuf], io: IoChoice) -> Result<Set, Failure> {
         let mut directories = Vec::new();
         for path in given {
             directories.push(Directory::open(node, path, directories.is_empty()).await?);
         }
-        // What is no manifest of ours is not replaced by one.
         let access = SetAccess::of(node, &directories[0].path).await?;
-        let shared = Arc::new(Guarded::new(node, "files of a set", State::default()));
         let how = Open::Create {
             direct: io != IoChoice::Buffered,
             mode: access.draft_mode(access.files),
         };
-        let set = OutputSet {
-            directories: Arc::new(directories),
+        let set = Set {
+            directories,
             access,
             how,
-            shared,
+            drafts: Arc::new(Guarded::new(node, "files of a set", Vec::new())),
+            manifest: Guarded::new(node, "the manifest of a set", None),
         };
-        match set.make_spares(node).await {
+        match set.begin(node).await {
             Ok(()) => Ok(set),
             Err(error) => {
-                set.discard(node).await;
+                set.discard_from(node, 0).await;
                 Err(error.into())
             }
         }
     }
 
-    async fn make_spares(&self, node: &Node) -> Result<(), DiskError> {
+    /// Sweeps each directory, and creates a draft there.
+    async fn begin(&self, node: &Node) -> Result<(), DiskError> {
         let paths = self.paths();
-        for directory in self.directories.iter() {
-            sweep(node, &directory.path, &paths).await;
-            let spare = Temporary::another(node, &directory.path, self.how).await;
-            let spare = spare.map_err(|error| DiskError {
+        for Directory { path, given, .. } in &self.directories {
+            sweep(node, path, &paths).await;
+            let made = Temporary::another(node, path, self.how).await;
+            let made = made.map_err(|error| DiskError {
                 verb: "create a file in",
-                path: directory.given.clone(),
-                ..error
+                ..shown_as(given)(error)
             })?;
-            self.change(node, |state| state.spares.push(Some(spare)))
-                .await;
+            let draft = Draft::new(made.file);
+            self.drafts.change(node, |all| all.push(draft)).await;
         }
         Ok(())
-    }
-
-    pub(super) fn directories(&self) -> usize {
-        self.directories.len()
     }
 
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        self.directories
-            .iter()
-            .map(|directory| directory.path.clone())
-            .collect()
+        let paths = self.directories.iter().map(|one| one.path.clone());
+        paths.collect()
     }
 
-    /// Refuses what has no room in all directories together.
-    pub(super) async fn check_room(&self, node: &Node, needed: u64) -> Result<(), Failure> {
-        let disks = self.disks(node).await?;
-        let free = disks
-            .iter()
-            .fold(0_u64, |sum, disk| sum.saturating_add(disk.room));
-        if needed > free {
-            let file = self.home().given.clone();
-            return Err(SortError::NoRoom { file, needed, free }.into());
+    /// The free bytes of each directory; directories on one device share its space.
+    ///
+    /// # Errors
+    /// When all of them together have less than `needed`, or a disk does not tell.
+    pub(super) async fn room(&self, node: &Node, needed: u64) -> Result<Vec<u64>, Failure> {
+        let mut room = Vec::new();
+        for Directory { path, device, .. } in &self.directories {
+            room.push(node.space(path).await? / self.sharers(*device));
         }
-        Ok(())
+        let free = room.iter().fold(0_u64, |sum, &one| sum.saturating_add(one));
+        match needed > free {
+            true => Err(no_room(&self.home().given, needed, free)),
+            false => Ok(room),
+        }
     }
 
-    /// Learns how fast disks are, from what directories on them got in the same time.
-    pub(super) async fn learn(&self, node: &Node, measured: &[(PathBuf, u64)]) {
-        let mut rates: BTreeMap<u64, u64> = BTreeMap::new();
+    /// The rate of each directory, from the bytes that directories got in the same time: an equal
+    /// share of its disk's, or of the mean if its disk was not measured.
+    async fn rates(&self, node: &Node, measured: &[(PathBuf, u64)]) -> Vec<u64> {
+        let mut disks: BTreeMap<u64, u64> = BTreeMap::new();
         for (directory, bytes) in measured {
             if let Ok(found) = node.metadata(directory).await {
-                *rates.entry(found.device).or_default() += bytes;
+                *disks.entry(found.device).or_default() += bytes;
             }
         }
-        self.change(node, |state| state.rates = rates).await;
+        let mean = disks.values().sum::<u64>() / disks.len().max(1) as u64;
+        let rate = |one: &Directory| disks.get(&one.device).unwrap_or(&mean);
+        let share = |one: &Directory| (rate(one) / self.sharers(one.device)).max(1);
+        self.directories.iter().map(share).collect()
     }
 
-    /// The rate of each directory: its part of what was measured of its disk, of others the mean.
-    async fn rates(&self, node: &Node) -> Vec<u64> {
-        let measured = self.change(node, |state| state.rates.clone()).await;
-        let mean = measured.values().sum::<u64>() / measured.len().max(1) as u64;
-        let devices = self.directories.iter().map(|directory| directory.device);
-        let sharers = |device| devices.clone().filter(|other| *other == device).count() as u64;
-        let rate = |device| measured.get(&device).copied().unwrap_or(mean) / sharers(device);
-        devices.clone().map(|device| rate(device).max(1)).collect()
+    /// How many of the directories lie on a device.
+    fn sharers(&self, device: u64) -> u64 {
+        let is_there = |one: &&Directory| one.device == device;
+        self.directories.iter().filter(is_there).count() as u64
     }
 
-    /// The directories as the layout sees them. Those on one device share its room.
-    async fn disks(&self, node: &Node) -> Result<Vec<Disk>, Failure> {
-        let mut sharers: BTreeMap<u64, u64> = BTreeMap::new();
-        for directory in self.directories.iter() {
-            *sharers.entry(directory.device).or_default() += 1;
-        }
-        let mut disks = Vec::new();
-        for (directory, rate) in self.directories.iter().zip(self.rates(node).await) {
-            let free = node.space(&directory.path).await?;
-            disks.push(Disk {
-                rate,
-                room: free / sharers[&directory.device],
-            });
-        }
-        Ok(disks)
-    }
-
-    /// Makes the files that buckets of so many records go to.
+    /// Creates the files for buckets of these sizes, and reserves their space.
+    ///
+    /// # Errors
+    /// When there is too little room, or a disk refuses.
     pub(super) async fn lay_out(
         &self,
         node: &Node,
-        records: &[u64],
-        record_bytes: usize,
+        sizes: &[Size],
+        measured: &[(PathBuf, u64)],
     ) -> Result<Layout, Failure> {
-        let sizes: Vec<u64> = records
-            .iter()
-            .map(|count| count * record_bytes as u64)
-            .collect();
-        self.check_room(node, sizes.iter().sum()).await?;
-        let files = divide(&sizes, &self.disks(node).await?);
-        let tag = self.tag(node).await?;
-        for (number, cut) in files.iter().enumerate() {
-            let length = sizes[cut.buckets.clone()].iter().sum();
-            self.add(node, cut, part_name(number, tag), length).await?;
+        let bytes: Vec<u64> = sizes.iter().map(|size| size.bytes).collect();
+        let room = self.room(node, bytes.iter().sum()).await?;
+        let rates = self.rates(node, measured).await;
+        let disks = rates.into_iter().zip(room);
+        let disks: Vec<Disk> = disks.map(|(rate, room)| Disk { rate, room }).collect();
+        let cuts = divide(&bytes, &disks);
+        let tag = self.tag(node).await;
+        for (number, cut) in cuts.iter().enumerate() {
+            let length = bytes[cut.buckets.clone()].iter().sum();
+            let mut draft = self.draft(node, cut, part_name(number, tag)).await?;
+            draft.length = Some(length);
+            let insert = |all: &mut Vec<Draft>| all.insert(number, draft.clone());
+            self.drafts.change(node, insert).await;
+            draft.preallocate(node, length).await?;
         }
-        Ok(Layout::of_files(records, record_bytes, &files))
+        self.discard_from(node, cuts.len()).await;
+        Ok(Layout::of_files(sizes, &cuts))
     }
 
-    /// A number that no file's name there ends with.
-    async fn tag(&self, node: &Node) -> Result<u32, Failure> {
+    /// A number that no file's name in the directories ends with.
+    async fn tag(&self, node: &Node) -> u32 {
         let mut names = Vec::new();
-        for directory in self.directories.iter() {
-            // What cannot be listed can be written all the same; then chance alone keeps names
-            // apart.
-            names.extend(node.list(&directory.path).await.unwrap_or_default());
+        for Directory { path, .. } in &self.directories {
+            // A directory that cannot be listed can still be written; then only chance keeps
+            // names apart.
+            names.extend(node.list(path).await.unwrap_or_default());
         }
         loop {
             let tag = node.random() as u32;
             let end = format!("-{tag:08x}");
             if !names.iter().any(|name| name.ends_with(&end)) {
-                return Ok(tag);
+                return tag;
             }
         }
     }
 
-    async fn add(&self, node: &Node, cut: &Cut, name: String, length: u64) -> Result<(), Failure> {
-        let directory = &self.directories[cut.directory];
-        let spare = self
-            .change(node, |state| state.spares[cut.directory].take())
-            .await;
-        let temporary = match spare {
-            Some(spare) => spare,
-            None => Temporary::another(node, &directory.path, self.how)
-                .await
-                .map_err(|error| DiskError {
-                    path: directory.given.join(&name),
-                    ..error
-                })?,
+    /// A draft that becomes `name` in the directory of a cut: an unnamed one, or else a new one.
+    async fn draft(&self, node: &Node, cut: &Cut, name: String) -> Result<Draft, DiskError> {
+        let Directory { path, given, .. } = &self.directories[cut.directory];
+        let is_unnamed = |draft: &Draft| {
+            draft.target.is_none() && draft.file.path().parent() == Some(path.as_path())
         };
-        let file = temporary.file.clone();
-        let part = Part {
-            temporary,
-            directory: cut.directory,
-            name,
-            length,
+        let take = |all: &mut Vec<Draft>| {
+            let found = all.iter().position(is_unnamed);
+            found.map(|found| all.remove(found).file)
         };
-        self.change(node, |state| state.parts.push(part)).await;
-        Ok(file
-            .preallocate(node, 0..length)
-            .await
-            .map_err(|error| self.named(error))?)
-    }
-
-    pub(super) fn file(&self, number: usize) -> File {
-        self.shared
-            .look(|state| state.parts[number].temporary.file.clone())
-    }
-
-    pub(super) fn is_direct(&self) -> bool {
-        self.shared.look(|state| {
-            let parts = state.parts.iter().map(|part| &part.temporary);
-            parts
-                .chain(state.spares.iter().flatten())
-                .all(|one| one.file.is_direct())
+        let shown = given.join(&name);
+        let file = match self.drafts.change(node, take).await {
+            Some(file) => file,
+            None => {
+                let made = Temporary::another(node, path, self.how).await;
+                made.map_err(shown_as(&shown))?.file
+            }
+        };
+        Ok(Draft {
+            shown,
+            ..Draft::of(file, path.join(name), self.access.files)
         })
     }
 
-    /// What was made in the first directory, where the manifest will be.
-    pub(super) fn claims(&self) -> Vec<Claim> {
-        let name = |spare: &Temporary| Some(spare.path.file_name()?.to_string_lossy().into_owned());
-        let claim = |draft| Claim {
-            draft,
-            becomes: Manifest::NAME.to_owned(),
-        };
-        self.shared.look(|state| {
-            state
-                .spares
-                .iter()
-                .flatten()
-                .take(1)
-                .filter_map(name)
-                .map(claim)
-                .collect()
-        })
+    /// Removes all drafts but the first `count`.
+    async fn discard_from(&self, node: &Node, count: usize) {
+        let others = |all: &mut Vec<Draft>| all.split_off(count);
+        for draft in self.drafts.change(node, others).await {
+            draft.discard(node).await;
+        }
     }
 
-    /// Says what each file holds.
-    pub(super) async fn list(&self, node: &Node, contents: &dyn Contents, buckets: &[Span]) {
-        let record_bytes = contents.record_bytes() as u64;
+    /// Makes the manifest of the files, each of which is listed with its whole path.
+    pub(super) async fn list(&self, node: &Node, contents: &dyn Contents, files: &[ListedFile]) {
         let mut manifest = Manifest::new(contents, &self.home().path);
-        let (mut first, mut end) = (0, 0);
-        for part in self.parts() {
-            end += part.length / record_bytes;
-            let count = buckets[first..].partition_point(|bucket| bucket.begin < end);
-            let its = &buckets[first..first + count];
-            let file = ListedFile::of(self.listed(&part), contents, its);
-            assert_eq!(
-                file.records * record_bytes,
-                part.length,
-                "a file holds whole buckets"
-            );
-            manifest.files.push(file);
-            first += count;
+        for (draft, file) in self.drafts().iter().zip(files) {
+            let bytes = contents.framing().of(file.records).bytes;
+            assert_eq!(draft.length, Some(bytes), "a file holds whole buckets");
+            let path = match self.placed(draft) {
+                (0, name) => name,
+                _ => file.path.clone(),
+            };
+            let file = file.clone();
+            manifest.add(ListedFile { path, ..file });
         }
-        let all = ListedFile::of(String::new(), contents, buckets);
-        (manifest.records, manifest.checksum) = (all.records, all.checksum);
-        self.change(node, |state| state.manifest = Some(manifest))
-            .await;
+        let manifest = Some(manifest);
+        self.manifest.change(node, |place| *place = manifest).await;
     }
 
-    /// Its files with their whole paths, once they are listed.
-    pub(super) fn listed_files(&self) -> Vec<ListedFile> {
-        let home = &self.home().path;
-        let files = self
-            .shared
-            .look(|state| state.manifest.as_ref().map(|list| list.files.clone()));
-        let whole = |file: ListedFile| {
-            let path = home.join(&file.path).to_string_lossy().into_owned();
-            ListedFile { path, ..file }
-        };
-        files.unwrap_or_default().into_iter().map(whole).collect()
+    /// The directory of a draft that has a target, and its name there.
+    fn placed(&self, draft: &Draft) -> Placed {
+        let target = draft.target.as_deref().expect("the set is laid out");
+        let directory = |one: &Directory| target.parent() == Some(&one.path);
+        let number = self.directories.iter().position(directory);
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        (number.expect("a directory of the set"), name.into_owned())
     }
 
-    pub(super) fn named(&self, error: DiskError) -> DiskError {
-        let parts = self.parts();
-        let part = parts.iter().find(|part| part.temporary.path == error.path);
-        let path = part.map(|part| self.directories[part.directory].given.join(&part.name));
-        DiskError {
-            path: path.unwrap_or(error.path),
-            ..error
-        }
-    }
-
-    /// A part as manifests name it.
-    fn listed(&self, part: &Part) -> String {
-        let directory = &self.directories[part.directory].path;
-        if *directory == self.home().path {
-            return part.name.clone();
-        }
-        directory
-            .join(&part.name)
-            .to_str()
-            .expect("checked when it was opened")
-            .to_owned()
+    fn drafts(&self) -> Vec<Draft> {
+        self.drafts.look(Vec::clone)
     }
 
     fn home(&self) -> &Directory {
         &self.directories[0]
-    }
-
-    /// The manifest, in the directory as it was given.
-    fn manifest_path(&self) -> PathBuf {
-        self.home().given.join(Manifest::NAME)
-    }
-
-    fn parts(&self) -> Vec<Part> {
-        self.shared.look(|state| state.parts.clone())
-    }
-
-    async fn change<R>(&self, node: &Node, change: impl FnOnce(&mut State) -> R) -> R {
-        self.shared.change(node, change).await
     }
 }
 
@@ -369,11 +263,8 @@ impl Directory {
         let path = node.resolve(given).await?;
         if !is_home && path.to_str().is_none() {
             let what = "cannot be listed in a manifest: its name is not UTF-8; name another place";
-            return Err(SortError::Manifest {
-                file: path,
-                what: what.to_owned(),
-            }
-            .into());
+            let (file, what) = (path, what.to_owned());
+            return Err(SortError::Manifest { file, what }.into());
         }
         Ok(Directory {
             path,

@@ -1,4 +1,4 @@
-//! Spill files that outlive their run: whoever goes on with it opens them again.
+//! Spill files that outlive their run: a resumed sort opens them again.
 
 use std::path::PathBuf;
 use std::{io, iter};
@@ -13,8 +13,7 @@ use crate::files::text_file::others_write;
 use crate::records::block::BLOCK_BYTES;
 
 impl Spill {
-    /// Makes the files at once, with names that begin with `stem`: they outlive the run. Returns
-    /// how many files each directory has, and whether they can have holes.
+    /// Makes files that outlive the run, with names that begin with `stem`.
     pub(crate) async fn keep(&self, node: &Node, stem: &str) -> Result<Kinds, Failure> {
         let how = kept(self.how);
         let (mut files, mut kinds) = (Vec::new(), Vec::new());
@@ -41,7 +40,7 @@ impl Spill {
         Ok(kinds)
     }
 
-    /// Opens files that were kept; of each so many bytes are used.
+    /// Opens files that were kept; `ends` are the bytes used of each.
     pub(crate) async fn open_kept(
         &self,
         node: &Node,
@@ -53,7 +52,7 @@ impl Spill {
             node.metadata(&path).await?;
             let file = node.open(&path, kept(self.how)).await?;
             if others_write(&file) {
-                let cause = io::Error::other("others than its owner may write it");
+                let cause = io::Error::other("users other than its owner may write it");
                 return Err(DiskError::new("resume with", &path, cause));
             }
             files.push(Temporary { file, path });
@@ -79,7 +78,7 @@ impl Spill {
             .await;
     }
 
-    /// Removes the files of later generations: what they hold is in the output, or is divided
+    /// Removes the files of later generations: their records are in the output, or will be divided
     /// again.
     pub(crate) async fn drop_generations(&self, node: &Node) {
         let passing = self
@@ -92,7 +91,6 @@ impl Spill {
         remove_all(node, &passing).await;
     }
 
-    /// Makes all that was written to files that are kept durable.
     pub(crate) async fn sync(&self, node: &Node) -> Result<(), DiskError> {
         let files = self.shared.look(|state| state.files[..state.kept].to_vec());
         for Temporary { file, .. } in files {
@@ -102,15 +100,15 @@ impl Spill {
     }
 }
 
-/// Of each directory: how many files it has, and whether they can have holes.
+/// By directory: number of files, and whether they can have holes.
 pub(crate) type Kinds = Vec<(usize, bool)>;
 
-/// Whether a directory has the number of files that belongs to files with holes, or without.
+/// Whether the number of files agrees with whether they can have holes.
 pub(crate) fn is_kind(&(count, holes): &(usize, bool)) -> bool {
     count == if holes { 1 } else { FILES_WITHOUT_HOLES }
 }
 
-/// The files that were made with names that begin with `stem`.
+/// The paths of files made by [`Spill::keep`].
 pub(crate) fn kept_paths(directories: &[PathBuf], kinds: &Kinds, stem: &str) -> Vec<PathBuf> {
     let each = directories.iter().zip(kinds);
     let directories = each.flat_map(|(directory, &(count, _))| iter::repeat_n(directory, count));
@@ -124,7 +122,6 @@ fn file_name(stem: &str, number: usize) -> String {
     format!("{stem}spill-{number}")
 }
 
-/// How a file is opened that outlives the run.
 fn kept(how: Open) -> Open {
     let Open::Create { direct, mode } = how else {
         return how;

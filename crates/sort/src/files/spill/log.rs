@@ -1,36 +1,34 @@
-//! Where in the spill files what is written next goes, and what space they take: no I/O here.
+//! Space in spill files: the place of the next run, and the bytes on disk. No I/O.
 
 use std::ops::Range;
 
 use crate::files::spill::Extent;
 
-/// Space is reserved in steps: writes inside the length of a file need no lock of all of it, so
-/// several are in flight; but a step waits until none is, so they should be few. While more is
-/// expected, a step is this part of what the file has, and at most half of what is expected: in the
-/// end little is reserved in vain.
+/// Space is reserved in steps: writes within the length of a file do not lock all of it, so several
+/// are in flight, but each step waits until none is. While more bytes are expected, a step is this
+/// part of the file's length, but at most half of the expected bytes, so that little is reserved in
+/// vain in the end.
 const GROWTH: u64 = 16;
 
-/// Where more comes than was expected, a step is this part of what the file has.
+/// A step is this part of the file's length if more comes than was expected.
 const STEP_SHARE: u64 = 128;
 const LEAST_STEP_BYTES: u64 = 256 << 10;
 const MOST_STEP_BYTES: u64 = 64 << 20;
 
-/// A spill file: whatever is written next lies behind what was written before.
+/// A spill file, to which runs are appended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Log {
-    /// Where the next run goes.
     end: u64,
-    /// Up to where there is space for sure.
+    /// Offset up to which space is reserved.
     reserved: u64,
-    /// Bytes that were given out and not released.
+    /// Bytes that were taken and not released.
     live: u64,
-    /// Whether what is released gives space back at once; else the file does when nothing in it is
-    /// live.
+    /// Whether released ranges give space back at once; otherwise the file does, once all of it is
+    /// released.
     holes: bool,
     full: bool,
-    /// There was no room for a larger step.
+    /// The largest step for which there was space.
     most_step: Option<u64>,
-    /// Whether its space is being given back.
     emptying: bool,
 }
 
@@ -42,7 +40,6 @@ impl Log {
         }
     }
 
-    /// The bytes it takes on its disk.
     fn taken(&self) -> u64 {
         let written = if self.holes { self.live } else { self.end };
         written + self.reserved.saturating_sub(self.end)
@@ -53,28 +50,25 @@ impl Log {
 #[derive(Debug, Default)]
 pub(super) struct Logs {
     logs: Vec<Log>,
-    /// The logs of each directory that are written.
+    /// By directory: the logs that take new runs.
     of: Vec<Range<usize>>,
-    /// Bytes that were given out in each directory.
+    /// By directory: bytes that were taken.
     written: Vec<u64>,
-    /// Bytes that are still expected in all of them.
+    /// Bytes still expected in all logs.
     expected: u64,
     peak_bytes: u64,
 }
 
-/// Where a run may go.
 pub(super) enum Taken {
-    /// Here.
     Now(Extent),
-    /// Here, once the file has space for that range.
+    /// At this extent, once the range is reserved.
     Reserve(Extent, Range<u64>),
-    /// Nowhere: all directories are full.
     Full,
 }
 
 impl Logs {
-    /// Logs of directories, of each so many, and whether they can have holes; for so many bytes,
-    /// about.
+    /// Logs for `expected` bytes. `directories` has the number of files in each, and whether they
+    /// can have holes.
     pub(super) fn new(directories: &[(usize, bool)], expected: u64) -> Logs {
         let written = vec![0; directories.len()];
         let mut logs = Logs {
@@ -86,20 +80,20 @@ impl Logs {
         logs
     }
 
-    /// Forgets all logs but the first ones, until there is another generation.
+    /// Drops all logs but the first `count`. The next generation must be begun before
+    /// [`Logs::take`].
     pub(super) fn keep(&mut self, count: usize) {
         self.logs.truncate(count);
         self.of.clear();
     }
 
-    /// So much of a file was there before.
+    /// Starts a file that has `end` bytes from an earlier run.
     pub(super) fn begins_at(&mut self, file: usize, end: u64) {
         let log = &mut self.logs[file];
         (log.end, log.live, log.reserved) = (end, end, end);
         self.measure();
     }
 
-    /// From now on what comes goes to new logs.
     pub(super) fn next_generation(&mut self, directories: &[(usize, bool)]) {
         self.of.clear();
         for &(count, holes) in directories {
@@ -109,8 +103,8 @@ impl Logs {
         }
     }
 
-    /// Takes the next bytes in that directory, or where there is room; `None` while nobody can
-    /// tell.
+    /// Takes the next `bytes` bytes in a directory, or in another one if it is full; `None` while
+    /// the file is being emptied.
     pub(super) fn take(&mut self, directory: usize, position: f64, bytes: u64) -> Option<Taken> {
         let in_directory = |directory: usize| {
             let logs = self.of[directory].clone();
@@ -154,7 +148,7 @@ impl Logs {
         self.measure();
     }
 
-    /// There is room for steps up to that one only.
+    /// Notes the largest step for which there is space.
     pub(super) fn is_tight(&mut self, file: usize, step: u64) {
         self.logs[file].most_step = Some(step);
     }
@@ -163,11 +157,11 @@ impl Logs {
         self.peak_bytes = self.peak_bytes.max(self.logs.iter().map(Log::taken).sum());
     }
 
-    /// What every log has reserved in vain, since no more is expected: the file, and where it ends.
+    /// The files with reserved space that is not needed, since no more is expected, and their ends.
     pub(super) fn spare(&mut self) -> Vec<(usize, u64)> {
         self.expected = 0;
         let spare = |log: &mut Log| {
-            // A step that failed may have taken some of it.
+            // A step that failed may have reserved a part.
             (log.reserved > log.end || log.most_step.is_some()).then(|| {
                 log.reserved = log.end;
                 log.end
@@ -178,7 +172,8 @@ impl Logs {
             .collect()
     }
 
-    /// There was no room for an extent. Whether another directory may have some.
+    /// Notes that there was no space for an extent. Returns whether another directory may have
+    /// some.
     pub(super) fn is_full(&mut self, extent: Extent) -> bool {
         let directory = self
             .of
@@ -194,28 +189,26 @@ impl Logs {
         self.logs.iter().any(|log| !log.full)
     }
 
-    /// Whether ranges of a file can be given back.
     pub(super) fn has_holes(&self, file: usize) -> bool {
         self.logs[file].holes
     }
 
-    /// Bytes that went to each directory: since a disk gets a write when it has done one, in
+    /// Bytes taken in each directory. A disk gets a write when it has finished one, so they are in
     /// proportion to the disks' rates.
     pub(super) fn written(&self) -> Vec<u64> {
         self.written.clone()
     }
 
-    /// Nobody needs an extent any more. Whether all of its file must be given back now.
+    /// Releases an extent. Returns whether its whole file must be emptied now.
     pub(super) fn release(&mut self, extent: Extent) -> bool {
         let log = &mut self.logs[extent.file];
         log.live -= extent.bytes;
         log.emptying = log.live == 0 && !log.holes;
-        // Space came back, so it is worth another try.
+        // Space came back, so another try is worthwhile.
         log.full = false;
         log.emptying
     }
 
-    /// A file is empty again.
     pub(super) fn emptied(&mut self, file: usize) {
         self.logs[file] = Log::new(self.logs[file].holes);
     }
@@ -267,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_reserved_in_few_steps() {
+    fn expected_bytes_are_reserved_in_few_steps() {
         let (expected, block) = (1 << 30, 1 << 20);
         let mut logs = Logs::new(&[(1, true)], expected);
         let mut steps = 0;
@@ -286,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_directory_is_left_alone_until_space_comes_back() {
+    fn a_full_directory_gets_no_runs_until_space_comes_back() {
         let mut logs = Logs::new(&[(1, true), (2, false)], 0);
         let first = take(&mut logs, 0, 0.0).unwrap();
         let full = take(&mut logs, 0, 0.0).unwrap();
@@ -300,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn without_holes_a_file_is_given_back_when_nothing_in_it_is_live() {
+    fn without_holes_a_file_is_emptied_once_nothing_in_it_is_live() {
         let mut logs = Logs::new(&[(2, false)], 0);
         let [a, b] = [0.1, 0.2].map(|position| take(&mut logs, 0, position).unwrap());
         assert_eq!((a.file, b.file, b.offset), (0, 0, 4096));
@@ -322,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Little files grow by the least step. Large ones grow by a part of their length, up to the
+    /// Small files grow by the smallest step, large ones by a part of their length, up to the
     /// largest step.
     #[test]
     fn a_step_grows_with_its_file() {
@@ -344,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_of_what_is_expected_but_no_larger_than_there_was_room_for() {
+    fn a_step_follows_the_expected_bytes_and_the_free_space() {
         const MIB: u64 = 1 << 20;
         let step = |begin: u64, expected: u64, most: Option<u64>| {
             let mut logs = Logs::new(&[(1, true)], expected + MIB);
@@ -368,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reserved_in_vain_is_told_once() {
+    fn spare_space_is_returned_once() {
         let mut logs = Logs::new(&[(3, true)], 1 << 20);
         let range = reserve(&mut logs, 8192).unwrap();
         assert!(range.end > 8192);
@@ -384,10 +377,10 @@ mod tests {
         );
     }
 
-    /// Where ranges give their space back, a file takes the space of its live ranges; elsewhere it
-    /// takes the space of all ranges that it ever had.
+    /// With holes, a file takes the space of its live ranges; without, that of all ranges it ever
+    /// had.
     #[test]
-    fn what_is_taken_is_live_or_all_of_the_file() {
+    fn a_file_takes_its_live_ranges_or_all_of_it() {
         for (holes, peak) in [(true, 4096 * 2), (false, 4096 * 3)] {
             let mut logs = Logs::new(&[(1, holes)], 0);
             logs.reserved(0, 4096 * 2);
@@ -401,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_found_no_room_was_not_written() {
+    fn an_extent_without_space_was_not_written() {
         let mut logs = Logs::new(&[(1, true), (1, true)], 1 << 20);
         take(&mut logs, 0, 0.0).unwrap();
         let full = take(&mut logs, 0, 0.0).unwrap();
@@ -417,7 +410,7 @@ mod tests {
         );
     }
 
-    /// A run that a directory has no room for goes to the emptiest of the other directories.
+    /// A run for which a directory has no space goes to the emptiest of the others.
     #[test]
     fn a_new_generation_goes_to_new_files() {
         let mut logs = Logs::new(&[(1, true), (2, true)], 0);

@@ -1,6 +1,8 @@
 use super::*;
-use crate::job::IoChoice;
+use crate::error::SortError;
+use crate::job::{IoChoice, Resources, Tuning};
 use crate::plan::tests::shape;
+use crate::records::block::BLOCK_BYTES;
 
 fn plan(records: Option<u64>, record_bytes: usize, memory_bytes: u64) -> Result<Plan, SortError> {
     let resources = Resources {
@@ -37,7 +39,7 @@ fn any_input_is_planned_within_the_memory_there_is() {
                     plan.needs()
                 );
                 let merging = plan.merging.unwrap();
-                assert!(merging.chunk_records >= merging.block_records, "{plan:#?}");
+                assert!(merging.chunk_room >= merging.block_room, "{plan:#?}");
                 assert!(
                     merging.fan_in * READS_AHEAD <= plan.chunks_loaded(),
                     "{plan:#?}"
@@ -56,14 +58,7 @@ fn the_least_memory_is_said_and_is_enough() {
             panic!("{refused}")
         };
         assert!(plan(records, record_bytes, needed).unwrap().needed() <= needed);
-        assert!(
-            plan(
-                records,
-                record_bytes,
-                needed - 2 * crate::plan::search::LEAST_STEP_BYTES
-            )
-            .is_err()
-        );
+        assert!(plan(records, record_bytes, needed - 1).is_err());
     }
 }
 
@@ -81,7 +76,7 @@ fn runs_are_merged_at_once_as_long_as_that_can_be() {
 #[test]
 fn reads_of_gensort_records_begin_at_whole_blocks() {
     let plan = plan(Some(10_000_000), 100, 256 * MIB).unwrap();
-    let block_records = plan.merging.unwrap().block_records as u64;
-    assert_eq!(block_records * 100 % BLOCK_BYTES, 0);
-    assert!(block_records * 100 + 2 * BLOCK_BYTES > plan.chunk_bytes as u64);
+    let block = plan.merging.unwrap().block_room as u64;
+    assert_eq!(block % BLOCK_BYTES, 0);
+    assert!(block + 2 * BLOCK_BYTES > plan.chunk_bytes as u64);
 }

@@ -1,4 +1,4 @@
-//! Real records.
+//! Real records, as bytes.
 
 use std::io;
 use std::ops::Range;
@@ -8,8 +8,12 @@ use node::{Buffer, Node};
 use record::{Order, Ties};
 
 use crate::records::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark, Stamp};
-use crate::records::contents::{Assignment, Contents, Merged, Merging, Place, Sample, Workspace};
+use crate::records::contents::{
+    Assignment, Contents, Edges, Merged, Merging, Place, Room, Workspace, behind,
+};
 use crate::records::open_bucket::OpenBucket;
+use crate::records::sample::Sample;
+use crate::records::size::{Framing, Size};
 use crate::records::splitters::Splitters;
 
 /// Records of one format.
@@ -26,13 +30,17 @@ impl Bytes {
     }
 
     fn records<'a>(&self, block: &'a Block) -> &'a [u8] {
-        &block.buffer.bytes()[block.range(self.record_bytes())]
+        &block.buffer.bytes()[block.range()]
+    }
+
+    fn record_bytes(&self) -> usize {
+        self.order.record_bytes()
     }
 }
 
 impl Contents for Bytes {
-    fn record_bytes(&self) -> usize {
-        self.order.record_bytes()
+    fn framing(&self) -> Framing {
+        Framing::fixed(self.record_bytes())
     }
 
     fn is_stable(&self) -> bool {
@@ -49,12 +57,10 @@ impl Contents for Bytes {
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
         let (records, bytes) = (self.records(block), self.record_bytes());
-        let count = count.min(block.records);
-        for number in (0..count).map(|number| number * block.records / count) {
-            sample
-                .records
-                .extend_from_slice(&records[number * bytes..][..bytes]);
-            sample.positions.push(block.first + number as u64);
+        let all = block.size.records as usize;
+        let count = count.min(all);
+        for at in (0..count).map(|number| number * all / count * bytes) {
+            sample.push(&records[at..][..bytes], block.first + at as u64);
         }
     }
 
@@ -71,31 +77,33 @@ impl Contents for Bytes {
     }
 
     fn scatter(&self, block: &Block, found: &Assignment, open: &mut [OpenBucket]) {
-        let bytes = self.record_bytes();
-        let mut bins: Vec<Bin<'_>> = open.iter_mut().map(|bucket| bucket.room(bytes)).collect();
-        scatter(self.records(block), bytes, &found.bins, &mut bins);
+        let mut bins: Vec<Bin<'_>> = open.iter_mut().map(OpenBucket::room).collect();
+        scatter(
+            self.records(block),
+            self.record_bytes(),
+            &found.bins,
+            &mut bins,
+        );
     }
 
     fn seal(&self, chunk: &mut Chunk) {
-        let marks_at = chunk.records as usize * self.record_bytes();
+        let marks_at = chunk.size.bytes as usize;
         let used = marks_at + chunk.marks.len() * MARK_BYTES;
         let bytes = chunk.buffer.bytes_mut();
-        for (mark, to) in chunk
-            .marks
-            .iter()
-            .zip(bytes[marks_at..].chunks_exact_mut(MARK_BYTES))
-        {
+        let marks = bytes[marks_at..].chunks_exact_mut(MARK_BYTES);
+        for (mark, to) in chunk.marks.iter().zip(marks) {
             to[..8].copy_from_slice(&mark.position.to_le_bytes());
             to[8..].copy_from_slice(&mark.start.to_le_bytes());
         }
-        let counts = [chunk.records, chunk.marks.len() as u32];
+        let counts = [
+            chunk.size.records as u32,
+            chunk.size.bytes as u32,
+            chunk.marks.len() as u32,
+        ];
         let checksum = sealed_crc(&bytes[..used], counts);
         let footer_at = bytes.len() - FOOTER_BYTES;
-        let [records, marks] = counts;
-        for (field, to) in [records, marks, checksum]
-            .iter()
-            .zip(bytes[footer_at..].chunks_exact_mut(4))
-        {
+        let fields = counts.iter().chain([&checksum]);
+        for (field, to) in fields.zip(bytes[footer_at..].chunks_exact_mut(4)) {
             to.copy_from_slice(&field.to_le_bytes());
         }
     }
@@ -105,38 +113,37 @@ impl Contents for Bytes {
         *checksum = (u32::from_le_bytes(*checksum) ^ place.0).to_le_bytes();
     }
 
-    fn unseal(&self, buffer: &Buffer, _: u32, place: Stamp) -> Option<(u32, Vec<Mark>)> {
+    fn unseal(&self, buffer: &Buffer, _: Size, place: Stamp) -> Option<(Size, Vec<Mark>)> {
         let (body, footer) = buffer.bytes().split_at(buffer.capacity() - FOOTER_BYTES);
         let field = |number: usize| word(&footer[4 * number..]);
-        let [records, marks] = [field(0), field(1)];
-        let marks_at = (records as usize).checked_mul(self.record_bytes())?;
-        let used = marks_at.checked_add((marks as usize).checked_mul(MARK_BYTES)?)?;
+        let counts = [field(0), field(1), field(2)];
+        let [records, bytes, marks] = counts;
+        let used = (marks as usize)
+            .checked_mul(MARK_BYTES)?
+            .checked_add(bytes as usize)?;
         let sealed = body.get(..used)?;
         let read = |from: &[u8]| Mark {
             position: u64::from(word(from)) | u64::from(word(&from[4..])) << 32,
             start: word(&from[8..]),
         };
-        let is_whole = sealed_crc(sealed, [records, marks]) ^ place.0 == field(2);
-        is_whole.then(|| {
-            (
-                records,
-                sealed[marks_at..]
-                    .chunks_exact(MARK_BYTES)
-                    .map(read)
-                    .collect(),
-            )
-        })
+        let size = Size {
+            records: records.into(),
+            bytes: bytes.into(),
+        };
+        let is_whole = sealed_crc(sealed, counts) ^ place.0 == field(3);
+        let marks = sealed[bytes as usize..].chunks_exact(MARK_BYTES).map(read);
+        is_whole.then(|| (size, marks.collect()))
     }
 
     fn sort(&self, bucket: &Bucket, workspace: &mut Workspace) -> io::Result<()> {
         let bytes = self.record_bytes();
         let mut prefixes = std::mem::take(&mut workspace.prefixes);
-        let (entries, scratch) = workspace.reserve(bucket.records as usize)?;
+        let (entries, scratch) = workspace.reserve(bucket.size.records as usize)?;
         let mut free = &mut *entries;
         for (number, chunk) in bucket.chunks.iter().enumerate() {
-            let count = chunk.records as usize;
+            let count = chunk.size.records as usize;
             prefixes.resize(count, 0);
-            self.order.prefixes(records_of(chunk, bytes), &mut prefixes);
+            self.order.prefixes(records_of(chunk), &mut prefixes);
             let (these, rest) = free.split_at_mut(count);
             for (at, (entry, &prefix)) in these.iter_mut().zip(&prefixes).enumerate() {
                 entry.prefix = prefix;
@@ -144,7 +151,7 @@ impl Contents for Bytes {
             }
             free = rest;
         }
-        let slices = slices_of(bucket, bytes);
+        let slices = slices_of(bucket);
         let rows = Rows::new(&slices, bytes);
         let words = BucketWords {
             rows,
@@ -160,41 +167,50 @@ impl Contents for Bytes {
         Ok(())
     }
 
+    fn fitting(&self, bucket: &Bucket, _: &Workspace, first: usize, room: Room) -> Size {
+        room.take(behind(bucket, first, self.framing()), self.framing())
+    }
+
     fn gather(&self, bucket: &Bucket, workspace: &Workspace, rows: Range<usize>, out: Place<'_>) {
         let bytes = self.record_bytes();
-        let slices = slices_of(bucket, bytes);
+        let slices = slices_of(bucket);
         let to = out.at + rows.len() * bytes;
         let out = &mut out.buffer.bytes_mut()[out.at..to];
         gather(&Rows::new(&slices, bytes), &workspace.entries()[rows], out);
     }
 
     fn align(&self, block: &mut Block) {
-        let from = block.range(self.record_bytes());
+        let from = block.range();
         block.start = 0;
         if from.start > 0 {
             block.buffer.bytes_mut().copy_within(from, 0);
         }
     }
 
-    fn merge(&self, merging: &mut Merging, room: usize, out: Place<'_>) -> Merged {
-        let to = out.at + room * self.record_bytes();
+    fn merge(&self, merging: &mut Merging, bytes: usize, out: Place<'_>) -> Merged {
+        let to = out.at + bytes.next_multiple_of(self.record_bytes());
         merging.merge(&self.order, &mut out.buffer.bytes_mut()[out.at..to])
     }
 
-    fn check(&self, records: Place<'_>, count: usize, edge: &mut Vec<u8>) -> Result<u64, usize> {
+    fn check(&self, records: Place<'_>, size: Size, edges: &mut Edges) -> Result<u64, usize> {
         let bytes = self.record_bytes();
-        let records = &records.buffer.bytes()[records.at..records.at + count * bytes];
-        let mut before: &[u8] = edge;
+        let records = &records.buffer.bytes()[records.at..][..size.bytes as usize];
+        let mut before: &[u8] = &edges.last;
         for (number, record) in records.chunks_exact(bytes).enumerate() {
             if !before.is_empty() && !self.in_order(before, record) {
                 return Err(number);
             }
             before = record;
         }
-        if count > 0 {
-            // In the memory that it has: of a large record no second copy is made.
-            edge.clear();
-            edge.extend_from_slice(&records[records.len() - bytes..]);
+        if !records.is_empty() {
+            if edges.first.is_empty() {
+                edges.first.extend_from_slice(&records[..bytes]);
+            }
+            // Reuses its memory: a large record gets no second copy.
+            edges.last.clear();
+            edges
+                .last
+                .extend_from_slice(&records[records.len() - bytes..]);
         }
         Ok(self.crc.sum(records))
     }
@@ -205,29 +221,26 @@ impl Contents for Bytes {
     }
 }
 
-/// Makes what was never written, zeros, no chunk.
+/// Part of every checksum, so that zeros, which were never written, are no chunk.
 const SEAL: u32 = 0x6772_6973;
 
-/// The checksum of a chunk in a spill file: of its records and marks, and of how many they are.
-fn sealed_crc(sealed: &[u8], [records, marks]: [u32; 2]) -> u32 {
-    SEAL ^ block_crc(sealed) ^ records.rotate_left(8) ^ marks.rotate_left(16)
+/// The checksum of a chunk in a spill file, over its records, marks and counts.
+fn sealed_crc(sealed: &[u8], [records, bytes, marks]: [u32; 3]) -> u32 {
+    let counts = records.rotate_left(8) ^ marks.rotate_left(16) ^ bytes.rotate_left(24);
+    SEAL ^ block_crc(sealed) ^ counts
 }
 
-/// The number at the front, as spill files have it.
+/// The number at the front of `bytes`, in the format of spill files.
 fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(*bytes.first_chunk().expect("four bytes"))
 }
 
-fn records_of(chunk: &Chunk, record_bytes: usize) -> &[u8] {
-    &chunk.buffer.bytes()[..chunk.records as usize * record_bytes]
+fn records_of(chunk: &Chunk) -> &[u8] {
+    &chunk.buffer.bytes()[..chunk.size.bytes as usize]
 }
 
-fn slices_of(bucket: &Bucket, record_bytes: usize) -> Vec<&[u8]> {
-    bucket
-        .chunks
-        .iter()
-        .map(|chunk| records_of(chunk, record_bytes))
-        .collect()
+fn slices_of(bucket: &Bucket) -> Vec<&[u8]> {
+    bucket.chunks.iter().map(records_of).collect()
 }
 
 /// The total order of a bucket's rows: the words of the key, and with `--stable` the position.
@@ -238,13 +251,13 @@ struct BucketWords<'a> {
 }
 
 impl BucketWords<'_> {
-    /// The rank of a row in the input, from the mark of its run.
+    /// A row's position in the input, from the mark of its stretch.
     fn position(&self, row: u64) -> u64 {
         let chunk = &self.bucket.chunks[(row >> 32) as usize];
-        let number = (row as u32 as usize / self.rows.record_bytes()) as u32;
-        let after = chunk.marks.partition_point(|mark| mark.start <= number);
+        let start = row as u32;
+        let after = chunk.marks.partition_point(|mark| mark.start <= start);
         let mark = chunk.marks[after - 1];
-        mark.position + u64::from(number - mark.start)
+        mark.position + u64::from(start - mark.start)
     }
 
     /// Whether `a` may stand before `b`, positions included.
@@ -274,13 +287,13 @@ impl Words for BucketWords<'_> {
 
     #[inline]
     fn prefetch(&self, row: u64, depth: u32) {
-        // Where the word lies, give or take the keys in front of the record's own bytes.
+        // About where the word lies: keys come before the record's own bytes.
         self.rows
             .prefetch(row, (depth as usize * 8).min(self.rows.record_bytes() - 1));
     }
 
     fn first_difference(&self, left: u64, right: u64, from: u32, until: u32) -> u32 {
-        // Equal records differ in their positions at most; they are compared as memory.
+        // Equal records differ at most in their positions; they are compared as memory.
         if self.rows.get(left) == self.rows.get(right) {
             return until.min(self.order.words());
         }

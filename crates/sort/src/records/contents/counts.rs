@@ -6,14 +6,18 @@ use std::ops::Range;
 use node::{Buffer, Node, Random};
 
 use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
-use crate::records::contents::{Assignment, Contents, Merged, Merging, Place, Sample, Workspace};
+use crate::records::contents::{
+    Assignment, Contents, Edges, Merged, Merging, Place, Room, Workspace, behind,
+};
 use crate::records::open_bucket::OpenBucket;
+use crate::records::sample::Sample;
+use crate::records::size::{Framing, Size};
 use crate::records::splitters::Splitters;
 
-/// Counted records; draws depend on the seed and the position of a block, on nothing else.
+/// Counted records. Draws depend only on the seed and the position of a block.
 pub struct Counts {
-    record_bytes: usize,
-    /// How much more likely the first bucket is than the last: 1 is uniform.
+    framing: Framing,
+    /// Weight of the first bucket over that of the last: 1 is uniform.
     skew: f64,
     seed: u64,
 }
@@ -22,9 +26,9 @@ impl Counts {
     /// Records of `record_bytes` whose buckets are drawn with weights that fall evenly from `skew`
     /// for the first bucket to 1 for the last.
     pub fn new(record_bytes: usize, skew: f64, seed: u64) -> Counts {
-        assert!(record_bytes > 0 && skew >= 1.0 && skew.is_finite());
+        assert!(skew >= 1.0 && skew.is_finite());
         Counts {
-            record_bytes,
+            framing: Framing::fixed(record_bytes),
             skew,
             seed,
         }
@@ -37,8 +41,8 @@ impl Counts {
 }
 
 impl Contents for Counts {
-    fn record_bytes(&self) -> usize {
-        self.record_bytes
+    fn framing(&self) -> Framing {
+        self.framing
     }
 
     fn is_stable(&self) -> bool {
@@ -50,12 +54,12 @@ impl Contents for Counts {
     }
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {
-        let count = count.min(block.records) as u64;
-        sample.positions.extend(block.first..block.first + count);
+        let count = (count as u64).min(block.size.records);
+        (block.first..block.first + count).for_each(|position| sample.push(&[], position));
     }
 
     fn splitters(&self, sample: &Sample, buckets: usize) -> Splitters {
-        Splitters::even(buckets.min(sample.positions.len() + 1))
+        Splitters::even(buckets.min(sample.len() + 1))
     }
 
     fn checksum(&self, _: &Block) -> u64 {
@@ -63,19 +67,19 @@ impl Contents for Counts {
     }
 
     fn classify(&self, block: &Block, splitters: &Splitters, found: &mut Assignment) {
-        let mut random = Random::stream(self.seed, block.first);
+        let mut random = Random::stream(self.seed, self.framing.most_in(block.first));
         let buckets = splitters.buckets;
-        let mut left = block.records as u64;
+        let mut left = block.size.records;
         let mut weight_left: f64 = (0..buckets)
             .map(|bucket| self.weight(bucket, buckets))
             .sum();
-        found.counts.clear();
+        found.sizes.clear();
         for bucket in 0..buckets {
             let weight = self.weight(bucket, buckets);
             let last = bucket + 1 == buckets;
             let share = if last { 1.0 } else { weight / weight_left };
             let drawn = binomial(&mut random, left, share);
-            found.counts.push(drawn as u32);
+            found.sizes.push(self.framing.of(drawn));
             left -= drawn;
             weight_left -= weight;
         }
@@ -87,12 +91,16 @@ impl Contents for Counts {
 
     fn stamp(&self, _: &mut Buffer, _: Stamp) {}
 
-    fn unseal(&self, _: &Buffer, share: u32, _: Stamp) -> Option<(u32, Vec<Mark>)> {
+    fn unseal(&self, _: &Buffer, share: Size, _: Stamp) -> Option<(Size, Vec<Mark>)> {
         Some((share, Vec::new()))
     }
 
     fn sort(&self, _: &Bucket, _: &mut Workspace) -> io::Result<()> {
         Ok(())
+    }
+
+    fn fitting(&self, bucket: &Bucket, _: &Workspace, first: usize, room: Room) -> Size {
+        room.take(behind(bucket, first, self.framing), self.framing)
     }
 
     fn gather(&self, _: &Bucket, _: &Workspace, _: Range<usize>, _: Place<'_>) {}
@@ -101,11 +109,11 @@ impl Contents for Counts {
         block.start = 0;
     }
 
-    fn merge(&self, merging: &mut Merging, room: usize, _: Place<'_>) -> Merged {
-        merging.count(room)
+    fn merge(&self, merging: &mut Merging, bytes: usize, _: Place<'_>) -> Merged {
+        merging.count(self.framing.size_of(self.framing.covering(bytes as u64)))
     }
 
-    fn check(&self, _: Place<'_>, _: usize, _: &mut Vec<u8>) -> Result<u64, usize> {
+    fn check(&self, _: Place<'_>, _: Size, _: &mut Edges) -> Result<u64, usize> {
         Ok(0)
     }
 
@@ -142,22 +150,23 @@ fn unit(random: &mut Random) -> f64 {
 mod tests {
     use super::*;
 
-    fn block(first: u64, records: usize) -> Block {
+    fn block(first: u64, size: Size) -> Block {
         Block {
             first,
-            records,
+            size,
             start: 0,
-            buffer: Buffer::counted(records * 100),
+            buffer: Buffer::counted(size.bytes as usize),
             marks: Vec::new(),
         }
     }
 
-    fn classify(skew: f64, buckets: usize, records: usize) -> Vec<u32> {
+    fn classify(skew: f64, buckets: usize, records: u64) -> Vec<u64> {
         let counts = Counts::new(100, skew, 1);
         let splitters = Splitters::even(buckets);
         let mut found = Assignment::default();
-        counts.classify(&block(7, records), &splitters, &mut found);
-        found.counts
+        let block = block(700, counts.framing.of(records));
+        counts.classify(&block, &splitters, &mut found);
+        found.sizes.iter().map(|size| size.records).collect()
     }
 
     #[test]
@@ -165,10 +174,7 @@ mod tests {
         for (buckets, records) in [(1, 1000), (2, 1), (10, 0), (10, 100_000), (1000, 40_000)] {
             let drawn = classify(1.0, buckets, records);
             assert_eq!(drawn.len(), buckets);
-            assert_eq!(
-                drawn.iter().map(|&count| count as usize).sum::<usize>(),
-                records
-            );
+            assert_eq!(drawn.iter().sum::<u64>(), records);
         }
         let drawn = classify(1.0, 10, 100_000);
         assert!(
@@ -180,7 +186,7 @@ mod tests {
     #[test]
     fn a_skew_makes_the_first_bucket_larger() {
         let drawn = classify(9.0, 5, 100_000);
-        let ratio = f64::from(drawn[0]) / f64::from(drawn[4]);
+        let ratio = drawn[0] as f64 / drawn[4] as f64;
         assert!((8.0..10.0).contains(&ratio), "{drawn:?}");
         assert!(drawn.is_sorted_by(|a, b| a > b));
     }

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use machine::Driver;
-use node::Random;
 use pipeline::{Control, Failure};
 use sort::{ExchangeKind, Job, Report};
 
+pub use trial::world::cut;
+
 pub const KINDS: [ExchangeKind; 2] = [ExchangeKind::Streams, ExchangeKind::Rounds];
 
-/// How each rank's sort ended. What they share of the job is the same; each has its own control.
+/// Runs the job on each rank and returns the results. All ranks share the job, except for its
+/// control.
 pub fn run(driver: &Driver, job: &Job) -> Vec<Result<Report, Failure>> {
     let job = job.clone();
     let ends = driver.run(move |node| {
@@ -37,17 +39,4 @@ pub fn outputs(driver: &Driver, ranks: u32) -> Vec<u8> {
             .expect("an output")
     };
     (0..ranks).flat_map(of).collect()
-}
-
-/// Inputs of all ranks together; one is cut at random places.
-pub fn cut(records: &[u8], bytes: usize, ranks: u32, random: &mut Random) -> Vec<Vec<u8>> {
-    let count = records.len() / bytes;
-    let mut cuts: Vec<usize> = (1..ranks)
-        .map(|_| random.below(count + 1) * bytes)
-        .collect();
-    cuts.extend([0, records.len()]);
-    cuts.sort_unstable();
-    cuts.windows(2)
-        .map(|pair| records[pair[0]..pair[1]].to_vec())
-        .collect()
 }

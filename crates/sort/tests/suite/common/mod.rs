@@ -13,11 +13,11 @@ use kernel::patterns::{Pattern, draw};
 use machine::Driver;
 use node::Random;
 use pipeline::{Control, Failure};
-use record::{Format, Order, Ties};
-use sort::{
-    Bytes, Choice, ExchangeKind, IoChoice, Job, Plan, Report, Resources, Shape, Source, Start,
-    Target, Tuning,
-};
+use record::Order;
+use sort::{Bytes, Choice, ExchangeKind, IoChoice, Job, Report, Resources, Source, Target, Tuning};
+use trial::world::{self, FormatWords};
+
+pub use trial::world::{least_chunks, sorted};
 
 /// A job over paths, with more memory than tests need.
 pub fn job(inputs: &[&str], output: &str, order: &Order) -> Job {
@@ -71,65 +71,13 @@ pub fn paths(driver: &Driver) -> Vec<PathBuf> {
     driver.disks(0).paths()
 }
 
-/// Small units and drawn worker counts, so that few records make many units.
+/// As [`world::drawn_tuning`], with at most 20 buckets.
 pub fn drawn_tuning(random: &mut Random) -> Tuning {
-    let mut up_to = |most: usize| Some(1 + random.below(most));
-    Tuning {
-        readers: up_to(3),
-        distributors: up_to(3),
-        sorters: up_to(3),
-        writers: up_to(3),
-        depth: up_to(3),
-        unit_records: up_to(90),
-        buckets: up_to(20),
-        chunk_bytes: up_to(9000),
-        start: if random.below(2) == 0 {
-            Start::Derived
-        } else {
-            Start::Worst
-        },
-        ..Tuning::default()
-    }
-}
-
-/// The fewest chunks with which a job of so many records spills and works.
-pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
-    let outputs = match &job.target {
-        Target::Directories(directories) => directories.len(),
-        _ => 1,
-    };
-    let temporary = if job.temporary.is_empty() {
-        outputs
-    } else {
-        job.temporary.len()
-    };
-    let shape = Shape {
-        inputs: job.sources.len(),
-        records,
-        record_bytes: order.record_bytes(),
-        sequential_output: false,
-        outputs,
-        stable: order.ties() == Ties::Position,
-        temporary,
-    };
-    let enough = |chunks: &usize| {
-        let tuning = Tuning {
-            chunks: Some(*chunks),
-            ..job.tuning
-        };
-        let plan = match job.plan {
-            Choice::Merge => Plan::merge(&shape, &job.resources, &tuning),
-            _ => Plan::two_pass(&shape, &job.resources, &tuning),
-        };
-        plan.is_ok()
-    };
-    (1..10_000)
-        .find(enough)
-        .expect("some number of chunks is enough")
+    world::drawn_tuning(20, random)
 }
 
 /// Record lengths and keys of all shapes.
-const FORMATS: [(&str, &[&str]); 5] = [
+const FORMATS: [FormatWords; 5] = [
     ("gensort", &[]),
     ("fixed:1", &[]),
     ("fixed:7", &["2+3:bytes:desc"]),
@@ -139,26 +87,13 @@ const FORMATS: [(&str, &[&str]); 5] = [
 
 /// An order over one of them.
 pub fn drawn_order(random: &mut Random) -> Order {
-    let (format, keys) = FORMATS[random.below(FORMATS.len())];
-    let ties = if random.below(2) == 0 {
-        Ties::Record
-    } else {
-        Ties::Position
-    };
-    Format::parse(format, keys, ties).unwrap().order
+    world::drawn_order(&FORMATS, random)
 }
 
 /// Records of a drawn pattern.
 pub fn drawn_records(random: &mut Random, record_bytes: usize, most: usize) -> Vec<u8> {
     let pattern = Pattern::ALL[random.below(Pattern::ALL.len())];
     draw(pattern, random.next_u64(), random.below(most), record_bytes)
-}
-
-/// The naive oracle: the standard library's stable sort.
-pub fn sorted(records: &[u8], order: &Order) -> Vec<u8> {
-    let mut each: Vec<&[u8]> = records.chunks_exact(order.record_bytes()).collect();
-    each.sort_by(|a, b| order.compare(a, b));
-    each.concat()
 }
 
 /// Runs a job on the driver's only node.

@@ -93,7 +93,7 @@ pub fn check(ends: Vec<Result<Report, Failure>>, what: &str) -> Vec<Report> {
         .collect()
 }
 
-/// The machine begins again with the files on its disks: rank `r` has the disks of `from[r]`.
+/// Restarts the machine with the files on its disks: rank `r` gets the disks of `from[r]`.
 pub fn again(driver: &Driver, seed: u64, from: &[Vec<u32>]) -> Driver {
     let next = Driver::new(seed, from.len() as u32);
     for (rank, all) in (0..).zip(from) {

@@ -1,5 +1,5 @@
-//! What must hold whatever goes wrong: the input is intact, the output is the old one or the
-//! complete new one, and nothing is left behind. One list of all ways to sort.
+//! Invariants of every failure: the input is intact, the output is the old one or the complete new
+//! one, and no other file is left. And a list of all ways to sort.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use super::{get, job, least_chunks, put, sorted};
 
 const RECORD_BYTES: usize = 100;
 
-/// What the output's name leads to before.
+/// The old content of the output's name.
 const OLD: &[u8] = b"old";
 
-/// Where what is spilled waits.
+/// The directory of spill files.
 const TEMPORARY: [&str; 2] = ["/tmp0", "/tmp1"];
 
 /// A way to sort.
@@ -24,12 +24,12 @@ const TEMPORARY: [&str; 2] = ["/tmp0", "/tmp1"];
 pub struct Way {
     pub name: &'static str,
     plan: Choice,
-    /// The passes it takes, with as little memory as tests give it.
+    /// Number of passes, with the little memory of tests.
     pub passes: u32,
     buckets: usize,
-    /// Records with which it takes them, few.
+    /// Number of records with which it takes them.
     pub records: usize,
-    /// Chunks beyond the least that works, of a way that spills.
+    /// Chunks beyond the least that works, if it spills.
     spare_chunks: Option<usize>,
 }
 
@@ -77,7 +77,7 @@ pub enum Output {
     Either,
 }
 
-/// A sort that something happens to.
+/// A sort that is disturbed.
 pub struct Case {
     pub way: Way,
     job: Job,
@@ -87,12 +87,12 @@ pub struct Case {
 }
 
 impl Case {
-    /// A sort of so many records of `/in` to `/out`.
+    /// A sort of `records` records from `/in` to `/out`.
     pub fn new(way: Way, records: usize) -> Case {
         Case::to("/out", way, records, Ties::Record)
     }
 
-    /// A sort of so many records of `/in` to an output that may be `/in`.
+    /// A sort of `records` records from `/in` to an output that may be `/in`.
     pub fn to(output: &'static str, way: Way, records: usize, ties: Ties) -> Case {
         let order = Order::gensort(ties);
         let mut job = job(&["/in"], output, &order);
@@ -121,7 +121,7 @@ impl Case {
         }
     }
 
-    /// The job, to be run once: after a failure a control lets nothing run any more.
+    /// The job, to be run once: after a failure its control ends every later run.
     pub fn job(&self) -> Job {
         Job {
             control: Control::default(),
@@ -137,8 +137,8 @@ impl Case {
         driver
     }
 
-    /// That the input is intact and the output is what is expected: which it is. If not, what is
-    /// wrong.
+    /// Checks that the input is intact and the output is as expected. Returns which output it is,
+    /// or what is wrong.
     pub fn check(&self, driver: &Driver, expected: Output) -> Result<Output, String> {
         if self.output != "/in" && get(driver, "/in").as_ref() != Some(&self.records) {
             return Err("the input is not intact".into());
@@ -160,7 +160,7 @@ impl Case {
         Err(format!("the output is {found:?}, not {expected:?}"))
     }
 
-    /// That there is no other file.
+    /// Checks that there is no other file.
     pub fn check_alone(&self, driver: &Driver) -> Result<(), String> {
         let others = self.others(driver);
         if others.is_empty() {
@@ -170,7 +170,8 @@ impl Case {
         }
     }
 
-    /// That other files are such as the next sort sweeps: named as ours, where it looks. How many.
+    /// Checks that the next sort will sweep all other files, by their names and directories.
+    /// Returns their number.
     pub fn check_swept(&self, driver: &Driver) -> Result<usize, String> {
         let is_ours = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -191,14 +192,14 @@ impl Case {
         self.way.spare_chunks.is_some()
     }
 
-    /// Whether a file is in a directory for what is spilled.
+    /// Whether a file is in a directory for spill files.
     pub fn is_spilled(path: &Path) -> bool {
         TEMPORARY
             .iter()
             .any(|directory| path.starts_with(directory))
     }
 
-    /// Whether words name a file or directory of it.
+    /// Whether an error names a file or directory of the sort.
     pub fn names_a_place(&self, words: &str) -> bool {
         ["/in", self.output]
             .iter()

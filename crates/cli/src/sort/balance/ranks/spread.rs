@@ -1,12 +1,12 @@
-//! Many ranks on one page: the least, the median and the most of them, and which is the worst.
+//! Many ranks on one page: least, median, most, and the worst rank.
 
 use super::{Rank, host, megabytes, rate_of_all, shortened};
 use crate::text::figure;
 
-/// Columns of the worst rank and its host.
+/// Columns for the worst rank and its host.
 const WORST: usize = 18;
 
-/// The work of the ranks, a row a measure.
+/// A row per measure of the ranks.
 pub(super) fn rows(ranks: &[Rank]) -> Vec<String> {
     let mean = ranks.iter().map(|rank| rank.did.bytes as f64).sum::<f64>() / ranks.len() as f64;
     let of_mean = |rank: &Rank| {
@@ -59,7 +59,7 @@ pub(super) fn rows(ranks: &[Rank]) -> Vec<String> {
     ]
 }
 
-/// The work of their stages, and on how many ranks each is the bottleneck.
+/// A row per stage, with the number of ranks whose bottleneck it is.
 pub(super) fn stages(ranks: &[Rank], names: &[&str]) -> Vec<String> {
     let per_cent = |value: f64| format!("{value:.0}%");
     let head = ["least", "median", "most"].map(str::to_owned);
@@ -95,14 +95,14 @@ fn row(name: &str, cells: [String; 3], worst: &str) -> String {
         .to_owned()
 }
 
-/// Which end of a measure is bad.
+/// The bad end of a measure.
 #[derive(PartialEq, Eq)]
 enum Worst {
     Least,
     Most,
 }
 
-/// How a measure is shown.
+/// The format of a measure, and its bad end.
 struct Shown<'a>(&'a dyn Fn(f64) -> String, Worst);
 
 fn measured(
@@ -115,13 +115,13 @@ fn measured(
         .iter()
         .filter_map(|rank| Some((of(rank)?, rank)))
         .collect();
-    // Among equals the first rank stays in front.
+    // The sort is stable: among equal ranks the first stays in front.
     all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let (Some(least), Some(most)) = (all.first(), all.last()) else {
         return row(name, ["-", "-", "-"].map(str::to_owned), "");
     };
     let median = all[all.len() / 2].0;
-    // As far as can be seen.
+    // As far as the printed digits show.
     let is_even = shown(least.0) == shown(most.0);
     let (_, rank) = if worst == Worst::Least { least } else { most };
     let named = shortened(&format!("{} {}", rank.number, host(rank.part)), WORST);

@@ -3,7 +3,7 @@ use sort::{DirectIo, SampleCost};
 
 const SECONDS: f64 = 20.0;
 
-/// A stage of two workers that were busy for so many per cent of the time.
+/// A stage of two workers that were busy for a percentage of the time.
 fn stage(name: &str, per_cent: f64, bytes: u64) -> StageReport<String> {
     let busy_s = 2.0 * SECONDS * per_cent / 100.0;
     let (name, rest) = (name.to_owned(), 2.0 * SECONDS - busy_s);

@@ -1,4 +1,4 @@
-//! Journals of dead runs, and what is removed by them.
+//! Journals of dead runs, and the files that they remove.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -14,7 +14,7 @@ const STRANGER: u32 = 4242;
 const OLD: &str = "part-00000-deadbeef";
 const LISTED: &str = "part-00001-deadbeef";
 
-/// Two directories with a file that the manifest lists, and one that it does not.
+/// Three directories, each with a file that the manifest in the first may list, and another one.
 struct Dead {
     place: TempDir,
 }
@@ -45,8 +45,8 @@ impl Dead {
         self.place.path().canonicalize().unwrap().join(name)
     }
 
-    /// Settles a journal of these directories and files, with directories beside it: whether all
-    /// is done, and the files that are gone.
+    /// Settles a journal of these directories and files, with the directories `beside` named, too.
+    /// Whether nothing of it is left, and the files that are gone.
     fn settle(&self, directories: &[&str], files: Value, beside: &[&str]) -> (bool, Vec<String>) {
         let all = || {
             ["a", "b", "c"].map(|directory| [OLD, LISTED].map(|name| format!("{directory}/{name}")))
@@ -89,7 +89,7 @@ fn files_in_a_directory_that_is_not_named_wait() {
     assert_eq!(settled, (false, gone(&["a"])));
 }
 
-/// Those of the directory that was copied are its own. The others belong to the first set.
+/// The files in the copied directory belong to the copy, all others to the first set.
 #[test]
 fn a_copy_of_a_directory_has_only_its_own_files() {
     let settled = Dead::new().settle(&["c", "b"], both(), &["c", "b"]);
@@ -109,9 +109,9 @@ fn a_journal_of_impossible_files_is_left_alone() {
     }
 }
 
-/// The owner of a directory and its manifest says which files of that directory go, and no others.
+/// The owner of a directory and its manifest says which files in that directory go, but no others.
 #[test]
-fn another_owner_is_believed_about_the_own_directory() {
+fn another_owner_is_believed_about_one_directory() {
     if !may_give(STRANGER) {
         return;
     }

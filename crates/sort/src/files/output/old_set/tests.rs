@@ -1,4 +1,4 @@
-//! Sets of other users in directories of other users.
+//! Sets that the caller may not have written, in directories of several owners.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -85,7 +85,7 @@ impl Set {
         })
     }
 
-    /// The files that go, and how many stay by the warning.
+    /// The files that go, and how many files stay, if a warning says so.
     fn old(&self) -> (Vec<Placed>, Option<usize>) {
         let directories = [self.home.clone(), self.place.path().join("b")];
         let old = run_here(move |node| {
@@ -144,7 +144,7 @@ fn the_files_of_a_set_have_the_access_of_its_first_part() {
     assert_eq!(modes(&set), (None, None, None));
 }
 
-/// A manifest that is not believed takes rights away and gives none.
+/// A doubtful manifest takes rights away, but gives none.
 #[test]
 fn a_doubtful_manifest_narrows_the_rights_of_a_new_set() {
     let drafts = |set: &Set| {

@@ -1,0 +1,76 @@
+//! `gristmill manual`: a man page for each subcommand. `make install` runs it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command};
+use clap_mangen::Man;
+
+use crate::failure::{CliFailure, Exit};
+
+/// Write the man pages of the command and of its subcommands
+#[derive(Args)]
+#[command(hide = true)]
+pub struct Arguments {
+    /// Existing directory for the pages
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+impl Arguments {
+    /// Writes the pages of `command`.
+    ///
+    /// # Errors
+    /// When a page cannot be written.
+    pub fn run(&self, command: Command) -> Result<Exit, CliFailure> {
+        let mut command = command.disable_help_subcommand(true);
+        command.build();
+        let written = write(&command, &self.directory);
+        written.map(|()| Exit::Done).map_err(|cause| {
+            let shown = self.directory.display();
+            let message = format!("cannot write man pages in {shown}: {cause}; make it first");
+            CliFailure {
+                file: Some(self.directory.clone()),
+                ..CliFailure::new("io", message)
+            }
+        })
+    }
+}
+
+fn write(command: &Command, directory: &Path) -> io::Result<()> {
+    let below = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    for command in below {
+        write(command, directory)?;
+    }
+    let man = Man::new(command.clone());
+    let name = man.get_filename();
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.get_subcommands().any(|sub| !sub.is_hide_set()) {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let examples = command
+        .get_before_long_help()
+        .or(command.get_before_help())
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    page.extend(section(&examples).into_bytes());
+    fs::write(directory.join(name), page)
+}
+
+/// The section of the examples, as they are in the help.
+fn section(examples: &str) -> String {
+    let lines = examples.lines().filter(|line| *line != "Examples:");
+    let lines: String = lines
+        .map(|line| format!("\\&{}\n", line.replace('\\', "\\e").replace('-', "\\-")))
+        .collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!(".SH EXAMPLES\n.nf\n{lines}.fi\n"),
+    }
+}

@@ -1,0 +1,178 @@
+//! Help and hints: examples that run, options under headings, man pages, and what to do instead
+//! where a command line is that of another sort.
+
+use std::fs;
+
+use crate::common::{Place, RECORD_BYTES, Ran};
+
+const COMMANDS: [&str; 8] = [
+    "",
+    "sort",
+    "gensort",
+    "valsort",
+    "lab",
+    "demo",
+    "doctor",
+    "completions",
+];
+
+/// The headings of `sort --help`, in their order.
+const HEADINGS: [&str; 5] = [
+    "\nRecords:\n",
+    "\nMemory and disks:\n",
+    "\nOutput and checks:\n",
+    "\nCluster:\n",
+    "\nExpert:\n",
+];
+
+fn told(ran: Ran) -> String {
+    String::from_utf8(ran.succeeded().out).unwrap()
+}
+
+/// A place with the files that examples name.
+fn place_of_examples() -> Place {
+    let place = Place::new();
+    let made = place.run_shell(
+        r#"set -e
+        "$GRISTMILL" gensort 2000 input.dat
+        head -c 16000 input.dat > pairs.bin
+        "$GRISTMILL" sort --format gensort input.dat -o output.dat
+        "$GRISTMILL" sort --format gensort input.dat -o sorted/
+        head -c 100000 output.dat > part-1
+        tail -c 100000 output.dat > part-2"#,
+    );
+    made.succeeded();
+    place
+}
+
+/// The lines of examples that a help begins with.
+fn examples(help: &str) -> Vec<&str> {
+    let lines = help.strip_prefix("Examples:\n").expect(help).lines();
+    let examples: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    assert!(examples.iter().all(|line| line.len() <= 80), "{help}");
+    examples
+}
+
+#[test]
+fn the_examples_of_each_command_run() {
+    let place = place_of_examples();
+    for command in COMMANDS {
+        let help = told(place.run(&format!("{command} --help")));
+        // Ranks and a million simulated keys have tests of their own.
+        let is_run = |line: &&str| !line.contains("mpirun") && line.trim() != "gristmill demo";
+        let run: Vec<&str> = examples(&help).into_iter().filter(is_run).collect();
+        assert!(!run.is_empty(), "{command}");
+        let script = format!(
+            "set -e\ngristmill() {{ \"$GRISTMILL\" \"$@\"; }}\n{}",
+            run.join("\n")
+        );
+        let ran = place.run_shell(&script);
+        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+    }
+}
+
+#[test]
+fn the_options_of_sort_have_headings() {
+    let place = Place::new();
+    let help = told(place.run("sort --help"));
+    let places = HEADINGS.map(|heading| help.find(heading).expect(heading));
+    assert!(places.is_sorted(), "{help}");
+    let short = told(place.run("sort -h"));
+    assert!(
+        !short.contains("Examples") && short.lines().count() < 50,
+        "{short}"
+    );
+}
+
+#[test]
+fn options_of_gnu_sort_are_answered() {
+    let place = Place::with_records(10);
+    for (given, instead) in [
+        ("-r", ":desc"),
+        ("-rn", ":desc"),
+        ("--reverse", ":desc"),
+        ("-k2,2n", "--key OFFSET+LENGTH"),
+        ("-k 2", "--key OFFSET+LENGTH"),
+        ("-t,", "no fields"),
+        ("--field-separator=,", "no fields"),
+        ("-n", "u64le"),
+        ("-u", "duplicates"),
+        ("--unique", "duplicates"),
+        ("-c", "valsort"),
+        ("--check", "valsort"),
+        ("-m", "--plan merge"),
+        ("--merge", "--plan merge"),
+        ("-s", "--stable"),
+    ] {
+        let ran = place.run(&format!("sort {given} in"));
+        assert_eq!(ran.code, 2, "{given}: {ran:?}");
+        let line = ran.complaint();
+        assert!(line.contains(instead) && !line.contains("-- -"), "{line}");
+    }
+    let ran = place.run("sort -r in --json");
+    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(ran.complaint().ends_with(&message), "{message}");
+}
+
+#[test]
+fn text_is_told_to_be_unsupported() {
+    let place = Place::with_records(10);
+    let formats = ["lines", "csv", "tsv", "json", "text"];
+    let formats = formats.map(|format| format!("--format {format} --key age"));
+    for format in formats.iter().map(String::as_str).chain([""]) {
+        let ran = place.run(&format!("sort {format} in -o out"));
+        assert_eq!(ran.code, 2, "{format}: {ran:?}");
+        let line = ran.complaint();
+        let parts = [
+            "text is not supported yet",
+            "fixed:LEN",
+            "counts the newline",
+        ];
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    }
+}
+
+#[test]
+fn a_compressed_input_is_told_from_one_that_was_cut() {
+    let place = Place::new();
+    for (magic, name, command) in [
+        (&b"\x1f\x8b\x08"[..], "gzip", "`zcat in | gristmill sort"),
+        (b"\x28\xb5\x2f\xfd", "zstd", "`zstdcat in | gristmill sort"),
+        (b"\xfd7zXZ\0", "xz", "`xzcat in | gristmill sort"),
+        (b"BZh9", "bzip2", "`bzcat in | gristmill sort"),
+    ] {
+        let mut bytes = magic.to_vec();
+        bytes.resize(RECORD_BYTES + 50, b'x');
+        place.write("in", &bytes);
+        let ran = place.run("sort --format gensort in -o out --json");
+        let line = ran.complaint();
+        assert!(line.contains(name) && line.contains(command), "{line}");
+        assert_eq!(ran.json()["error"]["kind"], "truncated_record");
+        assert_eq!(ran.json()["error"]["offset"], RECORD_BYTES);
+        let ran = place.run_shell("exec \"$GRISTMILL\" sort --format gensort <in");
+        assert!(ran.complaint().contains(name), "{ran:?}");
+        bytes.truncate(RECORD_BYTES);
+        place.write("in", &bytes);
+        place.run("sort --format gensort in -o out").succeeded();
+    }
+}
+
+#[test]
+fn each_command_has_a_man_page() {
+    let place = Place::new();
+    fs::create_dir(place.path("man")).unwrap();
+    place.run("manual man").succeeded();
+    for command in COMMANDS {
+        let name = format!("gristmill {command}").trim_end().replace(' ', "-");
+        let page = fs::read_to_string(place.path(&format!("man/{name}.1"))).unwrap();
+        let parts = [".TH ", ".SH NAME", ".SH SYNOPSIS", ".SH EXAMPLES"];
+        assert!(parts.iter().all(|part| page.contains(part)), "{page}");
+    }
+    assert!(place.path("man/gristmill-sim-nano-sort.1").exists());
+    assert!(!place.path("man/gristmill-manual.1").exists());
+    let ran = place.run("manual nowhere");
+    assert!(
+        ran.code == 2 && ran.complaint().contains("nowhere"),
+        "{ran:?}"
+    );
+}

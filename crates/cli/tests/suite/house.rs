@@ -1,0 +1,235 @@
+//! Rules for all crates: imports, places of `unsafe`, names that programs must not contain.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::knots;
+
+/// Each crate with the crates that it may import (docs/architecture.md).
+const MAY_KNOW: [(&str, &[&str]); 15] = [
+    ("record", &[]),
+    ("kernel", &[]),
+    ("node", &[]),
+    ("node-real", &["node"]),
+    ("node-mpi", &["node"]),
+    ("machine", &["node"]),
+    ("pipeline", &["node"]),
+    ("sort", &["record", "kernel", "node", "pipeline"]),
+    ("grain", &["kernel", "node"]),
+    ("plot", &[]),
+    (
+        "trial",
+        &["record", "kernel", "node", "machine", "pipeline", "sort"],
+    ),
+    (
+        "lab",
+        &["node", "node-real", "machine", "grain", "plot", "trial"],
+    ),
+    (
+        "cli",
+        &[
+            "record",
+            "kernel",
+            "node",
+            "node-real",
+            "node-mpi",
+            "machine",
+            "pipeline",
+            "sort",
+            "grain",
+            "plot",
+            "lab",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "record",
+            "kernel",
+            "node",
+            "node-real",
+            "node-mpi",
+            "pipeline",
+            "sort",
+            "cli",
+        ],
+    ),
+    ("hostile", &["kernel"]),
+];
+
+/// Where `unsafe` may be: one small place per crate.
+const UNSAFE_IN: [&str; 4] = [
+    "kernel/src/",
+    "node-real/src/sys/",
+    "node-mpi/src/ffi/",
+    "machine/src/network/slab.rs",
+];
+
+/// The crates of programs, which run on any node.
+const PROGRAMS: [&str; 2] = ["sort", "grain"];
+
+/// Names that programs must not contain: backends, wall clocks, threads, files, global random
+/// numbers.
+const NOT_IN_PROGRAMS: [&str; 8] = [
+    "node_real",
+    "node_mpi",
+    "machine::",
+    "std::time",
+    "std::thread",
+    "std::fs",
+    "rand::",
+    "RandomState",
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// The `[dependencies]` of a crate that are crates of this project.
+fn known_by(name: &str) -> Vec<String> {
+    let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("");
+    let section = section.split("\n[").next().unwrap_or("");
+    let names = section
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next());
+    let rooms = MAY_KNOW.map(|(room, _)| room);
+    names
+        .filter(|name| rooms.contains(name))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn sources(directory: &Path, found: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            found.insert(path, text);
+        }
+    }
+}
+
+fn sources_of(room: &str) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    sources(&crates().join(room).join("src"), &mut found);
+    assert!(!found.is_empty(), "{room} has no sources");
+    found
+}
+
+#[test]
+fn every_crate_is_known_to_this_test() {
+    let mut rooms: Vec<_> = fs::read_dir(crates())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    rooms.sort();
+    let mut expected = MAY_KNOW
+        .map(|(room, _)| std::ffi::OsString::from(room))
+        .to_vec();
+    expected.sort();
+    assert_eq!(rooms, expected);
+}
+
+#[test]
+fn imports_go_one_way() {
+    for (room, allowed) in MAY_KNOW {
+        let known = known_by(room);
+        for other in &known {
+            assert!(
+                allowed.contains(&other.as_str()),
+                "{room} must not know {other}"
+            );
+        }
+    }
+    assert!(known_by("sort").len() == 4, "the manifests are read");
+}
+
+#[test]
+fn unsafe_stays_in_its_places() {
+    let mut seen = 0;
+    for (room, _) in MAY_KNOW {
+        for (path, text) in sources_of(room) {
+            let name = path.strip_prefix(crates()).unwrap().display().to_string();
+            let code = text
+                .lines()
+                .map(|line| line.split("//").next().unwrap_or(""));
+            let found = code
+                .filter(|line| line.contains("unsafe ") || line.contains("unsafe_code"))
+                .count();
+            seen += found;
+            let allowed = UNSAFE_IN.iter().any(|place| name.starts_with(place));
+            assert!(found == 0 || allowed, "{name} has unsafe code");
+        }
+    }
+    assert!(seen > 0, "the sources are read");
+}
+
+#[test]
+fn programs_name_no_backend_and_no_system() {
+    let is_of_tests = |path: &Path| path.ends_with("tests.rs");
+    let sources = PROGRAMS.into_iter().flat_map(sources_of);
+    for (path, text) in sources.filter(|(path, _)| !is_of_tests(path)) {
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for forbidden in NOT_IN_PROGRAMS {
+            assert!(
+                !text.contains(forbidden),
+                "{} names {forbidden}",
+                path.display()
+            );
+        }
+    }
+}
+
+/// A longer file usually hides a concept. Tests at the end of a file and files of tests may be
+/// longer.
+#[test]
+fn no_file_is_too_long() {
+    const MOST_LINES: usize = 400;
+    for (room, _) in MAY_KNOW {
+        for (path, text) in sources_of(room) {
+            let name = path.strip_prefix(crates()).unwrap().display().to_string();
+            let is_of_tests = name.contains("tests") || name.contains("conformance");
+            let code = text
+                .lines()
+                .take_while(|line| *line != "#[cfg(test)]")
+                .count();
+            let is_long = code > MOST_LINES && !is_of_tests;
+            assert!(!is_long, "{name} has {code} lines");
+        }
+    }
+}
+
+/// The most top-level modules of a crate that may import each other in a circle.
+const LARGEST_KNOT: usize = 3;
+
+#[test]
+fn modules_import_each_other_one_way() {
+    for (room, _) in MAY_KNOW {
+        let knot = knots::largest(&crates().join(room).join("src"));
+        assert!(
+            knot.len() <= LARGEST_KNOT,
+            "{room} has a knot of {}: {knot:?}",
+            knot.len()
+        );
+    }
+}
+
+/// docs/papers.md maps the terms of papers to files.
+#[test]
+fn the_modules_of_the_papers_exist() {
+    let top = crates().parent().unwrap().to_owned();
+    let page = fs::read_to_string(top.join("docs/papers.md")).unwrap();
+    let quoted = page.split('`').skip(1).step_by(2);
+    let files: Vec<&str> = quoted.filter(|text| text.contains('/')).collect();
+    assert!(files.len() > 40, "the page names {} files", files.len());
+    for file in files {
+        assert!(top.join(file).exists(), "docs/papers.md names {file}");
+    }
+}

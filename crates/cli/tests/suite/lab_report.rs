@@ -1,0 +1,56 @@
+//! `gristmill lab report`: the page is whole or not there, and nothing else is touched.
+
+use std::fs;
+
+use crate::common::Place;
+
+#[test]
+fn a_page_replaces_what_its_name_showed() {
+    let place = Place::new();
+    place.write("page.html", "old");
+    let ran = place.run("lab report -o page.html").succeeded();
+    assert!(ran.out.is_empty(), "the page is told nowhere else");
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"),
+        "{page}"
+    );
+    assert!(
+        page.contains("NanoSort, Figure 1") && page.contains(" met</span>"),
+        "{page}"
+    );
+    assert_eq!(place.names(), ["page.html"]);
+    let told = place.run("lab report -o -").succeeded().out;
+    assert!(
+        told == page.as_bytes(),
+        "the same experiments are the same page"
+    );
+    assert_eq!(place.names(), ["page.html"]);
+}
+
+#[test]
+fn a_page_has_a_name_if_none_is_given() {
+    let place = Place::new();
+    place.run("lab report").succeeded();
+    assert_eq!(place.names(), ["report.html"]);
+}
+
+#[test]
+fn a_refused_page_changes_nothing() {
+    let place = Place::new();
+    fs::create_dir(place.path("directory")).unwrap();
+    let cases = [
+        ("directory", "not a regular file"),
+        ("/dev/null", "not a regular file"),
+        ("no/such/page.html", "make it first"),
+    ];
+    for (output, why) in cases {
+        let ran = place.run(&format!("lab report -o {output}"));
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(
+            ran.complaint().contains(why) && ran.complaint().contains(output),
+            "{ran:?}"
+        );
+        assert_eq!(place.names(), ["directory"]);
+    }
+}

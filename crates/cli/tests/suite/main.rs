@@ -1,0 +1,36 @@
+//! The tests of the command, in one binary: linking takes longer than running.
+
+mod common;
+mod knots;
+mod ranks;
+#[path = "../../../node-real/tests/common/strace.rs"]
+mod strace;
+
+mod bad_input;
+mod cgroup;
+mod changing_input;
+mod cluster;
+mod cluster_ends;
+mod demo;
+mod help;
+mod house;
+mod keys;
+mod lab;
+mod lab_report;
+mod leftovers;
+mod limits;
+mod memory;
+mod named_texts;
+mod output_set;
+mod reference;
+mod report;
+mod resume;
+mod signals;
+mod sim;
+mod sim_machine;
+mod sim_sort;
+mod sim_trace;
+mod sorting;
+mod syscalls;
+mod trust;
+mod unsized_input;

@@ -1,0 +1,199 @@
+//! `sort --resume`: after any failure the same command continues the sort.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::common::{GRISTMILL, Place, RECORD_BYTES, Ran, cases, sorted};
+use crate::ranks::{inputs, launch, rank_of, run, start};
+
+/// 60 MB; a sort holds a quarter of them, so it has four epochs.
+const RECORDS: u64 = 600_000;
+const SORT: &str = "sort --format gensort in -o out -S 16M --resume";
+
+/// A step of a sort takes less.
+const STEP: Duration = Duration::from_secs(60);
+
+/// Waits until a file whose name ends so is there, or the child has ended.
+fn until_there(place: &Place, end: &str, child: &mut Child) -> bool {
+    let begin = Instant::now();
+    loop {
+        if place.unfinished().iter().any(|name| name.ends_with(end)) {
+            return true;
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        assert!(begin.elapsed() < STEP, "no {end}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Ends a sort when such an entry is there.
+fn ended_at(place: &Place, end: &str, signal: Signal) -> Option<Ran> {
+    let mut child = place.command(SORT).stderr(Stdio::piped()).spawn().unwrap();
+    let met = until_there(place, end, &mut child);
+    if met {
+        let _ = kill_process(Pid::from_child(&child), signal);
+    }
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    (met && ran.code != 0).then_some(ran)
+}
+
+#[test]
+fn a_killed_sort_continues() {
+    let place = Place::with_records(RECORDS);
+    let expected = sorted(&place.read("in"), RECORD_BYTES);
+    let moments = [
+        (".begun", Signal::KILL),
+        (".epoch-1", Signal::KILL),
+        (".epoch-2", Signal::INT),
+        (".part-0", Signal::KILL),
+        (".part-2", Signal::TERM),
+    ];
+    for (end, signal) in moments.into_iter().step_by(cases(2, 1) as usize) {
+        place.write("out", "old");
+        let Some(ran) = ended_at(&place, end, signal) else {
+            continue;
+        };
+        assert_eq!(ran.code, 128 + signal.as_raw(), "{}", ran.err);
+        assert_eq!(place.read("out"), b"old");
+        assert!(
+            place.unfinished().iter().any(|name| name.ends_with(end)),
+            "{end} is kept"
+        );
+        let report = place
+            .run(&format!("{SORT} --verify --json"))
+            .succeeded()
+            .json();
+        assert!(place.read("out") == expected, "after {end}");
+        assert!(place.unfinished().is_empty(), "after {end}");
+        let read = report["stages"].as_array().unwrap();
+        let read = read.iter().find(|stage| stage["name"] == "reader");
+        let read = read.map_or(0, |stage| stage["bytes"].as_u64().unwrap());
+        match end {
+            ".begun" => {}
+            ".epoch-1" | ".epoch-2" => assert!(read < RECORDS * 100, "{end}: {read}"),
+            _ => assert_eq!(read, 0, "{end}"),
+        }
+    }
+}
+
+/// Other sorts, and the same sort without `--resume`, leave saved progress alone.
+#[test]
+fn saved_progress_is_not_swept() {
+    let place = Place::with_records(RECORDS);
+    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else {
+        return;
+    };
+    let kept = |place: &Place| {
+        place
+            .unfinished()
+            .into_iter()
+            .filter(|name| !name.ends_with(".tmp"))
+            .count()
+    };
+    let before = kept(&place);
+    assert!(before > 2);
+    place
+        .run("sort --format gensort in -o other -S 16M")
+        .succeeded();
+    assert_eq!(kept(&place), before);
+    place.run(SORT).succeeded();
+    assert!(place.unfinished().is_empty() && place.read("out") == place.read("other"));
+}
+
+/// The input was changed, or the command says another order.
+#[test]
+fn progress_of_another_sort_is_refused() {
+    let place = Place::with_records(RECORDS);
+    let Some(_) = ended_at(&place, ".epoch-0", Signal::KILL) else {
+        return;
+    };
+    let ran = place.run(&format!("{SORT} --key 2+8"));
+    assert!(
+        ran.code == 2 && ran.err.contains("is of another sort"),
+        "{}",
+        ran.err
+    );
+    place.run(&format!("gensort -b7 {RECORDS} in")).succeeded();
+    let ran = place.run(SORT);
+    assert!(ran.code == 2 && ran.err.contains("part 0"), "{}", ran.err);
+}
+
+#[test]
+fn sorts_that_cannot_resume_are_refused() {
+    let place = Place::with_records(10);
+    std::fs::create_dir(place.path("set")).unwrap();
+    for (arguments, what) in [
+        ("- -o out", "standard input"),
+        ("in", "output"),
+        ("in -o set", "set of files"),
+        ("in -o out --plan merge", "two passes"),
+    ] {
+        let ran = place.run(&format!("sort --format gensort --resume {arguments}"));
+        assert!(
+            ran.code == 2 && ran.err.contains(what),
+            "{arguments}: {}",
+            ran.err
+        );
+    }
+}
+
+/// Three ranks begin, one is killed; two ranks continue, with the outputs of three.
+#[test]
+fn fewer_ranks_continue() {
+    let place = Place::with_records(RECORDS);
+    let expected = sorted(&place.read("in"), RECORD_BYTES);
+    let sort = "sort --format gensort in -o out-{rank} -S 16M --resume --verify";
+    for end in ["-1.epoch-0", "-2.part-0"] {
+        let start = |ranks| {
+            let mut command = launch::launcher(ranks, "gristmill sort --resume")?;
+            command
+                .arg(GRISTMILL)
+                .args(sort.split_whitespace())
+                .current_dir(place.path("."));
+            Some(command.spawn().unwrap())
+        };
+        let Some(mut child) = start(3) else { return };
+        if until_there(&place, end, &mut child) {
+            let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+        }
+        launch::ended(child);
+        let outputs = || (0..3).filter(|rank| place.path(&format!("out-{rank}")).exists());
+        if outputs().count() == 3 {
+            continue; // It had ended before it was met.
+        }
+        Ran::from(launch::ended(start(2).unwrap())).succeeded();
+        let all: Vec<u8> = outputs()
+            .flat_map(|rank| place.read(&format!("out-{rank}")))
+            .collect();
+        assert!(all == expected, "after {end}");
+        assert!(place.unfinished().is_empty(), "{:?}", place.unfinished());
+        for rank in 0..3 {
+            let _ = std::fs::remove_file(place.path(&format!("out-{rank}")));
+        }
+    }
+}
+
+/// Ranks that have more inputs than a sort was begun with are not left out in silence.
+#[test]
+fn more_ranks_with_inputs_of_their_own_are_refused() {
+    let (place, _) = inputs(3, RECORDS);
+    let sort = "sort --format gensort in-{rank} -o out-{rank} -S 16M --resume";
+    let Some(mut job) = start(&place, 2, sort) else {
+        return;
+    };
+    assert!(until_there(&place, "-1.epoch-0", &mut job));
+    kill_process(rank_of(&job, 1), Signal::KILL).unwrap();
+    launch::ended(job);
+    let ran = run(&place, 3, sort).unwrap();
+    assert!(
+        ran.code == 2 && ran.err.contains("was begun by 2 ranks"),
+        "{}",
+        ran.err
+    );
+    run(&place, 2, sort).unwrap().succeeded();
+    assert!(place.path("out-1").exists() && place.unfinished().is_empty());
+}

@@ -1,0 +1,81 @@
+//! The options of NanoSort, among them a name for each choice that the paper leaves open.
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::described;
+use crate::distribution::Distribution;
+use crate::options::{ReorderBy, count, defaults, from_0};
+
+/// Sort records over all cores, bucket by bucket (section 4, Figures 11 to 16).
+///
+/// Stages: `shuffle`, `level 0` and so on, `sort`, `values`.
+#[derive(Args, Clone, Debug, Serialize)]
+pub struct NanoSort {
+    /// Records of each core: keys of 8 bytes with values of 96 bytes
+    #[arg(id = "keys-per-core", long, value_name = "K")]
+    #[arg(default_value_t = 16, value_parser = from_0)]
+    #[serde(rename = "keys-per-core")]
+    pub keys: u32,
+    /// Buckets per level, at least 2
+    #[arg(long, value_name = "B", default_value_t = 16, value_parser = count)]
+    pub buckets: u32,
+    /// Choices that the paper leaves open.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub reading: Reading,
+    /// Distribution of the keys
+    #[arg(long, value_enum, default_value_t)]
+    pub distribution: Distribution,
+    /// Where early messages are buffered
+    #[arg(long, value_enum, default_value_t)]
+    pub reorder: ReorderBy,
+    /// Seed of the keys and of the shuffle.
+    #[arg(skip = 1_u64)]
+    #[serde(skip)]
+    pub seed: u64,
+}
+
+described! { NanoSort is "nano-sort" on 256 cores;
+    "--cores 4096 --keys-per-core 32", "--cores 64K --threads 2 --trace out.json"
+}
+
+/// A reading of the paper. All figures use the default; docs/decisions/0009 gives the reasons.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reading {
+    /// Medians that a core of a median-tree merges at a time, its own included
+    /// [default: the number of buckets]
+    #[arg(long, value_name = "F", value_parser = count)]
+    pub incast: Option<u32>,
+    /// Keys that a core sends in the first shuffle before it receives as many, 1 to 16
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
+    pub burst: u32,
+    /// Cores of each bucket that select pivots [default: all]
+    #[arg(long, value_name = "K", value_parser = count)]
+    pub rows: Option<u32>,
+    /// How keys are sent to their buckets
+    #[arg(long, visible_alias = "variant", value_enum, default_value_t)]
+    pub exchange: Exchange,
+}
+
+impl Default for Reading {
+    fn default() -> Reading {
+        defaults()
+    }
+}
+
+/// How keys are sent to their buckets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exchange {
+    /// One message per bucket, to its core with the sender's index
+    ///
+    /// A level ends when every core of this index has sent its message (the program of 2021).
+    #[default]
+    Buckets,
+    /// One message per key, to a random core of its bucket
+    ///
+    /// A level ends when a tree has counted all keys (the paper's text; it does not say how a level
+    /// ends).
+    Keys,
+}

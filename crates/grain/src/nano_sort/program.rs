@@ -1,0 +1,105 @@
+//! NanoSort as a program: its limits, its messages and its check.
+
+use node::{MESSAGE_WORDS, Matching, Node};
+
+use super::{Exchange, NanoSort, count};
+use crate::options::ReorderBy;
+use crate::program::{Program, Verdict, WORD_BYTES};
+use crate::records::{Part, Records, VALUE_BYTES};
+
+/// Words of keys that fit a message, in addition to its step.
+pub(super) const MOST_WORDS: usize = MESSAGE_WORDS - 1;
+
+/// Words that a nanoPU core's NIC takes before it has sent any.
+const TRANSMIT_WORDS: u32 = 1024;
+
+/// A pivot's message has a step, a key, and a word for its receiver.
+const MOST_PIVOTS: u32 = TRANSMIT_WORDS / 3;
+
+/// With at most this many records per core, all that a core sends in a step fits its transmit
+/// words (1,024, and a value's message has 15), so nothing keeps it from receiving. With more, a
+/// core sends only what its receivers have room for.
+pub(super) const FEW: u32 = 64;
+
+/// Keys that a core may send in the shuffle before it receives: a quarter of a receive queue.
+const MOST_BURST: u32 = 16;
+
+impl Program for NanoSort {
+    type Answer = Part;
+
+    async fn run(self, node: Node) -> Part {
+        if self.objection(node.nodes()).is_some() {
+            return Part::default();
+        }
+        let keys = self.records().of(node.rank(), node.nodes());
+        self.sort(node, keys).await
+    }
+
+    fn reorder(&self) -> ReorderBy {
+        self.reorder
+    }
+
+    fn check(&self, answers: &[Part]) -> Verdict {
+        match self.objection(answers.len() as u32) {
+            Some(objection) => Verdict::refused(objection),
+            None => self.records().verdict(answers),
+        }
+    }
+
+    fn objection(&self, cores: u32) -> Option<String> {
+        let burst = self.reading.burst;
+        if self.buckets < 2 {
+            return Some(format!(
+                "keys go to 2 buckets or more, not {}",
+                self.buckets
+            ));
+        }
+        if !(1..=MOST_BURST).contains(&burst) {
+            return Some(format!("a burst is 1 to {MOST_BURST} keys, not {burst}"));
+        }
+        match self.reorder.matching() {
+            Matching::Software => None,
+            Matching::Ports => self.objection_to_ports(cores),
+        }
+    }
+
+    fn messages(&self, answers: &[Part], multicast: bool) -> Option<u64> {
+        let by_keys: u64 = answers.iter().map(|part| part.by_keys).sum();
+        let values = count::of_values(self.records(), answers);
+        Some(count::messages(self, answers.len() as u32, multicast) + values + by_keys)
+    }
+
+    /// The keys are the answer, and the check sorts them again.
+    fn bytes(&self, ranks: u64, at_once: u64) -> u64 {
+        let held = u64::from(self.keys) * (4 * WORD_BYTES + VALUE_BYTES);
+        held.saturating_mul(at_once)
+            .saturating_add(2 * WORD_BYTES * u64::from(self.keys) * ranks)
+    }
+}
+
+impl NanoSort {
+    fn records(&self) -> Records {
+        Records {
+            each: self.keys,
+            distribution: self.distribution,
+            seed: self.seed,
+        }
+    }
+
+    /// Why messages could wait for each other in NICs for ever.
+    fn objection_to_ports(&self, cores: u32) -> Option<String> {
+        let buckets = self.buckets.min(cores);
+        if buckets > MOST_PIVOTS {
+            return Some(format!(
+                "a core sends pivots for {buckets} buckets before it receives any, and its \
+                 {TRANSMIT_WORDS} transmit words hold {MOST_PIVOTS}: ask for fewer buckets, or for \
+                 --reorder software"
+            ));
+        }
+        (self.reading.exchange == Exchange::Keys).then(|| {
+            "with --exchange keys, the queues of a core that waits for splitting values could \
+             overflow: ask for --reorder software"
+                .to_owned()
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! Every program on the simulated cluster: with every way to match steps, with and without
+//! multicast, on one thread and on two, with losses and late messages.
+
+use crate::programs::Harness;
+use grain::{Exchange, MapReduce, MergeMin, NanoSort, Program, Reading, ReorderBy};
+use machine::{Cluster, Profile, Queues, Setting, parts};
+
+/// The nanoPU cluster in several settings, whose numbers of ranks are replaced.
+struct Machine(Vec<Setting>);
+
+impl Harness for Machine {
+    fn run<P: Program>(&self, ranks: u32, program: &P) -> Vec<Vec<P::Answer>> {
+        let runs = self.0.iter().map(|setting| {
+            on(
+                Setting {
+                    ranks,
+                    ..setting.clone()
+                },
+                program,
+            )
+        });
+        runs.collect()
+    }
+
+    fn ranks_per_nic(&self) -> u32 {
+        4
+    }
+}
+
+fn on<P: Program>(setting: Setting, program: &P) -> Vec<P::Answer> {
+    let cluster = Cluster::new(Profile::named("nanopu").unwrap(), setting).unwrap();
+    let program = program.clone();
+    let ended = cluster.run(move |node| program.clone().run(node));
+    ended.unwrap_or_else(|error| panic!("{error}")).answers
+}
+
+/// All ways to divide the queues, with and without multicast, on one thread and on two.
+fn plain() -> Machine {
+    let setting = |(seed, queues)| Setting {
+        seed,
+        queues,
+        threads: 1 + seed as usize % 2,
+        multicast: seed % 4 < 2,
+        ..Setting::new(1)
+    };
+    let queues = [
+        Queues::ByCore,
+        Queues::ByPort,
+        Queues::Shared,
+        Queues::ByCore,
+    ];
+    Machine((0..).zip(queues).map(setting).collect())
+}
+
+/// Losses, late messages, and both. The queues are by port: in one queue per core, messages of
+/// later steps could overtake a lost one and fill the queue while the core waits for it, a
+/// deadlock.
+fn faulty() -> Machine {
+    let setting = |(seed, loss, tail)| Setting {
+        seed,
+        threads: 2,
+        queues: Queues::ByPort,
+        loss_parts: parts(loss),
+        tail: 3200,
+        tail_parts: parts(tail),
+        ..Setting::new(1)
+    };
+    Machine(
+        [(1, 0.01, 0.0), (2, 0.0, 0.05), (3, 0.01, 0.05)]
+            .map(setting)
+            .into(),
+    )
+}
+
+mod plainly {
+    use super::plain;
+    crate::program_suite!(plain());
+}
+
+mod with_faults {
+    use super::faulty;
+    crate::program_suite!(faulty());
+}
+
+/// Programs that match steps by ports need a queue for each port, or one for all: more ranks than a
+/// queue has entries.
+#[test]
+fn matchings_with_their_queues() {
+    let pairs = [
+        (ReorderBy::Software, Queues::ByCore),
+        (ReorderBy::Port, Queues::ByPort),
+        (ReorderBy::Port, Queues::Shared),
+    ];
+    for (reorder, queues) in pairs {
+        for incast in [1, 2, 8, 300] {
+            let program = MergeMin {
+                keys: 16,
+                incast,
+                reorder,
+                seed: 4,
+            };
+            let setting = Setting {
+                queues,
+                threads: 2,
+                ..Setting::new(300)
+            };
+            let answers = on(setting, &program);
+            assert_eq!(program.check(&answers).fault, None, "{reorder:?} {incast}");
+        }
+    }
+}
+
+/// The children of a parent exceed its queue's entries, round after round: they send one round at a
+/// time, and in narrower trees as many as fit.
+#[test]
+fn wide_trees_reduce_streams() {
+    for queues in [Queues::ByPort, Queues::Shared] {
+        for (ranks, incast) in [(512, 128), (200, 512), (300, 1000), (512, 8), (300, 24)] {
+            let (rounds, reorder) = (6, ReorderBy::Port);
+            let program = MapReduce {
+                words: 40,
+                rounds,
+                incast,
+                reorder,
+                ..MapReduce::default()
+            };
+            let answers = on(
+                Setting {
+                    queues,
+                    ..Setting::new(ranks)
+                },
+                &program,
+            );
+            let fault = program.check(&answers).fault;
+            assert_eq!(fault, None, "{queues:?}, {ranks} cores, incast {incast}");
+        }
+    }
+}
+
+/// More rounds than there are ports, which are reused.
+#[test]
+fn a_stream_has_any_number_of_rounds() {
+    let (words, rounds, reorder) = (1, 70_000, ReorderBy::Port);
+    let program = MapReduce {
+        words,
+        rounds,
+        reorder,
+        buckets: 1,
+        ..MapReduce::default()
+    };
+    let answers = on(
+        Setting {
+            queues: Queues::ByPort,
+            ..Setting::new(3)
+        },
+        &program,
+    );
+    assert_eq!(program.check(&answers).fault, None);
+}
+
+/// All cores send more pivots at a time than their transmit words hold; without multicast each also
+/// sends its splitting value to all.
+#[test]
+fn any_number_of_buckets_sorts() {
+    let cores = 400;
+    for multicast in [true, false] {
+        for exchange in [Exchange::Buckets, Exchange::Keys] {
+            let reading = Reading {
+                exchange,
+                ..Reading::default()
+            };
+            let program = NanoSort {
+                keys: 4,
+                buckets: cores,
+                reading,
+                ..NanoSort::default()
+            };
+            let answers = on(
+                Setting {
+                    multicast,
+                    ..Setting::new(cores)
+                },
+                &program,
+            );
+            assert_eq!(
+                program.check(&answers).fault,
+                None,
+                "{exchange:?}, multicast {multicast}"
+            );
+        }
+    }
+    let by_ports = NanoSort {
+        buckets: 342,
+        reorder: ReorderBy::Port,
+        ..NanoSort::default()
+    };
+    assert_eq!(by_ports.objection(341), None);
+    assert!(
+        by_ports
+            .objection(342)
+            .unwrap()
+            .contains("its 1024 transmit words hold 341")
+    );
+}
+
+/// Real threads and the machine give the same minima at every rank.
+#[test]
+fn threads_and_machine_agree() {
+    for (ranks, incast) in [(2, 2), (33, 8), (64, 4)] {
+        let program = MergeMin {
+            incast,
+            ..MergeMin::default()
+        };
+        let task = program.clone();
+        let real = node_real::Cluster::new(ranks, 1).run(move |node| task.clone().run(node));
+        let simulated = on(Setting::new(ranks), &program);
+        let minima = |answers: Vec<grain::Least>| -> Vec<u64> {
+            answers.into_iter().map(|answer| answer.least).collect()
+        };
+        assert_eq!(minima(real), minima(simulated), "{ranks} ranks");
+    }
+}

@@ -1,0 +1,92 @@
+//! The suite's tests of NanoSort and MilliSort.
+
+use grain::{Exchange, MilliSort, NanoSort, Program, Reading, ReorderBy};
+
+use crate::programs::{Harness, RANKS, REORDERS, is_right, refused, verdicts, with};
+
+/// Cores that are powers of the buckets or not, more buckets than cores, fewer keys than buckets
+/// and more than a message holds.
+pub fn nano_sort(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (buckets, keys, incast) in
+            [(2, 5, 2), (3, 16, 1), (4, 40, 8), (16, 16, 16), (100, 2, 3)]
+        {
+            for reorder in REORDERS {
+                let seed = u64::from(ranks + keys);
+                for exchange in [Exchange::Buckets, Exchange::Keys] {
+                    if (exchange, reorder) == (Exchange::Keys, ReorderBy::Port) {
+                        continue;
+                    }
+                    let (burst, rows) = (1 + keys / 8, (buckets % 2 == 0).then_some(2));
+                    let reading = Reading {
+                        exchange,
+                        incast: Some(incast),
+                        burst,
+                        rows,
+                    };
+                    let program = with!(NanoSort; keys = keys, buckets = buckets, reading = reading, reorder = reorder, seed = seed);
+                    is_right(harness, ranks, &program);
+                    for verdict in verdicts(harness, ranks, &program) {
+                        assert_eq!(verdict.sorted, Some(true));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// No keys, and so many that a bucket needs several messages.
+pub fn nano_sort_of_few_and_many(harness: &impl Harness) {
+    for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500)] {
+        for exchange in [Exchange::Buckets, Exchange::Keys] {
+            let reading = with!(Reading; exchange = exchange);
+            is_right(
+                harness,
+                ranks,
+                &with!(NanoSort; keys = keys, buckets = 4, reading = reading),
+            );
+        }
+    }
+    refused(harness, 2, &with!(NanoSort; buckets = 1));
+    let reading = with!(Reading; exchange = Exchange::Keys);
+    let program = with!(NanoSort; reading = reading, reorder = ReorderBy::Port);
+    refused(harness, 2, &program);
+}
+
+/// As many sorters as cores, one, and a last one with fewer cores; fewer keys than cores and more.
+/// Where steps wait in the NIC many sorters are refused.
+pub fn milli_sort(harness: &impl Harness) {
+    for ranks in RANKS {
+        for (reduction, keys) in [(1, 5), (2, 16), (4, 40), (7, 3), (1000, 9)] {
+            for reorder in REORDERS {
+                let seed = u64::from(ranks + keys);
+                let program = with!(MilliSort; keys = keys, reduction = reduction, reorder = reorder, seed = seed);
+                if program.objection(ranks).is_some() {
+                    assert!(reorder == ReorderBy::Port && reduction == 1 && ranks == 33);
+                    refused(harness, ranks, &program);
+                    continue;
+                }
+                is_right(harness, ranks, &program);
+                for verdict in verdicts(harness, ranks, &program) {
+                    assert_eq!(verdict.sorted, Some(true));
+                }
+            }
+        }
+    }
+}
+
+/// No keys, one, and so many that a core sends another more records than may be on their way.
+pub fn milli_sort_of_few_and_many(harness: &impl Harness) {
+    for (ranks, keys) in [(1, 0), (5, 0), (8, 1), (2, 600), (5, 500), (300, 2)] {
+        is_right(harness, ranks, &with!(MilliSort; keys = keys));
+    }
+    let reorder = ReorderBy::Port;
+    for (ranks, keys) in [(5, 0), (2, 600), (5, 300)] {
+        is_right(
+            harness,
+            ranks,
+            &with!(MilliSort; keys = keys, reorder = reorder),
+        );
+    }
+    refused(harness, 300, &with!(MilliSort; reorder = reorder));
+}

@@ -1,0 +1,207 @@
+//! The checks find wrong answers: each program's answers are changed in every way that matters.
+
+use grain::{
+    Flood, Kv, LocalMin, LocalSort, Loopback, MapReduce, MergeMin, MilliSort, NanoSort, Program,
+    ReceiveLoop, SendLoop, SetAlgebra,
+};
+use machine::Driver;
+
+const RANKS: u32 = 9;
+
+/// Runs the program, and checks its answers after each change alone.
+fn caught<P: Program>(program: &P, changes: &[fn(&mut Vec<P::Answer>)]) {
+    let answers = || {
+        let program = program.clone();
+        Driver::new(1, RANKS)
+            .run(move |node| program.clone().run(node))
+            .unwrap()
+    };
+    assert_eq!(program.check(&answers()).fault, None);
+    for (number, change) in changes.iter().enumerate() {
+        let mut changed = answers();
+        change(&mut changed);
+        let fault = program.check(&changed).fault;
+        assert!(
+            fault.is_some(),
+            "change {number} of {} is not seen",
+            std::any::type_name::<P>()
+        );
+    }
+}
+
+#[test]
+fn wrong_minima() {
+    caught(
+        &LocalMin::default(),
+        &[|ranks| ranks[0].least += 1, |ranks| ranks[8].least -= 1],
+    );
+    caught(
+        &MergeMin::default(),
+        &[
+            |ranks| ranks[0].least += 1,
+            |ranks| ranks[0].least -= 1,
+            |ranks| ranks[8].least = u64::MAX,
+            |ranks| ranks.swap(0, 1),
+        ],
+    );
+    // A rank in the middle of the chain.
+    caught(
+        &MergeMin {
+            incast: 1,
+            ..MergeMin::default()
+        },
+        &[|ranks| ranks[4].least = 0],
+    );
+}
+
+#[test]
+fn wrong_orders() {
+    let changes: [fn(&mut Vec<grain::Sorted>); 4] = [
+        |ranks| ranks[3].keys.swap(4, 5),
+        |ranks| ranks[8].keys[39] += 1,
+        |ranks| assert!(ranks[0].keys.pop().is_some()),
+        |ranks| ranks.swap(1, 2),
+    ];
+    caught(&LocalSort::default(), &changes);
+    let program = LocalSort::default();
+    let mut answers = Driver::new(1, 2)
+        .run(|node| LocalSort::default().run(node))
+        .unwrap();
+    answers[1].keys.reverse();
+    assert_eq!(program.check(&answers).sorted, Some(false));
+}
+
+#[test]
+fn wrong_parts() {
+    let changes: [fn(&mut Vec<grain::Part>); 7] = [
+        |cores| cores[2].values ^= 1,
+        |cores| cores[3].keys.reverse(),
+        |cores| cores[8].keys[0] += 1,
+        |cores| assert!(cores[0].keys.pop().is_some()),
+        |cores| cores.swap(1, 2),
+        |cores| cores[4].wrong = 1,
+        |cores| {
+            let key = cores[5].keys[0];
+            cores[5].keys.insert(0, key);
+        },
+    ];
+    caught(
+        &NanoSort {
+            keys: 40,
+            buckets: 3,
+            ..NanoSort::default()
+        },
+        &changes,
+    );
+    caught(
+        &MilliSort {
+            keys: 40,
+            ..MilliSort::default()
+        },
+        &changes,
+    );
+}
+
+#[test]
+fn wrong_messages() {
+    caught(
+        &Loopback::default(),
+        &[
+            |ranks| ranks[8].changed = 1,
+            |ranks| ranks[8].messages -= 1,
+            |ranks| ranks[0].messages += 1,
+            |ranks| ranks[8].shares_nic = true,
+        ],
+    );
+    caught(
+        &ReceiveLoop::default(),
+        &[
+            |ranks| ranks[0].taken.count -= 1,
+            |ranks| ranks[0].taken.sum += 1,
+        ],
+    );
+    caught(
+        &SendLoop::default(),
+        &[
+            |ranks| ranks[8].taken.count += 1,
+            |ranks| ranks[1].taken.sum ^= 1,
+            |ranks| {
+                ranks.swap(1, 2);
+            },
+        ],
+    );
+    let changes: [fn(&mut Vec<grain::Flooded>); 3] = [
+        |ranks| ranks[0].handed.taken.count += 1,
+        |ranks| ranks[8].handed.taken.sum ^= 1,
+        |ranks| ranks.swap(3, 4),
+    ];
+    caught(&Flood::default(), &changes);
+    caught(
+        &Flood {
+            to: Some(4),
+            ..Flood::default()
+        },
+        &changes,
+    );
+}
+
+#[test]
+fn wrong_stores() {
+    let changes: [fn(&mut Vec<grain::Shard>); 8] = [
+        |ranks| ranks[0].wrong = 1,
+        |ranks| ranks[1].served += 1,
+        |ranks| ranks[2].answered -= 1,
+        |ranks| ranks[3].hits = 16,
+        |ranks| ranks[4].keys += 1,
+        |ranks| ranks[5].sum += 1,
+        |ranks| ranks[6].keys = 0,
+        // Right in total, but not by shard.
+        |ranks| {
+            ranks[7].keys += 1;
+            ranks[8].keys -= 1;
+        },
+    ];
+    caught(&Kv::default(), &changes);
+    caught(
+        &Kv {
+            workers: 2,
+            ..Kv::default()
+        },
+        &changes,
+    );
+    // A client that puts all keys finds them, so fewer hits are a fault, too.
+    let busy = Kv {
+        messages: 200,
+        keys: 4,
+        ..Kv::default()
+    };
+    caught(
+        &busy,
+        &[|ranks| ranks[3].hits = 10, |ranks| ranks[3].hits = 0],
+    );
+}
+
+#[test]
+fn wrong_results() {
+    caught(
+        &SetAlgebra {
+            documents: 200,
+            ..SetAlgebra::default()
+        },
+        &[
+            |ranks| ranks[0].hits[3].count += 1,
+            |ranks| ranks[0].hits[0].sum += 1,
+            |ranks| assert!(ranks[0].hits.pop().is_some()),
+            |ranks| ranks[0].hits.push(grain::Hits::default()),
+        ],
+    );
+    caught(
+        &MapReduce::default(),
+        &[
+            |ranks| ranks[0].counts[31] += 1,
+            |ranks| assert!(ranks[0].counts.pop().is_some()),
+            |ranks| ranks[0].counts.rotate_left(8),
+            |ranks| ranks[0].counts.push(0),
+        ],
+    );
+}

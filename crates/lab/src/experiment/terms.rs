@@ -1,0 +1,153 @@
+//! The outcome of a claim.
+//!
+//! ```text
+//!   met      ours is the paper's figure within the tolerance, or beyond it where the paper says
+//!            "at least" or "at most"
+//!   missed   ours is not, and the file gives the reason: a known miss, which fails nothing
+//!   failed   ours is not and there is no reason; or ours is no longer what it was; or the
+//!            program's result is wrong; or there is no figure
+//!   shown    the line does not say how far ours may be off
+//! ```
+//!
+//! A known miss that is met fails too: then the file is wrong.
+
+use plot::Outcome;
+
+use super::line::Line;
+
+/// How far a figure may be off `today` without a tolerance. Equal seeds give equal runs, so a
+/// larger difference is a change of the machine or the program.
+const STEADY: f64 = 0.01;
+
+impl Line {
+    /// Checks that something is compared: no comparison with NaN fails.
+    pub(super) fn check_terms(&self) -> Result<(), String> {
+        above_0("paper", self.paper)?;
+        above_0("today", self.today)?;
+        match self.tolerance {
+            Some(share) if !(0.0..1.0).contains(&share) => Err(format!(
+                "tolerance is {share}: expected a share from 0 to below 1"
+            )),
+            _ if self.at_least && self.at_most => {
+                Err("at_least and at_most: that is the figure itself; leave both out".to_owned())
+            }
+            _ if self.known_miss.is_some() && !self.is_judged() => {
+                Err("known_miss needs at_least or a tolerance: else nothing is missed".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_judged(&self) -> bool {
+        self.is.is_some() || self.tolerance.is_some() || self.at_least || self.at_most
+    }
+
+    /// The outcome for our figure, with the reason of a miss or a failure.
+    pub(super) fn judged(&self, paper: f64, ours: f64) -> (Outcome, Option<String>) {
+        match (self.fault(paper, ours), &self.known_miss) {
+            (Some(fault), _) => (Outcome::Failed, Some(fault)),
+            (None, Some(reason)) => (Outcome::Missed, Some(reason.clone())),
+            (None, None) if self.is_judged() => (Outcome::Met, None),
+            (None, None) => (Outcome::Shown, None),
+        }
+    }
+
+    fn fault(&self, paper: f64, ours: f64) -> Option<String> {
+        if !ours.is_finite() {
+            return Some(format!("ours is {ours}: there is no figure"));
+        }
+        let tolerance = self.tolerance.unwrap_or(0.0);
+        let steady = self.tolerance.or(self.is.map(|_| 0.0)).unwrap_or(STEADY);
+        let has_changed = |today: &f64| (ours / today - 1.0).abs() > steady;
+        if let Some(today) = self.today.filter(has_changed) {
+            let percent = steady * 100.0;
+            return Some(format!("{ours} is more than {percent} % off our {today}"));
+        }
+        match (&self.known_miss, self.off(paper, ours) > tolerance) {
+            (Some(_), false) => Some("it is met, but the file calls it a known miss".to_owned()),
+            (None, true) if self.is_judged() => {
+                let percent = tolerance * 100.0;
+                Some(format!("{ours} is more than {percent} % off the {paper}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// How far ours is off the claim, as a share; negative if it is on the good side.
+    fn off(&self, paper: f64, ours: f64) -> f64 {
+        let off = ours / paper - 1.0;
+        match (self.is_at_least(), self.at_most) {
+            (true, _) => -off,
+            (false, true) => off,
+            (false, false) => off.abs(),
+        }
+    }
+}
+
+/// Refuses a number that is not above 0.
+pub(super) fn above_0(name: &str, number: Option<f64>) -> Result<(), String> {
+    match number.filter(|number| !(number.is_finite() && *number > 0.0)) {
+        Some(number) => Err(format!("{name} is {number}: expected a number above 0")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The outcome of a line with these keys.
+    fn judged(keys: &str, ours: f64) -> (Outcome, Option<String>) {
+        let line = format!("id = 'x'\nclaim = 'x'\npaper = 100\nunit = 'm'\n{keys}");
+        let line: Line = toml::from_str(&line).unwrap();
+        line.judged(100.0, ours)
+    }
+
+    fn outcome(keys: &str, ours: f64) -> Outcome {
+        judged(keys, ours).0
+    }
+
+    fn fails(keys: &str, ours: f64, why: &str) {
+        let (outcome, reason) = judged(keys, ours);
+        assert_eq!(outcome, Outcome::Failed);
+        let reason = reason.unwrap();
+        assert!(reason.contains(why), "{reason}");
+    }
+
+    #[test]
+    fn a_figure_within_its_tolerance_is_met() {
+        assert_eq!(outcome("tolerance = 0.05", 104.0), Outcome::Met);
+        assert_eq!(outcome("tolerance = 0.05", 96.0), Outcome::Met);
+        fails("tolerance = 0.05", 106.0, "more than 5 % off the 100");
+        fails("tolerance = 0.05", 94.0, "more than 5 % off the 100");
+        assert_eq!(outcome("", 1.0), Outcome::Shown);
+        assert_eq!(outcome("today = 1", 1.009), Outcome::Shown);
+        fails("today = 1", 1.011, "more than 1 % off our 1");
+    }
+
+    #[test]
+    fn more_than_at_least_is_met() {
+        assert_eq!(outcome("at_least = true", 1e6), Outcome::Met);
+        let keys = "at_least = true\ntolerance = 0.01";
+        assert_eq!(outcome(keys, 99.5), Outcome::Met);
+        fails("at_least = true", 99.5, "more than 0 % off the 100");
+    }
+
+    #[test]
+    fn a_known_miss_fails_when_ours_changes_or_it_is_met() {
+        let keys = "at_least = true\ntolerance = 0.01\ntoday = 78\nknown_miss = 'so'";
+        let missed = (Outcome::Missed, Some("so".to_owned()));
+        assert_eq!(judged(keys, 78.5), missed);
+        fails(keys, 76.0, "1 % off our 78");
+        fails(keys, 101.0, "1 % off our 78");
+        fails("at_least = true\nknown_miss = 'so'", 101.0, "it is met");
+    }
+
+    #[test]
+    fn a_claim_without_a_figure_fails() {
+        for ours in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            fails("", ours, "there is no figure");
+            fails("at_least = true", ours, "there is no figure");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The report of several runs of a program, for people and as JSON.
+//!
+//! The field names of the JSON are a contract with scripts. Outside of `wall_s`, `peak_rss_bytes`
+//! and `threads`, its bytes do not depend on the computer.
+
+use std::collections::BTreeMap;
+
+use grain::{Timing, Verdict};
+use machine::Windows;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::changes::Changes;
+use crate::parameters::Parameters;
+use crate::place::DRIVER;
+use crate::report::{RunReport, Simulated, StageReport};
+use crate::spread::Spread;
+
+/// Several runs of one program.
+#[derive(Clone, Debug, Serialize)]
+pub struct SimReport {
+    /// Name of the program.
+    pub program: &'static str,
+    /// Name of the machine, or `threads`.
+    pub machine: String,
+    /// Hash of the machine's file; none on threads.
+    #[serde(serialize_with = "in_hexadecimal")]
+    pub machine_hash: Option<u64>,
+    /// Number of simulated cores, or of threads.
+    pub cores: u32,
+    /// The program's options and the changes of the machine, by option name.
+    #[serde(rename = "parameters")]
+    pub(crate) told: Map<String, Value>,
+    /// Runs in the order of their seeds.
+    #[serde(serialize_with = "written")]
+    pub runs: Vec<RunReport>,
+    /// The program's time over the runs, in microseconds.
+    pub time_us: Spread,
+    /// Wall time of all runs, in seconds.
+    pub wall_s: f64,
+    /// Events of all simulations; none on threads.
+    pub events: Option<u64>,
+    /// Largest resident set of this process.
+    pub peak_rss_bytes: u64,
+    /// Threads of this computer that ran them.
+    pub threads: usize,
+    /// Remark on the runs.
+    pub note: Option<String>,
+    /// The program with its options.
+    #[serde(skip)]
+    pub parameters: Parameters,
+    /// Meaning of the program's time.
+    #[serde(skip)]
+    pub timing: Timing,
+}
+
+impl SimReport {
+    /// The report as JSON.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("maps have words as keys")
+    }
+
+    /// Explains the program's time where it is not the time of the whole run.
+    pub fn timed(&self) -> Option<String> {
+        match self.timing {
+            Timing::Busy { rank, stage } => Some(format!(
+                "time is what core {} was busy in its loop, '{stage}'",
+                rank.0
+            )),
+            Timing::Tap(rank) => Some(format!(
+                "time is from a message's first flit into core {}'s NIC to its last out (median)",
+                rank.0
+            )),
+            Timing::LastEnd => None,
+        }
+    }
+
+    /// Several trials of the sort: how many runs had which result.
+    pub fn results(&self) -> Option<BTreeMap<&str, usize>> {
+        let is_counted = self.machine == DRIVER && self.runs.len() > 1;
+        is_counted.then(|| {
+            let mut results = BTreeMap::new();
+            for run in &self.runs {
+                *results.entry(run.verdict.result.as_str()).or_default() += 1;
+            }
+            results
+        })
+    }
+
+    /// Whether the answers of every run were right.
+    pub fn is_right(&self) -> bool {
+        self.runs.iter().all(|run| run.verdict.fault.is_none())
+    }
+}
+
+/// Everything besides machine and seeds that decides a run.
+pub(crate) fn told(parameters: &Parameters, changes: &Changes) -> Map<String, Value> {
+    let values = parameters.values().clone().into_iter();
+    let told = values.chain(changes.named());
+    told.map(|(name, value)| (name.replace('-', "_"), value))
+        .collect()
+}
+
+fn in_hexadecimal<S: Serializer>(hash: &Option<u64>, out: S) -> Result<S::Ok, S::Error> {
+    hash.map(|hash| format!("{hash:016x}")).serialize(out)
+}
+
+fn written<S: Serializer>(runs: &[RunReport], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(runs.iter().map(Run::of))
+}
+
+/// A run in JSON.
+#[derive(Serialize)]
+struct Run<'a> {
+    seed: u64,
+    time_us: f64,
+    messages: Option<u64>,
+    wire_bytes: Option<u64>,
+    max_keys: u64,
+    skew: f64,
+    sorted: Option<bool>,
+    stages: &'a [StageReport],
+    #[serde(flatten)]
+    counted: Option<Counted>,
+    result: &'a str,
+    figure: Option<f64>,
+    check: Check<'a>,
+}
+
+/// The part of a run that only a simulated machine has.
+#[derive(Serialize)]
+struct Counted {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mac_ns: Option<f64>,
+    packets: u64,
+    trimmed: u64,
+    returned: u64,
+    dropped: u64,
+    lost: u64,
+    resent: u64,
+    busiest_down_flits: u64,
+    longest_send_wait_us: f64,
+    events: u64,
+    #[serde(serialize_with = "windows")]
+    windows: Windows,
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    passed: bool,
+    fault: Option<&'a str>,
+}
+
+fn windows<S: Serializer>(windows: &Windows, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_map([("ticks", windows.ticks), ("blocks", windows.blocks.into())])
+}
+
+impl Run<'_> {
+    fn of(run: &RunReport) -> Run<'_> {
+        let Verdict {
+            fault,
+            max_keys,
+            skew,
+            sorted,
+            figure,
+            result,
+            ..
+        } = &run.verdict;
+        let counts = run.simulated.as_ref().map(|simulated| simulated.counts);
+        Run {
+            seed: run.seed,
+            time_us: run.time_us,
+            messages: counts.map(|counts| counts.messages),
+            wire_bytes: counts.map(|counts| counts.wire_bytes),
+            max_keys: *max_keys,
+            skew: *skew,
+            sorted: *sorted,
+            stages: &run.stages,
+            counted: run.simulated.as_ref().map(Counted::of),
+            result,
+            figure: *figure,
+            check: Check {
+                passed: fault.is_none(),
+                fault: fault.as_deref(),
+            },
+        }
+    }
+}
+
+impl Counted {
+    fn of(simulated: &Simulated) -> Counted {
+        let counts = &simulated.counts;
+        Counted {
+            mac_ns: simulated.mac_ns,
+            packets: counts.packets,
+            trimmed: counts.trimmed,
+            returned: counts.returned,
+            dropped: counts.dropped,
+            lost: counts.lost,
+            resent: counts.resent,
+            busiest_down_flits: counts.busiest_down_flits,
+            longest_send_wait_us: simulated.longest_send_wait_us,
+            events: counts.events,
+            windows: simulated.windows,
+        }
+    }
+}

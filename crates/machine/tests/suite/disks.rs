@@ -1,0 +1,241 @@
+//! The model of disks: chains of buffers, faults, and disk space.
+
+use std::path::Path;
+
+use machine::{DiskModel, Driver, Fault};
+use node::{Buffer, Costs, DiskError, File, Node, Open};
+
+const KIB: usize = 1024;
+
+async fn create(node: &Node, name: &str) -> File {
+    let how = Open::Create {
+        direct: false,
+        mode: 0o600,
+    };
+    node.open(&Path::new("/").join(name), how).await.unwrap()
+}
+
+async fn write(node: &Node, file: &File, offset: u64, bytes: usize) -> Result<(), DiskError> {
+    let mut buffer = Buffer::heap(bytes);
+    buffer.bytes_mut().fill(1);
+    file.write(node, offset, buffer, 0..bytes)
+        .wait(node)
+        .await
+        .1
+}
+
+#[test]
+fn a_chain_is_one_request_to_the_disk() {
+    let model = DiskModel {
+        latency_ns: 100,
+        read_ns_per_kib: 7,
+        write_ns_per_kib: 11,
+    };
+    let driver = Driver::with(1, 1, Costs::default(), model);
+    let ends = driver.run(|node| async move {
+        let file = create(&node, "file").await;
+        let chain = [1024, 512, 3072].map(Buffer::counted).into();
+        let (chain, result) = file.write_chain(&node, 0, chain).wait(&node).await;
+        result.unwrap();
+        assert!(chain.iter().all(Buffer::is_empty));
+        let written = node.now().0;
+        let (chain, result) = file.read_chain(&node, 1024, chain).wait(&node).await;
+        result.unwrap();
+        let lens: Vec<_> = chain.iter().map(Buffer::len).collect();
+        assert_eq!(lens, [1024, 512, 2048], "counted buffers get their lengths");
+        (written, node.now().0)
+    });
+    // 4.5 KiB are paid as 5.
+    assert_eq!(ends.unwrap(), [(100 + 5 * 11, 100 + 5 * 11 + 100 + 5 * 7)]);
+    assert_eq!(driver.disks(0).operations(), 3);
+    assert_eq!(driver.disks(0).length(Path::new("/file")), Some(4608));
+}
+
+#[test]
+fn a_chain_comes_back_from_a_request_that_fails() {
+    let run = |nth, fault| {
+        let driver = Driver::new(1, 1);
+        driver.disks(0).fail(nth, fault);
+        let ends = driver.run(|node| async move {
+            let file = create(&node, "file").await;
+            let chain = [1000, 2000, 3000].map(Buffer::heap).into();
+            let (chain, wrote) = file.write_chain(&node, 5, chain).wait(&node).await;
+            let (chain, read) = file.read_chain(&node, 5, chain).wait(&node).await;
+            assert_eq!(
+                chain.iter().map(Buffer::capacity).collect::<Vec<_>>(),
+                [1000, 2000, 3000]
+            );
+            let errors = [wrote, read].map(|end| end.err().map(|error| error.to_string()));
+            (errors, chain.iter().map(Buffer::len).collect::<Vec<_>>())
+        });
+        ends.unwrap().pop().unwrap()
+    };
+    let (errors, lens) = run(2, Fault::Full);
+    assert!(
+        errors[0]
+            .as_ref()
+            .unwrap()
+            .starts_with("cannot write /file at byte 5"),
+        "{errors:?}"
+    );
+    assert_eq!(
+        (&errors[1], lens),
+        (&None, vec![0; 3]),
+        "nothing was written"
+    );
+    let (errors, _) = run(3, Fault::Device);
+    assert!(
+        errors[1]
+            .as_ref()
+            .unwrap()
+            .starts_with("cannot read /file at byte 5"),
+        "{errors:?}"
+    );
+    assert_eq!(run(3, Fault::Short), ([None, None], vec![1000, 2000, 0]));
+    assert_eq!(
+        run(4, Fault::Device),
+        ([None, None], vec![1000, 2000, 3000])
+    );
+}
+
+#[test]
+fn direct_chains_are_whole_blocks() {
+    let driver = Driver::new(1, 1);
+    let ends = driver.run(|node| async move {
+        let how = Open::Create {
+            direct: true,
+            mode: 0o600,
+        };
+        let file = node.open(Path::new("/file"), how).await.unwrap();
+        let chain = |capacities: [usize; 2]| capacities.map(Buffer::heap).into();
+        file.write_chain(&node, 4096, chain([8192, 4096]))
+            .wait(&node)
+            .await
+            .1
+            .unwrap();
+        // Together these are whole blocks, but no disk takes them so.
+        assert!(
+            file.write_chain(&node, 0, chain([4095, 4097]))
+                .wait(&node)
+                .await
+                .1
+                .is_err()
+        );
+        assert!(
+            file.read_chain(&node, 1, chain([4096, 4096]))
+                .wait(&node)
+                .await
+                .1
+                .is_err()
+        );
+    });
+    ends.unwrap();
+}
+
+#[test]
+#[should_panic(expected = "a chain is for a file that is read and written anywhere")]
+fn sequential_files_take_no_chains() {
+    let driver = Driver::new(1, 1);
+    driver.disks(0).put_pipe(Path::new("/pipe"), vec![1; 10]);
+    let ends = driver.run(|node| async move {
+        let pipe = node
+            .open(Path::new("/pipe"), Open::Read { direct: false })
+            .await
+            .unwrap();
+        drop(pipe.read_chain(&node, 0, vec![Buffer::heap(10)]));
+    });
+    ends.unwrap();
+}
+
+#[test]
+fn released_space_can_be_reused() {
+    let driver = Driver::new(1, 1);
+    driver
+        .disks(0)
+        .put_counted(Path::new("/input"), 20 * KIB as u64);
+    driver.disks(0).set_capacity(100 * KIB as u64);
+    let ends = driver.run(|node| async move {
+        let space = || node.space(Path::new("/"));
+        let first = create(&node, "first").await;
+        first.preallocate(&node, 0..64 * KIB as u64).await.unwrap();
+        let second = create(&node, "second").await;
+        assert!(write(&node, &second, 0, 20 * KIB).await.is_err());
+
+        write(&node, &first, 0, 64 * KIB).await.unwrap();
+        // Whole blocks are given back, two of them here; the rest reads as zeros all the same.
+        first.release(&node, 1000..13_000).await.unwrap();
+        assert_eq!(space().await.unwrap(), (16 + 8) * KIB as u64);
+        write(&node, &second, 0, 20 * KIB).await.unwrap();
+        assert_eq!(space().await.unwrap(), 4 * KIB as u64);
+        let (read, _) = first
+            .read(&node, 0, 64 * KIB, Buffer::heap(64 * KIB))
+            .wait(&node)
+            .await;
+        let zeros = |at: usize| (1000..13_000).contains(&at);
+        assert!((0..64 * KIB).all(|at| (read.bytes()[at] == 0) == zeros(at)));
+
+        // Writing a released range needs space again.
+        assert!(write(&node, &first, 4096, 8192).await.is_err());
+        write(&node, &first, 8192, 4096).await.unwrap();
+        assert_eq!(space().await.unwrap(), 0);
+        write(&node, &first, 8192, 4096).await.unwrap();
+        first.release(&node, 0..1 << 40).await.unwrap();
+        assert_eq!(space().await.unwrap(), 60 * KIB as u64);
+        assert_eq!(
+            node.metadata(first.path()).await.unwrap().length,
+            64 * KIB as u64
+        );
+    });
+    ends.unwrap();
+    assert_eq!(driver.disks(0).peak_bytes(), 100 * KIB as u64);
+}
+
+#[test]
+fn extended_files_use_no_space() {
+    let driver = Driver::new(1, 1);
+    let ends = driver.run(|node| async move {
+        let file = create(&node, "file").await;
+        let write = |offset, bytes| file.write_chain(&node, offset, vec![Buffer::counted(bytes)]);
+        write(0, 512).wait(&node).await.1.unwrap();
+        file.truncate(&node, 1 << 40).await.unwrap();
+        write(1 << 39, 4096).wait(&node).await.1.unwrap();
+        file.truncate(&node, 1 << 20).await.unwrap();
+        write(1 << 21, 1024).wait(&node).await.1.unwrap();
+    });
+    ends.unwrap();
+    assert_eq!(
+        driver.disks(0).length(Path::new("/file")),
+        Some((1 << 21) + 1024)
+    );
+    assert_eq!(
+        driver.disks(0).peak_bytes(),
+        512 + 4096,
+        "what was cut off is given back"
+    );
+}
+
+#[test]
+fn a_mounted_disk_may_have_its_own_limit() {
+    let driver = Driver::new(1, 1);
+    let small = Path::new("/small");
+    driver.disks(0).mount(small, DiskModel::default());
+    driver.disks(0).set_capacity_of(small, 10 * KIB as u64);
+    driver
+        .disks(0)
+        .put_counted(Path::new("/elsewhere"), 50 * KIB as u64);
+    driver
+        .disks(0)
+        .put_counted(Path::new("/small/file"), 4 * KIB as u64);
+    let ends = driver.run(|node| async move {
+        let space = async |path| node.space(Path::new(path)).await.unwrap();
+        assert_eq!(space("/small").await, 6 * KIB as u64);
+        assert!(space("/").await > 1 << 40);
+        let file = create(&node, "/small/new").await;
+        assert!(write(&node, &file, 0, 7 * KIB).await.is_err());
+        write(&node, &file, 0, 6 * KIB).await.unwrap();
+        assert_eq!(space("/small").await, 0);
+        let file = create(&node, "/large").await;
+        write(&node, &file, 0, 100 * KIB).await.unwrap();
+    });
+    ends.unwrap();
+}

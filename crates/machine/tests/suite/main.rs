@@ -1,0 +1,15 @@
+//! The simulated machine and the driver, from outside.
+
+mod common;
+mod conformance;
+mod conformance_driver;
+mod crashes;
+mod determinism;
+mod disks;
+mod driver;
+mod ends;
+mod faults;
+mod links;
+mod multicast;
+mod network;
+mod tasks;

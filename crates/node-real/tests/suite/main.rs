@@ -1,0 +1,15 @@
+//! Tests of the real node: the suite of every backend, files and their permissions, panics, and
+//! system calls.
+//!
+//! Some tests run this program again, as another user or under a tracer, with one test alone.
+
+#[path = "../common/strace.rs"]
+mod strace;
+
+mod conformance;
+mod fallback;
+mod nobody;
+mod panics;
+mod paths;
+mod syscalls;
+mod trust;

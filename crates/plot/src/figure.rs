@@ -1,0 +1,277 @@
+//! The result of an experiment: charts, claims, and a breakdown of one run.
+//!
+//! A figure is plain data that JSON can hold. It has simulated values only, so it is the same on
+//! every computer; wall time and memory of a run are not in it.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The result of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Name of the experiment, such as `nanosort/figure-12`.
+    pub name: String,
+    /// Heading on the page.
+    pub title: String,
+    /// Paper, and figure or section.
+    pub source: String,
+    /// The paper's finding, in a sentence or two.
+    pub says: Option<String>,
+    /// Caveats for the reader.
+    pub note: Option<String>,
+    /// Size at which the experiment ran.
+    pub size: Size,
+    /// At smoke size, the options that are smaller than titles and labels say, as `name value`.
+    #[serde(default)]
+    pub smaller: Vec<String>,
+    /// Name of the machine, or `threads`.
+    pub machine: String,
+    /// Hash of the machine's file in sixteen hexadecimal digits; none on threads.
+    pub machine_hash: Option<String>,
+    /// Changes of the machine, each as `name value`.
+    pub changes: Vec<String>,
+    /// Seed of the first run; each next run has the next seed.
+    pub seed: u64,
+    /// Number of runs per point.
+    pub runs: u64,
+    /// Command that repeats the experiment.
+    pub command: String,
+    /// Charts in the order in which the series name them.
+    pub charts: Vec<Chart>,
+    /// The paper's claims beside ours; none at smoke size.
+    pub claims: Vec<Claim>,
+    /// Failed checks of the programs themselves, with job and seed.
+    #[serde(default)]
+    pub faults: Vec<String>,
+    /// Stages of one run over cores and time.
+    pub breakdown: Option<Breakdown>,
+}
+
+/// Size at which an experiment runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Size {
+    /// Takes a moment: shows that the experiment runs and that its results have not changed.
+    #[default]
+    Smoke,
+    /// The paper's size, at which claims are judged.
+    Full,
+}
+
+/// Series over one axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Heading above the chart.
+    pub title: String,
+    /// Axis of the varied option.
+    pub x: Axis,
+    /// Axis of the measured values.
+    pub y: Axis,
+    /// Our curves, in the order of the file.
+    pub series: Vec<Series>,
+    /// The paper's points; none at smoke size.
+    pub paper: Vec<Mark>,
+}
+
+/// One direction of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Quantity and unit, such as `time (us)`.
+    pub label: String,
+    /// Linear or logarithmic division.
+    pub scale: Scale,
+    /// Names of the places 0, 1, 2 ... on an axis without numbers.
+    #[serde(default)]
+    pub names: Vec<String>,
+}
+
+/// Division of an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Equal steps are equal differences; the axis begins at zero.
+    #[default]
+    Linear,
+    /// Equal steps are equal ratios.
+    Log,
+}
+
+/// A curve of measured points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Its name in the legend.
+    pub label: String,
+    /// Points by ascending x.
+    pub points: Vec<Point>,
+}
+
+/// A measured point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Value of the varied option, or its place on the axis.
+    pub x: f64,
+    /// Measured values over the runs.
+    pub y: Spread,
+}
+
+/// Mean, standard deviation, minimum and maximum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Arithmetic mean of the values.
+    pub mean: f64,
+    /// Standard deviation of a sample; 0 for a single value.
+    pub sd: f64,
+    /// Smallest of the values.
+    pub min: f64,
+    /// Largest of the values.
+    pub max: f64,
+}
+
+/// A point that the paper gives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    /// Words beside the point, or in the legend.
+    pub label: String,
+    /// Place on the x axis.
+    pub x: f64,
+    /// Published value, in the unit of the y axis.
+    pub y: f64,
+    /// The published standard deviation, where there is one.
+    pub sd: Option<f64>,
+}
+
+/// A figure of the paper beside ours. The names of the fields are a contract with scripts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// A word for programs.
+    pub id: String,
+    /// The claim in the paper's words.
+    pub claim: String,
+    /// Unit of both figures.
+    pub unit: String,
+    /// The paper's figure, in that unit.
+    pub paper: f64,
+    /// Whether the paper says "at least".
+    pub at_least: bool,
+    /// Whether the paper says "at most".
+    #[serde(default)]
+    pub at_most: bool,
+    /// Our figure; `null` in JSON if there is none.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub ours: f64,
+    /// Ours divided by the paper's, less one; positive if ours is larger.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub deviation: f64,
+    /// Caveats about the comparison.
+    pub note: Option<String>,
+    /// Result of the comparison.
+    pub outcome: Outcome,
+    /// Reason of a claim that is missed.
+    pub known_miss: Option<String>,
+    /// Whether the claim failed, and why.
+    pub check: Check,
+}
+
+/// The verdict on a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// False if something is wrong.
+    pub passed: bool,
+    /// The reason of a failure.
+    pub fault: Option<String>,
+}
+
+/// Result of comparing our figure with the paper's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Ours agrees with the claim.
+    Met,
+    /// Shown without a judgement: the experiment names no tolerance.
+    Shown,
+    /// Ours does not agree, for a known reason.
+    Missed,
+    /// Ours does not agree, has changed, or comes from a wrong result.
+    Failed,
+}
+
+impl Outcome {
+    /// All outcomes, the worst last.
+    pub const ALL: [Outcome; 4] = [
+        Outcome::Met,
+        Outcome::Shown,
+        Outcome::Missed,
+        Outcome::Failed,
+    ];
+
+    /// The outcome in JSON and on the page.
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Met => "met",
+            Outcome::Shown => "shown",
+            Outcome::Missed => "missed",
+            Outcome::Failed => "failed",
+        }
+    }
+}
+
+impl Claim {
+    /// The reason of a failure.
+    pub fn fault(&self) -> Option<&str> {
+        self.check.fault.as_deref()
+    }
+
+    /// Ours divided by the paper's.
+    pub fn ratio(&self) -> f64 {
+        self.ours / self.paper
+    }
+
+    /// Why it is missed or has failed, after the word for it.
+    pub fn reason(&self) -> Option<(&'static str, &str)> {
+        let missed = self.known_miss.as_deref().map(|why| ("Missed", why));
+        missed.or_else(|| Some(("Failed", self.fault()?)))
+    }
+}
+
+/// JSON has no NaN: it is written as `null`.
+fn number_or_nan<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or(f64::NAN))
+}
+
+/// Stages of one run over cores and time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Breakdown {
+    /// Stages in the order of the program.
+    pub stages: Vec<StageSpread>,
+    /// The stage of every core at every moment.
+    pub picture: Picture,
+}
+
+/// Times of the cores in a stage, in microseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageSpread {
+    /// The program's name for the stage.
+    pub name: String,
+    /// Number of cores that ran the stage.
+    pub cores: usize,
+    /// Minimum, quartiles, 99th percentile and maximum of the time in the stage.
+    pub time_us: [f64; 6],
+    /// The same quantiles of the time that cores waited in it.
+    pub idle_us: [f64; 6],
+}
+
+/// The stage of every core over time, as a raster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Picture {
+    /// Cells per row: time from 0 to `end_us`.
+    pub columns: usize,
+    /// Groups of neighbouring cores, the lowest ranks first.
+    pub rows: usize,
+    /// Cores of the machine.
+    pub cores: u32,
+    /// End of the last core, in microseconds.
+    pub end_us: f64,
+    /// One base-36 digit per cell, row by row: the stage in which its cores spent most time, or the
+    /// number of stages for none.
+    pub cells: String,
+}

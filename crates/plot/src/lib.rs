@@ -1,0 +1,35 @@
+//! Charts of experiments as one HTML file: figures in, page out.
+//!
+//! ```text
+//!   Figure: charts, claims, breakdown (plain data, also JSON)
+//!      |
+//!      +-- chart      axis, plane, labels, sign; data (its table)
+//!      +-- claims     the paper's figures beside ours
+//!      +-- picture    all cores over time; stages (box plots, colours)
+//!      |
+//!   page: one file without scripts, fonts or links to the network
+//! ```
+//!
+//! The crate knows no simulator. A [`Figure`] is plain data, so results can be kept as JSON and
+//! drawn later.
+
+mod axis;
+mod chart;
+mod claims;
+mod data;
+mod figure;
+mod labels;
+mod page;
+mod picture;
+mod plane;
+mod section;
+mod sign;
+mod stages;
+mod text;
+
+pub use figure::{
+    Axis, Breakdown, Chart, Check, Claim, Figure, Mark, Outcome, Picture, Point, Scale, Series,
+    Size, Spread, StageSpread,
+};
+pub use page::{About, page};
+pub use text::plain;

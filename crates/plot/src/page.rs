@@ -1,0 +1,104 @@
+//! A page of figures: one HTML file with charts, for a browser or a printer.
+//!
+//! ```text
+//!   introduction       what the times are, and who writes the page
+//!   claims             of all figures: the paper's, ours, deviation, outcome
+//!   contents           links
+//!   a figure           the paper's words, charts, claims, notes
+//!     breakdown        box plots of stages; all cores over time; shares of cores
+//!     how              command, seeds, machine
+//! ```
+//!
+//! The page is complete: it has no scripts and loads no fonts or files, and its own security policy
+//! forbids them. It follows the reader's choice of light or dark. Equal figures give equal bytes:
+//! nothing depends on the date or on chance. All text from figures is escaped.
+//!
+//! Drawings have signs and ticks only. Titles, names of axes and legends are text of the page,
+//! which wraps and so covers nothing, however long it is.
+
+use crate::figure::{Figure, Size};
+use crate::text::{Anchors, escaped};
+use crate::{claims, section};
+
+const STYLE: &str = include_str!("style.css");
+
+const TITLE: &str = "NanoSort, simulated by Gristmill";
+
+/// Origin of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Version of Gristmill, as in `0.1.0`.
+    pub version: String,
+    /// Command that writes the page.
+    pub command: String,
+}
+
+/// The HTML page of these figures, in their order.
+pub fn page(figures: &[Figure], about: &About) -> String {
+    let mut anchors = Anchors::default();
+    let _ = anchors.name(CLAIMS);
+    let links = figures.iter().map(|figure| anchors.name(&figure.name));
+    let links: Vec<_> = links.collect();
+    let sections = figures.iter().zip(&links);
+    let sections: String = sections
+        .map(|(figure, link)| section::section(figure, link))
+        .collect();
+    let (version, command) = (escaped(&about.version), escaped(&about.command));
+    [
+        head(&version),
+        smaller(figures),
+        format!(
+            "<section id=\"{CLAIMS}\">\n<h2>Claims and results</h2>\n{}</section>\n",
+            claims::summary(figures, &links)
+        ),
+        contents(figures, &links),
+        format!("</header>\n<main>\n{sections}</main>\n"),
+        format!(
+            "<footer><p>Gristmill {version}. This page is written by <code>{command}</code>.</p>\
+             </footer>\n</body>\n</html>\n"
+        ),
+    ]
+    .concat()
+}
+
+/// Anchor of the table of claims.
+const CLAIMS: &str = "claims";
+
+/// A remark about figures at smoke size.
+fn smaller(figures: &[Figure]) -> String {
+    let is_smoke = |figure: &&Figure| figure.size == Size::Smoke;
+    match (figures.iter().filter(is_smoke).count(), figures.len()) {
+        (0, _) => String::new(),
+        (smoke, all) => format!(
+            "<p class=\"lead\"><strong>{smoke} of {all} figures are at smoke size</strong>: much \
+             smaller than in the paper, so their claims are not judged.</p>\n"
+        ),
+    }
+}
+
+fn head(version: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; img-src data:\"/>\n\
+         <title>{TITLE}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{TITLE}</h1>\n\
+         <p class=\"lead\">Figures of the NanoSort paper, run again by Gristmill {version}: its programs of tiny \
+         tasks, on simulated nanoPU cores, NICs and switches. All times are simulated: they follow from \
+         the machine\u{2019}s description and the seeds alone, are the same on every computer, and \
+         nothing is fitted to the figures they are compared with.</p>\n"
+    )
+}
+
+fn contents(figures: &[Figure], links: &[String]) -> String {
+    if figures.is_empty() {
+        return "<p>There are no figures.</p>\n".to_owned();
+    }
+    let item = |(figure, link): (&Figure, &String)| {
+        let (title, source) = (escaped(&figure.title), escaped(&figure.source));
+        format!("<li><a href=\"#{link}\">{title}</a> <span class=\"soft\">{source}</span></li>\n")
+    };
+    let items: String = figures.iter().zip(links).map(item).collect();
+    format!("<nav aria-label=\"Figures\">\n<h2>Figures</h2>\n<ol>\n{items}</ol>\n</nav>\n")
+}

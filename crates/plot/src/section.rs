@@ -1,0 +1,78 @@
+//! The section of a figure.
+
+use crate::figure::{Breakdown, Figure, Size};
+use crate::picture::{self, Cells};
+use crate::text::{escaped, paragraph};
+use crate::{chart, claims, stages};
+
+/// The section; `link` is its anchor.
+pub(crate) fn section(figure: &Figure, link: &str) -> String {
+    let title = escaped(&figure.title);
+    let says = |says| format!("<b>The paper says:</b> {}", escaped(says));
+    let says = figure.says.as_deref().map(says);
+    let note = figure.note.as_deref().map(escaped);
+    let breakdown = figure.breakdown.as_ref().map(broken_down);
+    [
+        format!("<section class=\"figure\" id=\"{link}\">\n<h2>{title}</h2>\n"),
+        source(figure),
+        says.map_or_else(String::new, |says| paragraph("says", &says)),
+        charts(figure),
+        breakdown.unwrap_or_default(),
+        note.map_or_else(String::new, |note| paragraph("note", &note)),
+        how(figure),
+        "</section>\n".to_owned(),
+    ]
+    .concat()
+}
+
+fn source(figure: &Figure) -> String {
+    let small = match figure.size {
+        Size::Smoke => " <span class=\"outcome shown\">smoke size</span>",
+        Size::Full => "",
+    };
+    paragraph("soft", &(escaped(&figure.source) + small))
+}
+
+/// Charts and claims. With an odd number of charts the claims fill the last place.
+fn charts(figure: &Figure) -> String {
+    let claims = claims::of_figure(&figure.claims);
+    let charts: String = figure.charts.iter().map(chart::chart).collect();
+    let is_odd = figure.charts.len() % 2 == 1;
+    match (charts.is_empty(), claims.is_empty()) {
+        (true, _) => claims,
+        (false, false) if is_odd => {
+            format!("<div class=\"charts\">\n{charts}<div>\n{claims}</div>\n</div>\n")
+        }
+        _ => format!("<div class=\"charts\">\n{charts}</div>\n{claims}"),
+    }
+}
+
+fn broken_down(breakdown: &Breakdown) -> String {
+    let Breakdown { stages, picture } = breakdown;
+    let cells = Cells::of(picture, stages.len());
+    let both = cells.map(|cells| format!("<div>\n{}</div>\n", picture::both(picture, &cells)));
+    format!(
+        "<h3>Stages of one run</h3>\n{}<div class=\"charts\">\n{}{}</div>\n",
+        stages::legend(stages),
+        both.unwrap_or_default(),
+        stages::boxes(stages)
+    )
+}
+
+/// How to repeat the experiment: command, seeds, machine.
+fn how(figure: &Figure) -> String {
+    let seeds = match (figure.runs, figure.seed) {
+        (0 | 1, seed) => format!("seed {seed}"),
+        (runs, seed) => format!("seeds {seed} to {}", seed.saturating_add(runs - 1)),
+    };
+    let mut machine = figure.machine.clone();
+    if let Some(hash) = &figure.machine_hash {
+        machine += &format!(" {hash}");
+    }
+    if !figure.changes.is_empty() {
+        machine += &format!("; changed: {}", figure.changes.join(", "));
+    }
+    let (command, machine) = (escaped(&figure.command), escaped(&machine));
+    let words = format!("<code>{command}</code><br/>{seeds}; machine {machine}");
+    paragraph("how", &words)
+}

@@ -1,0 +1,6 @@
+//! Tests of records: formats and keys, orders, the generator, the validator.
+
+mod format;
+mod gensort;
+mod order;
+mod validate;

@@ -1,0 +1,167 @@
+//! A file of an output under its temporary name, which it has until all files are complete and
+//! durable. A pipe or a device counts as a draft that keeps its name.
+
+use std::path::{Path, PathBuf};
+
+use node::{Access, DiskError, File, Node};
+use pipeline::Failure;
+
+use crate::error::SortError;
+use crate::files::output::Claim;
+use crate::files::text_file::{PRIVATE, spelled};
+
+/// Permission bits of a new output before the process's mask, as of every tool.
+pub(crate) const NEW_MODE: u32 = 0o666;
+
+#[derive(Clone)]
+pub(super) struct Draft {
+    pub file: File,
+    /// The name that the file gets, links followed; none while it is not known, and for a pipe.
+    pub target: Option<PathBuf>,
+    /// The name in messages.
+    pub shown: PathBuf,
+    /// The access that the file gets; if none, it keeps that of a new file.
+    pub access: Option<Access>,
+    /// The length in bytes, if it is known before the file is finished.
+    pub length: Option<u64>,
+}
+
+impl Draft {
+    /// A file without a name yet.
+    pub(super) fn new(file: File) -> Draft {
+        Draft {
+            target: None,
+            shown: file.path().to_owned(),
+            access: None,
+            length: None,
+            file,
+        }
+    }
+
+    /// A file that becomes `target`.
+    pub(super) fn of(file: File, target: PathBuf, access: Option<Access>) -> Draft {
+        Draft {
+            shown: target.clone(),
+            target: Some(target),
+            access,
+            ..Draft::new(file)
+        }
+    }
+
+    /// Looks for the free space that `length` bytes need, and reserves it.
+    ///
+    /// # Errors
+    /// When too little is free, with both figures, or the disk refuses.
+    pub(super) async fn reserve(&self, node: &Node, length: u64) -> Result<(), Failure> {
+        if self.file.is_sequential() {
+            return Ok(());
+        }
+        let free = node.space(self.file.path()).await?;
+        if length > free {
+            return Err(no_room(&self.shown, length, free));
+        }
+        self.preallocate(node, length).await
+    }
+
+    pub(super) async fn preallocate(&self, node: &Node, length: u64) -> Result<(), Failure> {
+        let reserved = self.file.preallocate(node, 0..length).await;
+        Ok(reserved.map_err(|error| self.named(error))?)
+    }
+
+    /// Cuts the file to its length, which is `length` unless it was known before, and makes it
+    /// durable.
+    pub(super) async fn finish(&self, node: &Node, length: u64) -> Result<(), Failure> {
+        if !self.file.is_sequential() {
+            let length = self.length.unwrap_or(length);
+            let cut = self.file.truncate(node, length).await;
+            cut.map_err(|error| self.named(error))?;
+        }
+        self.sync(node).await
+    }
+
+    pub(super) async fn sync(&self, node: &Node) -> Result<(), Failure> {
+        let synced = self.file.sync(node).await;
+        Ok(synced.map_err(|error| self.named(error))?)
+    }
+
+    /// Gives a finished file its access and its name.
+    ///
+    /// # Errors
+    /// When the disk refuses; the file may have its name all the same, without being durable.
+    pub(super) async fn name(&self, node: &Node) -> Result<(), DiskError> {
+        let Some(target) = &self.target else {
+            return Ok(());
+        };
+        let taken = take_over(node, &self.file, self.access).await;
+        taken.map_err(|error| self.named(error))?;
+        node.rename(self.file.path(), target).await
+    }
+
+    /// Removes the file of an output that failed.
+    pub(super) async fn discard(&self, node: &Node) {
+        if !self.file.is_sequential() {
+            // A second error would hide the first.
+            let _ = node.remove(self.file.path()).await;
+        }
+    }
+
+    /// None of a pipe.
+    pub(super) fn directory(&self) -> Option<PathBuf> {
+        let parent = self.target.as_ref().and(self.file.path().parent())?;
+        Some(match parent == Path::new("") {
+            true => PathBuf::from("."),
+            false => parent.to_owned(),
+        })
+    }
+
+    /// The error with the name that users know instead of the temporary one.
+    pub(super) fn named(&self, error: DiskError) -> DiskError {
+        match error.path == self.file.path() {
+            true => shown_as(&self.shown)(error),
+            false => error,
+        }
+    }
+
+    /// The file's own name and that of the target, or of `becomes`.
+    pub(super) fn claim(&self, becomes: Option<&str>) -> Option<Claim> {
+        let target = becomes.map(Path::new).or(self.target.as_deref())?;
+        let name = |path: &Path| Some(spelled(Path::new(path.file_name()?)));
+        Some(Claim {
+            draft: name(self.file.path())?,
+            becomes: name(target)?,
+        })
+    }
+}
+
+/// The refusal of an output that needs more bytes than are free.
+pub(super) fn no_room(file: &Path, needed: u64, free: u64) -> Failure {
+    let file = file.to_owned();
+    SortError::NoRoom { file, needed, free }.into()
+}
+
+/// Gives an error another path.
+pub(super) fn shown_as(path: &Path) -> impl FnOnce(DiskError) -> DiskError {
+    let path = path.to_owned();
+    |error| DiskError { path, ..error }
+}
+
+/// The mode of a draft that gets this access in the end. Until the draft also has the group, only
+/// its owner may read it.
+pub(super) fn draft_mode(access: Option<Access>) -> u32 {
+    access.map_or(NEW_MODE, |_| PRIVATE)
+}
+
+/// Gives a finished draft the access of the file that it replaces.
+///
+/// # Errors
+/// When the system refuses.
+pub(crate) async fn take_over(
+    node: &Node,
+    draft: &File,
+    access: Option<Access>,
+) -> Result<(), DiskError> {
+    match access {
+        Some(access) => draft.set_access(node, access).await,
+        None => Ok(()),
+    }
+}

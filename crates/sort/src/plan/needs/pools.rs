@@ -1,0 +1,69 @@
+//! The sizes of pools and queues, and why none of them deadlocks.
+
+use crate::plan::Plan;
+use crate::plan::tight::TIGHT_UNITS;
+use crate::records::block::BLOCK_BYTES;
+
+impl Plan {
+    /// Bytes of a unit's buffer: a unit, the disk blocks around it when it is read, the record that
+    /// reaches beyond it when it is written.
+    pub fn buffer_bytes(&self) -> usize {
+        let block = BLOCK_BYTES as usize;
+        let record = self.framing.longest().next_multiple_of(block);
+        self.unit_bytes + record.max(2 * block)
+    }
+
+    /// Buffers of units: first the input's, then, after all of it has been read, the output's.
+    ///
+    /// Reading takes each reader's requests in flight, one that each distributor works on, and as
+    /// many that wait. No deadlock: readers hold buffers only while their requests run, and
+    /// distributors return theirs without waiting for anything but the partition buffers. Those
+    /// wait for write tokens alone, which spillers return when their disks have written.
+    ///
+    /// Writing takes one that each sorter fills, one that waits, and each writer's in flight. No
+    /// deadlock: a sorter that waits for one holds none; a sorter that holds one waits for nothing
+    /// but seam buffers and the writers, and a writer waits for a new piece only when it has
+    /// returned every buffer that has been written.
+    ///
+    /// Parked workers hold none, and fewer requests in flight need fewer.
+    pub fn buffers(&self) -> usize {
+        if self.tight {
+            return TIGHT_UNITS;
+        }
+        let reading = (self.readers + self.spare_readers) * self.depth + 2 * self.distributors;
+        let writing = 2 * self.sorters + (self.writers + self.spare_writers) * self.depth;
+        // More than the input has units would never be used; one more is enough for the output.
+        let units = usize::try_from(self.units).unwrap_or(usize::MAX);
+        let buffers = reading.max(writing).min(units.saturating_add(1));
+        assert!(
+            buffers >= 2,
+            "a pipe's first blocks are held while the next one is read"
+        );
+        buffers
+    }
+
+    /// Buffers for disk blocks in which buckets meet.
+    ///
+    /// No deadlock: the buckets of each file that is written are begun in order. So an incomplete
+    /// block touches a bucket in work (two ends each), or lies before the first bucket of its file
+    /// that is not begun, or is the first of a part of a file, which another rank completes. In
+    /// addition each sorter holds one that it may not need, and the rest are with the writers, who
+    /// return them.
+    pub fn seam_buffers(&self) -> usize {
+        let open = 2 * self.sorters + self.outputs + 1;
+        let writing = (self.writers + self.spare_writers) * self.depth;
+        let buffers = open + self.sorters + self.write_queue() + writing;
+        assert!(buffers > open, "a seam can always be begun");
+        buffers
+    }
+
+    /// Blocks that wait for a distributor.
+    pub fn read_queue(&self) -> usize {
+        self.distributors
+    }
+
+    /// Pieces that wait for a writer.
+    pub fn write_queue(&self) -> usize {
+        2 * self.sorters
+    }
+}

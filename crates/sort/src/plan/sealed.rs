@@ -1,0 +1,40 @@
+//! Chunks that leave memory: records, marks if they have positions, and a footer.
+
+use crate::plan::Plan;
+use crate::records::block::{BLOCK_BYTES, ChunkShape, FOOTER_BYTES, MARK_BYTES};
+
+/// Marks take this part of a chunk.
+pub(super) const MARKS_SHARE: u64 = 32;
+
+impl Plan {
+    /// A chunk of about that size which takes any record: its bytes, and its capacity.
+    pub(super) fn sealed(&self, wanted: u64) -> (u64, ChunkShape) {
+        let marks = match self.stable {
+            true => (wanted / MARKS_SHARE).max(MARK_BYTES as u64),
+            false => 0,
+        };
+        let beyond_records = FOOTER_BYTES as u64 + marks;
+        let least = self.framing.longest() as u64 + beyond_records;
+        let bytes = (wanted - wanted % BLOCK_BYTES).max(least.next_multiple_of(BLOCK_BYTES));
+        let shape = ChunkShape {
+            room: self.framing.whole(bytes - beyond_records) as u32,
+            marks: match self.stable {
+                true => marks as u32 / MARK_BYTES as u32,
+                false => u32::MAX,
+            },
+        };
+        (bytes, shape)
+    }
+
+    /// Chunks that distributors have open for so many buckets at most: two of each, one that
+    /// becomes full and the next; one more if marks may end a chunk; and what a unit fills.
+    pub(super) fn open_chunks(&self, buckets: usize, chunk: ChunkShape) -> usize {
+        let each = 2 + usize::from(self.stable);
+        self.distributors * (each * buckets + self.unit_chunks(chunk) + 1)
+    }
+
+    /// Chunks that a unit of the input fills.
+    pub(super) fn unit_chunks(&self, chunk: ChunkShape) -> usize {
+        self.read_bytes / chunk.room as usize
+    }
+}

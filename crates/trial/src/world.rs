@@ -1,0 +1,103 @@
+//! Drawn sorts: orders, tuning and inputs for tests of the sort, and the naive sort to compare
+//! with.
+
+use node::Random;
+use record::{Format, Order, Ties};
+use sort::{Choice, Framing, Job, Plan, Shape, Start, Target, Tuning};
+
+/// A record format and its keys, as on the command line.
+pub type FormatWords = (&'static str, &'static [&'static str]);
+
+/// An order over one of the formats.
+///
+/// # Panics
+/// If a format is wrong.
+pub fn drawn_order(formats: &[FormatWords], random: &mut Random) -> Order {
+    let (format, keys) = formats[random.below(formats.len())];
+    let ties = if random.below(2) == 0 {
+        Ties::Record
+    } else {
+        Ties::Position
+    };
+    let format = Format::parse(format, keys, ties);
+    format.expect("a format of the command line").order
+}
+
+/// Small units and drawn worker counts, so that few records make many units; at most
+/// `most_buckets` buckets.
+pub fn drawn_tuning(most_buckets: usize, random: &mut Random) -> Tuning {
+    let mut up_to = |most: usize| Some(1 + random.below(most));
+    Tuning {
+        readers: up_to(3),
+        distributors: up_to(3),
+        sorters: up_to(3),
+        writers: up_to(3),
+        depth: up_to(3),
+        unit_records: up_to(90),
+        buckets: up_to(most_buckets),
+        chunk_bytes: up_to(9000),
+        start: if random.below(2) == 0 {
+            Start::Derived
+        } else {
+            Start::Worst
+        },
+        ..Tuning::default()
+    }
+}
+
+/// The fewest chunks with which a job of `records` spills and works.
+///
+/// # Panics
+/// If no number of chunks is enough.
+pub fn least_chunks(job: &Job, order: &Order, records: Option<u64>) -> usize {
+    let outputs = match &job.target {
+        Target::Directories(directories) => directories.len(),
+        _ => 1,
+    };
+    let temporary = if job.temporary.is_empty() {
+        outputs
+    } else {
+        job.temporary.len()
+    };
+    let shape = Shape {
+        inputs: job.sources.len(),
+        bytes: records.map(|records| records * order.record_bytes() as u64),
+        framing: Framing::fixed(order.record_bytes()),
+        sequential_output: false,
+        outputs,
+        stable: order.ties() == Ties::Position,
+        temporary,
+    };
+    let is_enough = |chunks: &usize| {
+        let tuning = Tuning {
+            chunks: Some(*chunks),
+            ..job.tuning
+        };
+        let plan = match job.plan {
+            Choice::Merge => Plan::merge(&shape, &job.resources, &tuning),
+            _ => Plan::two_pass(&shape, &job.resources, &tuning),
+        };
+        plan.is_ok()
+    };
+    let chunks = (1..10_000).find(is_enough);
+    chunks.expect("some number of chunks is enough")
+}
+
+/// Cuts the records at random places into inputs of all ranks.
+pub fn cut(records: &[u8], record_bytes: usize, ranks: u32, random: &mut Random) -> Vec<Vec<u8>> {
+    let count = records.len() / record_bytes;
+    let mut cuts: Vec<usize> = (1..ranks)
+        .map(|_| random.below(count + 1) * record_bytes)
+        .collect();
+    cuts.extend([0, records.len()]);
+    cuts.sort_unstable();
+    let parts = cuts.windows(2).map(|two| records[two[0]..two[1]].to_vec());
+    parts.collect()
+}
+
+/// The records in order, by the stable sort of the standard library.
+pub fn sorted(records: &[u8], order: &Order) -> Vec<u8> {
+    let mut each: Vec<&[u8]> = records.chunks_exact(order.record_bytes()).collect();
+    each.sort_by(|a, b| order.compare(a, b));
+    each.concat()
+}

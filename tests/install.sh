@@ -1,0 +1,58 @@
+#!/bin/sh
+# Installs the commands with and without DESTDIR, runs them, checks their man pages, and uninstalls.
+#
+#   tests/install.sh [GRISTMILL]      default: target/release/gristmill; gristmill-bench is beside it
+set -eu
+cd "$(dirname "$0")/.."
+place=$(mktemp -d "${TMPDIR:-/tmp}/gristmill install XXXXXX")
+trap 'rm -rf "$place"' EXIT INT TERM HUP
+target=${CARGO_TARGET_DIR:-target}
+binary=${1:-$target/release/gristmill}
+fail() { echo "install: $1"; exit 1; }
+
+# Installs with these variables, checks what is below $1, and uninstalls.
+check() {
+    root=$1
+    shift
+    make --no-print-directory install BINARY="$binary" "$@" >"$place/said" 2>&1 || { cat "$place/said"; fail "make install"; }
+    sort="$root/bin/gristmill"
+    for file in bin/gristmill bin/gristmill-bench share/man/man1/gristmill.1 \
+        share/man/man1/gristmill-sort.1 share/man/man1/gristmill-bench.1 \
+        share/bash-completion/completions/gristmill share/zsh/site-functions/_gristmill \
+        share/fish/vendor_completions.d/gristmill.fish; do
+        [ -s "$root/$file" ] || fail "$file is missing"
+    done
+    "$sort" gensort 1000 "$place/in"
+    "$sort" sort --format gensort "$place/in" -o "$place/out"
+    "$sort" valsort -q "$place/out" || fail "the installed command does not sort"
+    [ "$(PATH="$root/bin:$PATH" gristmill-bench --version)" = "$("$sort" --version | sed 's/ /-bench /')" ] ||
+        fail "gristmill-bench is of another version"
+    if [ -e "$target/mpi/libgristmill_mpi.so" ]; then
+        "$sort" doctor "$place" | grep -q "shim .*/bin/../lib/gristmill/" || fail "the MPI shim is not found"
+    fi
+    lint "$root/share/man/man1"
+    make --no-print-directory uninstall BINARY="$binary" "$@" >/dev/null
+    [ -z "$(find "$root" ! -type d)" ] || fail "uninstall leaves $(find "$root" ! -type d)"
+}
+
+# groff warns of what it does not understand.
+lint() {
+    command -v groff >/dev/null || { echo "install: man pages are not checked without groff"; return 0; }
+    for page in "$1"/*.1; do
+        groff -man -Tutf8 -ww -z "$page" 2>"$place/said" && [ ! -s "$place/said" ] ||
+            { cat "$place/said"; fail "groff does not like $page"; }
+    done
+}
+
+# A release build names its commit, unless it was built from an archive without git.
+names_commit() {
+    commit=$(git rev-parse --short HEAD 2>/dev/null) || return 0
+    case $binary in */release/*) ;; *) return 0 ;; esac
+    "$binary" --version | grep -Eq "\($commit(, modified)?\)$" ||
+        fail "--version does not name the commit $commit"
+}
+
+names_commit
+check "$place/prefix" PREFIX="$place/prefix"
+check "$place/root/usr" DESTDIR="$place/root" PREFIX=/usr
+echo "install: passed"
