@@ -1,49 +1,89 @@
 #!/bin/sh
 # Times this commit and another one in turn, on a quiet machine.
 #
-#   bench/compare.sh COMMIT [DIR]     builds COMMIT in target/compare and works in DIR (default: target/compare/work)
-#   RUNS=21 BIG_RUNS=6 BIG=100000000  runs of 1M records and of BIG records (10 GB) in 1 GiB; BIG=0 leaves those out
+#   bench/compare.sh COMMIT [CASE...]   builds COMMIT in target/compare; all cases, or those named
+#   RUNS=20 LARGE_RUNS=6                runs of each commit; the large cases take half a minute each
 #
-# As root, since it empties the page cache before each run. Prints both medians and the ratio of this commit to the other.
+# Cases: cold      1M records, 5 s between runs         memory   10 GB in 1 GiB
+#        large     10 GB in 16 GiB                      ranks    4 ranks, 10M records
+#        flood     262,144 simulated messages           headline 1M keys on 65,536 simulated cores
+#
+# As root, since it empties the page cache before each sort. Prints both medians and the ratio of
+# this commit to the other. It needs 32 GB of disk and, for `ranks`, MPI.
 set -eu
 cd "$(dirname "$0")/.."
 commit=${1:?name a commit to compare with}
-runs=${RUNS:-21} big_runs=${BIG_RUNS:-6} big=${BIG:-100000000}
+shift
+cases=${*:-cold memory large ranks flood headline}
+runs=${RUNS:-20} large_runs=${LARGE_RUNS:-6}
 tree=$PWD/target/compare/tree
-place=${2:-$PWD/target/compare/work}
-mkdir -p "$place" "$(dirname "$tree")"
+place=$PWD/target/compare/work
+mkdir -p "$place"
 [ -d "$tree" ] || git worktree add --detach "$tree" "$commit" >/dev/null
 git -C "$tree" checkout --quiet --detach "$(git rev-parse "$commit")"
 cargo build --release --locked --quiet --package gristmill
 (cd "$tree" && cargo build --release --locked --quiet --package gristmill --target-dir "$tree/target")
 ours=$PWD/target/release/gristmill theirs=$tree/target/release/gristmill
-trap 'rm -f "$place/in" "$place/out" "$place/times"' EXIT
+trap 'rm -f "$place/in" "$place"/out* "$place/times"' EXIT
+cd "$place"
 
-# Seconds of one cold sort by binary $1 with options $2.
+# Seconds of a command, after a pause of $1 seconds. A sort finds no output and an empty cache.
 once() {
-    rm -f "$place/out"
+    pause=$1
+    shift
+    rm -f out*
     sync
     echo 3 >/proc/sys/vm/drop_caches
-    sleep 1
+    sleep "$pause"
     begin=$(date +%s%N)
-    # shellcheck disable=SC2086 # options are several words
-    "$1" sort --format gensort $2 "$place/in" -o "$place/out"
+    "$@" >/dev/null
     echo $(($(date +%s%N) - begin)) | awk '{ print $1 / 1e9 }'
 }
 
-# Name $1, records $2, options $3, runs $4.
-compare() {
-    "$ours" gensort "$2" "$place/in"
-    : >"$place/times"
-    for _ in $(seq "$4"); do
-        a=$(once "$ours" "$3")
-        b=$(once "$theirs" "$3")
-        echo "$a $b" >>"$place/times"
-    done
-    median() { cut -d' ' -f"$1" "$place/times" | sort -n | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
-    a=$(median 1) b=$(median 2)
-    echo "$1: $a s, $commit $b s, ratio $(echo "$a $b" | awk '{ printf "%.3f", $1 / $2 }') ($4 runs each)"
+median() {
+    cut -d' ' -f"$1" times | sort -n |
+        awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
 }
 
-compare "1M records, cold" 1000000 "" "$runs"
-[ "$big" = 0 ] || compare "$big records in 1 GiB" "$big" "-S 1G" "$big_runs"
+# Name, runs, pause, and a command in which GRISTMILL stands for the binary. The commits take turns
+# at being first.
+compare() {
+    name=$1 count=$2 pause=$3
+    shift 3
+    : >times
+    for run in $(seq "$count"); do
+        a='' b=''
+        [ $((run % 2)) = 0 ] || a=$(once "$pause" $(echo "$*" | sed "s|GRISTMILL|$ours|"))
+        b=$(once "$pause" $(echo "$*" | sed "s|GRISTMILL|$theirs|"))
+        [ -n "$a" ] || a=$(once "$pause" $(echo "$*" | sed "s|GRISTMILL|$ours|"))
+        echo "$a $b" >>times
+    done
+    a=$(median 1) b=$(median 2)
+    ratio=$(echo "$a $b" | awk '{ printf "%.3f", $1 / $2 }')
+    echo "$name: $a s, $commit $b s, ratio $ratio ($count runs each)"
+}
+
+generate() {
+    "$ours" gensort "$1" in
+}
+
+sort='GRISTMILL sort --format gensort in -o out'
+for case in $cases; do
+    case $case in
+    cold) generate 1000000 && compare cold "$runs" 5 "$sort" ;;
+    memory) generate 100000000 && compare memory "$large_runs" 5 "$sort -S 1G" ;;
+    large) generate 100000000 && compare large "$large_runs" 5 "$sort -S 16G" ;;
+    ranks)
+        if ! command -v mpirun >/dev/null; then
+            echo "ranks: skipped: there is no mpirun; \`make mpi\` installs it"
+            continue
+        fi
+        make -s -C "$tree" mpi >/dev/null && make -s -C "$OLDPWD" mpi >/dev/null
+        mpirun='mpirun --allow-run-as-root --oversubscribe -n 4'
+        generate 10000000 && compare ranks "$runs" 1 "$mpirun $sort"
+        ;;
+    flood) compare flood "$runs" 0 GRISTMILL sim flood --cores 4096 --threads 2 ;;
+    headline) compare headline "$large_runs" 0 GRISTMILL sim nano-sort --cores 65536 --threads 2 ;;
+    *) echo "no case $case" >&2 && exit 2 ;;
+    esac
+done

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use kernel::patterns::Random;
-use node::{Buffer, DiskError, DiskTicket, File, Node};
+use node::{Buffer, DiskError, DiskTicket, File, Filled, Node};
 use pipeline::Failure;
 
 /// Written bytes are noise: some hosts and disks store zeros for free.
@@ -40,7 +40,7 @@ impl Requests {
     /// Too little memory.
     pub fn new(node: &Node, way: Way, bytes: usize, depth: usize) -> Result<Requests, Failure> {
         let mut buffers = node
-            .buffers(depth, bytes)
+            .buffers(depth, bytes, Filled::Often)
             .map_err(|cause| DiskError::new("have memory for", "requests".as_ref(), cause))?;
         let mut noise = Random::new(NOISE_SEED);
         buffers

@@ -5,7 +5,7 @@ mod mpi;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use node::{DiskError, Node, Open};
+use node::{DiskError, Filled, Node, Open};
 use node_real::{facts_of_memory, open_file_limit};
 use pipeline::{Control, Failure};
 use serde_json::json;
@@ -107,7 +107,7 @@ async fn look(node: &Node, path: &Path) -> Result<Offer, Failure> {
 /// Some file systems accept the flag and refuse the writes, so only a write tells.
 async fn write_directly(node: &Node, file: &node::File, probe: &Path) -> Result<bool, Failure> {
     const BLOCK_BYTES: usize = 4096;
-    let buffers = node.buffers(1, BLOCK_BYTES);
+    let buffers = node.buffers(1, BLOCK_BYTES, Filled::Once);
     let mut buffers = buffers.map_err(|cause| DiskError::new("try", probe, cause))?;
     let buffer = buffers.pop().expect("one was asked for");
     file.write(node, 0, buffer, 0..BLOCK_BYTES)

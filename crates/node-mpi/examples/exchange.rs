@@ -116,7 +116,7 @@ async fn bulk(node: &Node, at: Port, bytes: usize, back: &node::MessagePort) {
         rank: other,
         port: Port(BACK.0 + 10 * (at.0 % 100 / 10)),
     };
-    let buffers = || node.buffers(IN_FLIGHT, bytes).unwrap();
+    let buffers = || node.buffers(IN_FLIGHT, bytes, node::Filled::Often).unwrap();
     let mut spare: Vec<Buffer> = buffers();
     let pool = Pool::new(node, "receive buffers", buffers());
     spare.iter_mut().for_each(|buffer| {

@@ -33,6 +33,22 @@ pub fn peak_rss_bytes() -> u64 {
     kernel_bytes(&status, "VmHWM:")
 }
 
+/// Whether this is a virtual machine that gives free memory back to its host (virtio 1.2, 5.5.6.7,
+/// free page reporting).
+pub(crate) fn gives_free_memory_back() -> bool {
+    reports_free_pages(Path::new("/sys/bus/virtio/drivers/virtio_balloon"))
+}
+
+/// Whether a device of the driver whose directory this is has that feature. The kernel writes a
+/// device's features as a digit each, the first one first.
+fn reports_free_pages(driver: &Path) -> bool {
+    const REPORTING: usize = 5;
+    let devices = fs::read_dir(driver).into_iter().flatten().flatten();
+    devices
+        .filter_map(|device| fs::read_to_string(device.path().join("features")).ok())
+        .any(|features| features.as_bytes().get(REPORTING) == Some(&b'1'))
+}
+
 /// The name of this host, or of this process's UTS namespace.
 pub fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -102,6 +118,19 @@ fn limit(file: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn free_pages_are_reported_by_a_balloon_with_that_feature() {
+        let driver = tempfile::TempDir::new().unwrap();
+        let device = driver.path().join("virtio0");
+        assert!(!reports_free_pages(driver.path()));
+        fs::create_dir(&device).unwrap();
+        for (features, reports) in [("111110111", false), ("000001", true), ("1", false)] {
+            fs::write(device.join("features"), format!("{features}\n")).unwrap();
+            assert_eq!(reports_free_pages(driver.path()), reports, "{features}");
+        }
+        assert!(!reports_free_pages(&driver.path().join("missing")));
+    }
 
     #[test]
     fn meminfo_is_in_kib() {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use node::backend::{Backend, Disks, Inboxes, Letter, Network, PortInbox, Signal, Start};
-use node::{Address, Buffer, Mutex, Node, Port, Random, Rank, Time, Work};
+use node::{Address, Buffer, Filled, Mutex, Node, Port, Random, Rank, Time, Work};
 
 use crate::disks::RealDisks;
 use crate::signal::ThreadSignal;
@@ -197,8 +197,8 @@ impl Backend for TaskBackend {
         }
     }
 
-    fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
-        arena::carve(count, bytes)
+    fn buffers(&self, count: usize, bytes: usize, filled: Filled) -> io::Result<Vec<Buffer>> {
+        arena::carve(count, bytes, filled)
     }
 
     fn disks(&self) -> Arc<dyn Disks> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::{fmt, io};
 
-use crate::{Address, Buffer, Group, Node, Port, Rank, Time, Words, Work};
+use crate::{Address, Buffer, Filled, Group, Node, Port, Rank, Time, Words, Work};
 
 pub use crate::sync::{Completer as Completion, ticket};
 pub use disks::{
@@ -86,11 +86,12 @@ pub trait Backend {
     fn inbox(&self, port: Port) -> Arc<PortInbox>;
     /// Delivers to a mailbox of any node, by an event at the task's clock.
     fn post(&self, to: Address, letter: Letter);
-    /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages.
+    /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages where they
+    /// pay.
     ///
     /// # Errors
     /// When the system has no memory for them.
-    fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
+    fn buffers(&self, count: usize, bytes: usize, filled: Filled) -> io::Result<Vec<Buffer>>;
     /// This node's disks.
     fn disks(&self) -> Arc<dyn Disks>;
 }

@@ -25,6 +25,16 @@ impl Memory for Vec<u8> {
     }
 }
 
+/// How often a program fills the buffers that it asks for. The memory of buffers that are filled
+/// often is worth a slower first touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filled {
+    /// Once, or a few times.
+    Once,
+    /// With more bytes than they hold, many times over in a large job.
+    Often,
+}
+
 /// Memory of fixed capacity whose front part is filled.
 pub struct Buffer {
     memory: Option<Box<dyn Memory>>,

@@ -15,7 +15,8 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use crate::{
-    Address, Close, Closed, Group, Matching, Node, Pool, Port, Posted, Queue, Rank, Reorder, Tokens,
+    Address, Close, Closed, Filled, Group, Matching, Node, Pool, Port, Posted, Queue, Rank,
+    Reorder, Tokens,
 };
 
 /// The bytes that [`Place::source`] gives before it ends.
@@ -178,7 +179,11 @@ pub fn closing_ends_waits(harness: &impl Harness) {
 /// A pool lends each buffer once, and a taker waits for one to come back.
 pub fn pool_lends_and_takes_back(harness: &impl Harness) {
     harness.run(1, |node, _| async move {
-        let pool = Pool::new(&node, "buffers", node.buffers(1, 8192).unwrap());
+        let pool = Pool::new(
+            &node,
+            "buffers",
+            node.buffers(1, 8192, Filled::Once).unwrap(),
+        );
         let mut buffer = pool.take(&node).await.unwrap();
         assert_eq!((buffer.capacity(), buffer.len(), pool.idle()), (8192, 0, 0));
         assert!(pool.take_until(&node, node.now()).await.is_none());

@@ -10,7 +10,7 @@ use std::task::Poll;
 
 use crate::backend::{Backend, Signal};
 use crate::sync::{Ticket, ticket};
-use crate::{Buffer, Rank, Time, Work};
+use crate::{Buffer, Filled, Rank, Time, Work};
 
 /// One task's handle to its node: clock, work, messages, disks, random numbers.
 ///
@@ -76,13 +76,13 @@ impl Node {
         self.backend.random()
     }
 
-    /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages where the
-    /// machine has them. The system provides memory when it is touched.
+    /// Memory for `count` buffers of `bytes` each: aligned for direct I/O, in huge pages where they
+    /// pay. The system provides memory when it is touched.
     ///
     /// # Errors
     /// When the system has no memory for them.
-    pub fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
-        self.backend.buffers(count, bytes)
+    pub fn buffers(&self, count: usize, bytes: usize, filled: Filled) -> io::Result<Vec<Buffer>> {
+        self.backend.buffers(count, bytes, filled)
     }
 
     /// Lets the world reach this task's clock. Every verb on shared state does so first.

@@ -41,7 +41,7 @@ mod words;
 mod work;
 
 pub use backend::Message;
-pub use buffer::{Buffer, Memory};
+pub use buffer::{Buffer, Filled, Memory};
 pub use collective::Collective;
 pub use disk::{ChainTicket, DiskError, DiskTicket, File};
 pub use group::Group;

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use node::backend::{Backend, Contents, Disks, Letter, Outgoing, PortInbox, Signal, Start, Target};
-use node::{Address, Buffer, MESSAGE_WORDS, Message, Port, Random, Rank, Time, Words, Work};
+use node::{
+    Address, Buffer, Filled, MESSAGE_WORDS, Message, Port, Random, Rank, Time, Words, Work,
+};
 
 use crate::cluster::bulk::{self, Parcel};
 use crate::cluster::state::{BlockState, Shared};
@@ -361,7 +363,7 @@ impl Backend for TaskBackend {
         });
     }
 
-    fn buffers(&self, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
+    fn buffers(&self, count: usize, bytes: usize, _: Filled) -> io::Result<Vec<Buffer>> {
         Ok((0..count).map(|_| Buffer::heap(bytes)).collect())
     }
 

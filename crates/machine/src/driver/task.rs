@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use node::backend::{Backend, Disks, Letter, PortInbox, Signal, Start};
-use node::{Address, Buffer, Costs, Port, Random, Rank, Time, Work};
+use node::{Address, Buffer, Costs, Filled, Port, Random, Rank, Time, Work};
 
 use crate::driver::links;
 use crate::driver::world::{Action, DriverSignal, TICK_FS, TaskId, Wake, World};
@@ -160,7 +160,7 @@ impl Backend for TaskBackend {
         self.world.schedule(self.clock.get(), Action::Call(leave));
     }
 
-    fn buffers(&self, count: usize, bytes: usize) -> std::io::Result<Vec<Buffer>> {
+    fn buffers(&self, count: usize, bytes: usize, _: Filled) -> std::io::Result<Vec<Buffer>> {
         Ok((0..count).map(|_| Buffer::heap(bytes)).collect())
     }
 

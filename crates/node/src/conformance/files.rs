@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Harness, source_bytes};
-use crate::{Access, Buffer, File, FileKind, Node, NotBelieved, Open};
+use crate::{Access, Buffer, File, FileKind, Filled, Node, NotBelieved, Open};
 
 fn create(direct: bool) -> Open {
     Open::Create {
@@ -13,7 +13,7 @@ fn create(direct: bool) -> Open {
 }
 
 fn patterned(node: &Node, bytes: usize, salt: u8) -> Buffer {
-    let mut buffer = node.buffers(1, bytes).unwrap().pop().unwrap();
+    let mut buffer = node.buffers(1, bytes, Filled::Once).unwrap().pop().unwrap();
     for (at, byte) in buffer.bytes_mut().iter_mut().enumerate() {
         *byte = (at / 3) as u8 ^ salt;
     }
@@ -331,7 +331,11 @@ pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
         put(&node, &file, 4096, (5, 4096..12_288)).await;
         file.truncate(&node, 10_001).await.unwrap();
         let again = node.open(&path, Open::Read { direct: true }).await.unwrap();
-        let buffer = node.buffers(1, 16_384).unwrap().pop().unwrap();
+        let buffer = node
+            .buffers(1, 16_384, Filled::Once)
+            .unwrap()
+            .pop()
+            .unwrap();
         let (buffer, result) = again.read(&node, 4096, 8192, buffer).wait(&node).await;
         result.unwrap();
         assert_eq!(
@@ -343,7 +347,7 @@ pub fn direct_files_take_whole_blocks(harness: &impl Harness) {
 
 /// Empty buffers of these capacities.
 fn chain(node: &Node, capacities: &[usize]) -> Vec<Buffer> {
-    let one = |&bytes: &usize| node.buffers(1, bytes).unwrap().pop().unwrap();
+    let one = |&bytes: &usize| node.buffers(1, bytes, Filled::Once).unwrap().pop().unwrap();
     capacities.iter().map(one).collect()
 }
 
@@ -430,18 +434,22 @@ pub fn long_chains_go_in_one_request(harness: &impl Harness) {
             .open(&place.directory.join("file"), create(true))
             .await
             .unwrap();
-        let mut parts = node.buffers(1100, 4096).unwrap();
+        let mut parts = node.buffers(1100, 4096, Filled::Once).unwrap();
         for (number, part) in parts.iter_mut().enumerate() {
             part.bytes_mut().fill(number as u8);
             part.bytes_mut()[..2].copy_from_slice(&(number as u16).to_le_bytes());
         }
         let (parts, result) = file.write_chain(&node, 8192, parts).wait(&node).await;
         result.unwrap();
-        let all = node.buffers(1, 1100 * 4096).unwrap().pop().unwrap();
+        let all = node
+            .buffers(1, 1100 * 4096, Filled::Once)
+            .unwrap()
+            .pop()
+            .unwrap();
         let (all, result) = file.read(&node, 8192, 1100 * 4096, all).wait(&node).await;
         result.unwrap();
         let (again, result) = file
-            .read_chain(&node, 8192, node.buffers(1100, 4096).unwrap())
+            .read_chain(&node, 8192, node.buffers(1100, 4096, Filled::Once).unwrap())
             .wait(&node)
             .await;
         result.unwrap();

@@ -13,7 +13,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use node::{Buffer, Collective, Node, Pool, Port, Queue};
+use node::{Buffer, Collective, Filled, Node, Pool, Port, Queue};
 use pipeline::{Control, Failure, Pipeline, Worker};
 use record::{Generator, Order, Ties};
 
@@ -143,7 +143,7 @@ fn filled(
     count: usize,
     bytes: usize,
 ) -> Result<Vec<Buffer>, Failure> {
-    let buffers = contents.buffers(node, count, bytes);
+    let buffers = contents.buffers(node, count, bytes, Filled::Often);
     let mut buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
     let whole = GENSORT.whole(bytes as u64) as usize;
     for buffer in &mut buffers {

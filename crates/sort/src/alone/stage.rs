@@ -24,7 +24,7 @@ mod output;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use node::{Buffer, Node, Pool, Queue};
+use node::{Buffer, Filled, Node, Pool, Queue};
 use pipeline::{Control, Failure, Pipeline, StageReport, Worker};
 use record::{Generator, Order, Ties};
 
@@ -152,7 +152,9 @@ impl Bench<'_> {
     }
 
     fn buffers(&self, count: usize, bytes: usize) -> Result<Vec<Buffer>, SortError> {
-        let buffers = self.contents.buffers(self.node, count, bytes);
+        let buffers = self
+            .contents
+            .buffers(self.node, count, bytes, Filled::Often);
         buffers.map_err(|cause| no_memory(count * bytes, &cause))
     }
 

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use node::Node;
+use node::{Filled, Node};
 use pipeline::Failure;
 
 use crate::files::input::{Files, Inputs};
@@ -58,7 +58,7 @@ impl Presorted {
         }
         let longest = framing.longest();
         let room = longest.next_multiple_of(BLOCK_BYTES as usize) + BLOCK_BYTES as usize;
-        let buffers = contents.buffers(node, 1, room);
+        let buffers = contents.buffers(node, 1, room, Filled::Often);
         let mut buffers = buffers.map_err(|cause| crate::error::no_memory(room, &cause))?;
         let mut buffer = buffers.pop().expect("one was asked for");
         let (mut files, mut last): (_, Vec<u8>) = (Files::new(inputs), Vec::new());

@@ -301,7 +301,10 @@ impl<'a> Run<'a> {
         label: &'static str,
         (count, bytes): (usize, usize),
     ) -> Result<Pool, Failure> {
-        let buffers: io::Result<Vec<Buffer>> = self.job.contents.buffers(self.node, count, bytes);
+        let buffers: io::Result<Vec<Buffer>> =
+            self.job
+                .contents
+                .buffers(self.node, count, bytes, self.plan.filled());
         let buffers = buffers.map_err(|cause| no_memory(count * bytes, &cause))?;
         Ok(pipeline.owns(Pool::new(self.node, label, buffers)))
     }

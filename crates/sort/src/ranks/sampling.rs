@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use node::{Node, Posted};
+use node::{Filled, Node, Posted};
 use pipeline::{Failure, Pipeline, Worker};
 
 use crate::error::no_memory;
@@ -78,7 +78,7 @@ pub(crate) async fn probe_checksum(
     let steps = (PROBES - 1).min(last).max(1);
     for step in 0..=steps.min(last) {
         let place = framing.room_for(portion(last, step, steps));
-        let buffers = job.contents.buffers(node, 1, room);
+        let buffers = job.contents.buffers(node, 1, room, Filled::Once);
         let buffer = buffers
             .map_err(|cause| no_memory(room, &cause))?
             .pop()

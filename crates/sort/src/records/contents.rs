@@ -15,7 +15,7 @@ use std::io;
 use std::ops::Range;
 
 use kernel::{Entry, Slab};
-use node::{Buffer, Node};
+use node::{Buffer, Filled, Node};
 use record::Order;
 
 use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
@@ -41,7 +41,13 @@ pub trait Contents: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the system refuses the memory.
-    fn buffers(&self, node: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>>;
+    fn buffers(
+        &self,
+        node: &Node,
+        count: usize,
+        bytes: usize,
+        filled: Filled,
+    ) -> io::Result<Vec<Buffer>>;
 
     /// Adds up to `count` of the block's records to a sample, evenly spread.
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample);

@@ -7,7 +7,7 @@
 use crate::plan::SAMPLES_IN_FLIGHT;
 use std::sync::Arc;
 
-use node::Posted;
+use node::{Filled, Posted};
 use pipeline::{Dial, Failure, Window, Worker};
 
 use crate::files::input::{Files, Inputs};
@@ -73,7 +73,7 @@ pub(crate) async fn draw(worker: &Worker, places: &Places) -> Result<Drawn, Fail
     let depth = SAMPLES_IN_FLIGHT.min(samples as usize);
     let mut idle = places
         .contents
-        .buffers(&worker.node, depth, room)
+        .buffers(&worker.node, depth, room, Filled::Often)
         .map_err(|cause| crate::error::no_memory(depth * room, &cause))?;
     let mut files = Files::new(inputs);
     let mut reads = Window::new(&Dial::fixed(depth));

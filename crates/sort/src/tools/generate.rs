@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernel::RecordCrc;
-use node::{Node, Pool, Queue};
+use node::{Filled, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker};
 use record::{Checksum, Generator, RECORD_BYTES};
 
@@ -85,7 +85,7 @@ async fn make(
     // Buffers that each generator fills, one that waits for it, and those in flight at each writer.
     let count = 2 * job.cores + writers * DEPTH;
     let buffers = node
-        .buffers(count, unit_bytes)
+        .buffers(count, unit_bytes, Filled::Often)
         .map_err(|cause| no_memory(count * unit_bytes, &cause))?;
     let pool = pipeline.owns(Pool::new(node, "write buffers", buffers));
     let pieces = pipeline.owns(Queue::new(node, "pieces", job.cores, job.cores));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use node::{Node, Pool, Queue};
+use node::{Filled, Node, Pool, Queue};
 use pipeline::{Control, Dial, Failure, Pipeline, Worker};
 use record::{Comparison, Summary, Validator};
 
@@ -53,7 +53,7 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
     // Each reader's requests in flight, one buffer for each validator, and one that waits for it.
     let count = readers * DEPTH + 2 * job.cores;
     let buffers = node
-        .buffers(count, buffer_bytes)
+        .buffers(count, buffer_bytes, Filled::Often)
         .map_err(|cause| no_memory(count * buffer_bytes, &cause))?;
     let pool = pipeline.owns(Pool::new(node, "read buffers", buffers));
     let blocks = pipeline.owns(Queue::new(node, "blocks", job.cores, readers));

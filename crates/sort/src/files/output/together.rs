@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use node::{FileKind, Guarded, Node, Port};
+use node::{FileKind, Filled, Guarded, Node, Port};
 use pipeline::Failure;
 
 use crate::agreement::{Agreement, ROOT};
@@ -147,7 +147,7 @@ impl Together {
         block: u64,
         bytes: &[u8],
     ) -> Result<(), Failure> {
-        let buffers = contents.buffers(node, 1, bytes.len());
+        let buffers = contents.buffers(node, 1, bytes.len(), Filled::Once);
         let buffers = buffers.map_err(|cause| no_memory(bytes.len(), &cause))?;
         let mut buffer = buffers.into_iter().next().expect("one was asked for");
         buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);

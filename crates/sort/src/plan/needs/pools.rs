@@ -3,8 +3,18 @@
 use crate::plan::Plan;
 use crate::plan::tight::TIGHT_UNITS;
 use crate::records::block::BLOCK_BYTES;
+use node::Filled;
 
 impl Plan {
+    /// How often the buffers of the pools are filled.
+    pub(crate) fn filled(&self) -> Filled {
+        let memory = (self.chunks * self.chunk_bytes) as u64;
+        match self.input_bytes {
+            Some(input) if self.merging.is_none() && input <= memory => Filled::Once,
+            _ => Filled::Often,
+        }
+    }
+
     /// Bytes of a unit's buffer: a unit, the disk blocks around it when it is read, the record that
     /// reaches beyond it when it is written.
     pub fn buffer_bytes(&self) -> usize {

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use kernel::{Bin, Entry, RecordCrc, Rows, Words, block_crc, gather, row, scatter};
-use node::{Buffer, Node};
+use node::{Buffer, Filled, Node};
 use record::{Order, Ties};
 
 use crate::records::block::{Block, Bucket, Chunk, FOOTER_BYTES, MARK_BYTES, Mark, Stamp};
@@ -51,8 +51,14 @@ impl Contents for Bytes {
         Some(&self.order)
     }
 
-    fn buffers(&self, node: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
-        node.buffers(count, bytes)
+    fn buffers(
+        &self,
+        node: &Node,
+        count: usize,
+        bytes: usize,
+        filled: Filled,
+    ) -> io::Result<Vec<Buffer>> {
+        node.buffers(count, bytes, filled)
     }
 
     fn sample(&self, block: &Block, count: usize, sample: &mut Sample) {

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use node::{Buffer, Node, Random};
+use node::{Buffer, Filled, Node, Random};
 
 use crate::records::block::{Block, Bucket, Chunk, Mark, Stamp};
 use crate::records::contents::{
@@ -49,7 +49,7 @@ impl Contents for Counts {
         false
     }
 
-    fn buffers(&self, _: &Node, count: usize, bytes: usize) -> io::Result<Vec<Buffer>> {
+    fn buffers(&self, _: &Node, count: usize, bytes: usize, _: Filled) -> io::Result<Vec<Buffer>> {
         Ok((0..count).map(|_| Buffer::counted(bytes)).collect())
     }
 
