@@ -199,7 +199,12 @@ impl Splitters {
             Ordering::Equal => {
                 let place = match order.ties() {
                     Ties::Position => element.position,
-                    Ties::Record => element.position.wrapping_mul(GOLDEN_RATIO),
+                    // Multiples of a length times the golden ratio would not spread if the length
+                    // were a Fibonacci number, so this counts records.
+                    Ties::Record => {
+                        let number = element.position / element.record.len() as u64;
+                        number.wrapping_mul(GOLDEN_RATIO)
+                    }
                 };
                 let places = &self.sample.positions()[run.clone()];
                 run.start + places.partition_point(|&other| other < place)
@@ -262,7 +267,7 @@ fn total(order: &Order, a: &Element<'_>, b: &Element<'_>) -> Ordering {
 mod tests {
     use super::*;
     use kernel::patterns::{Pattern, draw};
-    use record::Format;
+    use record::{Format, Key};
 
     /// Every record goes to the bucket that a comparison with all splitters gives, or next to equal
     /// ones.
@@ -338,11 +343,18 @@ mod tests {
 
     #[test]
     fn equal_records_spread_evenly() {
-        for ties in [Ties::Record, Ties::Position] {
-            let order = Order::gensort(ties);
-            let records = vec![9; 100 * 1000];
+        // The golden ratio has its worst multiples at Fibonacci numbers, such as 17,711.
+        for (length, ties) in [
+            (100, Ties::Record),
+            (100, Ties::Position),
+            (17_711, Ties::Record),
+            (17_711, Ties::Position),
+        ] {
+            let order = Order::new(length, &[Key::plain(0, 10)], ties).unwrap();
+            let records = vec![9; length * 1000];
             let mut sample = Sample::default();
-            (0..50).for_each(|number| sample.push(&[9; 100], number * 2000));
+            let step = 20 * length as u64;
+            (0..50).for_each(|number| sample.push(&records[..length], number * step));
             let splitters = Splitters::choose(&order, &sample, 10);
             let mut found = Assignment::default();
             splitters.assign(&order, &records, 0, &mut found);
@@ -351,7 +363,8 @@ mod tests {
                     .counts
                     .iter()
                     .all(|&count| (80..=120).contains(&count)),
-                "{ties:?}"
+                "{length}, {ties:?}: {:?}",
+                found.counts
             );
         }
     }
