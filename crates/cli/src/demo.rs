@@ -146,15 +146,13 @@ async fn act(
     place: &Path,
     control: &Control,
 ) -> Result<Vec<(Report, Summary)>, Failure> {
-    let input = place.join("input");
-    let cores = machine::cores();
     let made = Generate {
         generator: Generator::default(),
         first: 0,
         records: RECORDS,
-        target: Target::Path(input.clone()),
+        target: Target::Path(place.join("input")),
         checksum: false,
-        cores,
+        cores: machine::cores(),
         io: IoChoice::Direct,
         control: control.clone(),
     };
@@ -164,33 +162,18 @@ async fn act(
     let mut sorted = Vec::new();
     for (plan, memory, what) in WAYS {
         let memory_bytes = memory.unwrap_or_else(|| machine::memory_limit(None));
-        let output = place.join("output");
         let job = Job {
-            sources: vec![Source::Path(input.clone())],
-            target: Target::Path(output.clone()),
-            contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
-            resources: Resources {
-                cores,
-                memory_bytes,
-                io: IoChoice::Direct,
-            },
-            shared: false,
-            temporary: Vec::new(),
             plan,
-            exchange: ExchangeKind::default(),
-            tuning: Tuning::default(),
-            control: control.clone(),
-            resume: None,
-            listing: None,
+            ..job(place, memory_bytes, control)
         };
         let report = ::sort::run(node, &job).await?;
         let ms = report.seconds * 1e3;
         let _ = say::out(format!("sorted    {what}: {ms:.0} ms"));
         let check = Validated {
-            sources: vec![Source::Path(output)],
+            sources: vec![Source::Path(place.join("output"))],
             comparison: Comparison::valsort(false),
             io: IoChoice::Direct,
-            cores,
+            cores: machine::cores(),
             control: control.clone(),
         };
         let summary = validate(node, &check).await?;
@@ -202,6 +185,28 @@ async fn act(
         sorted.push((report, summary));
     }
     Ok(sorted)
+}
+
+/// A sort of the records that were made.
+fn job(place: &Path, memory_bytes: u64, control: &Control) -> Job {
+    Job {
+        sources: vec![Source::Path(place.join("input"))],
+        target: Target::Path(place.join("output")),
+        contents: Arc::new(Bytes::new(Order::gensort(Ties::Record))),
+        resources: Resources {
+            cores: machine::cores(),
+            memory_bytes,
+            io: IoChoice::Direct,
+        },
+        shared: false,
+        temporary: Vec::new(),
+        plan: Choice::Auto,
+        exchange: ExchangeKind::default(),
+        tuning: Tuning::default(),
+        control: control.clone(),
+        resume: None,
+        listing: None,
+    }
 }
 
 fn tell(first: &Report, sound: bool, million: &SimReport) -> Result<(), CliFailure> {

@@ -37,8 +37,8 @@ const ANSWER: Duration = Duration::from_millis(400);
 /// How often a listening rank checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A rank that was silent for this long, since before that SIGCONT, is the lost one: heartbeats are
-/// at most a second apart.
+/// A rank that has been silent for this long is the lost one. The silence began before the SIGCONT:
+/// heartbeats are at most a second apart.
 const MISSED: Duration = Duration::from_millis(1200);
 
 /// How long a failed rank stays when another is silent, whose host may be out of reach. mpirun must
@@ -108,7 +108,7 @@ impl Job {
 
     /// Whether this is rank 0, which reports for all.
     pub fn is_first(&self) -> bool {
-        self.session.rank() == Rank(0)
+        self.session.rank() == Rank::ROOT
     }
 
     /// The number of this rank.
@@ -267,8 +267,8 @@ fn end_with_the_launcher() {
     let _ = thread::Builder::new().name("launcher".into()).spawn(watch);
 }
 
-/// The failure of a rank that cannot join. Mostly no rank can, and rank 0 reports it and the
-/// launcher ends the others. If this rank is still alive after that time, it reports itself.
+/// The failure of a rank that cannot join. Usually no rank can join: rank 0 reports it, and the
+/// launcher ends the others. A rank that is still alive after that time reports its own failure.
 fn no_start(error: &NetworkError, json: bool) -> CliFailure {
     let failure = no_network(error);
     if !launcher::is_later_rank() {

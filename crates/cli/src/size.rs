@@ -33,7 +33,9 @@ pub fn size(text: &str) -> Result<u64, String> {
         .parse()
         .map_err(|_| "not a size like 512M or 2GB".to_owned())?;
     if unit.is_empty() {
-        return Err(format!("no unit: write {text}K, {text}M or {text}G"));
+        return Err(format!(
+            "the unit is missing; write {text}K, {text}M or {text}G"
+        ));
     }
     let bytes = number * units(unit)? as f64;
     if bytes < 0.0 {

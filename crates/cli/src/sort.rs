@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use ::sort::{
     Bytes, IoChoice, Job, Manifest, Report, Resources, SortError, Source, Target, Tuning,
-    Validated, ValidatedSet, Written, validate, validate_set,
+    Validated, ValidatedSet, WrittenFile, validate, validate_set,
 };
 use node::{Node, Rank};
 use pipeline::{Control, Failure};
@@ -128,7 +128,7 @@ fn check_standard_output(arguments: &Arguments) -> Result<(), CliFailure> {
     let report = arguments.json || arguments.report.as_ref().is_some_and(is_stdout);
     if records && report {
         return Err(CliFailure::usage(
-            "the report would go to standard output, where the records go; name an output with -o",
+            "--json writes the report to standard output, where the records go; name an output file with -o",
         ));
     }
     Ok(())
@@ -255,7 +255,7 @@ async fn check_output(
         _ if job.resume.is_some() => report.written.clone(),
         Target::Path(path) => vec![all_in(path, report)],
         // Rank 0 reads it for all.
-        Target::Together(path) if node.rank() == Rank(0) => {
+        Target::Together(path) if node.rank() == Rank::ROOT => {
             vec![all_in(path, &report.clone().of_all())]
         }
         Target::Together(_) | Target::Standard => return Ok(()),
@@ -275,8 +275,8 @@ async fn check_output(
 }
 
 /// All records of the output, in one path.
-fn all_in(path: &Path, report: &Report) -> Written {
-    Written {
+fn all_in(path: &Path, report: &Report) -> WrittenFile {
+    WrittenFile {
         path: path.to_owned(),
         records: report.records,
         checksum: report.checksum,
@@ -303,7 +303,7 @@ async fn check_set(
     }
 }
 
-fn is_what_came_in(summary: &Summary, written: Written) -> Result<(), Failure> {
+fn is_what_came_in(summary: &Summary, written: WrittenFile) -> Result<(), Failure> {
     let found = (summary.records as u64, summary.checksum.0);
     let what = match summary.first_unordered {
         Some(record) => format!("record {record} is out of order"),

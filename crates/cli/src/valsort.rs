@@ -130,7 +130,8 @@ fn manifest_of_set(arguments: &Arguments) -> Option<PathBuf> {
 
 fn validated_set(arguments: &Arguments, manifest: PathBuf) -> Result<SetSummary, CliFailure> {
     if arguments.ignore_case {
-        let message = "-i: a manifest says the order of its files itself; leave -i out";
+        let message =
+            "-i does not apply to a set: its manifest gives the order of the keys; omit -i";
         return Err(CliFailure::usage(message));
     }
     let control = Control::default();

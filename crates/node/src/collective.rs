@@ -198,7 +198,7 @@ impl Piece<'_> {
     fn read(buffer: &[u8]) -> Result<Piece<'_>, String> {
         let Some((header, bytes)) = buffer.split_first_chunk::<HEADER_BYTES>() else {
             return Err(format!(
-                "{} bytes are no piece of a collective",
+                "{} bytes are not a piece of a collective",
                 buffer.len()
             ));
         };

@@ -50,6 +50,11 @@ impl Node {
         ticks as f64 * self.tick_fs() as f64 * 1e-15
     }
 
+    /// Converts seconds to whole ticks.
+    pub fn ticks(&self, seconds: f64) -> u64 {
+        (seconds / self.seconds(1)) as u64
+    }
+
     /// Reports work that this task did: moves its clock by the cost in the node's table.
     pub fn work(&self, work: Work) {
         self.backend.work(work);

@@ -213,7 +213,7 @@ impl BulkPort {
     /// small message or a shipment larger than the buffer.
     pub async fn accept(&self, node: &Node, pool: &Pool) -> Result<(Rank, Buffer), Undelivered> {
         let Arrival { from, filled, .. } = self.lend(node, pool).await?;
-        let interval = (CHECK_INTERVAL_S / node.seconds(1)) as u64;
+        let interval = node.ticks(CHECK_INTERVAL_S);
         while !filled.done_by(node, node.now().after(interval)).await {
             if self.inbox.is_closed() {
                 return Err(Undelivered::Closed);

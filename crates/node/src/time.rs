@@ -23,6 +23,11 @@ impl Time {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u32);
 
+impl Rank {
+    /// The rank that decides for all, shows their progress and lists their files.
+    pub const ROOT: Rank = Rank(0);
+}
+
 impl fmt::Display for Rank {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.0)

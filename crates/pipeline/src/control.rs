@@ -134,6 +134,18 @@ impl Control {
     }
 }
 
+/// The body of a stage whose workers share `state`.
+pub fn sharing<S, F>(
+    state: S,
+    work: F,
+) -> impl AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static
+where
+    S: Clone + Send + 'static,
+    F: AsyncFn(&Worker, &S) -> Result<(), Failure> + Copy + Send + 'static,
+{
+    async move |worker: &Worker| work(worker, &state).await
+}
+
 /// The stages of one run.
 pub struct Pipeline {
     control: Control,
@@ -173,7 +185,7 @@ impl Pipeline {
     }
 
     /// Starts `workers` workers of a stage.
-    pub fn stage<F>(&mut self, node: &Node, name: &'static str, workers: usize, body: F)
+    pub fn stage<F>(&mut self, node: &Node, name: impl Into<&'static str>, workers: usize, body: F)
     where
         F: AsyncFn(&Worker) -> Result<(), Failure> + Clone + Send + 'static,
     {

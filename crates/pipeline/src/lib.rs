@@ -32,7 +32,7 @@ mod tuner;
 mod window;
 mod worker;
 
-pub use control::{Control, Heard, Pipeline, Progress};
+pub use control::{Control, Heard, Pipeline, Progress, sharing};
 pub use dial::Dial;
 pub use failure::Failure;
 pub use meter::{StageReport, bottleneck};

@@ -14,9 +14,9 @@ pub struct Stage {
 
 impl Stage {
     /// A stage of `workers` workers, all of which are called.
-    pub fn new(name: &'static str, workers: usize) -> Stage {
+    pub fn new(name: impl Into<&'static str>, workers: usize) -> Stage {
         Stage {
-            name,
+            name: name.into(),
             workers,
             derived: workers,
             called: workers,

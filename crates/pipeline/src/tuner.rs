@@ -151,7 +151,7 @@ impl Watch {
         self.idle = if units > self.units { 0 } else { self.idle + 1 };
         self.units = units;
         let wait = (INTERVAL_S * f64::from(self.idle.max(1))).min(IDLE_S);
-        self.next = node.now().after((wait / node.seconds(1)) as u64);
+        self.next = node.now().after(node.ticks(wait));
     }
 
     /// Turns a knob, and records the move.

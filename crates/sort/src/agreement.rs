@@ -8,9 +8,6 @@ use serde::de::DeserializeOwned;
 
 use crate::error::SortError;
 
-/// The rank that gathers what all say, and decides.
-pub(crate) const ROOT: Rank = Rank(0);
-
 /// A rank's part in agreements of all ranks. A rank alone agrees at once.
 pub(crate) struct Agreement {
     collective: Option<Collective>,
@@ -83,7 +80,7 @@ impl Agreement {
         message: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>, Undelivered> {
         match &mut self.collective {
-            Some(collective) => collective.gather(node, ROOT, message).await,
+            Some(collective) => collective.gather(node, Rank::ROOT, message).await,
             None => Ok(vec![message]),
         }
     }
@@ -110,13 +107,13 @@ impl Agreement {
         let Some(collective) = &mut self.collective else {
             return Ok(decide(vec![message]));
         };
-        let all = collective.gather(node, ROOT, message).await?;
-        let decided = if node.rank() == ROOT {
+        let all = collective.gather(node, Rank::ROOT, message).await?;
+        let decided = if node.rank() == Rank::ROOT {
             decide(all)
         } else {
             Vec::new()
         };
-        collective.broadcast(node, ROOT, decided).await
+        collective.broadcast(node, Rank::ROOT, decided).await
     }
 }
 
@@ -127,10 +124,15 @@ async fn share<T: Serialize + DeserializeOwned>(
     node: &Node,
     told: &Result<T, String>,
 ) -> Result<Vec<Result<T, String>>, Failure> {
-    let messages = collective.gather(node, ROOT, text_of(told)).await?;
+    let messages = collective.gather(node, Rank::ROOT, text_of(told)).await?;
     let all: Vec<_> = messages.iter().map(|text| parsed::<T>(text)).collect();
-    let all = collective.broadcast(node, ROOT, text_of(&all)).await?;
-    let foreign = |what: String| SortError::Foreign { rank: ROOT.0, what };
+    let all = collective
+        .broadcast(node, Rank::ROOT, text_of(&all))
+        .await?;
+    let foreign = |what: String| SortError::Foreign {
+        rank: Rank::ROOT.0,
+        what,
+    };
     let all: Vec<Result<T, String>> =
         serde_json::from_slice(&all).map_err(|cause| foreign(cause.to_string()))?;
     let (count, ranks) = (all.len(), node.nodes() as usize);

@@ -61,7 +61,7 @@ pub enum SortError {
     },
     /// The data, and the buffers to sort them, do not fit into the memory limit.
     #[error(
-        "sorting {what} in {passes} needs {needed} of memory, and the limit is {limit}; give at least -S {mib}M",
+        "sorting {what} in {passes} needs {needed} of memory, but the limit is {limit}; give at least -S {mib}M",
         what = bytes.map_or("a pipe".to_owned(), amount),
         needed = amount(*needed),
         limit = amount(*limit),
@@ -79,7 +79,7 @@ pub enum SortError {
     },
     /// A pipe had more data than the memory limit holds.
     #[error(
-        "the input is more than fits into {limit} of memory ({bytes} read so far); give a larger -S",
+        "the input does not fit in {limit} of memory ({bytes} read so far); give a larger -S",
         limit = amount(*limit),
         bytes = amount(*bytes)
     )]
@@ -161,7 +161,7 @@ pub enum SortError {
     /// A spill file returned other bytes than were written.
     #[error(
         "{file} does not read back as it was written, at byte {offset}; no file was overwritten; sort \
-         again with another --tmp, and test this disk",
+         again with another -T, and test this disk",
         file = file.display()
     )]
     Spoilt {
@@ -199,7 +199,7 @@ pub enum SortError {
     },
     /// A file that all ranks would write cannot be shared.
     #[error(
-        "{file}: all ranks would write this file, {what}; or put {{rank}} in the name, so that each writes its own"
+        "{file}: all ranks would write this file, {what}; or put {{rank}} in -o to give each rank its own file"
     )]
     NotTogether {
         /// The output.
@@ -228,7 +228,7 @@ pub enum SortError {
     },
     /// The progress that an earlier run saved cannot be used.
     #[error(
-        "{file} {what}; name another output or --tmp, or start from the beginning: remove .gristmill-* beside the output and from --tmp, on all hosts",
+        "{file} {what}; name another output or -T, or start from the beginning: remove .gristmill-* from the directories of -T and of the output, on all hosts",
         file = file.display()
     )]
     Checkpoint {
@@ -239,7 +239,7 @@ pub enum SortError {
     },
     /// A lost range cannot be sorted again, since a part of the input has changed.
     #[error(
-        "part {part} of the input is not the one that the sort began with: {what}; restore it, or start from \
+        "part {part} of the input has changed since the sort began: {what}; restore it, or start from \
          the beginning: remove .gristmill-* from the directories of -T and of the output"
     )]
     PartGone {

@@ -58,7 +58,7 @@ pub use records::contents::{Bytes, Contents, Counts, Workspace};
 pub use records::sample::Sample;
 pub use records::size::{Framing, Size};
 pub use records::splitters::Splitters;
-pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, Written};
+pub use report::{DirectIo, RankReport, Report, SampleCost, Warning, WrittenFile};
 pub use run::{run, run_and};
 pub use tools::generate::{Generate, generate};
 pub use tools::validate::{Validated, validate};

@@ -1,122 +1,109 @@
 //! The phases and stages of a sort, with their names in reports, progress and heartbeats.
 
-/// The part of a run that progress shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Draws splitters.
-    Sample,
-    /// Reads, distributes and spills the input, or forms sorted runs.
-    Sort,
-    /// Divides a partition that is too large for memory.
-    PartitionAgain,
-    /// Sorts partitions into the output.
-    SortPartitions,
-    /// Merges runs into longer runs.
-    MergeRuns,
-    /// Merges runs into the output.
-    Merge,
-    /// Makes records.
-    Generate,
-    /// Checks records.
-    Validate,
-}
+/// Defines an enum whose values have names that people read.
+macro_rules! named {
+    (
+        $(#[$doc:meta])*
+        $type:ident { $($(#[$about:meta])* $value:ident = $name:literal,)* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type { $($(#[$about])* $value,)* }
 
-impl Phase {
-    /// All of them.
-    pub const ALL: [Phase; 8] = [
-        Phase::Sample,
-        Phase::Sort,
-        Phase::PartitionAgain,
-        Phase::SortPartitions,
-        Phase::MergeRuns,
-        Phase::Merge,
-        Phase::Generate,
-        Phase::Validate,
-    ];
+        impl $type {
+            /// All values, in the order of their definition.
+            pub const ALL: &[$type] = &[$($type::$value,)*];
 
-    /// Its name in progress.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Phase::Sample => "sample",
-            Phase::Sort => "sort",
-            Phase::PartitionAgain => "partition again",
-            Phase::SortPartitions => "sort partitions",
-            Phase::MergeRuns => "merge runs",
-            Phase::Merge => "merge",
-            Phase::Generate => "generating",
-            Phase::Validate => "validating",
+            /// The name in reports and progress.
+            pub const fn name(self) -> &'static str {
+                match self { $($type::$value => $name,)* }
+            }
+
+            /// The value of that name.
+            pub fn of(name: &str) -> Option<$type> {
+                Self::ALL.iter().copied().find(|value| value.name() == name)
+            }
         }
-    }
 
-    /// The phase of that name.
-    pub fn of(name: &str) -> Option<Phase> {
-        Phase::ALL.into_iter().find(|phase| phase.name() == name)
+        impl From<$type> for &'static str {
+            fn from(value: $type) -> &'static str {
+                value.name()
+            }
+        }
+    };
+}
+
+named! {
+    /// The part of a run that progress shows.
+    Phase {
+        /// Draws splitters.
+        Sample = "sample",
+        /// Reads, distributes and spills the input, or forms sorted runs.
+        Sort = "sort",
+        /// Divides a partition that is too large for memory.
+        PartitionAgain = "partition again",
+        /// Sorts partitions into the output.
+        SortPartitions = "sort partitions",
+        /// Merges runs into longer runs.
+        MergeRuns = "merge runs",
+        /// Merges runs into the output.
+        Merge = "merge",
+        /// Makes records.
+        Generate = "generating",
+        /// Checks records.
+        Validate = "validating",
     }
 }
 
-/// The stages that reports and progress count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StageName {
-    /// Reads the input.
-    Reader,
-    /// Reads the sample.
-    Sampler,
-    /// Reads partitions back.
-    Loader,
-    /// Reads a partition that is divided again.
-    Reloader,
-    /// Reads sorted runs.
-    RunReader,
-    /// Sorts buckets, its units.
-    Sorter,
-    /// Writes the output.
-    Writer,
-    /// Writes partitions.
-    Spiller,
-    /// Writes sorted runs.
-    RunWriter,
-    /// Writes longer runs.
-    RunMerger,
+named! {
+    /// A stage of a pipeline.
+    StageName {
+        /// Reads the input.
+        Reader = "reader",
+        /// Reads the sample.
+        Sampler = "sampler",
+        /// Copies records to chunks of their ranks.
+        NodeDistributor = "node distributor",
+        /// Sends chunks to their ranks.
+        Sender = "sender",
+        /// Waits until chunks have arrived.
+        Confirmer = "confirmer",
+        /// Takes the chunks of other ranks.
+        Receiver = "receiver",
+        /// Checks the chunks of other ranks.
+        Opener = "opener",
+        /// Copies records to chunks of their buckets.
+        Distributor = "distributor",
+        /// Keeps partitions in memory, or hands them on to be spilled.
+        PartitionBuffers = "partition buffers",
+        /// Writes partitions.
+        Spiller = "spiller",
+        /// Reads partitions back.
+        Loader = "loader",
+        /// Reads a partition that is divided again.
+        Reloader = "reloader",
+        /// Fills memory with the input, a load at a time.
+        Loads = "loads",
+        /// Sorts buckets, its units; or loads.
+        Sorter = "sorter",
+        /// Writes the output.
+        Writer = "writer",
+        /// Writes sorted runs.
+        RunWriter = "run writer",
+        /// Reads sorted runs.
+        RunReader = "run reader",
+        /// Writes longer runs.
+        RunMerger = "run merger",
+        /// Merges runs.
+        Merger = "merger",
+        /// Makes records.
+        Generator = "generator",
+        /// Checks records.
+        Validator = "validator",
+    }
 }
 
 impl StageName {
-    /// All of them.
-    pub const ALL: [StageName; 10] = [
-        StageName::Reader,
-        StageName::Sampler,
-        StageName::Loader,
-        StageName::Reloader,
-        StageName::RunReader,
-        StageName::Sorter,
-        StageName::Writer,
-        StageName::Spiller,
-        StageName::RunWriter,
-        StageName::RunMerger,
-    ];
-
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StageName::Reader => "reader",
-            StageName::Sampler => "sampler",
-            StageName::Loader => "loader",
-            StageName::Reloader => "reloader",
-            StageName::RunReader => "run reader",
-            StageName::Sorter => "sorter",
-            StageName::Writer => "writer",
-            StageName::Spiller => "spiller",
-            StageName::RunWriter => "run writer",
-            StageName::RunMerger => "run merger",
-        }
-    }
-
-    /// The stage of that name.
-    pub fn of(name: &str) -> Option<StageName> {
-        StageName::ALL
-            .into_iter()
-            .find(|stage| stage.name() == name)
-    }
-
     /// Whether its bytes come from a disk.
     pub const fn reads(self) -> bool {
         use StageName::{Loader, Reader, Reloader, RunReader, Sampler};

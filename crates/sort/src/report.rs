@@ -94,14 +94,14 @@ impl fmt::Display for Warning {
             ),
             Warning::OldSet { manifest, count } => write!(
                 out,
-                "{}: {count} files of the old set were left: they lie in directories that -o does not name, or another user \
-                 may have written the old manifest; remove them by hand",
+                "{}: {count} files of the old set were not removed, because -o does not name their \
+                 directories or another user may have written the old manifest; remove them yourself",
                 manifest.display()
             ),
             Warning::Stale { file, count } => write!(
                 out,
-                "{}: is of an earlier sort, one of {count} files that this sort did not write; check that it had \
-                 all inputs, and remove these files",
+                "{}: an earlier sort left this file ({count} such files in all); check that this sort \
+                 had all inputs, then remove these files",
                 file.display()
             ),
         }
@@ -151,12 +151,12 @@ pub struct Report {
     /// [`Report::of_all`]).
     pub ranks: Vec<RankReport>,
     /// The files that this node wrote in a resumable sort: one for each range it sorted.
-    pub written: Vec<Written>,
+    pub written: Vec<WrittenFile>,
 }
 
 /// An output file of a resumable sort.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct WrittenFile {
     /// Its path.
     pub path: PathBuf,
     /// Number of its records.

@@ -29,14 +29,14 @@ use crate::agreement::Agreement;
 use crate::epochs::checkpoint::Checkpoint;
 use crate::epochs::parts::{Opener, Parts};
 use crate::epochs::phase_two::Sorted;
-use crate::epochs::range::Range;
+use crate::epochs::range::KeyRange;
 use crate::epochs::recovery::{Recovery, find_progress};
-use crate::epochs::sorting::{Common, Sorting, Unfinished};
+use crate::epochs::sorting::{RankSort, SharedFacts, Unfinished};
 use crate::files::output::Output;
 use crate::job::Job;
 use crate::passes::exchange::Ports;
 use crate::ranks::conflicts;
-use crate::ranks::failure_detector::Watch;
+use crate::ranks::failure_detector::FailureDetector;
 use crate::ranks::fingerprint::{Fingerprint, check_same};
 use crate::report::Report;
 
@@ -61,7 +61,7 @@ pub async fn run_and<T>(
     then: impl AsyncFnOnce(Report) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let begin = node.now();
-    let watch = Watch::start(node, &job.control)?;
+    let watch = FailureDetector::start(node, &job.control)?;
     let mut unfinished = Unfinished::default();
     let all = async {
         let mut report = sort_in_one_copy(node, job, &mut unfinished).await?;
@@ -111,7 +111,7 @@ async fn sort(node: &Node, job: &Job, unfinished: &mut Unfinished) -> Result<Rep
     let percent_resumed = recovery.begun.as_ref().map(|_| recovery.percent_done);
     let found = (&mut recovery, fingerprint);
     let (common, parts) = open(node, job, &mut agreement, found).await?;
-    let mut sorting = Sorting::new(node, job, (ports, common, parts), unfinished);
+    let mut sorting = RankSort::new(node, job, (ports, common, parts), unfinished);
     sorting.percent_resumed = percent_resumed;
     let mut ranges = phase_one(&mut sorting, &mut agreement, &mut recovery).await?;
     let sorted = phase_two(&mut sorting, &mut ranges).await?;
@@ -158,7 +158,7 @@ async fn open(
     job: &Job,
     agreement: &mut Agreement,
     (recovery, fingerprint): (&mut Recovery, Option<Fingerprint>),
-) -> Result<(Common, Parts), Failure> {
+) -> Result<(SharedFacts, Parts), Failure> {
     let opener = Opener { node, job };
     let begun = recovery.begun.take();
     let parts = match &begun {
@@ -170,17 +170,17 @@ async fn open(
         }
     };
     // Ranks may have more memory than others: the root's choice holds for all.
-    let drawn = (node.random(), Sorting::epochs(job, &parts));
+    let drawn = (node.random(), RankSort::epochs(job, &parts));
     let (division, epochs) = agreement.agree_and_tell(node, Ok(((), drawn))).await?.1[0];
     let common = match begun {
-        Some(begun) => Common {
+        Some(begun) => SharedFacts {
             fingerprint,
             division: begun.division,
             parts: begun.parts,
             epochs: begun.epochs,
             ranges: Some(begun.ranges),
         },
-        None => Common {
+        None => SharedFacts {
             fingerprint,
             division,
             parts: parts.all.clone(),
@@ -193,15 +193,15 @@ async fn open(
 
 /// Phase one of all rounds. Returns this rank's ranges.
 async fn phase_one<'a>(
-    sorting: &mut Sorting<'a>,
+    sorting: &mut RankSort<'a>,
     agreement: &mut Agreement,
     recovery: &mut Recovery,
-) -> Result<Vec<Range<'a>>, Failure> {
+) -> Result<Vec<KeyRange<'a>>, Failure> {
     let node = sorting.node;
     if sorting.job.is_alone(node) {
         return Ok(vec![sorting.phase_one_alone().await?]);
     }
-    let mut ranges: Vec<Range<'_>> = Vec::new();
+    let mut ranges: Vec<KeyRange<'_>> = Vec::new();
     for round in &recovery.assignment.rounds {
         let range = round.range_of(node.rank().0);
         ranges.extend(match recovery.assignment.continues(round) {
@@ -227,12 +227,12 @@ async fn phase_one<'a>(
 }
 
 async fn phase_two<'a>(
-    sorting: &mut Sorting<'a>,
-    ranges: &mut [Range<'a>],
+    sorting: &mut RankSort<'a>,
+    ranges: &mut [KeyRange<'a>],
 ) -> Result<Vec<Sorted>, Failure> {
     let mut all = Vec::new();
     for range in ranges {
-        let sorted = range.phase_two(&mut sorting.stages).await;
+        let sorted = range.write_output(&mut sorting.stages).await;
         match range.notes.is_some() {
             true => range.spill.drop_generations(sorting.node).await,
             false => range.spill.clone().remove(sorting.node).await,
@@ -248,9 +248,9 @@ async fn phase_two<'a>(
 }
 
 async fn reopen<'a>(
-    sorting: &Sorting<'a>,
+    sorting: &RankSort<'a>,
     mine: BTreeMap<u32, Checkpoint>,
-) -> Result<Vec<Range<'a>>, Failure> {
+) -> Result<Vec<KeyRange<'a>>, Failure> {
     let mut all = Vec::new();
     for mut checkpoint in mine.into_values() {
         checkpoint.hold(sorting.node).await?;

@@ -34,7 +34,7 @@ pub(crate) use loader::{Loader, load};
 pub(crate) use loads::{Load, Loads, gather_loads};
 pub(crate) use merger::{Merger, OutputPart, RunMerger, Sources, merge, merge_run};
 pub(crate) use partition_buffers::{Chain, PartitionBuffers, hold};
-pub(crate) use reader::{Divide, InFlight, Reader, read};
+pub(crate) use reader::{InFlight, PipeSampler, Reader, read};
 pub(crate) use receiver::{Opener, Receiver, open, receive};
 pub(crate) use reloader::{Reloader, reload};
 pub(crate) use run_reader::{RunReader, Runs, Wants, read_runs};

@@ -67,8 +67,10 @@ impl Scratch {
         let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent);
         let place = made.map_err(|cause| {
             let shown = parent.display();
-            let message =
-                format!("cannot work in {shown}: {cause}; name a directory with --directory");
+            let message = format!(
+                "cannot create a directory in {shown}: {}; give an existing one with --directory",
+                cause.kind()
+            );
             let file = Some(parent.to_owned());
             CliFailure {
                 file,

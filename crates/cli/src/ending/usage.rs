@@ -45,7 +45,7 @@ const GNU: [(&[&str], &str); 8] = [
     ),
     (
         &["-s"],
-        "to keep the input order of equal keys write --stable",
+        "write --stable to keep the input order of records with equal keys",
     ),
 ];
 

@@ -157,7 +157,7 @@ impl Job {
         let told = others
             .into_iter()
             .map(|(rank, heard)| (rank, heard.progress));
-        let mut step = self.together(&told.chain([(Rank(0), own)]).collect());
+        let mut step = self.together(&told.chain([(Rank::ROOT, own)]).collect());
         if let Some(job) = &mut step.job {
             job.silent = silent;
         }

@@ -52,7 +52,7 @@ pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
         let (work, said, control) = (work.clone(), said.clone(), watched.clone());
         async move {
             ::sort::roll_call(&node, &control, BEFORE, async { said }).await?;
-            let is_first = node.rank() == Rank(0);
+            let is_first = node.rank() == Rank::ROOT;
             let launch = is_first.then(Launch::until_now).flatten();
             let (job, comparison) = work.ok_or(Failure::Closed)?;
             ::sort::run_and(&node, &job, async |report| {
@@ -129,7 +129,7 @@ pub fn alone(arguments: &Arguments) -> Result<Arguments, CliFailure> {
         return Ok(arguments.clone());
     }
     match is_only_rank() {
-        true => Ok(with_rank(arguments, Rank(0))),
+        true => Ok(with_rank(arguments, Rank::ROOT)),
         false => Err(CliFailure::usage(
             "{rank} needs several ranks, and this process runs alone: start it with mpirun, or with srun and the \
              --mpi option of your MPI",
@@ -162,7 +162,7 @@ fn check(arguments: &Arguments) -> Result<(), CliFailure> {
     }
     if !matches!(arguments.plan, PlanName::Auto | PlanName::TwoPass) {
         return Err(CliFailure::usage(
-            "--plan one-pass and merge are for one process; leave --plan out: data that fits in the memory of the ranks is not spilled",
+            "--plan one-pass and --plan merge need a single process; omit --plan: data that fits in the memory of all ranks is not spilled",
         ));
     }
     let own = arguments

@@ -78,8 +78,12 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
     };
     if let Some(file) = outputs.iter().find(|path| !is_directory(path)) {
         let what = match file.exists() {
-            true => "not a directory, as several -o must be; name one file, or directories alone",
-            false => "no such directory, as several -o must be; end its name in / to make it",
+            true => {
+                "not a directory; with several -o each must be a directory: give one file, or only directories"
+            }
+            false => {
+                "no such directory; with several -o each must be a directory: end the name in / to create it"
+            }
         };
         return refused(file, what);
     }
@@ -88,7 +92,7 @@ fn target(outputs: &[PathBuf]) -> Result<Target, CliFailure> {
         if path.components().as_path().exists() && !path.is_dir() {
             return refused(
                 path,
-                "a file, not a directory; leave the / out to replace it",
+                "this is a file, not a directory; omit the / to replace it",
             );
         }
         if outputs[..number].iter().any(|other| is_same(other, path)) {

@@ -221,6 +221,29 @@ fn modules_import_each_other_one_way() {
     }
 }
 
+/// docs/guarantees.md names the tests of each promise.
+#[test]
+fn the_tests_of_the_guarantees_exist() {
+    let mut files = BTreeMap::new();
+    sources(&crates(), &mut files);
+    let page = crates().parent().unwrap().join("docs/guarantees.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (mut tests, mut named) = (0, 0);
+    for quoted in page.split('`').skip(1).step_by(2) {
+        if quoted.ends_with(".rs") {
+            let exists = files.keys().any(|path| path.ends_with(quoted));
+            assert!(exists, "docs/guarantees.md names {quoted}");
+            named += 1;
+        } else if quoted.matches('_').count() > 1 && !quoted.contains(['.', '/', ' ']) {
+            let function = format!("fn {quoted}(");
+            let exists = files.values().any(|text| text.contains(&function));
+            assert!(exists, "docs/guarantees.md names {quoted}");
+            tests += 1;
+        }
+    }
+    assert!(tests > 30 && named > 3, "{tests} tests, {named} files");
+}
+
 /// docs/papers.md maps the terms of papers to files.
 #[test]
 fn the_modules_of_the_papers_exist() {

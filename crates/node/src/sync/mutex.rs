@@ -1,7 +1,7 @@
 //! A mutex that ignores poisoning.
 //!
 //! A panic in a task is caught and reported where the task ends, and states change in single steps,
-//! so the other threads may go on with what a panicking one left.
+//! so the other threads may continue with the state that a panicking one left.
 
 use std::sync::{MutexGuard, PoisonError};
 

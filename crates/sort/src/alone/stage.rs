@@ -69,14 +69,15 @@ impl Stage {
 
     /// Its name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Stage::Sampler => StageName::Sampler.name(),
-            Stage::Reader => StageName::Reader.name(),
-            Stage::Distributor => "distributor",
-            Stage::PartitionBuffers => "partition buffers",
-            Stage::Sorter => StageName::Sorter.name(),
-            Stage::Writer => StageName::Writer.name(),
-        }
+        let stage = match self {
+            Stage::Sampler => StageName::Sampler,
+            Stage::Reader => StageName::Reader,
+            Stage::Distributor => StageName::Distributor,
+            Stage::PartitionBuffers => StageName::PartitionBuffers,
+            Stage::Sorter => StageName::Sorter,
+            Stage::Writer => StageName::Writer,
+        };
+        stage.name()
     }
 }
 

@@ -1,12 +1,12 @@
 //! Bounds of the numbers in a checkpoint, checked before any of them is used. A resumed sort trusts
 //! its own entries, but an altered one must not make it panic, loop, or write elsewhere.
 
-use crate::epochs::checkpoint::{Begun, Checkpoint, Epoch, Written};
+use crate::epochs::checkpoint::{Begun, Checkpoint, Epoch, WrittenGroup};
 use crate::files::spill::is_kind;
 use crate::records::block::BLOCK_BYTES;
 use crate::records::sample::Sample;
 use crate::records::size::{Framing, Size};
-use crate::runs::partition::{Partition, Run};
+use crate::runs::partition::{Partition, SpilledRun};
 
 /// Maximum number of epochs: a kill costs a rank at most this part of phase one.
 pub(crate) const MOST_EPOCHS: u32 = 16;
@@ -127,7 +127,7 @@ fn check_epoch(epoch: &Epoch, begun: &Begun, buckets: usize, all: u64) -> Result
     let mut came = 0_u64;
     for (runs, size) in &epoch.partitions {
         let mut chunks = 0;
-        for run in runs.iter().map(|&run| Run::of_number(run)) {
+        for run in runs.iter().map(|&run| SpilledRun::of_number(run)) {
             within("chunks of a run", run.chunks(), 1, usize::MAX)?;
             within(
                 "file of a run",
@@ -174,7 +174,7 @@ fn check_size(what: &str, size: Size, most: u64, framing: Framing) -> Result<(),
 /// The number of partitions that the output holds then, given the `done` before and the sizes of
 /// all.
 fn check_written(
-    written: &Written,
+    written: &WrittenGroup,
     (done, sizes): (usize, &[Size]),
     framing: Framing,
 ) -> Result<usize, String> {

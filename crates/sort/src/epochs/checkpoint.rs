@@ -81,7 +81,7 @@ pub(crate) struct Epoch {
 
 /// A group of partitions that was written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Written {
+pub(crate) struct WrittenGroup {
     /// Number of partitions that the output holds then.
     pub partitions: usize,
     pub span: Option<Span>,
@@ -93,7 +93,7 @@ pub(crate) struct Checkpoint {
     pub site: Site,
     pub begun: Begun,
     pub epochs: Vec<Epoch>,
-    pub written: Vec<Written>,
+    pub written: Vec<WrittenGroup>,
     /// The first entry, locked.
     pub lock: Option<File>,
 }
@@ -269,7 +269,7 @@ impl Checkpoint {
     pub(crate) async fn add_written(
         &mut self,
         node: &Node,
-        more: Written,
+        more: WrittenGroup,
     ) -> Result<(), DiskError> {
         let path = self.site.entry(&written_name(self.written.len()));
         text_file::put_entry(node, &path, text(&more)).await?;

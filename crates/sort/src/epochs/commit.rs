@@ -7,13 +7,13 @@ use pipeline::Failure;
 use crate::agreement::Agreement;
 use crate::epochs::checkpoint::Checkpoint;
 use crate::epochs::phase_two::Sorted;
-use crate::epochs::range::Range;
-use crate::epochs::sorting::Sorting;
+use crate::epochs::range::KeyRange;
+use crate::epochs::sorting::RankSort;
 use crate::files::manifest::ListedFile;
 use crate::ranks::listing::Lister;
 use crate::report::Warning;
 
-impl Sorting<'_> {
+impl RankSort<'_> {
     /// Commits the outputs of this rank together with those of all others, and lists them.
     ///
     /// # Errors
@@ -22,12 +22,12 @@ impl Sorting<'_> {
     pub(crate) async fn commit(
         &self,
         agreement: &mut Agreement,
-        ranges: Vec<Range<'_>>,
+        ranges: Vec<KeyRange<'_>>,
         sorted: &[Sorted],
     ) -> Result<Vec<Warning>, Failure> {
         let (node, contents) = (self.node, &*self.job.contents);
         // A pipe is no file to list.
-        let is_pipe = |range: &Range<'_>| {
+        let is_pipe = |range: &KeyRange<'_>| {
             range
                 .run
                 .output
@@ -53,7 +53,7 @@ impl Sorting<'_> {
         let named = name_outputs(node, &ranges).await;
         let mut warnings = agreement.agree(node, named).await?;
         warnings.extend(lister.show(agreement, lists).await?);
-        for Range { notes, spill, .. } in ranges {
+        for KeyRange { notes, spill, .. } in ranges {
             if let Some(notes) = notes {
                 notes.remove(node).await;
                 spill.remove(node).await;
@@ -63,7 +63,11 @@ impl Sorting<'_> {
     }
 
     /// Makes the output of a range durable; its files, as a list has them.
-    async fn finish(&self, range: &Range<'_>, sorted: &Sorted) -> Result<Vec<ListedFile>, Failure> {
+    async fn finish(
+        &self,
+        range: &KeyRange<'_>,
+        sorted: &Sorted,
+    ) -> Result<Vec<ListedFile>, Failure> {
         let (node, contents) = (self.node, &*self.job.contents);
         if let Some(output) = &range.run.output {
             let bytes = sorted.settled.sum.size.bytes;
@@ -79,7 +83,7 @@ impl Sorting<'_> {
 }
 
 /// Gives the outputs of a rank their names.
-async fn name_outputs(node: &Node, ranges: &[Range<'_>]) -> Result<Vec<Warning>, Failure> {
+async fn name_outputs(node: &Node, ranges: &[KeyRange<'_>]) -> Result<Vec<Warning>, Failure> {
     let mut warnings = Vec::new();
     for range in ranges {
         match (&range.run.output, &range.notes) {

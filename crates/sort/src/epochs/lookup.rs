@@ -131,7 +131,7 @@ fn mismatch(begun: &Begun, site: &Site, range: u32) -> Option<String> {
     let (directories, target) = site.spelled();
     if begun.range != range {
         return Some(format!(
-            "is of range {}, but its name says {range}",
+            "belongs to range {}, but its name says {range}",
             begun.range
         ));
     }

@@ -18,9 +18,9 @@ use pipeline::{Failure, StageReport};
 
 use crate::agreement::Agreement;
 use crate::epochs::checkpoint::{Checkpoint, Epoch};
-use crate::epochs::range::Range;
+use crate::epochs::range::KeyRange;
 use crate::epochs::range_owners::Round;
-use crate::epochs::sorting::Sorting;
+use crate::epochs::sorting::RankSort;
 use crate::error::SortError;
 use crate::files::input::Inputs;
 use crate::files::output::Output;
@@ -29,7 +29,7 @@ use crate::job::{Job, Target};
 use crate::passes::distribution::DistributionSort;
 use crate::passes::exchange::Exchange;
 use crate::passes::report::add_up;
-use crate::passes::wiring::{Pools, Run};
+use crate::passes::wiring::{Pools, RunContext};
 use crate::plan::Exchanging;
 use crate::ranks::conflicts;
 use crate::ranks::division::{Among, Division};
@@ -38,9 +38,9 @@ use crate::records::splitters::Splitters;
 use crate::runs::partition::Partition;
 use crate::stages::{Drawn, Tally, all_there};
 
-impl<'a> Sorting<'a> {
+impl<'a> RankSort<'a> {
     /// Phase one on a node alone, which exchanges no records.
-    pub(crate) async fn phase_one_alone(&mut self) -> Result<Range<'a>, Failure> {
+    pub(crate) async fn phase_one_alone(&mut self) -> Result<KeyRange<'a>, Failure> {
         let (node, job) = (self.node, self.job);
         let output = self
             .unfinished
@@ -51,15 +51,15 @@ impl<'a> Sorting<'a> {
         let planning = self.planning(Some(&output), output.spill_directories(job));
         let (plan, why) = planning.alone(&part).await?;
         let places = planning.temporary.clone();
-        let run = Run {
+        let run = RunContext {
             why,
             ..self.run(plan, Some(Arc::new(output)))
         };
         let bytes = run.plan.temporary_bytes();
-        let mut range = Range::new(0, run, self.spill(places, bytes));
+        let mut range = KeyRange::new(0, run, self.spill(places, bytes));
         self.begins_to_sort(range.run.plan.input_bytes.unwrap_or(0));
         if range.run.plan.merging.is_none() {
-            self.divide(&mut range).await?;
+            self.run_only_epoch(&mut range).await?;
         }
         Ok(range)
     }
@@ -69,7 +69,7 @@ impl<'a> Sorting<'a> {
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
-    ) -> Result<Option<Range<'a>>, Failure> {
+    ) -> Result<Option<KeyRange<'a>>, Failure> {
         let (node, job) = (self.node, self.job);
         if self.resume().is_none() {
             // If one rank refuses, all others remove their drafts.
@@ -106,7 +106,7 @@ impl<'a> Sorting<'a> {
             None => Ok(None),
         };
         let mut range = self.keep_apart(agreement, begun).await?;
-        self.exchange(agreement, round, (exchanging, division.ranks), &mut range)
+        self.run_epochs(agreement, round, (exchanging, division.ranks), &mut range)
             .await?;
         Ok(range)
     }
@@ -116,8 +116,8 @@ impl<'a> Sorting<'a> {
     async fn keep_apart(
         &self,
         agreement: &mut Agreement,
-        begun: Result<Option<Range<'a>>, Failure>,
-    ) -> Result<Option<Range<'a>>, Failure> {
+        begun: Result<Option<KeyRange<'a>>, Failure>,
+    ) -> Result<Option<KeyRange<'a>>, Failure> {
         let node = self.node;
         let (range, begun) = match begun {
             Ok(range) => (range, Ok(())),
@@ -146,7 +146,7 @@ impl<'a> Sorting<'a> {
         agreement: &mut Agreement,
         round: &Round,
         found: Option<Checkpoint>,
-    ) -> Result<Option<Range<'a>>, Failure> {
+    ) -> Result<Option<KeyRange<'a>>, Failure> {
         let exchanging = self.exchanging(agreement, round).await?.0;
         let reopened = async {
             let Some(mut checkpoint) = found else {
@@ -159,18 +159,18 @@ impl<'a> Sorting<'a> {
         let mut range = agreement.agree(self.node, reopened.await).await?;
         let ranges = self.common.ranges.as_deref().unwrap_or_default();
         let ranges = self.parse_splitters(ranges)?;
-        self.exchange(agreement, round, (exchanging, ranges), &mut range)
+        self.run_epochs(agreement, round, (exchanging, ranges), &mut range)
             .await?;
         Ok(range)
     }
 
     /// All epochs of a round, whose ranges are divided by `ranges`.
-    async fn exchange(
+    async fn run_epochs(
         &mut self,
         agreement: &mut Agreement,
         round: &Round,
         (exchanging, ranges): (Exchanging, Splitters),
-        range: &mut Option<Range<'a>>,
+        range: &mut Option<KeyRange<'a>>,
     ) -> Result<(), Failure> {
         let node = self.node;
         let partitions = range.as_mut().and_then(|range| range.splitters.take());
@@ -185,7 +185,7 @@ impl<'a> Sorting<'a> {
             Some(range) => range,
             None => {
                 let run = self.run(self.idle_plan(Some(&exchanging))?, None);
-                idle.insert(Range::new(u32::MAX, run, self.spill(Vec::new(), 0)))
+                idle.insert(KeyRange::new(u32::MAX, run, self.spill(Vec::new(), 0)))
             }
         };
         range.run.exchange = Some(exchange);
@@ -193,7 +193,7 @@ impl<'a> Sorting<'a> {
         self.begins_to_sort(own);
         if self.resume().is_none() {
             // Ranks do not agree while records are on their way: a failure is an alarm.
-            return self.divide(range).await;
+            return self.run_only_epoch(range).await;
         }
         let memory = range.run.pools(&range.run.pipeline())?;
         let mut stages = Vec::new();
@@ -219,7 +219,7 @@ impl<'a> Sorting<'a> {
     }
 
     /// The only epoch of a sort that saves no progress: records may stay in memory.
-    async fn divide(&mut self, range: &mut Range<'a>) -> Result<(), Failure> {
+    async fn run_only_epoch(&mut self, range: &mut KeyRange<'a>) -> Result<(), Failure> {
         let memory = range.run.pools(&range.run.pipeline())?;
         let sorting = DistributionSort {
             run: &range.run,
@@ -233,7 +233,7 @@ impl<'a> Sorting<'a> {
             Some(exchange) => &exchange.read,
             None => &range.run.tally,
         };
-        self.read += read.came();
+        self.read += read.records_in();
         range.run.exchange = None;
         range.memory = Some(memory);
         Ok(())
@@ -243,7 +243,7 @@ impl<'a> Sorting<'a> {
     /// parts needs.
     async fn epoch(
         &mut self,
-        range: &Range<'a>,
+        range: &KeyRange<'a>,
         memory: &Pools,
         number: u32,
         stages: &mut Vec<StageReport>,
@@ -261,7 +261,7 @@ impl<'a> Sorting<'a> {
                 || Inputs::none(range.run.plan.framing),
                 |part| part.part(number, self.common.epochs),
             );
-            let run = Run {
+            let run = RunContext {
                 inputs: Arc::new(inputs),
                 tally: came.clone(),
                 exchange: exchange.clone(),
@@ -273,7 +273,7 @@ impl<'a> Sorting<'a> {
             };
             partitions.push(sorting.divide_input(memory, false, stages).await?);
         }
-        let (read, came) = (read.came(), came.came());
+        let (read, came) = (read.records_in(), came.records_in());
         self.read += read;
         Ok(Epoch {
             read,

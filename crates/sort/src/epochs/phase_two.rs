@@ -10,17 +10,17 @@
 
 use pipeline::{Failure, StageReport};
 
-use crate::epochs::checkpoint::{Checkpoint, Written};
-use crate::epochs::range::Range;
+use crate::epochs::checkpoint::{Checkpoint, WrittenGroup};
+use crate::epochs::range::KeyRange;
 use crate::files::spill::Spill;
 use crate::names::Phase;
-use crate::passes::distribution::{DistributionSort, Group, Place};
+use crate::passes::distribution::{DistributionSort, Group, GroupPosition};
 use crate::passes::merge::merge;
 use crate::passes::report::Outcome;
-use crate::passes::wiring::{Pools, Run};
+use crate::passes::wiring::{Pools, RunContext};
 use crate::records::size::{Size, Sum};
 use crate::records::span::Span;
-use crate::runs::partition::{Partition, Run as Extents};
+use crate::runs::partition::{Partition, SpilledRun};
 use crate::stages::{Seams, Settled, Tally, unevenness};
 
 /// Number of groups in an output, about: a kill costs a rank at most this part of phase two.
@@ -39,9 +39,9 @@ pub(crate) struct Sorted {
     pub unevenness: f64,
 }
 
-impl Range<'_> {
+impl KeyRange<'_> {
     /// Sorts the records of phase one into the output, behind those that it already holds.
-    pub(crate) async fn phase_two(
+    pub(crate) async fn write_output(
         &mut self,
         stages: &mut Vec<StageReport>,
     ) -> Result<Sorted, Failure> {
@@ -54,7 +54,7 @@ impl Range<'_> {
             }
             None => self.sort_partitions(stages).await?,
         };
-        let read = self.run.tally.came();
+        let read = self.run.tally.records_in();
         let settled = self.run.tally.settle(contents)?;
         Ok(Sorted {
             read,
@@ -138,9 +138,9 @@ impl Range<'_> {
         };
         let run = &self.run;
         let notes = self.notes.as_mut().expect("a resumable sort");
-        run.tally.came_in(notes.came());
+        run.tally.add_in(notes.came());
         for span in notes.written.iter().filter_map(|more| more.span.clone()) {
-            run.tally.goes_out(span, &*run.job.contents)?;
+            run.tally.add_out(span, &*run.job.contents)?;
         }
         let Some(memory) = memory else {
             return Ok(0);
@@ -164,7 +164,7 @@ impl Range<'_> {
                     .iter_mut()
                     .map(std::mem::take)
                     .collect(),
-                place: Some(Place { before, all }),
+                place: Some(GroupPosition { before, all }),
             };
             let mut saved = Saved {
                 run,
@@ -180,7 +180,7 @@ impl Range<'_> {
 }
 
 struct Saved<'r, 'a> {
-    run: &'r Run<'a>,
+    run: &'r RunContext<'a>,
     notes: &'r mut Checkpoint,
     spill: &'r Spill,
 }
@@ -197,9 +197,9 @@ impl Saved<'_, '_> {
     ) -> Result<u32, Failure> {
         let (node, output) = (self.run.node, self.run.output());
         let runs = group.partitions.iter().flat_map(|part| part.runs.clone());
-        let spilled: Vec<Extents> = runs.collect();
+        let spilled: Vec<SpilledRun> = runs.collect();
         let tally = Tally::default();
-        let run = Run {
+        let run = RunContext {
             tally: tally.clone(),
             ..self.run.clone()
         };
@@ -214,7 +214,7 @@ impl Saved<'_, '_> {
             .await
             .map_err(|error| output.named(error))?;
         let span = tally.written().into_iter().next();
-        let written = Written {
+        let written = WrittenGroup {
             partitions: end,
             span,
             left: memory.1.left(),
@@ -234,7 +234,7 @@ struct GroupSize {
 }
 
 impl GroupSize {
-    fn new(run: &Run<'_>, all: u64) -> GroupSize {
+    fn new(run: &RunContext<'_>, all: u64) -> GroupSize {
         let bytes = match run.job.tuning.steps {
             Some(steps) => all / u64::from(steps),
             None => (all / GROUPS).max(run.job.resources.memory_bytes / MEMORY_SHARE),

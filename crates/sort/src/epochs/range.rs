@@ -1,6 +1,6 @@
 //! A range of keys on its owner: its files, new or opened again (`--resume`).
 
-use crate::runs::partition::Partition;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pipeline::Failure;
@@ -8,24 +8,25 @@ use pipeline::Failure;
 use crate::epochs::checkpoint::{Begun, Checkpoint};
 use crate::epochs::paths::Site;
 use crate::epochs::recovery::source_names;
-use crate::epochs::sorting::Sorting;
+use crate::epochs::sorting::RankSort;
 use crate::error::{SortError, amount};
 use crate::files::output::Output;
 use crate::files::spill::{Spill, kept_paths};
 use crate::job::{Resume, Tuning};
-use crate::passes::wiring::{Pools, Run};
+use crate::passes::wiring::{Pools, RunContext};
 use crate::plan::Exchanging;
 use crate::ranks::division::Division;
 use crate::ranks::planning::Planning;
 use crate::records::splitters::Splitters;
+use crate::runs::partition::Partition;
 
 /// Spill files are larger than their records by this part, for chunks that are not full.
 const SPARE_SHARE: u64 = 8;
 
-pub(crate) struct Range<'a> {
+pub(crate) struct KeyRange<'a> {
     pub number: u32,
     /// Its plan, its output (none if that has its name already), its account.
-    pub run: Run<'a>,
+    pub run: RunContext<'a>,
     pub spill: Spill,
     /// The partitions of phase one, if no progress is saved; otherwise the notes have them.
     pub partitions: Vec<Partition>,
@@ -37,9 +38,20 @@ pub(crate) struct Range<'a> {
     pub splitters: Option<Splitters>,
 }
 
-impl<'a> Range<'a> {
-    pub(crate) fn new(number: u32, run: Run<'a>, spill: Spill) -> Range<'a> {
-        Range {
+/// A resumable range that is being begun.
+struct Fresh<'a> {
+    resume: &'a Resume,
+    site: Site,
+    range: u32,
+    /// Tells its files from those of an earlier start.
+    copy: u32,
+    /// Bytes of its records, estimated.
+    expected: u64,
+}
+
+impl<'a> KeyRange<'a> {
+    pub(crate) fn new(number: u32, run: RunContext<'a>, spill: Spill) -> KeyRange<'a> {
+        KeyRange {
             number,
             run,
             spill,
@@ -51,14 +63,14 @@ impl<'a> Range<'a> {
     }
 }
 
-impl<'a> Sorting<'a> {
+impl<'a> RankSort<'a> {
     /// Begins a range, before its first record comes.
     pub(crate) async fn begin_range(
         &mut self,
         range: u32,
         division: &Division,
         exchanging: &Exchanging,
-    ) -> Result<Range<'a>, Failure> {
+    ) -> Result<KeyRange<'a>, Failure> {
         let expected = division.share(self.parts.total());
         if let Some(resume) = self.resume() {
             return self
@@ -72,9 +84,9 @@ impl<'a> Sorting<'a> {
         let bytes = plan.temporary_bytes();
         let splitters = division.partitions(&*self.job.contents, plan.buckets);
         let run = self.run(plan, Some(Arc::new(output)));
-        Ok(Range {
+        Ok(KeyRange {
             splitters: Some(splitters),
-            ..Range::new(range, run, self.spill(places, bytes))
+            ..KeyRange::new(range, run, self.spill(places, bytes))
         })
     }
 
@@ -86,70 +98,96 @@ impl<'a> Sorting<'a> {
         (range, expected): (u32, u64),
         division: &Division,
         exchanging: &Exchanging,
-    ) -> Result<Range<'a>, Failure> {
-        let (node, job) = (self.node, self.job);
+    ) -> Result<KeyRange<'a>, Failure> {
+        let node = self.node;
         let site = Site::of(node, resume, node.rank().0, range).await?;
         // An earlier job may have left files there; a copy of this range on another rank must not
         // take them for its own.
         for directory in site.all_directories() {
             Checkpoint::clear(node, directory, &site.stem).await?;
         }
-        let (io, copy) = (job.resources.io, node.random() as u32);
-        let file = site.draft(copy);
-        let output = Output::keep(node, &site.target, (&file, None), io).await?;
-        let mut made = Vec::new();
-        let begun = async {
-            let planning = self.planning(Some(&output), site.directories.clone());
-            exchanging.fits(job.resources.memory_bytes)?;
-            let plan = planning.plan(expected, Some(exchanging))?;
-            // All records wait on disk.
-            let bytes = plan.input_bytes.unwrap_or(0);
-            planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
-            let spill = Spill::new(node, site.directories.clone(), io, bytes);
-            let kinds = spill.keep(node, &site.spill_stem(copy)).await?;
-            made = kept_paths(&site.directories, &kinds, &site.spill_stem(copy));
-            let partitions = division.partitions(&*job.contents, plan.buckets);
-            let common = self.common.clone();
-            let (directories, target) = site.spelled();
-            let begun = Begun {
-                name: resume.name.clone(),
-                fingerprint: common.fingerprint.expect("a resumable sort has one"),
-                division: common.division,
-                range,
-                rank: node.rank().0,
-                sources: source_names(&resume.sources),
-                memory_bytes: job.resources.memory_bytes,
-                parts: common.parts,
-                epochs: common.epochs,
-                ranges: common.ranges.unwrap_or_default(),
-                partitions: partitions.elements().to_bytes(),
-                expected,
-                chunk_bytes: plan.chunk_bytes,
-                kinds,
-                copy,
-                draft: output.file(0).metadata().identity,
-                directories,
-                target,
-            };
-            let checkpoint = Checkpoint::begin(node, site.clone(), begun).await?;
-            Ok((checkpoint, spill, plan, partitions))
+        let copy = node.random() as u32;
+        let draft = site.draft(copy);
+        let io = self.job.resources.io;
+        let output = Output::keep(node, &site.target, (&draft, None), io).await?;
+        let fresh = Fresh {
+            resume,
+            site,
+            range,
+            copy,
+            expected,
         };
-        match begun.await {
-            Ok((checkpoint, spill, plan, partitions)) => {
-                let run = self.run(plan, Some(Arc::new(output)));
-                Ok(Range {
-                    notes: Some(checkpoint),
-                    splitters: Some(partitions),
-                    ..Range::new(range, run, spill)
-                })
-            }
+        let mut made = vec![draft];
+        let begun = self.begin_files(&fresh, output, (division, exchanging), &mut made);
+        let begun = begun.await;
+        if begun.is_err() {
             // No entry names these files yet.
-            Err(failure) => {
-                for path in made.iter().chain([&file]) {
-                    let _ = node.remove(path).await;
-                }
-                Err(failure)
+            for path in made {
+                let _ = node.remove(&path).await;
             }
+        }
+        begun
+    }
+
+    /// Makes the spill files of a resumable range, then its checkpoint. Adds the files to `made`.
+    async fn begin_files(
+        &self,
+        fresh: &Fresh<'_>,
+        output: Output,
+        (division, exchanging): (&Division, &Exchanging),
+        made: &mut Vec<PathBuf>,
+    ) -> Result<KeyRange<'a>, Failure> {
+        let (node, job, site) = (self.node, self.job, &fresh.site);
+        let planning = self.planning(Some(&output), site.directories.clone());
+        exchanging.fits(job.resources.memory_bytes)?;
+        let plan = planning.plan(fresh.expected, Some(exchanging))?;
+        // All records wait on disk.
+        let bytes = plan.input_bytes.unwrap_or(0);
+        planning.demand(&plan, bytes + bytes / SPARE_SHARE).await?;
+        let spill = Spill::new(node, site.directories.clone(), job.resources.io, bytes);
+        let stem = site.spill_stem(fresh.copy);
+        let kinds = spill.keep(node, &stem).await?;
+        made.extend(kept_paths(&site.directories, &kinds, &stem));
+        let partitions = division.partitions(&*job.contents, plan.buckets);
+        let begun = Begun {
+            partitions: partitions.elements().to_bytes(),
+            chunk_bytes: plan.chunk_bytes,
+            kinds,
+            draft: output.file(0).metadata().identity,
+            ..self.begun(fresh)
+        };
+        let checkpoint = Checkpoint::begin(node, site.clone(), begun).await?;
+        let run = self.run(plan, Some(Arc::new(output)));
+        Ok(KeyRange {
+            notes: Some(checkpoint),
+            splitters: Some(partitions),
+            ..KeyRange::new(fresh.range, run, spill)
+        })
+    }
+
+    /// A range's first note, without its plan and its files.
+    fn begun(&self, fresh: &Fresh<'_>) -> Begun {
+        let common = self.common.clone();
+        let (directories, target) = fresh.site.spelled();
+        Begun {
+            name: fresh.resume.name.clone(),
+            fingerprint: common.fingerprint.expect("a resumable sort has one"),
+            division: common.division,
+            range: fresh.range,
+            rank: self.node.rank().0,
+            sources: source_names(&fresh.resume.sources),
+            memory_bytes: self.job.resources.memory_bytes,
+            parts: common.parts,
+            epochs: common.epochs,
+            ranges: common.ranges.unwrap_or_default(),
+            partitions: Vec::new(),
+            expected: fresh.expected,
+            chunk_bytes: 0,
+            kinds: Vec::new(),
+            copy: fresh.copy,
+            draft: 0,
+            directories,
+            target,
         }
     }
 
@@ -158,7 +196,7 @@ impl<'a> Sorting<'a> {
         &self,
         checkpoint: Checkpoint,
         exchanging: Option<&Exchanging>,
-    ) -> Result<Range<'a>, Failure> {
+    ) -> Result<KeyRange<'a>, Failure> {
         let (node, io) = (self.node, self.job.resources.io);
         let begun = &checkpoint.begun;
         let begun_range = begun.range;
@@ -200,10 +238,10 @@ impl<'a> Sorting<'a> {
         let (paths, ends) = (checkpoint.spill_paths(), checkpoint.spill_ends());
         spill.open_kept(node, &begun.kinds, (paths, &ends)).await?;
         let run = self.run(plan, output);
-        Ok(Range {
+        Ok(KeyRange {
             notes: Some(checkpoint),
             splitters: exchanging.map(|_| splitters),
-            ..Range::new(begun_range, run, spill)
+            ..KeyRange::new(begun_range, run, spill)
         })
     }
 }

@@ -166,8 +166,8 @@ fn take_idlest(load: &mut [usize]) -> u32 {
     idlest as u32
 }
 
-/// The rank that reads each part of the input: the rank of its number if that can, otherwise the
-/// one with the fewest parts. `can` has the parts that each rank can read.
+/// The rank that reads each part of the input: the rank of its number if that rank can read
+/// it, otherwise the one with the fewest parts. `can` has the parts that each rank can read.
 ///
 /// # Errors
 /// The number of a part that no rank can read.

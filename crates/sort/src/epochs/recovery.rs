@@ -179,7 +179,9 @@ fn check_job(
         what,
     };
     if let Some(what) = difference(fingerprint, resume, begun) {
-        return Err(refused(format!("is of another sort: this one has {what}")));
+        return Err(refused(format!(
+            "belongs to another sort: this one has {what}"
+        )));
     }
     let mut others = all.iter().flatten().map(|found| &found.begun);
     if others.any(|other| other.division == begun.division && !is_same_sort(other, begun)) {

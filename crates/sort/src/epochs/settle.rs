@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::Agreement;
 use crate::epochs::checkpoint::Checkpoint;
 use crate::epochs::phase_two::Sorted;
-use crate::epochs::range::Range;
-use crate::epochs::sorting::Sorting;
+use crate::epochs::range::KeyRange;
+use crate::epochs::sorting::RankSort;
 use crate::error::SortError;
 use crate::passes::report::Outcome;
 use crate::records::size::Sum;
 use crate::records::span::check;
-use crate::report::{RankReport, Report, Written};
+use crate::report::{RankReport, Report, WrittenFile};
 use crate::stages::{Settled, all_there};
 
 /// The account of a rank, as the others get it.
@@ -38,7 +38,7 @@ struct Made {
     read: Option<Sum>,
 }
 
-impl Sorting<'_> {
+impl RankSort<'_> {
     /// Checks the account of all ranks, and returns the report of this one.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Sorting<'_> {
     pub(crate) async fn settle(
         &self,
         agreement: &mut Agreement,
-        (ranges, sorted): (&[Range<'_>], &[Sorted]),
+        (ranges, sorted): (&[KeyRange<'_>], &[Sorted]),
         began: Time,
     ) -> Result<Report, Failure> {
         let node = self.node;
@@ -80,7 +80,7 @@ impl Sorting<'_> {
     }
 
     /// The report of all ranges of this rank together.
-    fn report(&self, ranges: &[Range<'_>], sorted: &[Sorted]) -> Result<Report, Failure> {
+    fn report(&self, ranges: &[KeyRange<'_>], sorted: &[Sorted]) -> Result<Report, Failure> {
         let contents = &*self.job.contents;
         let mut settled = Settled {
             sample: self.sample,
@@ -122,7 +122,7 @@ impl Sorting<'_> {
         for (range, sorted) in ranges.iter().zip(sorted) {
             if let Some(notes) = &range.notes {
                 let Sum { size, crc } = sorted.settled.sum;
-                report.written.push(Written {
+                report.written.push(WrittenFile {
                     path: notes.site.target.clone(),
                     records: size.records,
                     checksum: crc,

@@ -18,7 +18,7 @@ use crate::files::spill::Spill;
 use crate::job::{Job, Resume};
 use crate::names::Phase;
 use crate::passes::exchange::Ports;
-use crate::passes::wiring::Run;
+use crate::passes::wiring::RunContext;
 use crate::plan::{Exchanging, Plan};
 use crate::ranks::fingerprint::{Fingerprint, Part};
 use crate::ranks::planning::Planning;
@@ -31,7 +31,7 @@ use crate::stages::Drawn;
 
 /// Facts that all ranges of a sort share.
 #[derive(Clone)]
-pub(crate) struct Common {
+pub(crate) struct SharedFacts {
     /// `None` in a sort on one node without `--resume`.
     pub fingerprint: Option<Fingerprint>,
     pub division: u64,
@@ -48,12 +48,12 @@ pub(crate) struct Unfinished {
     pub spill: Option<Spill>,
 }
 
-pub(crate) struct Sorting<'a> {
+pub(crate) struct RankSort<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
     /// `None` if no records are exchanged.
     pub ports: Option<Ports>,
-    pub common: Common,
+    pub common: SharedFacts,
     pub parts: Parts,
     pub stages: Vec<StageReport>,
     /// The percentage of the work that an earlier run has done, if its progress was found.
@@ -66,14 +66,14 @@ pub(crate) struct Sorting<'a> {
     pub unfinished: &'a mut Unfinished,
 }
 
-impl<'a> Sorting<'a> {
+impl<'a> RankSort<'a> {
     pub(crate) fn new(
         node: &'a Node,
         job: &'a Job,
-        (ports, common, parts): (Option<Ports>, Common, Parts),
+        (ports, common, parts): (Option<Ports>, SharedFacts, Parts),
         unfinished: &'a mut Unfinished,
-    ) -> Sorting<'a> {
-        Sorting {
+    ) -> RankSort<'a> {
+        RankSort {
             node,
             job,
             ports,
@@ -142,18 +142,18 @@ impl<'a> Sorting<'a> {
         Ok(planning.plan(0, exchanging)?)
     }
 
-    pub(crate) fn run(&self, plan: Plan, output: Option<Arc<Output>>) -> Run<'a> {
+    pub(crate) fn run(&self, plan: Plan, output: Option<Arc<Output>>) -> RunContext<'a> {
         let inputs = match self.parts.mine.as_slice() {
             [one] if self.resume().is_none() => Arc::clone(one),
             _ => Arc::new(Inputs::none(self.job.contents.framing())),
         };
-        Run {
+        RunContext {
             output,
-            ..Run::new(self.node, self.job, plan, inputs)
+            ..RunContext::new(self.node, self.job, plan, inputs)
         }
     }
 
-    /// Plans the exchange. Returns the number of places to sample, too.
+    /// Plans the exchange. Also returns the number of places to sample.
     pub(crate) async fn exchanging(
         &self,
         agreement: &mut Agreement,

@@ -194,10 +194,10 @@ impl Manifest {
         };
         let parsed = serde_json::from_slice(text);
         let manifest: Manifest = parsed
-            .map_err(|error| refused(format!("is no manifest of a set of files: {error}")))?;
+            .map_err(|error| refused(format!("is not the manifest of a set of files: {error}")))?;
         if manifest.gristmill_set != VERSION {
             let version = manifest.gristmill_set;
-            return Err(refused(format!("is of version {version}, not {VERSION}")));
+            return Err(refused(format!("has version {version}, not {VERSION}")));
         }
         Ok(manifest)
     }

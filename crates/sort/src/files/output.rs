@@ -22,11 +22,10 @@ mod together;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use node::{DiskError, File, Guarded, Node};
+use node::{DiskError, File, Guarded, Node, Rank};
 use pipeline::Failure;
 use serde::{Deserialize, Serialize};
 
-use crate::agreement::ROOT;
 use crate::files::manifest::{ListedFile, Manifest};
 use crate::job::{IoChoice, Job, Target};
 use crate::records::contents::Contents;
@@ -295,10 +294,11 @@ impl Output {
             .look(|all| all.first().is_some_and(is_sequential))
     }
 
-    /// Whether the output is written past the page cache.
+    /// Whether the output is written past the page cache; not if it has no file.
     pub(crate) fn is_direct(&self) -> bool {
         let is_direct = |draft: &Draft| draft.file.is_direct();
-        self.drafts.look(|all| all.iter().all(is_direct))
+        self.drafts
+            .look(|all| !all.is_empty() && all.iter().all(is_direct))
     }
 
     fn first(&self) -> Draft {
@@ -311,7 +311,7 @@ impl Output {
 
     /// The drafts that this rank finishes and names.
     fn own_drafts(&self, node: &Node) -> Vec<Draft> {
-        match self.is_shared() && node.rank() != ROOT {
+        match self.is_shared() && node.rank() != Rank::ROOT {
             true => Vec::new(),
             false => self.drafts(),
         }

@@ -5,7 +5,7 @@
 //! file 1   |run of 3|run of 7|...
 //! ```
 //!
-//! Each file is a log: every run is written behind the one before, whatever its partition, so all
+//! Each file is a log: every run is appended, whatever its partition, so all
 //! writing is sequential. Space that was read again is given back to the file system, unless it is
 //! very little. If the file system cannot make holes, a directory has a few files instead, each for
 //! a range of keys, and each gives its space back once everything in it has been read. A full

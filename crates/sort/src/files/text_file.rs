@@ -134,7 +134,7 @@ async fn whole(node: &Node, file: File, longest: u64) -> Result<Vec<u8>, DiskErr
     let length = file.metadata().length;
     if length > longest {
         return failed(io::Error::other(
-            "it is far too long for a file of this program",
+            "it is longer than any file that Gristmill writes",
         ));
     }
     let bytes = length as usize;

@@ -15,8 +15,8 @@ use crate::plan::{Plan, Shape};
 /// One pass if memory is sure to hold all records. A merge for input of unknown length, since it
 /// needs no splitters before the records come, and for nearly sorted input, whose runs are few and
 /// long. Otherwise two passes: distribution does not slow down as the input grows (TritonSort 2.5).
-/// But with so little memory that partitions would be divided again, a merge that writes no record
-/// more often is better, since its writes are larger.
+/// But if memory is so small that partitions would be divided again, a merge is better if it writes
+/// each record no more often, since its writes are larger.
 pub(crate) async fn choose(
     node: &Node,
     job: &Job,

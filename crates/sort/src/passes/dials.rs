@@ -3,11 +3,11 @@
 //! The plan's numbers are the maximum: buffers and queues are made for them, so no change needs
 //! more memory.
 
-use crate::plan::WORST_UNIT_BYTES;
 use pipeline::{Dial, Stage};
 
 use crate::job::Start;
-use crate::plan::Plan;
+use crate::names::StageName;
+use crate::plan::{Plan, WORST_UNIT_BYTES};
 
 /// The dials of a sort, which keep their settings from one pipeline to the next.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl Dials {
     }
 
     /// A stage of `derived` workers, and `spare` ones that the tuner may add.
-    pub(crate) fn stage(&self, name: &'static str, derived: usize, spare: usize) -> Stage {
+    pub(crate) fn stage(&self, name: StageName, derived: usize, spare: usize) -> Stage {
         let stage = Stage::new(name, derived + spare).derived(derived);
         match self.start {
             Start::Derived => stage,

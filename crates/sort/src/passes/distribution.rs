@@ -34,14 +34,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue, Tokens};
-use pipeline::{Dial, Failure, Pipeline, StageReport};
+use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
 
 use crate::error::amount;
 use crate::files::output::Layout;
 use crate::files::spill::Spill;
 use crate::names::{Phase, StageName};
 use crate::passes::report::{Outcome, add_up};
-use crate::passes::wiring::{Pools, Run};
+use crate::passes::wiring::{Pools, RunContext};
 use crate::records::block::Chunk;
 use crate::records::size::Size;
 use crate::records::splitters::Splitters;
@@ -68,17 +68,17 @@ pub(crate) struct Distributed {
 pub(crate) struct Group {
     pub partitions: Vec<Partition>,
     /// Their place in the output; `None` if they are all partitions, and the output lays them out.
-    pub place: Option<Place>,
+    pub place: Option<GroupPosition>,
 }
 
-pub(crate) struct Place {
+pub(crate) struct GroupPosition {
     /// Records before it.
     pub before: Size,
     pub all: Size,
 }
 
 pub(crate) struct DistributionSort<'a> {
-    pub run: &'a Run<'a>,
+    pub run: &'a RunContext<'a>,
     pub spill: Spill,
 }
 
@@ -107,7 +107,9 @@ impl DistributionSort<'_> {
             spilled_beside: (!keeps).then_some(0),
             positions: 0.0..1.0,
         };
-        let (partitions, did) = self.divide(pipeline, distributed, memory).await?;
+        let (partitions, did) = self
+            .collect_partitions(pipeline, distributed, memory)
+            .await?;
         add_up(stages, did);
         Ok(partitions)
     }
@@ -134,7 +136,9 @@ impl DistributionSort<'_> {
         let sizes: Vec<Size> = partitions.iter().map(Partition::size).collect();
         let layout = match place {
             None => self.lay_out(&sizes).await?,
-            Some(Place { before, all }) => Layout::of_one_file(&sizes).behind(before, all.bytes),
+            Some(GroupPosition { before, all }) => {
+                Layout::of_one_file(&sizes).behind(before, all.bytes)
+            }
         };
         if place.is_none() {
             let all: Size = sizes.iter().sum();
@@ -145,7 +149,8 @@ impl DistributionSort<'_> {
         }
         add_up(
             stages,
-            self.phase_two(partitions, &layout, memory, seams).await?,
+            self.write_partitions(partitions, &layout, memory, seams)
+                .await?,
         );
         Ok(again)
     }
@@ -261,9 +266,7 @@ impl DistributionSort<'_> {
             splitters: splitters.clone(),
             out: blocks.clone(),
         };
-        pipeline.stage(node, StageName::Reloader.name(), 1, async move |worker| {
-            reload(worker, &reloader).await
-        });
+        pipeline.stage(node, StageName::Reloader, 1, sharing(reloader, reload));
         let chunks = run.start_distributors(
             &mut pipeline,
             (&splitters, &Tally::default()),
@@ -276,10 +279,10 @@ impl DistributionSort<'_> {
             spilled_beside: Some(staying),
             positions,
         };
-        self.divide(pipeline, distributed, memory).await
+        self.collect_partitions(pipeline, distributed, memory).await
     }
 
-    async fn divide(
+    async fn collect_partitions(
         &self,
         mut pipeline: Pipeline,
         distributed: Distributed,
@@ -319,9 +322,7 @@ impl DistributionSort<'_> {
             chunk_bytes: plan.chunk_bytes,
             tuner: self.run.tuner.clone(),
         };
-        pipeline.stage(node, "partition buffers", 1, async move |worker| {
-            hold(worker, &buffers).await
-        });
+        pipeline.stage(node, StageName::PartitionBuffers, 1, sharing(buffers, hold));
         for chains in chains {
             let spiller = Spiller {
                 contents: self.run.job.contents.clone(),
@@ -332,11 +333,9 @@ impl DistributionSort<'_> {
                 pool: memory.chunks.clone(),
                 ledger: ledger.clone(),
             };
-            let stage = dials.stage(StageName::Spiller.name(), spillers, 0);
+            let stage = dials.stage(StageName::Spiller, spillers, 0);
             let stage = stage.dial("depth", &dials.spillers);
-            pipeline.start(node, stage, async move |worker| {
-                spill(worker, &spiller).await
-            });
+            pipeline.start(node, stage, sharing(spiller, spill));
         }
         let mut stages = Vec::new();
         add_up(&mut stages, pipeline.join(node).await?);
@@ -355,7 +354,7 @@ impl DistributionSort<'_> {
     }
 
     /// Sorts the partitions into the output in the layout's order, several at once.
-    async fn phase_two(
+    async fn write_partitions(
         &self,
         mut partitions: Vec<Partition>,
         layout: &Layout,
@@ -379,9 +378,9 @@ impl DistributionSort<'_> {
         };
         let stage = run
             .dials
-            .stage(StageName::Loader.name(), 1, 0)
+            .stage(StageName::Loader, 1, 0)
             .dial("depth", &run.dials.loader);
-        pipeline.start(node, stage, async move |worker| load(worker, &loader).await);
+        pipeline.start(node, stage, sharing(loader, load));
         run.start_output(&mut pipeline, &buckets, memory, seams);
         pipeline.join(node).await
     }

@@ -10,14 +10,15 @@
 //! checksum, and with `--stable` their positions in the input. Sending and receiving have separate
 //! memory: a rank that waits for others can always take what they send.
 
+use crate::names::StageName;
 use crate::protocol::{CHUNKS, ROUNDS};
 use std::sync::Arc;
 
 use node::{BulkPort, MessagePort, Node, Pool, Posted, Queue, Tokens};
-use pipeline::{Failure, Pipeline};
+use pipeline::{Failure, Pipeline, sharing};
 
 use crate::job::ExchangeKind;
-use crate::passes::wiring::{Pools, Run};
+use crate::passes::wiring::{Pools, RunContext};
 use crate::plan::{Exchanging, window};
 use crate::records::block::{Block, Chunk};
 use crate::records::contents::Contents;
@@ -88,7 +89,7 @@ impl Exchange {
     /// splitters and the chunks.
     pub(crate) fn start(
         &self,
-        run: &Run<'_>,
+        run: &RunContext<'_>,
         pipeline: &mut Pipeline,
         memory: &Pools,
     ) -> Result<(Posted<Splitters>, Queue<Vec<Chunk>>), Failure> {
@@ -124,10 +125,8 @@ impl Exchange {
             tally: self.read.clone(),
             owners: self.owners.clone(),
         };
-        let stage = run.dials.stage("node distributor", distributors, 0);
-        pipeline.start(node, stage, async move |worker| {
-            distribute(worker, &distributor).await
-        });
+        let stage = run.dials.stage(StageName::NodeDistributor, distributors, 0);
+        pipeline.start(node, stage, sharing(distributor, distribute));
         let link = Link {
             node,
             kind: run.job.exchange,
@@ -200,18 +199,14 @@ impl Link<'_> {
             rounds: Arc::clone(&self.ports.rounds),
             out: shipped.clone(),
         };
-        pipeline.stage(node, "sender", 1, async move |worker| {
-            send(worker, &sender).await
-        });
+        pipeline.stage(node, StageName::Sender, 1, sharing(sender, send));
         let confirmer = Confirmer {
             shipped,
             credits,
             shares,
             pool,
         };
-        pipeline.stage(node, "confirmer", 1, async move |worker| {
-            confirm(worker, &confirmer).await
-        });
+        pipeline.stage(node, StageName::Confirmer, 1, sharing(confirmer, confirm));
         let arrivals = pipeline.owns(Queue::new(node, "arrivals", plan.received, 1));
         let port = pipeline.owns(Arc::clone(&self.ports.chunks));
         let receiver = Receiver {
@@ -219,9 +214,7 @@ impl Link<'_> {
             pool: received.clone(),
             out: arrivals.clone(),
         };
-        pipeline.stage(node, "receiver", 1, async move |worker| {
-            receive(worker, &receiver).await
-        });
+        pipeline.stage(node, StageName::Receiver, 1, sharing(receiver, receive));
         let came = pipeline.owns(Queue::new(node, "blocks that came", queue, 1));
         let opener = Opener {
             contents: Arc::clone(self.contents),
@@ -229,9 +222,7 @@ impl Link<'_> {
             pool: received.clone(),
             out: came.clone(),
         };
-        pipeline.stage(node, "opener", 1, async move |worker| {
-            open(worker, &opener).await
-        });
+        pipeline.stage(node, StageName::Opener, 1, sharing(opener, open));
         came
     }
 }

@@ -23,14 +23,14 @@
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue};
-use pipeline::{Dial, Failure, Pipeline, StageReport};
+use pipeline::{Dial, Failure, Pipeline, StageReport, sharing};
 
 use crate::error::amount;
 use crate::files::input::Input;
 use crate::files::spill::Spill;
 use crate::names::{Phase, StageName};
 use crate::passes::report::{Outcome, add_up};
-use crate::passes::wiring::Run;
+use crate::passes::wiring::RunContext;
 use crate::plan::Merging;
 use crate::plan::READS_AHEAD;
 use crate::records::block::Bucket;
@@ -40,13 +40,13 @@ use crate::runs::partition::Spilled;
 use crate::runs::shelf::Shelf;
 use crate::runs::sorted_run::{SortedRun, Stretch, groups};
 use crate::stages::{
-    Chains, Cursor, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger, RunReader, RunWriter,
-    Runs, Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs, sort_loads, write,
-    write_runs,
+    Chains, Cursor, Load, LoadSorter, Loads, Merger, OutputPart, Reader, RunMerger, RunReader,
+    RunWriter, Runs, Sources, SpillReader, Wants, Writer, gather_loads, read, read_runs,
+    sort_loads, write, write_runs,
 };
 
 pub(crate) async fn merge(
-    run: &Run<'_>,
+    run: &RunContext<'_>,
     merging: Merging,
     spill: Spill,
 ) -> Result<(Vec<StageReport>, Outcome), Failure> {
@@ -66,7 +66,7 @@ struct Memory {
 }
 
 struct MergeSort<'a> {
-    run: &'a Run<'a>,
+    run: &'a RunContext<'a>,
     merging: Merging,
     spill: Spill,
 }
@@ -106,7 +106,7 @@ impl MergeSort<'_> {
 
     /// reader > loads > sorter > run writer
     async fn form_runs(&self) -> Result<(Vec<SortedRun>, Vec<StageReport>, Memory), Failure> {
-        let (run, node, plan, merging) = (self.run, self.run.node, &self.run.plan, self.merging);
+        let (run, node, plan) = (self.run, self.run.node, &self.run.plan);
         let mut pipeline = Pipeline::new(&run.job.control);
         let bytes = plan.chunk_bytes;
         let loaded = run.pool(
@@ -115,48 +115,18 @@ impl MergeSort<'_> {
             (plan.chunks_loaded(), bytes),
         )?;
         let written = run.pool(&pipeline, "chunks of runs", (plan.chunks_written(), bytes))?;
-        let blocks = pipeline.owns(Queue::new(node, "blocks", merging.read_ahead, 1));
-        let reader = Reader {
-            inputs: Arc::clone(&run.inputs),
-            framing: plan.framing,
-            unit_bytes: Dial::fixed(merging.block_room),
-            depth: Dial::fixed(merging.read_ahead),
-            cursor: Cursor::new(node),
-            pool: loaded.clone(),
-            out: blocks.clone(),
-            divide: None,
-        };
-        // One worker, so that blocks come in input order.
-        pipeline.stage(node, StageName::Reader.name(), 1, async move |worker| {
-            read(worker, &reader).await
-        });
         let shelf = pipeline.owns(Shelf::new(node));
-        let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
-        let blocks_of = |input: &Input| input.bytes.div_ceil(merging.block_room as u64);
-        let input_blocks = run.inputs.files.iter().map(blocks_of).sum();
-        let loads = Loads {
-            blocks,
-            most: merging.load_chunks,
-            fit: merging.loads as u64,
-            exceeds: run.inputs.is_seekable() && !merging.fits(input_blocks),
-            room: plan.room(),
-            out: filled.clone(),
-            shelf: shelf.clone(),
-        };
-        pipeline.stage(node, "loads", 1, async move |worker| {
-            gather_loads(worker, &loads).await
-        });
         let sorter = LoadSorter {
             contents: Arc::clone(&run.job.contents),
-            loads: filled,
+            loads: self.start_loads(&mut pipeline, &loaded, &shelf),
             shelf: shelf.clone(),
             tally: run.tally.clone(),
         };
         pipeline.stage(
             node,
-            StageName::Sorter.name(),
+            StageName::Sorter,
             plan.sorters,
-            async move |worker| sort_loads(worker, &sorter).await,
+            sharing(sorter, sort_loads),
         );
         let chains = self.chains(&pipeline, written.clone());
         let writer = RunWriter {
@@ -166,13 +136,45 @@ impl MergeSort<'_> {
         };
         pipeline.stage(
             node,
-            StageName::RunWriter.name(),
-            merging.run_workers,
-            async move |worker| write_runs(worker, &writer).await,
+            StageName::RunWriter,
+            self.merging.run_workers,
+            sharing(writer, write_runs),
         );
         let stages = pipeline.join(node).await?;
         self.spill.trim(node).await;
         Ok((shelf.take(node).await, stages, Memory { loaded, written }))
+    }
+
+    /// Starts reader > loads. Returns the loads, in buffers of `memory`.
+    fn start_loads(&self, pipeline: &mut Pipeline, memory: &Pool, shelf: &Shelf) -> Queue<Load> {
+        let (run, node, merging) = (self.run, self.run.node, self.merging);
+        let blocks = pipeline.owns(Queue::new(node, "blocks", merging.read_ahead, 1));
+        let reader = Reader {
+            inputs: Arc::clone(&run.inputs),
+            framing: run.plan.framing,
+            unit_bytes: Dial::fixed(merging.block_room),
+            depth: Dial::fixed(merging.read_ahead),
+            cursor: Cursor::new(node),
+            pool: memory.clone(),
+            out: blocks.clone(),
+            sampler: None,
+        };
+        // One worker, so that blocks come in input order.
+        pipeline.stage(node, StageName::Reader, 1, sharing(reader, read));
+        let filled = pipeline.owns(Queue::new(node, "loads", 1, 1));
+        let blocks_of = |input: &Input| input.bytes.div_ceil(merging.block_room as u64);
+        let input_blocks = run.inputs.files.iter().map(blocks_of).sum();
+        let loads = Loads {
+            blocks,
+            most: merging.load_chunks,
+            fit: merging.loads as u64,
+            exceeds: run.inputs.is_seekable() && !merging.fits(input_blocks),
+            room: run.plan.room(),
+            out: filled.clone(),
+            shelf: shelf.clone(),
+        };
+        pipeline.stage(node, StageName::Loads, 1, sharing(loads, gather_loads));
+        filled
     }
 
     fn chains(&self, pipeline: &Pipeline, pool: Pool) -> Chains {
@@ -230,7 +232,7 @@ impl MergeSort<'_> {
             chains,
             merged: merged.clone(),
         };
-        pipeline.stage(node, StageName::RunMerger.name(), 1, async move |worker| {
+        pipeline.stage(node, StageName::RunMerger, 1, async move |worker| {
             crate::stages::merge_run(worker, &merger).await
         });
         let stages = pipeline.join(node).await?;
@@ -264,7 +266,7 @@ impl MergeSort<'_> {
             out: pieces.clone(),
             tally: run.tally.clone(),
         };
-        pipeline.stage(node, "merger", 1, async move |worker| {
+        pipeline.stage(node, StageName::Merger, 1, async move |worker| {
             crate::stages::merge(worker, &merger).await
         });
         let writer = Writer {
@@ -273,12 +275,7 @@ impl MergeSort<'_> {
             depth: Dial::fixed(plan.depth),
         };
         let writers = plan.writers;
-        pipeline.stage(
-            node,
-            StageName::Writer.name(),
-            writers,
-            async move |worker| write(worker, &writer).await,
-        );
+        pipeline.stage(node, StageName::Writer, writers, sharing(writer, write));
         pipeline.join(node).await
     }
 
@@ -355,9 +352,9 @@ impl MergeSort<'_> {
         };
         pipeline.stage(
             node,
-            StageName::RunReader.name(),
+            StageName::RunReader,
             readers,
-            async move |worker| read_runs(worker, &reader).await,
+            sharing(reader, read_runs),
         );
         sources
     }

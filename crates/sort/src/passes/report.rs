@@ -4,7 +4,7 @@ use pipeline::{StageReport, bottleneck};
 
 use crate::job::IoChoice;
 use crate::names::StageName;
-use crate::passes::wiring::Run;
+use crate::passes::wiring::RunContext;
 use crate::report::{DirectIo, Report};
 use crate::stages::Settled;
 
@@ -18,7 +18,7 @@ pub(crate) struct Outcome {
     pub runs: Option<u64>,
 }
 
-impl Run<'_> {
+impl RunContext<'_> {
     /// The report of all stages, once the account of records is settled.
     pub(crate) fn report(
         &self,

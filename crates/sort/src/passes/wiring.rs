@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 
 use node::{Buffer, Node, Pool, Posted, Queue};
-use pipeline::{Failure, Pipeline, Tuner};
+use pipeline::{Failure, Pipeline, Tuner, sharing};
 
 use crate::files::input::Inputs;
 use crate::files::output::Output;
@@ -24,7 +24,7 @@ use crate::records::block::BLOCK_BYTES;
 use crate::records::block::{Block, Bucket, Chunk};
 use crate::records::splitters::Splitters;
 use crate::stages::{
-    Cursor, Distributor, Divide, Places, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer,
+    Cursor, Distributor, PipeSampler, Places, Reader, Sampler, Seams, Sorter, Tally, Turn, Writer,
     distribute, read, sample, sort, write,
 };
 
@@ -51,7 +51,7 @@ impl Pools {
 
 /// The context from which a run's stages are started.
 #[derive(Clone)]
-pub(crate) struct Run<'a> {
+pub(crate) struct RunContext<'a> {
     pub node: &'a Node,
     pub job: &'a Job,
     pub plan: Plan,
@@ -67,14 +67,19 @@ pub(crate) struct Run<'a> {
     pub exchange: Option<Exchange>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunContext<'a> {
     /// A run of these inputs, without output and exchange.
-    pub(crate) fn new(node: &'a Node, job: &'a Job, plan: Plan, inputs: Arc<Inputs>) -> Run<'a> {
+    pub(crate) fn new(
+        node: &'a Node,
+        job: &'a Job,
+        plan: Plan,
+        inputs: Arc<Inputs>,
+    ) -> RunContext<'a> {
         let tuner = match job.tuning.tune {
             Tune::Auto => Tuner::new(node.now()),
             Tune::Off => Tuner::off(),
         };
-        Run {
+        RunContext {
             node,
             job,
             dials: Dials::new(&plan, job.tuning.start),
@@ -150,18 +155,16 @@ impl<'a> Run<'a> {
                 splitters: splitters.clone(),
                 tally: self.tally.clone(),
             };
-            pipeline.stage(node, StageName::Sampler.name(), 1, async move |worker| {
-                sample(worker, &sampler).await
-            });
+            pipeline.stage(node, StageName::Sampler, 1, sharing(sampler, sample));
         }
-        let divide = (!seekable).then(|| Divide {
+        let sampler = (!seekable).then(|| PipeSampler {
             contents: Arc::clone(contents),
             buckets: plan.buckets,
             splitters: splitters.clone(),
             blocks: plan.buffers() - 1,
             tally: self.tally.clone(),
         });
-        self.start_readers(pipeline, memory, (blocks.clone(), divide));
+        self.start_readers(pipeline, memory, (blocks.clone(), sampler));
         let from_units = (&memory.units, &memory.chunks);
         self.start_distributors(pipeline, (splitters, &self.tally), blocks, from_units)
     }
@@ -186,7 +189,7 @@ impl<'a> Run<'a> {
         &self,
         pipeline: &mut Pipeline,
         memory: &Pools,
-        (blocks, divide): (Queue<Block>, Option<Divide>),
+        (blocks, sampler): (Queue<Block>, Option<PipeSampler>),
     ) {
         let (node, plan) = (self.node, &self.plan);
         let (seekable, (readers, spare)) = (self.inputs.is_seekable(), self.readers());
@@ -198,16 +201,16 @@ impl<'a> Run<'a> {
             cursor: Cursor::new(node),
             pool: memory.units.clone(),
             out: blocks,
-            divide,
+            sampler,
         };
-        let stage = self.dials.stage(StageName::Reader.name(), readers, spare);
+        let stage = self.dials.stage(StageName::Reader, readers, spare);
         let stage = if seekable {
             stage.dial("depth", &self.dials.readers)
         } else {
             stage
         };
         let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
-        pipeline.start(node, stage, async move |worker| read(worker, &reader).await);
+        pipeline.start(node, stage, sharing(reader, read));
     }
 
     /// Starts the distributors, from blocks in buffers of pool `from` to chunks in buffers of pool
@@ -243,11 +246,11 @@ impl<'a> Run<'a> {
             owners: None,
         };
         // The cost of beginning a block depends on how large readers make them.
-        let stage = self.dials.stage("distributor", plan.distributors, 0);
+        let stage = self
+            .dials
+            .stage(StageName::Distributor, plan.distributors, 0);
         let stage = stage.dial("unit_bytes", &self.dials.unit_bytes);
-        pipeline.start(node, stage, async move |worker| {
-            distribute(worker, &distributor).await
-        });
+        pipeline.start(node, stage, sharing(distributor, distribute));
         full
     }
 
@@ -274,12 +277,12 @@ impl<'a> Run<'a> {
             out: pieces.clone(),
             tally: self.tally.clone(),
         };
-        let stage = self.dials.stage(StageName::Sorter.name(), plan.sorters, 0);
-        pipeline.start(node, stage, async move |worker| sort(worker, &sorter).await);
+        let stage = self.dials.stage(StageName::Sorter, plan.sorters, 0);
+        pipeline.start(node, stage, sharing(sorter, sort));
         let depth = self.dials.writers.clone();
         let stage = self
             .dials
-            .stage(StageName::Writer.name(), plan.writers, plan.spare_writers);
+            .stage(StageName::Writer, plan.writers, plan.spare_writers);
         let stage = if self.output().is_sequential() {
             stage
         } else {
@@ -290,9 +293,7 @@ impl<'a> Run<'a> {
             pieces,
             depth,
         };
-        pipeline.start(node, stage, async move |worker| {
-            write(worker, &writer).await
-        });
+        pipeline.start(node, stage, sharing(writer, write));
     }
 
     pub(crate) fn pool(

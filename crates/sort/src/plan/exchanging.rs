@@ -59,7 +59,7 @@ impl Exchanging {
         memory_bytes - memory_bytes / SHARE
     }
 
-    /// Bytes of memory of which an exchange leaves `rest`.
+    /// The memory limit with which an exchange leaves `rest` bytes.
     pub(crate) fn with_rest(rest: u64) -> u64 {
         (rest * SHARE).div_ceil(SHARE - 1)
     }

@@ -20,7 +20,8 @@ use crate::records::contents::Workspace;
 /// Chunks of each run that are being read or wait for the merge.
 pub(crate) const READS_AHEAD: usize = 2;
 
-/// So many sort faster than a disk of some GB/s reads, and each one more makes loads smaller.
+/// More sorters do not help: these sort faster than a disk of some GB/s reads, and each one makes
+/// loads smaller.
 const MOST_SORTERS: usize = 4;
 
 /// Sorters' fixed needs may take this part of memory.

@@ -85,7 +85,7 @@ impl Need {
     }
 }
 
-/// The most chunks, fewer than `chunks`, of which the lines stay within `limit`.
+/// The largest number of chunks below `chunks` whose needs fit `limit`.
 fn most_chunks(needs: &[Need], limit: u64, chunks: usize) -> Option<usize> {
     let fits = |chunks| needs.iter().map(|need| need.with(chunks)).sum::<u64>() <= limit;
     // Lines never fall, so halving finds it.

@@ -26,7 +26,7 @@ impl Plan {
         (bytes, shape)
     }
 
-    /// Chunks that distributors have open for so many buckets at most: two of each, one that
+    /// The most chunks that distributors have open for `buckets` buckets: two of each, one that
     /// becomes full and the next; one more if marks may end a chunk; and what a unit fills.
     pub(super) fn open_chunks(&self, buckets: usize, chunk: ChunkShape) -> usize {
         let each = 2 + usize::from(self.stable);

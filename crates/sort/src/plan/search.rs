@@ -19,14 +19,14 @@ pub(super) struct Given<'a> {
     pub tuning: Tuning,
     pub cores: usize,
     pub memory_bytes: u64,
-    /// Whether the plan is to be one for a few large records, see `tight`.
+    /// Whether to plan for a few large records, see `tight`.
     pub is_tight: bool,
 }
 
 /// How one of the three sorts is planned.
 #[derive(Clone, Copy)]
 pub(super) struct Planner {
-    /// The best plan, with how often it writes a record to disk.
+    /// The best plan, and the number of times it writes a record to disk.
     pub best: fn(&Given) -> Option<(u32, Plan)>,
     /// Its name in a refusal.
     pub passes: &'static str,

@@ -1,4 +1,4 @@
-//! What a plan has to spare for a tuner: workers that begin parked, where memory is plentiful.
+//! Spare workers of a plan, for the tuner: they begin parked, where memory is plentiful.
 
 use crate::job::Tune;
 use crate::plan::Plan;

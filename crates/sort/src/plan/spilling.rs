@@ -5,8 +5,8 @@
 //!                      partitions that are read back or sorted     | held        (phase two)
 //! ```
 //!
-//! Partitions are so many that several fit in memory when they are read back, and so few that a
-//! chain is worth a write when memory is full. Their number is chosen from a short list: with each,
+//! There are enough partitions for several to fit in memory when they are read back, and few enough
+//! for a chain to be worth a write when memory is full. Their number is chosen from a short list: with each,
 //! the needs say how many chunks fit, and those say how often a record is spilled.
 
 use std::iter::successors;

@@ -10,7 +10,7 @@ use node::{Node, Port};
 use pipeline::{Control, Failure};
 
 use crate::agreement::Agreement;
-use crate::ranks::failure_detector::{Watch, WatchOptions};
+use crate::ranks::failure_detector::{DetectorOptions, FailureDetector};
 
 /// Seconds that ranks may differ in reaching the first barrier, after they have checked their files
 /// and their machine.
@@ -27,11 +27,11 @@ pub async fn roll_call(
     port: Port,
     refused: impl Future<Output = Option<String>>,
 ) -> Result<(), Failure> {
-    let options = WatchOptions {
+    let options = DetectorOptions {
         port: Port(port.0 + 1),
         grace_s: ARRIVAL_S,
     };
-    let watch = Watch::with(node, control, options)?;
+    let watch = FailureDetector::with(node, control, options)?;
     let mut agreement = Agreement::over(node, control, port);
     let mine = refused
         .await

@@ -38,9 +38,6 @@ const STOOD_STILL_S: f64 = 2.0;
 /// Bytes of a failure's text that are sent: a message has little more room.
 const TOLD_BYTES: usize = 1900;
 
-/// The rank that shows the progress of all.
-const FIRST: Rank = Rank(0);
-
 const FAILED: u64 = 1;
 const DONE: u64 = 2;
 const LOST: u64 = 3;
@@ -55,47 +52,47 @@ fn beat_s(ranks: u32) -> f64 {
 
 /// The port of a watch, and its start.
 #[derive(Clone, Copy)]
-pub(crate) struct WatchOptions {
+pub(crate) struct DetectorOptions {
     pub port: Port,
     /// Additional seconds that others may be silent before their first message.
     pub grace_s: f64,
 }
 
-pub(crate) struct Watch {
+pub(crate) struct FailureDetector {
     /// `None` with one rank.
     task: Option<Ticket<Result<(), Panic>>>,
     port: Port,
 }
 
-impl Watch {
+impl FailureDetector {
     /// Starts the detector of a sort; a failure of another rank fails `control`.
-    pub(crate) fn start(node: &Node, control: &Control) -> Result<Watch, Failure> {
-        Watch::with(
+    pub(crate) fn start(node: &Node, control: &Control) -> Result<FailureDetector, Failure> {
+        FailureDetector::with(
             node,
             control,
-            WatchOptions {
+            DetectorOptions {
                 port: WATCH,
                 grace_s: 0.0,
             },
         )
     }
 
-    /// As [`Watch::start`], outside the sort.
+    /// As [`FailureDetector::start`], outside the sort.
     pub(crate) fn with(
         node: &Node,
         control: &Control,
-        options: WatchOptions,
-    ) -> Result<Watch, Failure> {
+        options: DetectorOptions,
+    ) -> Result<FailureDetector, Failure> {
         let (control, port) = (control.clone(), options.port);
         if node.nodes() == 1 {
-            return Ok(Watch { port, task: None });
+            return Ok(FailureDetector { port, task: None });
         }
         let task = node.try_spawn("watch", async move |node: Node| {
             Peers::new(&node, control, options).watch(&node).await;
         });
         let stage = "watch";
         let task = task.map_err(|cause| Failure::NoThread { stage, cause })?;
-        Ok(Watch {
+        Ok(FailureDetector {
             port,
             task: Some(task),
         })
@@ -120,7 +117,7 @@ impl Watch {
             _ => false,
         };
         if !is_known {
-            tell_peers(node, self.port, &words(FAILED, &failure.to_string())).await;
+            tell_peers(node, self.port, &encode_text(FAILED, &failure.to_string())).await;
         }
     }
 
@@ -152,12 +149,8 @@ fn peers(node: &Node) -> impl Iterator<Item = Rank> {
     (0..node.nodes()).map(Rank).filter(move |&rank| rank != own)
 }
 
-fn ticks(node: &Node, seconds: f64) -> u64 {
-    (seconds / node.seconds(1)) as u64
-}
-
 /// A message with a text.
-fn words(what: u64, text: &str) -> Vec<u64> {
+fn encode_text(what: u64, text: &str) -> Vec<u64> {
     let bytes = &text.as_bytes()[..text.len().min(TOLD_BYTES)];
     let each = bytes.chunks(8).map(|part| {
         let mut word = [0; 8];
@@ -168,7 +161,7 @@ fn words(what: u64, text: &str) -> Vec<u64> {
 }
 
 /// The text of a message.
-fn text(words: &[u64]) -> String {
+fn decode_text(words: &[u64]) -> String {
     let length = words.get(1).map_or(0, |&length| length as usize);
     let bytes: Vec<u8> = words
         .iter()
@@ -188,9 +181,9 @@ struct Peers {
 }
 
 impl Peers {
-    fn new(node: &Node, control: Control, options: WatchOptions) -> Peers {
+    fn new(node: &Node, control: Control, options: DetectorOptions) -> Peers {
         let now = node.now();
-        let first = now.after(ticks(node, options.grace_s));
+        let first = now.after(node.ticks(options.grace_s));
         let heard = (0..node.nodes()).map(|rank| (Rank(rank) != node.rank()).then_some(first));
         let done = (0..node.nodes())
             .map(|rank| Rank(rank) == node.rank())
@@ -233,7 +226,7 @@ impl Peers {
     async fn beat(&mut self, node: &Node) {
         let now = node.now();
         // A process that was stopped (Ctrl-Z) cannot tell whether others were silent.
-        if now.since(self.next) > ticks(node, STOOD_STILL_S) {
+        if now.since(self.next) > node.ticks(STOOD_STILL_S) {
             self.heard
                 .iter_mut()
                 .flatten()
@@ -244,7 +237,11 @@ impl Peers {
             .chain(progress::encode(&self.control.progress()))
             .collect();
         for rank in peers(node) {
-            let words = if rank == FIRST { &told[..] } else { &[HERE] };
+            let words = if rank == Rank::ROOT {
+                &told[..]
+            } else {
+                &[HERE]
+            };
             node.send(
                 Address {
                     rank,
@@ -254,8 +251,8 @@ impl Peers {
             )
             .await;
         }
-        self.next = now.after(ticks(node, beat_s(node.nodes())));
-        let silence = ticks(node, SILENT_S);
+        self.next = now.after(node.ticks(beat_s(node.nodes())));
+        let silence = node.ticks(SILENT_S);
         for (rank, heard) in (0..).zip(&mut self.heard) {
             if heard.is_some_and(|heard| now.since(heard) > silence) {
                 *heard = None;
@@ -272,7 +269,7 @@ impl Peers {
         match message.words.first().copied().unwrap_or(HERE) {
             FAILED => {
                 *heard = None;
-                let (rank, what) = (message.from.0, text(&message.words));
+                let (rank, what) = (message.from.0, decode_text(&message.words));
                 self.control
                     .fail(SortError::Elsewhere { rank, what }.into());
             }

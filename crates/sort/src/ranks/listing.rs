@@ -5,10 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use node::{Access, Node};
+use node::{Access, Node, Rank};
 use pipeline::Failure;
 
-use crate::agreement::{Agreement, ROOT};
+use crate::agreement::Agreement;
 use crate::files::manifest::{ListedFile, Manifest, is_part};
 use crate::files::output::{NEW_MODE, take_over};
 use crate::files::text_file;
@@ -116,7 +116,7 @@ impl Lister<'_> {
 
     /// The list, on rank 0, which writes it.
     fn written_here(&self) -> Option<&Listing> {
-        self.listing.filter(|_| self.node.rank() == ROOT)
+        self.listing.filter(|_| self.node.rank() == Rank::ROOT)
     }
 }
 

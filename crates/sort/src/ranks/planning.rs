@@ -97,8 +97,8 @@ impl Planning<'_> {
     }
 
     /// Plans the exchange of `ranges` ranges with about `even` bytes each. All ranks propose a
-    /// chunk size and the smallest wins, so that chunks fit everywhere. Returns the number of
-    /// places that all ranks sample together, too.
+    /// chunk size and the smallest wins, so that chunks fit everywhere. Also returns
+    /// the number of places that all ranks sample together.
     pub(crate) async fn exchanging(
         &self,
         agreement: &mut Agreement,

@@ -50,7 +50,7 @@ pub(crate) async fn draw(
         post.post(&worker.node, drawn).await;
         Ok(())
     };
-    pipeline.stage(node, StageName::Sampler.name(), 1, look);
+    pipeline.stage(node, StageName::Sampler, 1, look);
     pipeline.join(node).await?;
     let Drawn { sample, cost } = &*drawn.read(node).await?;
     Ok(Drawn {

@@ -44,12 +44,12 @@ struct Level {
     first: usize,
     classifier: Classifier,
     /// The rule for splitters that share a word, by the number of the first one in this level.
-    runs: Vec<Option<Run>>,
+    runs: Vec<Option<EqualSplitters>>,
 }
 
 /// Splitters that share a word: equal ones, or a later word divides them.
 #[derive(Debug)]
-enum Run {
+enum EqualSplitters {
     Same,
     Next(Box<Level>),
 }
@@ -165,7 +165,7 @@ impl Splitters {
         loop {
             let run = level.first + bin as usize..level.first + (bin + ties) as usize;
             let next = match &level.runs[bin as usize] {
-                Some(Run::Next(next)) => next,
+                Some(EqualSplitters::Next(next)) => next,
                 _ => return self.beside_equals(order, element, run),
             };
             // The words between the two levels are equal for all splitters of the run.
@@ -227,7 +227,7 @@ impl Level {
         let mut begin = 0;
         for run in words.chunk_by(|a, b| a == b) {
             let splitters = range.start + begin..range.start + begin + run.len();
-            runs[begin] = Some(Run::new(order, sample, splitters, depth));
+            runs[begin] = Some(EqualSplitters::new(order, sample, splitters, depth));
             begin += run.len();
         }
         Level {
@@ -239,15 +239,15 @@ impl Level {
     }
 }
 
-impl Run {
-    fn new(order: &Order, sample: &Sample, range: Range<usize>, depth: u32) -> Run {
+impl EqualSplitters {
+    fn new(order: &Order, sample: &Sample, range: Range<usize>, depth: u32) -> EqualSplitters {
         // They are sorted, so the first and the last differ in every word in which any two do.
         let first = sample.element(range.start).record;
         let last = sample.element(range.end - 1).record;
         let differ = |&depth: &u32| order.word(first, depth) != order.word(last, depth);
         match (depth + 1..order.words()).find(differ) {
-            Some(depth) => Run::Next(Box::new(Level::new(order, sample, range, depth))),
-            None => Run::Same,
+            Some(depth) => EqualSplitters::Next(Box::new(Level::new(order, sample, range, depth))),
+            None => EqualSplitters::Same,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::records::size::Size;
 /// block, and the number of chunks. With little memory there are very many runs, so one is a single
 /// word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run(u64);
+pub(crate) struct SpilledRun(u64);
 
 /// Bits of the number of chunks, less than 4,096: a run has a few megabytes, and a chunk at least a
 /// disk block.
@@ -22,16 +22,16 @@ const CHUNKS_BITS: u32 = 12;
 /// Bits of the disk block: files of up to 2^52 bytes. There may be 4,096 files.
 const BLOCK_BITS: u32 = 40;
 
-impl Run {
-    pub(crate) fn new(extent: Extent, chunks: usize) -> Run {
+impl SpilledRun {
+    pub(crate) fn new(extent: Extent, chunks: usize) -> SpilledRun {
         assert!(chunks < 1 << CHUNKS_BITS, "a run has a few megabytes");
         let block = extent.offset / BLOCK_BYTES;
-        Run((((extent.file as u64) << BLOCK_BITS | block) << CHUNKS_BITS) | chunks as u64)
+        SpilledRun((((extent.file as u64) << BLOCK_BITS | block) << CHUNKS_BITS) | chunks as u64)
     }
 
     /// The run with a number of [`Partition::numbers`].
-    pub(crate) fn of_number(number: u64) -> Run {
-        Run(number)
+    pub(crate) fn of_number(number: u64) -> SpilledRun {
+        SpilledRun(number)
     }
 
     /// Its place in the spill files, if chunks have `chunk_bytes` bytes.
@@ -54,7 +54,7 @@ impl Run {
 /// A run and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spilled {
-    pub run: Run,
+    pub run: SpilledRun,
     pub size: Size,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Partition {
     /// Chunks that stayed in memory.
     pub chunks: Vec<Chunk>,
     /// Runs in spill files.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SpilledRun>,
     /// Size of the runs.
     pub spilled: Size,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Partition {
 impl Partition {
     /// Adds runs with `size` records, by their numbers.
     pub(crate) fn add(&mut self, runs: &[u64], size: Size) {
-        self.runs.extend(runs.iter().map(|&run| Run(run)));
+        self.runs.extend(runs.iter().map(|&run| SpilledRun(run)));
         self.spilled += size;
     }
 
@@ -182,7 +182,7 @@ mod tests {
         let last_block = (1 << BLOCK_BITS) - 1;
         for (file, block, chunks) in [(0, 0, 1), (3, 5, 7), (4095, last_block, 4095), (1, 0, 0)] {
             let offset = block * BLOCK_BYTES;
-            let run = Run::new(
+            let run = SpilledRun::new(
                 Extent {
                     file,
                     offset,
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a run has a few megabytes")]
     fn a_run_with_too_many_chunks_is_a_bug() {
-        Run::new(
+        SpilledRun::new(
             Extent {
                 file: 0,
                 offset: 0,
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_partition_has_kept_and_spilled_records() {
         let run = |chunks| {
-            Run::new(
+            SpilledRun::new(
                 Extent {
                     file: 1,
                     offset: 4096,

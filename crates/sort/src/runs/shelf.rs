@@ -36,7 +36,7 @@ pub(crate) struct Ends {
 struct State {
     in_memory: BTreeMap<u64, SortedLoad>,
     on_disk: BTreeMap<u64, Vec<Spilled>>,
-    /// By load: whether it is in order behind the one before.
+    /// By load: whether it continues the order of the previous load.
     continues: Vec<bool>,
     /// First records of loads whose predecessor is not sorted yet, and last records of loads whose
     /// successor is not.

@@ -101,7 +101,7 @@ pub(crate) async fn distribute(worker: &Worker, distributor: &Distributor) -> Re
         rest.extend(open.close(&place(bucket)));
     }
     distributor.hand_on(worker, rest).await?;
-    distributor.tally.came_in(read);
+    distributor.tally.add_in(read);
     distributor.out.finish(&worker.node).await;
     Ok(())
 }

@@ -52,7 +52,7 @@ pub(crate) async fn sort_loads(worker: &Worker, sorter: &LoadSorter) -> Result<(
             .await;
         worker.did(bytes as usize);
     }
-    sorter.tally.came_in(read);
+    sorter.tally.add_in(read);
     Ok(())
 }
 

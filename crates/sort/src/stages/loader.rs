@@ -5,7 +5,7 @@ use pipeline::{Failure, Worker};
 
 use crate::records::block::Bucket;
 use crate::records::size::Size;
-use crate::runs::partition::{Run, Spilled};
+use crate::runs::partition::{Spilled, SpilledRun};
 use crate::stages::spill_reader::{SpillReader, wishes};
 
 #[derive(Clone)]
@@ -13,7 +13,7 @@ pub(crate) struct Loader {
     pub spilled: SpillReader,
     /// Each with its bucket, which holds the chunks that stayed in memory; in the order in which
     /// buckets are to begin.
-    pub partitions: Queue<(Bucket, Vec<Run>)>,
+    pub partitions: Queue<(Bucket, Vec<SpilledRun>)>,
     pub out: Queue<Bucket>,
 }
 
@@ -50,12 +50,12 @@ pub(crate) async fn load(worker: &Worker, loader: &Loader) -> Result<(), Failure
 struct Whole {
     bucket: Bucket,
     /// Its first run, for the error.
-    begin: Option<Run>,
+    begin: Option<SpilledRun>,
 }
 
 /// All runs in the order in which they are read, each partition's followed by its end.
 fn parts(
-    partitions: Vec<(Bucket, Vec<Run>)>,
+    partitions: Vec<(Bucket, Vec<SpilledRun>)>,
 ) -> impl Iterator<Item = (Option<Spilled>, Option<Whole>)> {
     partitions.into_iter().flat_map(|(bucket, runs)| {
         let held: Size = bucket.chunks.iter().map(|chunk| chunk.size).sum();

@@ -72,7 +72,7 @@ pub(crate) async fn merge(worker: &Worker, merger: &Merger) -> Result<(), Failur
     for part in &merger.parts {
         let merged = merge_part(&mut merge, merger, *part).await?;
         if merged.size.records > 0 {
-            merger.tally.goes_out(merged, &*merger.sources.contents)?;
+            merger.tally.add_out(merged, &*merger.sources.contents)?;
         }
     }
     merge.end().await;

@@ -15,6 +15,7 @@
 //! pass to two. Chains that are certain to be written go early, when a disk is idle and the chain is
 //! long enough.
 
+use crate::names::StageName;
 use crate::plan::Limits;
 use std::ops::Range;
 
@@ -117,7 +118,7 @@ impl PartitionBuffers {
             return;
         };
         let (from, to) = (before * self.chunk_bytes, size.least() * self.chunk_bytes);
-        let (stage, what) = ("partition buffers", "least_write_bytes");
+        let (stage, what) = (StageName::PartitionBuffers.name(), "least_write_bytes");
         self.tuner.tell(
             &worker.node,
             Move {

@@ -34,7 +34,7 @@ async fn is_done_soon<T>(
     pool: &Pool,
 ) -> Result<bool, Closed> {
     let node = &worker.node;
-    let until = node.now().after((seconds / node.seconds(1)) as u64);
+    let until = node.now().after(node.ticks(seconds));
     match ticket.done_by(node, until).await {
         true => Ok(true),
         false if pool.is_closed() => Err(Closed),

@@ -31,12 +31,12 @@ pub(crate) struct Reader {
     pub pool: Pool,
     pub out: Queue<Block>,
     /// How to choose splitters for a pipe; a validator needs none.
-    pub divide: Option<Divide>,
+    pub sampler: Option<PipeSampler>,
 }
 
 /// Chooses splitters from the first blocks of a pipe.
 #[derive(Clone)]
-pub(crate) struct Divide {
+pub(crate) struct PipeSampler {
     pub contents: Arc<dyn Contents>,
     pub buckets: usize,
     pub splitters: Posted<Splitters>,
@@ -154,7 +154,7 @@ async fn hand_on(worker: &Worker, reader: &Reader, read: InFlight) -> Result<(),
 async fn read_front_to_back(worker: &Worker, reader: &Reader) -> Result<(), Failure> {
     let mut held = Held {
         blocks: Vec::new(),
-        waiting: reader.divide.is_some(),
+        waiting: reader.sampler.is_some(),
     };
     let mut files = Files::new(&reader.inputs);
     let mut position = 0;
@@ -228,25 +228,25 @@ impl Held {
             return push(worker, reader, block).await;
         }
         self.blocks.push(block);
-        if self.blocks.len() >= reader.divide.as_ref().map_or(0, |divide| divide.blocks) {
+        if self.blocks.len() >= reader.sampler.as_ref().map_or(0, |sampler| sampler.blocks) {
             self.release(worker, reader).await?;
         }
         Ok(())
     }
 
     async fn release(&mut self, worker: &Worker, reader: &Reader) -> Result<(), Failure> {
-        if let Some(divide) = reader.divide.as_ref().filter(|_| self.waiting) {
+        if let Some(sampler) = reader.sampler.as_ref().filter(|_| self.waiting) {
             self.waiting = false;
             let begin = worker.node.now();
-            let splitters = divide.splitters_of(&self.blocks);
+            let splitters = sampler.splitters_of(&self.blocks);
             let seconds = worker.node.seconds(worker.node.now().since(begin));
             let places = self.blocks.len() as u64;
-            divide.tally.sampled(SampleCost {
+            sampler.tally.sampled(SampleCost {
                 places,
                 bytes: 0,
                 seconds,
             });
-            divide.splitters.post(&worker.node, splitters).await;
+            sampler.splitters.post(&worker.node, splitters).await;
         }
         for block in self.blocks.drain(..) {
             push(worker, reader, block).await?;
@@ -258,7 +258,7 @@ impl Held {
 /// Records sampled for each bucket of a pipe.
 const OVERSAMPLING: usize = 16;
 
-impl Divide {
+impl PipeSampler {
     fn splitters_of(&self, blocks: &[Block]) -> Splitters {
         let mut sample = Sample::default();
         let each = (self.buckets * OVERSAMPLING).div_ceil(blocks.len().max(1));

@@ -13,7 +13,7 @@ use crate::records::block::{Block, Chunk};
 use crate::records::sample::Sample;
 use crate::records::size::Size;
 use crate::records::splitters::Splitters;
-use crate::runs::partition::Run;
+use crate::runs::partition::SpilledRun;
 use crate::stages::spill_reader::{SpillReader, wishes};
 
 /// Sampled records per bucket: bucket sizes differ by about a third.
@@ -23,7 +23,7 @@ const OVERSAMPLING: usize = 128;
 pub(crate) struct Reloader {
     pub spilled: SpillReader,
     /// All of the partition; none of it is in memory.
-    pub runs: Arc<Vec<Run>>,
+    pub runs: Arc<Vec<SpilledRun>>,
     pub size: Size,
     pub buckets: usize,
     /// Most records to sample.
@@ -52,7 +52,7 @@ pub(crate) async fn reload(worker: &Worker, reloader: &Reloader) -> Result<(), F
 
 /// A chunk to sample.
 #[derive(Clone, Copy)]
-struct Place {
+struct Sampled {
     extent: Extent,
     /// Estimated position of its first record.
     first: u64,
@@ -69,7 +69,7 @@ async fn sample(worker: &Worker, reloader: &Reloader) -> Result<Splitters, Failu
     let wanted = wanted.min(all);
     let each = records.div_ceil(wanted);
     let mut sample = Sample::default();
-    let mut reads: Window<(ChainTicket, Place)> = Window::new(&reader.depth);
+    let mut reads: Window<(ChainTicket, Sampled)> = Window::new(&reader.depth);
     let mut places = places(reloader, chunk, (wanted, all));
     loop {
         while !reads.is_full() {
@@ -101,7 +101,7 @@ fn places(
     reloader: &Reloader,
     share: Size,
     (wanted, all): (usize, usize),
-) -> impl Iterator<Item = Place> {
+) -> impl Iterator<Item = Sampled> {
     let bytes = reloader.spilled.chunk_bytes as u64;
     let chunks = reloader.runs.iter().flat_map(move |run| {
         let extent = run.extent(bytes as usize);
@@ -119,7 +119,7 @@ fn places(
         number += 1;
         looks
     });
-    numbered.map(move |(at, extent)| Place {
+    numbered.map(move |(at, extent)| Sampled {
         extent,
         first: at * share.bytes,
         share,

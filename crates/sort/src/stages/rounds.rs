@@ -81,7 +81,7 @@ pub(super) async fn send_all(worker: &Worker, sender: &Sender) -> Result<(), Fai
 
 async fn pause(worker: &Worker, sender: &Sender, waiting: &mut Waiting) -> Result<(), Failure> {
     let node = &worker.node;
-    let until = node.now().after((PAUSE_S / node.seconds(1)) as u64);
+    let until = node.now().after(node.ticks(PAUSE_S));
     let came = async { sender.chunks.pop_until(node, until).await.transpose() };
     if let Some(more) = worker.starve(came).await? {
         waiting.add(more);
@@ -141,7 +141,7 @@ impl Talk<'_> {
     /// Waits for a message of a rank.
     async fn hear(&mut self, rank: u32, [kind, round]: [u64; 2]) -> Result<u64, Failure> {
         let wanted = (rank, kind, round);
-        let look = (LOOK_S / self.worker.node.seconds(1)) as u64;
+        let look = self.worker.node.ticks(LOOK_S);
         loop {
             if let Some(said) = self.heard.remove(&wanted) {
                 return Ok(said);

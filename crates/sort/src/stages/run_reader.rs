@@ -13,7 +13,7 @@ use crate::records::block::Chunk;
 use crate::records::contents::{Place, Room};
 use crate::records::size::Size;
 use crate::runs::arrivals::Arrivals;
-use crate::runs::partition::{Run, Spilled};
+use crate::runs::partition::{Spilled, SpilledRun};
 use crate::runs::sorted_run::{SortedLoad, SortedRun, Stretch};
 use crate::stages::spill_reader::SpillReader;
 
@@ -183,7 +183,7 @@ impl Cursor {
             ..extent
         };
         Spilled {
-            run: Run::new(place, chunks),
+            run: SpilledRun::new(place, chunks),
             size: upto(self.done + chunks) - upto(self.done),
         }
     }

@@ -54,7 +54,7 @@ pub(crate) async fn sort(worker: &Worker, sorter: &Sorter) -> Result<(), Failure
         }
         let mut gathering = Gathering::new(sorter, &bucket, &workspace);
         gathering.run(worker).await?;
-        sorter.tally.goes_out(gathering.span(), contents)?;
+        sorter.tally.add_out(gathering.span(), contents)?;
         if let Some(turn) = &sorter.turn {
             let next = bucket.first + bucket.size;
             turn.pass(&worker.node, next.bytes).await;

@@ -12,10 +12,10 @@ use crate::files::spill::{Extent, Spill, Stamps};
 use crate::records::block::Chunk;
 use crate::records::contents::Contents;
 use crate::records::size::Size;
-use crate::runs::partition::{Run, Spilled};
+use crate::runs::partition::{Spilled, SpilledRun};
 
-/// Disk space is given back in so many steps while the spill files are read: at most this share of
-/// it is held longer than needed.
+/// Number of steps in which disk space is given back while the spill files are read: at most the
+/// share of one step is held longer than needed.
 const RELEASES: u64 = 64;
 
 #[derive(Clone)]
@@ -52,7 +52,7 @@ struct Asked<Note> {
 }
 
 /// The runs, each with its share of the records, as an estimate.
-pub(crate) fn wishes(runs: Vec<Run>, size: Size) -> impl Iterator<Item = Spilled> {
+pub(crate) fn wishes(runs: Vec<SpilledRun>, size: Size) -> impl Iterator<Item = Spilled> {
     let all: u64 = runs.iter().map(|run| run.chunks() as u64).sum();
     let mut before = 0;
     runs.into_iter().map(move |run| {

@@ -8,7 +8,7 @@ use crate::files::spill::{Extent, Slot, Spill};
 use crate::records::block::Chunk;
 use crate::records::contents::Contents;
 use crate::records::size::Size;
-use crate::runs::partition::{Run, Spilled};
+use crate::runs::partition::{Spilled, SpilledRun};
 
 pub(crate) struct SpillWrite {
     ticket: ChainTicket,
@@ -59,7 +59,7 @@ impl SpillWrite {
         loop {
             let (mut buffers, result) = ticket.wait(node).await;
             let Err(error) = result else {
-                let run = Run::new(extent, buffers.len());
+                let run = SpilledRun::new(extent, buffers.len());
                 return Ok((Spilled { run, size }, buffers));
             };
             // The directory is full; another one may have room.

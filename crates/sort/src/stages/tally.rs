@@ -18,8 +18,8 @@ pub(crate) struct Tally {
 
 #[derive(Clone, Default)]
 struct Counts {
-    came_in: Sum,
-    went_out: Sum,
+    records_in: Sum,
+    records_out: Sum,
     largest: u64,
     buckets: u64,
     /// By the records before them; neighbours in one file are joined.
@@ -66,16 +66,16 @@ impl Tally {
         self.change(|counts| counts.sample = sample);
     }
 
-    pub(crate) fn came_in(&self, read: Sum) {
-        self.change(|counts| counts.came_in += read);
+    pub(crate) fn add_in(&self, read: Sum) {
+        self.change(|counts| counts.records_in += read);
     }
 
     /// Adds a sorted bucket. Its first and last record are kept only until its neighbours are there,
     /// because large records take much memory.
-    pub(crate) fn goes_out(&self, bucket: Span, contents: &dyn Contents) -> Result<(), SortError> {
+    pub(crate) fn add_out(&self, bucket: Span, contents: &dyn Contents) -> Result<(), SortError> {
         self.change(|counts| {
             let (size, crc) = (bucket.size, bucket.sum);
-            counts.went_out += Sum { size, crc };
+            counts.records_out += Sum { size, crc };
             counts.largest = counts.largest.max(size.records);
             counts.buckets += 1;
             counts.add(bucket, contents)
@@ -85,8 +85,8 @@ impl Tally {
     pub(crate) fn add(&self, part: &Tally, contents: &dyn Contents) -> Result<(), SortError> {
         let part = part.change(std::mem::take);
         self.change(|counts| {
-            counts.came_in += part.came_in;
-            counts.went_out += part.went_out;
+            counts.records_in += part.records_in;
+            counts.records_out += part.records_out;
             counts.largest = counts.largest.max(part.largest);
             counts.buckets += part.buckets;
             counts.sample.add(part.sample);
@@ -100,20 +100,20 @@ impl Tally {
         self.change(|counts| counts.spans.values().cloned().collect())
     }
 
-    pub(crate) fn came(&self) -> Sum {
-        self.change(|counts| counts.came_in)
+    pub(crate) fn records_in(&self) -> Sum {
+        self.change(|counts| counts.records_in)
     }
 
     /// Checks that no record was lost and that buckets are in order.
     pub(crate) fn settle(&self, contents: &dyn Contents) -> Result<Settled, SortError> {
         let mut counts = self.change(std::mem::take);
-        all_there(counts.came_in, counts.went_out)?;
+        all_there(counts.records_in, counts.records_out)?;
         let spans: Vec<Span> = std::mem::take(&mut counts.spans).into_values().collect();
         for pair in spans.windows(2) {
             check(&pair[0], &pair[1], contents)?;
         }
         let settled = Settled {
-            sum: counts.went_out,
+            sum: counts.records_out,
             largest: counts.largest,
             buckets: counts.buckets,
             sample: counts.sample,
@@ -209,10 +209,10 @@ mod tests {
     #[test]
     fn what_came_in_must_go_out() {
         let tally = Tally::default();
-        tally.came_in(read(2, 10));
-        tally.came_in(read(1, 18));
-        tally.goes_out(span(2, 1, 9, 9), &order()).unwrap();
-        tally.goes_out(span(0, 2, 1, 9), &order()).unwrap();
+        tally.add_in(read(2, 10));
+        tally.add_in(read(1, 18));
+        tally.add_out(span(2, 1, 9, 9), &order()).unwrap();
+        tally.add_out(span(0, 2, 1, 9), &order()).unwrap();
         let settled = tally.settle(&order()).unwrap();
         assert_eq!(settled.sum, read(3, 28));
         assert_eq!((settled.largest, settled.buckets), (2, 2));
@@ -223,8 +223,8 @@ mod tests {
     fn nothing_and_one_bucket_are_even() {
         let tally = Tally::default();
         assert_eq!(tally.settle(&order()).unwrap().unevenness(), 1.0);
-        tally.came_in(read(5, 10));
-        tally.goes_out(span(0, 5, 1, 9), &order()).unwrap();
+        tally.add_in(read(5, 10));
+        tally.add_out(span(0, 5, 1, 9), &order()).unwrap();
         assert_eq!(tally.settle(&order()).unwrap().unevenness(), 1.0);
     }
 
@@ -232,8 +232,8 @@ mod tests {
     fn a_lost_or_changed_record_is_found() {
         for (records, last) in [(1, 9), (2, 8)] {
             let tally = Tally::default();
-            tally.came_in(read(2, 10));
-            tally.goes_out(span(0, records, 1, last), &order()).unwrap();
+            tally.add_in(read(2, 10));
+            tally.add_out(span(0, records, 1, last), &order()).unwrap();
             assert!(matches!(
                 tally.settle(&order()),
                 Err(SortError::Lost { .. })
@@ -244,17 +244,17 @@ mod tests {
     #[test]
     fn buckets_out_of_order_are_found_when_both_are_there() {
         let tally = Tally::default();
-        tally.goes_out(span(5, 2, 3, 4), &order()).unwrap();
-        let found = tally.goes_out(span(0, 5, 1, 4), &order());
+        tally.add_out(span(5, 2, 3, 4), &order()).unwrap();
+        let found = tally.add_out(span(0, 5, 1, 4), &order());
         assert_eq!(found, Err(SortError::Disorder { record: 5 }));
     }
 
     #[test]
     fn files_out_of_order_are_found_in_the_end() {
         let tally = Tally::default();
-        tally.came_in(read(7, 12));
+        tally.add_in(read(7, 12));
         tally
-            .goes_out(
+            .add_out(
                 Span {
                     file: 1,
                     ..span(5, 2, 3, 4)
@@ -262,7 +262,7 @@ mod tests {
                 &order(),
             )
             .unwrap();
-        tally.goes_out(span(0, 5, 1, 4), &order()).unwrap();
+        tally.add_out(span(0, 5, 1, 4), &order()).unwrap();
         assert_eq!(
             tally.settle(&order()),
             Err(SortError::Disorder { record: 5 })
@@ -273,7 +273,7 @@ mod tests {
     fn edges_between_neighbours_are_not_kept() {
         let tally = Tally::default();
         for begin in [0, 4, 1, 3, 2] {
-            tally.goes_out(span(begin, 1, 7, 7), &order()).unwrap();
+            tally.add_out(span(begin, 1, 7, 7), &order()).unwrap();
         }
         let spans = tally.spans();
         assert_eq!(

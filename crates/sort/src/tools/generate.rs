@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernel::RecordCrc;
 use node::{Filled, Node, Pool, Queue};
-use pipeline::{Control, Dial, Failure, Pipeline, Worker};
+use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 use record::{Checksum, Generator, RECORD_BYTES};
 
 use crate::error::SortError;
@@ -99,22 +99,15 @@ async fn make(
             .then(|| pipeline.owns(Turn::new(node))),
         tally: tally.clone(),
     };
-    pipeline.stage(node, "generator", job.cores, async move |worker| {
-        fill(worker, &source).await
-    });
+    pipeline.stage(node, StageName::Generator, job.cores, sharing(source, fill));
     let writer = Writer {
         output: Arc::new(output.clone()),
         pieces,
         depth: Dial::fixed(DEPTH),
     };
-    pipeline.stage(
-        node,
-        StageName::Writer.name(),
-        writers,
-        async move |worker| write(worker, &writer).await,
-    );
+    pipeline.stage(node, StageName::Writer, writers, sharing(writer, write));
     pipeline.join(node).await?;
-    Ok(Checksum(tally.came().crc))
+    Ok(Checksum(tally.records_in().crc))
 }
 
 /// The source that generators share.
@@ -168,7 +161,7 @@ async fn fill(worker: &Worker, source: &Source) -> Result<(), Failure> {
         }
         worker.did(bytes);
     }
-    source.tally.came_in(made);
+    source.tally.add_in(made);
     source.out.finish(&worker.node).await;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use node::{Filled, Node, Pool, Queue};
-use pipeline::{Control, Dial, Failure, Pipeline, Worker};
+use pipeline::{Control, Dial, Failure, Pipeline, Worker, sharing};
 use record::{Comparison, Summary, Validator};
 
 use crate::error::no_memory;
@@ -65,14 +65,9 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         cursor: Cursor::new(node),
         pool: pool.clone(),
         out: blocks.clone(),
-        divide: None,
+        sampler: None,
     };
-    pipeline.stage(
-        node,
-        StageName::Reader.name(),
-        readers,
-        async move |worker| read(worker, &reader).await,
-    );
+    pipeline.stage(node, StageName::Reader, readers, sharing(reader, read));
     let found = Found::default();
     let checker = Checker {
         comparison: job.comparison.clone(),
@@ -80,9 +75,12 @@ pub async fn validate(node: &Node, job: &Validated) -> Result<Summary, Failure> 
         pool,
         found: found.clone(),
     };
-    pipeline.stage(node, "validator", job.cores, async move |worker| {
-        check(worker, &checker).await
-    });
+    pipeline.stage(
+        node,
+        StageName::Validator,
+        job.cores,
+        sharing(checker, check),
+    );
     pipeline.join(node).await?;
     Ok(found.joined(&job.comparison))
 }

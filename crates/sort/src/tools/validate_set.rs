@@ -41,7 +41,7 @@ pub struct SetSummary {
 /// result, not an error.
 pub async fn validate_set(node: &Node, job: &ValidatedSet) -> Result<SetSummary, Failure> {
     let Some(manifest) = Manifest::read_from(node, &job.manifest).await? else {
-        let what = "does not exist: this is no set of files; name a file".to_owned();
+        let what = "does not exist, so the directory is not a set of files; name a file".to_owned();
         return Err(SortError::Manifest {
             file: job.manifest.clone(),
             what,

@@ -93,11 +93,11 @@ fn a_message_of_a_foreign_rank_ends_the_sort_on_all() {
         ((AGREEMENTS, || piece(55, b"{}")), "step 55"),
         (
             (AGREEMENTS, || piece(0, b"{\"Ok\":{\"version\":\"99\"}}")),
-            "does not understand",
+            "cannot understand",
         ),
         (
             (AGREEMENTS, || piece(0, b"{\"Ok\":1},{\"Ok\":2}")),
-            "does not understand",
+            "cannot understand",
         ),
         (
             (CHUNKS, || vec![7; 64 << 20]),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use node::{Pool, Posted, Queue, Tokens};
-use pipeline::{Dial, Failure, StageReport, Tuner, Worker};
+use pipeline::{Dial, Failure, StageReport, Tuner, Worker, sharing};
 use record::Generator;
 
 use crate::alone::stage::{Bench, Stage, drain};
@@ -69,8 +69,8 @@ impl Bench<'_> {
             splitters: splitters.clone(),
             tally: Tally::default(),
         };
-        let work = async move |worker: &Worker| sample(worker, &sampler).await;
-        pipeline.stage(self.node, StageName::Sampler.name(), 1, work);
+        let work = sharing(sampler, sample);
+        pipeline.stage(self.node, StageName::Sampler, 1, work);
         let sink = async move |worker: &Worker| Ok(worker.read(&splitters).await.map(drop)?);
         pipeline.stage(self.node, "sink", 1, sink);
         self.report(pipeline).await
@@ -90,10 +90,10 @@ impl Bench<'_> {
             cursor: Cursor::new(node),
             pool: pool.clone(),
             out: blocks.clone(),
-            divide: None,
+            sampler: None,
         };
-        let work = async move |worker: &Worker| read(worker, &reader).await;
-        pipeline.stage(node, StageName::Reader.name(), plan.readers, work);
+        let work = sharing(reader, read);
+        pipeline.stage(node, StageName::Reader, plan.readers, work);
         let sink = async move |worker: &Worker| {
             while let Some(block) = worker.pop(&blocks).await? {
                 pool.give(&worker.node, block.buffer).await;
@@ -152,11 +152,9 @@ impl Bench<'_> {
             Ok(())
         };
         pipeline.stage(node, "source", 1, source);
-        let work = async move |worker: &Worker| distribute(worker, &distributor).await;
-        pipeline.stage(node, "distributor", plan.distributors, work);
-        pipeline.stage(node, "sink", 1, async move |worker: &Worker| {
-            drain(worker, &full).await
-        });
+        let work = sharing(distributor, distribute);
+        pipeline.stage(node, StageName::Distributor, plan.distributors, work);
+        pipeline.stage(node, "sink", 1, sharing(full, drain));
         self.report(pipeline).await
     }
 
@@ -191,8 +189,8 @@ impl Bench<'_> {
             chunk_bytes: plan.chunk_bytes,
             tuner: Tuner::off(),
         };
-        let work = async move |worker: &Worker| hold(worker, &buffers).await;
-        pipeline.stage(node, "partition buffers", 1, work);
+        let work = sharing(buffers, hold);
+        pipeline.stage(node, StageName::PartitionBuffers, 1, work);
         self.report(pipeline).await
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use node::{Pool, Queue};
-use pipeline::{Dial, Failure, StageReport, Worker};
+use pipeline::{Dial, Failure, StageReport, Worker, sharing};
 
 use crate::alone::stage::Bench;
 use crate::files::output::Output;
@@ -51,8 +51,8 @@ impl Bench<'_> {
             out: pieces.clone(),
             tally: Tally::default(),
         };
-        let work = async move |worker: &Worker| sort(worker, &sorter).await;
-        pipeline.stage(node, StageName::Sorter.name(), plan.sorters, work);
+        let work = sharing(sorter, sort);
+        pipeline.stage(node, StageName::Sorter, plan.sorters, work);
         let sink = async move |worker: &Worker| {
             while let Some(piece) = worker.pop(&pieces).await? {
                 piece.home.give(&worker.node, piece.buffer).await;
@@ -105,8 +105,8 @@ impl Bench<'_> {
             pieces,
             depth: Dial::fixed(plan.depth),
         };
-        let work = async move |worker: &Worker| write(worker, &writer).await;
-        pipeline.stage(node, StageName::Writer.name(), plan.writers, work);
+        let work = sharing(writer, write);
+        pipeline.stage(node, StageName::Writer, plan.writers, work);
         self.report(pipeline).await
     }
 }

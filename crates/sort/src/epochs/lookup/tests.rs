@@ -8,7 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::epochs::checkpoint::{Epoch, Written};
+use crate::epochs::checkpoint::{Epoch, WrittenGroup};
 use crate::files::run_here;
 use crate::records::size::{Framing, Size, Sum};
 use crate::records::span::{Left, Span};
@@ -72,7 +72,7 @@ impl Case {
     }
 
     /// Writes the entries, with these of the output.
-    fn write(&self, begun: &Begun, written: &[Written]) {
+    fn write(&self, begun: &Begun, written: &[WrittenGroup]) {
         let (case, begun, written) = (self.clone(), begun.clone(), written.to_vec());
         run_here(move |node| {
             let (case, begun, written) = (case.clone(), begun.clone(), written.clone());
@@ -132,7 +132,7 @@ fn epoch() -> Epoch {
 }
 
 /// All records, except the last `left` bytes.
-fn written(left: u64) -> Written {
+fn written(left: u64) -> WrittenGroup {
     let record = vec![0; RECORD_BYTES as usize];
     let span = Span {
         begin: Size::default(),
@@ -147,7 +147,7 @@ fn written(left: u64) -> Written {
         begin: (RECORDS * RECORD_BYTES - left) as usize,
         bytes: vec![0; left as usize],
     };
-    Written {
+    WrittenGroup {
         partitions: 1,
         span: Some(span),
         left: vec![left],

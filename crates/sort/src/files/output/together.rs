@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use node::{FileKind, Filled, Guarded, Node, Port};
+use node::{FileKind, Filled, Guarded, Node, Port, Rank};
 use pipeline::Failure;
 
-use crate::agreement::{Agreement, ROOT};
+use crate::agreement::Agreement;
 use crate::error::{SortError, no_memory};
 use crate::files::manifest::is_name;
 use crate::files::output::Claim;
@@ -67,7 +67,7 @@ impl Together {
     ) -> Result<Together, Failure> {
         let mut agreement = Agreement::over(node, &job.control, TOGETHER);
         let created = match node.rank() {
-            ROOT => create(node, job, path).await.map(Some),
+            Rank::ROOT => create(node, job, path).await.map(Some),
             _ => Ok(None),
         };
         let own = created.as_ref().ok().cloned().flatten();
@@ -95,7 +95,7 @@ impl Together {
     /// for all ranks, each of which spills about as much.
     pub(super) fn due(&self, node: &Node, spilled: u64) -> (u64, u64) {
         match node.rank() {
-            ROOT => (self.bytes, spilled.saturating_mul(u64::from(node.nodes()))),
+            Rank::ROOT => (self.bytes, spilled.saturating_mul(u64::from(node.nodes()))),
             _ => (0, spilled),
         }
     }
@@ -172,7 +172,7 @@ impl Together {
             }
         }
         let whole = |(block, Gathered { filled, whole })| {
-            let what = format!("of which {filled} bytes of disk block {block} have come");
+            let what = format!("but only {filled} bytes of disk block {block} arrived");
             match filled == self.length(block) {
                 true => Ok((block, whole)),
                 false => Err(refused(&self.draft.shown, &what)),
@@ -211,7 +211,7 @@ impl Together {
 }
 
 async fn create(node: &Node, job: &Job, path: &Path) -> Result<Draft, Failure> {
-    // To open a pipe waits for its reader.
+    // Opening a pipe would wait for its reader.
     let there = node.metadata(path).await.ok();
     if there.is_some_and(|there| there.kind == FileKind::Sequential) {
         return Err(refused(path, "which must be a regular file"));
@@ -228,7 +228,11 @@ async fn join(
 ) -> Result<Draft, Failure> {
     let Some(Claim { draft, becomes }) = created.filter(|created| is_name(&created.draft)) else {
         let what = "it made no file".to_owned();
-        return Err(SortError::Foreign { rank: ROOT.0, what }.into());
+        return Err(SortError::Foreign {
+            rank: Rank::ROOT.0,
+            what,
+        }
+        .into());
     };
     let joined = match single::join(node, path, draft, job.resources.io).await {
         Err(Failure::Disk(error)) if error.cause.kind() == ErrorKind::NotFound => {
@@ -240,7 +244,7 @@ async fn join(
         .claim(None)
         .is_some_and(|own| own.becomes != *becomes)
     {
-        let what = format!("but rank 0 was told to write {becomes}");
+        let what = format!("but rank 0 writes {becomes}; give all ranks the same -o");
         return Err(refused(path, &what));
     }
     // Rank 0 holds the lock.
@@ -252,11 +256,11 @@ async fn join(
 
 /// The file system is not shared.
 const UNSEEN: &str =
-    "but this one does not see what rank 0 has made there: name a place that all hosts share";
+    "but this rank does not see the file that rank 0 created; give a path that all hosts share";
 
 /// A sweep tells the files of dead sorts from those of running ones by their locks.
-const UNLOCKED: &str = "but locks there do not reach from host to host, so that one could take \
-    the other's files for those of a dead sort: mount it with locks";
+const UNLOCKED: &str = "but file locks there do not work across hosts, so one host could remove \
+    the files of another; mount the file system with locks";
 
 fn refused(path: &Path, what: &str) -> Failure {
     let (file, what) = (path.to_owned(), what.to_owned());

@@ -98,7 +98,7 @@ pub fn drawn_records(random: &mut Random, record_bytes: usize, most: usize) -> V
 
 /// Runs a job on the driver's only node.
 pub fn run(driver: &Driver, job: &Job) -> Result<Report, Failure> {
-    run_unless_killed(driver, job).expect("nobody kills the node")
+    run_unless_killed(driver, job).expect("no test kills this node")
 }
 
 /// As [`run`], on a node that may die before the sort ends.

@@ -69,7 +69,7 @@ pub const WAYS: [Way; 4] = [
     },
 ];
 
-/// Which output is expected.
+/// The expected output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     Old,
@@ -182,7 +182,7 @@ impl Case {
         };
         let others = self.others(driver);
         match others.iter().find(|path| !is_ours(path)) {
-            Some(path) => Err(format!("nobody sweeps {}", path.display())),
+            Some(path) => Err(format!("no run sweeps {}", path.display())),
             None => Ok(others.len()),
         }
     }

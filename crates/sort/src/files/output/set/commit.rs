@@ -50,7 +50,7 @@ impl Set {
     /// Gives all files their names, and then the manifest its own.
     ///
     /// # Errors
-    /// With whether the manifest is there all the same.
+    /// The error says whether the manifest exists nevertheless.
     async fn show(&self, node: &Node, manifest: &Manifest) -> Result<(), (Failure, bool)> {
         for draft in self.drafts() {
             let named = draft.name(node).await;
