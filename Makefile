@@ -45,7 +45,7 @@ long: mpi-if-possible
 pages: build
 	sh tests/readme.sh $(BINARY)
 
-# Installs into a temporary directory, and runs what is there.
+# Installs into a temporary directory, and runs the installed commands.
 installed: bench
 	sh tests/install.sh
 
@@ -92,7 +92,7 @@ mpi-if-possible:
 # --- the rest
 
 # Both commands, man pages, completions, and the MPI shim if `make mpi` has built it. Packages set
-# DESTDIR. What `make bench` has built is installed as it is, so that root need not build.
+# DESTDIR. Binaries of `make bench` are installed unchanged, so that root need not build.
 PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
 SHIM = $(TARGET)/mpi/libgristmill_mpi.so

@@ -142,14 +142,14 @@ make_host() {
 up() {
     case ${1:-} in '' | *[!0-9]* | 0* | ???*) usage "up N [DIR], N from 1 to $most" ;; esac
     [ "$1" -le "$most" ] || usage "up N [DIR], N from 1 to $most"
-    reason=$(check) || die "this machine has no hosts to give: ${reason#no: }"
+    reason=$(check) || die "this machine cannot create hosts: ${reason#no: }"
     [ ! -e "$state" ] || die "hosts are up under the name '$run': hosts.sh down, or HOSTS_RUN=NAME for others"
     if [ -n "${2:-}" ]; then
         scratch=$(realpath -m -- "$2")
         for k in $(seq "$1"); do
             [ ! -e "$scratch/h$k" ] || die "$scratch/h$k exists, and \`down\` would remove it: name another directory"
         done
-        [ -d "$(dirname "$scratch")" ] || die "$(dirname "$scratch") is no directory: make it first"
+        [ -d "$(dirname "$scratch")" ] || die "$(dirname "$scratch") is not a directory: create it first"
         made=
         [ -d "$scratch" ] || made=yes
     fi

@@ -1,5 +1,5 @@
 /* What test.sh runs over the hosts: every rank says who it is and where, then, by the first argument,
- *   send MB    rank 0 sends so many megabytes to rank 1, in one message a megabyte, and says MB/s
+ *   send MB    rank 0 sends MB megabytes to rank 1, in one message a megabyte, and says MB/s
  *   wait       all ranks sleep until they are ended
  */
 #include <mpi.h>

@@ -67,11 +67,11 @@ check "inputs are made on each host" inputs
 check "four hosts sort 400 MB" sorts
 check "nothing else is left" nothing_left
 check "they write one file in a directory that all see" one_file
-check "which is no place of their own" refused_apart
+check "a directory of each host is not accepted as shared" refused_apart
 check "a rank that is killed ends the job" ends_by kill_rank h3
 check "a host that dies ends the job, and is named" host_dies
 check "a cut link ends the job, and is named" link_is_cut
 put_right
 check "and then they sort again" sorts
-check "what was left behind is swept" nothing_left
+check "leftover files are removed" nothing_left
 exit "$failed"

@@ -173,7 +173,7 @@ if command -v mpicc >/dev/null && mpicc -O2 -Wall -o "$place/probe" "$here/probe
     sed 's/^/        /' "$place/speeds"
     check "a job ends when a host dies, and another one runs" kill_ends_job
 else
-    echo "skipped: four checks with MPI: no mpicc that works; run `hosts/hosts.sh need` to install one"
+    echo "skipped: four checks with MPI: no mpicc that works; run \`hosts/hosts.sh need\` to install one"
 fi
 "$hosts" cut h3
 check "a cut host is not reached" no reaches h1 h3

@@ -34,7 +34,7 @@ const unsigned RUN_BLOCK_BYTES = 2 << 20;
 
 const size_t DISK_BLOCK_BYTES = 4096;
 
-// What the program needs beside STXXL's sorter: the blocks of both sides.
+// Memory of the program besides STXXL's sorter: the blocks of input and output.
 const size_t OWN_BYTES = 2 * DEPTH * BLOCK_BYTES;
 
 // Memory of the merge: on several threads a third of what runs were made in stays resident beside

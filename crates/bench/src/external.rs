@@ -213,7 +213,7 @@ fn groups(limit: Option<u64>) -> Option<Result<Groups, String>> {
     let found = Groups::find(limit?);
     if let Err(why) = &found {
         say::err(format!(
-            "--cgroup-limit is skipped: {why}; be root where groups can be made"
+            "--cgroup-limit is ignored: {why}; run as root on a system that allows control groups"
         ));
     }
     Some(found)

@@ -294,7 +294,7 @@ fn failed(path: &Path, cause: &std::io::Error) -> CliFailure {
     }
 }
 
-/// How long the workers of a stage were there, on average.
+/// Mean lifetime of the workers of a stage.
 fn lived(stage: &StageReport) -> f64 {
     (stage.busy_s + stage.starved_s + stage.blocked_s) / stage.workers.max(1) as f64
 }

@@ -34,7 +34,7 @@ pub fn check_memory(needed: u64, option: &str) -> Result<(), CliFailure> {
         return Ok(());
     }
     let message = format!(
-        "this needs {} of memory, and {} can be had; give a smaller {option}",
+        "this needs {} of memory, but only {} are available; give a smaller {option}",
         readable(needed),
         readable(limit)
     );

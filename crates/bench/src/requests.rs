@@ -53,7 +53,7 @@ impl Requests {
         })
     }
 
-    /// Makes one at every offset; the bytes they moved.
+    /// Makes one request at every offset, and returns the bytes moved.
     ///
     /// # Errors
     /// The first request that fails.

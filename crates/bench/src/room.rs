@@ -74,7 +74,7 @@ pub fn check_room(needs: &[(&Path, u64)]) -> Result<(), CliFailure> {
 
 fn unknown(directory: &Path, cause: &std::io::Error) -> CliFailure {
     let message = format!(
-        "cannot ask the free space of {}: {cause}",
+        "cannot read the free space of {}: {cause}",
         directory.display()
     );
     CliFailure {

@@ -32,7 +32,7 @@ use crate::table::{Column, RATIO, Report, Section};
 /// The ratio is to copying the input once in memory, on all cores.
 #[derive(Args)]
 pub struct Arguments {
-    /// Which
+    /// Stage to run
     #[arg(value_name = "NAME", value_parser = names())]
     name: Named,
     /// How many records of 100 bytes pass [default: 1000000]

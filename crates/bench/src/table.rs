@@ -34,7 +34,7 @@ pub struct Column(pub &'static str, pub fn(&Section, &Row) -> String);
 enum View {
     /// A line for each row: its name, these columns, its command.
     Columns(&'static [Column]),
-    /// Whatever lines the function makes; the first is the heading.
+    /// The lines that the function returns; the first is the heading.
     Lines(fn(&[Row]) -> Vec<Vec<String>>),
 }
 

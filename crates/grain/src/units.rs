@@ -62,7 +62,7 @@ pub fn units(name: &str) -> Result<u64, String> {
         "TB" => 1_000_000_000_000,
         other => {
             let known = "the units are K M G T (1024) and KB MB GB TB (1000), in capitals";
-            return Err(format!("'{other}' is no unit; {known}"));
+            return Err(format!("'{other}' is not a unit; {known}"));
         }
     })
 }

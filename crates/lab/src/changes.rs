@@ -48,7 +48,7 @@ pub enum Switch {
     Off,
 }
 
-/// A second: a slower network is none of a cluster.
+/// A second: no cluster has a slower network.
 const MOST_NS: f64 = 1e9;
 
 /// A packet and its acknowledgement cross at least four links. If each link loses half of all
@@ -100,7 +100,7 @@ impl Changes {
         match named.or_else(|| self.threads.map(|_| "threads".to_owned())) {
             None => Ok(()),
             Some(name) => Err(LabError::usage(format!(
-                "--{name} changes a simulated machine; {there} it means nothing"
+                "--{name} changes a simulated machine, and has no effect {there}; omit it"
             ))),
         }
     }

@@ -176,7 +176,7 @@ impl Experiment {
         Experiment { asked, ..self }
     }
 
-    /// The size at which it runs if the given one is wanted.
+    /// The size that it runs at for a requested size.
     pub fn size(&self, wanted: Size) -> Size {
         let has_smoke = self.series.iter().any(|series| series.smoke.is_some());
         if has_smoke || !self.smoke.is_empty() {
@@ -238,8 +238,8 @@ impl Experiment {
         let bounded = |all: u64| match all {
             0..=MOST_RUNS => Ok(()),
             all => Err(LabError::usage(format!(
-                "--runs {}: that is {all} runs in all, whose reports are held together; {MOST_RUNS} \
-                 are the most",
+                "--runs {}: that makes {all} runs, whose reports are all kept in memory; the maximum \
+                 is {MOST_RUNS}",
                 seeds.runs
             ))),
         };

@@ -47,7 +47,7 @@ impl Seeds {
     pub(crate) fn check(self) -> Result<(), LabError> {
         let Seeds { first, runs } = self;
         if runs == 0 {
-            return Err(LabError::usage("--runs 0: there is nothing to run"));
+            return Err(LabError::usage("--runs 0: must be at least 1"));
         }
         match first.checked_add(runs - 1) {
             Some(_) => Ok(()),
@@ -253,7 +253,7 @@ fn one_nic(program: &dyn Runnable, cores: u32, place: &Place) -> Option<String> 
         } else {
             "cores share one"
         };
-        format!("it needs a second NIC; on {name} {each} {share}, so ask for {least} or more cores")
+        format!("it needs a second NIC; on {name} {each} {share}, so use --cores {least} or more")
     })
 }
 

@@ -44,7 +44,7 @@ impl Parameters {
             if !known.iter().any(|known| known == name) {
                 let (program, known) = (program.name, known.join(" --"));
                 return Err(LabError::usage(format!(
-                    "{program} does not use --{name}; it knows --{known}"
+                    "{program} has no --{name}; its options are --{known}"
                 )));
             }
             line.push(format!("--{name}={value}"));

@@ -51,7 +51,7 @@ pub fn load(
         Err(cause) => return Err(refused(format!("cannot be read: {cause}"))),
     };
     let kept: Kept<Figure> = serde_json::from_slice(&text)
-        .map_err(|error| refused(format!("is no kept figure ({error}); it is not used")))?;
+        .map_err(|error| refused(format!("is not a saved figure ({error}); it is ignored")))?;
     let is_same = kept.name == name && kept.size == size && kept.fingerprint == hex(fingerprint);
     Ok(is_same.then_some(kept.figure))
 }
@@ -225,7 +225,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(
-            told.contains("figure-12.full.json") && told.contains("not used"),
+            told.contains("figure-12.full.json") && told.contains("is ignored"),
             "{told}"
         );
         keep(place.path(), NAME, 7, &figure()).unwrap();

@@ -34,7 +34,7 @@ pub(crate) fn objection(told: &Parameters, place: &Place, room: Option<u64>) -> 
     let advice = (needed > room).then(|| advice(told, room, needs))?;
     let [needed, room] = [needed, room].map(|bytes| bytes as f64 / 1e9);
     Some(format!(
-        "it needs {needed:.1} GB for keys and answers, and {room:.1} GB are free: {advice}"
+        "it needs {needed:.1} GB for keys and answers, but only {room:.1} GB are free; {advice}"
     ))
 }
 
@@ -46,9 +46,9 @@ fn advice(told: &Parameters, room: u64, needs: impl Fn(&Parameters) -> u64) -> S
     let fits = |keys| needs_with(option, keys) <= room;
     let cores_matter = || needs_with(CORES, 1) < needs(told);
     match most(told.find(option).unwrap_or(0), fits) {
-        0 => "ask for less of all".to_owned(),
-        keys if cores_matter() => format!("ask for --{option} {keys} at most, or for fewer cores"),
-        keys => format!("ask for --{option} {keys} at most"),
+        0 => "reduce all of its options".to_owned(),
+        keys if cores_matter() => format!("use --{option} {keys} or less, or fewer cores"),
+        keys => format!("use --{option} {keys} or less"),
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
         let kv = [("keys", most), ("messages", most)];
         assert!(told("kv", &kv).unwrap().contains("--keys "));
         let rounds = told("map-reduce", &[("rounds", most)]).unwrap();
-        assert!(rounds.contains("less of all"), "{rounds}");
+        assert!(rounds.contains("reduce all"), "{rounds}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub const MOST_BYTES: u64 = 1 << 20;
 /// If it cannot be read, is not a regular file, is longer, or is not UTF-8.
 pub fn read(path: &Path, most_bytes: u64) -> io::Result<String> {
     let bytes = read_bytes(path, most_bytes)?;
-    String::from_utf8(bytes).map_err(|_| refused("it is no text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8 text"))
 }
 
 /// Reads a regular file of at most `most_bytes` bytes.

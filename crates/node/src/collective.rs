@@ -327,6 +327,6 @@ mod tests {
         buffer.push(9);
         assert_eq!(Piece::read(&buffer).unwrap().bytes, [9]);
         let short = Piece::read(&buffer[..23]).map(|_| ()).unwrap_err();
-        assert_eq!(short, "23 bytes are no piece of a collective");
+        assert_eq!(short, "23 bytes are not a piece of a collective");
     }
 }

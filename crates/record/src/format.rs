@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A format is a length and an [`Order`]; the rest of Gristmill knows nothing more. Given keys also
-//! replace the key of gensort. Lines of text are no format of this crate, because they have no
+//! replace the key of gensort. This crate has no format for lines of text, because they have no
 //! fixed length.
 //!
 //! Errors name the place in the text and a remedy.

@@ -71,7 +71,7 @@ impl FromStr for Faults {
             let found = faults.named().find(|(name, _)| *name == word);
             let (_, is_set) = found.ok_or_else(|| {
                 let names = Faults::NAMES.join(", ");
-                format!("there is no fault '{word}'; a list of {names}, with commas, or none")
+                format!("'{word}' is not a fault; give none, or a comma-separated list of {names}")
             })?;
             *is_set = true;
         }

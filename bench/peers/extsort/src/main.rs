@@ -18,7 +18,7 @@ const RECORD_BYTES: usize = 100;
 /// A buffer of input and output.
 const BUFFER_BYTES: usize = 4 << 20;
 
-/// What the program needs beside the records of a segment: both buffers, code, threads.
+/// Memory of the program besides the records of a segment: both buffers, code, threads.
 const OWN_BYTES: usize = 12 << 20;
 
 struct Record([u8; RECORD_BYTES]);

@@ -101,7 +101,7 @@ fn addresses(listed: &str) -> Vec<Ipv4Addr> {
 pub struct Peer {
     /// Takes datagrams.
     pub datagrams: SocketAddr,
-    /// Sends datagrams, and hears which of them came.
+    /// Sends datagrams, and receives the answers to them.
     pub answers: SocketAddr,
     /// Takes connections.
     pub streams: SocketAddr,
@@ -111,7 +111,7 @@ pub struct Peer {
 pub struct Sockets {
     /// Takes datagrams.
     pub datagrams: UdpSocket,
-    /// Sends datagrams, and hears which of them came.
+    /// Sends datagrams, and receives the answers to them.
     pub answers: UdpSocket,
     /// Takes connections.
     pub streams: TcpListener,

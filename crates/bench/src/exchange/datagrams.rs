@@ -35,13 +35,14 @@ const HEADER_BYTES: usize = 8;
 /// that Linux gives a socket (208 KiB).
 const WINDOW: u32 = 8;
 
-/// Datagrams after which the receiver tells what is missing.
+/// Datagrams after which the receiver reports the missing ones.
 const TOLD_EVERY: u32 = 2;
 
-/// After such a silence it is told again, and sent again: some round trips, even of a busy machine.
+/// After this silence the receiver repeats its request and the sender sends again: some round trips,
+/// even of a busy machine.
 const SILENCE: Duration = Duration::from_millis(4);
 
-/// A peer from whom nothing is heard for so long is gone.
+/// A peer that is silent for this long is lost.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The seconds of an exchange, and how many datagrams were sent again.
@@ -59,7 +60,7 @@ pub fn exchange(
     ranks.agree(set.map_err(failed("set")))?;
     let to: Vec<u32> = ranks.others().collect();
     let from: Vec<u32> = to.iter().rev().copied().collect();
-    // Numbers are never used again: what is late is not taken for what is new.
+    // Numbers are never used again, so late datagrams are not mistaken for new ones.
     let first = sockets.rounds.get();
     sockets.rounds.set(first + to.len() as u32);
     let plan = Plan {
@@ -128,7 +129,7 @@ fn is_silence(cause: &io::Error) -> bool {
     )
 }
 
-/// Sends, and hears what came.
+/// The sender of a round, which also reads the answers.
 struct Sender<'a> {
     socket: &'a UdpSocket,
     plan: Plan,
@@ -136,7 +137,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// A round.
+    /// Sends one round to one rank.
     fn send(&mut self, round: u32, mark: u8, to: SocketAddr) -> io::Result<()> {
         let mut datagram = vec![mark; HEADER_BYTES + DATAGRAM_BYTES];
         datagram[..4].copy_from_slice(&round.to_le_bytes());
@@ -156,7 +157,7 @@ impl Sender<'_> {
                     next = next.max(missing);
                     None
                 }
-                // Once for each gap: what follows it tells the same.
+                // Reports each gap once: later datagrams show the same gap.
                 Some((missing, true)) if came == Some(missing) && gap != came => {
                     gap = came;
                     came

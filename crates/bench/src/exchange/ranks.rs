@@ -98,7 +98,7 @@ impl Ranks {
         self.tell(&Value::Null).map(drop)
     }
 
-    /// Tells all ranks, and hears what each of them tells.
+    /// Exchanges a value with all ranks.
     ///
     /// # Errors
     /// A failure of the network; a rank of another version.
@@ -170,6 +170,6 @@ pub fn mark(rank: u32) -> u8 {
 fn foreign() -> CliFailure {
     CliFailure::new(
         "network",
-        "a rank says what this version does not understand: do all run the same?",
+        "cannot understand a message from another rank; run the same version on all ranks",
     )
 }

@@ -22,7 +22,7 @@ use cli::ending::failure::CliFailure;
 /// A visit moves this at most (TritonSort 3.3: "up to 16 KB").
 const PIECE_BYTES: usize = 16 << 10;
 
-/// A peer that moves nothing for so long is gone.
+/// A peer that moves nothing for this long is lost.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Rounds of visits without success until a thread leaves the core to others for a moment.
@@ -92,13 +92,13 @@ impl Line {
             .min(at + self.all - self.done)
     }
 
-    /// Sends what goes, at most so much.
+    /// Sends as much as the socket accepts, up to a limit.
     fn send(&mut self, most: usize) -> io::Result<usize> {
         let part = self.next(most);
         self.stream.write(&self.chunk[part])
     }
 
-    /// Receives what has come, at most so much.
+    /// Receives the bytes that have arrived, up to a limit.
     fn receive(&mut self, most: usize) -> io::Result<usize> {
         let part = self.next(most);
         let bytes = self.stream.read(&mut self.chunk[part.clone()])?;

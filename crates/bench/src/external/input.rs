@@ -47,7 +47,7 @@ impl Pattern {
             .unwrap_or_default()
     }
 
-    /// Makes a file of it.
+    /// Writes a file of such records.
     ///
     /// # Errors
     /// A file that cannot be written.

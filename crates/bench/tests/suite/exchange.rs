@@ -4,7 +4,7 @@ use std::process::Output;
 
 use super::{BENCH, launch, names, report, rows, said, smoke};
 
-/// The bench on so many ranks; nothing where there is no MPI.
+/// The bench on `ranks` ranks; nothing where there is no MPI.
 fn run(ranks: u32, arguments: &str) -> Option<Output> {
     let mut command = launch::launcher(ranks, "gristmill-bench exchange")?;
     command.arg(BENCH).args(["exchange", "--smoke", "--json"]);

@@ -70,10 +70,13 @@ fn the_outputs_of_all_ranks_are_listed() {
     // With fewer ranks, a warning names outputs of the earlier sort.
     let again = || run(&place, 2, "sort --format gensort in-{rank} -o out-{rank}").unwrap();
     let said = again().succeeded().err;
-    assert!(said.contains("out-2: is of an earlier sort"), "{said}");
+    assert!(
+        said.contains("out-2: an earlier sort left this file"),
+        "{said}"
+    );
     std::fs::remove_file(place.path("out-2")).unwrap();
     assert!(!again().succeeded().err.contains("earlier"));
-    // One output by two names is none for two.
+    // Two ranks may not write one file under two names.
     std::os::unix::fs::symlink("link-0", place.path("link-1")).unwrap();
     let ran = run(&place, 2, "sort --format gensort in-{rank} -o link-{rank}").unwrap();
     let said = lines(&ran);
@@ -96,7 +99,10 @@ fn one_rank_lists_what_it_has_written() {
     };
     ran.succeeded();
     let said = run(&place, 1, sort).unwrap().succeeded().err;
-    assert!(said.contains("out-1: is of an earlier sort"), "{said}");
+    assert!(
+        said.contains("out-1: an earlier sort left this file"),
+        "{said}"
+    );
     place.run("valsort out-0.manifest.json").succeeded();
 }
 
@@ -210,7 +216,7 @@ fn a_refusal_by_one_rank_is_one_line() {
     assert_eq!(place.names(), ["in-0"]);
 }
 
-/// One rank is rank 0; no rank at all cannot say what `{rank}` is.
+/// A single rank is rank 0; without ranks `{rank}` has no meaning.
 #[test]
 fn a_rank_may_be_alone() {
     let (place, all) = inputs(1, 1000);

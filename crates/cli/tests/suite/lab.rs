@@ -87,12 +87,12 @@ fn experiments_are_listed_and_refused() {
     for (line, part, kind) in [
         (
             "lab run no-such",
-            "no such file; there is nanosort/table-1",
+            "the experiments are nanosort/table-1",
             "file",
         ),
         (
             "lab run figure-4 --runs 0",
-            "--runs 0: there is nothing to run",
+            "--runs 0: must be at least 1",
             "usage",
         ),
         (

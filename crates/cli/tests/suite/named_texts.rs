@@ -47,7 +47,7 @@ fn a_machine_or_an_experiment_is_a_regular_file_of_some_length() {
             ("/dev/zero", "it is a device; name a regular file"),
             ("directory.toml", "it is a directory; name a regular file"),
             ("long.toml", "it is longer than 1 MiB; name another file"),
-            ("odd.toml", "it is no text in UTF-8"),
+            ("odd.toml", "it is not UTF-8 text"),
         ] {
             let ran = run(&place, &format!("{reader} {name}"));
             assert_eq!(ran.code, 2, "{reader} {name}: {ran:?}");

@@ -112,7 +112,8 @@ fn a_set_replaces_the_old_one_and_may_be_its_input() {
         assert!(content(&place, "set") == expected);
         // No path comes from a manifest: a directory that -o does not name is left alone.
         assert_eq!(
-            ran.err.contains("1 files of the old set were left"),
+            ran.err
+                .contains("files of the old set were not removed (1)"),
             round == 0,
             "{}",
             ran.err
@@ -237,7 +238,7 @@ fn valsort_finds_what_is_not_as_listed() {
     assert!(ran.code == 2 && ran.complaint().contains(&name), "{ran:?}");
     let ran = place.run("valsort b");
     assert!(
-        ran.code == 2 && ran.complaint().contains("is no set of files"),
+        ran.code == 2 && ran.complaint().contains("is not a set of files"),
         "{ran:?}"
     );
 }
@@ -254,9 +255,9 @@ fn bad_outputs_are_refused_and_nothing_is_left() {
     let before = (place.names(), place.snapshot());
     let lines = [
         ("in -o dir -o file", "-o file: not a directory"),
-        ("in -o file/", "-o file/: a file, not a directory"),
-        ("in -o dir -o missing", "end its name in /"),
-        ("in -o one -o two", "end its name in /"),
+        ("in -o file/", "-o file/: this is a file, not a directory"),
+        ("in -o dir -o missing", "end the name in /"),
+        ("in -o one -o two", "end the name in /"),
         (
             "in -o missing/new/",
             "-o missing/new/: cannot make this directory",
@@ -271,7 +272,7 @@ fn bad_outputs_are_refused_and_nothing_is_left() {
         ("in -o new/ -o ./new/", "named twice"),
         (
             "in -o foreign",
-            "foreign/manifest.json is no manifest of a set",
+            "foreign/manifest.json is not the manifest of a set",
         ),
         (
             "in -o dir --report dir/manifest.json",

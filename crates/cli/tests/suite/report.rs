@@ -219,7 +219,8 @@ fn a_table_is_not_among_json_lines() {
     }
 }
 
-/// Tuning begins anywhere and moves what it likes: the records are the same. Off, nothing moves.
+/// The records do not depend on the start or the moves of the tuner. With `--tune off` nothing
+/// moves.
 #[test]
 fn tuning_shows_in_nothing_but_the_moves() {
     let place = Place::with_records(100_000);
@@ -320,7 +321,7 @@ fn doctor_tells_what_the_machine_offers() {
     assert!(told["open_file_limit"].as_u64() > Some(0));
     let limit = &told["cgroup_limit_bytes"];
     assert!(limit.is_null() || limit.is_u64(), "{limit}");
-    // Whether there is MPI or not, it is said, and what to do.
+    // The output says whether MPI is present, and how to get it.
     let mpi = &told["mpi"];
     assert!(
         mpi["library"].is_string() != mpi["error"].is_string(),

@@ -113,7 +113,7 @@ fn progress_of_another_sort_is_refused() {
     };
     let ran = place.run(&format!("{SORT} --key 2+8"));
     assert!(
-        ran.code == 2 && ran.err.contains("is of another sort"),
+        ran.code == 2 && ran.err.contains("belongs to another sort"),
         "{}",
         ran.err
     );

@@ -31,7 +31,7 @@ fn a_file_into_a_file() {
         .succeeded();
     assert!(
         ran.out.is_empty() && ran.err.is_empty(),
-        "quiet when nobody watches: {ran:?}"
+        "quiet without a terminal: {ran:?}"
     );
     assert!(place.read("out") == sorted);
     assert!(place.read("in") == input);

@@ -24,7 +24,7 @@ const RECORDS: u64 = 250_000;
 const MORE_RECORDS: u64 = 500_000;
 const RESUMED: &str = "sort --format gensort in -o out -S 16M --resume";
 
-/// Whether the tests are to be skipped; says so.
+/// Whether the tests are skipped; prints the reason.
 fn is_skipped() -> bool {
     missing().inspect(|why| skip(why)).is_some()
 }

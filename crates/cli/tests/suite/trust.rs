@@ -295,7 +295,7 @@ fn a_replaced_set_keeps_its_rights() {
     files().iter().for_each(|path| set_mode(path, 0o664));
     let ran = place.run("sort --format gensort in -o set/").succeeded();
     assert!(
-        ran.err.contains("files of the old set were left"),
+        ran.err.contains("files of the old set were not removed"),
         "{}",
         ran.err
     );

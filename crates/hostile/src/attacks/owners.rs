@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -22,13 +23,23 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     fs::set_permissions(&shared, Permissions::from_mode(0o1777))?;
     // The other user attacks root, or finds files of root in the directory.
     let is_root_attacked = case.draw.bool();
+    let path = plant(case, &shared)?;
+    let mut sorting = sorting(case, input)?;
+    if is_root_attacked {
+        chown(&path, Some(FOREIGN), Some(FOREIGN))?;
+    } else {
+        sorting.call.user = Some(FOREIGN);
+        chown(case.scene.own(""), Some(FOREIGN), Some(FOREIGN))?;
+    }
+    case.sort(&sorting)?;
+    Ok(())
+}
+
+/// Writes a file under a name of the sort's own, which names a file that is not the sort's.
+fn plant(case: &mut Case, shared: &PathBuf) -> io::Result<PathBuf> {
     let number = case.draw.u64(..);
     let job = kernel::block_crc(case.scene.own("out").as_os_str().as_encoded_bytes());
     let end = case.pick(&["tmp", "journal", "begun"]);
-    let name = match end {
-        "begun" => format!(".gristmill-{job:08x}-0.begun"),
-        end => format!(".gristmill-{number:016x}.{end}"),
-    };
     let victim = case.scene.victim("part-00000-deadbeef");
     let beside = shared.join("part-00009-deadbeef");
     fs::write(&beside, b"not of any set")?;
@@ -39,16 +50,13 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
         "../../victim/part-00001-deadbeef".to_owned(),
     ];
     let file = case.pick(&files);
-    let json = match end {
-        "begun" => json!({ "name": case.scene.own("out") })
-            .to_string()
-            .into_bytes(),
-        _ => journals::text(
-            std::slice::from_ref(&shared),
-            &json!(0),
-            &file,
-            case.draw.bool(),
-        ),
+    let (name, json) = if end == "begun" {
+        let begun = json!({ "name": case.scene.own("out") }).to_string();
+        (format!(".gristmill-{job:08x}-0.begun"), begun.into_bytes())
+    } else {
+        let directories = std::slice::from_ref(shared);
+        let journal = journals::text(directories, &json!(0), &file, case.draw.bool());
+        (format!(".gristmill-{number:016x}.{end}"), journal)
     };
     let is_sealed = case.draw.bool();
     let text = if is_sealed {
@@ -58,34 +66,21 @@ pub fn planted(case: &mut Case) -> io::Result<()> {
     };
     let path = shared.join(name);
     fs::write(&path, text)?;
-    fs::set_permissions(
-        &path,
-        Permissions::from_mode(case.pick(&[0o600, 0o644, 0o666])),
-    )?;
+    let mode = case.pick(&[0o600, 0o644, 0o666]);
+    fs::set_permissions(&path, Permissions::from_mode(mode))?;
+    Ok(path)
+}
+
+/// A sort that spills to the shared directory, resumable or not.
+fn sorting(case: &mut Case, input: usize) -> io::Result<Sorting> {
+    const SPILLS: [&str; 6] = ["-o", "out", "-T", "shared", "-S", "8M"];
     let is_resumed = case.draw.bool();
-    let sorting = case.sorting(
-        input,
-        &[
-            "-o", "out", "-T", "shared", "-S", "8M", "--plan", "two-pass",
-        ],
-    );
-    let mut sorting = Sorting {
-        may_keep: is_resumed,
-        ..sorting?
-    };
-    if is_resumed {
-        sorting
-            .call
-            .arguments
-            .truncate(sorting.call.arguments.len() - 2);
-        sorting = sorting.and(&["--resume"]);
-    }
-    if is_root_attacked {
-        chown(&path, Some(FOREIGN), Some(FOREIGN))?;
+    let mut sorting = case.sorting(input, &SPILLS)?;
+    sorting.may_keep = is_resumed;
+    let rest: &[&str] = if is_resumed {
+        &["--resume"]
     } else {
-        sorting.call.user = Some(FOREIGN);
-        chown(case.scene.own(""), Some(FOREIGN), Some(FOREIGN))?;
-    }
-    case.sort(&sorting)?;
-    Ok(())
+        &["--plan", "two-pass"]
+    };
+    Ok(sorting.and(rest))
 }

@@ -50,7 +50,9 @@ pub(super) fn text_of(name: &str) -> Result<(String, String), LabError> {
     let text = text::read(Path::new(name), text::MOST_BYTES).map_err(|cause| {
         let names = names().collect::<Vec<_>>().join(", ");
         let why = match cause.kind() {
-            ErrorKind::NotFound => format!("no such experiment and no such file; there is {names}"),
+            ErrorKind::NotFound => {
+                format!("no experiment or file has this name; the experiments are {names}")
+            }
             _ => format!("cannot be read: {cause}"),
         };
         LabError::file(Path::new(name), why)

@@ -11,7 +11,7 @@ impl Experiment {
     /// Checks the file; an error names the table, the field, and the expected value.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.lines.is_empty() && self.series.is_empty() {
-            return Err("there is no [[line]] or [[series]]: nothing runs".to_owned());
+            return Err("the file has no [[series]] and no [[line]], so nothing would run; add a [[series]]".to_owned());
         }
         unique("[[series]]", self.series.iter().map(|series| &series.id))?;
         unique("[[line]]", self.lines.iter().map(|line| &line.id))?;
@@ -61,7 +61,9 @@ impl Experiment {
         let mut programs = in_series.chain(in_lines);
         match programs.any(|it| programs::named(it).is_ok_and(|program| program.knows(name))) {
             true => Ok(()),
-            false => Err(format!("'{name}' is no option of a program that is run")),
+            false => Err(format!(
+                "'{name}' is not an option of any program in this experiment"
+            )),
         }
     }
 }
@@ -84,7 +86,7 @@ fn unique<'a>(table: &str, ids: impl Iterator<Item = &'a String>) -> Result<(), 
     let mut known = BTreeSet::new();
     for id in ids {
         if !known.insert(id) {
-            return Err(format!("{table}: id: '{id}' is there twice"));
+            return Err(format!("{table}: id: '{id}' appears twice"));
         }
     }
     Ok(())

@@ -95,12 +95,12 @@ impl Series {
         }
         for (place, value) in self.over.iter().enumerate() {
             if self.over[..place].contains(value) {
-                return Err(format!("over: {value} is there twice"));
+                return Err(format!("over: {value} appears twice"));
             }
         }
         let mut smoke = self.smoke.iter().flatten();
         match smoke.find(|value| !self.over.contains(value)) {
-            Some(odd) => Err(format!("smoke: {odd} is none of over")),
+            Some(odd) => Err(format!("smoke: {odd} is not in over")),
             None => Ok(()),
         }
     }

@@ -402,7 +402,7 @@ fn a_short_file_has_defaults() {
     let told = Experiment::parse("it.toml", &twice)
         .unwrap_err()
         .to_string();
-    assert!(told.contains("id: 'merge-min' is there twice"), "{told}");
+    assert!(told.contains("id: 'merge-min' appears twice"), "{told}");
 }
 
 /// A file that is not built in would never run.

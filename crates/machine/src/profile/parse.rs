@@ -63,7 +63,7 @@ fn unreadable(path: &str, error: &io::Error) -> ProfileError {
     }
     let names = Profile::BUILT_IN.map(|(name, _)| name).join(", ");
     ProfileError::new(format!(
-        "no such file, and no built-in machine: those are {names}"
+        "no file or built-in machine has this name; the built-in machines are {names}"
     ))
 }
 

@@ -171,8 +171,8 @@ fn an_unknown_machine_is_told_the_known_ones() {
         .to_string();
     assert_eq!(
         error,
-        "/no/such/abacus.toml: no such file, and no built-in machine: \
-         those are nanopu, nanopu-nodes, nanopu-3-layer, nebula, erpc, ramcloud"
+        "/no/such/abacus.toml: no file or built-in machine has this name; \
+         the built-in machines are nanopu, nanopu-nodes, nanopu-3-layer, nebula, erpc, ramcloud"
     );
     for path in ["nanopu-nodes.toml", "machines/nebula.toml"] {
         let name = path

@@ -69,7 +69,7 @@ fn piece(step: u64, whole: u64, offset: u64, bytes: usize) -> Buffer {
 /// sender.
 pub fn foreign_pieces_are_refused(harness: &impl Harness) {
     let cases: [(&str, Said); 7] = [
-        ("no piece", || vec![Buffer::heap(0)]),
+        ("not a piece", || vec![Buffer::heap(0)]),
         ("a piece of step 77", || vec![piece(77, 4, 0, 4)]),
         ("8 bytes at 0 of 4", || vec![piece(0, 4, 0, 8)]),
         ("4 bytes at 4 of 8", || vec![piece(0, 8, 4, 4)]),

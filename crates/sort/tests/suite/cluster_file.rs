@@ -182,7 +182,10 @@ fn a_directory_that_is_not_shared_is_refused() {
     }
     for (rank, end) in run(&driver, &together(&order)).into_iter().enumerate() {
         let said = end.unwrap_err().to_string();
-        assert!(said.contains("does not see what rank 0 has made"), "{said}");
+        assert!(
+            said.contains("does not see the file that rank 0 created"),
+            "{said}"
+        );
         assert!(said.contains("{rank}"), "{said}");
         assert_eq!(
             said.starts_with("rank 1: "),
@@ -220,7 +223,7 @@ fn ranks_with_different_outputs_are_refused() {
     let own = |path: &str| Target::Path(PathBuf::from(path));
     let all = |path: &str| Target::Together(PathBuf::from(path));
     for (targets, told) in [
-        ([all("/out"), all("/other")], "rank 0 was told to write out"),
+        ([all("/out"), all("/other")], "rank 0 writes out"),
         (
             [all("/out"), own("/out")],
             "(-o without {rank}) false, not true",

@@ -89,7 +89,7 @@ fn a_message_of_a_foreign_rank_ends_the_sort_on_all() {
     const AGREEMENTS: u16 = 100;
     const CHUNKS: u16 = 101;
     let says: [(Foreign, &str); 5] = [
-        ((AGREEMENTS, || vec![1, 2, 3]), "no piece"),
+        ((AGREEMENTS, || vec![1, 2, 3]), "not a piece"),
         ((AGREEMENTS, || piece(55, b"{}")), "step 55"),
         (
             (AGREEMENTS, || piece(0, b"{\"Ok\":{\"version\":\"99\"}}")),

@@ -243,7 +243,7 @@ fn another_job_is_refused() {
     let driver = again(&driver, 1, &[vec![0], vec![1], vec![2]]);
     for end in run(&driver, &other.job) {
         let said = end.unwrap_err().to_string();
-        assert!(said.contains("is of another sort"), "{said}");
+        assert!(said.contains("belongs to another sort"), "{said}");
     }
 }
 

@@ -177,7 +177,7 @@ fn a_pipe_beyond_the_memory_of_one_pass_is_refused() {
     assert!(
         failure
             .to_string()
-            .contains("more than fits into 14.7 MB of memory"),
+            .contains("does not fit in 14.7 MB of memory"),
         "{failure}"
     );
     assert_eq!(get(&driver, "/out"), None);

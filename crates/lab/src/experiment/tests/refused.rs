@@ -46,7 +46,7 @@ fn a_claim_that_compares_nothing() {
     let told = Experiment::parse("it.toml", head).unwrap_err().to_string();
     assert_eq!(
         told,
-        "it.toml: there is no [[line]] or [[series]]: nothing runs"
+        "it.toml: the file has no [[series]] and no [[line]], so nothing would run; add a [[series]]"
     );
     tells(
         "tolerance = 0.001",
@@ -128,12 +128,12 @@ fn an_unknown_name() {
     tells(
         "{ keys-per-core = 128 }",
         "{ key = 128 }",
-        &format!("{series}at incast 4: with: merge-min does not use --key;"),
+        &format!("{series}at incast 4: with: merge-min has no --key;"),
     );
     tells(
         "{ keys-per-core = 128 }",
         "{ bytes = 8 }",
-        "merge-min does not use --bytes",
+        "merge-min has no --bytes",
     );
     tells(
         "{ keys-per-core = 128 }",
@@ -165,11 +165,15 @@ fn an_unknown_name() {
         "chart = \"tim\"",
         &format!("{series}chart: there is no [chart.tim]"),
     );
-    tells("cores = 16", "core = 16", "[smoke]: 'core' is no option");
+    tells(
+        "cores = 16",
+        "core = 16",
+        "[smoke]: 'core' is not an option",
+    );
     tells(
         "cores = 16",
         "bytes = 16",
-        "[smoke]: 'bytes' is no option of a program that is run",
+        "[smoke]: 'bytes' is not an option of any program",
     );
     tells("runs = 1", "runs = 0", "[smoke]: runs 0");
 }
@@ -184,12 +188,12 @@ fn a_series_without_points() {
     tells(
         "over = [64, 4, 8]",
         "over = [8, 4, 8.0]",
-        "over: 8 is there twice",
+        "over: 8 appears twice",
     );
     tells(
         "smoke = [4, 8]",
         "smoke = [2]",
-        "'incast': smoke: 2 is none of over",
+        "'incast': smoke: 2 is not in over",
     );
     tells(
         "smoke = [4, 8]",
@@ -210,12 +214,12 @@ fn a_series_without_points() {
     tells(
         "id = \"switch\"",
         "id = \"incast\"",
-        "[[series]]: id: 'incast' is there twice",
+        "[[series]]: id: 'incast' appears twice",
     );
     tells(
         "id = \"sweet\"",
         "id = \"best\"",
-        "id: 'best' is there twice",
+        "id: 'best' appears twice",
     );
     tells(
         "smoke = [4, 8]",

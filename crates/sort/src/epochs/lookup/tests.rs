@@ -238,7 +238,7 @@ fn a_checkpoint_of_another_place_is_refused() {
                 range: 1,
                 ..right.clone()
             },
-            "is of range 1, but its name says 0",
+            "belongs to range 1, but its name says 0",
         ),
         (
             Begun {
