@@ -42,7 +42,7 @@ const SMOKE_RECORDS: u64 = 2_000;
 /// Memory for peers that ask how much: as much as they need for a million records.
 const PEER_MEMORY_BYTES: u64 = 512 << 20;
 
-/// Measures.
+/// Returns the rows that `gristmill-bench datamation` prints.
 ///
 /// # Errors
 /// The first failure of a program; an output that is not the sorted input.

@@ -79,7 +79,7 @@ struct Trial {
     depth: usize,
 }
 
-/// Measures.
+/// Returns the rows that `gristmill-bench disk` prints.
 ///
 /// # Errors
 /// Too little room; a disk that fails.

@@ -28,7 +28,7 @@ use crate::race::Race;
 use crate::table::{Column, Report, Section};
 use address::{Network, Sockets};
 use cli::ending::failure::{CliFailure, Exit};
-use cli::job::Job;
+use cli::job::RankJob;
 use cli::size::{readable, size};
 use mpi::{Alltoallv, of_the_sort};
 use ranks::Ranks;
@@ -145,7 +145,7 @@ impl Load {
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let json = arguments.common.json;
     let with_json = |failure: CliFailure| failure.with_json(json);
-    let Some(job) = Job::join(json).map_err(with_json)? else {
+    let Some(job) = RankJob::join(json).map_err(with_json)? else {
         return Err(with_json(CliFailure::usage(
             "exchange measures what goes between ranks: start it with mpirun, as in \
              `mpirun -n 4 gristmill-bench exchange`",
@@ -183,7 +183,7 @@ fn load(arguments: &Arguments) -> Result<Load, CliFailure> {
     Ok(load)
 }
 
-fn measured(arguments: &Arguments, job: &Job) -> Result<Report, CliFailure> {
+fn measured(arguments: &Arguments, job: &RankJob) -> Result<Report, CliFailure> {
     let mut ranks = Ranks::new(job);
     let load = ranks.agree(load(arguments))?;
     let all = Contender::value_variants().iter().copied();

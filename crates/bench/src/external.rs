@@ -76,7 +76,7 @@ const SMOKE_MEMORY: u64 = 64 << 20;
 /// full.
 const TEMPORARY_PERCENT: u64 = 112;
 
-/// Measures.
+/// Returns the rows that `gristmill-bench external` prints.
 ///
 /// # Errors
 /// Too little memory or room; a failure of the measured command.

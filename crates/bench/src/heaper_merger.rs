@@ -76,7 +76,7 @@ const LEAST_CHUNK_BYTES: u64 = 4096;
 const INPUT: &str = "runs";
 const OUTPUT: &str = "output";
 
-/// Measures.
+/// Returns the rows that `gristmill-bench heaper-merger` prints.
 ///
 /// # Errors
 /// Too little memory or room; a failure of the sort.

@@ -44,7 +44,7 @@ const MOST_RECORDS: u64 = 10_000_000;
 /// A chunk of records is addressed with 32 bits.
 const MOST_CHUNK_BYTES: u64 = u32::MAX as u64;
 
-/// Measures.
+/// Returns the rows that `gristmill-bench kernel` prints.
 ///
 /// # Errors
 /// Too little memory; a sort that does not sort.

@@ -39,7 +39,7 @@ const KEY_BYTES: usize = 8;
 /// Bytes of memory for each key: both inputs, the same again to sort in, and scratch.
 const BYTES_EACH: u64 = 160;
 
-/// Measures.
+/// Returns the rows that `gristmill-bench memory` prints.
 ///
 /// # Errors
 /// Too little memory; a sort that does not sort.

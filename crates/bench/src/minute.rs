@@ -64,7 +64,7 @@ const SMOKE_FIRST: u64 = 2_000;
 /// A smoke run sorts no more than this.
 const SMOKE_MOST: u64 = 20_000;
 
-/// Measures.
+/// Returns the rows that `gristmill-bench minute` prints.
 ///
 /// # Errors
 /// Too little memory or room; a failure of the measured command.

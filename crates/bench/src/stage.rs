@@ -74,7 +74,7 @@ const SMOKE_RECORDS: u64 = 50_000;
 /// Bytes of memory for each record: the copy's two sides, or a stage's records and their source.
 const BYTES_EACH: u64 = 3 * RECORD_BYTES as u64;
 
-/// Measures.
+/// Returns the rows that `gristmill-bench stage` prints.
 ///
 /// # Errors
 /// Too little memory; a disk that fails.

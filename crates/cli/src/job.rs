@@ -56,18 +56,18 @@ const WIND_UP: Duration = Duration::from_secs(8);
 
 /// A job of several ranks.
 #[derive(Clone)]
-pub struct Job {
+pub struct RankJob {
     session: Arc<dyn Session>,
     /// Whether failures are also printed as JSON.
     json: bool,
 }
 
-impl Job {
+impl RankJob {
     /// Joins the other ranks, if a launcher has started some.
     ///
     /// # Errors
     /// None today: a rank that cannot join ends the process.
-    pub fn join(json: bool) -> Result<Option<Job>, CliFailure> {
+    pub fn join(json: bool) -> Result<Option<RankJob>, CliFailure> {
         let Some(transport) = launcher::transport() else {
             return Ok(None);
         };
@@ -84,7 +84,7 @@ impl Job {
         if session.nodes() == 1 {
             return Ok(None);
         }
-        let job = Job { session, json };
+        let job = RankJob { session, json };
         let speaker = job.clone();
         say::through(move |text| speaker.last_word(text));
         Ok(Some(job))

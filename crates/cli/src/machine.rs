@@ -11,7 +11,7 @@ use pipeline::{Control, Failure};
 use crate::ending::codes;
 use crate::ending::failure::CliFailure;
 use crate::ending::signals::{self, GRACE};
-use crate::job::Job;
+use crate::job::RankJob;
 use crate::launcher::ranks_here;
 use crate::progress::{Mode, Progress};
 use crate::size::Memory;
@@ -34,7 +34,7 @@ where
 /// # Errors
 /// When the program fails, or signals cannot be watched.
 pub fn run_in<T, P, Task>(
-    job: &Job,
+    job: &RankJob,
     control: &Control,
     progress: Mode,
     program: P,

@@ -15,7 +15,7 @@ use pipeline::Control;
 use serde_json::json;
 
 use crate::say;
-use step::{Job, Step};
+use step::{JobProgress, Step};
 
 pub use terminal::Terminal;
 
@@ -46,7 +46,7 @@ pub struct Progress {
 impl Progress {
     /// Starts to show the progress of `ranks` ranks.
     pub fn start(control: Control, mode: Mode, ranks: u32) -> Progress {
-        let job = Job::new(ranks);
+        let job = JobProgress::new(ranks);
         Progress::with(move |ended| match (mode, Terminal::find(ranks > 1)) {
             (Mode::Json, _) => lines(&control, job, ended),
             (Mode::Auto, Some(terminal)) => bar(&control, job, terminal, ended),
@@ -86,7 +86,7 @@ pub fn wait(ended: &AtomicBool) -> bool {
 const WIDE: u16 = 60;
 const WIDE_OF_JOB: u16 = WIDE + 20;
 
-fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) {
+fn bar(control: &Control, mut job: JobProgress, terminal: Terminal, ended: &AtomicBool) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     let columns = terminal.columns().unwrap_or(WIDE_OF_JOB);
     let known = match columns {
@@ -129,7 +129,7 @@ fn bar(control: &Control, mut job: Job, terminal: Terminal, ended: &AtomicBool) 
     bar.finish_and_clear();
 }
 
-fn lines(control: &Control, mut job: Job, ended: &AtomicBool) {
+fn lines(control: &Control, mut job: JobProgress, ended: &AtomicBool) {
     let begin = Instant::now();
     while wait(ended) {
         line(&job.step(control, Instant::now()), begin);

@@ -34,7 +34,7 @@ pub use options::Arguments;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, CliFailure> {
     let with_json = |failure: CliFailure| failure.with_json(arguments.json);
-    match cluster::Job::join(arguments.json)? {
+    match cluster::RankJob::join(arguments.json)? {
         None => sort(arguments).map_err(with_json),
         Some(job) => job.leave(cluster::sort(&job, arguments).map_err(with_json)),
     }

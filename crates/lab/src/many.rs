@@ -31,7 +31,7 @@ struct Task {
 }
 
 /// The work of all threads.
-struct Desk<'a> {
+struct RunQueue<'a> {
     jobs: &'a [Job],
     observer: &'a Observer,
     state: Mutex<State>,
@@ -67,18 +67,18 @@ pub(crate) fn run(
     let jobs: Vec<Job> = all.map(|job| job.on_threads(threads)).collect();
     let left = tasks(&jobs);
     observer.expect(count, left.iter().map(|task| task.bytes).sum());
-    let desk = Desk::new(&jobs, observer, left);
+    let queue = RunQueue::new(&jobs, observer, left);
     // Real nodes are timed, so they run alone.
     let is_real = jobs.iter().any(|job| matches!(job.place(), Place::Threads));
     let most = if is_real { 1 } else { workers.max(1) };
     std::thread::scope(|scope| {
         for _ in 1..most.min(count as usize) {
             // Without this worker it only takes longer.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, || desk.work());
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || queue.work());
         }
-        desk.work();
+        queue.work();
     });
-    desk.close()
+    queue.close()
 }
 
 /// All runs, the cheapest first.
@@ -97,8 +97,8 @@ fn tasks(jobs: &[Job]) -> Vec<Task> {
     tasks
 }
 
-impl<'a> Desk<'a> {
-    fn new(jobs: &'a [Job], observer: &'a Observer, left: Vec<Task>) -> Desk<'a> {
+impl<'a> RunQueue<'a> {
+    fn new(jobs: &'a [Job], observer: &'a Observer, left: Vec<Task>) -> RunQueue<'a> {
         let runs = jobs.iter().map(|job| job.seeds().runs as usize);
         let reports = runs.map(|runs| vec![None; runs]).collect();
         let state = State {
@@ -108,7 +108,7 @@ impl<'a> Desk<'a> {
             reports,
             errors: Vec::new(),
         };
-        Desk {
+        RunQueue {
             jobs,
             observer,
             state: Mutex::new(state),
@@ -252,10 +252,10 @@ mod tests {
     fn the_first_run_that_does_not_end_is_named() {
         let (jobs, observer) = (jobs([1; 3]), &Observer::default());
         let error = || LabError::Run(RunError::Panic("so".to_owned()));
-        let desk = Desk::new(&jobs, observer, tasks(&jobs));
-        desk.state().errors = vec![(2, 0, error()), (1, 2, error()), (1, 1, error())];
-        assert!(desk.take().is_none(), "no run begins after an error");
-        let error = desk.close().unwrap_err();
+        let queue = RunQueue::new(&jobs, observer, tasks(&jobs));
+        queue.state().errors = vec![(2, 0, error()), (1, 2, error()), (1, 1, error())];
+        assert!(queue.take().is_none(), "no run begins after an error");
+        let error = queue.close().unwrap_err();
         assert_eq!(error.kind(), "bug");
         let told = error.to_string();
         let run =
@@ -267,11 +267,11 @@ mod tests {
     fn a_run_that_does_not_fit_waits_until_it_is_alone() {
         let jobs = jobs([1; 3]);
         let observer = Observer::default();
-        let desk = Desk::new(&jobs, &observer, tasks(&jobs));
-        desk.state().going = 1;
-        desk.state().room = jobs[2].bytes();
-        assert_eq!(desk.take().unwrap().job, 2, "the only one that fits");
-        desk.state().going = 0;
-        assert_eq!(desk.take().unwrap().job, 1, "alone the largest may try");
+        let queue = RunQueue::new(&jobs, &observer, tasks(&jobs));
+        queue.state().going = 1;
+        queue.state().room = jobs[2].bytes();
+        assert_eq!(queue.take().unwrap().job, 2, "the only one that fits");
+        queue.state().going = 0;
+        assert_eq!(queue.take().unwrap().job, 1, "alone the largest may try");
     }
 }

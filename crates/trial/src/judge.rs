@@ -24,16 +24,16 @@ pub(crate) struct Judge<'a> {
 
 impl Judge<'_> {
     /// Judges the rehearsal, which leaves nothing behind.
-    pub(crate) fn first(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
-        self.whole(ran)?;
-        self.left(ran, |_, _| false)
+    pub(crate) fn check_first(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+        self.check_whole(ran)?;
+        self.check_leftovers(ran, |_, _| false)
     }
 
     /// A run after faults. It sweeps the leftovers, except in temporary directories, where it may
     /// spill nothing.
-    pub(crate) fn again(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
-        self.whole(ran)?;
-        self.left(ran, |_, path| {
+    pub(crate) fn check_again(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+        self.check_whole(ran)?;
+        self.check_leftovers(ran, |_, path| {
             let temporary = &self.case.job.temporary;
             temporary.iter().any(|tmp| path.parent() == Some(tmp))
                 && name_of(path).starts_with(".gristmill-")
@@ -41,30 +41,30 @@ impl Judge<'_> {
     }
 
     /// A run without faults: it succeeds.
-    fn whole(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
-        self.flooded(ran)?;
+    fn check_whole(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+        self.check_flooded(ran)?;
         for end in &ran.ends {
             if let Err(failure) = &end.sorted {
                 return Err(ran.wrong(What::Fails, format!("rank {}: {failure}", end.rank)));
             }
         }
-        self.sorted(ran)?;
-        self.inputs(ran)
+        self.check_sorted(ran)?;
+        self.check_inputs(ran)
     }
 
     /// A run with faults: it succeeds, or fails as it should.
-    pub(crate) fn struck(&self, ran: &Ran<'_>, strikes: &Strikes) -> Result<(), Wrong> {
-        self.flooded(ran)?;
-        self.inputs(ran)?;
-        self.left_after_faults(ran)?;
+    pub(crate) fn check_struck(&self, ran: &Ran<'_>, strikes: &Strikes) -> Result<(), Wrong> {
+        self.check_flooded(ran)?;
+        self.check_inputs(ran)?;
+        self.check_leftovers_after_faults(ran)?;
         if ran.ends.iter().any(|end| end.sorted.is_ok()) {
             // A rank that knows of the success of all knows it from all.
-            self.sorted(ran)?;
+            self.check_sorted(ran)?;
         }
-        self.old_or_new(ran)?;
-        named(ran)?;
+        self.check_old_or_new(ran)?;
+        check_named(ran)?;
         match first_failure(ran) {
-            Some(failure) => self.explained(ran, strikes, failure),
+            Some(failure) => self.check_explained(ran, strikes, failure),
             None => Ok(()),
         }
     }
@@ -75,22 +75,27 @@ impl Judge<'_> {
     }
 
     /// Dead nodes leave files behind, and a failed sort that can be resumed leaves its progress.
-    fn left_after_faults(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+    fn check_leftovers_after_faults(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
         let struck = ran.driver.struck();
         let is_dead = |rank| struck.iter().any(|(_, it)| *it == Strike::Death(rank));
         let resumable = self.case.job.resume.is_some() && self.has_failed(ran);
-        self.left(ran, |rank, path| {
+        self.check_leftovers(ran, |rank, path| {
             is_dead(rank) || (resumable && !name_of(path).ends_with(".tmp"))
         })
     }
 
     /// A fault explains the failure, and the run ended soon after it.
-    fn explained(&self, ran: &Ran<'_>, strikes: &Strikes, failure: String) -> Result<(), Wrong> {
+    fn check_explained(
+        &self,
+        ran: &Ran<'_>,
+        strikes: &Strikes,
+        failure: String,
+    ) -> Result<(), Wrong> {
         // It is unknown when a disk failed: that may have been last.
         let by_disk = strikes.disk_struck(ran.driver);
         match last_fault(ran.driver) {
             _ if by_disk => Ok(()),
-            Some(last) => in_time(ran, last),
+            Some(last) => check_in_time(ran, last),
             None => Err(ran.wrong(What::Fails, failure)),
         }
     }
@@ -101,7 +106,7 @@ impl Judge<'_> {
         for rank in 0..self.trial.nodes {
             ran.driver.disks(rank).crash(self.trial.seed);
         }
-        self.inputs(ran)?;
+        self.check_inputs(ran)?;
         let after = self.case.outputs(ran.driver);
         for (rank, (before, after)) in before.iter().zip(&after).enumerate() {
             let what = if before.is_some() {
@@ -117,7 +122,7 @@ impl Judge<'_> {
     }
 
     /// The outputs of all ranks together are the sorted records.
-    fn sorted(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+    fn check_sorted(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
         let outputs = self.case.outputs(ran.driver);
         if let Some(rank) = outputs.iter().position(Option::is_none) {
             let how = format!("rank {rank} has no new one, and others are done");
@@ -133,7 +138,7 @@ impl Judge<'_> {
     }
 
     /// Every new output is complete.
-    fn old_or_new(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+    fn check_old_or_new(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
         for (rank, output) in self.case.outputs(ran.driver).iter().enumerate() {
             let Some(bytes) = output else { continue };
             if self.parts[rank].as_ref() != Some(bytes) && !self.is_a_part(ran.driver, bytes) {
@@ -153,7 +158,7 @@ impl Judge<'_> {
         may_differ && starts.any(|at| self.case.sorted[at..].starts_with(bytes))
     }
 
-    fn inputs(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+    fn check_inputs(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
         for (rank, part) in (0..).zip(&self.case.parts) {
             if ran.driver.disks(rank).get(Path::new(INPUT)).as_ref() != Some(part) {
                 return Err(ran.wrong(What::Input, format!("rank {rank}")));
@@ -163,7 +168,11 @@ impl Judge<'_> {
     }
 
     /// No files besides input, output and those that may be there.
-    fn left(&self, ran: &Ran<'_>, may_be: impl Fn(u32, &Path) -> bool) -> Result<(), Wrong> {
+    fn check_leftovers(
+        &self,
+        ran: &Ran<'_>,
+        may_be: impl Fn(u32, &Path) -> bool,
+    ) -> Result<(), Wrong> {
         let ours = [INPUT, OUTPUT].map(PathBuf::from);
         for rank in 0..self.trial.nodes {
             let paths = ran.driver.disks(rank).paths();
@@ -177,7 +186,7 @@ impl Judge<'_> {
 
     /// A rank has at most as many chunks under way to another as it has credits, and a last
     /// message.
-    fn flooded(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
+    fn check_flooded(&self, ran: &Ran<'_>) -> Result<(), Wrong> {
         let room = window(self.case.job.exchange) + 1;
         let most = ran.driver.most_waiting(CHUNKS);
         if most <= room {
@@ -198,7 +207,7 @@ fn first_failure(ran: &Ran<'_>) -> Option<String> {
 }
 
 /// Every failure names a rank or a file.
-fn named(ran: &Ran<'_>) -> Result<(), Wrong> {
+fn check_named(ran: &Ran<'_>) -> Result<(), Wrong> {
     for end in &ran.ends {
         match &end.sorted {
             Err(why) if !why.contains("rank ") && !why.contains('/') => {
@@ -221,7 +230,7 @@ fn last_fault(driver: &Driver) -> Option<Time> {
     ends.map(|(at, _)| *at).max()
 }
 
-fn in_time(ran: &Ran<'_>, last: Time) -> Result<(), Wrong> {
+fn check_in_time(ran: &Ran<'_>, last: Time) -> Result<(), Wrong> {
     let latest = last.after(ENDED);
     let Some(end) = ran.ends.iter().find(|end| end.at > latest) else {
         return Ok(());

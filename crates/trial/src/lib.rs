@@ -170,7 +170,7 @@ impl Trial {
             case: &case,
             parts: case.outputs(&driver),
         };
-        judge.first(&rehearsal)?;
+        judge.check_first(&rehearsal)?;
         let passed = Passed {
             struck: Vec::new(),
             failed: false,
@@ -199,13 +199,13 @@ impl Trial {
         let (ticks, struck) = (driver.now().0, strikes.struck(&driver));
         let events = rehearsed.events + driver.events();
         let failed = judge.has_failed(&ran);
-        judge.struck(&ran, strikes)?;
+        judge.check_struck(&ran, strikes)?;
         (0..self.nodes).for_each(|rank| driver.disks(rank).mend());
         if self.seed.is_multiple_of(2) {
             judge.power_failure(&ran)?;
         }
         let again = sort_on(&driver, judge.case, "again")?;
-        judge.again(&again)?;
+        judge.check_again(&again)?;
         judge.power_failure(&again)?;
         Ok(Passed {
             struck,

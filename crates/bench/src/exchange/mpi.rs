@@ -10,7 +10,7 @@ use super::Load;
 use super::ranks::{Ranks, mark};
 use crate::host::check_memory;
 use cli::ending::failure::CliFailure;
-use cli::job::Job;
+use cli::job::RankJob;
 use cli::size::readable;
 
 /// MPI counts in 32 bits with a sign: what one call carries, in either direction, must be less.
@@ -28,7 +28,7 @@ impl Alltoallv {
     ///
     /// # Errors
     /// More bytes than MPI can count; too little memory.
-    pub fn new(job: &Job, bytes: usize, calls: u64) -> Result<Alltoallv, CliFailure> {
+    pub fn new(job: &RankJob, bytes: usize, calls: u64) -> Result<Alltoallv, CliFailure> {
         let session = job.session().expect("the job uses MPI");
         let own = job.rank().0;
         let ranks = job.ranks();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sort::alone::{ExchangeAlone, Exchanged, Load};
 
 use cli::ending::failure::CliFailure;
-use cli::job::Job;
+use cli::job::RankJob;
 
 /// Where ranks tell each other how they are.
 const MEETING: Port = Port(112);
@@ -43,7 +43,7 @@ impl Place {
 
 impl Ranks {
     /// This rank of a job.
-    pub fn new(job: &Job) -> Ranks {
+    pub fn new(job: &RankJob) -> Ranks {
         let (own, count) = (job.rank().0, job.ranks());
         Ranks {
             cluster: Cluster::over(job.network(), SEED),

@@ -112,7 +112,7 @@ impl Step {
 }
 
 /// The progress of a job, as rank 0 sees it.
-pub struct Job {
+pub struct JobProgress {
     ranks: u32,
     /// The last progress of each rank in the sort.
     sorts: BTreeMap<Rank, Step>,
@@ -137,9 +137,9 @@ fn lap(phase: &str) -> Lap {
     }
 }
 
-impl Job {
-    pub fn new(ranks: u32) -> Job {
-        Job {
+impl JobProgress {
+    pub fn new(ranks: u32) -> JobProgress {
+        JobProgress {
             ranks,
             sorts: BTreeMap::new(),
             heard: BTreeMap::new(),
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn ranks_are_added_up() {
-        let mut job = Job::new(3);
+        let mut job = JobProgress::new(3);
         let step = job.together(&told([
             at("sort", 500, [400, 0]),
             at("sort", 500, [380, 0]),
@@ -295,7 +295,7 @@ mod tests {
     /// One rank has little input and a large range: over all ranks no byte is counted twice.
     #[test]
     fn ranks_that_write_and_ranks_that_read() {
-        let mut job = Job::new(2);
+        let mut job = JobProgress::new(2);
         let step = job.together(&told([
             at("sort", 900, [900, 0]),
             at("sort", 100, [100, 0]),
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_rank_that_divides_again_stays_where_it_is() {
-        let mut job = Job::new(2);
+        let mut job = JobProgress::new(2);
         job.together(&told([
             at("sort", 500, [500, 0]),
             at("sort", 500, [500, 0]),
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn the_total_is_unknown_before_all_ranks_report() {
-        let mut job = Job::new(3);
+        let mut job = JobProgress::new(3);
         let step = job.together(&told([at("sort", 500, [400, 0]), at("sample", 0, [0, 0])]));
         assert_eq!(
             (step.total_bytes, step.phase, step.late()),
@@ -345,7 +345,7 @@ mod tests {
     /// A rank that checks its output has sorted; bytes of the check do not count yet.
     #[test]
     fn laps_are_apart() {
-        let mut job = Job::new(2);
+        let mut job = JobProgress::new(2);
         job.together(&told([
             at("sort partitions", 500, [0, 500]),
             at("sort partitions", 500, [0, 400]),
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn even_ranks_are_not_named() {
-        let mut job = Job::new(2);
+        let mut job = JobProgress::new(2);
         let step = job.together(&told([
             at("sort", 500, [300, 0]),
             at("sort", 500, [250, 0]),
@@ -381,7 +381,7 @@ mod tests {
     fn one_process_is_no_job() {
         let control = Control::default();
         control.enter("sort", 100);
-        let step = Job::new(1).step(&control, Instant::now());
+        let step = JobProgress::new(1).step(&control, Instant::now());
         assert_eq!(
             (step.phase, step.total_bytes, step.job),
             ("reading", 200, None)
@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn a_silent_rank_is_named() {
         let control = Control::default();
-        let (mut job, begin) = (Job::new(3), Instant::now());
+        let (mut job, begin) = (JobProgress::new(3), Instant::now());
         let mut at_second = |second, heard: &[u32]| {
             let told = at("sort", 500, [100, 0]);
             heard

@@ -15,7 +15,7 @@ use crate::failure::{CliFailure, Exit};
 use crate::launcher::{Launch, is_only_rank};
 use crate::machine;
 
-pub use crate::job::Job;
+pub use crate::job::RankJob;
 
 /// Ports on which ranks say whether they can begin (the next port carries heartbeats), and how they
 /// ended.
@@ -23,7 +23,7 @@ const BEFORE: Port = Port(103);
 const AFTER: Port = Port(105);
 
 /// Sorts this rank's part.
-pub fn sort(job: &Job, arguments: &Arguments) -> Result<Exit, CliFailure> {
+pub fn sort(job: &RankJob, arguments: &Arguments) -> Result<Exit, CliFailure> {
     let own = with_rank(arguments, job.rank());
     // If one rank refuses, it tells the others first, so that all refuse.
     let prepared = check(arguments).and_then(|()| Ok((prepare(&own)?, resume::of(arguments)?)));

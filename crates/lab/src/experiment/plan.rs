@@ -21,7 +21,7 @@ use crate::job::{Job, Seeds};
 pub(super) struct Plan<'a> {
     pub jobs: Vec<Job>,
     /// Points of each series by ascending x.
-    pub points: Vec<Vec<Place<'a>>>,
+    pub points: Vec<Vec<PlannedPoint<'a>>>,
     /// Source of each line's figure; `None` if its point does not run at smoke size.
     pub sources: Vec<Option<Source<'a>>>,
     /// The job that is drawn core by core.
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
 
 /// A point of a series.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct PlannedPoint<'a> {
     /// Its place in `over`.
     place: usize,
     pub x: f64,
@@ -94,13 +94,13 @@ impl<'a> Plan<'a> {
         series: &'a Series,
         of: &Experiment,
         size: Size,
-    ) -> Result<Vec<Place<'a>>, String> {
+    ) -> Result<Vec<PlannedPoint<'a>>, String> {
         let mut points = Vec::new();
         for place in series.places(size) {
             let at = |why| format!("at {} {}: {why}", series.vary, series.over[place]);
             let job = self.job(&series.recipe(place, of, size)?).map_err(at)?;
             let taken = series.taken(place);
-            points.push(Place {
+            points.push(PlannedPoint {
                 place,
                 x: series.x(place),
                 read: Read { job, taken },

@@ -4,7 +4,7 @@ use plot::{Chart, Check, Claim, Figure, Outcome, Point, Series, Size, Spread};
 
 use super::check::in_table;
 use super::line::Line;
-use super::plan::{Place, Plan, Read, Source};
+use super::plan::{Plan, PlannedPoint, Read, Source};
 use super::{Experiment, breakdown};
 use crate::error::LabError;
 use crate::report::RunReport;
@@ -56,7 +56,7 @@ pub(super) fn figure(
 impl Ran<'_> {
     fn series(&self, series: usize) -> Result<Series, String> {
         let table = &self.of.series[series];
-        let point = |place: &Place<'_>| {
+        let point = |place: &PlannedPoint<'_>| {
             let y = in_table(self.read(place.read), "[[series]]", &table.id)?;
             Ok(Point { x: place.x, y })
         };

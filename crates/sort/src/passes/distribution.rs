@@ -289,7 +289,6 @@ impl DistributionSort<'_> {
         memory: &Pools,
     ) -> Result<(Vec<Partition>, Vec<StageReport>), Failure> {
         let (node, plan) = (self.run.node, &self.run.plan);
-        let dials = &self.run.dials;
         let Distributed {
             splitters,
             chunks,
@@ -298,10 +297,7 @@ impl DistributionSort<'_> {
         } = distributed;
         let limits = plan.limits();
         let ledger = pipeline.owns(Ledger::new(node));
-        let files = pipeline.owns(self.spill.clone());
-        let (each, spillers) = plan
-            .spilling
-            .map_or((0, 0), |spilling| (spilling.tokens(), spilling.spillers));
+        let each = plan.spilling.map_or(0, |spilling| spilling.tokens());
         let directories = 0..plan.spilling.map_or(0, |spilling| spilling.directories) as u32;
         let all_tokens = directories
             .clone()
@@ -323,12 +319,32 @@ impl DistributionSort<'_> {
             tuner: self.run.tuner.clone(),
         };
         pipeline.stage(node, StageName::PartitionBuffers, 1, sharing(buffers, hold));
+        self.start_spillers(&mut pipeline, chains, (&tokens, &ledger), memory);
+        let mut stages = Vec::new();
+        add_up(&mut stages, pipeline.join(node).await?);
+        Ok((ledger.take(node).await, stages))
+    }
+
+    /// Starts the spillers of each temporary directory, which write its `chains`.
+    fn start_spillers(
+        &self,
+        pipeline: &mut Pipeline,
+        chains: Vec<Queue<Chain>>,
+        (tokens, ledger): (&Tokens, &Ledger),
+        memory: &Pools,
+    ) {
+        let (node, dials) = (self.run.node, &self.run.dials);
+        let spillers = self
+            .run
+            .plan
+            .spilling
+            .map_or(0, |spilling| spilling.spillers);
         for chains in chains {
             let spiller = Spiller {
                 contents: self.run.job.contents.clone(),
                 chains,
                 tokens: tokens.clone(),
-                spill: files.clone(),
+                spill: pipeline.owns(self.spill.clone()),
                 depth: dials.spillers.clone(),
                 pool: memory.chunks.clone(),
                 ledger: ledger.clone(),
@@ -337,9 +353,6 @@ impl DistributionSort<'_> {
             let stage = stage.dial("depth", &dials.spillers);
             pipeline.start(node, stage, sharing(spiller, spill));
         }
-        let mut stages = Vec::new();
-        add_up(&mut stages, pipeline.join(node).await?);
-        Ok((ledger.take(node).await, stages))
     }
 
     /// The layout of an output whose partitions have these sizes.

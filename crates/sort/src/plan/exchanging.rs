@@ -15,10 +15,10 @@ use crate::records::size::Framing;
 const SHARE: u64 = 4;
 
 /// From this size on a link is near its best rate, and a few in flight hide the time of an answer.
-const LARGEST_CHUNK_BYTES: u64 = MIB;
+const LARGEST_SENT_CHUNK_BYTES: u64 = MIB;
 
 /// Smaller chunks cost more to look after than to send.
-const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
+const SMALLEST_SENT_CHUNK_BYTES: u64 = 16 * KIB;
 
 /// Chunks that a rank sends to each rank at least, so that all stages work at once.
 const CHUNKS_AT_LEAST: u64 = 8;
@@ -85,18 +85,19 @@ impl Exchanging {
     pub(crate) fn new(plan: &Plan, ranks: u32, memory_bytes: u64) -> Exchanging {
         let parts = u64::from(ranks) * plan.distributors as u64 * CHUNKS_AT_LEAST;
         // A received chunk is a unit of a distributor, like one that is read.
-        let largest = (plan.unit_bytes as u64).clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES);
+        let largest =
+            (plan.unit_bytes as u64).clamp(SMALLEST_SENT_CHUNK_BYTES, LARGEST_SENT_CHUNK_BYTES);
         let few = plan.input_bytes.map_or(u64::MAX, |bytes| bytes / parts);
         let few = few
             .next_multiple_of(BLOCK_BYTES)
-            .clamp(SMALLEST_CHUNK_BYTES, largest);
+            .clamp(SMALLEST_SENT_CHUNK_BYTES, largest);
         let halves = |bytes: &u64| {
             let half = (bytes / 2).next_multiple_of(BLOCK_BYTES);
-            Some(half).filter(|half| *half >= SMALLEST_CHUNK_BYTES && half < bytes)
+            Some(half).filter(|half| *half >= SMALLEST_SENT_CHUNK_BYTES && half < bytes)
         };
         let sizes = std::iter::successors(Some(few), halves);
         let mut all = sizes.map(|bytes| Exchanging::with(plan, ranks as usize, bytes));
-        let smallest = Exchanging::with(plan, ranks as usize, SMALLEST_CHUNK_BYTES);
+        let smallest = Exchanging::with(plan, ranks as usize, SMALLEST_SENT_CHUNK_BYTES);
         all.find(|exchanging| exchanging.fits(memory_bytes).is_ok())
             .unwrap_or(smallest)
     }

@@ -30,7 +30,7 @@ const SORTER_SHARE: u64 = 4;
 /// Of fewer chunks too much is lost to rounding when they are divided into loads.
 const CHUNKS_AT_LEAST: u64 = 128;
 
-const SMALLEST_CHUNK_BYTES: u64 = 16 * KIB;
+const SMALLEST_RUN_CHUNK_BYTES: u64 = 16 * KIB;
 
 /// A pipe's length is not known: this many times the memory can be merged at once.
 const PIPE_TIMES_MEMORY: u64 = 32;
@@ -105,7 +105,7 @@ impl Plan {
         let is_free = tuning.chunk_bytes.is_none();
         let smaller = |wanted: &u64| {
             let smaller = wanted - wanted / 8;
-            Some(smaller).filter(|&bytes| is_free && bytes >= SMALLEST_CHUNK_BYTES)
+            Some(smaller).filter(|&bytes| is_free && bytes >= SMALLEST_RUN_CHUNK_BYTES)
         };
         let mut last = None;
         for wanted in successors(Some(plan.chunk_wanted(given)), smaller) {
@@ -197,7 +197,7 @@ impl Plan {
         let merged = u64::try_from(merged).unwrap_or(u64::MAX);
         merged
             .min(memory / CHUNKS_AT_LEAST)
-            .clamp(SMALLEST_CHUNK_BYTES, UNIT_BYTES)
+            .clamp(SMALLEST_RUN_CHUNK_BYTES, UNIT_BYTES)
     }
 
     /// Divides that many chunks, if they are enough.

@@ -49,7 +49,7 @@ const SAMPLES_PER_BUCKET: u64 = 2;
 const SAMPLED_PER_BUCKET: u64 = 64;
 
 /// The sample may cost this part of reading the input.
-const SAMPLE_SHARE: u64 = 50;
+const SAMPLED_SHARE: u64 = 50;
 
 /// Two readers with two requests each keep a disk busy; see docs/benchmarks.md.
 const READERS: usize = 2;
@@ -209,7 +209,7 @@ pub(super) fn samples(input_bytes: u64, buckets: u64, framing: Framing) -> u64 {
     if buckets == 1 {
         return 0;
     }
-    let most = input_bytes / SAMPLE_SHARE / BLOCK_BYTES.max(framing.longest() as u64);
+    let most = input_bytes / SAMPLED_SHARE / BLOCK_BYTES.max(framing.longest() as u64);
     let each = SAMPLED_PER_BUCKET.div_ceil(framing.most_in(BLOCK_BYTES).max(1));
     (buckets * each.max(SAMPLES_PER_BUCKET)).min(most).max(2)
 }

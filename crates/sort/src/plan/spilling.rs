@@ -22,8 +22,8 @@ use crate::records::contents::Workspace;
 /// A chain of this size when memory is full makes writes that reach the disk's rate.
 pub(super) const CHAIN_BYTES: u64 = MIB;
 
-const SMALLEST_CHUNK_BYTES: u64 = BLOCK_BYTES;
-const LARGEST_CHUNK_BYTES: u64 = 64 << 10;
+const SMALLEST_SPILLED_CHUNK_BYTES: u64 = BLOCK_BYTES;
+const LARGEST_SPILLED_CHUNK_BYTES: u64 = 64 << 10;
 
 /// Shorter chains than this cost more than writing all records once more: a disk that moves 1.8
 /// GB/s moves 0.1 in writes of 4 KiB, four in flight, and 0.3 in writes of 16 KiB (`gristmill-bench
@@ -170,7 +170,7 @@ impl Plan {
         let open = pool / OPEN_SHARE / (2 * (plan.distributors * partitions) as u64);
         let asked = tuning.chunk_bytes.map(|bytes| bytes as u64);
         let chunk = asked.map_or(
-            open.clamp(SMALLEST_CHUNK_BYTES, LARGEST_CHUNK_BYTES),
+            open.clamp(SMALLEST_SPILLED_CHUNK_BYTES, LARGEST_SPILLED_CHUNK_BYTES),
             |bytes| bytes.next_multiple_of(BLOCK_BYTES),
         );
         let (chunk, capacity) = plan.sealed(chunk);

@@ -16,7 +16,7 @@ use crate::stages;
 use crate::stages::{Drawn, InFlight, Places};
 
 /// The sample may take this part of memory.
-const SAMPLE_SHARE: u64 = 64;
+const SAMPLE_MEMORY_SHARE: u64 = 64;
 
 /// Records that tell an input from others of its length: its ends, and some between.
 const PROBES: u64 = 33;
@@ -31,7 +31,7 @@ pub(crate) async fn draw(
     let own = inputs.bytes.unwrap_or(0);
     // With large records memory bounds the sample, which is copied a few times on the way.
     let place = BLOCK_BYTES.max(job.contents.framing().longest() as u64);
-    let most = job.resources.memory_bytes / SAMPLE_SHARE / place;
+    let most = job.resources.memory_bytes / SAMPLE_MEMORY_SHARE / place;
     let count = places.min(most).max(u64::from(own > 0)) as usize;
     job.control.enter(Phase::Sample.name(), 0);
     let (inputs, contents) = (Arc::clone(inputs), Arc::clone(&job.contents));

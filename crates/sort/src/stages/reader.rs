@@ -256,17 +256,17 @@ impl Held {
 }
 
 /// Records sampled for each bucket of a pipe.
-const OVERSAMPLING: usize = 16;
+const PIPE_OVERSAMPLING: usize = 16;
 
 impl PipeSampler {
     fn splitters_of(&self, blocks: &[Block]) -> Splitters {
         let mut sample = Sample::default();
-        let each = (self.buckets * OVERSAMPLING).div_ceil(blocks.len().max(1));
+        let each = (self.buckets * PIPE_OVERSAMPLING).div_ceil(blocks.len().max(1));
         for block in blocks {
             self.contents.sample(block, each, &mut sample);
         }
         // A short input needs few buckets: each should fill its chunks.
-        let buckets = self.buckets.min(sample.len() / OVERSAMPLING + 1);
+        let buckets = self.buckets.min(sample.len() / PIPE_OVERSAMPLING + 1);
         self.contents.splitters(&sample, buckets)
     }
 }
